@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use clusters::effort::measure;
 use clusters::{LARGE, Newcomer, Size, cluster};
-use quotient_engine::advance::keep;
+use quotient_advance::keep;
 use quotient_engine::plan::{Planner, plan};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/evidence/planning-time.md");

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! [`plan`](plan::plan) takes a [`Snapshot`](snapshot::Snapshot) and returns a [`Plan`](plan::Plan) that names every quota to write and
-//! every pod to evict, with the numbers and the reason. [`advance`](advance::advance) is a small model of what the cluster does
-//! with a plan; the two repeated are `kubectl-quotient simulate` and the stage of most tests.
+//! every pod to evict, with the numbers and the reason. The crate `quotient-advance` is a small model of what the
+//! cluster does with a plan; the two repeated are `kubectl-quotient simulate` and the stage of most tests.
 //!
 //! **Architecture invariant:** nothing here knows Kubernetes, the network, a clock, randomness or threads.
 //! The same snapshot gives the same plan, whatever order its parts were found in.
@@ -20,10 +20,10 @@
     allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")
 )]
 
-pub mod advance;
-pub mod amounts;
+pub use quotient_amounts as amounts;
 mod capacity;
 mod choice;
+mod cluster;
 mod demand;
 mod gates;
 mod grants;
@@ -35,8 +35,8 @@ pub mod labels;
 mod leaf;
 pub mod ledger;
 pub mod names;
+mod nodes;
 pub mod plan;
-pub mod pod_requests;
 pub mod reason;
 pub mod shares;
 pub mod slots;
@@ -47,4 +47,5 @@ pub mod time;
 mod tree;
 mod usage;
 
+pub use intra_queue::removal::removal_order;
 pub use stable_hash::stable_hash;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use quotient_engine::advance::{keep, settle};
+use quotient_advance::{keep, settle};
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, PodUid, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan};

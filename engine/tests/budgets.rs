@@ -412,11 +412,10 @@ fn what_a_budget_keeps_from_an_ask_is_said_although_nobody_goes_for_it() {
         &format!("{LACKS_ONE_MORE}\npod c/c-2 cpu=250m gpu=1 pending owner=c"),
         &expect![[r#"
             step 1: capacity 15c
-              a: deserved 8750mc, allocated 6750mc, used 6c, preempting 750mc (Blocked), lacks 2750mc
+              a: deserved 8750mc, allocated 6750mc, used 6c, preempting 0c (Blocked), lacks 2750mc
                 2 pods of ReplicaSet big, 2c each: Blocked
               b: deserved 0c, allocated 0c, used 2c
               c: deserved 6250mc, allocated 6250mc, used 6250mc
-              evict b/web-2 for a: Reclaimed
               spare b/web-1: Budget
         "#]],
     );

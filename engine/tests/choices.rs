@@ -2,7 +2,7 @@
 //!
 //! These stories were found by random histories.
 
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 
 use crate::story;
 

@@ -4,7 +4,7 @@
 //! and others hold. Most stories govern cpu alone, so that only one number matters.
 
 use expect_test::{Expect, expect};
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::guarantee::{preemptable, remaining, remaining_on_path};
 

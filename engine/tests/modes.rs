@@ -156,7 +156,7 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
 #[test]
 fn what_observe_names_is_what_full_evicts() {
     let observed = plan(&story::parse(&half("mode=Observe", "", "")));
-    let (settled, full) = quotient_engine::advance::settle(&story::parse(&half("", "", "")));
+    let (settled, full) = quotient_advance::settle(&story::parse(&half("", "", "")));
     assert_eq!(named(&observed), ["p4", "p3"]);
     assert_eq!(named(&observed), named(&full));
     assert!(observed.evictions.is_empty() && full.withheld.is_empty());

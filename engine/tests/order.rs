@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 use quotient_engine::names::Namespace;
 use quotient_engine::time::Timestamp;
 

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use quotient_engine::advance::{self, advance, settle};
+use quotient_advance::{advance, keep, settle};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, plan};
@@ -221,7 +221,7 @@ proptest! {
     fn nobody_else_goes_while_victims_are_on_their_way(snapshot in random::cluster(6)) {
         let (mut settled, decided) = settle(&snapshot);
         prop_assume!(!decided.evictions.is_empty());
-        advance::keep(&mut settled, &decided);
+        keep(&mut settled, &decided);
         let victims: BTreeSet<_> = decided.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
         for state in settled.namespaces.values_mut() {
             for pod in Arc::make_mut(state).pods.iter_mut().filter(|pod| victims.contains(&pod.uid)) {
@@ -295,7 +295,7 @@ proptest! {
             }
             (settled, before) = settle(&advance(&settled, &before).snapshot);
         }
-        advance::keep(&mut settled, &before);
+        keep(&mut settled, &before);
         prop_assume!(before.evictions.is_empty());
         // Targets that were made whole are made anew for a pod without a controller.
         prop_assume!(settled.targets.is_none());

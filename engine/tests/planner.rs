@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use quotient_engine::advance::advance;
+use quotient_advance::advance;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::plan::{Plan, Planner, plan};

@@ -523,7 +523,7 @@ fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
             then
             step 6: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
-                4 pods of QueueJob high, 1c each: ShareInUse
+                4 pods of QueueJob high, 1c each: WaitingForPreemption
                 4 pods of QueueJob equal, 1c each: ShareInUse
               a/equal: 0 slots, Waiting (WaitingForRoom)
               a/high: 4 slots, 0 now, Waiting (WaitingForQuota)
@@ -603,5 +603,116 @@ fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
             3 pods of QueueJob train, 1c each: AboveLimit
           a/train: 5 slots, Running (Admitted)
     "#]],
+    );
+}
+
+/// The lowest priority yields as a whole, and a pod of a Deployment comes in its turn.
+#[test]
+fn of_two_floors_the_lower_priority_yields() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=7
+         queue a preemption=LowerPriority request=all
+         queuejob a/low min=3 replicas=3 cpu=1 created=10
+         queuejob a/middle min=3 replicas=3 cpu=1 created=11 priority=5
+         then
+         queuejob a/equal min=3 replicas=3 cpu=1 created=12 priority=5
+         owner a/web replicas=1 cpu=1 created=13 priority=5
+         queuejob a/high min=3 replicas=3 cpu=1 created=20 priority=9",
+        &expect![[r#"
+            step 1: capacity 7c
+              a: deserved 7c, allocated 7c, used 0c
+              a/low: 3 slots, Starting (Admitted)
+              a/middle: 3 slots, Starting (Admitted)
+              started a/low-r1001-3
+              started a/low-r1001-4
+              started a/low-r1001-5
+              started a/middle-r1001-0
+              started a/middle-r1001-1
+              started a/middle-r1001-2
+            step 2: capacity 7c
+              a: deserved 7c, allocated 7c, used 6c
+              a/low: 3 slots, Running (Admitted)
+              a/middle: 3 slots, Running (Admitted)
+            step 3: capacity 7c
+              a: deserved 7c, allocated 7c, used 6c
+              a/low: 3 slots, Running (Admitted)
+              a/middle: 3 slots, Running (Admitted)
+            then
+            step 4: capacity 7c
+              a: deserved 7c, allocated 7c, used 6c
+                1 pods of ReplicaSet web, 1c each: RoomAvailable
+              a/equal: 0 slots, Waiting (WaitingForRoom)
+              a/high: 3 slots, 0 now, Waiting (WaitingForQuota)
+              a/low: 0 slots, Waiting (WaitingForRoom)
+              a/middle: 3 slots, Running (Admitted)
+              started a/web-r1004-0
+            step 5: capacity 7c
+              a: deserved 7c, allocated 7c, used 4c
+              a/equal: 0 slots, Waiting (WaitingForRoom)
+              a/high: 3 slots, Starting (Admitted)
+              a/low: 0 slots, Waiting (WaitingForRoom)
+              a/middle: 3 slots, Running (Admitted)
+              started a/high-r1005-0
+              started a/high-r1005-1
+              started a/high-r1005-2
+            step 6: capacity 7c
+              a: deserved 7c, allocated 7c, used 7c
+                3 pods of QueueJob equal, 1c each: ShareInUse
+                3 pods of QueueJob low, 1c each: ShareInUse
+              a/equal: 0 slots, Waiting (WaitingForRoom)
+              a/high: 3 slots, Running (Admitted)
+              a/low: 0 slots, Waiting (WaitingForRoom)
+              a/middle: 3 slots, Running (Admitted)
+            step 7: capacity 7c
+              a: deserved 7c, allocated 7c, used 7c
+                3 pods of QueueJob equal, 1c each: ShareInUse
+                3 pods of QueueJob low, 1c each: ShareInUse
+              a/equal: 0 slots, Waiting (WaitingForRoom)
+              a/high: 3 slots, Running (Admitted)
+              a/low: 0 slots, Waiting (WaitingForRoom)
+              a/middle: 3 slots, Running (Admitted)
+        "#]],
+    );
+}
+
+/// What is left of a QueueJob to run keeps its slot beside a gang of a lower priority: slots are lent beside others only.
+#[test]
+fn the_last_pod_of_a_gang_yields_to_no_lower_priority() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a preemption=LowerPriority request=all
+         queuejob a/last min=1 replicas=2 cpu=1 created=10 priority=2 succeeded=1
+         queuejob a/first min=1 replicas=1 cpu=1 created=10
+         then
+         queuejob a/gang min=3 replicas=3 cpu=1 created=20",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/first: 1 slots, Starting (Admitted)
+              a/last: 1 slots, Running (Admitted)
+              started a/first-r1001-1
+              started a/last-r1001-0
+            step 2: capacity 4c
+              a: deserved 4c, allocated 4c, used 2c
+              a/first: 1 slots, Running (Admitted)
+              a/last: 1 slots, Running (Admitted)
+            step 3: capacity 4c
+              a: deserved 4c, allocated 4c, used 2c
+              a/first: 1 slots, Running (Admitted)
+              a/last: 1 slots, Running (Admitted)
+            then
+            step 4: capacity 4c
+              a: deserved 4c, allocated 4c, used 2c, target 2c
+              a/first: 1 slots, Running (Admitted)
+              a/gang: 0 slots, Waiting (WaitingForRoom)
+              a/last: 1 slots, Running (Admitted)
+            step 5: capacity 4c
+              a: deserved 4c, allocated 4c, used 2c, target 2c
+              a/first: 1 slots, Running (Admitted)
+              a/gang: 0 slots, Waiting (WaitingForRoom)
+              a/last: 1 slots, Running (Admitted)
+        "#]],
     );
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use quotient_engine::advance::{keep, settle};
+use quotient_advance::{keep, settle};
 use quotient_engine::plan::{Eviction, Plan, plan};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Pod, Snapshot};

@@ -30,7 +30,7 @@ fn task() -> impl Strategy<Value = TaskClaim> {
 
 fn claims() -> impl Strategy<Value = Vec<GangClaim>> {
     let claim = (0u32..10, any::<bool>(), 0i32..3, 0i64..4, proptest::collection::vec(task(), 1..3));
-    (any::<bool>(), proptest::collection::vec(claim, 1..7)).prop_map(|(yields, all)| {
+    proptest::collection::vec(claim, 1..7).prop_map(|all| {
         let named = all.into_iter().enumerate();
         named
             .map(|(at, (floor, admitted, priority, created, tasks))| GangClaim {
@@ -40,7 +40,6 @@ fn claims() -> impl Strategy<Value = Vec<GangClaim>> {
                 floor,
                 admitted,
                 intact: true,
-                yields,
                 tasks,
             })
             .collect()
@@ -236,7 +235,6 @@ fn a_thousand_queue_jobs_are_divided_in_less_than_5_ms() {
             floor: 1 + at % 4,
             admitted: at % 3 == 0,
             intact: true,
-            yields: false,
             priority: i32::try_from(at % 5).unwrap(),
             tasks: vec![
                 TaskClaim { requests: amounts(1 + at % 3, 2), most: 8, floor: 0, running: at % 5 },

@@ -38,7 +38,6 @@ fn divides(story: &str, expected: &Expect) {
                 floor: number("min").unwrap_or(most),
                 admitted: value("admitted").is_some(),
                 intact: value("broken").is_none(),
-                yields: value("yields").is_some(),
                 tasks: vec![task],
             }),
             "task" => {
@@ -184,24 +183,6 @@ fn priority_lets_in_first_and_never_displaces_a_floor() {
          job high replicas=3 cpu=1 priority=9 created=10",
         &expect![[r#"
             low: 0 (waits)
-            high: 3
-        "#]],
-    );
-}
-
-#[test]
-fn a_floor_yields_to_a_strictly_higher_priority_where_the_queue_says_so() {
-    divides(
-        "room cpu=7
-         job low replicas=3 cpu=1 running=3 admitted yields
-         job middle replicas=3 cpu=1 running=3 admitted yields priority=5
-         job equal replicas=3 cpu=1 priority=5 created=10
-         others web pods=1 cpu=1 priority=5
-         job high replicas=3 cpu=1 priority=9 created=20",
-        &expect![[r#"
-            low: 0 (waits)
-            middle: 3
-            equal: 0 (waits)
             high: 3
         "#]],
     );

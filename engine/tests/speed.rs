@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use clusters::effort::{calibration, measure};
-use quotient_engine::advance::keep;
+use quotient_advance::keep;
 use quotient_engine::plan::{Planner, plan};
 
 const BASELINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/baselines.txt");

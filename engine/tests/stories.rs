@@ -10,6 +10,7 @@ mod choices;
 mod cluster;
 mod damping;
 mod demand;
+mod everyday;
 mod gangs;
 mod gates;
 mod growth_and_deletion;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use expect_test::expect;
 
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 
 use crate::story::{self, decides, plays};
 

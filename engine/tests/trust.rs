@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use quotient_engine::advance::{advance_until, settle};
+use quotient_advance::{advance_until, settle};
 use quotient_engine::names::PodUid;
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{Phase, Pod, Snapshot};

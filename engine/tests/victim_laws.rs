@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};

@@ -1,7 +1,7 @@
 //! Which pods are evicted, as stories.
 
 use expect_test::expect;
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 
 use crate::story::{parse, plays};
 

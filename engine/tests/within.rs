@@ -297,6 +297,16 @@ fn for_four_gpus_the_node_with_the_cheapest_victims_is_freed() {
               a: deserved 8gpu, allocated 8gpu, used 8gpu
                 1 pods of ReplicaSet middle, 1gpu each: GaveWay
                 3 pods of ReplicaSet low, 1gpu each: GaveWay
+              scale a/low from 2 to 1 of 5 for ReplicaSet middle, without low-2: Outranked
+            step 3: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 7gpu
+                1 pods of ReplicaSet middle, 1gpu each: GaveWay
+                4 pods of ReplicaSet low, 1gpu each: GaveWay
+              scale a/middle from 2 to 3: Restored
+              started a/middle-r1003-0
+            step 4: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 8gpu
+                4 pods of ReplicaSet low, 1gpu each: GaveWay
         "#]],
     );
 }
@@ -592,36 +602,178 @@ fn a_gang_and_owners_that_yield_come_to_rest_in_one_queue() {
               a: deserved 8gpu, allocated 8gpu, used 8gpu
                 2 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
                 2 pods of QueueJob train, 1gpu each: ShareInUse
-              a/train: 4 slots, Running (Admitted)
-              scale a/low from 4 to 2 of 4 for ReplicaSet high, without low-4 low-3: Outranked
+              a/train: 2 slots, Running (Admitted)
               started a/high-r1064-0
               started a/high-r1064-1
             step 5: capacity 8gpu
               a: deserved 8gpu, allocated 8gpu, used 8gpu
-                2 pods of QueueJob train, 1gpu each: ShareInUse
-                2 pods of ReplicaSet low, 1gpu each: GaveWay
-              a/train: 2 slots, Running (Admitted)
-            step 6: capacity 8gpu
-              a: deserved 8gpu, allocated 8gpu, used 6gpu
-                2 pods of ReplicaSet low, 1gpu each: GaveWay
-              a/train: 2 slots, Running (Admitted)
-              scale a/low from 2 to 4: Restored
-              started a/low-r1066-0
-              started a/low-r1066-1
-            step 7: capacity 8gpu
-              a: deserved 8gpu, allocated 8gpu, used 8gpu
                 4 pods of QueueJob train, 1gpu each: ShareInUse
               a/train: 2 slots, Running (Admitted)
             then, 60 s later
-            step 8: capacity 8gpu
+            step 6: capacity 8gpu
               a: deserved 8gpu, allocated 8gpu, used 6gpu
               a/train: 4 slots, Running (Admitted)
-              started a/train-r1128-0
-              started a/train-r1128-1
-            step 9: capacity 8gpu
+              started a/train-r1126-0
+              started a/train-r1126-1
+            step 7: capacity 8gpu
               a: deserved 8gpu, allocated 8gpu, used 8gpu
                 2 pods of QueueJob train, 1gpu each: ShareInUse
               a/train: 4 slots, Running (Admitted)
+        "#]],
+    );
+}
+
+/// The lowest priority yields first, whatever kind of workload it is, and only as much as is needed.
+#[test]
+fn of_a_gang_and_a_deployment_the_lower_priority_yields() {
+    let scenario = |gang: u32, low: u32| {
+        format!(
+            "settings resources=gpu
+             node n1 gpu=5
+             queue a preemption=LowerPriority request=all
+             quota a gpu=5
+             queuejob a/train min=2 replicas=2 gpu=1 created=10 priority={gang} parallelism=2 admitted=10
+             owner a/low replicas=3 gpu=1 priority={low} created=20
+             pod a/t1 gpu=1 node=n1 started=10 owner=train gang=queuejob/train min=2 priority={gang}
+             pod a/t2 gpu=1 node=n1 started=10 owner=train gang=queuejob/train min=2 priority={gang}
+             pod a/low-1 gpu=1 node=n1 started=30 owner=low priority={low}
+             pod a/low-2 gpu=1 node=n1 started=40 owner=low priority={low}
+             pod a/low-3 gpu=1 node=n1 started=50 owner=low priority={low}
+             owner a/high replicas=2 gpu=1 priority=9 created=30"
+        )
+    };
+    explains(
+        &scenario(5, 1),
+        &expect![[r#"
+        step 1: capacity 5gpu
+          a: deserved 5gpu, allocated 5gpu, used 5gpu
+            2 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
+          a/train: 2 slots, Running (Admitted)
+          scale a/low from 3 to 1 of 3 for ReplicaSet high, without low-3 low-2: Outranked
+    "#]],
+    );
+    explains(
+        &scenario(1, 5),
+        &expect![[r#"
+        step 1: capacity 5gpu
+          a: deserved 5gpu, allocated 5gpu, used 5gpu
+            2 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
+          a/train: 2 slots, Running (Admitted)
+          scale a/low from 3 to 1 of 3 for ReplicaSet high, without low-3 low-2: Outranked
+    "#]],
+    );
+}
+
+/// What a gang has above its minimum is lent: it goes before a workload of a lower priority does.
+#[test]
+fn a_gang_gives_its_surplus_before_a_deployment_yields() {
+    plays(
+        "settings resources=gpu
+         node n1 gpu=6
+         queue a preemption=LowerPriority request=all
+         quota a gpu=6
+         queuejob a/train min=2 replicas=3 gpu=1 created=10 priority=5 parallelism=3 admitted=10
+         owner a/low replicas=3 gpu=1 priority=1 created=20
+         pod a/t1 gpu=1 node=n1 started=10 owner=train gang=queuejob/train min=2 priority=5
+         pod a/t2 gpu=1 node=n1 started=10 owner=train gang=queuejob/train min=2 priority=5
+         pod a/t3 gpu=1 node=n1 started=20 owner=train gang=queuejob/train min=2 priority=5
+         pod a/low-1 gpu=1 node=n1 started=30 owner=low priority=1
+         pod a/low-2 gpu=1 node=n1 started=40 owner=low priority=1
+         pod a/low-3 gpu=1 node=n1 started=50 owner=low priority=1
+         owner a/high replicas=2 gpu=1 priority=9 created=30",
+        &expect![[r#"
+            step 1: capacity 6gpu
+              a: deserved 6gpu, allocated 6gpu, used 6gpu
+                2 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
+              a/train: 2 slots, Running (Admitted)
+              scale a/low from 3 to 2 of 3 for ReplicaSet high, without low-3: Outranked
+              started a/high-r1001-0
+              started a/high-r1001-1
+            step 2: capacity 6gpu
+              a: deserved 6gpu, allocated 6gpu, used 6gpu
+                1 pods of QueueJob train, 1gpu each: ShareInUse
+                1 pods of ReplicaSet low, 1gpu each: GaveWay
+              a/train: 2 slots, Running (Admitted)
+        "#]],
+    );
+}
+
+/// A gang asks as a whole, and Deployments of a lower priority yield to it.
+#[test]
+fn a_deployment_yields_to_the_minimum_of_a_gang() {
+    plays(
+        "settings resources=gpu
+         node n1 gpu=2
+         node n2 gpu=2
+         queue a preemption=LowerPriority request=all
+         quota a gpu=4
+         owner a/low replicas=4 gpu=1 priority=1 created=20
+         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1
+         pod a/low-3 gpu=1 node=n2 started=30 owner=low priority=1
+         pod a/low-4 gpu=1 node=n2 started=40 owner=low priority=1
+         queuejob a/train min=2 replicas=4 gpu=1 created=30 priority=5",
+        &expect![[r#"
+            step 1: capacity 4gpu
+              a: deserved 4gpu, allocated 4gpu, used 4gpu
+                4 pods of QueueJob train, 1gpu each: WaitingForPreemption
+              a/train: 2 slots, 0 now, Waiting (WaitingForQuota)
+              scale a/low from 4 to 2 of 4 for QueueJob train, without low-4 low-3: Outranked
+            step 2: capacity 4gpu
+              a: deserved 4gpu, allocated 4gpu, used 2gpu
+                2 pods of ReplicaSet low, 1gpu each: GaveWay
+              a/train: 2 slots, Starting (Admitted)
+              started a/train-r1002-0
+              started a/train-r1002-1
+            step 3: capacity 4gpu
+              a: deserved 4gpu, allocated 4gpu, used 4gpu
+                2 pods of QueueJob train, 1gpu each: ShareInUse
+                2 pods of ReplicaSet low, 1gpu each: GaveWay
+              a/train: 2 slots, Running (Admitted)
+            step 4: capacity 4gpu
+              a: deserved 4gpu, allocated 4gpu, used 4gpu
+                2 pods of QueueJob train, 1gpu each: ShareInUse
+                2 pods of ReplicaSet low, 1gpu each: GaveWay
+              a/train: 2 slots, Running (Admitted)
+        "#]],
+    );
+}
+
+/// A workload that yielded is an ask like any other once its pods are gone (S-MCM §Selecting preemptors).
+#[test]
+fn a_preempted_workload_preempts_in_a_later_cycle() {
+    plays(
+        "settings resources=gpu
+         node n1 gpu=2 labels=zone:a
+         node n2 gpu=2 labels=zone:b
+         queue a preemption=LowerPriority request=all
+         quota a gpu=4
+         owner a/low replicas=2 gpu=1 priority=1 created=1
+         owner a/middle replicas=2 gpu=1 priority=5 created=2
+         pod a/middle-1 gpu=1 node=n1 started=10 owner=middle priority=5
+         pod a/middle-2 gpu=1 node=n1 started=20 owner=middle priority=5
+         pod a/low-1 gpu=1 node=n2 started=30 owner=low priority=1
+         pod a/low-2 gpu=1 node=n2 started=40 owner=low priority=1
+         owner a/high replicas=1 gpu=1 priority=9 selector=zone:a created=3",
+        &expect![[r#"
+            step 1: capacity 4gpu
+              a: deserved 4gpu, allocated 4gpu, used 4gpu
+                1 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
+              scale a/middle from 2 to 1 of 2 for ReplicaSet high, without middle-2: Outranked
+              started a/high-r1001-0
+            step 2: capacity 4gpu
+              a: deserved 4gpu, allocated 4gpu, used 4gpu
+                1 pods of ReplicaSet middle, 1gpu each: GaveWay
+              scale a/low from 2 to 1 of 2 for ReplicaSet middle, without low-2: Outranked
+            step 3: capacity 4gpu
+              a: deserved 4gpu, allocated 4gpu, used 3gpu
+                1 pods of ReplicaSet middle, 1gpu each: GaveWay
+                1 pods of ReplicaSet low, 1gpu each: GaveWay
+              scale a/middle from 1 to 2: Restored
+              started a/middle-r1003-0
+            step 4: capacity 4gpu
+              a: deserved 4gpu, allocated 4gpu, used 4gpu
+                1 pods of ReplicaSet low, 1gpu each: GaveWay
         "#]],
     );
 }

@@ -34,6 +34,7 @@ mod namespace;
 pub mod nodes;
 mod owners;
 mod placement;
+pub mod pod_requests;
 pub mod pods;
 mod priority_classes;
 pub mod queue_jobs;

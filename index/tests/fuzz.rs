@@ -18,7 +18,7 @@ mod damage;
 mod world;
 
 use damage::{Dice, damaged};
-use quotient_engine::advance::{advance, settle};
+use quotient_advance::{advance, settle};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::plan;
 use world::{bystander, index_of, manifests};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
 use expect_test::expect_file;
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 
 use super::{directory, read};
 use crate::args::{Args, Command};

@@ -2,7 +2,7 @@
 
 use clap::Parser as _;
 use expect_test::expect;
-use quotient_engine::advance::{advance, settle};
+use quotient_advance::{advance, settle};
 use quotient_operator::decisions::Decisions;
 
 use super::{PAGE, example};

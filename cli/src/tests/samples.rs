@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use clap::Parser as _;
 use expect_test::{Expect, expect};
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 use quotient_operator::decisions::Decisions;
 use serde_json::{Value, json};
 

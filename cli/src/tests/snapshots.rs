@@ -1,6 +1,6 @@
 //! Snapshot files: what is written is read back, and redacted ones decide the same.
 
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 
 use super::{example, observed};
 use crate::manifests::{self, Cluster};

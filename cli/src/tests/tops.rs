@@ -168,7 +168,7 @@ fn a_cluster_with_quotas_is_adopted() {
     "#]]
     .assert_eq(&manifests.join("---\n"));
     let with = read(&[("a.yaml", INPUT), ("b.yaml", &manifests.join("---\n"))]).unwrap();
-    let plan = quotient_engine::advance::settle(&with.snapshot).1;
+    let plan = quotient_advance::settle(&with.snapshot).1;
     assert_eq!((plan.stalled.len(), plan.evictions.len()), (0, 0));
 }
 
@@ -187,6 +187,6 @@ fn what_is_proposed_is_understood_and_changes_nothing() {
     let proposed: Vec<String> =
         proposals(&cluster(), Basis::Usage).iter().map(|proposal| proposal.queue.manifest()).collect();
     let with = read(&[("a.yaml", INPUT), ("b.yaml", &proposed.join("---\n"))]).unwrap();
-    let plan = quotient_engine::advance::settle(&with.snapshot).1;
+    let plan = quotient_advance::settle(&with.snapshot).1;
     assert_eq!((plan.queues.len(), plan.stalled.len(), plan.evictions.len()), (2, 0, 0));
 }

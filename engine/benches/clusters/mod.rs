@@ -12,7 +12,7 @@ pub(crate) mod effort;
 
 use std::sync::Arc;
 
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{

@@ -5,39 +5,65 @@ use std::rc::Rc;
 use crate::amounts::Amounts;
 use crate::plan::Stage;
 use crate::snapshot::Pod;
+use crate::tree::BranchId;
 
-/// A pod that may be evicted, or the members of a gang that go together or not at all.
+/// A pod that may be evicted, or pods that go together.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate<'a> {
+    /// The leaf that would lose it.
+    pub(crate) leaf: BranchId,
     /// The pod; of a gang the member that would go last.
     pub(crate) pod: &'a Pod,
-    /// The gang, if it goes as a whole.
-    pub(crate) gang: Option<Rc<WholeGang<'a>>>,
+    /// What goes together, if it is more than the pod.
+    pub(crate) together: Option<Rc<Together<'a>>>,
     /// Whether it goes only when nothing unprotected is left.
     pub(crate) protected: bool,
     pub(crate) stage: Stage,
 }
 
-/// A gang that is taken as a whole.
-#[derive(Debug)]
-pub(crate) struct WholeGang<'a> {
-    /// The members without which it is of no use.
-    pub(crate) floor: Vec<&'a Pod>,
-    /// The members beyond these: they go with it, for they are of no use without it.
-    pub(crate) surplus: Vec<&'a Pod>,
-    /// What the floor requests.
+/// Pods that go together or not at all, and those that go with them.
+#[derive(Clone, Debug)]
+pub(crate) struct Together<'a> {
+    pub(crate) bond: Bond,
+    /// Of a gang the members without which it is of no use.
+    pub(crate) pods: Rc<[&'a Pod]>,
+    /// The pods that go with these, and how many of them: of a gang the members beyond its minimum, which are of no use without
+    /// it; of an owner those that its controller removes before.
+    pub(crate) followers: (Rc<[&'a Pod]>, usize),
+    /// What the pods request.
     pub(crate) requests: Amounts,
+}
+
+/// Why pods go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bond {
+    /// A gang. It goes after single pods of its stage, because that undoes the work of all its members.
+    Gang,
+    /// A gang that yields to others of its queue, in the order of priorities.
+    YieldingGang,
+    /// The order in which a controller removes pods.
+    Removal,
 }
 
 impl<'a> Candidate<'a> {
     /// What it frees.
     pub(crate) fn requests(&self) -> &Amounts {
-        self.gang.as_ref().map_or_else(|| self.pod.requests(), |gang| &gang.requests)
+        self.together.as_ref().map_or_else(|| self.pod.requests(), |together| &together.requests)
     }
 
-    /// A pod of a gang beyond what the gang needs.
-    pub(crate) fn surplus(pod: &'a Pod) -> Self {
-        Self { pod, gang: None, protected: false, stage: Stage::Surplus }
+    /// A pod that goes with others of the leaf at `leaf`.
+    pub(crate) const fn follower(leaf: BranchId, pod: &'a Pod) -> Self {
+        Self { leaf, pod, together: None, protected: false, stage: Stage::Surplus }
+    }
+
+    /// Whether it is a gang as a whole.
+    pub(crate) fn is_gang(&self) -> bool {
+        self.together.as_ref().is_some_and(|together| together.bond != Bond::Removal)
+    }
+
+    /// Whether it goes after single pods of its stage.
+    pub(crate) fn goes_after_single_pods(&self) -> bool {
+        self.together.as_ref().is_some_and(|together| together.bond == Bond::Gang)
     }
 
     /// Everything that its pods request, wherever they are.
@@ -54,14 +80,15 @@ impl<'a> Candidate<'a> {
         self.pods().iter().chain(self.followers()).copied()
     }
 
-    /// The pods that go with it: of a gang those beyond what it needs.
+    /// The pods that go with it.
     pub(crate) fn followers(&self) -> &[&'a Pod] {
-        self.gang.as_ref().map_or(&[], |gang| &gang.surplus)
+        let Some(together) = &self.together else { return &[] };
+        together.followers.0.get(..together.followers.1).unwrap_or_default()
     }
 
     /// The pods that go.
     pub(crate) fn pods(&self) -> &[&'a Pod] {
-        self.gang.as_ref().map_or(std::slice::from_ref(&self.pod), |gang| &gang.floor)
+        self.together.as_ref().map_or(std::slice::from_ref(&self.pod), |together| &together.pods)
     }
 }
 

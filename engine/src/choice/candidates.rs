@@ -14,6 +14,7 @@ use crate::snapshot::{
     EvictionRules, GangPolicy, LastReplica, NamespaceState, NonPreemptible, Phase, Pod, Snapshot, Ties,
 };
 use crate::time::Timestamp;
+use crate::tree::BranchId;
 
 /// The pods of a queue, sorted into those that may be evicted and those that a rule protects.
 #[derive(Clone, Debug, Default)]
@@ -24,20 +25,21 @@ pub(crate) struct Candidates<'a> {
     pub(crate) never: Vec<(&'a Pod, Reason)>,
 }
 
-/// Sorts the pods of a namespace.
+/// Sorts the pods of the namespace that the queue at `leaf` governs.
 ///
 /// Never: mirror pods, last replicas and gangs where the queue says so, and pods whose eviction was refused a short while
 /// ago. Terminating pods are neither: they reduce the need already.
 /// Last, once they have started: pods that ask to be left alone, that run for less than the queue's minimum, that
 /// nobody would recreate, pods of DaemonSets, and the last replica of an owner in each pool of nodes (S-MCM).
 pub(crate) fn candidates<'a>(
+    leaf: BranchId,
     state: &'a NamespaceState,
     rules: EvictionRules,
     snapshot: &'a Snapshot,
     counts: &dyn Fn(&Pod) -> bool,
 ) -> Candidates<'a> {
     let pods = state.pods.iter().filter(|pod| pod.is_live() && counts(pod));
-    let mut all = of_pods(pods, rules, snapshot);
+    let mut all = of_pods(leaf, pods, rules, snapshot);
     let floors = gangs::sort_into_stages(&mut all, &state.owners, &state.queue_jobs);
     let last = last_replicas(&all, snapshot);
     for (candidate, last) in all.iter_mut().zip(&last) {
@@ -89,13 +91,15 @@ pub(crate) fn non_preemptible(pod: &Pod) -> Option<Reason> {
 
 /// Every one of `pods` by itself.
 fn of_pods<'a>(
+    leaf: BranchId,
     pods: impl Iterator<Item = &'a Pod>,
     rules: EvictionRules,
     snapshot: &Snapshot,
 ) -> Vec<Candidate<'a>> {
     let candidate = |pod| Candidate {
+        leaf,
         pod,
-        gang: None,
+        together: None,
         protected: is_protected(pod, rules, snapshot),
         stage: if pod.phase == Phase::Running { Stage::Committed } else { Stage::NotRunning },
     };

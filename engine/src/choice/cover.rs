@@ -14,7 +14,7 @@ use crate::names::PodUid;
 use crate::plan::Stage;
 use crate::reason::Reason;
 use crate::snapshot::Pod;
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 /// The pods of all givers that go before any of the next kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,24 +34,50 @@ impl Kind {
     }
 }
 
+/// What is to be covered.
+#[derive(Clone, Copy)]
+pub(super) enum Shortage<'s> {
+    /// What is short of some amounts below the limit of a queue, or everywhere.
+    Short(Option<BranchId>, &'s Amounts),
+    /// What pods below a queue hold above its limit, but for what its QueueJobs give back.
+    AboveLimit(BranchId, &'s Amounts),
+}
+
 impl<'a> Simulation<'a> {
-    /// Evicts pods until `lacking` says that nothing is; without the pods that turn out not to be needed. What still is
-    /// lacking then.
-    pub(super) fn cover(&mut self, scope: &Scope, lacking: &dyn Fn(&Self) -> Amounts) -> Amounts {
+    /// What is lacking now, or would be if the victim `back` stayed.
+    pub(super) fn lacking(&self, shortage: Shortage<'_>, back: Option<&Candidate<'a>>) -> Amounts {
+        let below = |top: BranchId| back.filter(|back| self.is_below(back.leaf, top));
+        match shortage {
+            Shortage::Short(bound, asked) => {
+                let left = bound.map_or(&self.free, |at| &self.slack[at]);
+                let limit = bound.map(|at| &self.context.tree.branches[at].queue.limit);
+                let asked =
+                    asked.resources().filter(|one| limit.is_none_or(|limit| limit.get(one).is_some()));
+                let taken = bound.map_or(back, below).map(|back| self.would_occupy(back)).unwrap_or_default();
+                asked.map(|one| (one.clone(), taken.get(one).less(left.get(one)))).collect()
+            }
+            Shortage::AboveLimit(at, withdrawn) => {
+                let held = below(at).map(Candidate::all_requests).unwrap_or_default();
+                let limit = self.context.tree.branches[at].queue.limit.iter();
+                let above = |one: &Resource, limit| (self.staying[at].get(one) + held.get(one)).less(limit);
+                limit.map(|(one, limit)| (one.clone(), above(one, limit).less(withdrawn.get(one)))).collect()
+            }
+        }
+    }
+
+    /// Evicts pods until nothing is lacking, without those that turn out not to be needed. What still is lacking then.
+    pub(super) fn cover(&mut self, scope: &Scope, shortage: Shortage<'_>) -> Amounts {
         let mark = self.mark();
-        let reclaimed = lacking(self);
+        let reclaimed = self.lacking(shortage, None);
         let mut lacked = reclaimed.clone();
         loop {
             for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
-                if !lacking(self).is_empty() {
-                    self.cover_with(kind, mark, scope, &reclaimed, lacking);
-                }
+                self.cover_with(kind, mark, scope, &reclaimed, shortage);
             }
-            let rest = lacking(self);
-            // Whatever is covered stays covered.
-            let suffices = |simulation: &Self| lacking(simulation).fits_in(&rest);
+            let rest = self.lacking(shortage, None);
             let chosen = self.mark();
-            self.reprieve(mark, &suffices);
+            // Whatever is covered stays covered.
+            self.reprieve(mark, &|simulation, back| simulation.lacking(shortage, Some(back)).fits_in(&rest));
             // What a pod that stays leaves of a budget may let another go.
             let again = self.mark() != chosen && rest != lacked;
             if rest.is_empty() || !again {
@@ -67,24 +93,27 @@ impl<'a> Simulation<'a> {
         mark: Mark,
         scope: &Scope,
         reclaimed: &Amounts,
-        lacking: &dyn Fn(&Self) -> Amounts,
+        shortage: Shortage<'_>,
     ) {
-        let (mut givers, lacks) = (Givers::default(), lacking(self));
-        for (at, _) in self.context.leaves() {
+        let (mut givers, lacks) = (Givers::default(), self.lacking(shortage, None));
+        if lacks.is_empty() {
+            return;
+        }
+        for at in self.context.each_leaf().map(|leaf| leaf.at) {
             if self.gives(at, scope) && self.takes_of(at, scope).overlaps(&lacks) {
                 givers.insert(at, self);
             }
         }
-        let mut stock: BTreeMap<Index, Vec<Candidate<'a>>> = BTreeMap::new();
+        let mut stock: BTreeMap<BranchId, Vec<Candidate<'a>>> = BTreeMap::new();
         let mut refused: FxHashSet<&'a PodUid> = FxHashSet::default();
         while let Some(at) = givers.first(self) {
-            let mut lacks = lacking(self);
+            let mut lacks = self.lacking(shortage, None);
             if lacks.is_empty() {
                 return;
             }
             if let Some(candidate) = stock.get_mut(&at).and_then(Vec::pop) {
-                match self.allows(at, &candidate, scope, (&lacks, reclaimed)) {
-                    Ok(()) => self.take(at, candidate, scope),
+                match self.allows(&candidate, scope, (&lacks, reclaimed)) {
+                    Ok(()) => self.take(candidate, scope.beneficiary, scope.reason),
                     Err(rule) => {
                         refused.extend(candidate.pods().iter().map(|pod| &pod.uid));
                         if let Some(rule) = rule {
@@ -96,7 +125,7 @@ impl<'a> Simulation<'a> {
                 if !stock.contains_key(&at) {
                     // Fewest of the most protected kind: with one of these, fewer of the others may do.
                     self.bring_back_all(at, mark);
-                    lacks = lacking(self);
+                    lacks = self.lacking(shortage, None);
                 }
                 let mut chosen = self.chosen(at, kind, scope, (&lacks, reclaimed), &refused);
                 if chosen.is_empty() {
@@ -111,42 +140,42 @@ impl<'a> Simulation<'a> {
     }
 
     /// What may be taken from the leaf at `at`.
-    fn takes_of(&self, at: Index, scope: &Scope) -> Amounts {
-        if scope.beneficiary.is_none() && scope.inside == Some(at) {
-            // Above its own limit it does not matter what its target is.
-            return self.staying.get(at).cloned().unwrap_or_default();
-        }
-        self.over.get(at).cloned().unwrap_or_default()
+    fn takes_of(&self, at: BranchId, scope: &Scope) -> &Amounts {
+        // Above its own limit it does not matter what its target is.
+        if scope.is_own_limit(at) { &self.staying[at] } else { &self.over[at] }
     }
 
     /// The fewest pods of this kind that cover what the leaf at `at` may give of `lacks`; the first goes first.
     fn chosen(
         &mut self,
-        at: Index,
+        at: BranchId,
         kind: Kind,
         scope: &Scope,
         (lacks, reclaimed): (&Amounts, &Amounts),
         refused: &FxHashSet<&'a PodUid>,
     ) -> Vec<Candidate<'a>> {
-        let Some(queue_state) = self.context.queue_state(at) else { return Vec::new() };
-        let all = queue_state.leaf.candidates(self.context.snapshot);
+        let Some(leaf) = self.context.leaf(at) else { return Vec::new() };
+        let all = leaf.candidates(self.context.snapshot);
         let ask = self.takes_of(at, scope).min(lacks);
         if ask.is_empty() {
             return Vec::new();
         }
-        let own_limit = scope.beneficiary.is_none() && scope.inside == Some(at);
         let mut able = Vec::new();
         let mut kept: Vec<(&'a Pod, Reason)> = Vec::new();
         for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
             let is_left = |pod: &&Pod| !self.gone.contains(&pod.uid) && !refused.contains(&pod.uid);
             if !candidate.requests().overlaps(&ask)
                 || !candidate.pods().iter().all(is_left)
-                || self.takes_of_target(at, candidate, scope, reclaimed)
+                || self.takes_of_target(candidate, scope, reclaimed)
             {
                 continue;
             }
             // Above its own limit it does not matter what others could use.
-            let rule = candidate.pods().iter().find_map(|pod| self.rule(pod, scope)).filter(|_| !own_limit);
+            let rule = candidate
+                .pods()
+                .iter()
+                .find_map(|pod| self.rule(pod, scope))
+                .filter(|_| !scope.is_own_limit(at));
             match rule {
                 Some(rule) => kept.extend(candidate.pods().iter().map(|pod| (*pod, rule))),
                 None => able.push(candidate.clone()),
@@ -162,55 +191,45 @@ impl<'a> Simulation<'a> {
     /// Whether `candidate` may go after all that went before; else the rule, if one keeps it.
     fn allows(
         &mut self,
-        at: Index,
         candidate: &Candidate<'a>,
         scope: &Scope,
         (lacks, reclaimed): (&Amounts, &Amounts),
     ) -> Result<(), Option<Reason>> {
+        let at = candidate.leaf;
         let takes = self.takes_of(at, scope);
         let helps =
             |one: &Resource| candidate.requests().get(one).is_positive() && takes.get(one).is_positive();
         if !lacks.resources().any(helps) {
             return Err(None);
         }
-        if !self.is_spare(at, &self.counted(at, candidate), reclaimed, scope) {
+        if !self.is_spare(at, &self.counted(candidate), reclaimed, scope) {
             return Err(Some(Reason::Guarantee));
         }
-        let gone = std::mem::take(&mut self.gone);
-        let allowed = self.budgets(at).map(|budgets| budgets.allow(std::slice::from_ref(candidate), &gone));
-        self.gone = gone;
-        if !allowed.and_then(|all| all.last().copied()).unwrap_or_default() {
+        if self.budgets_allow(at, std::slice::from_ref(candidate)) != [true] {
             return Err(Some(Reason::Budget));
         }
-        if self.takes_of_target(at, candidate, scope, reclaimed) {
-            return Err(None);
-        }
-        Ok(())
+        if self.takes_of_target(candidate, scope, reclaimed) { Err(None) } else { Ok(()) }
     }
 
-    /// Whether `candidate` takes a part of the target of the leaf at `at` where targets are spared.
-    fn takes_of_target(
-        &self,
-        at: Index,
-        candidate: &Candidate<'a>,
-        scope: &Scope,
-        reclaimed: &Amounts,
-    ) -> bool {
+    /// Whether `candidate` takes a part of the target of its leaf where targets are spared.
+    fn takes_of_target(&self, candidate: &Candidate<'a>, scope: &Scope, reclaimed: &Amounts) -> bool {
         if !scope.spares_targets {
             return false;
         }
-        let (all, takes) = (candidate.all_requests(), self.takes_of(at, scope));
+        let (all, takes) = (candidate.all_requests(), self.takes_of(candidate.leaf, scope));
         // What is above a limit goes anyway.
-        reclaimed.resources().any(|one| all.get(one) > takes.get(one)) && !self.is_above_a_limit(at)
+        reclaimed.resources().any(|one| all.get(one) > takes.get(one))
+            && !self.is_above_a_limit(candidate.leaf)
     }
 
-    /// Evicts `candidate` with all that go with it.
-    pub(super) fn take(&mut self, at: Index, candidate: Candidate<'a>, scope: &Scope) {
+    /// Removes `candidate` with all that go with it.
+    pub(crate) fn take(&mut self, candidate: Candidate<'a>, beneficiary: Option<BranchId>, reason: Reason) {
+        let leaf = candidate.leaf;
         let followers: Vec<&'a Pod> =
             candidate.followers().iter().copied().filter(|pod| !self.gone.contains(&pod.uid)).collect();
-        self.remove(at, candidate, scope.beneficiary, scope.reason);
+        self.remove(candidate, beneficiary, reason);
         for pod in followers {
-            self.remove(at, Candidate::surplus(pod), scope.beneficiary, scope.reason);
+            self.remove(Candidate::follower(leaf, pod), beneficiary, reason);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::candidate::{Candidate, WholeGang};
+use super::candidate::{Bond, Candidate, Together};
 use super::order::rank;
 use crate::amounts::Amounts;
 use crate::leaf::GangMinimums;
@@ -128,12 +128,14 @@ pub(super) fn as_a_whole<'a>(
     let mut surplus = all_at(others);
     surplus.sort_by(|a, b| rank(a, b));
     Some(Candidate {
+        leaf: head.leaf,
         pod: head.pod,
         protected: members.iter().any(|member| member.protected),
         stage: Stage::Committed,
-        gang: Some(Rc::new(WholeGang {
-            floor: members.iter().map(|member| member.pod).collect(),
-            surplus: surplus.into_iter().map(|candidate| candidate.pod).collect(),
+        together: Some(Rc::new(Together {
+            bond: Bond::Gang,
+            pods: members.iter().map(|member| member.pod).collect(),
+            followers: (surplus.iter().map(|candidate| candidate.pod).collect(), surplus.len()),
             requests,
         })),
     })

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::simulation::Simulation;
 use crate::shares::Fraction;
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 /// The leaves that may give: first those below an exceeded limit, because their pods go anyway.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct Givers {
 
 impl Givers {
     /// Adds the leaf at `at`, or sorts it again after its pods went or came back.
-    pub(super) fn insert(&mut self, at: Index, simulation: &Simulation<'_>) {
+    pub(super) fn insert(&mut self, at: BranchId, simulation: &Simulation<'_>) {
         if simulation.is_above_a_limit(at) {
             self.others.remove(at, simulation);
             self.above_limits.insert(at, simulation);
@@ -28,12 +28,12 @@ impl Givers {
         }
     }
 
-    pub(super) fn remove(&mut self, at: Index, simulation: &Simulation<'_>) {
+    pub(super) fn remove(&mut self, at: BranchId, simulation: &Simulation<'_>) {
         self.above_limits.remove(at, simulation);
         self.others.remove(at, simulation);
     }
 
-    pub(super) fn first(&mut self, simulation: &Simulation<'_>) -> Option<Index> {
+    pub(super) fn first(&mut self, simulation: &Simulation<'_>) -> Option<BranchId> {
         while let Some(at) = self.above_limits.first() {
             if simulation.is_above_a_limit(at) {
                 return Some(at);
@@ -51,18 +51,18 @@ impl Givers {
 /// branches above the leaf are.
 #[derive(Default)]
 struct Sorted {
-    children: FxHashMap<Option<Index>, BTreeSet<(Reverse<Fraction>, Index)>>,
-    known: FxHashMap<Index, Fraction>,
+    children: FxHashMap<Option<BranchId>, BTreeSet<(Reverse<Fraction>, BranchId)>>,
+    known: FxHashMap<BranchId, Fraction>,
 }
 
 impl Sorted {
-    fn insert(&mut self, at: Index, simulation: &Simulation<'_>) {
+    fn insert(&mut self, at: BranchId, simulation: &Simulation<'_>) {
         for (index, branch) in simulation.context.tree.path_up(at) {
             self.sort(index, branch.parent, simulation);
         }
     }
 
-    fn remove(&mut self, at: Index, simulation: &Simulation<'_>) {
+    fn remove(&mut self, at: BranchId, simulation: &Simulation<'_>) {
         if !self.known.contains_key(&at) {
             return;
         }
@@ -77,7 +77,7 @@ impl Sorted {
     }
 
     /// Puts the branch at `index` where it belongs among its siblings.
-    fn sort(&mut self, index: Index, parent: Option<Index>, simulation: &Simulation<'_>) {
+    fn sort(&mut self, index: BranchId, parent: Option<BranchId>, simulation: &Simulation<'_>) {
         let now = simulation.above_target(index);
         let siblings = self.children.entry(parent).or_default();
         if let Some(known) = self.known.insert(index, now) {
@@ -86,8 +86,8 @@ impl Sorted {
         siblings.insert((Reverse(now), index));
     }
 
-    fn first(&self) -> Option<Index> {
-        let first = |at: Option<Index>| self.children.get(&at)?.first().map(|(_, index)| *index);
+    fn first(&self) -> Option<BranchId> {
+        let first = |at: Option<BranchId>| self.children.get(&at)?.first().map(|(_, index)| *index);
         std::iter::successors(first(None), |index| first(Some(*index))).last()
     }
 }

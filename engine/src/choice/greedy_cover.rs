@@ -107,7 +107,8 @@ fn fit(candidate: &Candidate<'_>, left: &Amounts, asked: &Amounts, scale: &Amoun
 /// Parts of one; a part is fine enough to tell any two pods apart and coarse enough never to overflow.
 const WHOLE: i128 = 1 << 40;
 
-fn part(amount: Amount, of: Amount) -> i128 {
+/// What part of `of` the `amount` is, as a number that compares with those of other resources.
+pub(super) fn part(amount: Amount, of: Amount) -> i128 {
     let whole = amount.units().saturating_mul(WHOLE).checked_div(of.units()).unwrap_or(0);
     // Something is never nothing, however small.
     if whole == 0 && amount.is_positive() { 1 } else { whole }

@@ -30,64 +30,76 @@ mod simulation;
 mod stuck;
 mod unbound;
 
-pub(crate) use budgets::Budgets;
-pub(crate) use candidate::Candidate;
+pub(crate) use candidate::{Bond, Candidate, Together};
 pub(crate) use candidates::{
-    Candidates, candidates, is_protected, next_unprotected, non_preemptible, replicas,
+    Candidates, Replicas, candidates, is_protected, next_unprotected, non_preemptible, replicas,
 };
-pub(crate) use nodes::{At, NodeCandidate, NodeResources, Score};
+pub(crate) use nodes::{Group, NodeResources, Search};
 pub(crate) use order::rank;
 pub(crate) use outcome::ReclaimResult;
 pub(crate) use queue_state::QueueState;
-pub(crate) use select::select;
+pub(crate) use rules::Rules;
+pub(crate) use select::{select, select_together};
 pub(crate) use serve::evictions;
+pub(crate) use simulation::{Mark, Simulation};
 pub(crate) use unbound::unbound;
 
-use crate::amounts::{Amounts, Resource};
+use std::ops::Deref;
+
+use crate::amounts::Amounts;
+use crate::cluster::Cluster;
+use crate::grants::Grants;
 use crate::plan::stuck_terminating::OVERDUE_SECONDS;
-use crate::snapshot::{Pod, Snapshot};
-use crate::tree::{Index, Tree};
-use crate::usage::Usage;
+use crate::shares::Shares;
+use crate::snapshot::Pod;
+use crate::tree::{BranchId, BranchMap};
 
 /// Everything that stays the same while victims are chosen.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
-    pub(crate) snapshot: &'a Snapshot,
-    pub(crate) usage: &'a Usage<'a>,
-    pub(crate) tree: &'a Tree<'a>,
-    /// An entry a branch, none for parents.
-    pub(crate) queue_states: &'a [Option<QueueState<'a>>],
-    pub(crate) capacity: &'a Amounts,
-    /// The governed resources of which there is any.
-    pub(crate) resources: &'a [Resource],
+    pub(crate) cluster: Cluster<'a>,
+    pub(crate) shares: &'a BranchMap<Shares>,
+    pub(crate) targets: &'a BranchMap<Amounts>,
+    pub(crate) granted: &'a Grants,
     /// Whether the targets are those of the decision before, so that what is to go for them was chosen then.
     pub(crate) same_targets: bool,
 }
 
+impl<'a> Deref for Context<'a> {
+    type Target = Cluster<'a>;
+
+    fn deref(&self) -> &Cluster<'a> {
+        &self.cluster
+    }
+}
+
 impl<'a> Context<'a> {
-    fn queue_state(&self, at: Index) -> Option<&'a QueueState<'a>> {
-        self.queue_states.get(at).and_then(Option::as_ref)
+    pub(crate) fn queue_state(&self, at: BranchId) -> Option<QueueState<'a>> {
+        let granted = self.granted;
+        Some(QueueState {
+            leaf: self.leaf(at)?,
+            target: &self.targets[at],
+            deserved: &self.shares[at].deserved,
+            allocated: &granted.allocated[at],
+            firm: &granted.firm[at],
+            owed: &granted.owed[at],
+        })
+    }
+
+    /// Each leaf.
+    pub(crate) fn queue_states(&self) -> impl Iterator<Item = QueueState<'a>> + use<'a> {
+        let context = *self;
+        self.tree.branches.ids().filter_map(move |at| context.queue_state(at))
     }
 
     /// Whether what was chosen for these targets is on its way: until it is gone nothing else is begun.
     fn is_under_way(&self) -> bool {
-        let mut leaves = self.leaves();
-        self.same_targets && leaves.any(|(_, queue_state)| self.loses(queue_state))
-    }
-
-    /// Whether pods of a queue that were evicted leave, and are not overdue.
-    fn loses(&self, queue_state: &QueueState<'_>) -> bool {
         let now = self.snapshot.now;
         let leaves = |pod: &Pod| {
             let is_overdue = pod.deletion.is_none_or(|by| by.plus_seconds(OVERDUE_SECONDS) <= now);
             pod.evicted && pod.is_charged() && !is_overdue
         };
-        queue_state.namespace_usage.pods.terminating > 0 && queue_state.state.pods.iter().any(leaves)
-    }
-
-    /// The leaves, by their places.
-    fn leaves(&self) -> impl Iterator<Item = (Index, &'a QueueState<'a>)> + use<'a> {
-        let queue_states = self.queue_states;
-        queue_states.iter().enumerate().filter_map(|(at, queue_state)| Some((at, queue_state.as_ref()?)))
+        let mut losing = self.each_leaf().filter(|leaf| leaf.namespace_usage.pods.terminating > 0);
+        self.same_targets && losing.any(|leaf| leaf.state.pods.iter().any(leaves))
     }
 }

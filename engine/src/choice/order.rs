@@ -9,7 +9,7 @@ use crate::plan::Stage;
 ///
 /// Whole gangs go after single pods of the same stage: taking one undoes the work of all its members.
 pub(crate) fn class(candidate: &Candidate<'_>) -> (bool, Stage, bool, i32) {
-    (candidate.protected, candidate.stage, candidate.gang.is_some(), candidate.pod.priority)
+    (candidate.protected, candidate.stage, candidate.goes_after_single_pods(), candidate.pod.priority)
 }
 
 /// Inside a class: most recently started, then most recently created, then the higher name.

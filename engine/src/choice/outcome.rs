@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
+use super::Context;
 use super::simulation::Victim;
-use super::{Context, QueueState};
 use crate::amounts::Amounts;
 use crate::names::PodUid;
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Workloads};
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 /// What is to be taken.
 #[derive(Debug, Default)]
@@ -19,17 +19,17 @@ pub(crate) struct ReclaimResult {
     /// The pods to evict, in order, each with whether its queue's lowered quota is in force already.
     pub(crate) evictions: Vec<(Eviction, bool)>,
     /// The leaves that lack something, and what stands in the way, where it is more than the time that pods take to go.
-    pub(crate) obstacles: BTreeMap<Index, Reason>,
+    pub(crate) obstacles: BTreeMap<BranchId, Reason>,
     /// The pods of each leaf that no room was found for.
-    pub(crate) unmet: BTreeMap<Index, Vec<Unmet>>,
+    pub(crate) unmet: BTreeMap<BranchId, Vec<Unmet>>,
     /// The pods that a rule kept.
     pub(crate) passed_over: Vec<PassedOver>,
     /// What the quotas of leaves that lose pods are to allow, nothing lent included.
-    pub(crate) lowered: BTreeMap<Index, Amounts>,
+    pub(crate) lowered: BTreeMap<BranchId, Amounts>,
     /// What each leaf lacks of its target for units and claims.
-    pub(crate) lacking: BTreeMap<Index, Amounts>,
+    pub(crate) lacking: BTreeMap<BranchId, Amounts>,
     /// What is free or being freed for each leaf, that which these evictions free included.
-    pub(crate) owed: BTreeMap<Index, Amounts>,
+    pub(crate) owed: BTreeMap<BranchId, Amounts>,
 }
 
 impl ReclaimResult {
@@ -40,33 +40,30 @@ impl ReclaimResult {
         victims: &[Victim<'_>],
         ranks: &FxHashMap<&PodUid, u32>,
     ) {
-        let queue_state = |at: Index| context.queue_state(at);
-        let mut workloads: BTreeMap<Index, Workloads<'_>> = BTreeMap::new();
+        let mut workloads: BTreeMap<BranchId, Workloads<'_>> = BTreeMap::new();
         for victim in victims {
-            let Some(giver) = queue_state(victim.at) else { continue };
-            let over = giver.staying().less(giver.target);
+            let Some(giver) = context.queue_state(victim.candidate.leaf) else { continue };
+            let over = giver.leaf.staying.less(giver.target);
             let over = context.resources.iter().filter(|one| over.get(one).is_positive());
-            let allocated = self.lowered.get(&victim.at).unwrap_or(giver.allocated);
+            let allocated = self.lowered.get(&victim.candidate.leaf).unwrap_or(giver.allocated);
             // Who is moved comes back.
             let in_force = victim.reason == Reason::MovedAside || giver.is_fenced(allocated, over);
-            let workloads = workloads.entry(victim.at).or_insert_with(|| Workloads::of(giver.state));
+            let workloads =
+                workloads.entry(victim.candidate.leaf).or_insert_with(|| Workloads::of(giver.leaf.state));
             for pod in victim.candidate.pods() {
                 let eviction = Eviction {
-                    pod: id(giver, pod),
+                    pod: PodId::of(&giver.leaf.name.namespace, pod),
                     workload: workloads.of_pod(pod).cloned(),
                     rank: ranks.get(&pod.uid).copied(),
-                    queue: giver.name.clone(),
+                    queue: giver.leaf.name.clone(),
                     reason: victim.reason,
-                    beneficiary: victim
-                        .beneficiary
-                        .and_then(queue_state)
-                        .map(|beneficiary| beneficiary.name.clone()),
+                    beneficiary: victim.beneficiary.map(|at| context.tree.branches[at].name.clone()),
                     stage: victim.candidate.stage,
                     priority: pod.priority,
                     requests: pod.requests().clone(),
-                    used: giver.namespace_usage.charged.clone(),
+                    used: giver.leaf.namespace_usage.charged.clone(),
                     deserved: giver.deserved.clone(),
-                    grace_seconds: giver.eviction.grace_seconds(pod.grace_seconds.into()),
+                    grace_seconds: giver.leaf.eviction.grace_seconds(pod.grace_seconds.into()),
                 };
                 self.evictions.push((eviction, in_force));
             }
@@ -76,27 +73,23 @@ impl ReclaimResult {
     /// Writes down which pods of which leaf a rule kept, but for those that went all the same.
     pub(super) fn pass_over<'a>(
         &mut self,
-        queue_states: &[Option<QueueState<'_>>],
-        kept: BTreeMap<Index, Vec<(&'a Pod, Reason)>>,
+        context: Context<'_>,
+        kept: BTreeMap<BranchId, Vec<(&'a Pod, Reason)>>,
     ) {
         let gone: BTreeSet<PodUid> =
             self.evictions.iter().map(|(eviction, _)| eviction.pod.uid.clone()).collect();
         for (at, kept) in kept {
-            let Some(queue_state) = queue_states.get(at).and_then(Option::as_ref) else { continue };
+            let queue = &context.tree.branches[at].name;
             let mut by_pod: BTreeMap<(&str, &str), (&'a Pod, Reason)> = BTreeMap::new();
             for (pod, reason) in kept {
                 by_pod.entry((pod.name.as_str(), pod.uid.as_str())).or_insert((pod, reason));
             }
             let kept = by_pod.into_values().filter(|(pod, _)| !gone.contains(&pod.uid));
             self.passed_over.extend(kept.map(|(pod, reason)| PassedOver {
-                pod: id(queue_state, pod),
-                queue: queue_state.name.clone(),
+                pod: PodId::of(&queue.namespace, pod),
+                queue: queue.clone(),
                 reason,
             }));
         }
     }
-}
-
-fn id(queue_state: &QueueState<'_>, pod: &Pod) -> PodId {
-    PodId { namespace: queue_state.name.namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() }
 }

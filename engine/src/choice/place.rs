@@ -2,23 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use super::nodes::{At, Group, NodeCandidate, NodeResources, Question, Search};
-use super::rules::Scope;
+use super::candidate::Candidate;
+use super::nodes::{At, Group, NodeResources, Question, Search};
+use super::rules::{Rules, Scope};
 use super::simulation::{Level, Simulation};
-use crate::amounts::{Amount, Amounts};
+use crate::amounts::Amounts;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Shape};
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 impl<'a> Simulation<'a> {
     /// The nodes, without what pods take that wait for one already, and pods that are about to be created.
     ///
     /// Of a queue above its target the least important of them are the first to go: no room is kept for them. Those within the
     /// target that no node has room for are returned.
-    pub(super) fn look_at_nodes(&mut self) -> Vec<(Index, &'a Pod)> {
+    pub(super) fn look_at_nodes(&mut self) -> Vec<(BranchId, &'a Pod)> {
         let mut node_resources = NodeResources::of(self.context.snapshot, self.context.usage);
         let mut unplaced = Vec::new();
-        let mut within: BTreeMap<Index, Amounts> = BTreeMap::new();
+        let mut within: BTreeMap<BranchId, Amounts> = BTreeMap::new();
         for (namespace, pod) in super::unbound(self.context.snapshot) {
             let leaf = self.context.tree.leaves.get(namespace).copied();
             if let Some(at) = leaf {
@@ -38,15 +39,12 @@ impl<'a> Simulation<'a> {
     }
 
     /// What of its target the leaf at `at` has for pods without a node.
-    fn beside_bound(&self, at: Index) -> Amounts {
-        let Some(queue_state) = self.context.queue_state(at) else { return Amounts::new() };
+    fn beside_bound(&self, at: BranchId) -> Amounts {
+        let Some(leaf) = self.context.leaf(at) else { return Amounts::new() };
         let mut unbound = Amounts::new();
-        let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live() && queue_state.leaf.could_run(pod);
-        for pod in queue_state.state.pods.iter().filter(waits) {
-            unbound.add_all(pod.requests());
-        }
-        let staying = self.staying.get(at).cloned().unwrap_or_default();
-        queue_state.target.less(&staying.less(&unbound))
+        let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live() && leaf.could_run(pod);
+        leaf.state.pods.iter().filter(waits).for_each(|pod| unbound.add_all(pod.requests()));
+        self.context.targets[at].less(&self.staying[at].less(&unbound))
     }
 
     /// Places one pod of `shape`: where there is room, or where pods go that may go. Says why if neither can be.
@@ -56,9 +54,15 @@ impl<'a> Simulation<'a> {
             self.place(node, shape);
             return Ok(());
         }
+        let group = Group {
+            inside: scope.inside,
+            within_target: scope.within_target.then_some(scope.beneficiary).flatten(),
+            priority: scope.priority,
+            exists: true,
+        };
         let mut tried = Vec::new();
         loop {
-            let Some((node, victims)) = self.cheapest(shape, scope, &tried) else {
+            let Some((node, victims)) = self.cheapest(shape, group, &tried, scope) else {
                 let possible = self
                     .node_resources
                     .as_ref()
@@ -66,8 +70,8 @@ impl<'a> Simulation<'a> {
                 return Err(if possible { Reason::Fragmented } else { Reason::NoNodeFits });
             };
             let mark = self.mark();
-            for node_candidate in &victims {
-                self.take(node_candidate.leaf, node_candidate.candidate.clone(), scope);
+            for candidate in &victims {
+                self.take(candidate.clone(), scope.beneficiary, scope.reason);
             }
             self.place(node, shape);
             if !scope.within_target || self.place_elsewhere(node, &victims) {
@@ -83,10 +87,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Places the pods that make room on `node` on others, all of them together.
-    fn place_elsewhere(&mut self, node: At, victims: &[NodeCandidate<'a>]) -> bool {
-        let pods: Vec<&'a Pod> =
-            victims.iter().flat_map(|one| one.candidate.everything().collect::<Vec<_>>()).collect();
-        pods.into_iter().all(|pod| {
+    fn place_elsewhere(&mut self, node: At, victims: &[Candidate<'a>]) -> bool {
+        victims.iter().flat_map(Candidate::everything).all(|pod| {
             let other = self
                 .node_resources
                 .as_mut()
@@ -95,52 +97,32 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    fn cheapest(
+    /// The node that is the cheapest to free for a pod of `shape`, none of those `tried`, and the victims that `rules` let go.
+    pub(crate) fn cheapest(
         &mut self,
         shape: &'a Shape,
-        scope: &Scope,
+        group: Group,
         tried: &[At],
-    ) -> Option<(At, Vec<NodeCandidate<'a>>)> {
+        rules: &dyn Rules<'a>,
+    ) -> Option<(At, Vec<Candidate<'a>>)> {
         let node_resources = self.node_resources.take()?;
-        let known = if scope.within_target { self.search_everywhere.take() } else { self.search.take() };
-        let mut search = known.unwrap_or_else(|| self.search(&node_resources, scope.within_target));
-        let group = Group {
-            inside: scope.inside,
-            within_target: scope.within_target.then_some(scope.beneficiary).flatten(),
-            priority: scope.priority,
-        };
-        let mut asked = Asked { node_resources: &node_resources, shape, scope, simulation: self };
+        let everywhere = group.within_target.is_some();
+        let known = if everywhere { self.search_everywhere.take() } else { self.search.take() };
+        let mut search = known.unwrap_or_else(|| self.search(&node_resources, everywhere));
+        let mut asked = Asked { node_resources: &node_resources, shape, rules, simulation: self };
         let found = search.cheapest(group, tried, &mut asked);
         self.node_resources = Some(node_resources);
-        let known = if scope.within_target { &mut self.search_everywhere } else { &mut self.search };
+        let known = if everywhere { &mut self.search_everywhere } else { &mut self.search };
         *known = Some(search);
         found
     }
 
     /// The candidates, by node: of the leaves above their targets, or of every leaf.
     fn search(&self, node_resources: &NodeResources<'a>, everywhere: bool) -> Search<'a> {
-        let gives = |at: &Index| everywhere || self.over.get(*at).is_some_and(|over| !over.is_empty());
-        let leaves =
-            self.context.leaves().filter(|(at, queue_state)| gives(at) && !queue_state.never_evicted);
-        let candidates = leaves.flat_map(|(at, queue_state)| {
-            queue_state
-                .leaf
-                .candidates(self.context.snapshot)
-                .may_go
-                .iter()
-                .map(move |candidate| (at, candidate))
-        });
+        let gives = |at: BranchId| everywhere || !self.over[at].is_empty();
+        let leaves = self.context.each_leaf().filter(|leaf| gives(leaf.at) && !leaf.never_evicted);
+        let candidates = leaves.flat_map(|leaf| &leaf.candidates(self.context.snapshot).may_go);
         Search::new(node_resources, candidates)
-    }
-
-    /// What is still lacking of `amounts` where `inside` is the branch that bounds it; none for the cluster.
-    pub(super) fn short(&self, inside: Option<Index>, amounts: &Amounts) -> Amounts {
-        let nothing = Amounts::new();
-        let left = inside.map_or(Some(&self.free), |at| self.slack.get(at)).unwrap_or(&nothing);
-        let bounded =
-            inside.and_then(|at| self.context.tree.branches.get(at)).map(|branch| &branch.queue.limit);
-        let asked = amounts.resources().filter(|one| bounded.is_none_or(|bounds| bounds.get(one).is_some()));
-        asked.map(|one| (one.clone(), Amount::ZERO.less(left.get(one)))).collect()
     }
 }
 
@@ -148,7 +130,7 @@ impl<'a> Simulation<'a> {
 struct Asked<'s, 'a> {
     node_resources: &'s NodeResources<'a>,
     shape: &'a Shape,
-    scope: &'s Scope,
+    rules: &'s dyn Rules<'a>,
     simulation: &'s mut Simulation<'a>,
 }
 
@@ -165,17 +147,15 @@ impl<'a> Question<'a> for Asked<'_, 'a> {
         self.simulation.context.capacity
     }
 
-    fn is_gone(&self, victim: &NodeCandidate<'a>) -> bool {
-        self.simulation.is_gone(&victim.candidate)
+    fn is_gone(&self, victim: &Candidate<'a>) -> bool {
+        self.simulation.is_gone(victim)
     }
 
-    fn may_go(&mut self, node: At, victims: &[NodeCandidate<'a>]) -> Vec<bool> {
-        let shortfall = self.node_resources.shortfall(node, self.shape).unwrap_or_default();
-        let reclaimed = shortfall.of(self.simulation.context.resources);
-        self.simulation.may_go(victims, &reclaimed, self.scope)
+    fn may_go(&mut self, victims: &[Candidate<'a>], shortfall: &Amounts) -> Vec<bool> {
+        self.rules.may_go(self.simulation, victims, shortfall)
     }
 
-    fn level(&self, leaf: Index) -> Level {
+    fn level(&self, leaf: BranchId) -> Level {
         self.simulation.level(leaf)
     }
 }

@@ -1,20 +1,11 @@
 //! One leaf, after grants are made.
 
 use crate::amounts::{Amounts, Resource};
-use crate::demand::{Ask, Trust};
-use crate::keyed::KeyedMap;
-use crate::leaf::{Leaf, Wanted};
-use crate::names::{OwnerUid, QueueName};
-use crate::snapshot::{EvictionRules, NamespaceState, Pod, Queue};
-use crate::usage::NamespaceUsage;
+use crate::leaf::{Fitting, Leaf, Wanted};
 
 /// One leaf, after grants are made.
 #[derive(Clone, Copy)]
 pub(crate) struct QueueState<'a> {
-    pub(crate) name: &'a QueueName,
-    pub(crate) queue: &'a Queue,
-    pub(crate) state: &'a NamespaceState,
-    pub(crate) namespace_usage: &'a NamespaceUsage,
     pub(crate) leaf: &'a Leaf<'a>,
     pub(crate) target: &'a Amounts,
     /// What it deserves, for guarantees: they reach as far.
@@ -25,16 +16,6 @@ pub(crate) struct QueueState<'a> {
     pub(crate) firm: &'a Amounts,
     /// What was freed for it, or is being freed, and is not granted yet.
     pub(crate) owed: &'a Amounts,
-    /// What was owed to it, is not granted, and does not come any more.
-    pub(crate) lost: &'a Amounts,
-    /// The owners of it that want more pods than there are, most important first.
-    pub(crate) asks: &'a [Ask<'a>],
-    /// Which of its pods do not count, and how many of those that its owners lack do.
-    pub(crate) trust: &'a Trust,
-    /// What may be taken from it, inherited rules included.
-    pub(crate) eviction: EvictionRules,
-    /// Whether its pods are never evicted, by policy.
-    pub(crate) never_evicted: bool,
 }
 
 /// What of a leaf's target its pods do not hold.
@@ -42,16 +23,13 @@ pub(crate) struct QueueState<'a> {
 pub(crate) struct Need<'a> {
     /// Units, in the order in which the leaf's owners create them.
     pub(crate) units: Vec<Units<'a>>,
-    /// What is granted beside the units and the claim; it is kept for pods that no owner shows.
-    pub(crate) kept: Amounts,
-    /// What is granted of units that lack the rest, owed or not.
+    /// What is claimed without pods: what is granted or owed of it, and the rest.
+    pub(crate) claim_promised: Amounts,
+    pub(crate) claim_lacking: Amounts,
+    /// What is granted of units that lack the rest, and not owed.
     pub(crate) begun: Amounts,
     /// What is owed and completes neither a unit nor a claim.
     pub(crate) part_owed: Amounts,
-    /// What is claimed without pods: what is granted of it, what is owed, and the rest.
-    pub(crate) claim_granted: Amounts,
-    pub(crate) claim_owed: Amounts,
-    pub(crate) claim_lacking: Amounts,
     /// Everything that is not granted, what is owed included.
     pub(crate) lacking: Amounts,
 }
@@ -59,7 +37,7 @@ pub(crate) struct Need<'a> {
 impl Need<'_> {
     /// Everything that is asked for.
     pub(crate) fn all(&self) -> Amounts {
-        let mut all = self.claim_granted.plus(&self.claim_owed).plus(&self.claim_lacking);
+        let mut all = self.claim_promised.plus(&self.claim_lacking);
         for units in &self.units {
             let count = units.granted.saturating_add(units.owed).saturating_add(units.lacking);
             all.add_all(&units.wanted.requests.times(count));
@@ -82,131 +60,62 @@ pub(crate) struct Units<'a> {
     pub(crate) lacking: u32,
 }
 
-/// What was asked for before in the same decision.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
-    /// How many units, in the order of what the leaf wants.
-    pub(crate) units: Vec<u32>,
-    pub(crate) claimed: Amounts,
-    /// What of that is granted: it is promised beside what is kept.
-    pub(crate) granted: Amounts,
-    /// What is granted of units that were asked for because they lack the rest: it is still kept.
-    pub(crate) begun: Amounts,
-}
-
-impl Asked {
-    /// Counts `units` more of those at `place`.
-    pub(crate) fn count(&mut self, place: usize, units: u32) {
-        if self.units.len() <= place {
-            self.units.resize(place.saturating_add(1), 0);
-        }
-        if let Some(entry) = self.units.get_mut(place) {
-            *entry = entry.saturating_add(units);
-        }
-    }
-}
-
 impl<'a> QueueState<'a> {
-    /// What its pods will hold once all that leave are gone.
-    pub(crate) fn staying(&self) -> &'a Amounts {
-        &self.leaf.staying
-    }
-
     /// What it occupies by its target once every lowered quota is in force and everything on its way out is gone.
     pub(crate) fn settled(&self) -> Amounts {
-        self.firm.max(self.staying())
+        self.firm.max(&self.leaf.staying)
     }
 
     /// What its pods hold above its target and are not about to give back.
     pub(crate) fn overuse(&self) -> Amounts {
-        self.staying().less(&self.target.max(self.firm))
+        self.leaf.staying.less(&self.target.max(self.firm))
     }
 
-    /// What of its target its pods do not hold. A part of a unit is of no use, so nothing is needed for it.
+    /// What of its target its pods do not hold, beside what is `promised`, of which `asked` are units in the order of what the leaf
+    /// wants. A part of a unit is of no use, so nothing is needed for it.
     ///
     /// `staying` is what its pods hold once all are gone that leave or are chosen.
-    pub(crate) fn need(&self, staying: &Amounts, asked: &Asked) -> Need<'a> {
-        let count = |place: usize| asked.units.get(place).copied().unwrap_or_default();
-        let mut before = asked.claimed.clone();
-        for (place, wanted) in self.leaf.wanted.iter().enumerate().filter(|(place, _)| count(*place) > 0) {
-            before.add_all(&wanted.requests.times(count(place)));
-        }
-        let granted_before = asked.granted.plus(&asked.begun);
+    pub(crate) fn need(&self, staying: &Amounts, promised: &Amounts, asked: &[u32]) -> Need<'a> {
         // Admission charges pods that no node could run: a unit that finds no room in the quota beside them is never created.
         let charged = staying.plus(&self.leaf.unrunnable);
-        let mut left = TargetRoom {
-            room: self.target.less(&charged).less(&before),
-            granted: self.firm.less(&charged).less(&granted_before),
-            owed: self.owed.less(&before.less(&granted_before)),
-        };
-        let mut need = Need { kept: self.firm.less(&asked.granted), ..Need::default() };
-        if left.room.is_empty() {
+        let all_granted = self.firm.less(&charged);
+        let mut room = self.target.less(&charged).less(promised);
+        let mut granted = all_granted.less(promised);
+        let mut owed = self.owed.less(&promised.less(&all_granted));
+        let (mut need, mut waiting) = (Need::default(), Amounts::new());
+        if room.is_empty() {
             return need;
         }
         // What fits is decided first, in the order in which controllers create pods; what is granted goes to any that fit.
-        for (place, wanted) in self.leaf.wanted.iter().enumerate() {
-            let fits = wanted.fitting(&left.room).min(wanted.units.saturating_sub(count(place)));
-            left.room = left.room.less(&wanted.requests.times(fits));
-            need.units.push(Units { place, wanted, granted: 0, owed: 0, lacking: fits });
-        }
-        for units in &mut need.units {
-            units.granted = units.wanted.fitting(&left.granted).min(units.lacking);
-            units.lacking = units.lacking.saturating_sub(units.granted);
-            let granted = units.wanted.requests.times(units.granted);
-            left.granted.subtract_all(&granted);
-            need.kept.subtract_all(&granted);
-        }
-        let (begun, mut waiting, mut all_owed) = (left.granted.clone(), Amounts::new(), Amounts::new());
-        for units in &mut need.units {
-            let wanted = units.wanted;
-            need.lacking.add_all(&wanted.requests.times(units.lacking));
-            units.owed = wanted.fitting(&left.granted.plus(&left.owed)).min(units.lacking);
-            units.lacking = units.lacking.saturating_sub(units.owed);
-            left.take(&wanted.requests.times(units.owed));
-            all_owed.add_all(&wanted.requests.times(units.owed));
-            waiting.add_all(&wanted.requests.times(units.lacking));
+        let fitting = Wanted::fit_all(&self.leaf.wanted, asked, &mut room, &mut granted);
+        for (place, Fitting { wanted, units, granted: has_room }) in fitting.into_iter().enumerate() {
+            let lacking = units.saturating_sub(has_room);
+            let comes = wanted.fitting(&granted.plus(&owed)).min(lacking);
+            let (requests, waits) = (wanted.requests.times(comes), lacking.saturating_sub(comes));
+            let rest = requests.less(&granted);
+            granted = granted.less(&requests);
+            owed = owed.less(&rest);
+            waiting.add_all(&wanted.requests.times(waits));
+            need.lacking.add_all(&wanted.requests.times(lacking));
+            need.units.push(Units { place, wanted, granted: has_room, owed: comes, lacking: waits });
         }
         need.units.retain(|units| units.granted > 0 || units.owed > 0 || units.lacking > 0);
-        let owed_beside_units = left.owed.clone();
         // What is begun is for units first.
-        let begun_of_waiting = left.granted.min(&waiting);
-        left.granted.subtract_all(&begun_of_waiting);
-        left.owed = left.owed.less(&waiting.less(&begun_of_waiting));
-        need.begun = begun.min(&all_owed.plus(&waiting));
-        let claimed = left.room.min(&self.claim().less(&self.target.less(&left.room)));
-        need.claim_granted = claimed.min(&left.granted);
-        need.kept.subtract_all(&need.claim_granted);
-        let claimed = claimed.less(&need.claim_granted);
-        need.lacking.add_all(&claimed);
-        need.claim_owed = claimed.min(&left.owed);
-        need.part_owed = owed_beside_units.less(&need.claim_owed);
-        need.claim_lacking = claimed.less(&need.claim_owed);
+        need.begun = granted.min(&waiting);
+        granted.subtract_all(&need.begun);
+        let claimed = room.min(&self.claim().less(&self.target.less(&room)));
+        let not_granted = claimed.less(&granted);
+        let claim_owed = not_granted.min(&owed.less(&waiting.less(&need.begun)));
+        need.part_owed = owed.less(&claim_owed);
+        need.claim_lacking = not_granted.less(&claim_owed);
+        need.claim_promised = claimed.less(&need.claim_lacking);
+        need.lacking.add_all(&not_granted);
         need
     }
 
     /// What of its target it claims by its spec, used or not.
     fn claim(&self) -> Amounts {
-        self.queue.request.amounts().min(self.target)
-    }
-
-    /// What those of its QueueJobs' pods request that are more than their Jobs may run: the Job controller removes them. It
-    /// counts where a queue is above its limit, as admission lets in too much for a moment now and then, and a slot given
-    /// back is all that is needed.
-    pub(crate) fn withdrawn(&self) -> Amounts {
-        let mut withdrawn = Amounts::new();
-        if self.state.queue_jobs.is_empty() {
-            return withdrawn;
-        }
-        let mut pods: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
-        for owner in self.state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
-            let count = pods.entry(owner).or_default();
-            *count = count.saturating_add(1);
-        }
-        for task in self.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
-            let pods = pods.get(&task.owner).copied().unwrap_or_default();
-            withdrawn.add_all(&task.shape.requests.times(pods.saturating_sub(task.parallelism)));
-        }
-        withdrawn
+        self.leaf.queue.request.amounts().min(self.target)
     }
 
     /// Whether admission lets in no more of `resources` than is `allocated`, and knows of more: only then is an eviction
@@ -219,28 +128,12 @@ impl<'a> QueueState<'a> {
         allocated: &Amounts,
         resources: impl IntoIterator<Item = &'r Resource>,
     ) -> bool {
-        let Some(quota) = &self.state.quota else { return false };
+        let Some(quota) = &self.leaf.state.quota else { return false };
         let mut is_over = false;
         resources.into_iter().all(|resource| {
             let allocated = allocated.get(resource);
             is_over |= quota.charged.get(resource).is_none_or(|charged| charged > allocated);
             quota.is_fenced_at(resource, allocated)
         }) && is_over
-    }
-}
-
-/// What is left of a leaf's target, of what is granted and of what is owed, while units are counted.
-struct TargetRoom {
-    room: Amounts,
-    granted: Amounts,
-    owed: Amounts,
-}
-
-impl TargetRoom {
-    /// Takes `amounts` out of what is granted first, then of what is owed.
-    fn take(&mut self, amounts: &Amounts) {
-        let granted = self.granted.min(amounts);
-        self.granted.subtract_all(&granted);
-        self.owed = self.owed.less(&amounts.less(&granted));
     }
 }

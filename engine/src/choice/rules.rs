@@ -3,23 +3,33 @@
 use std::collections::BTreeMap;
 
 use super::candidate::Candidate;
-use super::nodes::NodeCandidate;
 use super::simulation::Simulation;
 use crate::amounts::{Amounts, Resource};
 use crate::guarantee::preemptable;
 use crate::reason::Reason;
 use crate::snapshot::Pod;
-use crate::tree::Index;
+use crate::tree::BranchId;
+
+/// Which victims may go.
+pub(crate) trait Rules<'a> {
+    /// Which of `victims`, in this order, may go together for an ask that lacks `reclaimed`.
+    fn may_go(
+        &self,
+        simulation: &mut Simulation<'a>,
+        victims: &[Candidate<'a>],
+        reclaimed: &Amounts,
+    ) -> Vec<bool>;
+}
 
 /// The queue that an eviction makes room for, and the queues that lose pods to it.
 #[derive(Clone, Copy)]
 pub(super) struct Scope {
     /// The leaf that asks; none where a limit is exceeded.
-    pub(super) beneficiary: Option<Index>,
+    pub(super) beneficiary: Option<BranchId>,
     /// Whether pods go at all, or only what is free serves it.
     pub(super) may_evict: bool,
     /// The queue inside which pods are taken; none for the whole cluster.
-    pub(super) inside: Option<Index>,
+    pub(super) inside: Option<BranchId>,
     /// The highest priority that victims may have, if priorities are compared.
     pub(super) priority: Option<i32>,
     /// Whether pods go that their own queues may have, above what these are guaranteed.
@@ -31,7 +41,7 @@ pub(super) struct Scope {
 
 impl Scope {
     /// Where the limit of the queue at `at` is exceeded.
-    pub(super) const fn of_limit(at: Index) -> Self {
+    pub(super) const fn of_limit(at: BranchId) -> Self {
         Self {
             beneficiary: None,
             may_evict: true,
@@ -42,17 +52,48 @@ impl Scope {
             reason: Reason::Overcommitted,
         }
     }
+
+    /// Whether it is the limit of the queue at `at` that is exceeded.
+    pub(super) fn is_own_limit(&self, at: BranchId) -> bool {
+        self.beneficiary.is_none() && self.inside == Some(at)
+    }
+}
+
+/// Between queues: the victims have not been chosen, their queues hold too much of something that is lacking (or, within targets,
+/// more than they are guaranteed), no guarantee is touched and budgets allow it.
+impl<'a> Rules<'a> for Scope {
+    fn may_go(
+        &self,
+        simulation: &mut Simulation<'a>,
+        victims: &[Candidate<'a>],
+        reclaimed: &Amounts,
+    ) -> Vec<bool> {
+        let mut taken: BTreeMap<BranchId, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
+        let mut verdicts = Vec::new();
+        for candidate in victims {
+            let (already, beside) = taken.entry(candidate.leaf).or_default();
+            let (already, mut together) = (already.clone(), beside.clone());
+            let verdict = simulation.verdict(candidate, &already, &mut together, reclaimed, self);
+            if let Ok(with) = &verdict {
+                taken.insert(candidate.leaf, (with.clone(), together));
+            }
+            if let (1, Err(Some(rule))) = (victims.len(), &verdict) {
+                simulation.keep(candidate.leaf, candidate.pods().iter().copied(), *rule);
+            }
+            verdicts.push(verdict.is_ok());
+        }
+        verdicts
+    }
 }
 
 impl<'a> Simulation<'a> {
     /// Whether the leaf at `at` may give.
-    pub(super) fn gives(&self, at: Index, scope: &Scope) -> bool {
-        let inside = |top: Index| self.context.tree.path_up(at).any(|(index, _)| index == top);
+    pub(super) fn gives(&self, at: BranchId, scope: &Scope) -> bool {
         let own_limit = scope.beneficiary.is_none();
         scope.may_evict
             && (own_limit || scope.beneficiary != Some(at))
-            && scope.inside.is_none_or(inside)
-            && self.context.queue_state(at).is_some_and(|queue_state| !queue_state.never_evicted)
+            && scope.inside.is_none_or(|top| self.is_below(at, top))
+            && self.context.leaf(at).is_some_and(|leaf| !leaf.never_evicted)
     }
 
     /// Whether a rule keeps `pod` from going in this scope, whatever else goes.
@@ -65,82 +106,47 @@ impl<'a> Simulation<'a> {
 
     /// Whether taking `takes` more from the leaf at `at` touches no guarantee of `reclaimed`, or of what is asked for and short:
     /// its own, or one of a queue above it. What moves inside a queue takes nothing from it.
-    pub(super) fn is_spare(&self, at: Index, takes: &Amounts, reclaimed: &Amounts, scope: &Scope) -> bool {
-        let gains = |index: Index| {
-            scope.beneficiary.is_some_and(|beneficiary| {
-                self.context.tree.path_up(beneficiary).any(|(above, _)| above == index)
-            })
-        };
-        let is_reclaimed = |one: &&Resource| {
+    pub(super) fn is_spare(&self, at: BranchId, takes: &Amounts, reclaimed: &Amounts, scope: &Scope) -> bool {
+        let tree = self.context.tree;
+        let gains = |index: BranchId| scope.beneficiary.is_some_and(|gains| self.is_below(gains, index));
+        let contested = scope.beneficiary.map(|beneficiary| &self.contested[beneficiary]);
+        let is_reclaimed = |one: &Resource| {
             reclaimed.get(one).is_positive()
-                || scope.beneficiary.is_some_and(|beneficiary| self.contests(beneficiary, one))
+                || contested.is_some_and(|contested| contested.get(one).is_positive())
         };
-        let reclaims: Amounts =
-            takes.resources().filter(is_reclaimed).map(|one| (one.clone(), takes.get(one))).collect();
-        let nothing = Amounts::new();
-        self.context.tree.path_up(at).filter(|(index, _)| !gains(*index)).all(|(index, _)| {
-            let has = if index == at { &self.staying } else { &self.occupied };
-            let uncounted = self.uncounted.get(index).unwrap_or(&nothing);
-            let used = has.get(index).unwrap_or(&nothing).less(uncounted);
-            self.floor.get(index).is_none_or(|floor| {
-                let spare = preemptable(&used, floor);
-                reclaims.iter().all(|(one, amount)| {
-                    floor.get(one).is_none_or(|floor| !floor.is_positive() || amount <= spare.get(one))
-                })
-            })
+        let guaranteed = tree.path_up(at).filter(|(index, _)| !self.floor[*index].is_empty());
+        guaranteed.filter(|(index, _)| !gains(*index)).all(|(index, _)| {
+            let used = if index == at { &self.staying[index] } else { &self.occupied[index] };
+            let spare = preemptable(&used.less(&self.uncounted[index]), &self.floor[index]);
+            let mut guaranteed = self.floor[index].iter().filter(|(_, floor)| floor.is_positive());
+            guaranteed.all(|(one, _)| !is_reclaimed(one) || takes.get(one) <= spare.get(one))
         })
     }
 
-    /// What the leaf at `at` loses with `candidate`, of what counts as demand.
-    pub(super) fn counted(&self, at: Index, candidate: &Candidate<'a>) -> Amounts {
+    /// What the leaf of `candidate` loses with it, of what counts as demand.
+    pub(super) fn counted(&self, candidate: &Candidate<'a>) -> Amounts {
+        let trust =
+            self.context.queue_state(candidate.leaf).map(|queue_state| &queue_state.leaf.demand.trust);
         let mut counted = Amounts::new();
         for pod in candidate.everything().filter(|pod| !self.gone.contains(&pod.uid)) {
-            if self.context.queue_state(at).is_none_or(|queue_state| queue_state.trust.counts(pod)) {
+            if trust.is_none_or(|trust| trust.counts(pod)) {
                 counted.add_all(pod.requests());
             }
         }
         counted
     }
 
-    /// Which of `victims` on one node, in this order, may go together for an ask that lacks `reclaimed` there: they have not
-    /// been chosen, their queues hold too much of something that is lacking (or, within targets, more than they are
-    /// guaranteed), no guarantee is touched and budgets allow it.
-    pub(super) fn may_go(
-        &mut self,
-        victims: &[NodeCandidate<'a>],
-        reclaimed: &Amounts,
-        scope: &Scope,
-    ) -> Vec<bool> {
-        let mut taken: BTreeMap<Index, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
-        let alone = victims.len() == 1;
-        let mut verdicts = Vec::new();
-        for node_candidate in victims {
-            let (at, candidate) = (node_candidate.leaf, &node_candidate.candidate);
-            let (already, beside) = taken.entry(at).or_default();
-            let (already, mut together) = (already.clone(), beside.clone());
-            let verdict = self.verdict(at, candidate, &already, &mut together, reclaimed, scope);
-            if let Ok(with) = &verdict {
-                taken.insert(at, (with.clone(), together));
-            }
-            if let (true, Err(Some(rule))) = (alone, &verdict) {
-                self.keep(at, candidate.pods().iter().copied(), *rule);
-            }
-            verdicts.push(verdict.is_ok());
-        }
-        verdicts
-    }
-
-    /// What the leaf at `at` loses with `candidate` beside what it loses `already`; or the rule that keeps the candidate, if
+    /// What the leaf of `candidate` loses with it beside what it loses `already`; or the rule that keeps the candidate, if
     /// it is one to be told.
     fn verdict(
         &mut self,
-        at: Index,
         candidate: &Candidate<'a>,
         already: &Amounts,
         beside: &mut Vec<Candidate<'a>>,
         reclaimed: &Amounts,
         scope: &Scope,
     ) -> Result<Amounts, Option<Reason>> {
+        let at = candidate.leaf;
         if !self.gives(at, scope) || self.is_gone(candidate) {
             return Err(None);
         }
@@ -151,37 +157,37 @@ impl<'a> Simulation<'a> {
         }
         let stays_above = |one: &Candidate<'a>| {
             let others = others.plus(&candidate.all_requests()).less(&one.all_requests());
-            self.is_above_target(at, one, &others, reclaimed, scope)
+            self.is_above_target(one, &others, reclaimed, scope)
         };
-        if !self.is_above_target(at, candidate, &others, reclaimed, scope) || !beside.iter().all(stays_above)
-        {
+        if !self.is_above_target(candidate, &others, reclaimed, scope) || !beside.iter().all(stays_above) {
             return Err(None);
         }
         if let Some(rule) = candidate.pods().iter().find_map(|pod| self.rule(pod, scope)) {
             return Err(Some(rule).filter(|rule| *rule == Reason::PriorityAboveAsk));
         }
-        let with = already.plus(&self.counted(at, candidate));
+        let with = already.plus(&self.counted(candidate));
         if !self.is_spare(at, &with, reclaimed, scope) {
             return Err(Some(Reason::Guarantee));
         }
         beside.push(candidate.clone());
-        let gone = std::mem::take(&mut self.gone);
-        let allowed = self.budgets(at).map(|budgets| budgets.allow(beside, &gone));
-        self.gone = gone;
-        if allowed.and_then(|all| all.last().copied()).unwrap_or_default() {
-            Ok(with)
-        } else {
-            Err(Some(Reason::Budget))
-        }
+        let is_allowed = self.budgets_allow(at, beside).last() == Some(&true);
+        if is_allowed { Ok(with) } else { Err(Some(Reason::Budget)) }
     }
 
-    /// Whether the leaf at `at` holds more of something `reclaimed` than its target once `others` are gone, and `candidate` some
+    /// Which of `victims` may go by the budgets of the leaf at `at`, one after the other.
+    pub(crate) fn budgets_allow(&mut self, at: BranchId, victims: &[Candidate<'a>]) -> Vec<bool> {
+        let gone = std::mem::take(&mut self.gone);
+        let allowed = self.budgets(at).map(|budgets| budgets.allow(victims, &gone));
+        self.gone = gone;
+        allowed.unwrap_or_default()
+    }
+
+    /// Whether the leaf of `candidate` holds more of something `reclaimed` than its target once `others` are gone, and `candidate` some
     /// of it.
     ///
     /// A gang cannot do without its minimum: that is above the target only as far as its surplus is not all that is.
     fn is_above_target(
         &self,
-        at: Index,
         candidate: &Candidate<'a>,
         others: &Amounts,
         reclaimed: &Amounts,
@@ -191,7 +197,8 @@ impl<'a> Simulation<'a> {
         let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(&pod.uid));
         followers.for_each(|pod| gone.add_all(pod.requests()));
         let helps = |one: &Resource| candidate.pods().iter().any(|pod| pod.requests().get(one).is_positive());
-        let is_above = |one: &Resource| scope.within_target || self.over_on_nodes(at, one) > gone.get(one);
+        let is_above =
+            |one: &Resource| scope.within_target || self.over_on_nodes(candidate.leaf, one) > gone.get(one);
         reclaimed.resources().any(|one| helps(one) && is_above(one))
     }
 }

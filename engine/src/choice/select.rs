@@ -5,11 +5,14 @@
 //! first. Inside a class fewer pods win, then less excess, then age and name: a need of 1 cpu takes the 1-cpu
 //! pod and not the newer 2-cpu one.
 
+use rustc_hash::FxHashSet;
+
 use super::candidate::{Candidate, sum};
 use super::exact_cover::exact_cover;
 use super::greedy_cover::greedy_cover;
 use super::order::{class, rank};
 use crate::amounts::Amounts;
+use crate::names::PodUid;
 
 /// The victims among `candidates`, which are sorted least protected first, that cover `ask`.
 ///
@@ -32,6 +35,26 @@ pub(crate) fn select<'a>(
     drop_unneeded(&mut chosen, &Amounts::new(), ask);
     chosen.reverse();
     chosen
+}
+
+/// What [`select`] chooses among `able` without those that `may_go` refuses beside others; none if they do not cover `ask`.
+pub(crate) fn select_together<'a>(
+    mut able: Vec<Candidate<'a>>,
+    ask: &Amounts,
+    scale: &Amounts,
+    may_go: &mut dyn FnMut(&[Candidate<'a>]) -> Vec<bool>,
+) -> Option<Vec<Candidate<'a>>> {
+    while ask.fits_in(&sum(&able)) {
+        let chosen = select(able.clone(), ask, scale);
+        let mut verdicts = may_go(&chosen).into_iter();
+        let refused = chosen.iter().filter(|_| verdicts.next() == Some(false));
+        let refused: FxHashSet<&PodUid> = refused.map(|candidate| &candidate.pod.uid).collect();
+        if refused.is_empty() {
+            return Some(chosen);
+        }
+        able.retain(|candidate| !refused.contains(&candidate.pod.uid));
+    }
+    None
 }
 
 /// The candidates by class, least protected first, up to the class that completes `ask`.

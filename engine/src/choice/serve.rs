@@ -3,19 +3,20 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Context;
+use super::cover::Shortage;
 use super::outcome::ReclaimResult;
-use super::queue_state::{Asked, Need, Units};
+use super::queue_state::{Need, Units};
 use super::rules::Scope;
 use super::simulation::{Mark, Simulation};
-use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::first_patience;
 use crate::guarantee::remaining_on_path;
-use crate::leaf::Wanted;
+use crate::leaf::{Leaf, Wanted};
 use crate::plan::{Preemptor, Unmet};
 use crate::reason::Reason;
 use crate::snapshot::{Shape, VictimPriority};
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 /// How often queues are served that lost more than they had too much.
 const MOST_ROUNDS: usize = 8;
@@ -28,30 +29,22 @@ const MOST_PLACED: u32 = 20_000;
 /// None while nothing may be taken.
 pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
     let mut taken = ReclaimResult::default();
-    let nothing = Asked::default();
-    let needs: Needs<'_> = context
-        .leaves()
-        .map(|(at, queue_state)| (at, queue_state.need(queue_state.staying(), &nothing)))
+    let (nothing, all) = (Amounts::new(), context.queue_states());
+    let needs: Vec<(BranchId, Need<'_>)> = all
+        .map(|queue_state| (queue_state.leaf.at, queue_state.need(&queue_state.leaf.staying, &nothing, &[])))
         .collect();
     taken.lacking = needs.iter().map(|(at, need)| (*at, need.lacking.clone())).collect();
     if context.snapshot.reclaim_gate.held().is_some() {
-        taken.owed = context.leaves().map(|(at, queue_state)| (at, queue_state.owed.clone())).collect();
+        taken.owed =
+            context.each_leaf().map(|leaf| (leaf.at, context.granted.owed[leaf.at].clone())).collect();
         return taken;
     }
     let simulation = Simulation::new(context);
     let waits_for_nodes = first_patience(context.snapshot, context.usage).is_some();
     let is_under_way = context.is_under_way();
     let pods_left = MOST_PLACED;
-    Service {
-        simulation,
-        context,
-        waits_for_nodes,
-        is_under_way,
-        pods_left,
-        promises: BTreeMap::new(),
-        taken,
-    }
-    .run(needs)
+    Service { simulation, context, waits_for_nodes, is_under_way, pods_left, asked: BTreeMap::new(), taken }
+        .run(needs)
 }
 
 /// Asks while they are served.
@@ -63,156 +56,110 @@ pub(super) struct Service<'a> {
     /// Whether what was chosen before is on its way: then only as much is asked for as was promised then.
     pub(super) is_under_way: bool,
     pods_left: u32,
-    pub(super) promises: BTreeMap<Index, PromiseState>,
+    /// How many units were asked for, in the order of what each leaf wants.
+    asked: BTreeMap<BranchId, Vec<u32>>,
     pub(super) taken: ReclaimResult,
 }
 
-/// What leaves need, by their places.
-type Needs<'a> = BTreeMap<Index, Need<'a>>;
-
-/// What was asked for a leaf so far.
-#[derive(Default)]
-pub(super) struct PromiseState {
-    asked: Asked,
-    /// What is granted of a unit that lacks the rest.
-    begun: Amounts,
-    /// What is charged or granted and found no room.
-    pub(super) unbacked: Amounts,
-}
-
 impl<'a> Service<'a> {
-    fn run(mut self, mut needs: Needs<'a>) -> ReclaimResult {
-        let asks = needs.values().any(|need| !need.units.is_empty());
-        let stuck = self.context.leaves().any(|(_, queue_state)| queue_state.namespace_usage.stuck);
+    fn run(mut self, mut needs: Vec<(BranchId, Need<'a>)>) -> ReclaimResult {
+        let asks = needs.iter().any(|(_, need)| !need.units.is_empty());
+        let stuck = self.context.each_leaf().any(|leaf| leaf.namespace_usage.stuck);
         let exceeded = self.simulation.free.iter().any(|(_, amount)| amount < Amount::ZERO);
         let unplaced = if asks || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
-        for (at, need) in &needs {
-            self.simulation.keep_only(*at, need.kept.clone());
-        }
-        let mut asks: BTreeMap<Index, Amounts> = needs.iter().map(|(at, need)| (*at, need.all())).collect();
+        let mut asks: BTreeMap<BranchId, Amounts> =
+            needs.iter().map(|(at, need)| (*at, need.all())).collect();
         for (at, pod) in &unplaced {
             asks.entry(*at).or_default().add_all(pod.requests());
         }
         let unplaced = self.set_apart(unplaced);
         self.simulation.contest(&asks);
         self.serve_pods(unplaced);
-        let mut order: Vec<Index> = needs.keys().copied().collect();
-        order.sort_by_key(|at| self.turn(*at));
+        needs.sort_by_cached_key(|(at, _)| self.turn(*at));
         // A whole pod may be more than its queue has too much; what it lacks then is part of its claim.
         for _ in 0..MOST_ROUNDS {
             let start = self.simulation.mark();
-            for (at, need) in order.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
-                self.promises.entry(at).or_default().begun.clone_from(&need.begun);
-                self.back_promises(at, need);
+            for (at, need) in &needs {
+                self.back_promises(*at, need);
             }
-            self.account_for_unbacked();
-            let waits = |at: &Index| {
-                self.context.queue_state(*at).is_some_and(|queue_state| self.hindrance(queue_state).is_some())
-            };
-            let (later, now): (Vec<Index>, Vec<Index>) = order.into_iter().partition(waits);
-            for (at, need) in now.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
-                self.serve(at, need);
+            let (later, now): (Vec<_>, Vec<_>) = needs.into_iter().partition(|(at, _)| self.is_delayed(*at));
+            for (at, need) in &now {
+                self.serve(*at, need);
             }
             self.meet_limits();
             self.reprieve_since(start);
             // What no pod may go for keeps none from staying.
-            for (at, need) in later.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
-                self.serve(at, need);
+            for (at, need) in &later {
+                self.serve(*at, need);
             }
-            let losers = self.simulation.victims.iter().skip(start.victims).map(|victim| victim.at);
-            order = losers.collect::<BTreeSet<Index>>().into_iter().collect();
-            if order.is_empty() {
+            let losers: BTreeSet<BranchId> =
+                self.simulation.victims_since(start).map(|victim| victim.leaf).collect();
+            if losers.is_empty() {
                 break;
             }
-            needs = order.iter().filter_map(|at| Some((*at, self.need_again(*at)?))).collect();
-            let asks = needs.iter().map(|(at, need)| (*at, need.all())).collect();
-            self.simulation.contest(&asks);
+            needs = losers.into_iter().filter_map(|at| Some((at, self.need_again(at)?))).collect();
+            self.simulation.contest(&needs.iter().map(|(at, need)| (*at, need.all())).collect());
         }
         self.finish()
     }
 
     /// What a leaf that lost pods needs beside what was asked for it.
-    fn need_again(&mut self, at: Index) -> Option<Need<'a>> {
-        let queue_state = self.context.queue_state(at)?;
-        let staying = self.simulation.staying.get(at).cloned().unwrap_or_default();
-        let need = queue_state.need(&staying, &self.promises.entry(at).or_default().asked);
-        self.simulation.keep_only(at, need.kept.clone());
-        Some(need)
+    fn need_again(&self, at: BranchId) -> Option<Need<'a>> {
+        let asked = self.asked.get(&at).map(Vec::as_slice).unwrap_or_default();
+        let (staying, promised) = (&self.simulation.staying[at], &self.simulation.promised[at]);
+        Some(self.context.queue_state(at)?.need(staying, promised, asked))
     }
 
     /// In which order leaves are served: those below their guarantees first, then those behind a fence, which can take from
     /// few.
-    fn turn(&self, at: Index) -> (bool, bool, Reverse<usize>, Index) {
+    fn turn(&self, at: BranchId) -> (bool, bool, Reverse<usize>, BranchId) {
         let fence = self.context.tree.fence_above(at);
         let depth = fence.map_or(0, |fence| self.context.tree.path_up(fence).count());
         let (occupied, floor) = (&self.simulation.occupied, &self.simulation.floor);
-        let path =
-            self.context.tree.path_up(at).filter_map(|(index, _)| occupied.get(index).zip(floor.get(index)));
+        let path = self.context.tree.path_up(at).map(|(index, _)| (&occupied[index], &floor[index]));
         let unmet = remaining_on_path(path).iter().any(|(_, lacks)| lacks.is_positive());
         (!unmet, fence.is_none(), Reverse(depth), at)
     }
 
     /// Brings queues down to their limits by what did not go for any queue, inner ones first.
     fn meet_limits(&mut self) {
-        for (at, branch) in self.context.tree.branches.iter().enumerate().rev() {
-            let withdrawn = self.context.queue_state(at).map(QueueState::withdrawn).unwrap_or_default();
-            let bounds = branch.queue.limit.amounts().plus(&withdrawn);
-            let resources: Vec<&Resource> = branch.queue.limit.iter().map(|(one, _)| one).collect();
-            let above = |simulation: &Simulation<'a>| -> Amounts {
-                let staying = |one: &Resource| Simulation::of(&simulation.staying, at, one);
-                resources.iter().map(|one| ((*one).clone(), staying(one).less(bounds.get(one)))).collect()
-            };
-            if !above(&self.simulation).of(self.context.resources).is_empty() {
-                let resources = self.context.resources;
-                self.simulation.cover(&Scope::of_limit(at), &|simulation| above(simulation).of(resources));
-            }
+        for at in self.limited() {
+            let withdrawn = self.context.leaf(at).map(Leaf::withdrawn).unwrap_or_default();
+            self.simulation.cover(&Scope::of_limit(at), Shortage::AboveLimit(at, &withdrawn));
         }
+    }
+
+    /// The queues with a limit, inner ones first.
+    fn limited(&self) -> Vec<BranchId> {
+        let branches = self.context.tree.branches.iter().rev();
+        branches.filter(|(_, branch)| !branch.queue.limit.is_empty()).map(|(at, _)| at).collect()
     }
 
     /// Makes room for what is promised to a leaf: units that have room in the quota and do not exist yet, units that all that
     /// they lack is owed to, and claims. While victims leave it is for these, and nothing else is begun.
-    fn back_promises(&mut self, at: Index, need: &Need<'a>) {
+    fn back_promises(&mut self, at: BranchId, need: &Need<'a>) {
+        // What is granted is taken, whether there are places for it or not.
+        for units in &need.units {
+            self.simulation.promise(at, units.wanted.requests.times(units.granted));
+        }
         for units in self.in_order(need) {
-            let granted = self.serve_units(at, units, units.granted, Promise::Granted);
-            let unbacked = units.wanted.requests.times(units.granted.saturating_sub(granted));
+            self.serve_units(at, units, units.granted, Promise::Granted);
             let owed = self.serve_units(at, units, units.owed, Promise::Owed);
-            let promises = self.promises.entry(at).or_default();
-            promises.unbacked.add_all(&unbacked);
-            promises.asked.granted.add_all(&units.wanted.requests.times(units.granted));
-            // Of those that are granted all have been asked for.
-            promises.asked.count(units.place, units.granted.saturating_add(owed));
+            self.count(at, units.place, units.granted.saturating_add(owed));
         }
-        let claimed = need.claim_granted.plus(&need.claim_owed);
-        let backed = self.serve_claim(at, &claimed, self.is_under_way);
-        let promises = self.promises.entry(at).or_default();
-        promises.unbacked.add_all(&need.claim_granted.less(&backed));
-        promises.asked.claimed.add_all(&need.claim_granted.max(&backed));
-        promises.asked.granted.add_all(&need.claim_granted);
-        self.taken.owed.entry(at).or_default().add_all(&backed.less(&need.claim_granted));
-    }
-
-    /// What is granted is kept, whether room was found for it or not.
-    fn account_for_unbacked(&mut self) {
-        for (at, promises) in &mut self.promises {
-            self.simulation.promise(*at, std::mem::take(&mut promises.unbacked));
-        }
+        self.serve_claim(at, &need.claim_promised, self.is_under_way);
     }
 
     /// Serves what one leaf needs: units, then what it claims without pods.
-    fn serve(&mut self, at: Index, need: &Need<'a>) {
+    fn serve(&mut self, at: BranchId, need: &Need<'a>) {
         let mut units = self.in_order(need);
         let mut claimed = need.claim_lacking.clone();
         if self.is_under_way {
             // What was promised and does not come any more, with what completes it.
-            let begun = self.promises.get(&at).map(|promises| promises.begun.clone()).unwrap_or_default();
-            let lost = self
-                .context
-                .queue_state(at)
-                .map(|queue_state| queue_state.lost.plus(&need.part_owed))
-                .unwrap_or_default();
+            let lost = self.context.granted.lost[at].plus(&need.part_owed);
             // What is begun of units is of use to no claim.
             claimed = claimed.min(&lost);
-            let mut lost = lost.plus(&begun);
+            let mut lost = lost.plus(&need.begun);
             for units in &mut units {
                 units.lacking = units.wanted.fitting(&lost).min(units.lacking);
                 lost.subtract_all(&units.wanted.requests.times(units.lacking));
@@ -221,18 +168,24 @@ impl<'a> Service<'a> {
         }
         for units in units {
             let served = self.serve_units(at, units, units.lacking, Promise::None);
-            self.promises.entry(at).or_default().asked.count(units.place, served);
+            self.count(at, units.place, served);
         }
-        let backed = self.serve_claim(at, &claimed, false);
-        self.taken.owed.entry(at).or_default().add_all(&backed);
-        self.promises.entry(at).or_default().asked.claimed.add_all(&backed);
+        self.serve_claim(at, &claimed, false);
+    }
+
+    /// Counts so many units at `place` of what the leaf at `at` wants as asked for.
+    fn count(&mut self, at: BranchId, place: usize, units: u32) {
+        let asked = self.asked.entry(at).or_default();
+        asked.resize(asked.len().max(place.saturating_add(1)), 0);
+        asked.iter_mut().skip(place).take(1).for_each(|count| *count = count.saturating_add(units));
     }
 
     /// By priority and size, largest first.
     fn in_order(&self, need: &Need<'a>) -> Vec<Units<'a>> {
         let mut units = need.units.clone();
-        let key =
-            |units: &Units<'a>| (units.wanted.priority, size(&units.wanted.requests, self.context.capacity));
+        let key = |units: &Units<'a>| {
+            (units.wanted.owner.priority, size(&units.wanted.requests, self.context.capacity))
+        };
         units.sort_by_key(|units| Reverse(key(units)));
         units
     }
@@ -240,7 +193,7 @@ impl<'a> Service<'a> {
     /// Makes room for `count` of `units`; for how many there is, or will be.
     ///
     /// For all at once, else for half of them: that takes the fewest pods, and few tries.
-    fn serve_units(&mut self, at: Index, units: Units<'a>, count: u32, promise: Promise) -> u32 {
+    fn serve_units(&mut self, at: BranchId, units: Units<'a>, count: u32, promise: Promise) -> u32 {
         let wanted = units.wanted;
         let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
         let (mut served, mut together, mut evicts_for) = (0, count, 0);
@@ -252,7 +205,6 @@ impl<'a> Service<'a> {
                     served = served.saturating_add(together);
                     let evicts = self.simulation.victims.len() > mark.victims;
                     evicts_for = if evicts { together.saturating_add(evicts_for) } else { evicts_for };
-                    self.owe(at, &wanted.requests.times(together), promise);
                 }
                 Err(reason) => {
                     self.simulation.undo(mark);
@@ -270,41 +222,27 @@ impl<'a> Service<'a> {
         served
     }
 
-    /// Owes `requests` to the leaf at `at`, but for what is granted of them.
-    fn owe(&mut self, at: Index, requests: &Amounts, promise: Promise) {
-        if promise == Promise::Granted {
-            return;
-        }
-        let promises = self.promises.entry(at).or_default();
-        let lacks = requests.less(&promises.begun);
-        promises.asked.begun.add_all(&requests.less(&lacks));
-        promises.begun = promises.begun.less(requests);
-        self.taken.owed.entry(at).or_default().add_all(&lacks);
-    }
-
     /// Makes room for so many units, or says why that cannot be; what was done then has to be undone.
     fn serve_together(
         &mut self,
-        at: Index,
+        at: BranchId,
         wanted: &Wanted<'a>,
         units: u32,
         promise: Promise,
     ) -> Result<(), Reason> {
         let limited = self.context.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
-        let priority = limited.then_some(wanted.priority);
+        let priority = limited.then_some(wanted.owner.priority);
         let is_only_kept = promise != Promise::None && self.is_under_way;
         let mark = self.simulation.mark();
         let requests = wanted.requests.times(units);
         let mut scope = self.scope(at, None, priority, Reason::Reclaimed);
         scope.may_evict &= !is_only_kept;
-        // What is begun is kept already.
-        let begun =
-            self.promises.get(&at).filter(|_| promise != Promise::Granted).map(|promises| &promises.begun);
-        let promised = begun.map_or_else(|| requests.clone(), |begun| requests.less(begun));
-        self.simulation.promise(at, promised);
-        for (shape, pods) in &wanted.pods {
+        if promise != Promise::Granted {
+            self.simulation.promise(at, requests.clone());
+        }
+        for (owner, pods) in &wanted.pods {
             for _ in 0..pods.saturating_mul(units).min(self.pods_left) {
-                let placed = self.simulation.place_pod(shape, &scope);
+                let placed = self.simulation.place_pod(&owner.shape, &scope);
                 if !is_only_kept {
                     placed.map_err(|reason| self.why(reason, &scope, &requests))?;
                 } else if placed.is_err() {
@@ -320,14 +258,15 @@ impl<'a> Service<'a> {
         }
         for bound in self.bounds(at) {
             let scope = self.scope(at, bound, priority, Reason::Reclaimed);
-            let rest = self.simulation.cover(&scope, &|simulation| simulation.short(bound, &requests));
+            let rest = self.simulation.cover(&scope, Shortage::Short(bound, &requests));
             if !rest.is_empty() {
                 return Err(self.what_keeps(&scope));
             }
         }
         let bounds = self.bounds(at);
-        self.simulation.reprieve(mark, &|simulation| {
-            bounds.iter().all(|bound| simulation.short(*bound, &requests).is_empty())
+        self.simulation.reprieve(mark, &|simulation, back| {
+            let mut shortages = bounds.iter().map(|bound| Shortage::Short(*bound, &requests));
+            shortages.all(|shortage| simulation.lacking(shortage, Some(back)).is_empty())
         });
         // What is asked for beyond the most that a plan looks at is taken anywhere.
         let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
@@ -335,48 +274,47 @@ impl<'a> Service<'a> {
         Ok(())
     }
 
-    /// Makes room for what is claimed without pods; for how much there is, or will be.
-    fn serve_claim(&mut self, at: Index, claimed: &Amounts, is_only_kept: bool) -> Amounts {
+    /// Makes room for what is claimed without pods, and promises as much as there is, or will be.
+    fn serve_claim(&mut self, at: BranchId, claimed: &Amounts, is_only_kept: bool) {
         if claimed.is_empty() || (!is_only_kept && self.must_wait_for_nodes(&Amounts::new())) {
-            return Amounts::new();
+            return;
         }
         // What is guaranteed comes in whole pods of others if need be.
         let (meets_guarantee, ..) = self.turn(at);
         self.simulation.promise(at, claimed.clone());
-        if is_only_kept {
-            return claimed.clone();
-        }
         let mut rest = Amounts::new();
-        for bound in self.bounds(at) {
+        for bound in self.bounds(at).into_iter().filter(|_| !is_only_kept) {
             let scope = self.scope(at, bound, None, Reason::Reclaimed);
             let scope = Scope { spares_targets: meets_guarantee, ..scope };
-            let short = self.simulation.cover(&scope, &|simulation| simulation.short(bound, claimed));
+            let short = self.simulation.cover(&scope, Shortage::Short(bound, claimed));
             if !short.is_empty() {
                 let reason = self.what_keeps(&scope);
                 self.taken.obstacles.insert(at, reason);
             }
             rest = rest.max(&short);
         }
-        // No more is kept than will come.
-        let waived = rest.min(claimed);
-        self.simulation.waive(at, &waived);
-        claimed.less(&waived)
+        // No more is promised than will come.
+        self.simulation.promise(at, rest.min(claimed).times(-1));
+    }
+
+    /// What is short of `requests` everywhere.
+    pub(super) fn is_short_of(&self, requests: &Amounts) -> Amounts {
+        self.simulation.lacking(Shortage::Short(None, requests), None)
     }
 
     /// Whether pods wait for nodes that may be added, and so would this.
     fn must_wait_for_nodes(&self, requests: &Amounts) -> bool {
         let expandable = &self.context.snapshot.settings.expandable;
-        let short = self.simulation.short(None, requests);
-        self.waits_for_nodes && short.overlaps(expandable)
+        self.waits_for_nodes && self.is_short_of(requests).overlaps(expandable)
     }
 
-    /// What keeps pods from being evicted for a queue now, whatever it asks for.
-    fn hindrance(&self, queue_state: &QueueState<'_>) -> Option<Reason> {
-        queue_state.queue.is_delayed(self.context.snapshot.now).then_some(Reason::Delayed)
+    /// Whether no pod is evicted for the queue at `at` yet, whatever it asks for.
+    fn is_delayed(&self, at: BranchId) -> bool {
+        self.context.tree.branches[at].queue.is_delayed(self.context.snapshot.now)
     }
 
     /// The limits above the leaf at `at`, inner ones first, and the cluster.
-    fn bounds(&self, at: Index) -> Vec<Option<Index>> {
+    fn bounds(&self, at: BranchId) -> Vec<Option<BranchId>> {
         let above = self
             .context
             .tree
@@ -388,19 +326,17 @@ impl<'a> Service<'a> {
     /// What is taken for the leaf at `at`: inside its fence, and inside the queue whose limit bounds it.
     pub(super) fn scope(
         &self,
-        at: Index,
-        bound: Option<Index>,
+        at: BranchId,
+        bound: Option<BranchId>,
         priority: Option<i32>,
         reason: Reason,
     ) -> Scope {
         let fence = self.context.tree.fence_above(at);
         // Both are on the same path: the lower one is inside the other.
         let inside = fence.into_iter().chain(bound).max();
-        let may_evict =
-            self.context.queue_state(at).is_some_and(|queue_state| self.hindrance(queue_state).is_none());
         Scope {
             beneficiary: Some(at),
-            may_evict,
+            may_evict: !self.is_delayed(at),
             inside,
             priority,
             within_target: false,
@@ -417,7 +353,7 @@ impl<'a> Service<'a> {
         match self.what_keeps(scope) {
             rule @ (Reason::Blocked | Reason::Guarantee | Reason::Delayed) => rule,
             // There is not enough inside the fence, whatever node it is on.
-            Reason::Fenced if !self.simulation.short(None, requests).is_empty() => Reason::Fenced,
+            Reason::Fenced if !self.is_short_of(requests).is_empty() => Reason::Fenced,
             _ => reason,
         }
     }
@@ -442,7 +378,7 @@ impl<'a> Service<'a> {
         }
     }
 
-    fn tell(&mut self, at: Index, wanted: &Wanted<'a>, reason: Reason, pods: u32) {
+    fn tell(&mut self, at: BranchId, wanted: &Wanted<'a>, reason: Reason, pods: u32) {
         let expandable = &self.context.snapshot.settings.expandable;
         if reason == Reason::Fragmented && wanted.requests.overlaps(expandable) {
             // A node may be added once the pods are there.
@@ -451,74 +387,52 @@ impl<'a> Service<'a> {
         if reason != Reason::NoNodeFits {
             self.taken.obstacles.insert(at, reason);
         }
-        let Some((shape, _)) = wanted.pods.first() else { return };
-        self.tell_of(at, wanted.who.clone(), reason, pods, shape);
+        let Some((owner, _)) = wanted.pods.first() else { return };
+        self.tell_of(at, Preemptor::of(wanted.owner), reason, pods, &owner.shape);
     }
 
     /// Says why so many pods of `shape` wait.
-    pub(super) fn tell_of(&mut self, at: Index, who: Preemptor, reason: Reason, pods: u32, shape: &Shape) {
+    pub(super) fn tell_of(&mut self, at: BranchId, who: Preemptor, reason: Reason, pods: u32, shape: &Shape) {
         let told = self.taken.unmet.entry(at).or_default();
         if let Some(same) = told.iter_mut().find(|one| one.who == who && one.reason == reason) {
             same.pods = same.pods.saturating_add(pods);
             return;
         }
-        told.push(Unmet {
-            who,
-            controller: None,
-            pods,
-            requests: shape.requests.clone(),
-            reason,
-            lowered: None,
-            incomplete_gang: None,
-            rejection: None,
-            left_out: shape.left_out.clone(),
-        });
+        told.push(Unmet::new(who, pods, shape, reason));
     }
 
     /// Lets victims stay that turned out not to be needed: others went later, and make as much room.
     fn reprieve_since(&mut self, start: Mark) {
-        let none_more = |now: &Amounts, before: &Amounts, list: &[Resource]| {
-            list.iter().all(|one| now.get(one) >= before.get(one).min(Amount::ZERO))
-        };
-        let context = self.context;
-        let (free, slack) = (self.simulation.free.clone(), self.simulation.slack.clone());
-        let staying = self.simulation.staying.clone();
-        let suffices = |simulation: &Simulation<'a>| {
-            let within_limits = context.tree.branches.iter().enumerate().all(|(at, branch)| {
-                let mut limits = branch.queue.limit.iter();
-                limits.all(|(one, limit)| {
-                    Simulation::of(&simulation.staying, at, one)
-                        <= limit.max(Simulation::of(&staying, at, one))
-                })
-            });
-            let below = simulation.slack.iter().zip(&slack);
-            within_limits
-                && none_more(&simulation.free, &free, context.resources)
-                && below.into_iter().all(|(now, before)| none_more(now, before, context.resources))
-        };
-        self.simulation.reprieve(start, &suffices);
+        let (capacity, nothing) = (self.context.capacity, Amounts::new());
+        let below = self.limited().into_iter();
+        let below =
+            below.flat_map(|at| [Shortage::Short(Some(at), capacity), Shortage::AboveLimit(at, &nothing)]);
+        let shortages = std::iter::once(Shortage::Short(None, capacity)).chain(below);
+        let rests: Vec<(Shortage<'_>, Amounts)> =
+            shortages.map(|shortage| (shortage, self.simulation.lacking(shortage, None))).collect();
+        self.simulation.reprieve(start, &|simulation, back| {
+            rests.iter().all(|(shortage, rest)| simulation.lacking(*shortage, Some(back)).fits_in(rest))
+        });
     }
 
     fn finish(mut self) -> ReclaimResult {
         let ranks = self.simulation.ranks();
-        let givers: BTreeSet<Index> = self.simulation.victims.iter().map(|victim| victim.at).collect();
+        let givers: BTreeSet<BranchId> =
+            self.simulation.victims.iter().map(|victim| victim.candidate.leaf).collect();
         for at in givers {
-            let (Some(queue_state), Some(staying)) =
-                (self.context.queue_state(at), self.simulation.staying.get(at))
-            else {
-                continue;
-            };
-            self.taken.lacking.insert(at, queue_state.need(staying, &Asked::default()).lacking);
+            let Some(queue_state) = self.context.queue_state(at) else { continue };
+            let staying = &self.simulation.staying[at];
+            self.taken.lacking.insert(at, queue_state.need(staying, &Amounts::new(), &[]).lacking);
             // What is lent to a queue whose pods go would only let in others in their place.
-            let others: Amounts =
-                queue_state.allocated.less(&queue_state.allocated.of(self.context.resources));
-            self.taken
-                .lowered
-                .insert(at, queue_state.allocated.min(&queue_state.firm.max(staying)).max(&others));
+            let others = queue_state.allocated.less(&queue_state.allocated.of(self.context.resources));
+            let lowered = queue_state.allocated.min(&queue_state.firm.max(staying)).max(&others);
+            self.taken.lowered.insert(at, lowered);
         }
+        let owed = |leaf: &Leaf<'_>| (leaf.at, self.simulation.owed(leaf.at));
+        self.taken.owed = self.context.each_leaf().map(owed).collect();
         self.taken.evict(self.context, &self.simulation.victims, &ranks);
         let kept = std::mem::take(&mut self.simulation.passed_over);
-        self.taken.pass_over(self.context.queue_states, kept);
+        self.taken.pass_over(self.context, kept);
         self.taken
     }
 }

@@ -9,20 +9,19 @@ use super::candidate::Candidate;
 use super::nodes::{At, NodeResources, Search};
 use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
+use crate::leaf::Leaf;
 use crate::names::{GangName, PodUid};
 use crate::reason::Reason;
 use crate::shares::Fraction;
 use crate::snapshot::{Phase, Pod, Shape};
-use crate::tree::Index;
+use crate::tree::{BranchId, BranchMap};
 
 /// A candidate that was chosen, and the queue that gains its room.
 #[derive(Clone, Debug)]
 pub(super) struct Victim<'a> {
-    /// The leaf that loses it.
-    pub(super) at: Index,
     pub(super) candidate: Candidate<'a>,
     /// The leaf that gains by it.
-    pub(super) beneficiary: Option<Index>,
+    pub(super) beneficiary: Option<BranchId>,
     pub(super) reason: Reason,
 }
 
@@ -31,125 +30,109 @@ pub(super) struct Victim<'a> {
 pub(super) type Level = Vec<Fraction>;
 
 /// The cluster while victims are chosen.
-pub(super) struct Simulation<'a> {
-    pub(super) context: Context<'a>,
+pub(crate) struct Simulation<'a> {
+    pub(crate) context: Context<'a>,
     /// The nodes; none where no pod asks for a place.
-    pub(super) node_resources: Option<NodeResources<'a>>,
+    pub(crate) node_resources: Option<NodeResources<'a>>,
     /// Where pods of queues above their targets are, and where pods of any queue are.
-    pub(super) search: Option<Search<'a>>,
+    pub(crate) search: Option<Search<'a>>,
     pub(super) search_everywhere: Option<Search<'a>>,
     /// What is free once things have settled and kept for no queue; negative where too much is held.
     pub(super) free: Amounts,
     /// The same below the limits of branches; only of resources with a limit.
-    pub(super) slack: Vec<Amounts>,
+    pub(super) slack: BranchMap<Amounts>,
     /// What pods below every branch hold that stay.
-    pub(super) staying: Vec<Amounts>,
+    pub(crate) staying: BranchMap<Amounts>,
     /// The part of that above the targets.
-    pub(super) over: Vec<Amounts>,
+    pub(super) over: BranchMap<Amounts>,
     /// What queues occupy below every branch, and what is kept for them.
-    pub(super) occupied: Vec<Amounts>,
+    pub(super) occupied: BranchMap<Amounts>,
     /// What pods of every leaf hold that does not count as demand: no guarantee is for them.
-    pub(super) uncounted: Vec<Amounts>,
+    pub(super) uncounted: BranchMap<Amounts>,
     /// What is guaranteed and deserved below every branch.
-    pub(super) floor: Vec<Bounds>,
+    pub(super) floor: BranchMap<Bounds>,
     /// What every leaf asks for of resources of which there is less than all hold and ask for.
-    contested: BTreeMap<Index, Amounts>,
-    /// What every leaf is granted, but for what is promised by unit and by claim.
-    kept: Vec<Amounts>,
+    pub(super) contested: BranchMap<Amounts>,
+    /// What is promised to every leaf: units and claims that its pods do not hold yet.
+    pub(super) promised: BranchMap<Amounts>,
     /// What pods without a node hold in each leaf: they go first, and leave no node any room.
-    unbound: Vec<Amounts>,
-    budgets: BTreeMap<Index, Budgets<'a>>,
-    pub(super) gone: FxHashSet<&'a PodUid>,
+    unbound: BranchMap<Amounts>,
+    budgets: BranchMap<Option<Budgets<'a>>>,
+    pub(crate) gone: FxHashSet<&'a PodUid>,
+    /// How many pods every leaf loses.
+    lost: BranchMap<usize>,
     /// The victims so far, in the order of their choice.
     pub(super) victims: Vec<Victim<'a>>,
     /// The pods that were placed, each with its node.
     placed: Vec<(At, &'a Shape)>,
     /// The same by node, as places in that list.
     placed_on: BTreeSet<(At, usize)>,
-    /// What was promised, to which leaf.
-    promised: Vec<(Index, Amounts)>,
+    /// The same in the order of the promises.
+    promises: Vec<(BranchId, Amounts)>,
     /// The pods that a rule kept although they would have helped, by leaf.
-    pub(super) passed_over: BTreeMap<Index, Vec<(&'a Pod, Reason)>>,
+    pub(super) passed_over: BTreeMap<BranchId, Vec<(&'a Pod, Reason)>>,
     noted: FxHashSet<&'a PodUid>,
 }
 
 /// A state to go back to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     pub(super) victims: usize,
     placed: usize,
-    promised: usize,
+    promises: usize,
 }
 
 impl<'a> Simulation<'a> {
-    pub(super) fn new(context: Context<'a>) -> Self {
+    pub(crate) fn new(context: Context<'a>) -> Self {
         let tree = context.tree;
-        let of_leaves = |of: &dyn Fn(&QueueState<'a>) -> Amounts| -> Vec<Amounts> {
-            context
-                .queue_states
-                .iter()
-                .map(|queue_state| queue_state.as_ref().map(of).unwrap_or_default())
-                .collect()
+        let of_states = |of: &dyn Fn(&QueueState<'a>) -> Amounts| {
+            tree.branches.map(|at, _| context.queue_state(at).as_ref().map(of).unwrap_or_default())
         };
-        let occupied = tree.sums(of_leaves(&|queue_state| queue_state.settled()));
-        let nothing = Amounts::new();
-        let mut free = context.capacity.of(context.resources);
-        for root in &tree.roots {
-            free.subtract_all(&occupied.get(*root).unwrap_or(&nothing).of(context.resources));
-        }
-        let slack = tree.branches.iter().zip(&occupied).map(|(branch, occupied)| {
-            // A leaf's own limit is in its target already.
-            let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
-            limits.map(|(one, limit)| (one.clone(), limit - occupied.get(one))).collect()
-        });
-        let deserved = tree.sums(of_leaves(&|queue_state| queue_state.deserved.clone()));
-        let floor = tree.branches.iter().zip(&deserved).map(|(branch, deserved)| {
+        let occupied = tree.sums(of_states(&|queue_state| queue_state.settled()));
+        let deserved = tree.sums(of_states(&|queue_state| queue_state.deserved.clone()));
+        let floor = tree.branches.map(|at, branch| {
             let guaranteed = branch.queue.guaranteed.iter();
-            guaranteed.map(|(one, amount)| (one.clone(), amount.min(deserved.get(one)))).collect()
+            guaranteed.map(|(one, amount)| (one.clone(), amount.min(deserved[at].get(one)))).collect()
         });
         Self {
             node_resources: None,
             search: None,
             search_everywhere: None,
-            free,
-            slack: slack.collect(),
-            staying: tree.sums(of_leaves(&|queue_state| queue_state.staying().clone())),
-            over: tree.sums(of_leaves(&|queue_state| queue_state.overuse())),
-            floor: floor.collect(),
-            uncounted: of_leaves(&|queue_state| queue_state.leaf.uncounted.clone()),
+            free: tree.left(&context.capacity.of(context.resources), &occupied),
+            slack: tree.slack(&occupied),
+            staying: tree.sums(context.of_leaves(|leaf| leaf.staying.clone())),
+            over: tree.sums(of_states(&|queue_state| queue_state.overuse())),
+            floor,
+            uncounted: context.of_leaves(|leaf| leaf.uncounted.clone()),
             occupied,
-            contested: BTreeMap::new(),
-            kept: of_leaves(&|queue_state| queue_state.firm.clone()),
-            unbound: of_leaves(&unbound),
-            budgets: BTreeMap::new(),
+            contested: tree.branches.map(|_, _| Amounts::new()),
+            promised: tree.branches.map(|_, _| Amounts::new()),
+            unbound: context.of_leaves(unbound),
+            budgets: tree.branches.map(|_, _| None),
             gone: FxHashSet::default(),
+            lost: tree.branches.map(|_, _| 0),
             victims: Vec::new(),
             placed: Vec::new(),
             placed_on: BTreeSet::new(),
-            promised: Vec::new(),
+            promises: Vec::new(),
             passed_over: BTreeMap::new(),
             noted: FxHashSet::default(),
             context,
         }
     }
 
-    pub(super) fn budgets(&mut self, at: Index) -> Option<&mut Budgets<'a>> {
-        let queue_state = self.context.queue_state(at)?;
-        Some(self.budgets.entry(at).or_insert_with(|| Budgets::of(queue_state.state)))
-    }
-
-    /// What a list with an entry a branch says of `resource`.
-    pub(super) fn of(list: &[Amounts], at: Index, resource: &Resource) -> Amount {
-        list.get(at).map(|amounts| amounts.get(resource)).unwrap_or_default()
+    pub(super) fn budgets(&mut self, at: BranchId) -> Option<&mut Budgets<'a>> {
+        let leaf = self.context.leaf(at)?;
+        Some(self.budgets[at].get_or_insert_with(|| Budgets::of(leaf.state)))
     }
 
     /// What pods on nodes hold above the target of the leaf at `at`: what pods without a node hold goes first.
-    pub(super) fn over_on_nodes(&self, at: Index, resource: &Resource) -> Amount {
-        Self::of(&self.over, at, resource).less(Self::of(&self.unbound, at, resource))
+    pub(super) fn over_on_nodes(&self, at: BranchId, resource: &Resource) -> Amount {
+        self.over[at].get(resource).less(self.unbound[at].get(resource))
     }
 
     /// How far the leaf at `at` is above its target.
-    pub(super) fn level(&self, at: Index) -> Level {
+    pub(super) fn level(&self, at: BranchId) -> Level {
         let mut level: Level = self.context.tree.path_up(at).map(|(at, _)| self.above_target(at)).collect();
         level.push(Fraction { part: self.is_above_a_limit(at).into(), whole: 1 });
         level.reverse();
@@ -157,35 +140,45 @@ impl<'a> Simulation<'a> {
     }
 
     /// How far the leaves below the branch at `at` are above their targets, by its weight.
-    pub(super) fn above_target(&self, at: Index) -> Fraction {
+    pub(super) fn above_target(&self, at: BranchId) -> Fraction {
         // A queue without weight has only what no other needs.
-        let (times, weight) = match self.context.tree.branches.get(at).map(|branch| branch.queue.weight) {
-            None | Some(0) => (i128::from(u32::MAX), 1),
-            Some(weight) => (1, i128::from(weight)),
+        let (times, weight) = match self.context.tree.branches[at].queue.weight {
+            0 => (i128::from(u32::MAX), 1),
+            weight => (1, i128::from(weight)),
         };
         let part = |one: &Resource| Fraction {
-            part: Self::of(&self.over, at, one).units().saturating_mul(times),
+            part: self.over[at].get(one).units().saturating_mul(times),
             whole: self.context.capacity.get(one).units().saturating_mul(weight),
         };
         self.context.resources.iter().map(part).max().unwrap_or(Fraction { part: 0, whole: 1 })
     }
 
     /// Whether a limit is exceeded below which the leaf at `at` is.
-    pub(super) fn is_above_a_limit(&self, at: Index) -> bool {
+    pub(super) fn is_above_a_limit(&self, at: BranchId) -> bool {
         self.context.tree.path_up(at).any(|(at, branch)| {
             let mut limits = branch.queue.limit.iter();
-            limits.any(|(one, limit)| Self::of(&self.staying, at, one) > limit)
+            limits.any(|(one, limit)| self.staying[at].get(one) > limit)
         })
     }
 
-    pub(super) fn mark(&self) -> Mark {
-        Mark { victims: self.victims.len(), placed: self.placed.len(), promised: self.promised.len() }
+    /// Whether the queue at `at` is `top`, or below it.
+    pub(super) fn is_below(&self, at: BranchId, top: BranchId) -> bool {
+        self.context.tree.path_up(at).any(|(index, _)| index == top)
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { victims: self.victims.len(), placed: self.placed.len(), promises: self.promises.len() }
+    }
+
+    /// What was chosen since `mark`, in the order of choice.
+    pub(crate) fn victims_since(&self, mark: Mark) -> impl Iterator<Item = &Candidate<'a>> {
+        self.victims.iter().skip(mark.victims).map(|victim| &victim.candidate)
     }
 
     /// Goes back to how it was at `mark`.
-    pub(super) fn undo(&mut self, mark: Mark) {
-        for (at, amounts) in self.promised.split_off(mark.promised) {
-            self.account(at, &amounts, true);
+    pub(crate) fn undo(&mut self, mark: Mark) {
+        for (at, amounts) in self.promises.split_off(mark.promises) {
+            self.reserve(at, &amounts.times(-1));
         }
         for (place, (node, shape)) in (mark.placed..).zip(self.placed.split_off(mark.placed)) {
             self.placed_on.remove(&(node, place));
@@ -194,7 +187,7 @@ impl<'a> Simulation<'a> {
             }
         }
         let back = self.victims.split_off(mark.victims);
-        back.iter().rev().for_each(|victim| self.shift(victim.at, &victim.candidate, true));
+        back.iter().rev().for_each(|victim| self.shift(&victim.candidate, true));
         if !back.is_empty() {
             // Nodes may be cheaper again than what is known of them.
             [&mut self.search, &mut self.search_everywhere].into_iter().flatten().for_each(Search::forget);
@@ -202,55 +195,54 @@ impl<'a> Simulation<'a> {
     }
 
     /// Keeps `amounts` for the leaf at `at`.
-    pub(super) fn promise(&mut self, at: Index, amounts: Amounts) {
-        self.account(at, &amounts, false);
-        self.promised.push((at, amounts));
+    pub(super) fn promise(&mut self, at: BranchId, amounts: Amounts) {
+        self.reserve(at, &amounts);
+        self.promises.push((at, amounts));
     }
 
-    /// Keeps only this of what is granted to the leaf at `at`; the rest is promised by unit and by claim.
-    pub(super) fn keep_only(&mut self, at: Index, kept: Amounts) {
-        let before = self.occupies(at);
-        if let Some(entry) = self.kept.get_mut(at) {
-            *entry = kept;
+    /// What of the promises to the leaf at `at` is not granted to it.
+    pub(super) fn owed(&self, at: BranchId) -> Amounts {
+        self.promised[at].less(&self.granted_beside_pods(at))
+    }
+
+    /// What is granted to the leaf at `at` beside what its pods are charged.
+    fn granted_beside_pods(&self, at: BranchId) -> Amounts {
+        let granted = self.context.granted.firm[at].less(&self.staying[at]);
+        self.context.leaf(at).map_or_else(Amounts::new, |leaf| granted.less(&leaf.unrunnable))
+    }
+
+    fn reserve(&mut self, at: BranchId, amounts: &Amounts) {
+        for (one, amount) in amounts.iter() {
+            let before = self.occupies(at, one);
+            self.promised[at].add(one, amount);
+            self.occupy(at, one, self.occupies(at, one) - before);
         }
-        let after = self.occupies(at);
-        self.account(at, &before.less(&after), true);
-        self.account(at, &after.less(&before), false);
     }
 
     /// Notes what leaves ask for: of what is short for all of it, no guarantee of a giver is touched.
-    pub(super) fn contest(&mut self, asks: &BTreeMap<Index, Amounts>) {
-        let mut all = Amounts::new();
-        for asked in asks.values() {
-            all.add_all(asked);
-        }
-        let short: Vec<Resource> =
-            all.resources().filter(|one| all.get(one) > self.free.get(one)).cloned().collect();
+    pub(super) fn contest(&mut self, asks: &BTreeMap<BranchId, Amounts>) {
+        let mut left = self.free.clone();
         for (at, asked) in asks {
-            self.contested.entry(*at).or_default().add_all(&asked.of(&short));
+            left.subtract_all(asked);
+            // What is granted of it is not free.
+            left.add_all(&asked.min(&self.granted_beside_pods(*at)));
+        }
+        let is_short = |one: &&Resource| left.get(one) < Amount::ZERO;
+        let short: Vec<Resource> = left.resources().filter(is_short).cloned().collect();
+        for (at, asked) in asks {
+            self.contested[*at].add_all(&asked.of(&short));
         }
     }
 
-    /// Whether the leaf at `at` asks for some of `resource`, and there is less than all hold and ask for.
-    pub(super) fn contests(&self, at: Index, resource: &Resource) -> bool {
-        self.contested.get(&at).is_some_and(|asked| asked.get(resource).is_positive())
-    }
-
-    /// Counts a pod that found no place as if it were not there, until room is promised to it.
-    pub(super) fn set_apart(&mut self, at: Index, requests: &Amounts) {
-        self.account(at, requests, true);
-    }
-
-    /// Keeps so much less for the leaf at `at` than was promised last.
-    pub(super) fn waive(&mut self, at: Index, amounts: &Amounts) {
-        self.account(at, amounts, true);
-        if let Some((_, promised)) = self.promised.last_mut() {
-            promised.subtract_all(amounts);
+    /// Counts a pod of the leaf at `at` that found no place as if it were not there, or as there again.
+    pub(super) fn set_apart(&mut self, at: BranchId, requests: &Amounts, is_back: bool) {
+        for (one, amount) in requests.iter() {
+            self.occupy(at, one, if is_back { amount } else { Amount::ZERO - amount });
         }
     }
 
     /// Puts a pod of `shape` on a node.
-    pub(super) fn place(&mut self, node: At, shape: &'a Shape) {
+    pub(crate) fn place(&mut self, node: At, shape: &'a Shape) {
         if let Some(node_resources) = &mut self.node_resources {
             node_resources.take(node, &shape.requests);
         }
@@ -258,44 +250,38 @@ impl<'a> Simulation<'a> {
         self.placed.push((node, shape));
     }
 
-    /// Removes `candidate` of the leaf at `at`.
-    pub(super) fn remove(
-        &mut self,
-        at: Index,
-        candidate: Candidate<'a>,
-        beneficiary: Option<Index>,
-        reason: Reason,
-    ) {
-        self.shift(at, &candidate, false);
-        self.victims.push(Victim { at, candidate, beneficiary, reason });
+    /// Removes `candidate`.
+    pub(super) fn remove(&mut self, candidate: Candidate<'a>, beneficiary: Option<BranchId>, reason: Reason) {
+        self.shift(&candidate, false);
+        self.victims.push(Victim { candidate, beneficiary, reason });
     }
 
     /// Whether some of its pods are chosen already.
-    pub(super) fn is_gone(&self, candidate: &Candidate<'a>) -> bool {
+    pub(crate) fn is_gone(&self, candidate: &Candidate<'a>) -> bool {
         candidate.pods().iter().any(|pod| self.gone.contains(&pod.uid))
     }
 
-    /// Counts `candidate` of the leaf at `at` as gone, or as there again.
-    fn shift(&mut self, at: Index, candidate: &Candidate<'a>, is_back: bool) {
-        let requests = candidate.all_requests().of(self.context.resources);
-        let before = self.occupies(at);
-        self.hold(at, &requests, is_back);
-        let after = self.occupies(at);
-        let moved = if is_back { after.less(&before) } else { before.less(&after) };
-        self.account(at, &moved, !is_back);
+    /// Counts `candidate` as gone, or as there again.
+    fn shift(&mut self, candidate: &Candidate<'a>, is_back: bool) {
+        let (at, context) = (candidate.leaf, self.context);
         for pod in candidate.pods() {
+            for (one, amount) in pod.requests().iter().filter(|(one, _)| context.resources.contains(one)) {
+                self.hold(at, one, if is_back { amount } else { Amount::ZERO - amount });
+            }
+            let lost = &mut self.lost[at];
             if is_back {
                 self.gone.remove(&pod.uid);
+                *lost = lost.saturating_sub(1);
             } else {
                 self.gone.insert(&pod.uid);
+                *lost = lost.saturating_add(1);
             }
-            self.count(at, pod, is_back);
-            if let Some(unbound) = self.unbound.get_mut(at).filter(|_| is_unbound(pod)) {
-                if is_back {
-                    unbound.add_all(pod.requests());
-                } else {
-                    unbound.subtract_all(pod.requests());
-                }
+            if context.leaf(at).is_some_and(|leaf| !leaf.demand.trust.counts(pod)) {
+                let requests = pod.requests().of(context.resources);
+                change(&mut self.uncounted[at], &requests, is_back);
+            }
+            if is_unbound(pod) {
+                change(&mut self.unbound[at], pod.requests(), is_back);
             }
             self.change_room(pod, !is_back);
         }
@@ -308,24 +294,63 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Lets victims stay without which `suffices` still holds: of those since `mark`, the last chosen first. What was placed
-    /// where they are is moved if it has room elsewhere.
-    pub(super) fn reprieve(&mut self, mark: Mark, suffices: &dyn Fn(&Self) -> bool) {
+    /// Books that pods of the leaf at `at` hold so much more of `one`, or less.
+    fn hold(&mut self, at: BranchId, one: &Resource, more: Amount) {
+        let bound = self.context.targets[at].get(one).max(self.context.granted.firm[at].get(one));
+        let (before, occupied) = (self.staying[at].get(one), self.occupies(at, one));
+        let over = (before + more).less(bound) - before.less(bound);
+        for (index, _) in self.context.tree.path_up(at) {
+            self.staying[index].add(one, more);
+            self.over[index].add(one, over);
+        }
+        self.occupy(at, one, self.occupies(at, one) - occupied);
+    }
+
+    /// What the leaf at `at` occupies of `one`: what its pods hold, or is granted, and what of the promises is not.
+    fn occupies(&self, at: BranchId, one: &Resource) -> Amount {
+        self.would_hold(at, one, self.staying[at].get(one))
+    }
+
+    /// The same if its pods held `staying`.
+    fn would_hold(&self, at: BranchId, one: &Resource, staying: Amount) -> Amount {
+        let firm = self.context.granted.firm[at].get(one);
+        let unrunnable = self.context.leaf(at).map(|leaf| leaf.unrunnable.get(one)).unwrap_or_default();
+        firm.max(staying) + self.promised[at].get(one).less(firm.less(staying + unrunnable))
+    }
+
+    /// How much more its leaf would occupy with the victim `back`.
+    pub(super) fn would_occupy(&self, back: &Candidate<'a>) -> Amounts {
+        let more = |(one, amount): (&Resource, Amount)| {
+            let staying = self.staying[back.leaf].get(one) + amount;
+            (one.clone(), self.would_hold(back.leaf, one, staying) - self.occupies(back.leaf, one))
+        };
+        back.all_requests().of(self.context.resources).iter().map(more).collect()
+    }
+
+    /// Lets victims stay that `suffices` says can be back: of those since `mark`, the last chosen first. What was placed where they
+    /// are is moved if it has room elsewhere.
+    pub(crate) fn reprieve(&mut self, mark: Mark, suffices: &dyn Fn(&Self, &Candidate<'a>) -> bool) {
         let mut whole_gangs = self.whole_gangs(mark);
         let mut go = Vec::new();
         for victim in self.victims.split_off(mark.victims).into_iter().rev() {
             // Without the rest of its gang, which goes as a whole, it is of no use.
-            let gang = victim.candidate.pod.gang().filter(|_| victim.candidate.gang.is_none());
-            if gang.is_some_and(|gang| whole_gangs.contains(&(victim.at, &gang.name))) {
+            let gang = victim.candidate.pod.gang().filter(|_| !victim.candidate.is_gang());
+            if gang.is_some_and(|gang| whole_gangs.contains(&(victim.candidate.leaf, &gang.name))) {
                 go.push(victim);
                 continue;
             }
-            self.shift(victim.at, &victim.candidate, true);
-            if !(suffices(self) && self.has_room_again(&victim.candidate)) {
-                self.shift(victim.at, &victim.candidate, false);
+            let mut stays = suffices(self, &victim.candidate);
+            if stays {
+                self.shift(&victim.candidate, true);
+                stays = self.has_room_again(&victim.candidate);
+                if !stays {
+                    self.shift(&victim.candidate, false);
+                }
+            }
+            if !stays {
                 go.push(victim);
             } else if let Some(gang) = victim.candidate.pod.gang() {
-                whole_gangs.remove(&(victim.at, &gang.name));
+                whole_gangs.remove(&(victim.candidate.leaf, &gang.name));
             }
         }
         self.victims.extend(go.into_iter().rev());
@@ -384,85 +409,39 @@ impl<'a> Simulation<'a> {
     }
 
     /// Lets all victims of the leaf at `at` stay that were chosen since `mark`.
-    pub(super) fn bring_back_all(&mut self, at: Index, mark: Mark) {
-        if !self.victims.iter().skip(mark.victims).any(|victim| victim.at == at) {
+    pub(super) fn bring_back_all(&mut self, at: BranchId, mark: Mark) {
+        if self.lost[at] == 0 {
             return;
         }
         let since = self.victims.split_off(mark.victims).into_iter();
-        let (back, others): (Vec<_>, Vec<_>) = since.partition(|victim| victim.at == at);
+        let (back, others): (Vec<_>, Vec<_>) = since.partition(|victim| victim.candidate.leaf == at);
         self.victims.extend(others);
-        back.iter().rev().for_each(|victim| self.shift(victim.at, &victim.candidate, true));
+        back.iter().rev().for_each(|victim| self.shift(&victim.candidate, true));
     }
 
     /// The gangs that go as a whole, each with its leaf; none if no victim since `mark` is of a gang.
-    fn whole_gangs(&self, mark: Mark) -> FxHashSet<(Index, &'a GangName)> {
+    fn whole_gangs(&self, mark: Mark) -> FxHashSet<(BranchId, &'a GangName)> {
         let mut since = self.victims.iter().skip(mark.victims);
         if since.all(|victim| victim.candidate.pod.gang().is_none()) {
             return FxHashSet::default();
         }
-        let whole = self.victims.iter().filter(|victim| victim.candidate.gang.is_some());
-        whole.filter_map(|victim| Some((victim.at, &victim.candidate.pod.gang()?.name))).collect()
+        let whole = self.victims.iter().filter(|victim| victim.candidate.is_gang());
+        whole.filter_map(|victim| Some((victim.candidate.leaf, &victim.candidate.pod.gang()?.name))).collect()
     }
 
-    fn occupies(&self, at: Index) -> Amounts {
-        let staying = self.staying.get(at).cloned().unwrap_or_default();
-        self.kept.get(at).map_or_else(Amounts::new, |kept| kept.max(&staying))
-    }
-
-    /// Books that the leaf at `at` holds more, or less.
-    fn hold(&mut self, at: Index, requests: &Amounts, more: bool) {
-        let Some(queue_state) = self.context.queue_state(at) else { return };
-        let bound = queue_state.target.max(queue_state.firm);
-        let over =
-            |staying: Option<&Amounts>| staying.map(|staying| staying.less(&bound)).unwrap_or_default();
-        let before = over(self.staying.get(at));
-        let path: Vec<Index> = self.context.tree.path_up(at).map(|(index, _)| index).collect();
-        for index in &path {
-            if let Some(staying) = self.staying.get_mut(*index) {
-                if more { staying.add_all(requests) } else { staying.subtract_all(requests) }
-            }
-        }
-        let after = over(self.staying.get(at));
-        for index in path {
-            if let Some(over) = self.over.get_mut(index) {
-                over.subtract_all(&before);
-                over.add_all(&after);
+    /// Books that the leaf at `at` occupies so much more of `one`, or less.
+    fn occupy(&mut self, at: BranchId, one: &Resource, more: Amount) {
+        self.free.add(one, Amount::ZERO - more);
+        for (index, branch) in self.context.tree.path_up(at) {
+            self.occupied[index].add(one, more);
+            if !branch.is_leaf() && branch.queue.limit.get(one).is_some() {
+                self.slack[index].add(one, Amount::ZERO - more);
             }
         }
     }
 
-    /// Books that a pod that does not count as demand is there, or is not.
-    fn count(&mut self, at: Index, pod: &Pod, is_there: bool) {
-        let counts = self.context.queue_state(at).is_none_or(|queue_state| queue_state.trust.counts(pod));
-        if let Some(uncounted) = self.uncounted.get_mut(at).filter(|_| !counts) {
-            let requests = pod.requests().of(self.context.resources);
-            if is_there { uncounted.add_all(&requests) } else { uncounted.subtract_all(&requests) }
-        }
-    }
-
-    /// Books that so much is free below the branches above the leaf at `at`, or is not.
-    fn account(&mut self, at: Index, amounts: &Amounts, is_free: bool) {
-        let change = |list: &mut Amounts, bounded: Option<&Bounds>| {
-            for (one, amount) in amounts.iter() {
-                if bounded.is_none_or(|bounds| bounds.get(one).is_some()) {
-                    list.add(one, if is_free { amount } else { Amount::ZERO - amount });
-                }
-            }
-        };
-        change(&mut self.free, None);
-        let path: Vec<Index> = self.context.tree.path_up(at).map(|(index, _)| index).collect();
-        for index in path {
-            let branch = self.context.tree.branches.get(index).filter(|branch| !branch.is_leaf());
-            if let (Some(branch), Some(slack)) = (branch, self.slack.get_mut(index)) {
-                change(slack, Some(&branch.queue.limit));
-            }
-            if let Some(occupied) = self.occupied.get_mut(index) {
-                if is_free { occupied.subtract_all(amounts) } else { occupied.add_all(amounts) }
-            }
-        }
-    }
-
-    fn change_room(&mut self, pod: &Pod, gives: bool) {
+    /// Gives the room of `pod` to its node, or takes it.
+    pub(crate) fn change_room(&mut self, pod: &Pod, gives: bool) {
         let Some(node_resources) = &mut self.node_resources else { return };
         let Some(node) = pod.node.as_ref().and_then(|node| node_resources.find(node)) else { return };
         if gives {
@@ -476,7 +455,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Notes that a rule keeps `pods` of the leaf at `at`, each once.
-    pub(super) fn keep(&mut self, at: Index, pods: impl IntoIterator<Item = &'a Pod>, rule: Reason) {
+    pub(super) fn keep(&mut self, at: BranchId, pods: impl IntoIterator<Item = &'a Pod>, rule: Reason) {
         for pod in pods {
             if self.noted.insert(&pod.uid) {
                 self.passed_over.entry(at).or_default().push((pod, rule));
@@ -486,17 +465,15 @@ impl<'a> Simulation<'a> {
 
     /// The place of every victim among the candidates of its leaf, least protected first; the first is 1.
     pub(super) fn ranks(&self) -> FxHashMap<&'a PodUid, u32> {
-        let mut victims: BTreeMap<Index, FxHashSet<&'a PodUid>> = BTreeMap::new();
+        let mut victims: BTreeMap<BranchId, FxHashSet<&'a PodUid>> = BTreeMap::new();
         for victim in &self.victims {
-            let of_leaf = victims.entry(victim.at).or_default();
+            let of_leaf = victims.entry(victim.candidate.leaf).or_default();
             of_leaf.extend(victim.candidate.pods().iter().map(|pod| &pod.uid));
         }
         let mut ranks = FxHashMap::default();
         for (at, mut victims) in victims {
-            let Some(queue_state) = self.context.queue_state(at) else { continue };
-            for (candidate, rank) in
-                queue_state.leaf.candidates(self.context.snapshot).may_go.iter().zip(1_u32..)
-            {
+            let Some(leaf) = self.context.leaf(at) else { continue };
+            for (candidate, rank) in leaf.candidates(self.context.snapshot).may_go.iter().zip(1_u32..) {
                 let chosen = candidate.pods().iter().filter(|pod| victims.remove(&pod.uid));
                 ranks.extend(chosen.map(|pod| (&pod.uid, rank)));
                 // Most victims stand in front.
@@ -514,15 +491,18 @@ pub(super) fn is_unbound(pod: &Pod) -> bool {
     pod.node.is_none() && pod.phase == Phase::Pending
 }
 
+fn change(amounts: &mut Amounts, by: &Amounts, more: bool) {
+    if more { amounts.add_all(by) } else { amounts.subtract_all(by) }
+}
+
 /// What live pods of a leaf request that wait for a node and would take the place of any that is freed.
-fn unbound(queue_state: &QueueState<'_>) -> Amounts {
+fn unbound(leaf: &Leaf<'_>) -> Amounts {
     let mut sum = Amounts::new();
-    if queue_state.namespace_usage.pods.pending > 0 {
+    if leaf.namespace_usage.pods.pending > 0 {
         let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && pod.non_preemptible.is_none();
-        queue_state.state.pods.iter().filter(waits).for_each(|pod| sum.add_all(pod.requests()));
+        leaf.state.pods.iter().filter(waits).for_each(|pod| sum.add_all(pod.requests()));
         // Those that no node could run take no place.
-        let not_counted = queue_state.namespace_usage.all_staying().less(queue_state.staying());
-        sum = sum.less(&not_counted);
+        sum = sum.less(&leaf.namespace_usage.all_staying().less(&leaf.staying));
     }
     sum
 }

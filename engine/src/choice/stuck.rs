@@ -1,6 +1,5 @@
 //! Room for pods that exist, are within their queue's target and fit no node.
 
-use super::QueueState;
 use super::rules::Scope;
 use super::serve::Service;
 use crate::amounts::{Amount, Amounts, Resource};
@@ -8,19 +7,21 @@ use crate::demand::{node_patience, why_ignored};
 use crate::plan::Preemptor;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, VictimPriority};
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 impl<'a> Service<'a> {
     /// Counts pods that no node has room for as if they were not there; with each what it holds.
-    pub(super) fn set_apart(&mut self, unplaced: Vec<(Index, &'a Pod)>) -> Vec<(Index, &'a Pod, Amounts)> {
-        let held = |(at, pod): (Index, &'a Pod)| {
-            let leaf = self.context.queue_state(at).map(|queue_state| queue_state.leaf);
-            let counts = leaf.is_some_and(|leaf| leaf.could_run(pod));
+    pub(super) fn set_apart(
+        &mut self,
+        unplaced: Vec<(BranchId, &'a Pod)>,
+    ) -> Vec<(BranchId, &'a Pod, Amounts)> {
+        let held = |(at, pod): (BranchId, &'a Pod)| {
+            let counts = self.context.leaf(at).is_some_and(|leaf| leaf.could_run(pod));
             (at, pod, if counts { pod.requests().of(self.context.resources) } else { Amounts::new() })
         };
-        let unplaced: Vec<(Index, &'a Pod, Amounts)> = unplaced.into_iter().map(held).collect();
+        let unplaced: Vec<(BranchId, &'a Pod, Amounts)> = unplaced.into_iter().map(held).collect();
         for (at, _, held) in &unplaced {
-            self.simulation.set_apart(*at, held);
+            self.simulation.set_apart(*at, held, false);
         }
         unplaced
     }
@@ -30,26 +31,26 @@ impl<'a> Service<'a> {
     /// Pods of queues above their targets go for each of them; for one within what its queue is *guaranteed* also pods of
     /// queues within theirs, above what these are guaranteed, as far as all of them have room elsewhere: their quota stays,
     /// so they start again there. A pod that waits longer than its demand counts is not tried any more, so the tries end.
-    pub(super) fn serve_pods(&mut self, unplaced: Vec<(Index, &'a Pod, Amounts)>) {
+    pub(super) fn serve_pods(&mut self, unplaced: Vec<(BranchId, &'a Pod, Amounts)>) {
         for (at, pod, requests) in unplaced {
+            self.simulation.set_apart(at, &requests, true);
             let mark = self.simulation.mark();
-            self.simulation.promise(at, requests.clone());
             let served = self.serve_pod(at, pod);
             if served.is_err() {
                 self.simulation.undo(mark);
-                self.promises.entry(at).or_default().unbacked.add_all(&requests);
             }
             let reason = served.unwrap_or_else(Some);
             if let Some(reason) = reason.filter(|_| pod.stuck.is_some()) {
-                let Some(queue_state) = self.context.queue_state(at) else { continue };
-                self.tell_of(at, asker(queue_state, pod), reason, 1, &pod.shape);
+                let Some(leaf) = self.context.leaf(at) else { continue };
+                let owner = leaf.state.owners.iter().find(|owner| Some(&owner.uid) == pod.owner());
+                self.tell_of(at, Preemptor::of_pod(pod, owner), reason, 1, &pod.shape);
             }
         }
     }
 
     /// Makes room for one pod; says why it still waits. What was done for one that waits in vain has to be undone.
-    fn serve_pod(&mut self, at: Index, pod: &'a Pod) -> Result<Option<Reason>, Reason> {
-        let Some(queue_state) = self.context.queue_state(at) else { return Ok(None) };
+    fn serve_pod(&mut self, at: BranchId, pod: &'a Pod) -> Result<Option<Reason>, Reason> {
+        let Some(leaf) = self.context.leaf(at) else { return Ok(None) };
         let requests = pod.requests().of(self.context.resources);
         let Some(node_resources) = self.simulation.node_resources.as_mut() else { return Ok(None) };
         if node_resources.reserve(&pod.shape).is_some() {
@@ -58,7 +59,7 @@ impl<'a> Service<'a> {
         if node_patience(pod, &self.context.snapshot.settings, self.context.snapshot.now).is_some() {
             return Err(Reason::WaitingForNodes);
         }
-        if let Some(reason) = why_ignored(pod, queue_state.trust) {
+        if let Some(reason) = why_ignored(pod, &leaf.demand.trust) {
             return Err(reason);
         }
         if !node_resources.could_run(&pod.shape) {
@@ -69,11 +70,11 @@ impl<'a> Service<'a> {
             return Ok(Some(Reason::WaitingForPreemption));
         }
         // Until the scheduler says so, it may find room, unless more is held than there is.
-        if pod.stuck.is_none() && self.simulation.short(None, &requests).is_empty() {
+        if pod.stuck.is_none() && self.is_short_of(&requests).is_empty() {
             return Ok(None);
         }
         let within = |bound: &dyn Fn(&Resource) -> Amount| {
-            requests.resources().all(|one| queue_state.staying().get(one) <= bound(one))
+            requests.resources().all(|one| leaf.staying.get(one) <= bound(one))
         };
         let limited = self.context.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
         let scope = self.scope(at, None, limited.then_some(pod.priority), Reason::Reclaimed);
@@ -82,7 +83,7 @@ impl<'a> Service<'a> {
             return Ok(Some(Reason::WaitingForPreemption));
         }
         self.simulation.undo(mark);
-        if pod.stuck.is_some() && within(&|one| queue_state.queue.guaranteed.get(one).unwrap_or_default()) {
+        if pod.stuck.is_some() && within(&|one| leaf.queue.guaranteed.get(one).unwrap_or_default()) {
             // A moved pod is within its queue's share, so it is created again, perhaps before the pod that it made room for.
             let scope = Scope {
                 within_target: true,
@@ -96,10 +97,4 @@ impl<'a> Service<'a> {
         }
         Err(Reason::Fragmented)
     }
-}
-
-/// Who asks: the pod's owner if it is known, else the pod itself.
-fn asker(queue_state: &QueueState<'_>, pod: &Pod) -> Preemptor {
-    let owner = queue_state.state.owners.iter().find(|owner| Some(&owner.uid) == pod.owner());
-    owner.map_or_else(|| Preemptor::Pod(pod.name.clone()), Preemptor::of)
 }

@@ -1,13 +1,11 @@
 //! Evidence: what the pods and owners of a top workload show for or against it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
-use super::{Ask, FreeRoom, earliest};
+use super::{Ask, earliest};
 use crate::keyed::KeyedMap;
 use crate::names::{GangName, OwnerUid};
+use crate::nodes::Nodes;
 use crate::snapshot::{
     MAX_SET_ASIDE, NamespaceState, Owner, OwnerKind, Phase, Pod, Queue, SetAside, Settings, Shape, Snapshot,
 };
@@ -112,14 +110,14 @@ impl<'a> Evidence<'a> {
     }
 
     /// What is to be remembered of it from now on.
-    fn next(&mut self, free: &FreeRoom<'_>, now: Timestamp) {
+    fn next(&mut self, nodes: &Nodes<'_>, now: Timestamp) {
         let is_active = self.entry.as_ref().is_some_and(|entry| entry.is_active(now));
         if let Some(entry) = &mut self.entry {
             let recovers = self.proven > Some(entry.since);
-            let fits = || entry.lacked_room && self.shapes.iter().any(|shape| free.takes(shape));
+            let fits = || entry.lacked_room && self.shapes.iter().any(|shape| nodes.have_room(shape));
             let is_lifted = is_active
-                && (recovers || entry.revision != self.revision || free.nodes() > entry.nodes || fits());
-            entry.nodes = entry.nodes.min(free.nodes());
+                && (recovers || entry.revision != self.revision || nodes.count() > entry.nodes || fits());
+            entry.nodes = entry.nodes.min(nodes.count());
             if is_lifted {
                 entry.since = now.plus_seconds(entry.seconds().saturating_neg());
             }
@@ -138,9 +136,9 @@ impl<'a> Evidence<'a> {
             revision: self.revision,
             since: now,
             times: self.entry.as_ref().map_or(0, |entry| entry.times).saturating_add(1),
-            nodes: free.nodes(),
+            nodes: nodes.count(),
             // Units that are due together decide together, in whatever order they were found.
-            lacked_room: self.late.iter().all(|unbound| unbound.is_some_and(|shape| !free.takes(shape))),
+            lacked_room: self.late.iter().all(|unbound| unbound.is_some_and(|shape| !nodes.have_room(shape))),
         });
     }
 }
@@ -154,8 +152,6 @@ pub(super) struct Workloads<'a> {
     progress: KeyedMap<&'a str, Progress>,
     /// Since when pods without a node have had room in vain.
     room_since: Option<Timestamp>,
-    /// Which shapes some node could run.
-    runnable: FxHashMap<*const Shape, bool>,
     /// How many live members each gang has.
     members: KeyedMap<&'a GangName, u32>,
     pub(super) next_change: Option<Timestamp>,
@@ -188,12 +184,13 @@ impl<'a> Workloads<'a> {
         queue: &Queue,
         state: &'a NamespaceState,
         asks: &[Ask<'a>],
+        nodes: &Nodes<'_>,
         snapshot: &Snapshot,
     ) -> Self {
-        let (all, progress, members, runnable) = <_>::default();
+        let (all, progress, members) = <_>::default();
         let owners = state.owners.iter().map(|owner| (owner.uid.as_str(), owner)).collect();
         let room_since = queue.remembered.room_since.map(|since| since.min(snapshot.now));
-        let mut workloads = Self { owners, all, progress, members, room_since, runnable, next_change: None };
+        let mut workloads = Self { owners, all, progress, members, room_since, next_change: None };
         let now = snapshot.now;
         let remembered = &queue.remembered.set_aside;
         let entries: KeyedMap<&str, &SetAside> =
@@ -206,7 +203,7 @@ impl<'a> Workloads<'a> {
         }
         // What an evicted pod shows counts until it is gone: an eviction changes no demand.
         for pod in state.pods.iter().filter(|pod| pod.is_live() || pod.evicted && pod.is_charged()) {
-            workloads.add_pod(pod, &entries, snapshot);
+            workloads.add_pod(pod, &entries, nodes, snapshot);
         }
         for ask in asks.iter().filter(|ask| ask.owner.kind != OwnerKind::QueueJob) {
             workloads.add_ask(ask, queue.remembered.waiting.get(&ask.owner.uid), now);
@@ -227,7 +224,13 @@ impl<'a> Workloads<'a> {
         })
     }
 
-    fn add_pod(&mut self, pod: &'a Pod, entries: &KeyedMap<&str, &SetAside>, snapshot: &Snapshot) {
+    fn add_pod(
+        &mut self,
+        pod: &'a Pod,
+        entries: &KeyedMap<&str, &SetAside>,
+        nodes: &Nodes<'_>,
+        snapshot: &Snapshot,
+    ) {
         let now = snapshot.now;
         if let Some(gang) = pod.gang().filter(|_| pod.is_live()) {
             let members = self.members.entry(&gang.name).or_default();
@@ -252,7 +255,7 @@ impl<'a> Workloads<'a> {
             progress.making = progress.making.saturating_add(1);
         }
         self.next_change = earliest(self.next_change, until);
-        let deadline = self.deadline(pod, snapshot);
+        let deadline = self.deadline(pod, nodes, snapshot);
         let evidence = self.evidence(named, entries, now);
         if is_proven(pod) {
             evidence.proven = evidence.proven.max(Some(pod.started.unwrap_or(pod.created)));
@@ -274,21 +277,16 @@ impl<'a> Workloads<'a> {
 
     /// When a pod that never started has had room for long enough. What holds the room of a pod without a node is no evidence
     /// against it, unless no node could run it at all.
-    pub(super) fn deadline(&mut self, pod: &Pod, snapshot: &Snapshot) -> Option<Timestamp> {
+    pub(super) fn deadline(&self, pod: &Pod, nodes: &Nodes<'_>, snapshot: &Snapshot) -> Option<Timestamp> {
         let stuck = pod.stuck.filter(|_| pod.phase == Phase::Pending)?;
         let waits = waits_for_nodes(pod, &snapshot.settings);
         let seconds = if waits { WITHOUT_NODE_SECONDS } else { patience(pod) };
-        let since = if pod.node.is_some() || waits || !self.could_run(pod, snapshot) {
+        let since = if pod.node.is_some() || waits || !nodes.could_run(&pod.shape) {
             stuck
         } else {
             stuck.max(self.room_since?)
         };
         Some(since.plus_seconds(seconds))
-    }
-
-    fn could_run(&mut self, pod: &Pod, snapshot: &Snapshot) -> bool {
-        let known = self.runnable.entry(Arc::as_ptr(&pod.shape));
-        *known.or_insert_with(|| snapshot.could_run(&pod.shape))
     }
 
     /// `waiting` is since when there has been room for one of the pods that `ask` lacks.
@@ -314,7 +312,7 @@ impl<'a> Workloads<'a> {
     pub(super) fn set_aside(
         &mut self,
         before: &BTreeMap<OwnerUid, SetAside>,
-        free: &FreeRoom<'_>,
+        nodes: &Nodes<'_>,
         now: Timestamp,
     ) -> BTreeMap<OwnerUid, SetAside> {
         let gone = before.iter().filter(|(uid, _)| !self.all.contains_key(uid.as_str()));
@@ -324,7 +322,7 @@ impl<'a> Workloads<'a> {
         gone.truncate(MAX_SET_ASIDE);
         let mut entries: BTreeMap<OwnerUid, SetAside> = gone.into_iter().collect();
         for (uid, evidence) in &mut self.all {
-            evidence.next(free, now);
+            evidence.next(nodes, now);
             if let Some(entry) = &evidence.entry {
                 entries.insert(OwnerUid::from(*uid), entry.clone());
             }

@@ -11,13 +11,11 @@
 
 mod asks;
 mod evidence;
-mod free_room;
 mod trust;
 mod window;
 
 pub(crate) use asks::Ask;
 pub(crate) use evidence::node_patience;
-pub(crate) use free_room::FreeRoom;
 pub(crate) use trust::{Trust, is_ignored, why_ignored};
 
 use std::collections::BTreeMap;
@@ -26,6 +24,7 @@ use std::sync::Arc;
 use crate::amounts::Amounts;
 use crate::keyed::KeyedMap;
 use crate::names::{Namespace, OwnerUid};
+use crate::nodes::Nodes;
 use crate::snapshot::{NamespaceState, Queue, Remembered, Snapshot};
 use crate::time::Timestamp;
 use crate::usage::{NamespaceUsage, Usage};
@@ -57,7 +56,7 @@ impl<'a> Demand<'a> {
         state: &'a NamespaceState,
         namespace_usage: &NamespaceUsage,
         capacity: &Amounts,
-        free: &FreeRoom<'_>,
+        nodes: &Nodes<'_>,
         snapshot: &'a Snapshot,
     ) -> Self {
         let now = snapshot.now;
@@ -68,7 +67,7 @@ impl<'a> Demand<'a> {
         let verdict = if is_quiet && !asks.iter().any(|ask| ask.owner.fails) {
             Verdict { live, ..Verdict::default() }
         } else {
-            trust::judge(queue, state, &mut asks, live, free, snapshot)
+            trust::judge(queue, state, &mut asks, live, nodes, snapshot)
         };
         for job in state.queue_jobs.iter().filter(|job| job.is_resting(now)) {
             // It could not use what it had; no pod is evicted for it until it tries again.

@@ -16,9 +16,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::{Workloads, is_proven};
-use super::{Ask, FreeRoom, earliest};
+use super::{Ask, earliest};
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::names::{OwnerUid, PodUid};
+use crate::nodes::Nodes;
 use crate::reason::Reason;
 use crate::snapshot::{NamespaceState, OwnerKind, Phase, Pod, Queue, SetAside, Snapshot};
 use crate::time::Timestamp;
@@ -79,13 +80,13 @@ pub(super) fn judge<'a>(
     state: &'a NamespaceState,
     asks: &mut [Ask<'a>],
     live: Amounts,
-    free: &FreeRoom<'_>,
+    nodes: &Nodes<'_>,
     snapshot: &'a Snapshot,
 ) -> Verdict {
-    let mut workloads = Workloads::of(queue, state, asks, snapshot);
+    let mut workloads = Workloads::of(queue, state, asks, nodes, snapshot);
     let mut verdict = Verdict { live, next_change: workloads.next_change, ..Verdict::default() };
-    verdict.set_aside = workloads.set_aside(&queue.remembered.set_aside, free, snapshot.now);
-    let late = late_pods(state, &mut workloads, &mut verdict, snapshot);
+    verdict.set_aside = workloads.set_aside(&queue.remembered.set_aside, nodes, snapshot.now);
+    let late = late_pods(state, &mut workloads, &mut verdict, nodes, snapshot);
     limit(asks, false, &mut workloads, &mut verdict, snapshot.now);
     ignore(&queue.guaranteed, late, asks, &mut workloads, &mut verdict, snapshot.now);
     limit(asks, true, &mut workloads, &mut verdict, snapshot.now);
@@ -111,6 +112,7 @@ fn late_pods<'a>(
     state: &'a NamespaceState,
     workloads: &mut Workloads<'_>,
     verdict: &mut Verdict,
+    nodes: &Nodes<'_>,
     snapshot: &Snapshot,
 ) -> Vec<&'a Pod> {
     if verdict.set_aside.is_empty() {
@@ -120,7 +122,7 @@ fn late_pods<'a>(
     let mut late: Vec<&Pod> = Vec::new();
     for pod in state.pods.iter().filter(|pod| pod.is_live() && pod.phase == Phase::Pending && !is_proven(pod))
     {
-        let due = workloads.deadline(pod, snapshot);
+        let due = workloads.deadline(pod, nodes, snapshot);
         let Some((case, _)) = workloads.of_pod(pod) else { continue };
         let Some(entry) = case.entry.as_ref().filter(|entry| entry.times > 0) else { continue };
         let is_late = due.is_some_and(|due| due <= entry.since.plus_seconds(TOGETHER_SECONDS).max(now));

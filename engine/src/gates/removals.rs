@@ -7,7 +7,7 @@ use crate::leaf::Leaf;
 use crate::names::{Namespace, QueueName};
 use crate::plan::{GateRemoval, Plan, PodId};
 use crate::snapshot::{Mode, NamespaceState, Pod, Snapshot};
-use crate::tree::Tree;
+use crate::tree::{BranchMap, Tree};
 
 /// The gates to remove by `plan`, in this order, queue by queue.
 ///
@@ -19,7 +19,7 @@ pub(crate) fn removals(
     snapshot: &Snapshot,
     gated: &GatedNamespaces<'_>,
     tree: &Tree<'_>,
-    leaves: &[Option<Leaf<'_>>],
+    leaves: &BranchMap<Option<Leaf<'_>>>,
     plan: &Plan,
 ) -> Vec<GateRemoval> {
     if snapshot.settings.mode < Mode::Quota {
@@ -27,7 +27,7 @@ pub(crate) fn removals(
     }
     let mut removals = Vec::new();
     for (name, state) in &snapshot.namespaces {
-        let leaf = tree.leaves.get(name).and_then(|at| leaves.get(*at)?.as_ref());
+        let leaf = tree.leaves.get(name).and_then(|at| leaves[*at].as_ref());
         match (gated.get(name), leaf) {
             (Some(gated), Some(leaf)) => removals.extend(within_share(name, gated, leaf, plan)),
             (None, None) if state.is_in_gate_mode() => {}
@@ -81,6 +81,5 @@ fn within_share(
 }
 
 fn removal(namespace: &Namespace, pod: &Pod) -> Option<GateRemoval> {
-    let pod_id = PodId { namespace: namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() };
-    Some(GateRemoval { pod: pod_id, position: pod.gate? })
+    Some(GateRemoval { pod: PodId::of(namespace, pod), position: pod.gate? })
 }

@@ -80,7 +80,7 @@ impl<'a> GatedNamespaces<'a> {
             let (name, state) = snapshot.namespaces.get_key_value(&branch.name.namespace)?;
             Some((name, GatedNamespace { state, queue: branch.queue }))
         };
-        Self(tree.branches.iter().filter(is_gated).filter_map(namespace).collect())
+        Self(tree.branches.values().filter(is_gated).filter_map(namespace).collect())
     }
 
     /// The namespace of this name, if it is in Gate mode.

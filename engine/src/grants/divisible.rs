@@ -1,21 +1,20 @@
 //! Raising what comes in no units: claims without pods, and guarantees.
 
-use super::raise::Free;
+use super::raise::{Free, Lacking};
 use crate::amounts::{Amount, Amounts};
-use crate::shares::{Room, WaterFilling, sums};
-use crate::tree::Index;
+use crate::shares::{WaterFilling, sums, sums_within};
+use crate::tree::BranchId;
 
 /// Raises the leaves at `short` by what their targets hold beside their units: first as far as it is owed to them, then as
 /// far as guarantees go, then all, the lowest A/T first.
-pub(super) fn raise_divisible(free: &mut Free<'_, '_>, short: &[Index]) {
-    let parts: Vec<(Index, Amounts)> = short.iter().map(|at| (*at, divisible(free, *at))).collect();
-    let parts: Vec<(Index, Amounts)> = parts.into_iter().filter(|(_, part)| !part.is_empty()).collect();
-    if parts.is_empty() {
-        return;
-    }
+pub(super) fn raise_divisible(free: &mut Free<'_, '_>, short: &[BranchId], lacking: &[Lacking]) {
+    let part = |(at, lacking): (&BranchId, &Lacking)| {
+        (*at, lacking.divisible.min(&free.input.targets[*at].less(&free.firm[*at])))
+    };
+    let parts = short.iter().zip(lacking).map(part).filter(|(_, part)| !part.is_empty());
+    let parts: Vec<(BranchId, Amounts)> = parts.collect();
     for (at, part) in &parts {
-        let owed = free.owed.get(*at).cloned().unwrap_or_default();
-        let more = part.min(&owed).min(&free.available(*at));
+        let more = part.min(&free.owed[*at]).min(&free.available(*at));
         free.grant(*at, &more);
     }
     for guaranteed in [true, false] {
@@ -23,52 +22,30 @@ pub(super) fn raise_divisible(free: &mut Free<'_, '_>, short: &[Index]) {
     }
 }
 
-/// What the target of a leaf holds beside its pods and all its units.
-fn divisible(free: &Free<'_, '_>, at: Index) -> Amounts {
-    let Some(leaf) = free.input.leaf(at) else { return Amounts::new() };
-    let target = free.input.target(at);
-    let mut rest = target.less(&leaf.charged());
-    for wanted in &leaf.wanted {
-        rest.subtract_all(&wanted.requests.times(wanted.fitting(&rest)));
-    }
-    let firm = free.firm.get(at).cloned().unwrap_or_default();
-    rest.min(&target.less(&firm))
-}
-
-fn pour(free: &mut Free<'_, '_>, parts: &[(Index, Amounts)], guaranteed: bool) {
+fn pour(free: &mut Free<'_, '_>, parts: &[(BranchId, Amounts)], guaranteed: bool) {
     let input = *free.input;
-    for resource in input.resources {
-        let mut most = vec![Amount::ZERO; input.leaves.len()];
+    for resource in input.resources.iter().filter(|_| !parts.is_empty()) {
+        let mut most = input.tree.branches.map(|_, _| Amount::ZERO);
         for (at, part) in parts {
-            let firm = free.firm.get(*at).map(|firm| firm.get(resource)).unwrap_or_default();
+            let firm = free.firm[*at].get(resource);
             // What was granted of it in this step is granted.
-            let lacks = input.target(*at).get(resource).less(firm).min(part.get(resource));
-            let bound =
-                input.leaf(*at).and_then(|leaf| leaf.queue.guaranteed.get(resource)).unwrap_or_default();
-            let lacks = if guaranteed { lacks.min(bound.less(firm)) } else { lacks };
-            if let Some(entry) = most.get_mut(*at) {
-                *entry = lacks.min(free.available(*at).get(resource));
-            }
+            let lacks = input.targets[*at].get(resource).less(firm).min(part.get(resource));
+            let bound = input.leaf(*at).and_then(|leaf| leaf.queue.guaranteed.get(resource));
+            let lacks = if guaranteed { lacks.min(bound.unwrap_or_default().less(firm)) } else { lacks };
+            most[*at] = lacks.min(free.available(*at).get(resource));
         }
-        if most.iter().all(|amount| amount.is_zero()) {
+        if most.values().all(|amount| amount.is_zero()) {
             continue;
         }
-        let firm: Vec<Amount> = free.firm.iter().map(|firm| firm.get(resource)).collect();
-        let have = sums(input.tree, firm);
-        let room = Room::within(input.tree, most, |at| free.slack(at, resource));
-        let whole = |at: Index| {
-            let target = input.target(at).get(resource).units();
-            target.checked_div(resource.quantum()).unwrap_or(0).max(1)
-        };
-        let weight: Vec<i128> = (0..input.leaves.len()).map(whole).collect();
-        let unkept = free.unkept().get(resource);
-        let received =
-            WaterFilling { tree: input.tree, resource, have: &have, weight: &weight }.out(unkept, &room);
+        let have = sums(input.tree, free.firm.map(|_, firm| firm.get(resource)));
+        let room = sums_within(input.tree, most, |at| free.slack(at, resource));
+        let weight = input.targets.map(|_, target| {
+            target.get(resource).units().checked_div(resource.quantum()).unwrap_or(0).max(1)
+        });
+        let filling = WaterFilling { tree: input.tree, resource, have: &have, weight: &weight, room: &room };
+        let received = filling.out(free.unkept().get(resource));
         for (at, _) in parts {
-            let amount = received.get(*at).copied().unwrap_or_default();
-            if amount.is_positive() {
-                free.grant(*at, &[(resource.clone(), amount)].into_iter().collect());
-            }
+            free.grant(*at, &[(resource.clone(), received[*at])].into_iter().collect());
         }
     }
 }

@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{GrantInput, Holder};
+use super::GrantInput;
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::shares::{get, sums};
+use crate::leaf::Leaf;
+use crate::shares::sums;
 use crate::snapshot::Window;
 use crate::time::Timestamp;
-use crate::tree::{Index, Tree};
+use crate::tree::{BranchId, BranchMap, Tree};
 
 /// How long a window stays as large as it has grown without being used, in seconds.
 const IDLE_SECONDS: i64 = 600;
@@ -34,7 +35,7 @@ pub(crate) struct Loans {
     pub(crate) next_change: Option<Timestamp>,
 }
 
-/// What no queue needs; every list has an entry a branch.
+/// What no queue needs.
 pub(super) struct Idle {
     of: Vec<OfResource>,
 }
@@ -43,11 +44,11 @@ struct OfResource {
     resource: Resource,
     everywhere: Amount,
     /// What is left below every limit.
-    below: Vec<Amount>,
+    below: BranchMap<Amount>,
     /// The window that every queue begins with.
     first: Amount,
     /// The window of every branch; none of parents.
-    windows: Vec<Option<Window>>,
+    windows: BranchMap<Option<Window>>,
 }
 
 impl Idle {
@@ -58,19 +59,18 @@ impl Idle {
     }
 
     /// What is lent to the leaf at `at`, if it has its target.
-    pub(super) fn loan(&self, input: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Loans {
+    pub(super) fn loan(&self, input: &GrantInput<'_>, at: BranchId, firm: &BranchMap<Amounts>) -> Loans {
         let mut loans = Loans::default();
-        let Some((leaf, holder)) = input.leaf(at).zip(input.holder(at)) else { return loans };
+        let Some(leaf) = input.leaf(at) else { return loans };
         for idle in &self.of {
-            let (one, target) = (&idle.resource, input.target(at).get(&idle.resource));
-            let has = firm.get(at).map(|firm| firm.get(one)).unwrap_or_default();
+            let (one, target) = (&idle.resource, input.targets[at].get(&idle.resource));
             let known = leaf.queue.remembered.windows.get(one);
-            if has < target {
+            if firm[at].get(one) < target {
                 loans.windows.extend(known.map(|window| (one.clone(), *window)));
                 continue;
             }
-            let Some(window) = idle.windows.get(at).copied().flatten() else { continue };
-            let lent = idle.lent(input.tree, at, holder, target, window.size);
+            let Some(window) = idle.windows[at] else { continue };
+            let lent = idle.lent(input.tree, leaf, target, window.size);
             if window.size > idle.first {
                 let returns = window.used.plus_seconds(IDLE_SECONDS);
                 loans.next_change = loans.next_change.into_iter().chain([returns]).min();
@@ -85,15 +85,14 @@ impl Idle {
 impl OfResource {
     fn new(input: &GrantInput<'_>, resource: &Resource) -> Self {
         let tree = input.tree;
-        let taken = input.of_leaves(|at, holder| {
-            input.target(at).get(resource).max(holder.namespace_usage.charged.get(resource))
+        let taken = input.of_leaves(|leaf| {
+            input.targets[leaf.at].get(resource).max(leaf.namespace_usage.charged.get(resource))
         });
         let taken = sums(tree, taken);
-        let all: Amount = tree.roots.iter().map(|root| get(&taken, *root)).sum();
+        let all: Amount = tree.roots.iter().map(|root| taken[*root]).sum();
         let capacity = input.offered.get(resource).min(input.capacity.get(resource));
-        let below = tree.branches.iter().enumerate();
-        let below = below.map(|(at, branch)| branch.limit(resource).less(get(&taken, at)));
-        let leaves = i128::try_from(input.at_leaves().count()).unwrap_or(i128::MAX).max(1);
+        let below = tree.branches.map(|at, branch| branch.limit(resource).less(taken[at]));
+        let leaves = i128::try_from(input.each_leaf().count()).unwrap_or(i128::MAX).max(1);
         // All windows together stay below half of what there is, so that what quotas add up to stays within bounds.
         let half = input.capacity.get(resource).units() / 2;
         let most = match resource {
@@ -101,35 +100,26 @@ impl OfResource {
             Resource::Cpu | Resource::Memory => Amount::new(half.checked_div(leaves).unwrap_or_default()),
         };
         let first = common_size(input, resource).min(most);
-        let grown = |at: Index| -> Amount {
-            let window = input.leaf(at).and_then(|leaf| leaf.queue.remembered.windows.get(resource));
-            window.map(|window| window.size.less(first)).unwrap_or_default()
-        };
+        let known = |leaf: &Leaf<'_>| leaf.queue.remembered.windows.get(resource).copied();
+        let grown = |leaf| known(leaf).map(|window| window.size.less(first)).unwrap_or_default();
         let mut growth = match resource {
             Resource::Extended(_) => Amount::MAX,
             Resource::Cpu | Resource::Memory => {
                 let begun = Amount::new(first.units().saturating_mul(leaves));
-                Amount::new(half).less(begun).less(input.at_leaves().map(grown).sum())
+                Amount::new(half).less(begun).less(input.each_leaf().map(grown).sum())
             }
         };
-        let windows = (0..input.leaves.len()).map(|at| {
-            let known = input.leaf(at)?.queue.remembered.windows.get(resource);
-            Some(window(known, input.target(at).get(resource), first, &mut growth, input.snapshot.now))
+        let windows = input.of_leaves(|leaf| {
+            let (known, target) = (known(leaf), input.targets[leaf.at].get(resource));
+            Some(window(known.as_ref(), target, first, &mut growth, input.snapshot.now))
         });
-        let windows = windows.collect();
-        Self {
-            resource: resource.clone(),
-            everywhere: capacity.less(all),
-            below: below.collect(),
-            first,
-            windows,
-        }
+        Self { resource: resource.clone(), everywhere: capacity.less(all), below, first, windows }
     }
 
     /// What is lent within `window`: what is lent already, as long as it is neither more than is idle nor less than half of
     /// what may be lent.
-    fn lent(&self, tree: &Tree<'_>, at: Index, holder: Holder<'_>, target: Amount, window: Amount) -> Amount {
-        let below = tree.path_up(at).map(|(index, _)| get(&self.below, index));
+    fn lent(&self, tree: &Tree<'_>, leaf: &Leaf<'_>, target: Amount, window: Amount) -> Amount {
+        let below = tree.path_up(leaf.at).map(|(index, _)| self.below[index]);
         let idle = below.fold(self.everywhere, Amount::min);
         let mut most = window;
         while most > idle {
@@ -137,7 +127,7 @@ impl OfResource {
             let odd = half.checked_rem(self.resource.quantum()).unwrap_or_default();
             most = Amount::new(half.saturating_sub(odd));
         }
-        let standing = holder.written(&self.resource).map(|written| written.less(target));
+        let standing = leaf.written(&self.resource).map(|written| written.less(target));
         match standing {
             // Next to nothing moves no quota.
             Some(lent)

@@ -11,155 +11,107 @@
 //! What is owed to a queue is free or being freed for it and not granted yet; no other queue gets it.
 
 mod divisible;
-mod holder;
 mod loans;
 mod raise;
 
-use holder::Holder;
 pub(crate) use loans::Loans;
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use crate::amounts::{Amount, Amounts, Resource};
+use crate::cluster::Cluster;
 use crate::leaf::Leaf;
-use crate::shares::{get, sums};
-use crate::snapshot::{GrantGate, Snapshot};
-use crate::tree::{Branch, Index, Tree};
+use crate::shares::sums;
+use crate::snapshot::GrantGate;
+use crate::tree::{BranchId, BranchMap};
 
-/// What grants are made from; every list has an entry a branch.
+/// What grants are made from.
 #[derive(Clone, Copy)]
-pub(crate) struct GrantInput<'a> {
-    pub(crate) snapshot: &'a Snapshot,
-    pub(crate) tree: &'a Tree<'a>,
-    pub(crate) leaves: &'a [Option<Leaf<'a>>],
-    pub(crate) targets: &'a [Amounts],
-    pub(crate) capacity: &'a Amounts,
-    /// The part of the capacity that nodes offer: what quotas may grow into.
-    pub(crate) offered: &'a Amounts,
-    /// The governed resources of which there is any. Of the others nothing shrinks: no capacity in sight is more often a
-    /// blind operator than an empty cluster.
-    pub(crate) resources: &'a [Resource],
+struct GrantInput<'a> {
+    cluster: Cluster<'a>,
+    targets: &'a BranchMap<Amounts>,
 }
 
-/// What is granted and owed; every list has an entry a branch, parents the sums of their children.
-#[derive(Clone, Debug, Default)]
+/// What is granted and owed; of `allocated` and `firm` parents have the sums of their children.
+#[derive(Clone, Debug)]
 pub(crate) struct Grants {
     /// What quotas allow: A.
-    pub(crate) allocated: Vec<Amounts>,
+    pub(crate) allocated: BranchMap<Amounts>,
     /// The part of A within the target; the rest is lent.
-    pub(crate) firm: Vec<Amounts>,
+    pub(crate) firm: BranchMap<Amounts>,
     /// What is free or being freed for leaves and not granted yet.
-    pub(crate) owed: Vec<Amounts>,
+    pub(crate) owed: BranchMap<Amounts>,
     /// What was owed before, is not granted, and is neither free nor leaves any more.
-    pub(crate) lost: Vec<Amounts>,
+    pub(crate) lost: BranchMap<Amounts>,
     /// For the next decision, what was lent on which terms.
-    pub(crate) loans: Vec<Loans>,
+    pub(crate) loans: BranchMap<Loans>,
 }
 
-impl<'a> GrantInput<'a> {
-    pub(crate) fn leaf(&self, at: Index) -> Option<&'a Leaf<'a>> {
-        self.leaves.get(at).and_then(Option::as_ref)
+impl<'a> Deref for GrantInput<'a> {
+    type Target = Cluster<'a>;
+
+    fn deref(&self) -> &Cluster<'a> {
+        &self.cluster
+    }
+}
+
+impl GrantInput<'_> {
+    /// What every leaf occupies once all that leave are gone and lowered quotas are in force, if `firm` is granted; of parents the
+    /// sums.
+    fn settled(&self, firm: &BranchMap<Amounts>) -> BranchMap<Amounts> {
+        self.tree.sums(self.of_leaves(|leaf| firm[leaf.at].max(&leaf.staying)))
     }
 
-    fn holder(&self, at: Index) -> Option<Holder<'a>> {
-        let leaf = self.leaf(at)?;
-        Some(Holder { quota: leaf.state.quota.as_ref(), namespace_usage: leaf.namespace_usage })
+    /// What is left of `all` beside `sums`; negative where there is more.
+    fn left(&self, all: &Amounts, sums: &BranchMap<Amounts>) -> Amounts {
+        self.tree.left(&all.of(self.resources), sums)
     }
 
-    fn target(&self, at: Index) -> &'a Amounts {
-        static NOTHING: std::sync::LazyLock<Amounts> = std::sync::LazyLock::new(Amounts::new);
-        self.targets.get(at).unwrap_or(&NOTHING)
-    }
-
-    /// The leaves, by their places.
-    fn at_leaves(&self) -> impl Iterator<Item = Index> + use<'a> {
-        let leaves = self.leaves;
-        (0..leaves.len()).filter(move |at| leaves.get(*at).is_some_and(Option::is_some))
-    }
-
-    /// What every leaf occupies once all that leave are gone and lowered quotas are in force, if `firm` is granted.
-    fn settled(&self, firm: &[Amounts]) -> Vec<Amounts> {
-        let leaves = firm.iter().zip(self.leaves);
-        leaves
-            .map(|(firm, leaf)| leaf.as_ref().map(|leaf| firm.max(&leaf.staying)).unwrap_or_default())
-            .collect()
-    }
-
-    /// What is left of `all` beside what the roots have of `sums`; negative where they have more.
-    fn left(&self, all: &Amounts, sums: &[Amounts]) -> Amounts {
-        let mut left = all.of(self.resources);
-        self.tree.roots.iter().filter_map(|root| sums.get(*root)).for_each(|sum| left.subtract_all(sum));
-        left
-    }
-
-    /// What is left below the limit of every parent beside `sums`. The limit of a leaf is in its target already.
-    fn slack(&self, sums: &[Amounts]) -> Vec<Amounts> {
-        let slack = |(branch, sum): (&Branch<'_>, &Amounts)| {
-            let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
-            limits.map(|(one, limit)| (one.clone(), limit.less(sum.get(one)))).collect()
-        };
-        self.tree.branches.iter().zip(sums).map(slack).collect()
-    }
-
-    /// Of every leaf what `of` says of `resource`.
-    fn of_leaves(&self, of: impl Fn(Index, Holder<'a>) -> Amount) -> Vec<Amount> {
-        (0..self.leaves.len())
-            .map(|at| self.holder(at).map(|holder| of(at, holder)).unwrap_or_default())
-            .collect()
+    /// What is left below the limit of every parent beside `sums`.
+    fn slack(&self, sums: &BranchMap<Amounts>) -> BranchMap<Amounts> {
+        self.tree.slack(sums).map(|_, slack| slack.less(&Amounts::new()))
     }
 }
 
 /// What is granted next.
 ///
-/// Keeps what queues may occupy by what was promised to them within `offered`, and within the limit of every queue above
+/// Keeps what queues may occupy by what was promised to them within what nodes offer, and within the limit of every queue above
 /// them, wherever it was before: nothing grows but into what is free.
-pub(crate) fn grants(input: &GrantInput<'_>, all_resources: &[Resource]) -> Grants {
-    let (tree, length) = (input.tree, input.leaves.len());
-    let mut firm = vec![Amounts::new(); length];
-    for resource in input.resources {
-        for (firm, amount) in firm.iter_mut().zip(at_no_cost(input, resource)) {
-            firm.set(resource, amount);
-        }
+pub(crate) fn grants<'a>(cluster: Cluster<'a>, targets: &'a BranchMap<Amounts>) -> Grants {
+    let (input, tree) = (&GrantInput { cluster, targets }, cluster.tree);
+    let mut firm = cluster.leaves.map(|_, _| Amounts::new());
+    for resource in cluster.resources {
+        let at_no_cost = at_no_cost(input, resource);
+        firm.values_mut().zip(at_no_cost.values()).for_each(|(firm, amount)| firm.set(resource, *amount));
     }
     let idle = loans::Idle::of(input);
-    let mut loans: Vec<Loans> = (0..length).map(|at| idle.loan(input, at, &firm)).collect();
-    let mut owed: Vec<Amounts> = (0..length).map(|at| recorded(input, at, &firm)).collect();
+    let mut loans = tree.branches.map(|at, _| idle.loan(input, at, &firm));
+    let mut owed = cluster.of_leaves(|leaf| {
+        // What was owed before, as far as that is still lacking.
+        let lacks = targets[leaf.at].less(&firm[leaf.at].max(&leaf.staying));
+        leaf.state.quota.as_ref().map(|quota| quota.owed.min(&lacks)).unwrap_or_default()
+    });
     // No room is kept for what does not come any more: two queues would keep what is free from each other.
     let (promised, granted_before) = (owed.clone(), firm.clone());
     cut_to_what_comes(input, &firm, &mut owed);
-    if input.snapshot.grant_gate == GrantGate::Allowed {
+    if cluster.snapshot.grant_gate == GrantGate::Allowed {
         raise::raise(input, &mut firm, &mut owed, &loans);
         // Queues that reached their targets by this raise are lent room, too.
-        loans = (0..length).map(|at| idle.loan(input, at, &firm)).collect();
+        loans = tree.branches.map(|at, _| idle.loan(input, at, &firm));
     }
-    let mut allocated: Vec<Amounts> =
-        (firm.iter().zip(&loans)).map(|(firm, loan)| firm.plus(&loan.lent)).collect();
-    for resource in all_resources.iter().filter(|one| !input.resources.contains(one)) {
-        for at in input.at_leaves() {
-            let stands = input.holder(at).map(|holder| holder.allocated(resource)).unwrap_or_default();
-            for list in [&mut allocated, &mut firm] {
-                if let Some(entry) = list.get_mut(at) {
-                    entry.set(resource, stands);
-                }
-            }
+    let mut allocated = tree.branches.map(|at, _| firm[at].plus(&loans[at].lent));
+    for resource in cluster.governed.iter().filter(|one| !cluster.resources.contains(one)) {
+        for leaf in cluster.each_leaf() {
+            let stands = leaf.granted(resource);
+            allocated[leaf.at].set(resource, stands);
+            firm[leaf.at].set(resource, stands);
         }
     }
     cut_to_what_comes(input, &firm, &mut owed);
-    let lost = |at: Index| {
-        let of = |list: &[Amounts]| list.get(at).cloned().unwrap_or_default();
-        of(&promised).less(&of(&firm).less(&of(&granted_before))).less(&of(&owed))
-    };
-    let lost = (0..length).map(lost).collect();
+    let lost =
+        tree.branches.map(|at, _| promised[at].less(&firm[at].less(&granted_before[at])).less(&owed[at]));
     Grants { allocated: tree.sums(allocated), firm: tree.sums(firm), owed, lost, loans }
-}
-
-/// What was owed to a leaf before, as far as it lacks that still.
-fn recorded(input: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Amounts {
-    let nothing = Amounts::new();
-    let quota = input.holder(at).and_then(|holder| holder.quota);
-    let staying = input.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
-    let lacks = input.target(at).less(&firm.get(at).unwrap_or(&nothing).max(staying));
-    quota.map(|quota| quota.owed.min(&lacks)).unwrap_or_default()
 }
 
 /// How far every leaf may be raised towards its target at no cost: what it was granted, and what it may occupy anyway by
@@ -167,63 +119,56 @@ fn recorded(input: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Amounts {
 ///
 /// Where not all of it fits, some queue holds more than was granted, or seems to: others may have what this one had before,
 /// and pods that are seen may be long gone.
-fn at_no_cost(input: &GrantInput<'_>, resource: &Resource) -> Vec<Amount> {
+fn at_no_cost(input: &GrantInput<'_>, resource: &Resource) -> BranchMap<Amount> {
     let tree = input.tree;
-    let hold = input.of_leaves(|_, holder| holder.hold(resource));
+    let hold = input.of_leaves(|leaf| leaf.hold(resource));
     let offered = match input.snapshot.grant_gate {
         GrantGate::Allowed => input.offered.get(resource),
         GrantGate::Held => Amount::ZERO,
     };
     let below = sums(tree, hold.clone());
-    let all: Amount = tree.roots.iter().map(|root| get(&below, *root)).sum();
-    let beside_others = |at: Index| {
-        let left = |all: Amount, bound: Amount| bound.less(all - get(&hold, at));
-        let above = tree.path_up(at).filter(|(index, _)| *index != at);
-        let limits = above.map(|(index, branch)| left(get(&below, index), branch.limit(resource)));
+    let all: Amount = tree.roots.iter().map(|root| below[*root]).sum();
+    let beside_others = |at: BranchId| {
+        let left = |all: Amount, bound: Amount| bound.less(all - hold[at]);
+        let above = tree.path_up(at).skip(1);
+        let limits = above.map(|(index, branch)| left(below[index], branch.limit(resource)));
         limits.fold(left(all, offered), Amount::min)
     };
-    input.of_leaves(|at, holder| {
-        let costless = holder.allocated(resource).max(holder.own_hold(resource).min(beside_others(at)));
-        costless.min(input.target(at).get(resource))
+    input.of_leaves(|leaf| {
+        let costless = leaf.granted(resource).max(leaf.own_hold(resource).min(beside_others(leaf.at)));
+        costless.min(input.targets[leaf.at].get(resource))
     })
 }
 
 /// Cuts what is `owed` to what is free, or will be once all that leave are gone and all lowered quotas are in force, below
 /// every limit and everywhere: what a refused eviction or a lost ledger leaves of it.
-fn cut_to_what_comes(input: &GrantInput<'_>, firm: &[Amounts], owed: &mut [Amounts]) {
-    if owed.iter().all(Amounts::is_empty) {
+fn cut_to_what_comes(input: &GrantInput<'_>, firm: &BranchMap<Amounts>, owed: &mut BranchMap<Amounts>) {
+    if owed.values().all(Amounts::is_empty) {
         return;
     }
-    let (tree, nothing) = (input.tree, Amounts::new());
-    let settled = tree.sums(input.settled(firm));
-    let mut coming = input.left(input.capacity, &settled);
-    let mut slack = input.slack(&settled);
-    for at in input.at_leaves() {
-        let Some(owed) = owed.get_mut(at).filter(|owed| !owed.is_empty()) else { continue };
-        *owed = owed.min(&coming.less(&nothing));
-        for (index, branch) in tree.path_up(at).filter(|(_, branch)| !branch.is_leaf()) {
-            let left = slack.get(index).unwrap_or(&nothing);
+    let settled = input.settled(firm);
+    let (mut coming, mut slack) = (input.left(input.capacity, &settled), input.slack(&settled));
+    for Leaf { at, .. } in input.each_leaf() {
+        let owed = &mut owed[*at];
+        *owed = owed.min(&coming.less(&Amounts::new()));
+        for (index, branch) in input.tree.path_up(*at).filter(|(_, branch)| !branch.is_leaf()) {
             for (one, _) in branch.queue.limit.iter() {
-                owed.set(one, owed.get(one).min(left.get(one)));
+                owed.set(one, owed.get(one).min(slack[index].get(one)));
             }
         }
         coming.subtract_all(owed);
-        for (index, _) in tree.path_up(at) {
-            if let Some(slack) = slack.get_mut(index) {
-                *slack = slack.less(owed);
-            }
-        }
+        input.tree.path_up(*at).for_each(|(index, _)| slack[index] = slack[index].less(owed));
     }
 }
 
 /// Cuts what is `owed` to what nodes offer beside what is granted. No quota grows into more than that: a node may seem to run more
 /// because a pod that is gone is still seen.
 pub(crate) fn cut_to_what_nodes_offer(
-    input: &GrantInput<'_>,
-    firm: &[Amounts],
-    owed: &mut BTreeMap<Index, Amounts>,
+    cluster: Cluster<'_>,
+    firm: &BranchMap<Amounts>,
+    owed: &mut BTreeMap<BranchId, Amounts>,
 ) {
-    let mut left = input.left(input.offered, firm);
+    let mut left = cluster.tree.left(&cluster.offered.of(cluster.resources), firm);
     for owed in owed.values_mut() {
         *owed = owed.min(&left.less(&Amounts::new()));
         left.subtract_all(owed);
@@ -234,26 +179,19 @@ pub(crate) fn cut_to_what_nodes_offer(
 ///
 /// No other queue is given anything for it: what stands is part of every hold anyway.
 pub(crate) fn nothing_lowered(
-    input: &GrantInput<'_>,
-    allocated: &[Amounts],
-    resources: &[Resource],
-    keeps: impl Fn(Index) -> bool,
-) -> Vec<Amounts> {
-    let of_leaf = |(at, allocated): (Index, &Amounts)| {
-        let Some(holder) = input.holder(at) else { return Amounts::new() };
-        if !keeps(at) {
-            return allocated.clone();
-        }
-        let most = |one: &Resource| (one.clone(), allocated.get(one).max(holder.allocated(one)));
-        resources.iter().map(most).collect()
-    };
-    input.tree.sums(allocated.iter().enumerate().map(of_leaf).collect())
+    cluster: Cluster<'_>,
+    allocated: &BranchMap<Amounts>,
+    keeps: impl Fn(BranchId) -> bool,
+) -> BranchMap<Amounts> {
+    cluster.tree.sums(cluster.of_leaves(|leaf| {
+        let allocated = &allocated[leaf.at];
+        let most = |one: &Resource| (one.clone(), allocated.get(one).max(leaf.granted(one)));
+        if keeps(leaf.at) { cluster.governed.iter().map(most).collect() } else { allocated.clone() }
+    }))
 }
 
 /// Whether a leaf holds more than it will once its quota allows what is `allocated`.
-pub(crate) fn falls(input: &GrantInput<'_>, at: Index, allocated: &Amounts, resources: &[Resource]) -> bool {
-    let Some(holder) = input.holder(at) else { return false };
-    resources
-        .iter()
-        .any(|one| holder.hold(one) > allocated.get(one).max(holder.namespace_usage.charged.get(one)))
+pub(crate) fn falls(leaf: &Leaf<'_>, allocated: &Amounts, resources: &[Resource]) -> bool {
+    let charged = &leaf.namespace_usage.charged;
+    resources.iter().any(|one| leaf.hold(one) > allocated.get(one).max(charged.get(one)))
 }

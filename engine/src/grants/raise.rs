@@ -6,14 +6,15 @@ use std::collections::BinaryHeap;
 use super::divisible::raise_divisible;
 use super::{GrantInput, Loans};
 use crate::amounts::{Amount, Amounts, Resource};
+use crate::leaf::{Fitting, Wanted};
 use crate::shares::Fraction;
-use crate::tree::Index;
+use crate::tree::{BranchId, BranchMap};
 
 /// The free room, and the part of it that is kept for each queue.
 pub(super) struct Free<'a, 'g> {
     pub(super) input: &'g GrantInput<'a>,
-    pub(super) firm: &'g mut [Amounts],
-    pub(super) owed: &'g mut [Amounts],
+    pub(super) firm: &'g mut BranchMap<Amounts>,
+    pub(super) owed: &'g mut BranchMap<Amounts>,
     /// What is free now.
     pub(super) now: Amounts,
     /// What will be free besides once all that leave are gone and all lowered quotas are in force.
@@ -21,147 +22,127 @@ pub(super) struct Free<'a, 'g> {
     /// What is owed in all.
     promised: Amounts,
     /// What is left below the limit of every branch.
-    slack: Vec<Amounts>,
+    slack: BranchMap<Amounts>,
 }
 
 /// Raises `firm` towards the targets, and takes what that grants out of what is `owed`.
-pub(super) fn raise(input: &GrantInput<'_>, firm: &mut [Amounts], owed: &mut [Amounts], loans: &[Loans]) {
-    let lacks = |at: &Index| firm.get(*at).is_some_and(|firm| !input.target(*at).less(firm).is_empty());
-    let short: Vec<Index> = input.at_leaves().filter(lacks).collect();
+pub(super) fn raise(
+    input: &GrantInput<'_>,
+    firm: &mut BranchMap<Amounts>,
+    owed: &mut BranchMap<Amounts>,
+    loans: &BranchMap<Loans>,
+) {
+    let lacks = |at: &BranchId| !input.targets[*at].less(&firm[*at]).is_empty();
+    let short: Vec<BranchId> = input.each_leaf().map(|leaf| leaf.at).filter(lacks).collect();
     if short.is_empty() {
         return;
     }
     let mut free = Free::of(input, firm, owed, loans);
-    free.raise_units(&short);
-    raise_divisible(&mut free, &short);
+    let lacking = free.raise_units(&short);
+    raise_divisible(&mut free, &short, &lacking);
 }
 
 impl<'a, 'g> Free<'a, 'g> {
     fn of(
         input: &'g GrantInput<'a>,
-        firm: &'g mut [Amounts],
-        owed: &'g mut [Amounts],
-        loans: &[Loans],
+        firm: &'g mut BranchMap<Amounts>,
+        owed: &'g mut BranchMap<Amounts>,
+        loans: &BranchMap<Loans>,
     ) -> Self {
-        let nothing = Amounts::new();
-        let mut occupied = vec![Amounts::new(); input.leaves.len()];
-        for at in input.at_leaves() {
-            let Some((leaf, holder)) = input.leaf(at).zip(input.holder(at)) else { continue };
-            let firm = firm.get(at).unwrap_or(&nothing);
-            let lent = loans.get(at).map_or(&nothing, |loan| &loan.lent);
+        let occupied = input.of_leaves(|leaf| {
             let of_resource = |one: &Resource| {
+                let (firm, lent) = (firm[leaf.at].get(one), loans[leaf.at].lent.get(one));
                 // Pods that no node could run take no room.
-                let charged = holder.charged(one).less(leaf.unrunnable.get(one));
+                let charged = leaf.admitted(one).less(leaf.unrunnable.get(one));
                 // What a quota still allows above all that it is to allow may yet be filled.
-                let revoked = holder.hold(one).less(holder.charged(one).max(firm.get(one) + lent.get(one)));
-                (one.clone(), charged.max(firm.get(one)) + revoked)
+                let revoked = leaf.hold(one).less(leaf.admitted(one).max(firm + lent));
+                (one.clone(), charged.max(firm) + revoked)
             };
-            if let Some(entry) = occupied.get_mut(at) {
-                *entry = input.resources.iter().map(of_resource).collect();
-            }
-        }
+            input.resources.iter().map(of_resource).collect()
+        });
         let below = input.tree.sums(occupied);
-        let now = input.left(input.offered, &below);
+        let (now, slack) = (input.left(input.offered, &below), input.slack(&below));
         let mut promised = Amounts::new();
-        for owed in owed.iter() {
-            promised.add_all(owed);
-        }
-        let slack = input.slack(&below);
+        owed.values().for_each(|owed| promised.add_all(owed));
         let mut free = Self { slack, coming: Amounts::new(), promised, now, input, firm, owed };
         free.grant_what_is_charged();
-        free.now = free.now.less(&nothing);
-        let settled = input.tree.sums(input.settled(free.firm));
-        free.coming = input.left(input.capacity, &settled).less(&free.now);
+        free.now = free.now.less(&Amounts::new());
+        free.coming = input.left(input.capacity, &input.settled(free.firm)).less(&free.now);
         free
     }
 
     /// Raises quotas to what their pods are charged within targets. That costs nothing as long as all that queues occupy has
     /// room: otherwise pods that are seen may be gone, and what they held be in use by others.
     fn grant_what_is_charged(&mut self) {
-        let has_room = |one: &Resource| self.now.get(one) >= Amount::ZERO;
-        let roomy: Vec<Resource> = self.input.resources.iter().filter(|one| has_room(one)).cloned().collect();
-        for at in self.input.at_leaves() {
-            let Some((leaf, holder)) = self.input.leaf(at).zip(self.input.holder(at)) else { continue };
-            let Some(firm) = self.firm.get_mut(at) else { continue };
-            let target = self.input.target(at);
-            for one in &roomy {
-                let charged = holder.namespace_usage.charged.get(one).less(leaf.unrunnable.get(one));
-                firm.set(one, firm.get(one).max(charged.min(target.get(one))));
+        let has_room = |one: &&Resource| self.now.get(one) >= Amount::ZERO;
+        for one in self.input.resources.iter().filter(has_room) {
+            for leaf in self.input.each_leaf() {
+                let charged = leaf.namespace_usage.charged.get(one).less(leaf.unrunnable.get(one));
+                let granted = charged.min(self.input.targets[leaf.at].get(one));
+                let firm = &mut self.firm[leaf.at];
+                firm.set(one, firm.get(one).max(granted));
             }
         }
     }
 
-    /// Unit by unit, as far as each is free as a whole.
-    fn raise_units(&mut self, short: &[Index]) {
-        let mut lists: Vec<Units> = short.iter().map(|at| Units::of(self.input, *at, self.firm)).collect();
-        let mut queue: BinaryHeap<Reverse<(Turn, usize)>> = BinaryHeap::new();
-        for (number, (at, list)) in short.iter().zip(&lists).enumerate() {
-            if !list.left.is_empty() {
-                queue.push(Reverse((self.turn(*at), number)));
-            }
-        }
+    /// Unit by unit, as far as each is free as a whole. What is lacking then.
+    fn raise_units(&mut self, short: &[BranchId]) -> Vec<Lacking> {
+        let lacking = |at: &BranchId| Lacking::of(self.input, *at, &self.firm[*at]);
+        let mut all: Vec<Lacking> = short.iter().map(lacking).collect();
+        let numbers = (0..).zip(&all).filter(|(_, lacking)| !lacking.left.is_empty());
+        let mut queue: BinaryHeap<Reverse<(Turn, usize)>> =
+            numbers.map(|(number, lacking)| Reverse((self.turn(lacking.at), number))).collect();
         while let Some(Reverse((turn, number))) = queue.pop() {
-            let Some((at, list)) = short.get(number).copied().zip(lists.get_mut(number)) else { continue };
-            let now = self.turn(at);
+            let Some(lacking) = all.get_mut(number) else { continue };
+            let now = self.turn(lacking.at);
             if now > turn {
                 queue.push(Reverse((now, number)));
-                continue;
-            }
-            if self.grant_next(at, list) {
-                queue.push(Reverse((self.turn(at), number)));
+            } else if self.grant_next(lacking) {
+                queue.push(Reverse((self.turn(lacking.at), number)));
             }
         }
+        all
     }
 
-    /// Grants the first unit of `list` that fits. Those that do not will not fit later either.
-    fn grant_next(&mut self, at: Index, list: &mut Units) -> bool {
-        let mut given = None;
-        list.left.retain_mut(|(requests, units)| {
-            if given.is_some() {
+    /// Grants the first unit that fits. Those that do not will not fit later either.
+    fn grant_next(&mut self, lacking: &mut Lacking) -> bool {
+        let (at, filled) = (lacking.at, &mut lacking.filled);
+        let mut given = false;
+        lacking.left.retain_mut(|(requests, units)| {
+            if given {
                 return true;
             }
-            let filled = list.filled.plus(requests);
-            let more = self.firm.get(at).map(|firm| filled.less(firm)).unwrap_or_default();
-            if !self.has(at, &more) {
+            let with = filled.plus(requests);
+            let more = with.less(&self.firm[at]);
+            if !more.is_empty() && !more.fits_in(&self.available(at)) {
                 return false;
             }
-            given = Some((filled, more));
+            *filled = with;
+            self.grant(at, &more);
+            given = true;
             *units = units.saturating_sub(1);
             *units > 0
         });
-        let Some((filled, more)) = given else { return false };
-        list.filled = filled;
-        self.grant(at, &more);
-        true
+        given
     }
 
     /// What of what is free now the leaf at `at` may have: its own part, and what is not kept for others.
-    pub(super) fn available(&self, at: Index) -> Amounts {
-        let nothing = Amounts::new();
-        let own = self.owed.get(at).unwrap_or(&nothing);
-        let of_others = self.promised.less(own);
-        let kept = of_others.less(&self.coming);
+    pub(super) fn available(&self, at: BranchId) -> Amounts {
+        let kept = self.promised.less(&self.owed[at]).less(&self.coming);
         let mut available = self.now.less(&kept);
-        for (index, _) in self.input.tree.path_up(at) {
-            for (one, slack) in self.slack_of(index) {
-                available.set(&one, available.get(&one).min(slack));
+        for (index, branch) in self.input.tree.path_up(at).filter(|(_, branch)| !branch.is_leaf()) {
+            for (one, _) in branch.queue.limit.iter() {
+                available.set(one, available.get(one).min(self.slack[index].get(one)));
             }
         }
         available
     }
 
-    fn slack_of(&self, index: Index) -> Vec<(Resource, Amount)> {
-        let Some(branch) = self.input.tree.branches.get(index).filter(|branch| !branch.is_leaf()) else {
-            return Vec::new();
-        };
-        let slack = |one: &Resource| self.slack.get(index).map(|slack| slack.get(one)).unwrap_or_default();
-        branch.queue.limit.iter().map(|(one, _)| (one.clone(), slack(one))).collect()
-    }
-
     /// What is left of `resource` below the limit of the branch at `at`.
-    pub(super) fn slack(&self, at: Index, resource: &Resource) -> Amount {
-        let slack = self.slack_of(at).into_iter().find(|(one, _)| one == resource);
-        slack.map_or(Amount::MAX, |(_, slack)| slack)
+    pub(super) fn slack(&self, at: BranchId, resource: &Resource) -> Amount {
+        let branch = &self.input.tree.branches[at];
+        let limit = branch.queue.limit.get(resource).filter(|_| !branch.is_leaf());
+        limit.map_or(Amount::MAX, |_| self.slack[at].get(resource))
     }
 
     /// What is free now and kept for no queue.
@@ -169,36 +150,23 @@ impl<'a, 'g> Free<'a, 'g> {
         self.now.less(&self.promised.less(&self.coming))
     }
 
-    fn has(&self, at: Index, more: &Amounts) -> bool {
-        more.is_empty() || more.fits_in(&self.available(at))
-    }
-
-    pub(super) fn grant(&mut self, at: Index, more: &Amounts) {
-        if let Some(firm) = self.firm.get_mut(at) {
-            firm.add_all(more);
-        }
-        if let Some(owed) = self.owed.get_mut(at) {
-            let consumed = owed.min(more);
-            owed.subtract_all(&consumed);
-            self.promised.subtract_all(&consumed);
-        }
+    pub(super) fn grant(&mut self, at: BranchId, more: &Amounts) {
+        self.firm[at].add_all(more);
+        let consumed = self.owed[at].min(more);
+        self.owed[at].subtract_all(&consumed);
+        self.promised.subtract_all(&consumed);
         self.now.subtract_all(more);
-        let path: Vec<Index> = self.input.tree.path_up(at).map(|(index, _)| index).collect();
-        for index in path {
-            if let Some(slack) = self.slack.get_mut(index) {
-                *slack = slack.less(more);
-            }
+        for (index, _) in self.input.tree.path_up(at) {
+            self.slack[index] = self.slack[index].less(more);
         }
     }
 
-    /// Who is next: below its guarantee, or below a queue that is, before all others; then the least of its target.
-    pub(super) fn turn(&self, at: Index) -> Turn {
-        let nothing = Amounts::new();
-        let firm = self.firm.get(at).unwrap_or(&nothing);
-        let target = self.input.target(at);
-        let guaranteed = self.input.leaf(at).map(|leaf| &leaf.queue.guaranteed);
-        let is_unmet = guaranteed.is_some_and(|guaranteed| {
-            guaranteed.iter().any(|(one, amount)| firm.get(one) < amount.min(target.get(one)))
+    /// Which leaf is next: one below its guarantee before all others; then the least of its target.
+    fn turn(&self, at: BranchId) -> Turn {
+        let (firm, target) = (&self.firm[at], &self.input.targets[at]);
+        let is_unmet = self.input.leaf(at).is_some_and(|leaf| {
+            let mut guaranteed = leaf.queue.guaranteed.iter();
+            guaranteed.any(|(one, amount)| firm.get(one) < amount.min(target.get(one)))
         });
         let part = |one: &Resource| Fraction { part: firm.get(one).units(), whole: target.get(one).units() };
         let least = target.resources().map(part).min().unwrap_or(Fraction { part: 0, whole: 1 });
@@ -206,32 +174,30 @@ impl<'a, 'g> Free<'a, 'g> {
     }
 }
 
-type Turn = (bool, Fraction, Index);
+type Turn = (bool, Fraction, BranchId);
 
-/// The units of one leaf that fit in its target beside its pods, and are not granted yet.
-pub(crate) struct Units {
+/// What the target of one leaf holds beside its pods, and is not granted yet.
+pub(super) struct Lacking {
+    at: BranchId,
     /// What its pods are charged, with the units that are granted.
-    pub(crate) filled: Amounts,
+    filled: Amounts,
     /// What one unit requests, and how many.
-    pub(crate) left: Vec<(Amounts, u32)>,
+    left: Vec<(Amounts, u32)>,
+    /// What comes in no units.
+    pub(super) divisible: Amounts,
 }
 
-impl Units {
-    fn of(input: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Self {
-        let Some(leaf) = input.leaf(at) else { return Self { filled: Amounts::new(), left: Vec::new() } };
-        let target = input.target(at);
-        let charged = leaf.charged();
-        let mut room = target.less(&charged);
-        let mut units = Self { filled: charged, left: Vec::new() };
-        let firm = firm.get(at).cloned().unwrap_or_default();
-        for wanted in &leaf.wanted {
-            let fits = wanted.fitting(&room);
-            room.subtract_all(&wanted.requests.times(fits));
-            let has_room = wanted.fitting(&firm.less(&units.filled)).min(fits);
-            units.filled.add_all(&wanted.requests.times(has_room));
-            units.left.push((wanted.requests.clone(), fits.saturating_sub(has_room)));
+impl Lacking {
+    fn of(input: &GrantInput<'_>, at: BranchId, firm: &Amounts) -> Self {
+        let (mut filled, wanted) =
+            input.leaf(at).map(|leaf| (leaf.charged(), leaf.wanted.as_slice())).unwrap_or_default();
+        let (mut divisible, mut granted) = (input.targets[at].less(&filled), firm.less(&filled));
+        let fitting = Wanted::fit_all(wanted, &[], &mut divisible, &mut granted);
+        let mut left = Vec::new();
+        for Fitting { wanted, units, granted } in fitting.into_iter().filter(|one| one.units > 0) {
+            filled.add_all(&wanted.requests.times(granted));
+            left.extend((units > granted).then(|| (wanted.requests.clone(), units.saturating_sub(granted))));
         }
-        units.left.retain(|(_, count)| *count > 0);
-        units
+        Self { at, filled, left, divisible }
     }
 }

@@ -17,18 +17,18 @@ mod standoff;
 
 use standoff::Standoff;
 
+use crate::cluster::Cluster;
 use crate::demand::earliest;
 use crate::leaf::Leaf;
 use crate::plan::{INCOMPLETE_SECONDS, Plan, Scaling};
 use crate::snapshot::Admission;
-use crate::time::Timestamp;
-use crate::tree::Tree;
 
 /// Tells every leaf which of its gangs are incomplete because of each other, and lowers the Jobs of those that yield.
-pub(crate) fn resolve(tree: &Tree<'_>, leaves: &[Option<Leaf<'_>>], now: Timestamp, plan: &mut Plan) {
-    for (branch, leaf) in tree.branches.iter().zip(leaves) {
+pub(crate) fn resolve(cluster: Cluster<'_>, plan: &mut Plan) {
+    let now = cluster.snapshot.now;
+    for (at, branch) in cluster.tree.branches.iter() {
         let in_quota_mode = |leaf: &&Leaf<'_>| leaf.queue.admission != Admission::Gate;
-        let Some(leaf) = leaf.as_ref().filter(in_quota_mode) else { continue };
+        let Some(leaf) = cluster.leaf(at).filter(in_quota_mode) else { continue };
         let Some(queue) = plan.queues.get_mut(&branch.name) else { continue };
         // What yields to a higher priority leaves room first.
         let lowers = |scaling: &Scaling| scaling.lowers() && scaling.queue == branch.name;

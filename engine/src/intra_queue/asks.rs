@@ -1,13 +1,15 @@
-//! Who of a queue lacks room, the most important first.
+//! What lacks room in a queue, the most important first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::choice::QueueState;
+use crate::amounts::Amounts;
 use crate::demand::is_ignored;
-use crate::names::OwnerUid;
+use crate::leaf::Leaf;
+use crate::names::{GangName, OwnerUid};
 use crate::plan::Preemptor;
+use crate::slots::Rival;
 use crate::snapshot::{Owner, OwnerKind, Pod, Shape};
 use crate::time::Timestamp;
 
@@ -16,83 +18,93 @@ use crate::time::Timestamp;
 pub(super) enum Kind {
     /// Room on a node, by a pod that its queue let in.
     Unschedulable,
-    /// Room in the queue and on a node, by pods that do not exist.
+    /// Room in the queue and on nodes, by pods that do not exist.
     Refused,
     /// The same, by pods that will exist once their owner has its former size again.
     HeldBack,
 }
 
-/// Pods of one shape that lack room.
+/// Alike units that lack room.
 #[derive(Clone, Debug)]
 pub(super) struct Ask<'a> {
     pub(super) kind: Kind,
     pub(super) who: Preemptor,
     pub(super) owner: Option<&'a OwnerUid>,
-    pub(super) shape: &'a Arc<Shape>,
+    /// The QueueJob, by its gang, that a unit is the minimum of.
+    pub(super) slots_of: Option<&'a GangName>,
+    /// The owners that a unit waits for the former sizes of, each with the pods that it lacks for a unit.
+    pub(super) restores: Vec<(&'a Owner, u32)>,
+    /// Whether a unit completes a gang.
+    pub(super) completes: bool,
+    /// The pods of one unit.
+    pub(super) pods: Vec<(&'a Arc<Shape>, u32)>,
+    /// What one unit requests.
+    pub(super) requests: Amounts,
     /// How many of them.
-    pub(super) pods: u32,
-    /// How many are of use only together.
-    pub(super) together: u32,
+    pub(super) units: u32,
     pub(super) priority: i32,
-    /// Whether pods go for it.
-    pub(super) preempts: bool,
     order: (Timestamp, Arc<str>),
 }
 
+impl Ask<'_> {
+    /// So many `units` of it as QueueJobs make room for; none if it is one of theirs, or exists.
+    pub(super) fn rival(&self, units: u32) -> Option<Rival> {
+        let is_refused = self.kind != Kind::Unschedulable && self.slots_of.is_none();
+        let ((created, name), requests) = (self.order.clone(), self.requests.clone());
+        is_refused.then_some(Rival { name, priority: self.priority, created, requests, pods: units })
+    }
+}
+
 /// The asks of a queue, the most important first.
-pub(super) fn asks<'a>(queue_state: &QueueState<'a>) -> Vec<Ask<'a>> {
-    let owners: BTreeMap<&OwnerUid, &'a Owner> =
-        queue_state.state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
-    let mut asks: Vec<Ask<'a>> = Vec::new();
-    for pod in queue_state
-        .state
-        .pods
-        .iter()
-        .filter(|pod| is_unschedulable(pod) && !is_ignored(pod, queue_state.trust))
-    {
+///
+/// Slots of a QueueJob above its minimum are no ask: it gets them out of what is left (S-GANG).
+pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<Ask<'a>> {
+    let state = leaf.state;
+    let owners: BTreeMap<&OwnerUid, &Owner> = state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
+    let unschedulable = |pod: &&Pod| is_unschedulable(pod) && !is_ignored(pod, &leaf.demand.trust);
+    let pods = state.pods.iter().filter(unschedulable).map(|pod| {
         let owner = pod.owner().and_then(|uid| owners.get(uid));
-        asks.push(Ask {
+        Ask {
             kind: Kind::Unschedulable,
-            who: owner.map_or_else(|| Preemptor::Pod(pod.name.clone()), |owner| Preemptor::of(owner)),
+            who: Preemptor::of_pod(pod, owner.copied()),
             owner: pod.owner(),
-            shape: &pod.shape,
-            pods: 1,
-            together: 1,
+            slots_of: None,
+            restores: Vec::new(),
+            completes: false,
+            pods: vec![(&pod.shape, 1)],
+            requests: pod.requests().clone(),
+            units: 1,
             priority: pod.priority,
-            preempts: true,
             order: (pod.created, pod.name.as_str().into()),
-        });
-    }
-    // A QueueJob's slots are not refused pods: they are decided with those of all others (S-GANG).
-    let is_refused = |ask: &&crate::demand::Ask<'_>| {
-        !ask.owner.shape.requests.is_empty() && ask.owner.kind != OwnerKind::QueueJob
-    };
-    for lacking in queue_state.asks.iter().filter(is_refused) {
-        let owner = lacking.owner;
-        let held_back = lacking.held_back.min(lacking.counted);
-        let refused = lacking.counted.saturating_sub(held_back);
-        let together = owner.gang.as_ref().map_or(1, |gang| {
-            let is_member = |pod: &&Pod| pod.is_live() && pod.gang().is_some_and(|one| one.name == gang.name);
-            let members = queue_state.state.pods.iter().filter(is_member).count();
-            gang.min_available.saturating_sub(u32::try_from(members).unwrap_or(u32::MAX)).max(1)
-        });
-        for (kind, pods) in [(Kind::Refused, refused), (Kind::HeldBack, held_back)] {
-            if pods > 0 {
-                asks.push(Ask {
-                    kind,
-                    who: Preemptor::of(owner),
-                    owner: Some(&owner.uid),
-                    shape: &owner.shape,
-                    pods,
-                    together: together.min(pods),
-                    priority: owner.priority,
-                    // Who yielded waits for room: otherwise one preemption led to the next.
-                    preempts: kind == Kind::Refused,
-                    order: (owner.created, owner.name.clone()),
-                });
-            }
         }
-    }
+    });
+    let wanted = leaf.wanted.iter();
+    let asking = wanted.filter(|one| one.owner.kind != OwnerKind::QueueJob || one.completes.is_some());
+    let lacking = asking.flat_map(|wanted| {
+        let units = [
+            (Kind::Refused, wanted.units.saturating_sub(wanted.held_back)),
+            (Kind::HeldBack, wanted.held_back),
+        ];
+        units.into_iter().filter(|(_, units)| *units > 0).map(|(kind, units)| Ask {
+            kind,
+            who: Preemptor::of(wanted.owner),
+            owner: Some(&wanted.owner.uid),
+            slots_of: wanted.completes.as_ref().filter(|_| wanted.owner.kind == OwnerKind::QueueJob),
+            restores: wanted
+                .pods
+                .iter()
+                .filter(|(owner, _)| kind == Kind::HeldBack && owner.size.former.is_some())
+                .copied()
+                .collect(),
+            completes: wanted.completes.is_some(),
+            pods: wanted.pods.iter().map(|(owner, pods)| (&owner.shape, *pods)).collect(),
+            requests: wanted.requests.clone(),
+            units,
+            priority: wanted.owner.priority,
+            order: (wanted.owner.created, wanted.owner.name.clone()),
+        })
+    });
+    let mut asks: Vec<Ask<'a>> = pods.chain(lacking).collect();
     asks.sort_by(|a, b| {
         (Reverse(a.priority), a.kind)
             .cmp(&(Reverse(b.priority), b.kind))

@@ -1,168 +1,171 @@
-//! The owners of a queue and their pods: who may go, who stays whatever comes, and who goes anyway.
+//! The workloads of a queue that can be scaled, and their pods: which may go, which stay whatever comes, and which go anyway.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::removal::Removal;
-use crate::choice::{Candidate, is_protected, non_preemptible, rank, replicas};
-use crate::names::{GangName, OwnerUid};
+use crate::choice::{Bond, Candidate, Together, is_protected, non_preemptible, rank};
+use crate::keyed::{KeyedMap, KeyedSet};
+use crate::leaf::Leaf;
+use crate::names::{OwnerUid, PodUid};
 use crate::plan::Stage;
+use crate::plan::stuck_terminating::OVERDUE_SECONDS;
 use crate::reason::Reason;
-use crate::snapshot::{EvictionRules, LastReplica, NamespaceState, Owner, OwnerKind, Phase, Pod, Snapshot};
+use crate::snapshot::{Owner, OwnerKind, Phase, Pod, Snapshot};
+use crate::time::Timestamp;
 
-/// One owner and its live pods.
-#[derive(Clone, Debug)]
+/// One owner and its pods that are there.
+#[derive(Debug)]
 pub(super) struct Member<'a> {
     pub(super) owner: &'a Owner,
-    /// Its pods, first to be removed first.
-    pub(super) pods: Vec<Candidate<'a>>,
-    /// How many of them go before any other, whatever they are marked with.
+    /// The pods that go already: they are more than the owner wants.
+    pub(super) going: Vec<&'a Pod>,
+    /// The others, first to be removed first.
+    pub(super) order: Rc<[&'a Pod]>,
+    /// How many of these go before any other, whatever they are marked with.
     pub(super) fixed: usize,
-    /// How many of them, the first, go without anybody's doing: they are more than the owner wants.
-    pub(super) surplus: usize,
     /// Why none of them can be made to go by scaling the owner, if so.
-    pub(super) kept: Option<Reason>,
+    kept: Option<Reason>,
 }
 
-impl<'a> Member<'a> {
-    /// The owners of `state` that have pods that are there, by uid.
-    pub(super) fn all(
-        state: &'a NamespaceState,
-        rules: EvictionRules,
-        is_there: impl Fn(&Pod) -> bool,
-        snapshot: &'a Snapshot,
-    ) -> Vec<Self> {
-        let mut pods: BTreeMap<&OwnerUid, Vec<&'a Pod>> = BTreeMap::new();
-        for pod in state.pods.iter().filter(|pod| is_there(pod)) {
+/// The owners of a queue that have pods, and its QueueJobs.
+#[derive(Debug)]
+pub(super) struct Members<'a> {
+    pub(super) all: BTreeMap<&'a OwnerUid, Member<'a>>,
+    /// Where every pod stands in the order of its owner.
+    places: FxHashMap<&'a PodUid, usize>,
+    /// The pods of the tasks of QueueJobs.
+    pub(super) tasks: KeyedMap<&'a OwnerUid, Vec<&'a Pod>>,
+    /// The owners some of whose pods are about to go, because they are more than are wanted.
+    giving: KeyedSet<&'a OwnerUid>,
+}
+
+impl<'a> Members<'a> {
+    /// Those of `leaf`, without the pods that are `evicted` for other queues.
+    pub(super) fn of(leaf: &'a Leaf<'a>, evicted: &FxHashSet<&PodUid>) -> Self {
+        let state = leaf.state;
+        let mut pods: KeyedMap<&OwnerUid, Vec<&'a Pod>> = KeyedMap::default();
+        for pod in state.pods.iter().filter(|pod| pod.is_live() && !evicted.contains(&pod.uid)) {
             if let Some(owner) = pod.owner() {
                 pods.entry(owner).or_default().push(pod);
             }
         }
-        let mut owners: Vec<&'a Owner> = state.owners.iter().collect();
-        owners.sort_by(|a, b| a.uid.cmp(&b.uid));
-        let member =
-            |owner: &'a Owner| pods.remove(&owner.uid).map(|pods| Self::of(owner, pods, rules, snapshot));
-        owners.into_iter().filter_map(member).collect()
+        let scaled = state.owners.iter().filter(|owner| owner.kind != OwnerKind::QueueJob);
+        let member = |owner: &'a Owner| Some((&owner.uid, Member::of(owner, pods.remove(&owner.uid)?)));
+        let all: BTreeMap<&OwnerUid, Member<'a>> = scaled.filter_map(member).collect();
+        let in_order = all.values().flat_map(|member| member.order.iter().enumerate());
+        let places = in_order.map(|(at, pod)| (&pod.uid, at)).collect();
+        let tasks = state.queue_jobs.iter().flat_map(|job| &job.tasks).map(|task| &task.owner);
+        let tasks = tasks.map(|task| (task, pods.remove(task).unwrap_or_default())).collect();
+        let giving = all.values().filter(|member| !member.going.is_empty());
+        let giving = giving.map(|member| &member.owner.uid).collect();
+        Self { all, places, tasks, giving }
     }
 
-    fn of(owner: &'a Owner, live: Vec<&'a Pod>, rules: EvictionRules, snapshot: &'a Snapshot) -> Self {
+    pub(super) fn of_pod(&self, pod: &Pod) -> Option<&Member<'a>> {
+        self.all.get(pod.owner()?)
+    }
+
+    /// Whether pods of the owner are about to go.
+    pub(super) fn gives(&self, owner: &OwnerUid) -> bool {
+        self.giving.contains(owner)
+    }
+
+    pub(super) fn is_of_queue_job(&self, pod: &Pod) -> bool {
+        pod.owner().is_some_and(|owner| self.tasks.contains_key(owner))
+    }
+
+    /// All pods that may be chosen, least protected first. A QueueJob as a whole goes in the order of priorities.
+    pub(super) fn candidates(
+        &self,
+        leaf: &'a Leaf<'a>,
+        evicted: &FxHashSet<&PodUid>,
+        snapshot: &'a Snapshot,
+    ) -> Vec<Candidate<'a>> {
+        let mut all: Vec<Candidate<'a>> = Vec::new();
+        for member in self.all.values() {
+            all.extend((0..member.order.len()).filter_map(|at| member.candidate(at, leaf, snapshot)));
+        }
+        let is_task = |one: &&Candidate<'a>| {
+            self.is_of_queue_job(one.pod) && one.pods().iter().all(|pod| !evicted.contains(&pod.uid))
+        };
+        for candidate in leaf.candidates(snapshot).may_go.iter().filter(is_task) {
+            let yielding = |together: &Rc<Together<'a>>| {
+                Rc::new(Together { bond: Bond::YieldingGang, ..Together::clone(together) })
+            };
+            let together = candidate.together.as_ref().map(yielding);
+            all.push(Candidate { together, ..candidate.clone() });
+        }
+        all.sort_by(rank);
+        all
+    }
+
+    /// Why a pod never goes, whatever happens to others.
+    pub(super) fn rule(&self, pod: &Pod) -> Option<Reason> {
+        non_preemptible(pod).or_else(|| self.of_pod(pod)?.kept)
+    }
+
+    /// Whether the controller of `pod` removes it before one that is `gone`.
+    pub(super) fn is_before_any(&self, pod: &Pod, gone: &FxHashSet<&PodUid>) -> bool {
+        let Some((member, at)) = self.of_pod(pod).zip(self.places.get(&pod.uid)) else { return false };
+        let next = at.saturating_add(1);
+        // Of those that are removed in this order none is gone whose predecessors are not.
+        let later = if next < member.fixed { next..next.saturating_add(1) } else { next..member.order.len() };
+        let mut later = member.order.get(later).into_iter().flatten();
+        *at < member.fixed && later.any(|pod| gone.contains(&pod.uid))
+    }
+
+    /// Whether pods of workloads that yielded leave, and are not overdue.
+    pub(super) fn is_under_way(&self, leaf: &Leaf<'_>, now: Timestamp) -> bool {
+        let yielded = |owner: &Owner| owner.size.former.is_some();
+        let leaves = |pod: &Pod| {
+            let is_late = |by: Timestamp| by.plus_seconds(OVERDUE_SECONDS) <= now;
+            pod.is_charged() && pod.deletion.is_some_and(|by| !is_late(by))
+        };
+        let of_yielded: KeyedSet<&OwnerUid> =
+            leaf.state.owners.iter().filter(|owner| yielded(owner)).map(|owner| &owner.uid).collect();
+        let is_of_them = |pod: &Pod| pod.owner().is_some_and(|owner| of_yielded.contains(owner));
+        self.all.values().any(|member| yielded(member.owner) && !member.going.is_empty())
+            || leaf.state.pods.iter().any(|pod| leaves(pod) && is_of_them(pod))
+            || !leaf.withdrawn().is_empty()
+    }
+}
+
+impl<'a> Member<'a> {
+    fn of(owner: &'a Owner, live: Vec<&'a Pod>) -> Self {
         let unscalable = owner.size.setter.is_none().then_some(Reason::NotScalable);
         let Removal { order, fixed, is_certain } = Removal::of(owner.kind, live);
         let unforeseeable = (!is_certain).then_some(Reason::NotScalable);
-        let wanted = usize::try_from(owner.wanted).unwrap_or(usize::MAX);
-        let candidate = |pod: &'a Pod| Candidate {
-            pod,
-            gang: None,
-            protected: is_protected(pod, rules, snapshot),
-            stage: if pod.phase == Phase::Running { Stage::Committed } else { Stage::NotRunning },
-        };
-        let surplus = order.len().saturating_sub(wanted);
-        let mut pods: Vec<Candidate<'a>> = order.into_iter().map(candidate).collect();
-        if let Some(last) = pods.last_mut().filter(|_| owner.kind == OwnerKind::Job) {
-            // What a Job has done so far is lost with its last pod; but nobody is served by it meanwhile.
-            last.protected |= last.stage == Stage::Committed;
-        }
+        let surplus = order.len().saturating_sub(usize::try_from(owner.wanted).unwrap_or(usize::MAX));
+        let (going, order) = order.split_at_checked(surplus).unwrap_or_default();
         let kept = owner.size.left_alone.or(unscalable).or(unforeseeable);
-        Self { owner, pods, fixed, surplus, kept }
+        let fixed = fixed.saturating_sub(surplus);
+        Self { owner, going: going.to_vec(), order: order.into(), fixed, kept }
     }
 
-    /// Whether some of its pods are about to go: whoever gave something receives nothing until that is over.
-    pub(super) fn is_giving(&self) -> bool {
-        self.surplus > 0
-    }
-
-    /// Which of its pods go before the one at `at` can, but for those that go anyway.
-    pub(super) fn predecessors(&self, at: usize) -> std::ops::Range<usize> {
-        self.surplus..at.min(self.fixed).max(self.surplus)
-    }
-
-    /// Why the pod at `at` never goes, whatever happens to others.
-    pub(super) fn rule(&self, at: usize, frees_room: impl Fn(&Pod) -> bool) -> Option<Reason> {
-        let pod = self.pods.get(at)?.pod;
-        let barren = || (!frees_room(pod)).then_some(Reason::NodeNotCounted);
-        non_preemptible(pod).or(self.kept).or_else(barren)
-    }
-
-    /// Whether the owner keeps what it has to keep once the pods at `going` are gone, with those that go anyway: a
-    /// running pod in every pool that had one, and one at all. A Job may lose its last if its queue lets it.
-    pub(super) fn keeps_enough(
-        &self,
-        going: &BTreeSet<usize>,
-        rules: EvictionRules,
-        snapshot: &'a Snapshot,
-    ) -> bool {
-        if self.owner.kind == OwnerKind::Job && rules.last_replica() == LastReplica::LastResort {
-            return true;
-        }
-        let stays = |at: &usize| *at >= self.surplus && !going.contains(at);
-        let left = (0..self.pods.len()).filter(stays);
-        let running = |at: &usize| {
-            self.pods
-                .get(*at)
-                .filter(|one| one.stage == Stage::Committed)
-                .map(|one| replicas(one.pod, snapshot))
+    /// The pod at `at` with all that its controller removes before.
+    fn candidate(&self, at: usize, leaf: &Leaf<'_>, snapshot: &Snapshot) -> Option<Candidate<'a>> {
+        let pod = *self.order.get(at)?;
+        let before = at.min(self.fixed);
+        let together = Together {
+            bond: Bond::Removal,
+            pods: [pod].into(),
+            followers: (Rc::clone(&self.order), before),
+            requests: pod.requests().clone(),
         };
-        let left: Vec<usize> = left.collect();
-        let pools: BTreeSet<_> = left.iter().filter_map(running).collect();
-        !left.is_empty() && going.iter().filter_map(running).all(|pool| pools.contains(&pool))
-    }
-
-    /// How many of its pods stay when nothing is done.
-    pub(super) fn staying(&self) -> usize {
-        self.pods.len().saturating_sub(self.surplus)
-    }
-}
-
-/// What gangs have, and what they cannot do without.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Gangs<'a>(BTreeMap<&'a GangName, (u32, u32)>);
-
-impl<'a> Gangs<'a> {
-    /// The gangs of those pods of `members` that stay.
-    pub(super) fn of(members: &[Member<'a>]) -> Self {
-        let mut gangs: BTreeMap<&'a GangName, (u32, u32)> = BTreeMap::new();
-        for candidate in members.iter().flat_map(|member| member.pods.iter().skip(member.surplus)) {
-            if let Some(gang) = candidate.pod.gang() {
-                let (has, needs) = gangs.entry(&gang.name).or_default();
-                *has = has.saturating_add(1);
-                *needs = (*needs).max(gang.min_available);
-            }
-        }
-        Self(gangs)
-    }
-
-    /// Whether no gang that is of use now is of none any more once `going` are gone.
-    pub(super) fn hold<'c>(&self, going: impl Iterator<Item = &'c Candidate<'a>>) -> bool
-    where
-        'a: 'c,
-    {
-        let mut lost: BTreeMap<&GangName, u32> = BTreeMap::new();
-        for gang in going.filter_map(|candidate| candidate.pod.gang()) {
-            let count = lost.entry(&gang.name).or_default();
-            *count = count.saturating_add(1);
-        }
-        lost.iter().all(|(name, lost)| {
-            self.0.get(name).is_none_or(|(has, needs)| has < needs || has.saturating_sub(*lost) >= *needs)
+        let stage = if pod.phase == Phase::Running { Stage::Committed } else { Stage::NotRunning };
+        // What a Job has done so far is lost with its last pod; but it serves no client meanwhile.
+        let is_last_of_job = self.owner.kind == OwnerKind::Job && at.saturating_add(1) == self.order.len();
+        let protected =
+            is_protected(pod, leaf.eviction, snapshot) || (is_last_of_job && stage == Stage::Committed);
+        Some(Candidate {
+            leaf: leaf.at,
+            pod,
+            together: (before > 0).then(|| Rc::new(together)),
+            protected,
+            stage,
         })
     }
-
-    /// `candidate` goes.
-    pub(super) fn lose(&mut self, candidate: &Candidate<'a>) {
-        if let Some((has, _)) = candidate.pod.gang().and_then(|gang| self.0.get_mut(&gang.name)) {
-            *has = has.saturating_sub(1);
-        }
-    }
-}
-
-/// The places of all pods that stay when nothing is done, least protected first.
-pub(super) fn ranked(members: &[Member<'_>]) -> Vec<(usize, usize)> {
-    let mut places: Vec<(usize, usize)> = Vec::new();
-    for (at, member) in members.iter().enumerate() {
-        places.extend((member.surplus..member.pods.len()).map(|pod| (at, pod)));
-    }
-    let candidate = |(member, pod): &(usize, usize)| members.get(*member).and_then(|one| one.pods.get(*pod));
-    places.sort_by(|a, b| match (candidate(a), candidate(b)) {
-        (Some(a), Some(b)) => rank(a, b),
-        _ => a.cmp(b),
-    });
-    places
 }

@@ -19,7 +19,7 @@ pub(super) struct Removal<'a> {
 impl<'a> Removal<'a> {
     /// Sorts `pods`, the live pods of an owner of `kind`.
     pub(super) fn of(kind: OwnerKind, pods: Vec<&'a Pod>) -> Self {
-        let order = in_order(kind, pods);
+        let order = removal_order(kind, pods);
         let mut numbered = (0..).zip(order.iter().rev());
         let is_certain = kind != OwnerKind::StatefulSet || numbered.all(|(at, pod)| ordinal(pod) == Some(at));
         let is_fixed = |pod: &&&Pod| kind != OwnerKind::ReplicaSet || !is_ready(pod);
@@ -32,7 +32,7 @@ impl<'a> Removal<'a> {
 ///
 /// What the ReplicaSet controller knows and the engine does not (restarts, how many share a node) comes after the
 /// deletion cost, and so after every mark.
-pub(crate) fn in_order(kind: OwnerKind, mut pods: Vec<&Pod>) -> Vec<&Pod> {
+pub fn removal_order(kind: OwnerKind, mut pods: Vec<&Pod>) -> Vec<&Pod> {
     let cost = |pod: &Pod| if kind == OwnerKind::ReplicaSet { pod.deletion_cost } else { 0 };
     match kind {
         OwnerKind::StatefulSet if pods.iter().all(|pod| ordinal(pod).is_some()) => {

@@ -1,153 +1,143 @@
 //! The sizes to write, with reasons, once the preemption inside a queue is decided.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Yielded;
 use super::asks::{Ask, Kind};
-use super::preemption_pass::PreemptionPass;
-use super::queue_preemption::{Place, QueuePreemption};
+use super::members::Member;
+use super::pass::Pass;
+use super::rules::Staying;
+use crate::names::OwnerUid;
 use crate::plan::{PassedOver, PodId, Preemptor, Scaling};
 use crate::reason::Reason;
 use crate::snapshot::{Owner, OwnerKind, Pod};
 
 /// Adds what came of the asks of one queue.
-pub(super) fn tell(pass: &PreemptionPass<'_>, asks: &[Ask<'_>], yielded: &mut Yielded) {
-    let queue_preemption = &pass.queue_preemption;
-    for at in 0..queue_preemption.members.len() {
-        let places: Vec<(Place, usize)> = queue_preemption.newly_chosen_of(at).collect();
-        if !places.is_empty() {
-            yielded.scalings.extend(lowered(queue_preemption, at, &places, asks));
-        }
-    }
-    for (number, pods) in &pass.restored {
-        yielded.scalings.extend(asks.get(*number).and_then(|ask| raised(queue_preemption, ask, *pods)));
-    }
-    let promised = yielded.promised.entry(queue_preemption.queue_state.name.clone()).or_default();
-    for ask in pass.met.keys().filter_map(|number| asks.get(*number)) {
+pub(super) fn tell(pass: &Pass<'_, '_>, asks: &[Ask<'_>], yielded: &mut Yielded) {
+    let of_queue_jobs = pass.victims().filter(|pod| pass.members.is_of_queue_job(pod));
+    yielded.slots.pods.extend(of_queue_jobs.map(|pod| pod.uid.clone()));
+    yielded.scalings.extend(pass.members.all.values().filter_map(|member| lowered(pass, member, asks)));
+    let restored = restored(pass, asks);
+    yielded.scalings.extend(restored.into_values().filter_map(|(owner, pods)| raised(pass, owner, pods)));
+    let promised = yielded.promised.entry(pass.queue_state.leaf.name.clone()).or_default();
+    let rivals = yielded.slots.rivals.entry(pass.queue_state.leaf.name.clone()).or_default();
+    for (ask, units) in pass.met.iter().filter_map(|(number, units)| Some((asks.get(*number)?, *units))) {
         if let (Preemptor::Owner(kind, name), true) = (&ask.who, ask.kind != Kind::HeldBack) {
             promised.insert((*kind, name.clone()));
         }
+        rivals.extend(ask.rival(units));
     }
     // The rules that keep pods are told only if other pods wait because of them.
-    if let Some(highest) =
-        pass.unmet.iter().filter_map(|number| asks.get(*number)).map(|ask| ask.priority).max()
-    {
-        yielded.passed_over.extend(kept(queue_preemption, highest));
+    let unmet = pass.unmet.iter().filter_map(|number| asks.get(*number));
+    if let Some(highest) = unmet.map(|ask| ask.priority).max() {
+        yielded.passed_over.extend(kept(pass, highest));
     }
 }
 
-fn lowered(
-    queue_preemption: &QueuePreemption<'_>,
-    at: usize,
-    places: &[(Place, usize)],
-    asks: &[Ask<'_>],
-) -> Option<Scaling> {
-    let member = queue_preemption.members.get(at)?;
-    let owner = member.owner;
-    let stays = queue_preemption.staying(at).saturating_sub(places.len());
-    let mut numbers: Vec<usize> = places.iter().map(|(_, number)| *number).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
+fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[Ask<'_>]) -> Option<Scaling> {
+    let goes = |pod: &&Pod| pass.simulation.gone.contains(&pod.uid);
+    let going: Vec<&Pod> = member.order.iter().copied().filter(goes).collect();
+    if going.is_empty() {
+        return None;
+    }
+    let numbers: BTreeSet<usize> =
+        going.iter().filter_map(|pod| pass.goes_for.get(&pod.uid).copied()).collect();
     let mut beneficiaries: Vec<Preemptor> = Vec::new();
-    for ask in numbers.iter().filter_map(|number| asks.get(*number)) {
+    for ask in numbers.into_iter().filter_map(|number| asks.get(number)) {
         if !beneficiaries.contains(&ask.who) {
             beneficiaries.push(ask.who.clone());
         }
     }
-    let pods = |places: &mut dyn Iterator<Item = Place>| -> Vec<PodId> {
-        places
-            .filter_map(|place| queue_preemption.candidate(place))
-            .map(|one| id(queue_preemption, one.pod))
-            .collect()
-    };
-    let is_marked = |place: &Place| {
-        queue_preemption.candidate(*place).is_some_and(|one| one.pod.deletion_cost == Scaling::MARK)
-    };
-    let has_marks = owner.kind == OwnerKind::ReplicaSet;
-    let goes = || places.iter().map(|(place, _)| *place);
-    let to_be_marked = |place: &Place| has_marks && place.1 >= member.fixed && !is_marked(place);
-    let stays_marked = |place: &Place| has_marks && is_marked(place);
+    let (owner, has_marks) = (member.owner, member.owner.kind == OwnerKind::ReplicaSet);
+    let is_marked = |pod: &&Pod| has_marks && pod.deletion_cost == Scaling::MARK;
+    let in_order = member.order.iter().copied().enumerate();
+    let to_mark =
+        in_order.filter(|(at, pod)| has_marks && *at >= member.fixed && goes(pod) && !is_marked(pod));
+    let stays = member.order.len().saturating_sub(going.len());
     Some(Scaling {
-        namespace: queue_preemption.queue_state.name.namespace.clone(),
-        queue: queue_preemption.queue_state.name.clone(),
-        owner: owner.uid.clone(),
-        setter: owner.size.setter.clone()?,
-        from: owner.size.written,
         to: u32::try_from(stays).unwrap_or(u32::MAX),
         former: Some(owner.size.former.unwrap_or(owner.size.written)),
-        pods: pods(&mut goes()),
-        marks: pods(&mut goes().filter(to_be_marked)),
-        lifts: pods(&mut queue_preemption.left_of(at).filter(stays_marked)),
-        priority: owner.priority,
+        pods: ids(pass, going.iter().copied()),
+        marks: ids(pass, to_mark.map(|(_, pod)| pod)),
+        lifts: ids(pass, member.order.iter().copied().filter(|pod| !goes(pod) && is_marked(pod))),
         beneficiaries,
-        reason: Reason::Outranked,
+        ..scaling(pass, owner, Reason::Outranked)?
     })
 }
 
-fn raised(queue_preemption: &QueuePreemption<'_>, ask: &Ask<'_>, pods: u32) -> Option<Scaling> {
-    let owner =
-        queue_preemption.queue_state.state.owners.iter().find(|owner| Some(&owner.uid) == ask.owner)?;
-    if owner.size.left_alone.is_some() {
-        return None;
+/// By how many pods each owner is raised. No owner is before there is room for what completes its gang.
+fn restored<'a>(pass: &Pass<'_, '_>, asks: &[Ask<'a>]) -> BTreeMap<&'a OwnerUid, (&'a Owner, u32)> {
+    let mut restored: BTreeMap<&OwnerUid, (&Owner, u32)> = BTreeMap::new();
+    for (ask, units) in pass.restored.iter().filter_map(|(number, units)| Some((asks.get(*number)?, *units)))
+    {
+        for (owner, pods) in &ask.restores {
+            let (_, count) = restored.entry(&owner.uid).or_insert((owner, 0));
+            *count = count.saturating_add(pods.saturating_mul(units));
+        }
     }
+    let is_restored = |number: usize| pass.restored.contains_key(&number);
+    let gangs = asks.iter().enumerate().filter(|(number, ask)| ask.completes && !is_restored(*number));
+    for (owner, _) in gangs.flat_map(|(_, ask)| &ask.restores) {
+        restored.remove(&owner.uid);
+    }
+    restored
+}
+
+fn raised(pass: &Pass<'_, '_>, owner: &Owner, pods: u32) -> Option<Scaling> {
+    let state = pass.queue_state.leaf.state;
+    let former = owner.size.former.filter(|_| owner.size.left_alone.is_none())?;
     let all = pods >= owner.size.held_back;
-    let former = owner.size.former?;
-    let to = if all { former } else { owner.size.written.saturating_add(pods).min(former) };
+    // Of its pods those are marked still that were not taken.
+    let is_marked = |pod: &&Pod| {
+        pod.is_live()
+            && pod.owner() == Some(&owner.uid)
+            && pod.deletion_cost == Scaling::MARK
+            && owner.kind == OwnerKind::ReplicaSet
+    };
     Some(Scaling {
-        namespace: queue_preemption.queue_state.name.namespace.clone(),
-        queue: queue_preemption.queue_state.name.clone(),
+        to: if all { former } else { owner.size.written.saturating_add(pods).min(former) },
+        former: (!all).then_some(former),
+        lifts: ids(pass, state.pods.iter().filter(is_marked)),
+        ..scaling(pass, owner, Reason::Restored)?
+    })
+}
+
+/// A scaling of `owner` that changes nothing.
+fn scaling(pass: &Pass<'_, '_>, owner: &Owner, reason: Reason) -> Option<Scaling> {
+    Some(Scaling {
+        namespace: pass.queue_state.leaf.name.namespace.clone(),
+        queue: pass.queue_state.leaf.name.clone(),
         owner: owner.uid.clone(),
         setter: owner.size.setter.clone()?,
         from: owner.size.written,
-        to,
-        former: (!all).then_some(former),
+        to: owner.size.written,
+        former: owner.size.former,
         pods: Vec::new(),
         marks: Vec::new(),
-        lifts: still_marked(queue_preemption, owner),
+        lifts: Vec::new(),
         priority: owner.priority,
         beneficiaries: Vec::new(),
-        reason: Reason::Restored,
+        reason,
     })
-}
-
-/// The pods of `owner` that are marked and were not taken.
-fn still_marked(queue_preemption: &QueuePreemption<'_>, owner: &Owner) -> Vec<PodId> {
-    let pods = queue_preemption
-        .queue_state
-        .state
-        .pods
-        .iter()
-        .filter(|pod| pod.is_live() && pod.owner() == Some(&owner.uid));
-    let marked = pods.filter(|pod| pod.deletion_cost == Scaling::MARK && owner.kind == OwnerKind::ReplicaSet);
-    marked.map(|pod| id(queue_preemption, pod)).collect()
 }
 
 /// The pods of a lower priority than `highest` that a rule kept.
-fn kept(queue_preemption: &QueuePreemption<'_>, highest: i32) -> Vec<PassedOver> {
-    let mut kept = Vec::new();
-    for (at, member) in queue_preemption.members.iter().enumerate() {
-        let places = member.surplus..member.pods.len();
-        let free = places.filter(|pod| !queue_preemption.state_so_far.chosen.contains_key(&(at, *pod)));
-        for pod in free {
-            let Some(candidate) =
-                queue_preemption.candidate((at, pod)).filter(|one| one.pod.priority < highest)
-            else {
-                continue;
-            };
-            if let Some(reason) = queue_preemption.rule((at, pod)) {
-                kept.push(PassedOver {
-                    pod: id(queue_preemption, candidate.pod),
-                    queue: queue_preemption.queue_state.name.clone(),
-                    reason,
-                });
-            }
-        }
-    }
-    kept
+fn kept(pass: &Pass<'_, '_>, highest: i32) -> Vec<PassedOver> {
+    let staying = Staying::of(&pass.members, pass.queue_state.leaf.eviction, pass.simulation);
+    let (usage, queue) = (pass.simulation.context.usage, &pass.queue_state.leaf.name);
+    let pods = pass.members.all.values().flat_map(|member| member.order.iter().copied());
+    let pods = pods.filter(|pod| pod.priority < highest && !pass.simulation.gone.contains(&pod.uid));
+    let rule = |pod: &Pod| {
+        let is_of_no_use = || (!usage.frees_room(pod)).then_some(Reason::NodeNotCounted);
+        pass.members.rule(pod).or_else(is_of_no_use)
+    };
+    pods.filter_map(|pod| {
+        let reason = rule(pod).or_else(|| staying.rule_alone(pod))?;
+        Some(PassedOver { pod: PodId::of(&queue.namespace, pod), queue: queue.clone(), reason })
+    })
+    .collect()
 }
 
-fn id(queue_preemption: &QueuePreemption<'_>, pod: &Pod) -> PodId {
-    PodId {
-        namespace: queue_preemption.queue_state.name.namespace.clone(),
-        name: pod.name.clone(),
-        uid: pod.uid.clone(),
-    }
+fn ids<'p>(pass: &Pass<'_, '_>, pods: impl Iterator<Item = &'p Pod>) -> Vec<PodId> {
+    pods.map(|pod| PodId::of(&pass.queue_state.leaf.name.namespace, pod)).collect()
 }

@@ -1,7 +1,7 @@
 //! A leaf: the queue that governs a namespace, what is there, and what is wanted.
 
+mod holds;
 mod minimums;
-mod runnable;
 mod unit;
 mod wanted;
 
@@ -10,20 +10,23 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 pub(crate) use minimums::GangMinimums;
-pub(crate) use runnable::Runnable;
 pub(crate) use unit::Unit;
-pub(crate) use wanted::Wanted;
+pub(crate) use wanted::{Fitting, Wanted};
 
 use crate::amounts::{Amounts, Resource};
 use crate::choice::{self, Candidates};
-use crate::demand::{Demand, FreeRoom};
+use crate::demand::Demand;
+use crate::names::QueueName;
+use crate::nodes::Nodes;
 use crate::shares::Wish;
 use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Shape, Snapshot};
-use crate::tree::Tree;
+use crate::tree::{Branch, BranchId, BranchMap, Tree};
 use crate::usage::{NamespaceUsage, Usage};
 
 /// The queue that governs a namespace, what is there, and what is wanted.
 pub(crate) struct Leaf<'a> {
+    pub(crate) at: BranchId,
+    pub(crate) name: QueueName,
     pub(crate) queue: &'a Queue,
     pub(crate) state: &'a NamespaceState,
     pub(crate) namespace_usage: &'a NamespaceUsage,
@@ -42,32 +45,33 @@ pub(crate) struct Leaf<'a> {
     /// The pods that it lacks, as far as they count and some node could run them; the oldest owner's first, as controllers
     /// know no priority.
     pub(crate) wanted: Vec<Wanted<'a>>,
-    runnable: Rc<Runnable<'a>>,
+    nodes: Rc<Nodes<'a>>,
     candidates: OnceCell<Candidates<'a>>,
 }
 
 impl<'a> Leaf<'a> {
-    /// The leaves of the tree; an entry a branch, none for parents.
+    /// The leaves of the tree; none for parents.
     pub(crate) fn all(
         snapshot: &'a Snapshot,
         usage: &'a Usage<'a>,
         tree: &Tree<'a>,
         capacity: &Amounts,
         resources: &[Resource],
-    ) -> Vec<Option<Self>> {
-        let free = FreeRoom::new(snapshot, usage);
-        let runnable = Rc::new(Runnable::new(snapshot));
-        let of_branch = |branch: &crate::tree::Branch<'a>| {
+    ) -> BranchMap<Option<Self>> {
+        let nodes = Rc::new(Nodes::new(snapshot, usage));
+        let of_branch = |at: BranchId, branch: &Branch<'a>| {
             let namespace = &branch.name.namespace;
             let state = &**snapshot.namespaces.get(namespace)?;
             let namespace_usage = usage.namespaces.get(namespace)?;
             let queue = branch.queue;
             branch.is_leaf().then(|| {
-                let demand = Demand::of(queue, state, namespace_usage, capacity, &free, snapshot);
-                let unrunnable = unrunnable(state, namespace_usage, &runnable);
-                let wanted = Wanted::all(state, &demand, &runnable, resources);
+                let demand = Demand::of(queue, state, namespace_usage, capacity, &nodes, snapshot);
+                let unrunnable = unrunnable(state, namespace_usage, &nodes);
+                let wanted = Wanted::all(state, &demand, &nodes, resources);
                 let never_evicted = branch.eviction.policy() == EvictionPolicy::Never;
                 Self {
+                    at,
+                    name: branch.name.clone(),
                     queue,
                     state,
                     namespace_usage,
@@ -78,12 +82,12 @@ impl<'a> Leaf<'a> {
                     uncounted: uncounted(state, &demand).of(resources),
                     wanted,
                     demand,
-                    runnable: Rc::clone(&runnable),
+                    nodes: Rc::clone(&nodes),
                     candidates: OnceCell::new(),
                 }
             })
         };
-        tree.branches.iter().map(of_branch).collect()
+        tree.branches.map(of_branch)
     }
 
     /// What it brings to the division of capacity.
@@ -100,25 +104,26 @@ impl<'a> Leaf<'a> {
     /// Its live pods as candidates for an eviction. Those that no node could run leave nothing that others could use.
     pub(crate) fn candidates(&self, snapshot: &'a Snapshot) -> &Candidates<'a> {
         let counts = |pod: &Pod| self.could_run(pod);
-        self.candidates.get_or_init(|| choice::candidates(self.state, self.eviction, snapshot, &counts))
+        self.candidates
+            .get_or_init(|| choice::candidates(self.at, self.state, self.eviction, snapshot, &counts))
     }
 
     /// Whether some node could run a pod of this shape.
     pub(crate) fn could_run_shape(&self, shape: &Arc<Shape>) -> bool {
-        self.runnable.could_run(shape)
+        self.nodes.could_run(shape)
     }
 
     /// Whether a pod of it is on a node, or some node could run it.
     pub(crate) fn could_run(&self, pod: &Pod) -> bool {
-        pod.node.is_some() || self.runnable.could_run(&pod.shape)
+        pod.node.is_some() || self.nodes.could_run(&pod.shape)
     }
 }
 
-fn unrunnable(state: &NamespaceState, namespace_usage: &NamespaceUsage, runnable: &Runnable<'_>) -> Amounts {
+fn unrunnable(state: &NamespaceState, namespace_usage: &NamespaceUsage, nodes: &Nodes<'_>) -> Amounts {
     let mut unrunnable = Amounts::new();
     if namespace_usage.pods.pending > 0 {
         let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live();
-        for pod in state.pods.iter().filter(waits).filter(|pod| !runnable.could_run(&pod.shape)) {
+        for pod in state.pods.iter().filter(waits).filter(|pod| !nodes.could_run(&pod.shape)) {
             unrunnable.add_all(pod.requests());
         }
     }

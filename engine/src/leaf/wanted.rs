@@ -1,28 +1,29 @@
 //! Pods that owners lack, in units that are of use.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::keyed::KeyedMap;
 
-use super::{GangMinimums, Runnable};
+use super::GangMinimums;
 use crate::amounts::{Amounts, Resource};
 use crate::demand::{Ask, Demand};
 use crate::names::{GangName, OwnerUid};
-use crate::plan::Preemptor;
-use crate::snapshot::{NamespaceState, Shape};
+use crate::nodes::Nodes;
+use crate::snapshot::{NamespaceState, Owner};
 
 /// Alike units that lack room: single pods, or what a gang lacks to its minimum.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted<'a> {
-    pub(crate) who: Preemptor,
-    pub(crate) priority: i32,
-    /// The pods of one unit.
-    pub(crate) pods: Vec<(&'a Arc<Shape>, u32)>,
+    /// The owner; of a gang the first.
+    pub(crate) owner: &'a Owner,
+    /// The pods of one unit, by owner.
+    pub(crate) pods: Vec<(&'a Owner, u32)>,
     /// What one unit requests, of the governed resources.
     pub(crate) requests: Amounts,
     /// How many units.
     pub(crate) units: u32,
+    /// How many of these, the last, wait for the former size of an owner.
+    pub(crate) held_back: u32,
     /// The gang that the unit completes; none for single pods.
     pub(crate) completes: Option<GangName>,
 }
@@ -32,11 +33,11 @@ impl<'a> Wanted<'a> {
     pub(super) fn all(
         state: &NamespaceState,
         demand: &Demand<'a>,
-        runnable: &Runnable<'_>,
+        nodes: &Nodes<'_>,
         resources: &[Resource],
     ) -> Vec<Self> {
         let mut asks: Vec<&Ask<'a>> = demand.asks.iter().filter(|ask| ask.counted > 0).collect();
-        asks.retain(|ask| runnable.could_run(&ask.owner.shape));
+        asks.retain(|ask| nodes.could_run(&ask.owner.shape));
         asks.sort_by(|a, b| {
             let key = |ask: &Ask<'a>| (ask.owner.created, ask.owner.kind);
             key(a)
@@ -48,11 +49,11 @@ impl<'a> Wanted<'a> {
         for ask in asks {
             let owner = ask.owner;
             let single = |units: u32| Self {
-                who: Preemptor::of(owner),
-                priority: owner.priority,
-                pods: vec![(&owner.shape, 1)],
+                owner,
+                pods: vec![(owner, 1)],
                 requests: owner.shape.requests.of(resources),
                 units,
+                held_back: 0,
                 completes: None,
             };
             let gang = owner.gang.as_ref().and_then(|gang| gangs.get_mut(&gang.name));
@@ -62,14 +63,16 @@ impl<'a> Wanted<'a> {
             if let Some(gang) = gang.filter(|gang| !gang.pods.is_empty()) {
                 let pods = std::mem::take(&mut gang.pods);
                 let mut requests = Amounts::new();
-                for (shape, count) in &pods {
-                    requests.add_all(&shape.requests.times(*count));
+                for (owner, count) in &pods {
+                    requests.add_all(&owner.shape.requests.times(*count));
                 }
                 let (requests, completes) =
                     (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
-                all.push(Self { pods, requests, completes, ..single(1) });
+                let held_back = gang.is_held_back.into();
+                all.push(Self { pods, requests, completes, held_back, ..single(1) });
             }
-            all.push(single(ask.counted.saturating_sub(taken)));
+            let units = ask.counted.saturating_sub(taken);
+            all.push(Self { held_back: ask.held_back.min(units), ..single(units) });
         }
         all.retain(|wanted| wanted.units > 0 && !wanted.requests.is_empty());
         all
@@ -81,10 +84,42 @@ impl<'a> Wanted<'a> {
     }
 }
 
+/// How many of a leaf's alike units have room.
+pub(crate) struct Fitting<'l, 'a> {
+    pub(crate) wanted: &'l Wanted<'a>,
+    /// How many fit in its target.
+    pub(crate) units: u32,
+    /// How many of these fit in what is granted.
+    pub(crate) granted: u32,
+}
+
+impl<'a> Wanted<'a> {
+    /// The units of `all` that fit in `room`, in the order in which controllers create them, and those that fit in `granted`. Both
+    /// are left with the rest. Units of which `besides` counts some are counted already.
+    pub(crate) fn fit_all<'l>(
+        all: &'l [Self],
+        besides: &[u32],
+        room: &mut Amounts,
+        granted: &mut Amounts,
+    ) -> Vec<Fitting<'l, 'a>> {
+        let besides = besides.iter().copied().chain(std::iter::repeat(0));
+        let fitting = all.iter().zip(besides).map(|(wanted, besides)| {
+            let units = wanted.fitting(room).min(wanted.units.saturating_sub(besides));
+            room.subtract_all(&wanted.requests.times(units));
+            let has_room = wanted.fitting(granted).min(units);
+            granted.subtract_all(&wanted.requests.times(has_room));
+            Fitting { wanted, units, granted: has_room }
+        });
+        fitting.collect()
+    }
+}
+
 /// What one gang lacks to its minimum.
 #[derive(Default)]
 struct Lacking<'a> {
-    pods: Vec<(&'a Arc<Shape>, u32)>,
+    pods: Vec<(&'a Owner, u32)>,
+    /// Whether some of these wait for the former size of their owner.
+    is_held_back: bool,
     /// How many of these are of which owner.
     taken: BTreeMap<&'a OwnerUid, u32>,
 }
@@ -135,7 +170,8 @@ fn gangs<'a>(state: &NamespaceState, asks: &[&Ask<'a>]) -> BTreeMap<&'a GangName
         for ask in &asks {
             let taken = lacking.taken.get(&ask.owner.uid).copied().unwrap_or_default();
             if taken > 0 {
-                lacking.pods.push((&ask.owner.shape, taken));
+                lacking.pods.push((ask.owner, taken));
+                lacking.is_held_back |= taken > ask.counted.saturating_sub(ask.held_back);
             }
         }
         (name, lacking)

@@ -10,21 +10,22 @@ use super::withheld::WithheldEvictions;
 use super::{Plan, Preemptor, QueuePlan, Scaling, Unmet, parents, queue_jobs, retained, short};
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::capacity;
-use crate::choice::{self, Context, QueueState, ReclaimResult};
+use crate::choice::{self, Context, ReclaimResult};
+use crate::cluster::Cluster;
 use crate::demand::{earliest, first_patience};
 use crate::gates::{self, GatedNamespace, GatedNamespaces};
-use crate::grants::{GrantInput, Grants, cut_to_what_nodes_offer, grants, nothing_lowered};
+use crate::grants::{cut_to_what_nodes_offer, grants, nothing_lowered};
 use crate::incomplete_gangs;
 use crate::intra_queue::{self, Yielded};
 use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::reason::Reason;
-use crate::shares::{self, Shares, Wish};
+use crate::shares::{self, Shares};
 use crate::snapshot::{OwnerKind, Pod, Quota, Snapshot};
-use crate::targets::targets;
+use crate::targets::{Decided, targets};
 use crate::time::Timestamp;
-use crate::tree::{self, Branch, Index, Tree};
-use crate::usage::{self, Usage};
+use crate::tree::{self, Branch, BranchId, BranchMap, Tree};
+use crate::usage;
 
 /// Decides what every queue deserves, what its quota allows next, and which pods have to go.
 ///
@@ -40,66 +41,50 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let offered = capacity::offered(snapshot, &usage, &tree).of(&resources);
     let leaves = Leaf::all(snapshot, &usage, &tree, &capacity, &resources);
 
-    let wishes: Vec<Wish> =
-        leaves.iter().map(|leaf| leaf.as_ref().map(Leaf::wish).unwrap_or_default()).collect();
+    let wishes = leaves.map(|_, leaf| leaf.as_ref().map(Leaf::wish).unwrap_or_default());
     let shares = shares::shares(&tree, &wishes, &capacity, &resources);
-    let decided = targets(&tree, &leaves, &shares, snapshot, &capacity, &resources);
     let offered_resources = offered_resources(&capacity, &resources);
-    let input = GrantInput {
-        snapshot,
-        tree: &tree,
-        leaves: &leaves,
-        targets: &decided.targets,
-        capacity: &capacity,
-        offered: &offered,
-        resources: &offered_resources,
-    };
-    let granted = grants(&input, &resources);
-    let queue_states = queue_states(&tree, &leaves, &shares, &decided.targets, &granted);
-    let context = Context {
+    let cluster = Cluster {
         snapshot,
         usage: &usage,
         tree: &tree,
-        queue_states: &queue_states,
+        leaves: &leaves,
         capacity: &capacity,
+        offered: &offered,
+        governed: &resources,
         resources: &offered_resources,
-        same_targets: decided.kept == snapshot.targets,
     };
-    let mut reclaim = reclaims(context, &input, &granted);
+    let Decided { targets, kept } = targets(cluster, &shares);
+    let granted = grants(cluster, &targets);
+    let same_targets = kept == snapshot.targets;
+    let context = Context { cluster, shares: &shares, targets: &targets, granted: &granted, same_targets };
+    let mut reclaim = choice::evictions(context);
+    cut_to_what_nodes_offer(cluster, &granted.firm, &mut reclaim.owed);
     let mut allocated = granted.allocated.clone();
     for (at, lowered) in &reclaim.lowered {
-        let lent = granted.allocated.get(*at).map(|granted| granted.less(lowered)).unwrap_or_default();
-        for (index, _) in tree.path_up(*at) {
-            allocated.get_mut(index).into_iter().for_each(|allocated| allocated.subtract_all(&lent));
-        }
+        let lent = granted.allocated[*at].less(lowered);
+        tree.path_up(*at).for_each(|(index, _)| allocated[index].subtract_all(&lent));
     }
-    let withheld = WithheldEvictions::take_out(&input, &allocated, &mut reclaim, &resources);
-    let stuck_terminating = StuckTerminating::of(&tree, &leaves, &decided.targets, snapshot.now);
+    let withheld = WithheldEvictions::take_out(cluster, &allocated, &mut reclaim);
+    let stuck_terminating = StuckTerminating::of(cluster, &targets);
     let held = snapshot.reclaim_gate.held();
-    let shortage = held.unwrap_or_else(|| {
-        short::why_short(&input, &allocated, &reclaim, stuck_terminating.overdue.len(), &resources)
-    });
-    let keeps = |at: Index| held.is_some() || tree.is_paused(at);
-    let allocated = if (0..leaves.len()).any(keeps) {
-        nothing_lowered(&input, &allocated, &resources, keeps)
-    } else {
-        allocated
-    };
+    let shortage = held
+        .unwrap_or_else(|| short::why_short(cluster, &allocated, &reclaim, stuck_terminating.overdue.len()));
+    let keeps = |at: BranchId| held.is_some() || tree.is_paused(at);
+    if tree.branches.ids().any(keeps) {
+        allocated = nothing_lowered(cluster, &allocated, keeps);
+    }
 
-    let mut plan =
-        Plan { resources, capacity: capacity.clone(), held, targets: decided.kept, ..Plan::default() };
+    let resources = resources.clone();
+    let mut plan = Plan { resources, capacity: capacity.clone(), held, targets: kept, ..Plan::default() };
     plan.unmanaged = capacity::unmanaged(&usage, &tree, &plan.resources);
-    let target = tree.sums(decided.targets.clone());
-    for (at, branch) in tree.branches.iter().enumerate() {
-        let (Some(shares), Some(allocated), Some(leaf), Some(target)) =
-            (shares.get(at), allocated.get(at), leaves.get(at), target.get(at))
-        else {
-            continue;
-        };
+    let target = tree.sums(targets.clone());
+    for (at, branch) in tree.branches.iter() {
+        let leaf = cluster.leaf(at);
         let reason = short::reason(snapshot.grant_gate, reclaim.obstacles.get(&at), shortage);
         let gated = gated.get(&branch.name.namespace).filter(|_| branch.is_leaf());
-        let mut decided = queue_plan(&tree, branch, leaf.as_ref(), gated, shares, allocated, &plan);
-        decided.target = target.clone();
+        let mut decided = queue_plan(&tree, branch, leaf, gated, &shares[at], &allocated[at], &plan);
+        decided.target = target[at].clone();
         decided.preempting = reclaim.owed.remove(&at).unwrap_or_default();
         decided.lacking = reclaim.lacking.remove(&at).unwrap_or_default();
         say_why_it_is_short(&mut decided, branch, reason, &withheld);
@@ -107,30 +92,31 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             let is_short = decided.starved.is_some();
             let (mut remember, due) =
                 short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
-            if let Some(loans) = granted.loans.get(at) {
-                remember.windows.clone_from(&loans.windows);
-                plan.next_change = earliest(plan.next_change, loans.next_change);
-            }
+            let loans = &granted.loans[at];
+            remember.windows.clone_from(&loans.windows);
             // What is not governed is not remembered.
             decided.remember = remember.of(&plan.resources);
-            plan.next_change = [leaf.demand.next_change, due].into_iter().fold(plan.next_change, earliest);
+            let due = [loans.next_change, leaf.demand.next_change, due];
+            plan.next_change = due.into_iter().fold(plan.next_change, earliest);
             plan.next_try = earliest(plan.next_try, leaf.demand.next_try);
         }
         plan.queues.insert(branch.name.clone(), decided);
     }
     parents::sum_up(&tree, &mut plan);
-    say_what_is_unmet(snapshot, &tree, &leaves, &mut plan);
+    say_what_is_unmet(cluster, &mut plan);
     say_what_nodes_lack(&tree, &reclaim.unmet, &mut plan);
-    say_since_when_there_is_room(snapshot, &tree, &leaves, &reclaim, &mut plan);
+    say_since_when_there_is_room(cluster, &reclaim, &mut plan);
     leave_out_waiting_gangs(&mut plan);
     say_who_goes(reclaim, withheld, &mut plan);
-    say_who_has_less_grace(snapshot, &tree, &leaves, &decided.targets, stuck_terminating, &mut plan);
-    say_who_yields(intra_queue::yielded(snapshot, &usage, &queue_states, &plan), &mut plan);
-    incomplete_gangs::resolve(&tree, &leaves, snapshot.now, &mut plan);
+    say_who_has_less_grace(cluster, &targets, stuck_terminating, &mut plan);
+    let mut yielded = intra_queue::yielded(context, &plan);
+    let yielded_slots = std::mem::take(&mut yielded.slots);
+    say_who_yields(yielded, &mut plan);
+    incomplete_gangs::resolve(cluster, &mut plan);
     sort_scalings(&mut plan.scalings);
-    let due = [next_ripe(snapshot, &usage, &leaves, &plan), next_end_of_pause(snapshot)];
+    let due = [next_ripe(cluster, &plan), next_end_of_pause(snapshot)];
     plan.next_change = due.into_iter().fold(plan.next_change, earliest);
-    queue_jobs::decide(snapshot, &tree, &leaves, &mut plan);
+    queue_jobs::decide(cluster, &yielded_slots, &mut plan);
     plan.retained = retained::retained(snapshot, &tree);
     plan.gate_removals = gates::removals(seen, &gated, &tree, &leaves, &plan);
     plan.stalled = tree.stalled;
@@ -140,44 +126,6 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
 /// Those of `resources` of which there is something to share.
 fn offered_resources(capacity: &Amounts, resources: &[Resource]) -> Vec<Resource> {
     resources.iter().filter(|one| capacity.offers(one)).cloned().collect()
-}
-
-/// The pods to evict, and what is owed for it as far as nodes offer it.
-fn reclaims(context: Context<'_>, input: &GrantInput<'_>, granted: &Grants) -> ReclaimResult {
-    let mut reclaim = choice::evictions(context);
-    cut_to_what_nodes_offer(input, &granted.firm, &mut reclaim.owed);
-    reclaim
-}
-
-/// Who gives and takes: an entry a branch, none for parents.
-fn queue_states<'a>(
-    tree: &'a Tree<'a>,
-    leaves: &'a [Option<Leaf<'a>>],
-    shares: &'a [Shares],
-    targets: &'a [Amounts],
-    granted: &'a Grants,
-) -> Vec<Option<QueueState<'a>>> {
-    let queue_state = |(at, (branch, leaf)): (Index, (&'a Branch<'a>, &'a Option<Leaf<'a>>))| {
-        let leaf = leaf.as_ref()?;
-        Some(QueueState {
-            name: &branch.name,
-            queue: branch.queue,
-            state: leaf.state,
-            namespace_usage: leaf.namespace_usage,
-            leaf,
-            target: targets.get(at)?,
-            deserved: &shares.get(at)?.deserved,
-            allocated: granted.allocated.get(at)?,
-            firm: granted.firm.get(at)?,
-            owed: granted.owed.get(at)?,
-            lost: granted.lost.get(at)?,
-            asks: &leaf.demand.asks,
-            trust: &leaf.demand.trust,
-            eviction: leaf.eviction,
-            never_evicted: leaf.never_evicted,
-        })
-    };
-    tree.branches.iter().zip(leaves).enumerate().map(queue_state).collect()
 }
 
 /// A gang that waits although there is room for a pod of it says itself what it waits for.
@@ -199,17 +147,15 @@ fn say_who_goes(reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &mut 
 
 /// Writes down which terminating pods hang, and which are evicted again.
 fn say_who_has_less_grace(
-    snapshot: &Snapshot,
-    tree: &Tree<'_>,
-    leaves: &[Option<Leaf<'_>>],
-    deserved: &[Amounts],
+    cluster: Cluster<'_>,
+    targets: &BranchMap<Amounts>,
     stuck_terminating: StuckTerminating,
     plan: &mut Plan,
 ) {
     plan.overdue = stuck_terminating.overdue;
     plan.next_change = earliest(plan.next_change, stuck_terminating.next_change);
     if plan.held.is_none() {
-        let shortened = Shortened::of(snapshot, tree, leaves, deserved, plan);
+        let shortened = Shortened::of(cluster, targets, plan);
         plan.next_change = earliest(plan.next_change, shortened.next_change);
         plan.shortened = stuck_terminating.forced;
         plan.shortened.extend(shortened.evictions);
@@ -260,17 +206,13 @@ fn sort_scalings(scalings: &mut [Scaling]) {
 }
 
 /// When the next pod will have run long enough to go like others, or waited long enough for a node that may be added.
-fn next_ripe(
-    snapshot: &Snapshot,
-    usage: &Usage<'_>,
-    leaves: &[Option<Leaf<'_>>],
-    plan: &Plan,
-) -> Option<Timestamp> {
+fn next_ripe(cluster: Cluster<'_>, plan: &Plan) -> Option<Timestamp> {
     // Where nothing is lacking it makes no difference who would go.
     let matters = !is_at_rest(plan);
-    let unprotected = |leaf: &Leaf<'_>| choice::next_unprotected(leaf.state, leaf.eviction, snapshot.now);
-    let ripe = leaves.iter().flatten().filter(|_| matters).filter_map(unprotected).min();
-    earliest(ripe, first_patience(snapshot, usage))
+    let unprotected =
+        |leaf: &Leaf<'_>| choice::next_unprotected(leaf.state, leaf.eviction, cluster.snapshot.now);
+    let ripe = cluster.each_leaf().filter(|_| matters).filter_map(unprotected).min();
+    earliest(ripe, first_patience(cluster.snapshot, cluster.usage))
 }
 
 /// When the next pause ends.
@@ -290,15 +232,13 @@ fn is_at_rest(plan: &Plan) -> bool {
 }
 
 /// Tells every leaf what keeps its pods from starting, once all numbers are known.
-fn say_what_is_unmet(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf<'_>>], plan: &mut Plan) {
+fn say_what_is_unmet(cluster: Cluster<'_>, plan: &mut Plan) {
     let used = |branch: &Branch<'_>| plan.queues.get(&branch.name).map(|queue| queue.used.clone());
-    let used: Vec<Amounts> = tree.branches.iter().map(|branch| used(branch).unwrap_or_default()).collect();
+    let used = cluster.tree.branches.map(|_, branch| used(branch).unwrap_or_default());
     let waits = |leaf: &Leaf<'_>| leaf.namespace_usage.stuck || !leaf.demand.asks.is_empty();
-    for (at, (branch, leaf)) in tree.branches.iter().zip(leaves).enumerate() {
-        let Some(leaf) = leaf.as_ref().filter(|leaf| waits(leaf)) else { continue };
-        let Some(decided) = plan.queues.get_mut(&branch.name) else { continue };
-        let resources = &plan.resources;
-        let obstacles = Obstacles { snapshot, tree, at, leaf, decided, used: &used, resources };
+    for leaf in cluster.each_leaf().filter(|leaf| waits(leaf)) {
+        let Some(decided) = plan.queues.get_mut(&leaf.name) else { continue };
+        let obstacles = Obstacles { cluster, leaf, decided, used: &used };
         let found = obstacles.unmet();
         decided.unmet = found.unmet;
         decided.remember.waiting = found.waiting;
@@ -308,30 +248,23 @@ fn say_what_is_unmet(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
 }
 
 /// Notes since when pods without a node have had room in vain: while others are to go for them, they are no evidence.
-fn say_since_when_there_is_room(
-    snapshot: &Snapshot,
-    tree: &Tree<'_>,
-    leaves: &[Option<Leaf<'_>>],
-    reclaim: &ReclaimResult,
-    plan: &mut Plan,
-) {
-    for (at, (branch, leaf)) in tree.branches.iter().zip(leaves).enumerate() {
-        let Some(leaf) = leaf else { continue };
-        let Some(decided) = plan.queues.get_mut(&branch.name) else { continue };
+fn say_since_when_there_is_room(cluster: Cluster<'_>, reclaim: &ReclaimResult, plan: &mut Plan) {
+    let now = cluster.snapshot.now;
+    for leaf in cluster.each_leaf() {
+        let Some(decided) = plan.queues.get_mut(&leaf.name) else { continue };
         let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck.is_some();
-        let mut unmet = reclaim.unmet.get(&at).into_iter().flatten();
+        let mut unmet = reclaim.unmet.get(&leaf.at).into_iter().flatten();
         let waits = plan.held.is_some() || unmet.any(|unmet| unmet.reason == Reason::WaitingForPreemption);
         let has_room = leaf.namespace_usage.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
-        let before = leaf.queue.remembered.room_since.unwrap_or(snapshot.now).min(snapshot.now);
+        let before = leaf.queue.remembered.room_since.unwrap_or(now).min(now);
         decided.remember.room_since = has_room.then_some(before);
     }
 }
 
 /// Lets what was found on nodes, and in others' way of giving, replace what shares alone could say.
-fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<Index, Vec<Unmet>>, plan: &mut Plan) {
+fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<BranchId, Vec<Unmet>>, plan: &mut Plan) {
     for (at, found) in found {
-        let queue = tree.branches.get(*at).and_then(|branch| plan.queues.get_mut(&branch.name));
-        let Some(queue) = queue else { continue };
+        let Some(queue) = plan.queues.get_mut(&tree.branches[*at].name) else { continue };
         for one in found {
             match queue.unmet.iter_mut().find(|known| known.who == one.who) {
                 Some(_) if one.reason == Reason::UnitAboveShare => {}
@@ -367,7 +300,7 @@ fn queue_plan(
     let resources = &plan.resources;
     let quota = leaf.and_then(|leaf| leaf.state.quota.as_ref());
     let limit = governed(&branch.queue.limit, resources);
-    let parent = branch.parent.and_then(|parent| tree.branches.get(parent)).map(|parent| parent.name.clone());
+    let parent = branch.parent.map(|parent| tree.branches[parent].name.clone());
     let write = leaf.and_then(|leaf| quota_write(quota, leaf.queue, plan.bounds(allocated)));
     let is_left_alone = leaf.is_some() && is_left_alone(&branch.reach, quota, write.as_ref());
     // Without a quota nothing keeps pods out, and none is to come.

@@ -6,7 +6,7 @@ use super::IncompleteGang;
 use crate::amounts::Amounts;
 use crate::names::{Namespace, PodName, PodUid, QueueName};
 use crate::reason::Reason;
-use crate::snapshot::{GATED_PODS, LeftOut, Owner, OwnerKind, Rejection, Setter, Workload};
+use crate::snapshot::{GATED_PODS, LeftOut, Owner, OwnerKind, Pod, Rejection, Setter, Shape, Workload};
 use std::sync::Arc;
 
 /// One life of one pod.
@@ -18,6 +18,12 @@ pub struct PodId {
     pub name: PodName,
     /// Its id; an eviction carries it, so that a successor of the same name is never hit.
     pub uid: PodUid,
+}
+
+impl PodId {
+    pub(crate) fn of(namespace: &Namespace, pod: &Pod) -> Self {
+        Self { namespace: namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() }
+    }
 }
 
 /// Where in its life a pod stands, least intrusive to take first (S-MCM).
@@ -101,6 +107,24 @@ pub struct Unmet {
     pub left_out: LeftOut,
 }
 
+impl Unmet {
+    /// So many pods of `shape`, of which no more is known.
+    pub(crate) fn new(who: Preemptor, pods: u32, shape: &Shape, reason: Reason) -> Self {
+        let (requests, left_out) = (shape.requests.clone(), shape.left_out.clone());
+        Self {
+            who,
+            controller: None,
+            pods,
+            requests,
+            reason,
+            lowered: None,
+            incomplete_gang: None,
+            rejection: None,
+            left_out,
+        }
+    }
+}
+
 /// A workload whose size Quotient lowered for other pods of the same queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lowered {
@@ -150,6 +174,11 @@ pub enum Preemptor {
 }
 
 impl Preemptor {
+    /// The pod, or its `owner` if that is known.
+    pub(crate) fn of_pod(pod: &Pod, owner: Option<&Owner>) -> Self {
+        owner.map_or_else(|| Self::Pod(pod.name.clone()), Self::of)
+    }
+
     /// The owner as one who asks.
     pub(crate) fn of(owner: &Owner) -> Self {
         if owner.kind == OwnerKind::Configured(&GATED_PODS) {

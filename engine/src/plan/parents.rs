@@ -5,8 +5,8 @@ use crate::tree::Tree;
 
 /// Adds up, children before parents, what only leaves have themselves.
 pub(super) fn sum_up(tree: &Tree<'_>, plan: &mut Plan) {
-    for branch in tree.branches.iter().rev() {
-        let Some(parent) = branch.parent.and_then(|parent| tree.branches.get(parent)) else { continue };
+    for branch in tree.branches.values().rev() {
+        let Some(parent) = branch.parent.map(|parent| &tree.branches[parent]) else { continue };
         let Some(child) = plan.queues.get(&branch.name) else { continue };
         let (used, pods) = (child.used.clone(), child.pods);
         let (preempting, lacking) = (child.preempting.clone(), child.lacking.clone());

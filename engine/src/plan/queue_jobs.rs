@@ -9,16 +9,16 @@ use rustc_hash::FxHashSet;
 
 use super::{Plan, PodCounts, QueueJobName, QueueJobPlan, Reach, SlotReason, Standing};
 use crate::amounts::{Amount, Amounts, Resource};
+use crate::cluster::Cluster;
 use crate::demand::{Ask, earliest};
+use crate::intra_queue::YieldedSlots;
 use crate::keyed::{KeyedMap, KeyedSet};
-use crate::leaf::Leaf;
 use crate::names::{Namespace, OwnerUid, PodUid};
 use crate::slots::{self, GangClaim, GangSlots, Rival, TaskClaim};
 use crate::snapshot::{
-    Ended, Mode, NamespaceState, OwnerKind, Phase, Preemption, QueueJob, QueueTask, Settings, Snapshot,
+    Ended, Mode, NamespaceState, OwnerKind, Phase, Preemption, QueueJob, QueueTask, Settings,
 };
 use crate::time::Timestamp;
-use crate::tree::Tree;
 
 /// How long a gang that did not start rests the first time; twice as long each time after.
 const FIRST_REST_SECONDS: i64 = 60;
@@ -26,8 +26,9 @@ const FIRST_REST_SECONDS: i64 = 60;
 /// The longest that it rests.
 const LONGEST_REST_SECONDS: i64 = 3600;
 
-/// Decides on the slots of all QueueJobs, once everything else is decided.
-pub(super) fn decide(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf<'_>>], plan: &mut Plan) {
+/// Decides on the slots of all QueueJobs, once everything else is decided, what they yield to others of their queue included.
+pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Plan) {
+    let snapshot = cluster.snapshot;
     if snapshot.namespaces.values().all(|state| state.queue_jobs.is_empty()) {
         return;
     }
@@ -38,28 +39,29 @@ pub(super) fn decide(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
     let mut next_change = plan.next_change;
     let mut decided = Vec::new();
     for (namespace, state) in snapshot.namespaces.iter().filter(|(_, state)| !state.queue_jobs.is_empty()) {
-        let leaf = tree.branches.iter().zip(leaves).find_map(|(branch, leaf)| {
-            let leaf = leaf.as_ref().filter(|_| branch.name.namespace == *namespace)?;
-            Some((&branch.name, leaf))
-        });
-        let yields = leaf.is_some_and(|(_, leaf)| leaf.queue.preemption == Preemption::LowerPriority);
-        let reach = leaf.and_then(|(queue, _)| plan.queues.get(queue)).map(|queue| &queue.reach);
+        let leaf = cluster.tree.leaves.get(namespace).and_then(|at| cluster.leaf(*at));
+        let reach = leaf.and_then(|leaf| plan.queues.get(&leaf.name)).map(|queue| &queue.reach);
         let takes = plan.held.is_none() && reach.is_none_or(Reach::evicts);
-        let pods_of_tasks = pods_of_tasks(state, &going);
-        let place = Place { namespace, state, now: snapshot.now, pods_of_tasks, yields, takes };
+        let nothing = FxHashSet::default();
+        let pods_of_tasks = pods_of_tasks(state, &going, if takes { &yielded.pods } else { &nothing });
+        let place = Place { namespace, state, now: snapshot.now, pods_of_tasks, takes };
         let jobs = match leaf {
-            Some((queue, leaf)) => {
+            Some(leaf) => {
                 let allocated =
-                    plan.queues.get(queue).map(|queue| queue.allocated.clone()).unwrap_or_default();
-                let asks = &leaf.demand.asks;
+                    plan.queues.get(&leaf.name).map(|queue| queue.allocated.clone()).unwrap_or_default();
+                // Where workloads yield to each other, it is decided already which refused pods get room.
+                let rivals = match leaf.queue.preemption {
+                    Preemption::LowerPriority => yielded.rivals.get(&leaf.name).cloned().unwrap_or_default(),
+                    Preemption::Never => leaf.demand.asks.iter().filter_map(rival).collect(),
+                };
                 let input = GrantInput {
                     room: place.room(&allocated, &going),
                     free: place.free(&plan.resources),
-                    asks,
+                    rivals,
                 };
                 let mut jobs = place.divide(&input, plan);
                 for job in &mut jobs {
-                    job.queue = Some(queue.clone());
+                    job.queue = Some(leaf.name.clone());
                     job.withheld = reach.is_some_and(|reach| !reach.writes_quotas());
                 }
                 jobs
@@ -88,12 +90,15 @@ struct TaskPods {
     leaving: u32,
     /// Of these, the ones that are still to be evicted.
     going: u32,
+    /// Of those that stay, the ones that lose their slots to others of the queue.
+    yielding: u32,
 }
 
 /// The pods of every owner, by the owner's uid.
 fn pods_of_tasks<'a>(
     state: &'a NamespaceState,
     going: &FxHashSet<PodUid>,
+    yielding: &FxHashSet<PodUid>,
 ) -> KeyedMap<&'a OwnerUid, TaskPods> {
     let mut pods_of_tasks: KeyedMap<&OwnerUid, TaskPods> = KeyedMap::default();
     for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
@@ -106,6 +111,7 @@ fn pods_of_tasks<'a>(
         };
         *counter = counter.saturating_add(1);
         task_pods.going = task_pods.going.saturating_add(u32::from(is_going && !pod.is_terminating()));
+        task_pods.yielding = task_pods.yielding.saturating_add(u32::from(yielding.contains(&pod.uid)));
         let started = pod.is_live() && !is_going && pod.phase == Phase::Running;
         task_pods.started = task_pods.started.saturating_add(u32::from(started));
     }
@@ -113,13 +119,13 @@ fn pods_of_tasks<'a>(
 }
 
 /// What a namespace has for its QueueJobs.
-struct GrantInput<'a> {
+struct GrantInput {
     /// What its other pods leave of what is to be.
     room: Amounts,
     /// What admission lets in now.
     free: Amounts,
-    /// What owners lack.
-    asks: &'a [Ask<'a>],
+    /// The refused pods of others, which come in their turn.
+    rivals: Vec<Rival>,
 }
 
 /// A namespace with QueueJobs.
@@ -128,8 +134,6 @@ struct Place<'a> {
     state: &'a NamespaceState,
     now: Timestamp,
     pods_of_tasks: KeyedMap<&'a OwnerUid, TaskPods>,
-    /// Whether floors of gangs that run yield to a higher priority.
-    yields: bool,
     /// Whether slots may be taken at all.
     takes: bool,
 }
@@ -197,14 +201,15 @@ impl Place<'_> {
     }
 
     /// Divides the queue's share.
-    fn divide(&self, input: &GrantInput<'_>, plan: &Plan) -> Vec<QueueJobPlan> {
+    fn divide(&self, input: &GrantInput, plan: &Plan) -> Vec<QueueJobPlan> {
         let jobs = &self.state.queue_jobs;
         let late: Vec<bool> = jobs.iter().map(|job| self.takes && self.is_late(job)).collect();
-        let asks = |(job, late): &(&QueueJob, &bool)| !job.is_resting(self.now) && !**late;
+        let may_ask = |job: &QueueJob| !job.is_resting(self.now) && !self.yields_wholly(job);
+        let asks = |(job, late): &(&QueueJob, &bool)| may_ask(job) && !**late;
         let asking: Vec<&QueueJob> = jobs.iter().zip(&late).filter(asks).map(|(job, _)| job).collect();
-        let claims: Vec<GangClaim> = asking.iter().map(|job| self.claim(job)).collect();
-        let rivals: Vec<Rival> = input.asks.iter().filter_map(rival).collect();
-        let slots = slots::divide(&input.room, &claims, &rivals, &plan.capacity, &plan.resources);
+        let claims: Vec<GangClaim> =
+            asking.iter().map(|job| self.claim(job, |task| self.most(job, task))).collect();
+        let slots = slots::divide(&input.room, &claims, &input.rivals, &plan.capacity, &plan.resources);
         let standings: Vec<slots::Standing> =
             asking.iter().zip(&slots).map(|(job, slots)| self.standing(job, slots)).collect();
         let now = slots::bring(&claims, &standings, &input.free, &plan.resources);
@@ -212,12 +217,12 @@ impl Place<'_> {
         let mut given = slots.into_iter().zip(now);
         let decided = jobs.iter().zip(late).map(|(job, late)| {
             let mut decided = self.count(job);
-            let asks = !job.is_resting(self.now) && !late;
+            let asks = may_ask(job) && !late;
             let (slots, now) = asks.then(|| given.next()).flatten().unwrap_or_else(|| {
                 let kept = kept(job, job.invalid.is_none() || job.suspended || job.ended.is_some());
                 (GangSlots { fits: false, tasks: kept.clone() }, kept)
             });
-            let unfit = if claim_fits(&self.claim(job), input, plan) {
+            let unfit = if claim_fits(self.claim(job, QueueTask::left), input, plan) {
                 SlotReason::WaitingForRoom
             } else {
                 SlotReason::GangAboveShare
@@ -281,12 +286,31 @@ impl Place<'_> {
         started >= job.floor() && job.tasks.iter().all(each)
     }
 
-    fn claim(&self, job: &QueueJob) -> GangClaim {
-        let task = |task: &QueueTask| TaskClaim {
-            requests: task.shape.requests.clone(),
-            most: task.left(),
-            floor: task.floor(),
-            running: self.task_pods(task).staying.saturating_add(self.to_come(task)),
+    /// Whether so many of its pods yield that less than its minimum is left.
+    fn yields_wholly(&self, job: &QueueJob) -> bool {
+        let most = || job.tasks.iter().map(|task| (task, self.most(job, task)));
+        let all = most().map(|(_, most)| most).fold(0, u32::saturating_add);
+        self.yields(job)
+            && (all < job.floor() || most().any(|(task, most)| most < task.floor().min(task.left())))
+    }
+
+    fn yields(&self, job: &QueueJob) -> bool {
+        job.tasks.iter().any(|task| self.task_pods(task).yielding > 0)
+    }
+
+    /// How many pods of a task may run at most: none in the place of one that yields.
+    fn most(&self, job: &QueueJob, task: &QueueTask) -> u32 {
+        let now = task.parallelism.saturating_sub(self.task_pods(task).yielding);
+        if self.yields(job) { now.min(task.left()) } else { task.left() }
+    }
+
+    /// What it asks for, where each task may have at most so many pods.
+    fn claim(&self, job: &QueueJob, most: impl Fn(&QueueTask) -> u32) -> GangClaim {
+        let task = |task: &QueueTask| {
+            let pods = self.task_pods(task);
+            let running = pods.staying.saturating_add(self.to_come(task)).saturating_sub(pods.yielding);
+            let (requests, most) = (task.shape.requests.clone(), most(task));
+            TaskClaim { requests, most, floor: task.floor(), running }
         };
         let tasks: Vec<TaskClaim> = job.tasks.iter().map(task).collect();
         let may_run =
@@ -299,7 +323,6 @@ impl Place<'_> {
             floor: job.floor(),
             admitted: may_run > 0 && may_run >= job.floor(),
             intact: running >= job.floor(),
-            yields: self.yields,
             tasks,
         }
     }
@@ -398,7 +421,7 @@ fn kept(job: &QueueJob, ends: bool) -> Vec<u32> {
     job.tasks.iter().map(|task| if ends { 0 } else { task.parallelism }).collect()
 }
 
-/// Refused pods of others, which come in their turn.
+/// The refused pods of an owner.
 fn rival(ask: &Ask<'_>) -> Option<Rival> {
     let owner = ask.owner;
     (owner.kind != OwnerKind::QueueJob && ask.counted > 0).then(|| Rival {
@@ -411,8 +434,8 @@ fn rival(ask: &Ask<'_>) -> Option<Rival> {
 }
 
 /// Whether the gang would have what it needs, or a pod, if it were alone with the queue's other pods.
-fn claim_fits(claim: &GangClaim, input: &GrantInput<'_>, plan: &Plan) -> bool {
-    let alone = GangClaim { admitted: true, ..claim.clone() };
+fn claim_fits(claim: GangClaim, input: &GrantInput, plan: &Plan) -> bool {
+    let alone = GangClaim { admitted: true, ..claim };
     let slots = slots::divide(&input.room, &[alone], &[], &plan.capacity, &plan.resources);
     slots.iter().all(|slots| slots.fits && slots.total() > 0)
 }

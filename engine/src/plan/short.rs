@@ -1,31 +1,30 @@
 //! What stands in the way of those who lack part of their share, and since when they do.
 
-use crate::amounts::{Amounts, Resource};
+use crate::amounts::Amounts;
 use crate::choice::ReclaimResult;
-use crate::grants::{GrantInput, falls};
+use crate::cluster::Cluster;
+use crate::grants::falls;
+use crate::leaf::Leaf;
 use crate::reason::Reason;
 use crate::snapshot::{GrantGate, Queue, Remembered};
 use crate::time::Timestamp;
+use crate::tree::BranchMap;
 
 /// What stands in the way of those who are short and not fenced in; `overdue` pods hang in Terminating.
 pub(super) fn why_short(
-    input: &GrantInput<'_>,
-    allocated: &[Amounts],
+    cluster: Cluster<'_>,
+    allocated: &BranchMap<Amounts>,
     reclaim: &ReclaimResult,
     overdue: usize,
-    resources: &[Resource],
 ) -> Reason {
-    let leaving = input
-        .leaves
-        .iter()
-        .flatten()
-        .map(|leaf| usize::try_from(leaf.namespace_usage.pods.terminating).unwrap_or(usize::MAX));
+    let terminating = |leaf: &Leaf<'_>| leaf.namespace_usage.pods.terminating;
+    let leaving = cluster.each_leaf().map(|leaf| usize::try_from(terminating(leaf)).unwrap_or(usize::MAX));
     let leaving = leaving.fold(0, usize::saturating_add);
-    let branches = input.tree.branches.iter().zip(allocated).enumerate();
     let falling = || {
-        branches
-            .clone()
-            .any(|(at, (branch, allocated))| branch.reach.lowers() && falls(input, at, allocated, resources))
+        cluster.each_leaf().any(|leaf| {
+            cluster.tree.branches[leaf.at].reach.lowers()
+                && falls(leaf, &allocated[leaf.at], cluster.governed)
+        })
     };
     if leaving > overdue || reclaim.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
         Reason::WaitingForPreemption

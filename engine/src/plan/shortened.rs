@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 use super::stuck_terminating::again;
 use super::{Eviction, Plan};
 use crate::amounts::Amounts;
+use crate::cluster::Cluster;
 use crate::demand::earliest;
 use crate::leaf::Leaf;
 use crate::names::QueueName;
-use crate::snapshot::{Pod, Snapshot, Workloads};
+use crate::snapshot::{Pod, Workloads};
 use crate::time::Timestamp;
-use crate::tree::{Index, Tree};
+use crate::tree::{BranchId, BranchMap};
 
 /// What is to be evicted again.
 #[derive(Debug, Default)]
@@ -29,7 +30,7 @@ pub(super) struct Shortened {
 /// A terminating pod of a queue that uses more than it deserves.
 struct Leaving<'a> {
     deadline: Timestamp,
-    at: Index,
+    leaf: &'a Leaf<'a>,
     pod: &'a Pod,
     /// The most grace that its queue allows, in seconds, where the pod has more left.
     cap: Option<u32>,
@@ -37,7 +38,7 @@ struct Leaving<'a> {
 
 /// A queue that lacks part of its share.
 struct Short<'a> {
-    at: Index,
+    at: BranchId,
     name: &'a QueueName,
     lacking: Amounts,
 }
@@ -45,54 +46,39 @@ struct Short<'a> {
 impl Shortened {
     /// The pods to evict again with the cap of their queue, as few as cover what other queues lack beside the pods that
     /// are gone sooner and the victims of `plan`.
-    pub(super) fn of(
-        snapshot: &Snapshot,
-        tree: &Tree<'_>,
-        leaves: &[Option<Leaf<'_>>],
-        deserved: &[Amounts],
-        plan: &Plan,
-    ) -> Self {
+    pub(super) fn of(cluster: Cluster<'_>, targets: &BranchMap<Amounts>, plan: &Plan) -> Self {
         let mut shortened = Self::default();
-        let ends_some = |leaf: &Leaf<'_>| leaf.namespace_usage.pods.terminating > 0;
-        if !leaves.iter().flatten().any(ends_some) {
+        if !cluster.each_leaf().any(|leaf| leaf.namespace_usage.pods.terminating > 0) {
             return shortened;
         }
-        let above = |leaf: &Leaf<'_>, deserved| leaf.namespace_usage.charged.less(deserved);
-        let mut over: Vec<Amounts> = (leaves.iter().zip(deserved))
-            .map(|(leaf, deserved)| leaf.as_ref().map(|leaf| above(leaf, deserved)).unwrap_or_default())
-            .collect();
-        let mut leaving = leaving(tree, leaves, &over, plan, snapshot.now);
+        let tree = cluster.tree;
+        let mut over = cluster.of_leaves(|leaf| leaf.namespace_usage.charged.less(&targets[leaf.at]));
+        let mut leaving = leaving(cluster, &over, plan);
         if leaving.iter().all(|one| one.cap.is_none()) {
             return shortened;
         }
-        let mut short = short(snapshot, tree, leaves, deserved, plan);
+        let mut short = short(cluster, targets, plan);
         if short.is_empty() {
             return shortened;
         }
-        let may_take = |taker: Index, of: Index| {
+        let may_take = |taker: BranchId, of: BranchId| {
             let inside = |fence| tree.path_up(of).any(|(above, _)| above == fence);
             taker != of && tree.fence_above(taker).is_none_or(inside)
         };
         for victim in plan.evictions.iter().chain(&plan.waiting) {
-            let Some(at) = tree.branches.iter().position(|branch| branch.name == victim.queue) else {
-                continue;
-            };
-            let Some(over) = over.get_mut(at) else { continue };
-            let frees = victim.requests.min(over);
-            *over = over.less(&victim.requests);
+            let Some(at) = tree.leaves.get(&victim.queue.namespace).copied() else { continue };
+            let frees = victim.requests.min(&over[at]);
+            over[at] = over[at].less(&victim.requests);
             cover(&mut short, &frees, |taker| may_take(taker, at));
         }
-        let mut workloads: BTreeMap<Index, Workloads<'_>> = BTreeMap::new();
+        let mut workloads: BTreeMap<BranchId, Workloads<'_>> = BTreeMap::new();
         // What is gone soonest counts first.
-        leaving.sort_by_key(|one| (one.cap.is_some(), one.deadline, one.at, &one.pod.name, &one.pod.uid));
-        for Leaving { deadline, at, pod, cap } in leaving {
-            let Some((branch, leaf)) = tree.branches.get(at).zip(leaves.get(at).and_then(Option::as_ref))
-            else {
-                continue;
-            };
-            let Some((over, deserved)) = over.get_mut(at).zip(deserved.get(at)) else { continue };
-            let frees = pod.requests().min(over);
-            *over = over.less(pod.requests());
+        leaving
+            .sort_by_key(|one| (one.cap.is_some(), one.deadline, one.leaf.at, &one.pod.name, &one.pod.uid));
+        for Leaving { deadline, leaf, pod, cap } in leaving {
+            let at = leaf.at;
+            let frees = pod.requests().min(&over[at]);
+            over[at] = over[at].less(pod.requests());
             let beneficiary = cover(&mut short, &frees, |taker| may_take(taker, at));
             let Some(cap) = cap else { continue };
             let workloads = workloads.entry(at).or_insert_with(|| Workloads::of(leaf.state));
@@ -101,7 +87,7 @@ impl Shortened {
             shortened.evictions.extend(beneficiary.map(|beneficiary| Eviction {
                 beneficiary: Some(beneficiary),
                 workload: workloads.of_pod(pod).cloned(),
-                ..again(&branch.name, leaf, pod, deserved, cap)
+                ..again(leaf, pod, &targets[at], cap)
             }));
         }
         shortened
@@ -110,29 +96,21 @@ impl Shortened {
 
 /// The terminating pods of queues that use more than they deserve; those with too long a grace only where the quota admits no
 /// successor.
-fn leaving<'a>(
-    tree: &Tree<'_>,
-    leaves: &'a [Option<Leaf<'_>>],
-    over: &[Amounts],
-    plan: &Plan,
-    now: Timestamp,
-) -> Vec<Leaving<'a>> {
+fn leaving<'a>(cluster: Cluster<'a>, over: &BranchMap<Amounts>, plan: &Plan) -> Vec<Leaving<'a>> {
     let mut all = Vec::new();
-    for (at, ((branch, leaf), over)) in tree.branches.iter().zip(leaves).zip(over).enumerate() {
-        let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.namespace_usage.pods.terminating > 0) else {
-            continue;
-        };
-        let in_force = plan.queues.get(&branch.name).is_some_and(|decided| decided.quota_in_force);
-        if over.is_empty() || leaf.never_evicted || !branch.reach.evicts() {
+    for leaf in cluster.each_leaf().filter(|leaf| leaf.namespace_usage.pods.terminating > 0) {
+        let in_force = plan.queues.get(&leaf.name).is_some_and(|decided| decided.quota_in_force);
+        let evicts = cluster.tree.branches[leaf.at].reach.evicts();
+        if over[leaf.at].is_empty() || leaf.never_evicted || !evicts {
             continue;
         }
         let most = leaf.eviction.most_grace_seconds();
-        let latest = now.plus_seconds(i64::from(most));
+        let latest = cluster.snapshot.now.plus_seconds(i64::from(most));
         for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged() && pod.non_preemptible.is_none()) {
             let Some(deadline) = pod.deletion.filter(|deadline| in_force || *deadline <= latest) else {
                 continue;
             };
-            all.push(Leaving { deadline, at, pod, cap: (deadline > latest).then_some(most) });
+            all.push(Leaving { deadline, leaf, pod, cap: (deadline > latest).then_some(most) });
         }
     }
     all
@@ -144,30 +122,23 @@ fn leaving<'a>(
 /// is of no use to it. So no queue both gives and lacks a resource, and the room of a pod goes to the queue that can
 /// take from the fewest: then no order in which pods end covers more than another, and an eviction again changes nothing for the
 /// rest.
-fn short<'a>(
-    snapshot: &Snapshot,
-    tree: &'a Tree<'_>,
-    leaves: &[Option<Leaf<'_>>],
-    deserved: &[Amounts],
-    plan: &Plan,
-) -> Vec<Short<'a>> {
-    let branches = tree.branches.iter().zip(leaves).zip(deserved).enumerate();
-    let mut short: Vec<Short<'a>> = branches
-        .filter_map(|(at, ((branch, leaf), deserved))| {
-            let leaf = leaf.as_ref().filter(|leaf| !leaf.queue.is_delayed(snapshot.now))?;
-            let comes_back = leaf.namespace_usage.charged.min(deserved).less(&leaf.staying);
-            let lacking = plan.queues.get(&branch.name)?.lacking.less(&comes_back);
-            let waits = branch.reach.evicts() && !lacking.is_empty();
-            waits.then_some(Short { at, name: &branch.name, lacking })
-        })
-        .collect();
+fn short<'a>(cluster: Cluster<'a>, targets: &BranchMap<Amounts>, plan: &Plan) -> Vec<Short<'a>> {
+    let tree = cluster.tree;
+    let waiting = cluster.each_leaf().filter(|leaf| !leaf.queue.is_delayed(cluster.snapshot.now));
+    let short = waiting.filter_map(|leaf| {
+        let comes_back = leaf.namespace_usage.charged.min(&targets[leaf.at]).less(&leaf.staying);
+        let lacking = plan.queues.get(&leaf.name)?.lacking.less(&comes_back);
+        let waits = tree.branches[leaf.at].reach.evicts() && !lacking.is_empty();
+        waits.then_some(Short { at: leaf.at, name: &leaf.name, lacking })
+    });
+    let mut short: Vec<Short<'a>> = short.collect();
     let depth = |at| tree.fence_above(at).map_or(0, |fence| tree.path_up(fence).count());
     short.sort_by_key(|short| (std::cmp::Reverse(depth(short.at)), short.at));
     short
 }
 
 /// Books `frees` for the queues that may take it and lack some of it, and names the first of them.
-fn cover(short: &mut [Short<'_>], frees: &Amounts, may_take: impl Fn(Index) -> bool) -> Option<QueueName> {
+fn cover(short: &mut [Short<'_>], frees: &Amounts, may_take: impl Fn(BranchId) -> bool) -> Option<QueueName> {
     let mut left = frees.clone();
     let mut first = None;
     for taker in short.iter_mut().filter(|short| may_take(short.at)) {

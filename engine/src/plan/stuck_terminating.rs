@@ -4,13 +4,13 @@ use std::cell::LazyCell;
 
 use super::{Eviction, PodId, Stage};
 use crate::amounts::Amounts;
+use crate::cluster::Cluster;
 use crate::demand::earliest;
 use crate::leaf::Leaf;
-use crate::names::QueueName;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Workloads};
 use crate::time::Timestamp;
-use crate::tree::{Branch, Tree};
+use crate::tree::BranchMap;
 
 /// How long past its deadline a pod counts as one that does not go by itself, in seconds. A kubelet needs a moment
 /// after the grace is over, and a cluster under load some more.
@@ -29,26 +29,19 @@ pub(super) struct StuckTerminating {
 }
 
 impl StuckTerminating {
-    /// Those that hang in the namespaces of `leaves`, by name; an entry of `leaves` a branch.
-    pub(super) fn of(
-        tree: &Tree<'_>,
-        leaves: &[Option<Leaf<'_>>],
-        deserved: &[Amounts],
-        now: Timestamp,
-    ) -> Self {
+    /// Those that hang in governed namespaces, by name.
+    pub(super) fn of(cluster: Cluster<'_>, targets: &BranchMap<Amounts>) -> Self {
         let mut stuck_terminating = Self::default();
-        for ((branch, leaf), deserved) in tree.branches.iter().zip(leaves).zip(deserved) {
-            if let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.namespace_usage.pods.terminating > 0) {
-                stuck_terminating.add(branch, leaf, deserved, now);
-            }
+        for leaf in cluster.each_leaf().filter(|leaf| leaf.namespace_usage.pods.terminating > 0) {
+            stuck_terminating.add(cluster, leaf, &targets[leaf.at]);
         }
         stuck_terminating.overdue.sort();
         stuck_terminating.forced.sort_by(|a, b| a.pod.cmp(&b.pod));
         stuck_terminating
     }
 
-    fn add(&mut self, branch: &Branch<'_>, leaf: &Leaf<'_>, deserved: &Amounts, now: Timestamp) {
-        let queue = &branch.name;
+    fn add(&mut self, cluster: Cluster<'_>, leaf: &Leaf<'_>, target: &Amounts) {
+        let (now, reach) = (cluster.snapshot.now, &cluster.tree.branches[leaf.at].reach);
         let workloads = LazyCell::new(|| Workloads::of(leaf.state));
         for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged()) {
             let Some(deadline) = pod.deletion else { continue };
@@ -60,30 +53,24 @@ impl StuckTerminating {
                 at <= now
             };
             let is_overdue = is_past(OVERDUE_SECONDS);
-            let wait = leaf.eviction.force_after_seconds.filter(|_| !pod.forced && branch.reach.evicts());
+            let wait = leaf.eviction.force_after_seconds.filter(|_| !pod.forced && reach.evicts());
             let is_to_be_forced = wait.is_some_and(|wait| is_past(i64::from(wait)));
-            self.overdue.extend(is_overdue.then(|| id(queue, pod)));
+            self.overdue.extend(is_overdue.then(|| PodId::of(&leaf.name.namespace, pod)));
             self.forced.extend(is_to_be_forced.then(|| Eviction {
                 reason: Reason::ForceDeleted,
                 workload: workloads.of_pod(pod).cloned(),
-                ..again(queue, leaf, pod, deserved, 0)
+                ..again(leaf, pod, target, 0)
             }));
         }
     }
 }
 
 /// The eviction of a terminating pod with the grace `grace_seconds`; its workload is left open.
-pub(super) fn again(
-    queue: &QueueName,
-    leaf: &Leaf<'_>,
-    pod: &Pod,
-    deserved: &Amounts,
-    grace_seconds: u32,
-) -> Eviction {
+pub(super) fn again(leaf: &Leaf<'_>, pod: &Pod, target: &Amounts, grace_seconds: u32) -> Eviction {
     Eviction {
-        pod: id(queue, pod),
+        pod: PodId::of(&leaf.name.namespace, pod),
         workload: None,
-        queue: queue.clone(),
+        queue: leaf.name.clone(),
         beneficiary: None,
         reason: Reason::GraceShortened,
         stage: Stage::Terminating,
@@ -91,11 +78,7 @@ pub(super) fn again(
         priority: pod.priority,
         requests: pod.requests().clone(),
         used: leaf.namespace_usage.charged.clone(),
-        deserved: deserved.clone(),
+        deserved: target.clone(),
         grace_seconds: Some(grace_seconds),
     }
-}
-
-fn id(queue: &QueueName, pod: &Pod) -> PodId {
-    PodId { namespace: queue.namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() }
 }

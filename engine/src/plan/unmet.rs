@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 
 use super::{Lowered, Preemptor, QueuePlan, Unmet, rollouts};
 use crate::amounts::{Amount, Amounts, Resource};
+use crate::cluster::Cluster;
 use crate::demand::{Ask, earliest, node_patience, why_ignored};
 use crate::leaf::Leaf;
 use crate::names::OwnerUid;
 use crate::reason::Reason;
-use crate::snapshot::{Owner, OwnerKind, Pod, Rejection, Snapshot};
+use crate::snapshot::{Owner, OwnerKind, Pod, Rejection};
 use crate::time::Timestamp;
-use crate::tree::{Index, Tree};
+use crate::tree::{BranchId, BranchMap};
 
 /// For how long there may be room and pods that an owner lacks may not be there before they count as not created.
 const NOT_CREATED_SECONDS: i64 = 60;
@@ -40,15 +41,12 @@ struct Signs<'a> {
 }
 
 /// What stands in the way of the pods and owners of one leaf.
-pub(super) struct Obstacles<'a, 'l> {
-    pub(super) snapshot: &'a Snapshot,
-    pub(super) tree: &'a Tree<'a>,
-    pub(super) at: Index,
-    pub(super) leaf: &'a Leaf<'l>,
-    pub(super) decided: &'a QueuePlan,
-    /// What the pods below every queue request; an entry a branch.
-    pub(super) used: &'a [Amounts],
-    pub(super) resources: &'a [Resource],
+pub(super) struct Obstacles<'a, 'p> {
+    pub(super) cluster: Cluster<'a>,
+    pub(super) leaf: &'a Leaf<'a>,
+    pub(super) decided: &'p QueuePlan,
+    /// What the pods below every queue request.
+    pub(super) used: &'p BranchMap<Amounts>,
 }
 
 impl Obstacles<'_, '_> {
@@ -71,7 +69,7 @@ impl Obstacles<'_, '_> {
             }
             if let Some(since) = self.waiting(ask, signs.newest) {
                 let until = since.plus_seconds(NOT_CREATED_SECONDS);
-                if until > self.snapshot.now {
+                if until > self.cluster.snapshot.now {
                     found.next_change = earliest(found.next_change, Some(until));
                 } else {
                     found.not_created.insert(owner.uid.clone(), since);
@@ -84,15 +82,10 @@ impl Obstacles<'_, '_> {
             let split = [(reason, counted), (other, ask.pods.saturating_sub(counted))];
             for (reason, pods) in split.into_iter().filter(|(_, pods)| *pods > 0) {
                 found.unmet.push(Unmet {
-                    who: Preemptor::of(owner),
                     controller: owner.controller.clone(),
-                    pods,
-                    requests: owner.shape.requests.clone(),
-                    reason,
                     rejection: rejection.clone().filter(|_| reason == Reason::PodsRejected),
-                    left_out: owner.shape.left_out.clone(),
                     lowered: Lowered::of(owner),
-                    incomplete_gang: None,
+                    ..Unmet::new(Preemptor::of(owner), pods, &owner.shape, reason)
                 });
             }
         }
@@ -109,7 +102,7 @@ impl Obstacles<'_, '_> {
         if !may_start {
             return None;
         }
-        let now = self.snapshot.now;
+        let now = self.cluster.snapshot.now;
         let since = self.leaf.queue.remembered.waiting.get(&ask.owner.uid).copied().unwrap_or(now);
         // Every new pod restarts the time. A time in the future comes from a wrong clock.
         Some(newest.map_or(since, |newest| since.max(newest)).min(now))
@@ -119,7 +112,7 @@ impl Obstacles<'_, '_> {
     fn is_let_in(&self, unit: &Amounts) -> bool {
         let quota = self.leaf.state.quota.as_ref();
         let decided = self.decided;
-        self.resources.iter().filter(|resource| unit.get(resource).is_positive()).all(|resource| {
+        self.cluster.governed.iter().filter(|resource| unit.get(resource).is_positive()).all(|resource| {
             // Admission may have charged pods that are not seen yet.
             let unseen = quota.and_then(|quota| quota.charged.get(resource)).unwrap_or_default();
             let with = decided.used.get(resource).max(unseen) + unit.get(resource);
@@ -171,25 +164,19 @@ impl Obstacles<'_, '_> {
                 known.insert((&owner.uid, reason), unmet.len());
             }
             unmet.push(Unmet {
-                who: owner.map_or_else(|| Preemptor::Pod(pod.name.clone()), |owner| Preemptor::of(owner)),
                 controller: owner.and_then(|owner| owner.controller.clone()),
-                pods: 1,
-                requests: pod.requests().clone(),
-                reason,
                 lowered: owner.and_then(|owner| Lowered::of(owner)),
-                incomplete_gang: None,
-                rejection: None,
-                left_out: pod.shape.left_out.clone(),
+                ..Unmet::new(Preemptor::of_pod(pod, owner.copied()), 1, &pod.shape, reason)
             });
         }
         unmet
     }
 
     fn of_pod(&self, pod: &Pod) -> Reason {
-        let now = self.snapshot.now;
+        let now = self.cluster.snapshot.now;
         if let Some(reason) = why_ignored(pod, &self.leaf.demand.trust) {
             reason
-        } else if node_patience(pod, &self.snapshot.settings, now).is_some() {
+        } else if node_patience(pod, &self.cluster.snapshot.settings, now).is_some() {
             Reason::WaitingForNodes
         } else if !pod.shape.left_out.is_nothing() {
             Reason::NoNodeFits
@@ -201,15 +188,13 @@ impl Obstacles<'_, '_> {
     fn of_ask(&self, ask: &Ask<'_>, rejected: bool) -> Reason {
         let unit = &ask.owner.shape.requests;
         let with = |used: Amount, resource: &Resource| used + unit.get(resource);
-        let asked = || self.resources.iter().filter(|resource| unit.get(resource).is_positive());
-        let used = |at: Index, resource: &Resource| {
-            self.used.get(at).map(|used| used.get(resource)).unwrap_or_default()
-        };
+        let asked = || self.cluster.governed.iter().filter(|resource| unit.get(resource).is_positive());
+        let used = |at: BranchId, resource: &Resource| self.used[at].get(resource);
         let above_foreign = asked().any(|resource| {
             let bound = self.leaf.state.foreign_quotas.get(resource);
-            bound.is_some_and(|bound| with(used(self.at, resource), resource) > bound)
+            bound.is_some_and(|bound| with(used(self.leaf.at, resource), resource) > bound)
         });
-        let above_limit = self.tree.path_up(self.at).any(|(at, branch)| {
+        let above_limit = self.cluster.tree.path_up(self.leaf.at).any(|(at, branch)| {
             asked().any(|resource| {
                 let limit = branch.queue.limit.get(resource);
                 limit.is_some_and(|limit| with(used(at, resource), resource) > limit)

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Eviction;
 use super::reach::Withheld;
-use crate::amounts::{Amounts, Resource};
+use crate::amounts::Amounts;
 use crate::choice::ReclaimResult;
-use crate::grants::{GrantInput, falls};
+use crate::cluster::Cluster;
+use crate::grants::falls;
+use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::reason::Reason;
-use crate::tree::{Branch, Tree};
+use crate::tree::{Branch, BranchMap, Tree};
 
 /// What is decided and not carried out.
 #[derive(Debug, Default)]
@@ -25,14 +27,13 @@ pub(super) struct WithheldEvictions {
 impl WithheldEvictions {
     /// Takes them out of `reclaim`, and what they would free out of what is owed.
     pub(super) fn take_out(
-        input: &GrantInput<'_>,
-        allocated: &[Amounts],
+        cluster: Cluster<'_>,
+        allocated: &BranchMap<Amounts>,
         reclaim: &mut ReclaimResult,
-        resources: &[Resource],
     ) -> Self {
         let mut withheld = Self::default();
-        let tree = input.tree;
-        if tree.branches.iter().all(|branch| branch.reach.evicts()) {
+        let tree = cluster.tree;
+        if tree.branches.values().all(|branch| branch.reach.evicts()) {
             return withheld;
         }
         let mut served: BTreeSet<QueueName> = BTreeSet::new();
@@ -56,7 +57,7 @@ impl WithheldEvictions {
         }
         withheld.of.retain(|beneficiary, _| !served.contains(beneficiary));
         if withheld.first.is_none() {
-            withheld.first = first_kept_quota(input, allocated, resources);
+            withheld.first = first_kept_quota(cluster, allocated);
         }
         withheld
     }
@@ -83,19 +84,13 @@ impl WithheldEvictions {
 fn cause(tree: &Tree<'_>, eviction: &Eviction) -> Option<Withheld> {
     let queues = std::iter::once(&eviction.queue).chain(&eviction.beneficiary);
     let mut leaves = queues.filter_map(|queue| tree.leaves.get(&queue.namespace));
-    leaves.find_map(|at| tree.branches.get(*at)?.reach.withheld())
+    leaves.find_map(|at| tree.branches[*at].reach.withheld())
 }
 
 /// What keeps the first quota that would be lowered as it is.
-fn first_kept_quota(
-    input: &GrantInput<'_>,
-    allocated: &[Amounts],
-    resources: &[Resource],
-) -> Option<Withheld> {
-    let branches = input.tree.branches.iter().zip(allocated).enumerate();
-    let mut kept = branches.filter(|(at, (branch, allocated))| {
-        !branch.reach.lowers() && falls(input, *at, allocated, resources)
-    });
-    let (_, (branch, _)) = kept.next()?;
-    branch.reach.withheld()
+fn first_kept_quota(cluster: Cluster<'_>, allocated: &BranchMap<Amounts>) -> Option<Withheld> {
+    let reach = |leaf: &Leaf<'_>| &cluster.tree.branches[leaf.at].reach;
+    let is_kept =
+        |leaf: &&Leaf<'_>| !reach(leaf).lowers() && falls(leaf, &allocated[leaf.at], cluster.governed);
+    reach(cluster.each_leaf().find(is_kept)?).withheld()
 }

@@ -10,4 +10,4 @@ pub(crate) use deserved::{Shares, Wish, shares};
 pub use divide::{Claim, divide};
 pub(crate) use fraction::Fraction;
 pub use level::{Level, fill};
-pub(crate) use pour::{Room, WaterFilling, get, sums};
+pub(crate) use pour::{WaterFilling, sums, sums_within};

@@ -22,9 +22,6 @@ pub struct GangClaim {
     /// Whether as many of its pods as its floor are there to stay. Where a room has become too small for all that were let
     /// in, those go first that others' needs have taken apart.
     pub intact: bool,
-    /// Whether, once it has been let in, whoever is of a strictly higher priority comes before it all the same. The same
-    /// for all that ask.
-    pub yields: bool,
     /// Its tasks, in the order of its spec.
     pub tasks: Vec<TaskClaim>,
 }
@@ -42,7 +39,7 @@ pub struct TaskClaim {
     pub running: u32,
 }
 
-/// Pods of somebody else in the queue that were refused. They stand in line with the gangs that wait.
+/// Pods of another workload of the queue that were refused. They stand in line with the gangs that wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rival {
     /// Whose they are, to have an order.

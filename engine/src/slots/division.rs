@@ -98,27 +98,24 @@ fn divide_once(
     slots
 }
 
-/// Everybody, first to be let in first: gangs that were let in, those before that nothing has taken apart; then who waits,
-/// and for one pod gangs all of whose floor has succeeded, so that they come to their end. Where gangs yield, all of them by
-/// priority before that.
+/// All in the order in which they are let in: gangs that were let in, those before that nothing has taken apart; then those that
+/// wait, and for one pod gangs all of whose floor has succeeded, so that they come to their end.
 fn in_turn<'a>(claims: &'a [GangClaim], rivals: &'a [Rival]) -> Vec<Waiting<'a>> {
-    let yields = claims.iter().any(|claim| claim.yields);
-    let rank = |priority: i32| yields.then_some(Reverse(priority));
     let gangs = claims.iter().enumerate().map(|(at, claim)| {
         let waits = !claim.admitted || claim.needs_nothing();
-        ((rank(claim.priority), waits, !waits && !claim.intact, key(claim), false), Waiting::Gang(at))
+        ((waits, !waits && !claim.intact, key(claim), false), Waiting::Gang(at))
     });
     let others = rivals.iter().map(|rival| {
         let key = (Reverse(rival.priority), rival.created, &rival.name);
-        ((rank(rival.priority), true, false, key, true), Waiting::Others(rival))
+        ((true, false, key, true), Waiting::Others(rival))
     });
     let mut all: Vec<(Turn<'a>, Waiting<'a>)> = gangs.chain(others).collect();
     all.sort_by_key(|(turn, _)| *turn);
     all.into_iter().map(|(_, waiting)| waiting).collect()
 }
 
-/// Where gangs yield the priority; whether it waits; whether it was taken apart; [`Key`]; whether it is no gang.
-type Turn<'a> = (Option<Reverse<i32>>, bool, bool, Key<'a>, bool);
+/// Whether it waits; whether it was taken apart; [`Key`]; whether it is no gang.
+type Turn<'a> = (bool, bool, Key<'a>, bool);
 
 /// By priority, then by age, then by name.
 type Key<'a> = (Reverse<i32>, Timestamp, &'a Arc<str>);

@@ -81,10 +81,7 @@ impl Snapshot {
     #[must_use]
     pub fn could_run(&self, shape: &Shape) -> bool {
         self.nodes.iter().any(|(name, node)| {
-            node.counts
-                && shape.left_out.is_nothing()
-                && shape.requests.fits_in(&node.allocatable)
-                && shape.placement.allows(name.as_str(), &node.labels, &node.taints)
+            node.counts && shape.requests.fits_in(&node.allocatable) && node.may_run(name, shape)
         })
     }
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Taint;
+use super::{Shape, Taint};
 use crate::amounts::Amounts;
 use crate::labels::Labels;
+use crate::names::NodeName;
 
 /// What the engine needs to know of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,4 +22,11 @@ pub struct Node {
     pub labels: Labels,
     /// What keeps pods away from it.
     pub taints: Arc<[Taint]>,
+}
+
+impl Node {
+    /// Whether a pod of this shape may run on the node, which has this `name`, if there is room.
+    pub(crate) fn may_run(&self, name: &NodeName, shape: &Shape) -> bool {
+        shape.left_out.is_nothing() && shape.placement.allows(name.as_str(), &self.labels, &self.taints)
+    }
 }

@@ -70,12 +70,12 @@ impl Unspecified {
 
 impl Owner {
     /// How many pods it would want if it had not been scaled down for others.
-    pub(crate) fn rightful(&self) -> u32 {
+    pub fn rightful(&self) -> u32 {
         self.wanted.saturating_add(self.size.held_back)
     }
 
     /// The object that its pods name as their controller: of a task of a QueueJob its Job.
-    pub(crate) fn as_named_by_pods(&self) -> Workload {
+    pub fn as_named_by_pods(&self) -> Workload {
         let (api_version, kind) = match self.kind {
             OwnerKind::DaemonSet | OwnerKind::ReplicaSet | OwnerKind::StatefulSet => {
                 ("apps/v1", self.kind.name())
@@ -93,7 +93,7 @@ impl Owner {
     }
 
     /// Why admission refuses its pods whatever room there is beside `quota`, as far as that is known.
-    pub(crate) fn rejection(&self, quota: Option<&Quota>) -> Option<Rejection> {
+    pub fn rejection(&self, quota: Option<&Quota>) -> Option<Rejection> {
         if let Some(said) = &self.rejected {
             return Some(Rejection::Said(Arc::clone(said)));
         }

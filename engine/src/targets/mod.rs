@@ -20,16 +20,16 @@ use rest::hand_out_rest;
 use stamp::{Stamp, newest_bare_pod};
 
 use crate::amounts::{Amounts, Resource};
+use crate::cluster::Cluster;
 use crate::leaf::{Leaf, Unit};
 use crate::ledger::Targets;
 use crate::shares::Shares;
-use crate::snapshot::Snapshot;
-use crate::tree::{Branch, Tree};
+use crate::tree::BranchMap;
 
 /// The targets of leaves, and what has to be kept of them.
 pub(crate) struct Decided {
-    /// An entry a branch; nothing for parents.
-    pub(crate) targets: Vec<Amounts>,
+    /// Nothing for parents.
+    pub(crate) targets: BranchMap<Amounts>,
     /// For the ledger; none where every target is the deserved share.
     pub(crate) kept: Option<Arc<Targets>>,
 }
@@ -61,83 +61,53 @@ impl Making {
     }
 }
 
-/// The targets of `leaves`, which deserve `shares`: those that the ledger holds, unless something has changed from outside.
-pub(crate) fn targets<'a>(
-    tree: &Tree<'_>,
-    leaves: &[Option<Leaf<'a>>],
-    shares: &[Shares],
-    snapshot: &'a Snapshot,
-    capacity: &Amounts,
-    resources: &[Resource],
-) -> Decided {
-    let mut decided = whole(tree, leaves, shares, snapshot, capacity, resources);
-    for (target, leaf) in decided.targets.iter_mut().zip(leaves) {
-        if let Some(leaf) = leaf {
-            *target = damped(leaf, std::mem::take(target), resources);
-        }
+/// The targets of leaves that deserve `shares`: those that the ledger holds, unless something has changed from outside.
+pub(crate) fn targets(cluster: Cluster<'_>, shares: &BranchMap<Shares>) -> Decided {
+    let mut decided = whole(cluster, shares);
+    for leaf in cluster.each_leaf() {
+        decided.targets[leaf.at] = damped(leaf, &decided.targets[leaf.at], cluster.governed);
     }
     decided
 }
 
-fn whole<'a>(
-    tree: &Tree<'_>,
-    leaves: &[Option<Leaf<'a>>],
-    shares: &[Shares],
-    snapshot: &'a Snapshot,
-    capacity: &Amounts,
-    resources: &[Resource],
-) -> Decided {
-    let deserved: Vec<Amounts> = (leaves.iter().zip(shares))
-        .map(|(leaf, shares)| leaf.as_ref().map(|_| shares.deserved.clone()).unwrap_or_default())
-        .collect();
+fn whole(cluster: Cluster<'_>, shares: &BranchMap<Shares>) -> Decided {
+    let deserved = cluster.of_leaves(|leaf| shares[leaf.at].deserved.clone());
     // Where all that is shown fits, so does every unit.
     let is_short = |leaf: &Leaf<'_>, deserved: &Amounts| {
-        resources.iter().any(|one| leaf.demand.shown.get(one).max(leaf.staying.get(one)) > deserved.get(one))
+        let shown = |one: &Resource| leaf.demand.shown.get(one).max(leaf.staying.get(one));
+        cluster.governed.iter().any(|one| shown(one) > deserved.get(one))
     };
-    let short: Vec<Option<&Leaf<'a>>> = (leaves.iter().zip(&deserved))
-        .map(|(leaf, deserved)| leaf.as_ref().filter(|leaf| is_short(leaf, deserved)))
-        .collect();
-    let is_enough = short.iter().all(Option::is_none);
-    if is_enough && snapshot.targets.is_none() {
+    let is_enough = !cluster.each_leaf().any(|leaf| is_short(leaf, &deserved[leaf.at]));
+    if is_enough && cluster.snapshot.targets.is_none() {
         return Decided { targets: deserved, kept: None };
     }
-    let stamp = Stamp::of(tree, leaves, &deserved, capacity);
-    let newest = newest_bare_pod(leaves);
-    if let Some(kept) = snapshot.targets.as_ref().filter(|kept| kept.stamp == stamp && newest <= kept.newest)
-    {
-        let target = |(branch, deserved): (&Branch<'_>, Amounts)| {
-            kept.of.get(&branch.name.namespace).filter(|_| branch.is_leaf()).cloned().unwrap_or(deserved)
-        };
-        let targets = tree.branches.iter().zip(deserved).map(target).collect();
+    let stamp = Stamp::of(cluster, &deserved);
+    let newest = newest_bare_pod(cluster);
+    let kept = cluster.snapshot.targets.as_ref();
+    if let Some(kept) = kept.filter(|kept| kept.stamp == stamp && newest <= kept.newest) {
+        let targets = cluster.tree.branches.map(|at, branch| {
+            let target = kept.of.get(&branch.name.namespace).filter(|_| branch.is_leaf());
+            target.unwrap_or(&deserved[at]).clone()
+        });
         return Decided { targets, kept: Some(Arc::clone(kept)) };
     }
     if is_enough {
         return Decided { targets: deserved, kept: None };
     }
-    let mut making: Vec<Option<Making>> = (short.iter().zip(shares))
-        .map(|(leaf, shares)| leaf.map(|leaf| begin(leaf, shares, snapshot, capacity, resources)))
-        .collect();
-    let mut targets: Vec<Amounts> = (making.iter().zip(&deserved))
-        .map(|(making, deserved)| making.as_ref().map_or_else(|| deserved.clone(), Making::target))
-        .collect();
-    hand_out_rest(tree, &mut making, &mut targets, capacity, resources);
-    let of = (tree.branches.iter().zip(targets.iter().zip(&deserved)))
-        .filter(|(branch, (target, deserved))| branch.is_leaf() && target != deserved)
-        .map(|(branch, (target, _))| (branch.name.namespace.clone(), target.clone()));
-    let kept = Targets { stamp, newest, of: of.collect() };
-    Decided { targets, kept: Some(Arc::new(kept)) }
+    let mut making = cluster
+        .of_leaves(|leaf| is_short(leaf, &deserved[leaf.at]).then(|| begin(cluster, leaf, &shares[leaf.at])));
+    let mut targets =
+        making.map(|at, making| making.as_ref().map_or_else(|| deserved[at].clone(), Making::target));
+    hand_out_rest(cluster, &mut making, &mut targets);
+    let leaves = cluster.tree.leaves.iter().filter(|(_, at)| targets[**at] != deserved[**at]);
+    let of = leaves.map(|(namespace, at)| ((*namespace).clone(), targets[*at].clone())).collect();
+    Decided { targets, kept: Some(Arc::new(Targets { stamp, newest, of })) }
 }
 
 /// The target of a leaf within what it deserves.
-fn begin<'a>(
-    leaf: &Leaf<'a>,
-    shares: &Shares,
-    snapshot: &'a Snapshot,
-    capacity: &Amounts,
-    resources: &[Resource],
-) -> Making {
+fn begin<'a>(cluster: Cluster<'a>, leaf: &Leaf<'a>, shares: &Shares) -> Making {
     let deserved = &shares.deserved;
-    let mut left = leaf.units(deserved, snapshot, capacity, resources);
+    let mut left = leaf.units(deserved, cluster.snapshot, cluster.capacity, cluster.governed);
     let mut fitted = Amounts::new();
     for unit in &mut left {
         let fits = unit.requests.times_in(&deserved.less(&fitted), unit.count.into());
@@ -152,10 +122,7 @@ fn begin<'a>(
         let limit = |one: &Resource| leaf.queue.limit.get(one);
         let bounded = unit.requests.iter().filter(|(one, _)| limit(one).is_some());
         let bounded: Amounts = bounded.map(|(one, amount)| (one.clone(), amount)).collect();
-        let below_limit = bounded
-            .resources()
-            .map(|one| (one.clone(), limit(one).unwrap_or_default().less(filled.get(one))))
-            .collect();
+        let below_limit = leaf.queue.limit.amounts().less(&filled);
         let count = bounded.times_in(&below_limit, unit.count.into());
         filled.add_all(&unit.requests.times(count));
         let lacks = unit.requests.iter().filter(|(one, amount)| *amount > room.get(one));
@@ -165,8 +132,7 @@ fn begin<'a>(
     let request = leaf.queue.request.amounts();
     let fell = shares.demand.less(&leaf.demand.shown.max(&request));
     let claimed = request.min(&shares.demand).less(&possible).max(&fell).min(&room);
-    let held =
-        if leaf.never_evicted { leaf.namespace_usage.all_staying().of(resources) } else { Amounts::new() };
+    let held = leaf.wish().held.of(cluster.governed);
     let floor = leaf.queue.guaranteed.amounts().max(&held).min(deserved);
     Making { left, fitted, claimed, floor, demand: shares.demand.clone(), receives: !leaf.never_evicted }
 }

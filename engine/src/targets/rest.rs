@@ -5,31 +5,23 @@ use std::collections::BinaryHeap;
 
 use super::Making;
 use crate::amounts::{Amounts, Resource};
+use crate::cluster::Cluster;
 use crate::shares::Fraction;
-use crate::tree::{Index, Tree};
+use crate::tree::{BranchId, BranchMap};
 
 /// Hands out what is left unit by unit to the lowest target per weight whose next unit fits; units that run come first.
 pub(super) fn hand_out_rest(
-    tree: &Tree<'_>,
-    making: &mut [Option<Making>],
-    targets: &mut [Amounts],
-    capacity: &Amounts,
-    resources: &[Resource],
+    cluster: Cluster<'_>,
+    making: &mut BranchMap<Option<Making>>,
+    targets: &mut BranchMap<Amounts>,
 ) {
-    let sums = tree.sums(targets.to_vec());
-    let mut room = capacity.clone();
-    for root in &tree.roots {
-        room.subtract_all(sums.get(*root).unwrap_or(&Amounts::new()));
-    }
-    let mut rest = Rest { tree, capacity, resources, sums, room };
+    let sums = cluster.tree.sums(targets.clone());
+    let mut rest = Rest { cluster, room: cluster.tree.left(cluster.capacity, &sums), sums };
     for running in [true, false] {
         let receives =
-            |making: &&Making| making.receives && making.left.iter().any(|unit| unit.runs || !running);
-        let leaves = making
-            .iter()
-            .enumerate()
-            .filter(|(_, making)| making.as_ref().is_some_and(|making| receives(&making)));
-        let mut queue: BinaryHeap<Reverse<(Level, Index)>> =
+            |making: &Making| making.receives && making.left.iter().any(|unit| unit.runs || !running);
+        let leaves = making.iter().filter(|(_, making)| making.as_ref().is_some_and(receives));
+        let mut queue: BinaryHeap<Reverse<(Level, BranchId)>> =
             leaves.map(|(at, _)| Reverse((rest.level(at), at))).collect();
         while let Some(Reverse((level, at))) = queue.pop() {
             // Levels only rise, and of others the queues above may have.
@@ -38,11 +30,9 @@ pub(super) fn hand_out_rest(
                 queue.push(Reverse((now, at)));
                 continue;
             }
-            let Some(leaf) = making.get_mut(at).and_then(Option::as_mut) else { continue };
-            if rest.give_next(at, leaf, running)
-                && let Some(target) = targets.get_mut(at)
-            {
-                *target = leaf.target();
+            let Some(leaf) = &mut making[at] else { continue };
+            if rest.give_next(at, leaf, running) {
+                targets[at] = leaf.target();
                 queue.push(Reverse((rest.level(at), at)));
             }
         }
@@ -50,38 +40,35 @@ pub(super) fn hand_out_rest(
 }
 
 /// How much the queues from the root down to a leaf have, each by its weight among its siblings.
-type Level = Vec<(bool, Fraction, Index)>;
+type Level = Vec<(bool, Fraction, BranchId)>;
 
 struct Rest<'a> {
-    tree: &'a Tree<'a>,
-    capacity: &'a Amounts,
-    resources: &'a [Resource],
+    cluster: Cluster<'a>,
     /// The targets so far; of parents the sums of their children's.
-    sums: Vec<Amounts>,
+    sums: BranchMap<Amounts>,
     room: Amounts,
 }
 
 impl Rest<'_> {
-    fn level(&self, at: Index) -> Level {
-        let of_branch = |at: Index, weight: u32| {
-            let target = self.sums.get(at).cloned().unwrap_or_default();
+    fn level(&self, at: BranchId) -> Level {
+        let Cluster { tree, capacity, resources, .. } = self.cluster;
+        let of_branch = |at: BranchId, weight: u32| {
             let part = |one: &Resource| Fraction {
-                part: target.get(one).units(),
-                whole: self.capacity.get(one).units().saturating_mul(i128::from(weight.max(1))),
+                part: self.sums[at].get(one).units(),
+                whole: capacity.get(one).units().saturating_mul(i128::from(weight.max(1))),
             };
-            let offered = self.resources.iter().filter(|one| self.capacity.offers(one));
-            let most = offered.map(part).max().unwrap_or(Fraction { part: 0, whole: 1 });
+            let most = resources.iter().map(part).max().unwrap_or(Fraction { part: 0, whole: 1 });
             (weight == 0, most, at)
         };
         let mut level: Level =
-            self.tree.path_up(at).map(|(at, branch)| of_branch(at, branch.queue.weight)).collect();
+            tree.path_up(at).map(|(at, branch)| of_branch(at, branch.queue.weight)).collect();
         level.reverse();
         level
     }
 
     /// Gives the leaf at `at` the first of its units that fits; those that do not will not fit later either. Whether one
     /// did.
-    fn give_next(&mut self, at: Index, leaf: &mut Making, running: bool) -> bool {
+    fn give_next(&mut self, at: BranchId, leaf: &mut Making, running: bool) -> bool {
         let before = leaf.target();
         let mut given = false;
         let mut left = std::mem::take(&mut leaf.left);
@@ -99,26 +86,20 @@ impl Rest<'_> {
             unit.count > 0
         });
         leaf.left = left;
-        if given {
-            let more = leaf.target().less(&before);
-            self.room.subtract_all(&more);
-            let path: Vec<Index> = self.tree.path_up(at).map(|(index, _)| index).collect();
-            for index in path {
-                if let Some(sum) = self.sums.get_mut(index) {
-                    sum.add_all(&more);
-                }
-            }
-        }
+        let more = leaf.target().less(&before);
+        self.room.subtract_all(&more);
+        self.cluster.tree.path_up(at).for_each(|(index, _)| self.sums[index].add_all(&more));
         given
     }
 
     /// Whether so much more fits below every limit on the path and into the capacity.
-    fn fits(&self, at: Index, more: &Amounts) -> bool {
+    fn fits(&self, at: BranchId, more: &Amounts) -> bool {
         let fits = |one: &Resource| {
-            let below_limits = self.tree.path_up(at).all(|(index, branch)| {
-                let has = self.sums.get(index).map(|sum| sum.get(one)).unwrap_or_default();
-                has + more.get(one) <= branch.limit(one)
-            });
+            let below_limits = self
+                .cluster
+                .tree
+                .path_up(at)
+                .all(|(index, branch)| self.sums[index].get(one) + more.get(one) <= branch.limit(one));
             more.get(one) <= self.room.get(one) && below_limits
         };
         more.resources().all(fits)

@@ -1,10 +1,11 @@
 //! The stamp of targets: a hash of what they are made from, and of nothing that an own eviction changes.
 
 use crate::amounts::{Amounts, Resource};
+use crate::cluster::Cluster;
 use crate::leaf::Leaf;
 use crate::snapshot::Owner;
 use crate::time::Timestamp;
-use crate::tree::Tree;
+use crate::tree::BranchMap;
 
 /// A hash that is the same on every machine and in every version: FNV-1a of 64 bits.
 #[derive(Clone, Copy)]
@@ -15,23 +16,18 @@ const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 impl Stamp {
     /// The stamp of targets where all are to have `deserved`.
-    pub(super) fn of(
-        tree: &Tree<'_>,
-        leaves: &[Option<Leaf<'_>>],
-        deserved: &[Amounts],
-        capacity: &Amounts,
-    ) -> u64 {
+    pub(super) fn of(cluster: Cluster<'_>, deserved: &BranchMap<Amounts>) -> u64 {
         let mut stamp = Self(OFFSET);
-        stamp.amounts(capacity);
-        for ((branch, leaf), deserved) in tree.branches.iter().zip(leaves).zip(deserved) {
+        stamp.amounts(cluster.capacity);
+        for (at, branch) in cluster.tree.branches.iter() {
             stamp.text(branch.name.namespace.as_str());
             stamp.text(&branch.name.name);
             stamp.number(branch.queue.weight.into());
-            stamp.amounts(deserved);
+            stamp.amounts(&deserved[at]);
             for (resource, limit) in branch.queue.limit.iter().chain(branch.queue.guaranteed.iter()) {
                 stamp.amount(resource, limit.units());
             }
-            stamp.number(leaf.as_ref().map_or(0, wanted));
+            stamp.number(cluster.leaf(at).map_or(0, wanted));
         }
         stamp.0
     }
@@ -77,7 +73,7 @@ fn wanted(leaf: &Leaf<'_>) -> u64 {
 
 /// When the newest pod without a controller was created. Such a pod is not created again, so an eviction changes how many there
 /// are; only a new one is a change from outside.
-pub(super) fn newest_bare_pod(leaves: &[Option<Leaf<'_>>]) -> Option<Timestamp> {
-    let pods = leaves.iter().flatten().flat_map(|leaf| &leaf.state.pods);
+pub(super) fn newest_bare_pod(cluster: Cluster<'_>) -> Option<Timestamp> {
+    let pods = cluster.each_leaf().flat_map(|leaf| &leaf.state.pods);
     pods.filter(|pod| pod.is_charged() && pod.owner().is_none()).map(|pod| pod.created).max()
 }

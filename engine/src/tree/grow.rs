@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Branch, Index, Tree, stall};
+use super::{Branch, BranchId, BranchMap, Tree, stall};
 use crate::names::{Namespace, QueueName};
 use crate::plan::{Reach, Stall};
 use crate::snapshot::{Acceptance, NamespaceState, Queue, ReclaimFrom, Snapshot};
@@ -12,7 +12,8 @@ use crate::snapshot::{Acceptance, NamespaceState, Queue, ReclaimFrom, Snapshot};
 /// The oldest leaf of a namespace governs it. An invalid oldest one is not replaced by the next: two
 /// administrators disagreeing about a namespace must not change its share by one of them making a typing error.
 pub(crate) fn grow(snapshot: &Snapshot) -> Tree<'_> {
-    let mut tree = Tree::default();
+    let (roots, leaves, stalled) = <_>::default();
+    let mut tree = Tree { branches: BranchMap::empty(), roots, leaves, stalled };
     let mut known: BTreeMap<QueueName, (&Namespace, &Queue)> = BTreeMap::new();
     for (namespace, state) in &snapshot.namespaces {
         let oldest = state.governing();
@@ -35,40 +36,35 @@ pub(crate) fn grow(snapshot: &Snapshot) -> Tree<'_> {
     let mut by_path: Vec<(Vec<&QueueName>, &QueueName)> =
         placed.iter().map(|name| (path(name, &known), *name)).collect();
     by_path.sort();
-    let mut at: BTreeMap<&QueueName, Index> = BTreeMap::new();
+    let mut at: BTreeMap<&QueueName, BranchId> = BTreeMap::new();
     for (_, name) in by_path {
         let Some((namespace, queue)) = known.get(name) else { continue };
-        let index = tree.branches.len();
         let parent = queue.parent.as_ref().and_then(|parent| at.get(parent).copied());
-        match parent.and_then(|parent| tree.branches.get_mut(parent)) {
-            Some(parent) => parent.children.push(index),
-            None => tree.roots.push(index),
-        }
-        at.insert(name, index);
-        if queue.children.is_none() {
-            tree.leaves.insert(namespace, index);
-        }
         let state = snapshot.namespaces.get(namespace).filter(|_| queue.children.is_none());
-        let foreign = state.map(|state| &state.foreign_quotas);
-        let above = parent.and_then(|parent| tree.branches.get(parent));
+        let above = parent.map(|parent| &tree.branches[parent]);
         let inherited = above.map(|parent| parent.eviction).unwrap_or_default();
         let bound =
             above.map_or_else(|| Reach::of_operator(&snapshot.settings), |parent| parent.reach.clone());
         let takes_nothing = std::iter::successors(Some(name), |name| known.get(*name)?.1.parent.as_ref())
             .filter_map(|name| known.get(name))
             .any(|(_, queue)| queue.reclaim.from == ReclaimFrom::Nothing);
-        tree.branches.push(Branch {
+        let id = tree.branches.push(Branch {
             name: name.clone(),
             queue,
             parent,
             children: Vec::new(),
-            foreign,
+            foreign: state.map(|state| &state.foreign_quotas),
             eviction: queue.eviction.or(inherited),
             reach: bound.below(name, queue, snapshot.now),
             // A leaf that takes nothing is a fence around itself alone.
             is_fence: queue.reclaim.from == ReclaimFrom::Subtree
                 || (takes_nothing && queue.children.is_none()),
         });
+        parent.map_or(&mut tree.roots, |parent| &mut tree.branches[parent].children).push(id);
+        at.insert(name, id);
+        if queue.children.is_none() {
+            tree.leaves.insert(namespace, id);
+        }
     }
     tree
 }

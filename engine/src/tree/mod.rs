@@ -8,12 +8,14 @@
 //!  team-a/a    team-b/b
 //! ```
 
+mod branch_map;
 mod grow;
 mod kueue;
 mod stall;
 
 use std::collections::BTreeMap;
 
+pub(crate) use branch_map::{BranchId, BranchMap};
 pub(crate) use grow::grow;
 
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
@@ -21,18 +23,15 @@ use crate::names::{Namespace, QueueName};
 use crate::plan::{Reach, Stall};
 use crate::snapshot::{EvictionRules, Queue};
 
-/// A queue's place in [`Tree::branches`].
-pub(crate) type Index = usize;
-
 /// The queues that have a share, and those that have none.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tree<'a> {
     /// Every queue with a share, parents before their children, siblings by path.
-    pub(crate) branches: Vec<Branch<'a>>,
+    pub(crate) branches: BranchMap<Branch<'a>>,
     /// Those without a parent, by path.
-    pub(crate) roots: Vec<Index>,
+    pub(crate) roots: Vec<BranchId>,
     /// Which leaf governs which namespace.
-    pub(crate) leaves: BTreeMap<&'a Namespace, Index>,
+    pub(crate) leaves: BTreeMap<&'a Namespace, BranchId>,
     /// Every other Queue, and why.
     pub(crate) stalled: BTreeMap<QueueName, Stall>,
 }
@@ -42,9 +41,9 @@ pub(crate) struct Tree<'a> {
 pub(crate) struct Branch<'a> {
     pub(crate) name: QueueName,
     pub(crate) queue: &'a Queue,
-    pub(crate) parent: Option<Index>,
+    pub(crate) parent: Option<BranchId>,
     /// By path.
-    pub(crate) children: Vec<Index>,
+    pub(crate) children: Vec<BranchId>,
     /// Of a leaf what ResourceQuotas of others in its namespace allow: they bound its share as a limit does.
     pub(crate) foreign: Option<&'a Bounds>,
     /// What may be taken from it: its own rules, and those of the queues above it.
@@ -70,32 +69,46 @@ impl Branch<'_> {
 
 impl<'a> Tree<'a> {
     /// The queue at `at` and those above it, upwards.
-    pub(crate) fn path_up(&self, at: Index) -> impl Iterator<Item = (Index, &Branch<'a>)> {
-        let branch = move |at: Index| self.branches.get(at).map(|branch| (at, branch));
-        std::iter::successors(branch(at), move |(_, below)| branch(below.parent?))
+    pub(crate) fn path_up(&self, at: BranchId) -> impl Iterator<Item = (BranchId, &Branch<'a>)> {
+        let branch = |at: BranchId| (at, &self.branches[at]);
+        std::iter::successors(Some(branch(at)), move |(_, below)| Some(branch(below.parent?)))
     }
 
-    /// What leaves have, and for parents the sums of their children; an entry a branch.
-    pub(crate) fn sums(&self, of_leaves: Vec<Amounts>) -> Vec<Amounts> {
+    /// What leaves have, and for parents the sums of their children.
+    pub(crate) fn sums(&self, of_leaves: BranchMap<Amounts>) -> BranchMap<Amounts> {
         let mut sums = of_leaves;
-        for (at, branch) in self.branches.iter().enumerate().rev() {
+        for (at, branch) in self.branches.iter().rev() {
             for child in &branch.children {
-                let below = sums.get(*child).cloned().unwrap_or_default();
-                if let Some(entry) = sums.get_mut(at) {
-                    entry.add_all(&below);
-                }
+                let below = sums[*child].clone();
+                sums[at].add_all(&below);
             }
         }
         sums
     }
 
+    /// What is left of `all` beside what the roots have of `sums`; negative where they have more.
+    pub(crate) fn left(&self, all: &Amounts, sums: &BranchMap<Amounts>) -> Amounts {
+        let mut left = all.clone();
+        self.roots.iter().for_each(|root| left.subtract_all(&sums[*root]));
+        left
+    }
+
+    /// What is left below the limit of every parent beside `sums`; negative where there is more. The limit of a leaf is in its
+    /// target already.
+    pub(crate) fn slack(&self, sums: &BranchMap<Amounts>) -> BranchMap<Amounts> {
+        self.branches.map(|at, branch| {
+            let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
+            limits.map(|(one, limit)| (one.clone(), limit - sums[at].get(one))).collect()
+        })
+    }
+
     /// Whether a pause of the queue at `at` or of one above it lasts.
-    pub(crate) fn is_paused(&self, at: Index) -> bool {
-        self.branches.get(at).is_some_and(|branch| branch.reach.pause.is_some())
+    pub(crate) fn is_paused(&self, at: BranchId) -> bool {
+        self.branches[at].reach.pause.is_some()
     }
 
     /// The lowest fence that the queue at `at` is behind.
-    pub(crate) fn fence_above(&self, at: Index) -> Option<Index> {
+    pub(crate) fn fence_above(&self, at: BranchId) -> Option<BranchId> {
         self.path_up(at).find(|(_, branch)| branch.is_fence).map(|(index, _)| index)
     }
 }

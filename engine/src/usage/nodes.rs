@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::amounts::Amounts;
 use crate::keyed::KeyedMap;
 use crate::names::NodeName;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Node, Snapshot};
 
 /// A node as the pods bound to it name it.
 #[derive(Debug)]
@@ -60,7 +60,12 @@ impl<'a> NodesUsage<'a> {
         self.place(name).and_then(|at| self.all.get(at)).map(|node_usage| &node_usage.bound)
     }
 
-    /// The same of every node that exists, in the order of their names.
+    /// What the node called `name` offers beside that.
+    pub(crate) fn free(&self, name: &NodeName, node: &Node) -> Amounts {
+        self.bound_to(name).map_or_else(|| node.allocatable.clone(), |bound| node.allocatable.less(bound))
+    }
+
+    /// What pods request that are bound to each node that exists, in the order of their names.
     pub(crate) fn bound_to_all(&self) -> impl Iterator<Item = &Amounts> {
         self.all.iter().filter(|node_usage| node_usage.exists).map(|node_usage| &node_usage.bound)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use quotient_engine::advance::advance;
+use quotient_advance::advance;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::labels::Labels;
 use quotient_engine::names::{GangName, Namespace, NodeName, OwnerUid, QueueName, QueueUid};

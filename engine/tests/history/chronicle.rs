@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use quotient_engine::advance::{Advanced, advance, settle};
+use quotient_advance::{Advanced, advance, settle};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, PodUid, QueueName};
 use quotient_engine::plan::{Eviction, Plan, plan};

@@ -42,7 +42,7 @@ pub(super) fn while_victims_leave_no_other_goes(settled: &Snapshot, decided: &Pl
         return Ok(());
     }
     let mut later = settled.clone();
-    quotient_engine::advance::keep(&mut later, decided);
+    quotient_advance::keep(&mut later, decided);
     for state in later.namespaces.values_mut() {
         if state.pods.iter().any(|pod| leaving.contains(&pod.uid)) {
             let state = Arc::make_mut(state);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use quotient_engine::advance::{advance, settle};
+use quotient_advance::{advance, settle};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, QueueJobUid, QueueUid};
 use quotient_engine::plan::{Plan, SlotReason, Standing};

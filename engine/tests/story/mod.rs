@@ -23,7 +23,7 @@ mod parse;
 mod print;
 
 use expect_test::Expect;
-use quotient_engine::advance::{advance, settle};
+use quotient_advance::{advance, settle};
 use quotient_engine::plan::plan;
 
 pub(crate) use parse::{Scenario, parse, parts};

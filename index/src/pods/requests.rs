@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::pod_requests::{Container, InitContainer, Observed, PodRequests};
 use k8s_openapi::api::core::v1::{
     Container as Written, ContainerStatus, Pod, PodSpec, PodStatus, PodTemplateSpec, ResourceRequirements,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use quotient_engine::amounts::{Amounts, Resource};
-use quotient_engine::pod_requests::{Container, InitContainer, Observed, PodRequests};
 use quotient_engine::snapshot::LeftOut;
 
 use crate::governable::governable;

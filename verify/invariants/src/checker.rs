@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quotient_engine::amounts::{Amounts, Resource};
+use quotient_amounts::{Amounts, Resource};
 
 use crate::cluster_state::{ClusterState, LedgerFacts, Place};
 use crate::rules;

@@ -15,7 +15,8 @@ mod write;
 
 pub use checker::{InvariantChecker, Tolerance};
 pub use cluster_state::{
-    ClusterState, EntryFacts, GangFacts, LedgerFacts, NodeFacts, Place, PodFacts, QueueFacts, QuotaFacts,
+    ClusterState, EntryFacts, GangFacts, LedgerFacts, Mode, NodeFacts, Place, PodFacts, QueueFacts,
+    QuotaFacts,
 };
 pub use violation::{Invariant, Violation};
 pub use write::{Verb, Write};

@@ -14,7 +14,7 @@ mod passed;
 mod registry;
 mod report;
 
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::Pod as PodObject;
+use quotient_advance::settle;
 use quotient_crds::{RecentReclaim, Unmet};
-use quotient_engine::advance::settle;
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::NamespaceState;

@@ -1,7 +1,7 @@
 //! The Queue of one namespace, as its use or its quotas suggest.
 
+use quotient_advance::settle;
 use quotient_crds::{MAX_WEIGHT, Mode, QueueSpec, ResourceMap};
-use quotient_engine::advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::Namespace;
 use quotient_index::IndexSettings;

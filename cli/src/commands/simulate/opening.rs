@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use quotient_engine::advance::advance;
+use quotient_advance::advance;
 use quotient_engine::names::PodUid;
 use quotient_engine::plan::{Plan, PodId};
 use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Snapshot};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quotient_engine::advance::{Advanced, advance, advance_until, settle};
+use quotient_advance::{Advanced, advance, advance_until, settle};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, PodId, QueueJobPlan};
 use quotient_engine::snapshot::{Remembered, Snapshot};

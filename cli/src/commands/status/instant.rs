@@ -1,6 +1,6 @@
 //! The queues of one instant, ready to be shown.
 
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 use quotient_engine::plan::Plan;
 
 use super::args::StatusArgs;

@@ -3,7 +3,7 @@
 mod args;
 mod rows;
 
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 use serde::Serialize;
 
 use crate::commands::simulate::at_rest;

@@ -9,6 +9,5 @@ mod score;
 mod search;
 
 pub(crate) use room::{At, NodeResources};
-pub(crate) use score::Score;
-pub(crate) use search::NodeCandidate;
-pub(super) use search::{Group, Question, Search};
+pub(super) use search::Question;
+pub(crate) use search::{Group, Search};

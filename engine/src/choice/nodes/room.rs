@@ -36,10 +36,7 @@ impl<'a> NodeResources<'a> {
             .filter(|(_, node)| node.counts)
             .map(|(name, node)| (name, node.as_ref()))
             .collect();
-        let free = nodes.iter().map(|(name, node)| match usage.nodes.bound_to(name) {
-            Some(bound) => node.allocatable.less(bound),
-            None => node.allocatable.clone(),
-        });
+        let free = nodes.iter().map(|(name, node)| usage.nodes.free(name, node));
         let mut counting = 0..nodes.len();
         let place = |node: &Arc<Node>| node.counts.then(|| counting.next()).flatten();
         let mut node_resources = Self {
@@ -88,10 +85,7 @@ impl<'a> NodeResources<'a> {
     }
 
     fn allows(&self, at: At, shape: &Shape) -> bool {
-        let node = self.nodes.get(at);
-        shape.left_out.is_nothing()
-            && node
-                .is_some_and(|(name, node)| shape.placement.allows(name.as_str(), &node.labels, &node.taints))
+        self.nodes.get(at).is_some_and(|(name, node)| node.may_run(name, shape))
     }
 
     /// How much a pod of this shape prefers the node.

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use super::room::{At, NodeResources};
-use super::search::NodeCandidate;
 use crate::amounts::Amounts;
-use crate::choice::candidate::Candidate;
+use crate::choice::candidate::{Candidate, sum};
+use crate::choice::greedy_cover::part;
 use crate::choice::simulation::Level;
 use crate::names::{PodName, PodUid};
 use crate::plan::Stage;
@@ -45,26 +45,29 @@ impl Score {
     /// The cost of `victims` for a pod of `shape` on the node at `at`, but for the level; `scale` is what there is of each
     /// resource.
     pub(crate) fn of(
-        victims: &[NodeCandidate<'_>],
+        victims: &[Candidate<'_>],
         node_resources: &NodeResources<'_>,
         at: At,
         shape: &Shape,
         scale: &Amounts,
     ) -> Self {
-        let candidates = || victims.iter().map(|node_candidate| &node_candidate.candidate);
         let pods = |candidate: &Candidate<'_>| candidate.pods().len();
-        let last = candidates().map(|candidate| {
+        let last = victims.iter().map(|candidate| {
             let pod = candidate.pod;
             (Reverse(pod.started), Reverse(pod.created), Reverse(pod.name.clone()), Reverse(pod.uid.clone()))
         });
         Self {
-            protected: candidates().filter(|candidate| candidate.protected).map(pods).sum(),
-            running: candidates().any(|candidate| candidate.stage != Stage::NotRunning),
+            protected: victims.iter().filter(|candidate| candidate.protected).map(pods).sum(),
+            running: victims.iter().any(|candidate| candidate.stage != Stage::NotRunning),
             level: Reverse(Level::new()),
-            gang_members: candidates().filter(|candidate| candidate.gang.is_some()).map(pods).sum(),
-            stage: candidates().map(|candidate| candidate.stage).max(),
-            priority: candidates().map(|candidate| candidate.pod.priority).max().unwrap_or(i32::MIN),
-            pods: candidates().map(pods).sum(),
+            gang_members: victims
+                .iter()
+                .filter(|candidate| candidate.goes_after_single_pods())
+                .map(pods)
+                .sum(),
+            stage: victims.iter().map(|candidate| candidate.stage).max(),
+            priority: victims.iter().map(|candidate| candidate.pod.priority).max().unwrap_or(i32::MIN),
+            pods: victims.iter().map(pods).sum(),
             excess: excess(victims, &node_resources.shortfall(at, shape).unwrap_or_default(), scale),
             dislike: Reverse(node_resources.preference(at, shape)),
             last: last.max(),
@@ -77,19 +80,8 @@ impl Score {
     }
 }
 
-/// Parts of one: fine enough to tell any two pods apart, coarse enough never to overflow.
-const WHOLE: i128 = 1 << 40;
-
 /// What `victims` free beyond `needed`, summed over the resources in parts of what there is.
-fn excess(victims: &[NodeCandidate<'_>], needed: &Amounts, scale: &Amounts) -> i128 {
-    let mut freed = Amounts::new();
-    for node_candidate in victims {
-        freed.add_all(node_candidate.candidate.requests());
-    }
-    let beyond = freed.less(needed);
-    let parts = beyond.iter().map(|(resource, amount)| {
-        let all = scale.get(resource).units();
-        amount.units().saturating_mul(WHOLE).checked_div(all).unwrap_or(0)
-    });
-    parts.fold(0, i128::saturating_add)
+fn excess(victims: &[Candidate<'_>], needed: &Amounts, scale: &Amounts) -> i128 {
+    let beyond = sum(victims).less(needed);
+    beyond.iter().map(|(one, amount)| part(amount, scale.get(one))).fold(0, i128::saturating_add)
 }

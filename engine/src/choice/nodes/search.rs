@@ -1,6 +1,6 @@
 //! Which node is the cheapest to free for an ask, and of which pods.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -8,21 +8,12 @@ use rustc_hash::FxHashMap;
 use super::room::{At, NodeResources};
 use super::score::Score;
 use crate::amounts::Amounts;
-use crate::choice::candidate::{Candidate, WholeGang, sum};
+use crate::choice::candidate::{Candidate, Together};
 use crate::choice::order::{class, rank};
-use crate::choice::select::select;
+use crate::choice::select::select_together;
 use crate::choice::simulation::Level;
-use crate::snapshot::Shape;
-use crate::tree::Index;
-
-/// A candidate on the node that it occupies.
-#[derive(Clone, Debug)]
-pub(crate) struct NodeCandidate<'a> {
-    /// The leaf that would lose it.
-    pub(crate) leaf: Index,
-    /// Of a gang as a whole: with what it occupies on this node alone.
-    pub(crate) candidate: Candidate<'a>,
-}
+use crate::snapshot::{Pod, Shape};
+use crate::tree::BranchId;
 
 /// The candidates by node, and what is known of the costs of nodes.
 ///
@@ -44,10 +35,10 @@ pub(crate) struct Search<'a> {
 #[derive(Clone, Debug, Default)]
 struct Costs {
     /// Of each node the queue whose level counts there, and the cost.
-    of_nodes: FxHashMap<At, (Index, Score)>,
-    of_leaves: FxHashMap<Index, LeafCosts>,
+    of_nodes: FxHashMap<At, (BranchId, Score)>,
+    of_leaves: FxHashMap<BranchId, LeafCosts>,
     /// The queues, by what is known of their first nodes; first those that are to be looked at again.
-    leaves: BTreeSet<(Option<Cost>, Index)>,
+    leaves: BTreeSet<(Option<Cost>, BranchId)>,
     /// How many of the changes of nodes are known.
     seen: usize,
 }
@@ -65,14 +56,14 @@ struct LeafCosts {
 type Cost = (Score, At);
 
 impl Costs {
-    fn insert(&mut self, at: At, (leaf, cost): (Index, Score)) {
+    fn insert(&mut self, at: At, (leaf, cost): (BranchId, Score)) {
         self.remove(at);
         self.of_leaves.entry(leaf).or_default().nodes.insert((cost.clone(), at));
         self.of_nodes.insert(at, (leaf, cost));
         self.note(leaf, None);
     }
 
-    fn remove(&mut self, at: At) -> Option<(Index, Score)> {
+    fn remove(&mut self, at: At) -> Option<(BranchId, Score)> {
         let (leaf, cost) = self.of_nodes.remove(&at)?;
         if let Some(of_leaf) = self.of_leaves.get_mut(&leaf) {
             of_leaf.nodes.remove(&(cost.clone(), at));
@@ -81,7 +72,7 @@ impl Costs {
         Some((leaf, cost))
     }
 
-    fn note(&mut self, leaf: Index, first: Option<Cost>) {
+    fn note(&mut self, leaf: BranchId, first: Option<Cost>) {
         if let Some(of_leaf) = self.of_leaves.get_mut(&leaf) {
             self.leaves.remove(&(std::mem::replace(&mut of_leaf.first, first.clone()), leaf));
             self.leaves.insert((first, leaf));
@@ -89,7 +80,7 @@ impl Costs {
     }
 
     /// The cheapest node as far as is known, where queues are that far above their targets.
-    fn first(&mut self, level: &dyn Fn(Index) -> Level) -> Option<At> {
+    fn first(&mut self, level: &dyn Fn(BranchId) -> Level) -> Option<At> {
         loop {
             let (known, leaf) = self.leaves.first()?.clone();
             let Some((cost, at)) = self.of_leaves.get(&leaf).and_then(|of_leaf| of_leaf.nodes.first()) else {
@@ -109,7 +100,7 @@ impl Costs {
 #[derive(Clone, Debug, Default)]
 struct NodeCandidates<'a> {
     /// Least protected first.
-    all: Vec<NodeCandidate<'a>>,
+    all: Vec<Candidate<'a>>,
     /// Whether they are known to request all the same, as most do.
     alike: bool,
     /// How many of the first are gone.
@@ -118,7 +109,7 @@ struct NodeCandidates<'a> {
 
 impl<'a> NodeCandidates<'a> {
     /// Those behind the first that are gone.
-    fn left(&self) -> &[NodeCandidate<'a>] {
+    fn left(&self) -> &[Candidate<'a>] {
         self.all.get(self.gone..).unwrap_or_default()
     }
 }
@@ -127,11 +118,13 @@ impl<'a> NodeCandidates<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Group {
     /// The part of the tree that gives.
-    pub(crate) inside: Option<Index>,
+    pub(crate) inside: Option<BranchId>,
     /// The leaf that asks, if pods go that their own queues may have.
-    pub(crate) within_target: Option<Index>,
+    pub(crate) within_target: Option<BranchId>,
     /// The priority of the ask, if it is compared.
     pub(crate) priority: Option<i32>,
+    /// Whether the pod that asks exists, which makes a difference inside a queue.
+    pub(crate) exists: bool,
 }
 
 /// A pod that asks for a place, and what is known where it is decided.
@@ -141,14 +134,19 @@ pub(crate) trait Question<'a> {
     /// What there is of each resource.
     fn scale(&self) -> &'a Amounts;
     /// Whether some of a victim's pods are chosen already.
-    fn is_gone(&self, victim: &NodeCandidate<'a>) -> bool;
-    /// Which of some victims on a node, in this order, may go together.
-    fn may_go(&mut self, node: At, victims: &[NodeCandidate<'a>]) -> Vec<bool>;
+    fn is_gone(&self, victim: &Candidate<'a>) -> bool;
+    /// Which of some victims on a node that lacks `shortfall`, in this order, may go together.
+    fn may_go(&mut self, victims: &[Candidate<'a>], shortfall: &Amounts) -> Vec<bool>;
     /// How far a leaf is above its target.
-    fn level(&self, leaf: Index) -> Level;
+    fn level(&self, leaf: BranchId) -> Level;
+
+    /// Whether `victim` may go by itself.
+    fn may_go_alone(&mut self, victim: &Candidate<'a>, shortfall: &Amounts) -> bool {
+        self.may_go(std::slice::from_ref(victim), shortfall).iter().all(|may| *may)
+    }
 
     /// What the victims of a node cost but for the level, and the leaf whose level counts: the least of them.
-    fn cost(&self, node: At, victims: &[NodeCandidate<'a>]) -> Option<(Index, Score)> {
+    fn cost(&self, node: At, victims: &[Candidate<'a>]) -> Option<(BranchId, Score)> {
         let first = victims.first()?.leaf;
         let leaf = if victims.iter().all(|victim| victim.leaf == first) {
             first
@@ -161,49 +159,44 @@ pub(crate) trait Question<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// `candidates` by leaf; those on nodes that do not count free no room.
+    /// `candidates` by node; those on nodes that do not count free no room. Of pods that go together each node has its part.
     pub(crate) fn new<'c>(
         node_resources: &NodeResources<'_>,
-        candidates: impl Iterator<Item = (Index, &'c Candidate<'a>)>,
+        candidates: impl Iterator<Item = &'c Candidate<'a>>,
     ) -> Self
     where
         'a: 'c,
     {
         let mut on_node: Vec<NodeCandidates<'a>> = Vec::new();
         on_node.resize_with(node_resources.len(), NodeCandidates::default);
-        let mut settle = |at: At, leaf: Index, candidate: Candidate<'a>| {
+        let mut settle = |at: At, candidate: Candidate<'a>| {
             if let Some(node_candidates) = on_node.get_mut(at) {
-                node_candidates.all.push(NodeCandidate { leaf, candidate });
+                node_candidates.all.push(candidate);
             }
         };
-        for (leaf, candidate) in candidates {
-            let Some(gang) = &candidate.gang else {
-                if let Some(at) = candidate.pod.node.as_ref().and_then(|node| node_resources.find(node)) {
-                    settle(at, leaf, candidate.clone());
+        let node_of = |pod: &Pod| node_resources.find(pod.node.as_ref()?);
+        for candidate in candidates {
+            let Some(together) = candidate.together.as_ref().filter(|together| together.pods.len() > 1)
+            else {
+                if let Some(at) = node_of(candidate.pod) {
+                    settle(at, candidate.clone());
                 }
                 continue;
             };
-            let mut nodes: Vec<(At, Amounts)> = Vec::new();
-            for pod in candidate.pods() {
-                let Some(at) = pod.node.as_ref().and_then(|node| node_resources.find(node)) else { continue };
-                match nodes.iter_mut().find(|(other, _)| *other == at) {
-                    Some((_, room)) => room.add_all(pod.requests()),
-                    None => nodes.push((at, pod.requests().clone())),
-                }
+            let mut nodes: BTreeMap<At, Amounts> = BTreeMap::new();
+            for (at, pod) in candidate.pods().iter().filter_map(|pod| Some((node_of(pod)?, pod))) {
+                nodes.entry(at).or_default().add_all(pod.requests());
             }
             for (at, requests) in nodes {
-                let (floor, surplus) = (gang.floor.clone(), gang.surplus.clone());
-                let here = Some(Rc::new(WholeGang { floor, surplus, requests }));
-                settle(at, leaf, Candidate { gang: here, ..candidate.clone() });
+                let here = Together { requests, ..Together::clone(together) };
+                settle(at, Candidate { together: Some(Rc::new(here)), ..candidate.clone() });
             }
         }
         for node_candidates in &mut on_node {
-            node_candidates.all.sort_by(|a, b| rank(&a.candidate, &b.candidate));
-            let first = node_candidates.all.first();
-            let like_first = |one: &NodeCandidate<'a>| {
-                first.is_some_and(|first| first.candidate.requests() == one.candidate.requests())
-            };
-            node_candidates.alike = node_candidates.all.iter().all(like_first);
+            node_candidates.all.sort_by(rank);
+            let mut sizes = node_candidates.all.iter().map(Candidate::requests);
+            let first = sizes.next();
+            node_candidates.alike = sizes.all(|size| Some(size) == first);
         }
         Self { on_node, costs: FxHashMap::default(), changed: Vec::new() }
     }
@@ -215,7 +208,7 @@ impl<'a> Search<'a> {
         group: Group,
         tried: &[At],
         question: &mut dyn Question<'a>,
-    ) -> Option<(At, Vec<NodeCandidate<'a>>)> {
+    ) -> Option<(At, Vec<Candidate<'a>>)> {
         let key: (Group, *const Shape) = (group, question.shape());
         let known = self.costs.remove(&key);
         let to_look_at: BTreeSet<At> = match &known {
@@ -258,7 +251,7 @@ impl<'a> Search<'a> {
         &mut self,
         at: At,
         question: &mut dyn Question<'a>,
-    ) -> Option<(Vec<NodeCandidate<'a>>, (Index, Score))> {
+    ) -> Option<(Vec<Candidate<'a>>, (BranchId, Score))> {
         let node_candidates = self.on_node.get_mut(at)?;
         while node_candidates.left().first().is_some_and(|first| question.is_gone(first)) {
             node_candidates.gone = node_candidates.gone.saturating_add(1);
@@ -284,63 +277,32 @@ impl<'a> Search<'a> {
 
     /// The victims that make room on the node at `at`, in two passes: first those that help it and may go one by one,
     /// then the fewest of them that suffice and may go together.
-    fn victims(&self, at: At, question: &mut dyn Question<'a>) -> Option<Vec<NodeCandidate<'a>>> {
+    fn victims(&self, at: At, question: &mut dyn Question<'a>) -> Option<Vec<Candidate<'a>>> {
         let shortfall = question.node_resources().shortfall(at, question.shape())?;
         let node_candidates = self.on_node.get(at)?;
-        let helps = |one: &&NodeCandidate<'a>| one.candidate.requests().overlaps(&shortfall);
-        if let Some(one) = one_suffices(node_candidates, &shortfall, at, question) {
+        if let Some(one) = one_suffices(node_candidates, &shortfall, question) {
             return Some(vec![one]);
         }
-        let mut alone = |node_candidate: &&NodeCandidate<'a>| {
-            question.may_go(at, std::slice::from_ref(*node_candidate)).iter().all(|may| *may)
-        };
-        let mut able: Vec<NodeCandidate<'a>> =
-            node_candidates.left().iter().filter(helps).filter(&mut alone).cloned().collect();
-        loop {
-            let candidates: Vec<Candidate<'a>> =
-                able.iter().map(|node_candidate| node_candidate.candidate.clone()).collect();
-            if !shortfall.fits_in(&sum(&candidates)) {
-                return None;
-            }
-            let chosen: Vec<NodeCandidate<'a>> = select(candidates, &shortfall, question.scale())
-                .into_iter()
-                .filter_map(|chosen| {
-                    let same = |node_candidate: &&NodeCandidate<'a>| {
-                        node_candidate.candidate.pod.uid == chosen.pod.uid
-                            && node_candidate.candidate.gang.is_some() == chosen.gang.is_some()
-                    };
-                    able.iter().find(same).cloned()
-                })
-                .collect();
-            let verdicts = question.may_go(at, &chosen);
-            if verdicts.iter().all(|may| *may) {
-                return Some(chosen);
-            }
-            let refused: Vec<&NodeCandidate<'a>> = chosen
-                .iter()
-                .zip(&verdicts)
-                .filter(|(_, may)| !**may)
-                .map(|(node_candidate, _)| node_candidate)
-                .collect();
-            able.retain(|one| refused.iter().all(|other| other.candidate.pod.uid != one.candidate.pod.uid));
-        }
+        let left = node_candidates.left().iter();
+        let helps = |one: &&Candidate<'a>| one.requests().overlaps(&shortfall);
+        let able = left.filter(helps).filter(|one| question.may_go_alone(one, &shortfall));
+        let (able, scale) = (able.cloned().collect(), question.scale());
+        select_together(able, &shortfall, scale, &mut |chosen| question.may_go(chosen, &shortfall))
     }
 }
 
-/// The one victim that [`select`] would choose, where that is plain: the first candidate suffices, and all of its class
-/// have one size. Most nodes run pods of few shapes, and this looks at few of them.
+/// The one victim that [`select`](crate::choice::select()) would choose, where that is plain: the first candidate suffices, and
+/// all of its class have one size. Most nodes run pods of few shapes, and this looks at few of them.
 fn one_suffices<'a>(
     node_candidates: &NodeCandidates<'a>,
     shortfall: &Amounts,
-    at: At,
     question: &mut dyn Question<'a>,
-) -> Option<NodeCandidate<'a>> {
-    let helpful = || node_candidates.left().iter().filter(|one| one.candidate.requests().overlaps(shortfall));
-    let first =
-        helpful().find(|one| question.may_go(at, std::slice::from_ref(one)).iter().all(|may| *may))?;
-    let of_its_class = |one: &&NodeCandidate<'a>| class(&one.candidate) == class(&first.candidate);
-    let of_its_size = |one: &NodeCandidate<'a>| one.candidate.requests() == first.candidate.requests();
-    let plain = shortfall.fits_in(first.candidate.requests())
+) -> Option<Candidate<'a>> {
+    let helpful = || node_candidates.left().iter().filter(|one| one.requests().overlaps(shortfall));
+    let first = helpful().find(|one| question.may_go_alone(one, shortfall))?;
+    let of_its_class = |one: &&Candidate<'a>| class(one) == class(first);
+    let of_its_size = |one: &Candidate<'a>| one.requests() == first.requests();
+    let plain = shortfall.fits_in(first.requests())
         && (node_candidates.alike || helpful().filter(of_its_class).all(of_its_size));
     plain.then(|| first.clone())
 }

@@ -1,10 +1,10 @@
 //! What of each kind of object matters.
 
-use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
-use quotient_engine::snapshot::Mode;
+use quotient_amounts::{Amount, Amounts, Bounds, Resource};
 use serde_json::Value;
 
 use super::reading::{amounts, bounds, has, milliseconds, text};
+use super::restraint::Mode;
 
 /// The scheduling gate of pods in Gate mode.
 pub(crate) const SHARE_GATE: &str = "quotient.dev/share";
@@ -198,7 +198,7 @@ impl QueueFacts {
             is_parent: has(queue, "/spec/children"),
             parent: parent(queue),
             is_in_gate_mode: text(queue, "/spec/admission").as_deref() == Some("Gate"),
-            mode: mode(text(queue, "/spec/mode").as_deref()),
+            mode: Mode::named(text(queue, "/spec/mode").as_deref()),
             paused_until: text(queue, "/spec/pausedUntil").as_deref().and_then(milliseconds),
             guaranteed: bounds(queue, "/spec/guaranteed"),
             limit: bounds(queue, "/spec/limit"),
@@ -229,10 +229,6 @@ fn gang(pod: &Value) -> Option<GangFacts> {
 fn parent(queue: &Value) -> Option<(String, String)> {
     let namespace = text(queue, "/spec/parentRef/namespace").or_else(|| text(queue, "/metadata/namespace"));
     Some((namespace.unwrap_or_default(), text(queue, "/spec/parentRef/name")?))
-}
-
-fn mode(named: Option<&str>) -> Mode {
-    Mode::ALL.into_iter().find(|mode| Some(mode.name()) == named).unwrap_or_default()
 }
 
 /// Nodes also offer what nobody shares out.

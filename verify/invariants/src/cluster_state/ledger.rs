@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use flate2::read::GzDecoder;
 use k8s_openapi::ByteString;
-use quotient_engine::amounts::Amounts;
+use quotient_amounts::Amounts;
 use serde_json::Value;
 
 use super::reading::{amounts, has};

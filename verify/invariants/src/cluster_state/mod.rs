@@ -7,12 +7,13 @@ mod restraint;
 
 use std::collections::BTreeMap;
 
-use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_amounts::{Amount, Amounts, Resource};
 use serde_json::Value;
 
 pub(crate) use facts::SHARE_GATE;
 pub use facts::{GangFacts, NodeFacts, PodFacts, QueueFacts, QuotaFacts};
 pub use ledger::{EntryFacts, LedgerFacts};
+pub use restraint::Mode;
 pub(crate) use restraint::Restraint;
 
 use crate::write::Write;

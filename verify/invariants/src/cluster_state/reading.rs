@@ -1,6 +1,6 @@
 //! Reading amounts and texts from objects. What cannot be read is not there: the judge judges writes, not manifests.
 
-use quotient_engine::amounts::{Amounts, Bounds, Resource};
+use quotient_amounts::{Amounts, Bounds, Resource};
 use serde_json::Value;
 
 /// The text at a JSON pointer.
@@ -28,10 +28,7 @@ pub(super) fn bounds(object: &Value, pointer: &str) -> Bounds {
     pairs(object, pointer).collect()
 }
 
-fn pairs(
-    object: &Value,
-    pointer: &str,
-) -> impl Iterator<Item = (Resource, quotient_engine::amounts::Amount)> {
+fn pairs(object: &Value, pointer: &str) -> impl Iterator<Item = (Resource, quotient_amounts::Amount)> {
     let map = object.pointer(pointer).and_then(Value::as_object);
     map.into_iter().flatten().filter_map(|(name, quantity)| {
         let name = name.strip_prefix("requests.").unwrap_or(name);

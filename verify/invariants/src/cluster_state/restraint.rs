@@ -1,8 +1,29 @@
 //! How far specs let Quotient go in a namespace.
 
-use quotient_engine::snapshot::Mode;
-
 use super::{ClusterState, QueueFacts};
+
+/// How far specs let Quotient go; each mode includes those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// No quota is written.
+    Observe,
+    /// Quotas are written, and no pod is evicted.
+    Quota,
+    /// Pods are evicted.
+    #[default]
+    Full,
+}
+
+impl Mode {
+    /// The mode that a spec names.
+    pub(super) fn named(name: Option<&str>) -> Self {
+        match name {
+            Some("Observe") => Self::Observe,
+            Some("Quota") => Self::Quota,
+            _ => Self::Full,
+        }
+    }
+}
 
 /// How far specs let Quotient go in a queue, its own and those above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

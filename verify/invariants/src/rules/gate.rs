@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use quotient_engine::amounts::Amounts;
+use quotient_amounts::Amounts;
 
 use crate::checker::InvariantChecker;
 use crate::cluster_state::{ClusterState, PodFacts};

@@ -3,10 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use quotient_engine::amounts::Amounts;
-use quotient_engine::snapshot::Mode;
+use quotient_amounts::Amounts;
 
-use crate::cluster_state::{ClusterState, GangFacts, Place, PodFacts};
+use crate::cluster_state::{ClusterState, GangFacts, Mode, Place, PodFacts};
 use crate::violation::Invariant;
 
 /// The promises that do not hold although everything rests.

@@ -1,7 +1,7 @@
 //! Quotas: nothing grows but into what the ledger grants, or what is free where there is none, loans overlap within bounds, and
 //! no stamp goes back.
 
-use quotient_engine::amounts::{Amounts, Resource};
+use quotient_amounts::{Amounts, Resource};
 
 use super::restraint;
 use crate::checker::InvariantChecker;

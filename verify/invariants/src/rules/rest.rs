@@ -1,9 +1,8 @@
 //! What has to be true once everything rests: shares add up, quotas say them, and whoever lacks something knows why.
 
-use quotient_engine::amounts::{Amount, Amounts, Resource};
-use quotient_engine::snapshot::Mode;
+use quotient_amounts::{Amount, Amounts, Resource};
 
-use crate::cluster_state::{ClusterState, Place, QueueFacts};
+use crate::cluster_state::{ClusterState, Mode, Place, QueueFacts};
 use crate::violation::Invariant;
 
 /// The conditions that say why a queue lacks part of what it deserves.

@@ -1,9 +1,7 @@
 //! Modes and pauses: what an administrator withholds is not done.
 
-use quotient_engine::snapshot::Mode;
-
 use crate::checker::InvariantChecker;
-use crate::cluster_state::{QuotaFacts, Restraint};
+use crate::cluster_state::{Mode, QuotaFacts, Restraint};
 use crate::violation::Invariant;
 use crate::write::Write;
 

@@ -30,7 +30,7 @@ pub(super) const ALL: &[Named] = &[
         });
         vec![all, limits]
     })
-    .and(&["engine/src/amounts/quantity/tests/vectors.rs: too_large", "index/tests/fuzz.rs: damaged_manifests_neither_panic_nor_harm_others"]),
+    .and(&["amounts/src/quantity/tests/vectors.rs: too_large", "index/tests/fuzz.rs: damaged_manifests_neither_panic_nor_harm_others"]),
     here("P57", "many pods that request almost all that a number can hold", "I2 L6", || {
         let work = build::work("9223372036854775", "9223372036854775807");
         let flood = |namespace: &str| {

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::PATIENCE_SECONDS;
-use crate::amounts::Amounts;
-use crate::names::{Namespace, NodeName, PodUid};
-use crate::plan::PodId;
-use crate::snapshot::{Phase, Placement, Pod, Snapshot};
-use crate::time::Timestamp;
-use crate::usage;
+use quotient_engine::amounts::Amounts;
+use quotient_engine::names::{Namespace, NodeName, PodUid};
+use quotient_engine::plan::PodId;
+use quotient_engine::snapshot::{Phase, Placement, Pod, Snapshot};
+use quotient_engine::time::Timestamp;
 
 /// Binds pods that wait to nodes that count, have room and may run them, and starts them; also starts those that
 /// were bound.
@@ -103,14 +102,14 @@ fn place(snapshot: &Snapshot, free: &mut BTreeMap<NodeName, Amounts>, pod: &Pod)
 
 /// What each node that counts has left, by name.
 fn free_room(snapshot: &Snapshot) -> BTreeMap<NodeName, Amounts> {
-    let usage = usage::take(snapshot);
-    snapshot
-        .nodes
-        .iter()
-        .filter(|(_, node)| node.counts)
-        .map(|(name, node)| {
-            let bound = usage.nodes.bound_to(name).cloned().unwrap_or_default();
-            (name.clone(), node.allocatable.less(&bound))
-        })
-        .collect()
+    let counting = snapshot.nodes.iter().filter(|(_, node)| node.counts);
+    let mut free: BTreeMap<NodeName, Amounts> =
+        counting.map(|(name, node)| (name.clone(), node.allocatable.clone())).collect();
+    let pods = snapshot.namespaces.values().flat_map(|state| &state.pods);
+    for pod in pods.filter(|pod| pod.is_charged()) {
+        if let Some(free) = pod.node.as_ref().and_then(|node| free.get_mut(node)) {
+            free.subtract_all(pod.requests());
+        }
+    }
+    free.into_iter().map(|(name, free)| (name, free.less(&Amounts::new()))).collect()
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::names::PodUid;
-use crate::plan::{Plan, Scaling};
-use crate::snapshot::{NamespaceState, Snapshot};
+use quotient_engine::names::PodUid;
+use quotient_engine::plan::{Plan, Scaling};
+use quotient_engine::snapshot::{NamespaceState, Snapshot};
 
 /// Marks pods and writes sizes as `plan` says.
 pub(super) fn change(snapshot: &mut Snapshot, plan: &Plan) {
@@ -22,7 +22,7 @@ fn scale(state: &mut NamespaceState, scaling: &Scaling) {
         return;
     }
     // Of a Job that is nearly done fewer pods are wanted than are written, whatever is written.
-    let rightful = owner.wanted.saturating_add(owner.size.held_back);
+    let rightful = owner.rightful();
     let left = if rightful < owner.size.former.unwrap_or(scaling.from) { rightful } else { u32::MAX };
     owner.wanted = scaling.to.min(left);
     owner.size.held_back = scaling.former.unwrap_or(scaling.to).min(left).saturating_sub(owner.wanted);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::plan::{Plan, QueueJobName, Standing};
-use crate::snapshot::{QueueTask, RememberedJob, Snapshot};
+use quotient_engine::plan::{Plan, QueueJobName, Standing};
+use quotient_engine::snapshot::{QueueTask, RememberedJob, Snapshot};
 
 /// Writes every QueueJob's parallelism to its Jobs, and what is to be remembered of it to its status.
 pub(super) fn keep(snapshot: &mut Snapshot, plan: &Plan) {

@@ -1,7 +1,7 @@
 //! The requests of a pod as a whole.
 
 use super::{Container, InitContainer};
-use crate::amounts::{Amounts, Bounds, Resource};
+use quotient_engine::amounts::{Amounts, Bounds, Resource};
 
 /// Everything in a pod that says how much it requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

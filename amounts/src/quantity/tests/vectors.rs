@@ -3,7 +3,7 @@
 //! Every row was also put to `resource.ParseQuantity` of apimachinery 0.36.3 and agreed, but for the rows that
 //! say so.
 
-use crate::amounts::{ParseQuantityError, Quantity};
+use crate::{ParseQuantityError, Quantity};
 
 /// Checks what `text` is in nano units and how it is printed, in decimal and in binary.
 #[track_caller]

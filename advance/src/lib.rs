@@ -23,9 +23,9 @@ mod scheduler;
 mod sizes;
 mod statuses;
 
-use crate::plan::{Plan, PodId, plan};
-use crate::snapshot::Snapshot;
-use crate::time::Timestamp;
+use quotient_engine::plan::{Plan, PodId, plan};
+use quotient_engine::snapshot::Snapshot;
+use quotient_engine::time::Timestamp;
 
 /// Quotas settle in a few rounds (lower, raise into what became free); more would be a defect of the plan.
 const MOST_ROUNDS: usize = 64;

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::amounts::Bounds;
-use crate::names::{Namespace, PodUid};
-use crate::plan::{Plan, QueuePlan, QuotaWrite};
-use crate::snapshot::{GatePosition, NamespaceState, OwnerKind, Quota, Snapshot};
+use quotient_engine::amounts::Bounds;
+use quotient_engine::names::{Namespace, PodUid};
+use quotient_engine::plan::{Plan, QueuePlan, QuotaWrite};
+use quotient_engine::snapshot::{GatePosition, NamespaceState, OwnerKind, Quota, Snapshot};
 
 /// Removes the gates that `plan` removes.
 pub(super) fn remove(snapshot: &mut Snapshot, plan: &Plan) {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::PATIENCE_SECONDS;
 use super::budgets::{self, Verdict};
-use crate::names::{Namespace, PodUid};
-use crate::plan::Plan;
-use crate::snapshot::{Phase, Pod, Snapshot};
-use crate::time::Timestamp;
+use quotient_engine::names::{Namespace, PodUid};
+use quotient_engine::plan::Plan;
+use quotient_engine::snapshot::{Phase, Pod, Snapshot};
+use quotient_engine::time::Timestamp;
 
 /// Removes the pods that leave in a step.
 ///

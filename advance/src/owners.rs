@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::gates;
-use crate::amounts::Amounts;
-use crate::intra_queue::removal::in_order;
-use crate::names::{Namespace, PodName, PodUid};
-use crate::snapshot::{NamespaceState, Owner, OwnerKind, Pod, Preemption, Snapshot, Ties};
-use crate::time::Timestamp;
+use quotient_engine::amounts::Amounts;
+use quotient_engine::names::{Namespace, PodName, PodUid};
+use quotient_engine::removal_order;
+use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Pod, Preemption, Snapshot, Ties};
+use quotient_engine::time::Timestamp;
 
 /// How many pods an owner creates in one step, as its controller does in one go: a manifest may ask for two thousand
 /// million.
@@ -45,7 +45,7 @@ fn surplus(state: &NamespaceState) -> BTreeSet<PodUid> {
         let too_many =
             live.len().saturating_sub(usize::try_from(at_once(state, owner)).unwrap_or(usize::MAX));
         if too_many > 0 {
-            let first = in_order(owner.kind, live).into_iter().take(too_many);
+            let first = removal_order(owner.kind, live).into_iter().take(too_many);
             surplus.extend(first.map(|pod| pod.uid.clone()));
         }
     }

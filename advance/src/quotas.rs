@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::gates;
-use crate::amounts::{Amounts, Bounds};
-use crate::names::QueueUid;
-use crate::plan::{Plan, QuotaWrite};
-use crate::snapshot::{GrantGate, NamespaceState, Quota, Snapshot};
+use quotient_engine::amounts::{Amounts, Bounds};
+use quotient_engine::names::QueueUid;
+use quotient_engine::plan::{Plan, QuotaWrite};
+use quotient_engine::snapshot::{GrantGate, NamespaceState, Quota, Snapshot};
 
 /// Puts every quota write of `plan` in force at once, and deletes the quotas whose Queue is gone; whether that changed
 /// anything.

@@ -1,6 +1,6 @@
 //! The containers of a pod.
 
-use crate::amounts::Amounts;
+use quotient_engine::amounts::Amounts;
 
 /// A container that runs as long as its pod: an ordinary one or a sidecar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::plan::Plan;
-use crate::snapshot::{Queue, Snapshot};
+use quotient_engine::plan::Plan;
+use quotient_engine::snapshot::{Queue, Snapshot};
 
 /// Copies what `plan` remembers of each queue to where the next plan looks for it.
 pub(super) fn keep(snapshot: &mut Snapshot, plan: &Plan) {

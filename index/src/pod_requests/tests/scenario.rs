@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use crate::amounts::{Amount, Amounts, Bounds, Quantity, Resource};
 use crate::pod_requests::{Container, InitContainer, Observed, PodRequests};
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Quantity, Resource};
 
 /// The pod that `text` describes.
 ///

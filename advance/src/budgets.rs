@@ -9,8 +9,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::names::PodUid;
-use crate::snapshot::{Budget, NamespaceState, Phase, Pod, Snapshot};
+use quotient_engine::names::PodUid;
+use quotient_engine::snapshot::{Budget, NamespaceState, Phase, Pod, Snapshot};
 
 /// What the API server says to some evictions.
 #[derive(Debug, Default)]

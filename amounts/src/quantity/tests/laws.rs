@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::reference;
-use crate::amounts::Quantity;
+use crate::Quantity;
 
 /// Quantities of every size, and among them many with a short text.
 fn quantities() -> impl Strategy<Value = Quantity> {

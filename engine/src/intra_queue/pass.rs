@@ -1,0 +1,199 @@
+//! Asks are met one after the other: with room that is there, or with room that others leave.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::asks::{Ask, Kind};
+use super::members::Members;
+use super::room::QueueRoom;
+use super::rules::{Staying, Yielding};
+use crate::amounts::Amounts;
+use crate::choice::{Candidate, Group, Mark, QueueState, Rules, Search, Simulation, select_together};
+use crate::names::PodUid;
+use crate::plan::QueuePlan;
+use crate::reason::Reason;
+use crate::snapshot::{Pod, Shape};
+use crate::tree::BranchId;
+
+/// How many pods of one queue a plan looks for victims for; the next plan goes on.
+const MOST_SEARCHES: u32 = 64;
+
+/// How many units of one ask a plan keeps room for. One owner may ask for two thousand million.
+const MOST_UNITS: u32 = 5_000;
+
+/// One queue while its asks are met.
+pub(super) struct Pass<'a, 's> {
+    pub(super) queue_state: QueueState<'a>,
+    pub(super) members: Members<'a>,
+    pub(super) simulation: &'s mut Simulation<'a>,
+    at: BranchId,
+    /// All pods that may be chosen, least protected first.
+    candidates: Vec<Candidate<'a>>,
+    room: QueueRoom,
+    /// What its pods hold at the beginning.
+    held: Amounts,
+    beginning: Mark,
+    /// The asks that pods go for, by their numbers.
+    pub(super) goes_for: FxHashMap<&'a PodUid, usize>,
+    may_take: bool,
+    searches: u32,
+    /// For how many units of each ask there is or will be room.
+    pub(super) met: BTreeMap<usize, u32>,
+    /// How many held-back units of each ask have room now.
+    pub(super) restored: BTreeMap<usize, u32>,
+    /// The asks of which a unit was not met although others may go for it.
+    pub(super) unmet: BTreeSet<usize>,
+}
+
+impl<'a, 's> Pass<'a, 's> {
+    /// The pods that are `evicted` for other queues go anyway. No other pod goes unless `may_take`.
+    pub(super) fn new(
+        queue_state: QueueState<'a>,
+        decided: &QueuePlan,
+        evicted: &FxHashSet<&PodUid>,
+        simulation: &'s mut Simulation<'a>,
+        may_take: bool,
+    ) -> Self {
+        let (snapshot, leaf) = (simulation.context.snapshot, queue_state.leaf);
+        let members = Members::of(leaf, evicted);
+        let candidates = members.candidates(leaf, evicted, snapshot);
+        let leaves = |pod: &&Pod| pod.is_charged() && (pod.is_terminating() || evicted.contains(&pod.uid));
+        let mut going = leaf.withdrawn();
+        leaf.state.pods.iter().filter(leaves).for_each(|pod| going.add_all(pod.requests()));
+        for pod in members.all.values().flat_map(|member| &member.going) {
+            going.add_all(pod.requests());
+            simulation.change_room(pod, true);
+        }
+        let nodes = simulation.node_resources.as_ref();
+        simulation.search = nodes.map(|nodes| Search::new(nodes, candidates.iter()));
+        Self {
+            room: QueueRoom::of(&queue_state, decided, &going, simulation.context.resources),
+            held: simulation.staying[leaf.at].clone(),
+            beginning: simulation.mark(),
+            may_take: may_take && !members.is_under_way(leaf, snapshot.now),
+            queue_state,
+            members,
+            simulation,
+            at: leaf.at,
+            candidates,
+            goes_for: FxHashMap::default(),
+            searches: MOST_SEARCHES,
+            met: BTreeMap::new(),
+            restored: BTreeMap::new(),
+            unmet: BTreeSet::new(),
+        }
+    }
+
+    /// Meets `asks`, which come most important first, as far as can be.
+    pub(super) fn meet(&mut self, asks: &[Ask<'a>]) {
+        for (number, ask) in asks.iter().enumerate() {
+            // A workload that gives receives nothing, so that what was taken from it is really gone.
+            if ask.kind == Kind::Unschedulable || !self.gives(ask) {
+                self.meet_one(number, ask);
+            }
+        }
+        let (members, room, held, at) = (&self.members, &self.room, &self.held, self.at);
+        let lacking = room.lacks_already(&held.less(&self.simulation.staying[at]));
+        // What goes for a later ask may be enough for an earlier one, too.
+        self.simulation.reprieve(self.beginning, &|simulation, back| {
+            let freed = held.less(&simulation.staying[at].plus(&back.all_requests()));
+            !back.pods().iter().any(|pod| members.is_before_any(pod, &simulation.gone))
+                && room.lacks_already(&freed).fits_in(&lacking)
+        });
+        self.simulation.search = None;
+    }
+
+    /// The pods that are to go, in the order of their choice.
+    pub(super) fn victims(&self) -> impl Iterator<Item = &'a Pod> {
+        self.simulation.victims_since(self.beginning).flat_map(Candidate::everything)
+    }
+
+    /// Whether pods of the workload go now, or are about to because it was scaled down.
+    fn gives(&self, ask: &Ask<'_>) -> bool {
+        let is_its = |pod: &Pod| {
+            let is_slot = ask.slots_of.is_some() && pod.gang().map(|gang| &gang.name) == ask.slots_of;
+            pod.owner() == ask.owner || is_slot
+        };
+        ask.owner.is_some_and(|owner| self.members.gives(owner)) || self.victims().any(is_its)
+    }
+
+    fn meet_one(&mut self, number: usize, ask: &Ask<'a>) {
+        for _ in 0..ask.units.min(MOST_UNITS) {
+            let mark = self.simulation.mark();
+            if !(self.has_places(number, ask) && self.has_room(number, ask)) {
+                self.simulation.undo(mark);
+                if self.may_take {
+                    self.unmet.insert(number);
+                }
+                return;
+            }
+            let met = self.met.entry(number).or_default();
+            *met = met.saturating_add(1);
+            let is_free = self.simulation.victims_since(mark).next().is_none();
+            if ask.kind == Kind::HeldBack && is_free && self.room.has_now(&ask.requests) {
+                let restored = self.restored.entry(number).or_default();
+                *restored = restored.saturating_add(1);
+            }
+            if ask.kind != Kind::Unschedulable {
+                self.room.book(&ask.requests);
+            }
+        }
+    }
+
+    /// Whether there are, or will be, places on nodes for the pods of a unit.
+    fn has_places(&mut self, number: usize, ask: &Ask<'a>) -> bool {
+        let mut places = ask.pods.iter().map(|(shape, pods)| (*shape, *pods.min(&MOST_UNITS)));
+        places.all(|(shape, pods)| (0..pods).all(|_| self.place(number, ask, shape)))
+    }
+
+    fn place(&mut self, number: usize, ask: &Ask<'a>, shape: &'a Shape) -> bool {
+        let nodes = self.simulation.node_resources.as_mut();
+        if let Some(node) = nodes.and_then(|nodes| nodes.free_for(shape)) {
+            self.simulation.place(node, shape);
+            return true;
+        }
+        let Some(staying) = self.staying() else { return false };
+        let rules = Yielding { members: &self.members, staying, ask: (ask.kind, ask.priority) };
+        let exists = ask.kind == Kind::Unschedulable;
+        let group =
+            Group { inside: Some(self.at), within_target: None, priority: Some(ask.priority), exists };
+        let Some((node, victims)) = self.simulation.cheapest(shape, group, &[], &rules) else { return false };
+        self.take(number, victims);
+        self.simulation.place(node, shape);
+        true
+    }
+
+    /// Whether there is, or will be, room in the queue for a unit. What exists is in the queue already.
+    fn has_room(&mut self, number: usize, ask: &Ask<'a>) -> bool {
+        let freed = self.held.less(&self.simulation.staying[self.at]);
+        let lacking = self.room.lacks(&ask.requests, &freed);
+        if ask.kind == Kind::Unschedulable || lacking.is_empty() {
+            return true;
+        }
+        let Some(staying) = self.staying() else { return false };
+        let rules = Yielding { members: &self.members, staying, ask: (ask.kind, ask.priority) };
+        let scale = self.simulation.context.capacity;
+        let mut may_go = |victims: &[Candidate<'a>]| rules.may_go(self.simulation, victims, &lacking);
+        let mut is_able = |one: &&Candidate<'a>| {
+            one.requests().overlaps(&lacking) && may_go(std::slice::from_ref(*one)).iter().all(|may| *may)
+        };
+        let able = self.candidates.iter().filter(&mut is_able).cloned().collect();
+        let Some(victims) = select_together(able, &lacking, scale, &mut may_go) else { return false };
+        self.take(number, victims);
+        true
+    }
+
+    /// What stays now, for another search; none if no pod goes.
+    fn staying(&mut self) -> Option<Staying<'a>> {
+        self.searches = self.searches.checked_sub(1).filter(|_| self.may_take)?;
+        Some(Staying::of(&self.members, self.queue_state.leaf.eviction, self.simulation))
+    }
+
+    fn take(&mut self, number: usize, victims: Vec<Candidate<'a>>) {
+        for candidate in victims {
+            self.goes_for.extend(candidate.everything().map(|pod| (&pod.uid, number)));
+            self.simulation.take(candidate, Some(self.at), Reason::Outranked);
+        }
+    }
+}

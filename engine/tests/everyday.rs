@@ -1,0 +1,605 @@
+//! Everyday situations as stories: what users meet, with the outcome that a platform engineer expects.
+
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+
+use crate::story::{self, plays};
+
+/// Pods `NAME-1` … of one owner on `node`.
+fn pods(owner: &str, count: u32, words: &str) -> String {
+    let (queue, name) = owner.split_once('/').unwrap();
+    let mut pods = String::new();
+    for number in 1..=count {
+        writeln!(pods, "pod {queue}/{name}-{number} owner={name} started={number}0 {words}").unwrap();
+    }
+    pods
+}
+
+/// The evictions of `scenario`, step by step to its end.
+fn evicted(scenario: &str) -> Vec<String> {
+    let told = story::play(scenario);
+    assert!(!told.contains("does not come to rest"), "{told}");
+    told.lines().map(str::trim).filter(|line| line.starts_with("evict")).map(str::to_owned).collect()
+}
+
+/// Asserts that nothing is evicted, and that the story rests.
+#[track_caller]
+fn evicts_nothing(scenario: &str, expected: &Expect) {
+    assert_eq!(evicted(scenario), [""; 0]);
+    plays(scenario, expected);
+}
+
+// ---- an idle cluster ------------------------------------------------------------------------------------
+
+/// No queue needs the devices, so a notebook with all of one node starts although its queue showed no demand before.
+#[test]
+fn an_idle_cluster_starts_a_notebook_with_eight_gpus_at_once() {
+    plays(
+        "node n1 cpu=64 memory=512Gi gpu=8
+         node n2 cpu=64 memory=512Gi gpu=8
+         queue a
+         queue b
+         queue c",
+        &expect![[r#"
+            step 1: capacity 128c 1Ti 16gpu
+              a: deserved 0c 0 0gpu, allocated 2c 8Gi 8gpu, used 0c 0 0gpu
+              b: deserved 0c 0 0gpu, allocated 2c 8Gi 8gpu, used 0c 0 0gpu
+              c: deserved 0c 0 0gpu, allocated 2c 8Gi 8gpu, used 0c 0 0gpu
+        "#]],
+    );
+}
+
+/// The head of a Ray cluster is a pod of an unknown controller; its workers follow while the window doubles.
+#[test]
+fn an_idle_cluster_starts_bare_pods_and_those_of_unknown_controllers_at_once() {
+    let scenario = |used: u32| {
+        format!(
+            "node n1 cpu=64 memory=256Gi
+             queue a
+             quota a cpu=2 memory=8Gi
+             {}",
+            pods("a/ray", used, "cpu=1 memory=1Gi node=n1")
+        )
+    };
+    plays(
+        &scenario(0),
+        &expect![[r#"
+        step 1: capacity 64c 256Gi
+          a: deserved 0c 0, allocated 2c 8Gi, used 0c 0
+    "#]],
+    );
+    plays(
+        &scenario(2),
+        &expect![[r#"
+        step 1: capacity 64c 256Gi
+          a: deserved 2c 2Gi, allocated 4c 8Gi, used 2c 2Gi
+    "#]],
+    );
+}
+
+// ---- equals and levels ----------------------------------------------------------------------------------
+
+#[test]
+fn three_queues_that_hold_equally_too_much_lose_equally() {
+    plays(
+        &format!(
+            "settings resources=cpu
+             node n1 cpu=12
+             queue a
+             queue b
+             queue c
+             queue d
+             quota a cpu=4
+             quota b cpu=4
+             quota c cpu=4
+             owner a/w replicas=4 cpu=1
+             owner b/w replicas=4 cpu=1
+             owner c/w replicas=4 cpu=1
+             owner d/w replicas=3 cpu=1
+             {}{}{}",
+            pods("a/w", 4, "cpu=1 node=n1"),
+            pods("b/w", 4, "cpu=1 node=n1"),
+            pods("c/w", 4, "cpu=1 node=n1"),
+        ),
+        &expect![[r#"
+            step 1: capacity 12c
+              a: deserved 3c, allocated 3c, used 4c
+              b: deserved 3c, allocated 3c, used 4c
+              c: deserved 3c, allocated 3c, used 4c
+              d: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
+                3 pods of ReplicaSet w, 1c each: WaitingForPreemption
+              evict c/w-4 for d: Reclaimed
+              evict b/w-4 for d: Reclaimed
+              evict a/w-4 for d: Reclaimed
+            step 2: capacity 12c
+              a: deserved 3c, allocated 3c, used 3c
+                1 pods of ReplicaSet w, 1c each: ShareInUse
+              b: deserved 3c, allocated 3c, used 3c
+                1 pods of ReplicaSet w, 1c each: ShareInUse
+              c: deserved 3c, allocated 3c, used 3c
+                1 pods of ReplicaSet w, 1c each: ShareInUse
+              d: deserved 3c, allocated 3c, used 0c
+                3 pods of ReplicaSet w, 1c each: RoomAvailable
+              started d/w-r1002-0
+              started d/w-r1002-1
+              started d/w-r1002-2
+            step 3: capacity 12c
+              a: deserved 3c, allocated 3c, used 3c
+                1 pods of ReplicaSet w, 1c each: ShareInUse
+              b: deserved 3c, allocated 3c, used 3c
+                1 pods of ReplicaSet w, 1c each: ShareInUse
+              c: deserved 3c, allocated 3c, used 3c
+                1 pods of ReplicaSet w, 1c each: ShareInUse
+              d: deserved 3c, allocated 3c, used 3c
+        "#]],
+    );
+}
+
+/// `c` needs two of the four that are above targets; `d` may not evict yet.
+#[test]
+fn the_queue_farthest_above_its_target_gives_first() {
+    plays(
+        &format!(
+            "settings resources=cpu
+             node n1 cpu=12
+             queue a
+             queue b
+             queue c
+             queue d after=3600
+             quota a cpu=7
+             quota b cpu=5
+             owner a/w replicas=7 cpu=1
+             owner b/w replicas=5 cpu=1
+             owner c/w replicas=2 cpu=1
+             owner d/w replicas=2 cpu=1
+             {}{}",
+            pods("a/w", 7, "cpu=1 node=n1"),
+            pods("b/w", 5, "cpu=1 node=n1"),
+        ),
+        &expect![[r#"
+            step 1: capacity 12c
+              a: deserved 4c, allocated 4c, used 7c
+              b: deserved 4c, allocated 4c, used 5c
+              c: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                2 pods of ReplicaSet w, 1c each: WaitingForPreemption
+              d: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
+                2 pods of ReplicaSet w, 1c each: Delayed
+              evict a/w-7 for c: Reclaimed
+              evict a/w-6 for c: Reclaimed
+            step 2: capacity 12c
+              a: deserved 4c, allocated 4c, used 5c
+                2 pods of ReplicaSet w, 1c each: ShareInUse
+              b: deserved 4c, allocated 4c, used 5c
+              c: deserved 2c, allocated 2c, used 0c
+                2 pods of ReplicaSet w, 1c each: RoomAvailable
+              d: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
+                2 pods of ReplicaSet w, 1c each: Delayed
+              started c/w-r1002-0
+              started c/w-r1002-1
+            step 3: capacity 12c
+              a: deserved 4c, allocated 4c, used 5c
+                2 pods of ReplicaSet w, 1c each: ShareInUse
+              b: deserved 4c, allocated 4c, used 5c
+              c: deserved 2c, allocated 2c, used 2c
+              d: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
+                2 pods of ReplicaSet w, 1c each: Delayed
+        "#]],
+    );
+}
+
+/// Both are one above their targets, and `c` needs one: the pod that does not run yet goes, of whichever queue it is.
+#[test]
+fn a_pod_that_does_not_run_yet_goes_before_running_ones_of_any_giver() {
+    let scenario = |pending: &str| {
+        let pods_of = |queue: &str| {
+            let runs = pods(&format!("{queue}/w"), 3, "cpu=1 node=n1");
+            let last = if queue == pending { "pending created=5" } else { "node=n1 started=5" };
+            format!("{runs}pod {queue}/w-4 owner=w cpu=1 {last}\n")
+        };
+        format!(
+            "settings resources=cpu
+             node n1 cpu=8
+             queue a
+             queue b
+             queue c
+             queue d after=3600
+             quota a cpu=4
+             quota b cpu=4
+             owner a/w replicas=4 cpu=1
+             owner b/w replicas=4 cpu=1
+             owner c/w replicas=1 cpu=1
+             owner d/w replicas=1 cpu=1
+             {}{}",
+            pods_of("a"),
+            pods_of("b"),
+        )
+    };
+    for pending in ["a", "b"] {
+        let first = evicted(&scenario(pending)).into_iter().next().unwrap();
+        assert_eq!(first, format!("evict {pending}/w-4 for c: Reclaimed"));
+    }
+}
+
+#[test]
+fn the_weight_of_an_only_child_changes_nothing() {
+    let scenario = |weight: u32| {
+        format!(
+            "settings resources=cpu
+             node n1 cpu=12
+             queue p children=All
+             queue a parent=p weight={weight}
+             queue b
+             queue c
+             quota a cpu=6
+             quota b cpu=6
+             owner a/w replicas=6 cpu=1
+             owner b/w replicas=6 cpu=1
+             owner c/w replicas=4 cpu=1
+             {}{}",
+            pods("a/w", 6, "cpu=1 node=n1"),
+            pods("b/w", 6, "cpu=1 node=n1"),
+        )
+    };
+    let told = story::play(&scenario(1));
+    assert_eq!(told, story::play(&scenario(7)));
+    assert_eq!(told, story::play(&scenario(1000)));
+    assert_eq!(evicted(&scenario(1)).len(), 4);
+}
+
+// ---- guarantees -----------------------------------------------------------------------------------------
+
+#[test]
+fn borrowed_devices_come_back_although_their_queues_memory_is_guaranteed() {
+    plays(
+        &format!(
+            "node n1 cpu=8 memory=8Gi gpu=4
+             queue a guaranteed=memory:8Gi
+             queue b guaranteed=gpu:2
+             quota a cpu=8 memory=8Gi gpu=4
+             owner a/w replicas=4 cpu=1 memory=2Gi gpu=1
+             owner b/w replicas=2 cpu=1 memory=0 gpu=1
+             {}",
+            pods("a/w", 4, "cpu=1 memory=2Gi gpu=1 node=n1"),
+        ),
+        &expect![[r#"
+            step 1: capacity 8c 8Gi 4gpu
+              a: deserved 4c 8Gi 2gpu, allocated 2c 8Gi 2gpu, used 4c 8Gi 4gpu, target 2c 8Gi 2gpu
+              b: deserved 2c 0 2gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 2c 0 2gpu (WaitingForPreemption)
+                2 pods of ReplicaSet w, 1c 0 1gpu each: WaitingForPreemption
+              evict a/w-4 for b: Reclaimed
+              evict a/w-3 for b: Reclaimed
+            step 2: capacity 8c 8Gi 4gpu
+              a: deserved 4c 8Gi 2gpu, allocated 4c 8Gi 2gpu, used 2c 4Gi 2gpu, target 2c 8Gi 2gpu
+                2 pods of ReplicaSet w, 1c 2Gi 1gpu each: ShareInUse
+              b: deserved 2c 0 2gpu, allocated 4c 0 2gpu, used 0c 0 0gpu
+                2 pods of ReplicaSet w, 1c 0 1gpu each: RoomAvailable
+              started b/w-r1002-0
+              started b/w-r1002-1
+            step 3: capacity 8c 8Gi 4gpu
+              a: deserved 4c 8Gi 2gpu, allocated 4c 8Gi 2gpu, used 2c 4Gi 2gpu, target 2c 8Gi 2gpu
+                2 pods of ReplicaSet w, 1c 2Gi 1gpu each: ShareInUse
+              b: deserved 2c 0 2gpu, allocated 4c 0 2gpu, used 2c 0 2gpu
+        "#]],
+    );
+}
+
+/// All cpu is in use by `a`; `b` is guaranteed devices and no cpu.
+#[test]
+fn a_guarantee_of_devices_is_met_without_one_of_cpu() {
+    plays(
+        &format!(
+            "node n1 cpu=8 memory=32Gi gpu=2
+             queue a weight=3
+             queue b weight=1 guaranteed=gpu:2
+             quota a cpu=8 memory=8Gi gpu=2
+             owner a/w replicas=8 cpu=1 memory=1Gi
+             owner b/w replicas=2 cpu=1 memory=1Gi gpu=1
+             {}",
+            pods("a/w", 8, "cpu=1 memory=1Gi node=n1"),
+        ),
+        &expect![[r#"
+            step 1: capacity 8c 32Gi 2gpu
+              a: deserved 6c 8Gi 0gpu, allocated 6c 6Gi 0gpu, used 8c 8Gi 0gpu, target 6c 6Gi 0gpu
+              b: deserved 2c 2Gi 2gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 2c 2Gi 2gpu (WaitingForPreemption)
+                2 pods of ReplicaSet w, 1c 1Gi 1gpu each: WaitingForPreemption
+              evict a/w-8 for b: Reclaimed
+              evict a/w-7 for b: Reclaimed
+            step 2: capacity 8c 32Gi 2gpu
+              a: deserved 6c 8Gi 0gpu, allocated 6c 14Gi 0gpu, used 6c 6Gi 0gpu, target 6c 6Gi 0gpu
+                2 pods of ReplicaSet w, 1c 1Gi 0gpu each: ShareInUse
+              b: deserved 2c 2Gi 2gpu, allocated 2c 10Gi 2gpu, used 0c 0 0gpu
+                2 pods of ReplicaSet w, 1c 1Gi 1gpu each: RoomAvailable
+              started b/w-r1002-0
+              started b/w-r1002-1
+            step 3: capacity 8c 32Gi 2gpu
+              a: deserved 6c 8Gi 0gpu, allocated 6c 14Gi 0gpu, used 6c 6Gi 0gpu, target 6c 6Gi 0gpu
+                2 pods of ReplicaSet w, 1c 1Gi 0gpu each: ShareInUse
+              b: deserved 2c 2Gi 2gpu, allocated 2c 10Gi 2gpu, used 2c 2Gi 2gpu
+        "#]],
+    );
+}
+
+/// Four are free, and both lack four. The one below its guarantee gets them, also behind a fence and while it may not evict.
+#[test]
+fn free_room_serves_an_unmet_guarantee_first_whatever_bounds_its_reclaim() {
+    let scenario = |words: &str| {
+        format!(
+            "settings resources=cpu
+             node n1 cpu=12
+             queue p children=All
+             queue a weight=5
+             queue b parent=p guaranteed=cpu:4 {words}
+             queue c weight=5
+             quota a cpu=0
+             quota b cpu=0
+             quota c cpu=8
+             owner a/w replicas=4 cpu=1
+             owner b/w replicas=4 cpu=1
+             owner c/w replicas=8 cpu=1
+             {}",
+            pods("c/w", 8, "cpu=1 node=n1"),
+        )
+    };
+    for words in ["", "from=Subtree", "after=3600"] {
+        let told = story::decide(&scenario(words));
+        assert!(told.contains("b: deserved 4c, allocated 4c"), "{words}: {told}");
+    }
+}
+
+// ---- nothing is evicted ---------------------------------------------------------------------------------
+
+/// A gang whose minimum is above the target of its queue could not run: nothing goes for parts of it.
+#[test]
+fn a_gang_whose_minimum_is_above_its_queues_target_evicts_nothing() {
+    evicts_nothing(
+        &format!(
+            "settings resources=cpu
+             node n1 cpu=8
+             queue a
+             queue b
+             quota a cpu=8
+             owner a/w replicas=8 cpu=1
+             owner b/g replicas=6 cpu=1 kind=Job gang=g min=6
+             {}",
+            pods("a/w", 8, "cpu=1 node=n1"),
+        ),
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 4c, allocated 8c, used 8c, target 8c
+              b: deserved 4c, allocated 0c, used 0c, target 0c
+                6 pods of Job g, 1c each: ShareInUse
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_is_evicted_for_a_pod_above_the_limit_of_its_queue() {
+    evicts_nothing(
+        &format!(
+            "settings resources=cpu
+             node n1 cpu=8
+             queue a
+             queue b limit=cpu:2
+             quota a cpu=8
+             owner a/w replicas=8 cpu=1
+             owner b/big replicas=1 cpu=3
+             {}",
+            pods("a/w", 8, "cpu=1 node=n1"),
+        ),
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 6c, allocated 8c, used 8c, target 8c
+              b: deserved 2c, allocated 0c, used 0c, target 0c
+                1 pods of ReplicaSet big, 3c each: AboveLimit
+        "#]],
+    );
+}
+
+/// `b` may have one more device, which is free, and cpu that `a` uses for pods that need no device.
+#[test]
+fn no_cpu_is_reclaimed_for_pods_that_get_no_device() {
+    evicts_nothing(
+        &format!(
+            "settings resources=cpu,gpu
+             node n1 cpu=8 gpu=2
+             queue a
+             queue b
+             quota a cpu=6 gpu=0
+             quota b cpu=2 gpu=2
+             owner a/w replicas=6 cpu=1
+             owner b/w replicas=4 cpu=1 gpu=1
+             {}{}",
+            pods("a/w", 6, "cpu=1 node=n1"),
+            pods("b/w", 2, "cpu=1 gpu=1 node=n1"),
+        ),
+        &expect![[r#"
+            step 1: capacity 8c 2gpu
+              a: deserved 4c 0gpu, allocated 6c 0gpu, used 6c 0gpu, target 6c 0gpu
+              b: deserved 4c 2gpu, allocated 2c 2gpu, used 2c 2gpu, target 2c 2gpu
+                2 pods of ReplicaSet w, 1c 1gpu each: ShareInUse
+        "#]],
+    );
+}
+
+/// Guarantees add up to more than there is; `b` is guaranteed four and its share of all guarantees is two.
+#[test]
+fn nothing_is_evicted_for_a_guaranteed_pod_above_what_the_guarantees_leave() {
+    evicts_nothing(
+        &format!(
+            "settings resources=cpu
+             node n1 cpu=8
+             queue a guaranteed=cpu:8
+             queue b guaranteed=cpu:8
+             quota a cpu=4
+             quota b cpu=4
+             owner a/w replicas=4 cpu=1
+             owner b/w replicas=5 cpu=1
+             {}{}",
+            pods("a/w", 4, "cpu=1 node=n1"),
+            pods("b/w", 4, "cpu=1 node=n1"),
+        ),
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 4c, allocated 4c, used 4c
+              b: deserved 4c, allocated 4c, used 4c, unmeetable 1c
+                1 pods of ReplicaSet w, 1c each: ShareInUse
+        "#]],
+    );
+}
+
+/// A part of a unit is left of the share of a queue behind a fence: it is of no use there, and nothing goes for it.
+#[test]
+fn nothing_is_evicted_for_the_stranded_end_of_a_share_outside_a_fence() {
+    evicts_nothing(
+        &format!(
+            "settings resources=cpu
+             node n1 cpu=9
+             queue p children=All from=Subtree
+             queue a parent=p
+             queue b
+             quota a cpu=4
+             quota b cpu=5
+             owner a/w replicas=5 cpu=2
+             owner b/w replicas=9 cpu=1
+             {}{}",
+            pods("a/w", 2, "cpu=2 node=n1"),
+            pods("b/w", 5, "cpu=1 node=n1"),
+        ),
+        &expect![[r#"
+            step 1: capacity 9c
+              a: deserved 4500mc, allocated 4c, used 4c, target 4c
+                3 pods of ReplicaSet w, 2c each: ShareInUse
+              b: deserved 4500mc, allocated 5c, used 5c, target 5c
+                4 pods of ReplicaSet w, 1c each: ShareInUse
+              p: deserved 4500mc, allocated 4c, used 4c, target 4c
+        "#]],
+    );
+}
+
+/// No node could run the large pods of `b`. Its small ones fit into what it has.
+#[test]
+fn nothing_is_evicted_for_pods_that_no_node_could_run_beside_others_that_fit() {
+    evicts_nothing(
+        &format!(
+            "settings resources=cpu
+             node n1 cpu=4
+             node n2 cpu=4
+             queue a
+             queue b
+             quota a cpu=6
+             quota b cpu=2
+             owner a/w replicas=6 cpu=1
+             owner b/large replicas=4 cpu=5 created=1
+             owner b/small replicas=2 cpu=1 created=2
+             {}{}{}",
+            pods("a/w", 4, "cpu=1 node=n1"),
+            "pod a/w-5 owner=w cpu=1 node=n2 started=50\npod a/w-6 owner=w cpu=1 node=n2 started=60\n",
+            pods("b/small", 2, "cpu=1 node=n2"),
+        ),
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 4c, allocated 6c, used 6c, target 6c
+              b: deserved 4c, allocated 2c, used 2c, target 2c
+                4 pods of ReplicaSet large, 5c each: NoNodeFits
+        "#]],
+    );
+}
+
+/// Two nodes of three cpu: a pod of three above the limit of its queue, and a gang of two pods of two with one place.
+#[test]
+fn no_workload_is_evicted_again_and_again() {
+    let told = evicted(
+        "settings resources=cpu
+         node n1 cpu=3
+         node n2 cpu=3
+         queue a
+         queue b limit=cpu:2
+         queue c
+         owner a/w replicas=4 cpu=1
+         owner b/large replicas=1 cpu=3
+         owner c/g replicas=2 cpu=2 kind=Job gang=g min=2
+         then after=60
+         then after=120
+         then after=600
+         then after=1800",
+    );
+    assert_eq!(told, [""; 0]);
+}
+
+// ---- as few as possible ---------------------------------------------------------------------------------
+
+/// Of two resources three pods suffice: those that have both go, not three for each.
+#[test]
+fn of_two_resources_three_pods_go_where_three_suffice() {
+    let told = evicted(&format!(
+        "node n1 cpu=21 memory=21Gi
+         queue a
+         queue b guaranteed=cpu:9,memory:9Gi
+         quota a cpu=21 memory=21Gi
+         owner a/cpu replicas=3 cpu=3 memory=0
+         owner a/memory replicas=3 cpu=0 memory=3Gi
+         owner a/both replicas=4 cpu=3 memory=3Gi
+         owner b/w replicas=3 cpu=3 memory=3Gi
+         {}{}{}",
+        pods("a/cpu", 3, "cpu=3 memory=0 node=n1"),
+        pods("a/memory", 3, "cpu=0 memory=3Gi node=n1"),
+        pods("a/both", 4, "cpu=3 memory=3Gi node=n1"),
+    ));
+    assert_eq!(told.len(), 3, "{told:#?}");
+}
+
+/// The pod of `a` with the device is within its guarantee and stays; `a` loses no other pod instead of it.
+#[test]
+fn a_pod_that_stays_for_a_guarantee_costs_its_queue_no_other_pod() {
+    evicts_nothing(
+        &format!(
+            "settings resources=cpu,gpu
+             node n1 cpu=4 gpu=1
+             queue a guaranteed=gpu:1
+             queue b
+             quota a cpu=4 gpu=1
+             owner a/device replicas=1 cpu=1 gpu=1
+             owner a/w replicas=1 cpu=1
+             owner b/w replicas=1 cpu=1 gpu=1
+             pod a/device-1 owner=device cpu=1 gpu=1 node=n1 started=10
+             {}",
+            pods("a/w", 1, "cpu=1 node=n1"),
+        ),
+        &expect![[r#"
+            step 1: capacity 4c 1gpu
+              a: deserved 2c 1gpu, allocated 3c 1gpu, used 2c 1gpu
+              b: deserved 1c 0gpu, allocated 1c 0gpu, used 0c 0gpu, target 0c 0gpu
+                1 pods of ReplicaSet w, 1c 1gpu each: UnitAboveShare
+        "#]],
+    );
+}
+
+// ---- placement ------------------------------------------------------------------------------------------
+
+/// A stuck guaranteed pod needs the room of two pods, which have one place elsewhere: neither moves.
+#[test]
+fn of_two_pods_with_one_place_elsewhere_neither_moves() {
+    evicts_nothing(
+        "settings resources=cpu
+         node n1 cpu=4
+         node n2 cpu=4
+         queue a guaranteed=cpu:3
+         queue b
+         quota a cpu=3
+         quota b cpu=5
+         owner a/large replicas=1 cpu=3 priority=5
+         owner b/w replicas=2 cpu=1500m
+         owner b/x replicas=1 cpu=2
+         pod a/large-1 owner=large cpu=3 pending created=900 stuck=980 priority=5
+         pod b/w-1 owner=w cpu=1500m node=n1 started=10
+         pod b/w-2 owner=w cpu=1500m node=n1 started=20
+         pod b/x-1 owner=x cpu=2 node=n2 started=30",
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 3c, allocated 3c, used 3c
+                1 pods of ReplicaSet large, 3c each: Fragmented
+              b: deserved 5c, allocated 5c, used 5c
+        "#]],
+    );
+}
