@@ -1,4 +1,3 @@
-# syntax=docker/dockerfile:1
 # The operator and the kubectl plugin, both static, and nothing else: no shell, no package manager, no libraries.
 #
 #   docker build --tag REGISTRY/quotient:0.1.0 .
@@ -7,8 +6,9 @@
 # For another architecture the programs are cross compiled, because emulating the compiler takes hours.
 # `make size` builds the same programs with the same flags outside a container, and looks whether they load anything.
 
-# The version of rust-toolchain.toml, on a Debian whose C library comes as an archive, too.
-FROM --platform=$BUILDPLATFORM docker.io/library/rust:1.95-bookworm AS build
+# The version of rust-toolchain.toml, on a Debian whose C library comes as an archive, too. For another version:
+#   docker buildx imagetools inspect docker.io/library/rust:VERSION-bookworm
+FROM --platform=$BUILDPLATFORM docker.io/library/rust:1.95.0-bookworm@sha256:6258907abe69656e41cd992e0b705cdcfabcbbe3db374f92ed2d47121282d4a1 AS build
 ARG TARGETARCH
 WORKDIR /source
 COPY . .

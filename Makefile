@@ -108,6 +108,11 @@ memory: tools testbed ## the operator with 20,000 and 100,000 pods on a real con
 	$(SHIPPED)
 	$(CARGO) run --profile fast --bin bench -- scale $(if $(WRITE),--write)
 
+.PHONY: hostile
+hostile: tools testbed ## what one tenant can cost: times beside a friendly cluster, memory below 512 MiB (WRITE=1 writes docs/evidence/scale.md)
+	$(SHIPPED)
+	$(CARGO) run --profile fast --bin bench -- hostile $(if $(WRITE),--write)
+
 .PHONY: size
 size: tools testbed ## the image's static programs and the operator's memory at rest, against what is promised (WRITE=1 writes docs/how-to/install.md)
 	$(CARGO) run --profile fast --bin bench -- size $(if $(WRITE),--write)

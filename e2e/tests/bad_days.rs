@@ -166,6 +166,39 @@ async fn the_control_plane_restarts_in_the_middle() -> Result<()> {
     Ok(stage.bed.stop().await?)
 }
 
+/// etcd is restored from a backup whose Lease is older than the one that the operator has written. The operator ends, as a process that
+/// knows what never was. The next one finds the quotas, the ledger and the pods of the backup, and nothing has to go.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restored_backup_is_a_world_of_its_own() -> Result<()> {
+    let stage = Stage::set(&Newcomer::NODES).await?;
+    let program = &stage.programs.operator;
+    let operator = Operator::start_with(&stage.bed, program, &SHORT_LEASE).await?;
+    let story = Newcomer::prepare(&stage).await?;
+    story.join("q3").await?;
+    story.until_served("q3").await?;
+    let backup = stage.bed.back_up().await?;
+    story.until_served("q3").await?;
+    story.leave("q3").await?;
+
+    stage.bed.restore(&backup).await?;
+    let mark = stage.bed.audit().mark()?;
+    let ended = operator.process().wait(Duration::from_secs(60)).await?;
+    ensure!(!ended.success(), "an operator whose Lease went back ends with an error");
+    let operator = Operator::start_with(&stage.bed, program, &SHORT_LEASE).await?;
+    story.until_served("q3").await?;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    story.until_served("q3").await?;
+    let evicted = Newcomer::evicted(&stage.bed.audit().events_since(mark)?);
+    ensure!(evicted.is_empty(), "{evicted:?}");
+    // Shares move on.
+    story.leave("q3").await?;
+    story.join("q4").await?;
+    story.until_served("q4").await?;
+    operator.process().must_run()?;
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
 /// Two replicas: the leader is frozen in the middle of a reclaim for longer than its Lease, the other takes over, and the
 /// first does no harm when it wakes. Then the leader is killed, and the takeover is timed.
 #[tokio::test(flavor = "multi_thread")]

@@ -41,6 +41,8 @@ pub enum Reason {
     CapacityUntrusted,
     /// Short: some part of the cluster has not been heard of for too long, so nothing is taken until it has.
     ViewStale,
+    /// Short: no quota has been seen to take effect lately, so no pod is evicted that would come back.
+    QuotaControllerSilent,
 
     /// Unmet: a pod is larger than the share that its queue can have now.
     UnitAboveShare,
@@ -57,6 +59,8 @@ pub enum Reason {
     Fragmented,
     /// Unmet: no node at all could run the pod: its selector, its affinity, taints or its size.
     NoNodeFits,
+    /// Unmet: the plan has looked at as many nodes for its queue as one plan may; others come first.
+    PlanLimit,
     /// Unmet: waiting for the autoscaler to add a node.
     WaitingForNodes,
     /// Unmet: there is room; the pod or its owner only has to take it.
@@ -130,7 +134,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order above.
-    pub const ALL: [Self; 55] = [
+    pub const ALL: [Self; 57] = [
         Self::Reclaimed,
         Self::Overcommitted,
         Self::MovedAside,
@@ -147,6 +151,7 @@ impl Reason {
         Self::StuckTerminating,
         Self::CapacityUntrusted,
         Self::ViewStale,
+        Self::QuotaControllerSilent,
         Self::UnitAboveShare,
         Self::ShareInUse,
         Self::RolloutNeedsRoom,
@@ -154,6 +159,7 @@ impl Reason {
         Self::ForeignQuota,
         Self::Fragmented,
         Self::NoNodeFits,
+        Self::PlanLimit,
         Self::WaitingForNodes,
         Self::RoomAvailable,
         Self::PodsRejected,
@@ -207,6 +213,7 @@ impl Reason {
             Self::StuckTerminating => "StuckTerminating",
             Self::CapacityUntrusted => "CapacityUntrusted",
             Self::ViewStale => "ViewStale",
+            Self::QuotaControllerSilent => "QuotaControllerSilent",
             Self::UnitAboveShare => "UnitAboveShare",
             Self::ShareInUse => "ShareInUse",
             Self::RolloutNeedsRoom => "RolloutNeedsRoom",
@@ -214,6 +221,7 @@ impl Reason {
             Self::ForeignQuota => "ForeignQuota",
             Self::Fragmented => "Fragmented",
             Self::NoNodeFits => "NoNodeFits",
+            Self::PlanLimit => "PlanLimit",
             Self::WaitingForNodes => "WaitingForNodes",
             Self::RoomAvailable => "RoomAvailable",
             Self::PodsRejected => "PodsRejected",

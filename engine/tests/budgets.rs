@@ -416,6 +416,7 @@ fn what_a_budget_keeps_from_an_ask_is_said_although_nobody_goes_for_it() {
                 2 pods of ReplicaSet big, 2c each: Blocked
               b: deserved 0c, allocated 0c, used 2c
               c: deserved 6250mc, allocated 6250mc, used 6250mc
+                pod c-2, 250mc: SetAside
               spare b/web-1: Budget
         "#]],
     );

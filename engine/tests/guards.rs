@@ -53,6 +53,29 @@ fn what_is_held_names_no_victim_and_says_why() {
     assert_eq!(short.deserved, free.queues[&queue("b")].deserved);
 }
 
+/// Quotas shrink all the same: that is how the quota controller is seen at work.
+#[test]
+fn evictions_wait_until_a_quota_is_seen_to_take_effect() {
+    let waits = |snapshot: &Snapshot| {
+        let gate = ReclaimGate::EvictionsWait(Reason::QuotaControllerSilent);
+        plan(&Snapshot { reclaim_gate: gate, ..snapshot.clone() })
+    };
+    let snapshot = story::parse(SHORT);
+    let free = plan(&snapshot);
+    let held = waits(&snapshot);
+    assert!(!free.evictions.is_empty() && free.unproven.is_none());
+    assert_eq!((held.evictions.len(), held.waiting.len()), (0, free.evictions.len()));
+    assert_eq!(held.unproven, Some(queue("a")));
+    assert_eq!(held.queues[&queue("b")].starved, Some(Reason::QuotaControllerSilent));
+    // What a mode withholds needs no proof.
+    let observed = waits(&story::parse(&SHORT.replace("queue a ", "queue a mode=Quota ")));
+    assert!(observed.unproven.is_none() && observed.waiting.is_empty(), "{:?}", observed.waiting);
+    // A quota that is not enforced yet still shrinks.
+    let lowers =
+        |plan: &Plan| plan.queues[&queue("a")].quota_write.as_ref().is_some_and(|write| write.lowers);
+    assert!(lowers(&waits(&story::parse(&SHORT.replace("quota a cpu=4 enforced=cpu:4", "quota a cpu=8")))));
+}
+
 #[test]
 fn what_is_held_keeps_every_quota_and_raises_into_what_is_free() {
     let mut snapshot = story::parse(

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quotient_engine::plan::plan;
+use quotient_engine::plan::{Eviction, plan};
+use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Shape, Snapshot, Ties};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -240,6 +241,70 @@ fn of_workloads_without_pods() {
         }
         scenario
     });
+}
+
+/// Each pod has a size of its own, so no node suits two of them alike.
+#[test]
+fn of_unschedulable_pods_of_distinct_sizes() {
+    doubles("unschedulable pods of distinct sizes", |number| {
+        let mut scenario = full_with(number, number / 10, |_| "cpu=1 owner=w".to_owned());
+        for pod in 0..number {
+            let size = 1 + pod * 999 / number;
+            writeln!(scenario, "pod b/p{pod} cpu={size}m memory={pod}Mi pending created=900 stuck=950")
+                .unwrap();
+        }
+        scenario
+    });
+}
+
+/// A queue whose pods have more sizes than a plan looks for evicts for some of them and says so; the one beside it has its
+/// share all the same, whichever of them comes first.
+#[test]
+fn of_more_sizes_than_a_plan_looks_for() {
+    let cluster = |hostile: &str, friendly: &str| {
+        let (pods, per_node) = (8_000, 4);
+        let mut scenario = full_with(pods, per_node, |_| "cpu=1 owner=w".to_owned());
+        scenario =
+            scenario.replace("queue b\nquota a", &format!("queue {hostile}\nqueue {friendly}\nquota a"));
+        scenario = scenario.replace("quota b cpu=0 memory=0\nowner b/web replicas=4000 cpu=1\n", "");
+        for queue in [hostile, friendly] {
+            writeln!(scenario, "quota {queue} cpu=0 memory=0").unwrap();
+        }
+        for owner in 0..6_000 {
+            writeln!(
+                scenario,
+                "owner {hostile}/o{owner} replicas=1 cpu={}m memory={owner}Mi",
+                1 + owner % 900
+            )
+            .unwrap();
+        }
+        writeln!(scenario, "owner {friendly}/web replicas=100 cpu=1").unwrap();
+        interned(&scenario)
+    };
+    for (hostile, friendly) in [("b", "c"), ("c", "b")] {
+        let snapshot = cluster(hostile, friendly);
+        let begin = effort();
+        let plan = plan(&snapshot);
+        let took = effort().saturating_sub(begin);
+        let unmet = |queue: &str| {
+            let decided = plan.queues.iter().find(|(name, _)| name.namespace.as_str() == queue).unwrap().1;
+            decided.unmet.iter().filter(|unmet| unmet.reason == Reason::PlanLimit).count()
+        };
+        let evicted_for = |queue: &str| {
+            let is_for = |eviction: &&Eviction| {
+                eviction.beneficiary.as_ref().is_some_and(|name| name.namespace.as_str() == queue)
+            };
+            plan.evictions.iter().chain(&plan.waiting).filter(is_for).count()
+        };
+        println!(
+            "{hostile}: {took:?}, {} limited, {} and {} evicted",
+            unmet(hostile),
+            evicted_for(hostile),
+            evicted_for(friendly)
+        );
+        assert!(unmet(hostile) > 0, "the plan has no limit");
+        assert_eq!((unmet(friendly), evicted_for(friendly)), (0, 100), "{friendly} beside {hostile}");
+    }
 }
 
 /// [`full`], with a gated pod of a third queue for each number, and what `line` says of it.

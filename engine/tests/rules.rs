@@ -90,6 +90,7 @@ fn without_any_capacity_nothing_shrinks_and_nobody_is_evicted() {
         &expect![[r#"
             step 1: capacity 0c 0
               a: deserved 0c 0, allocated 8c 8Gi, used 8c 8Gi
+                pod p1, 8c 8Gi: SetAside
               b: deserved 0c 0, allocated 0c 0, used 0c 0
               lower b to 0c 0
         "#]],

@@ -11,6 +11,7 @@ mod cluster;
 mod damping;
 mod demand;
 mod everyday;
+mod forged;
 mod gangs;
 mod gates;
 mod growth_and_deletion;

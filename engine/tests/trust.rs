@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use quotient_advance::{advance_until, settle};
+use quotient_advance::{advance_until, keep, settle};
 use quotient_engine::names::PodUid;
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{Phase, Pod, Snapshot};
@@ -494,4 +494,42 @@ fn a_pod_that_waits_for_others_to_go_is_not_set_aside() {
               b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
+}
+
+/// A scheduler that does not run, or a gate that nothing removes: no condition ever says that a node is lacking. The pods have room
+/// for five minutes and then count no more, so that other queues get back what was taken for them.
+#[test]
+fn pods_that_no_scheduler_looks_at_are_set_aside_and_tried_again() {
+    let mut snapshot = parse(
+        "
+        node n1 cpu=8
+        queue a
+        queue b request=all
+        quota a cpu=4
+        quota b cpu=4
+        pod a/p1 cpu=2 pending created=990
+        pod a/p2 cpu=2 pending created=990
+        pod b/p1 cpu=4 node=n1
+        ",
+    );
+    let begin = snapshot.now;
+    let mut told = Vec::new();
+    for second in [0, 50, 200, 349, 350, 409, 411] {
+        snapshot.now = begin.plus_seconds(second);
+        let (mut settled, plan) = settle(&snapshot);
+        keep(&mut settled, &plan);
+        let queue = plan.queues.iter().find(|(name, _)| &*name.name == "a").unwrap().1;
+        let unmet = queue.unmet.iter().map(|unmet| format!(" {}", unmet.reason)).collect::<String>();
+        told.push(format!("{second}: {}{unmet}", queue.demand));
+        snapshot = settled;
+    }
+    expect![[r#"
+        0: cpu 4
+        50: cpu 4
+        200: cpu 4
+        349: cpu 4
+        350: nothing SetAside SetAside
+        409: nothing SetAside SetAside
+        411: cpu 4"#]]
+    .assert_eq(&told.join("\n"));
 }

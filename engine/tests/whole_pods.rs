@@ -279,6 +279,7 @@ fn for_what_there_is_nothing_of_no_pod_goes_and_shares_are_whole_with_those_that
               a: deserved 1125mc 0gpu, allocated 1125mc 0gpu, used 1c 0gpu
                 3 pods of ReplicaSet web, 1c 0gpu each: ShareInUse
               b: deserved 3375mc 0gpu, allocated 3375mc 4gpu, used 3500mc 4gpu
+                4 pods of ReplicaSet gpu, 250mc 1gpu each: SetAside
                 1 pods of ReplicaSet web, 1c 0gpu each: ShareInUse
         "#]],
     );

@@ -15,6 +15,8 @@ pub struct Clock {
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     /// Whether it is this machine's.
     is_real: bool,
+    /// How long a computation takes by it. By this machine's clock that shows by itself.
+    computing: Duration,
 }
 
 impl Clock {
@@ -25,7 +27,20 @@ impl Clock {
 
     /// A clock that shows what `now` returns: simulated time.
     pub fn of(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self { now: Arc::new(now), is_real: false }
+        Self { now: Arc::new(now), is_real: false, computing: Duration::ZERO }
+    }
+
+    /// The same where a plan takes `length`: simulated time passes only where something waits.
+    #[must_use]
+    pub fn computing(self, length: Duration) -> Self {
+        Self { computing: length, ..self }
+    }
+
+    /// Waits for as long as a computation takes in simulated time.
+    pub(crate) async fn computed(&self) {
+        if !self.computing.is_zero() {
+            tokio::time::sleep(self.computing).await;
+        }
     }
 
     /// The time.

@@ -34,18 +34,28 @@ const fn place(reason: Reason) -> Place {
         GaveWay, GraceShortened, Guarantee, GuaranteedAboveLimit, InvalidSpec, LastReplica, ManagedByKueue,
         MirrorPod, MovedAside, NamespaceTaken, NoNodeFits, NodeNotCounted, NotScalable, NothingToEvict,
         OneAtATime, OptedOut, Outranked, Overcommitted, ParentCycle, ParentNotAccepting, ParentNotFound,
-        ParentStalled, PodsNotCreated, PodsRejected, PolicyDisabled, PriorityAboveAsk, Reclaimed, Restored,
-        RollingOut, RolloutNeedsRoom, RoomAvailable, SetAside, ShareInUse, SizeSetByAnother,
-        StuckTerminating, UnitAboveShare, ViewStale, WaitingForLedger, WaitingForNodes, WaitingForPreemption,
-        WaitingForQuota,
+        ParentStalled, PlanLimit, PodsNotCreated, PodsRejected, PolicyDisabled, PriorityAboveAsk,
+        QuotaControllerSilent, Reclaimed, Restored, RollingOut, RolloutNeedsRoom, RoomAvailable, SetAside,
+        ShareInUse, SizeSetByAnother, StuckTerminating, UnitAboveShare, ViewStale, WaitingForLedger,
+        WaitingForNodes, WaitingForPreemption, WaitingForQuota,
     };
     match reason {
         Reclaimed | Overcommitted | MovedAside | GraceShortened | ForceDeleted => Place::Eviction,
-        WaitingForPreemption | WaitingForQuota | WaitingForLedger | Fenced | NothingToEvict | Blocked
-        | EvictionsDisabled | Delayed | StuckTerminating | CapacityUntrusted | ViewStale => Place::Starved,
+        WaitingForPreemption
+        | WaitingForQuota
+        | WaitingForLedger
+        | Fenced
+        | NothingToEvict
+        | Blocked
+        | EvictionsDisabled
+        | Delayed
+        | StuckTerminating
+        | CapacityUntrusted
+        | ViewStale
+        | QuotaControllerSilent => Place::Starved,
         UnitAboveShare | RolloutNeedsRoom | AboveLimit | ForeignQuota | NoNodeFits | PodsRejected
         | GangIncomplete => Place::Unmet(true),
-        ShareInUse | Fragmented | WaitingForNodes | RoomAvailable | PodsNotCreated | SetAside
+        ShareInUse | Fragmented | PlanLimit | WaitingForNodes | RoomAvailable | PodsNotCreated | SetAside
         | OneAtATime | GaveWay => Place::Unmet(false),
         PolicyDisabled | MirrorPod | NodeNotCounted | LastReplica | GangFloor | Guarantee | Budget
         | EvictionRefused | PriorityAboveAsk | Autoscaled | OptedOut | SizeSetByAnother | RollingOut

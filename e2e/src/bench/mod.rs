@@ -1,5 +1,6 @@
 //! How fast Quotient is and what it costs, seen from outside: from the API server and from the kernel.
 
+pub mod hostile;
 pub mod scale;
 pub mod speed;
 

@@ -105,6 +105,14 @@ pub enum TestBedError {
         /// What it printed.
         output: String,
     },
+    /// A backup could not be made or restored.
+    #[error("{action}: {reason}")]
+    Backup {
+        /// What was attempted.
+        action: &'static str,
+        /// What the system or etcd said.
+        reason: String,
+    },
     /// No proxy could be started.
     #[error("starting a proxy for {user}: {source}")]
     Proxy {
@@ -136,6 +144,11 @@ impl TestBedError {
     pub(super) fn api(action: impl Into<String>) -> impl FnOnce(kube::Error) -> Self {
         let action = action.into();
         move |source| Self::Api { action, source: Box::new(source) }
+    }
+
+    /// What the system said to `action`.
+    pub(super) fn backup(action: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        move |error| Self::Backup { action, reason: error.to_string() }
     }
 
     /// Whether a server of the test bed found its port taken.

@@ -57,7 +57,7 @@ impl TestBed {
         Ok(())
     }
 
-    async fn start_anew(&self, component: Component) -> Result<(), TestBedError> {
+    pub(super) async fn start_anew(&self, component: Component) -> Result<(), TestBedError> {
         drop(self.processes().remove(&component));
         let process = self.supervisor.spawn(&component.process(&self.layout))?;
         let ready = readiness::wait(component, &process, &self.layout).await;

@@ -39,6 +39,7 @@ pub mod run_directory;
 pub mod wait;
 
 mod api;
+mod backup;
 mod bed;
 mod error;
 mod faults;
@@ -54,6 +55,7 @@ mod start;
 mod workloads;
 
 pub use audit::{AuditEvent, AuditLog, AuditMark};
+pub use backup::Backup;
 pub use bed::TestBed;
 pub use components::Component;
 pub use error::TestBedError;

@@ -45,8 +45,8 @@ async fn ask(client: &Client, path: &str) -> Result<(), String> {
     client.request_text(request).await.map(drop).map_err(|error| error.to_string())
 }
 
-/// A client for nothing but the health check.
-fn client(check: HealthCheck, layout: &Layout) -> Result<Client, TestBedError> {
+/// A client of the component itself.
+pub(super) fn client(check: HealthCheck, layout: &Layout) -> Result<Client, TestBedError> {
     let scheme = if check.encrypted { "https" } else { "http" };
     let url = format!("{scheme}://127.0.0.1:{}", check.port);
     let of = |reason: String| TestBedError::Client { path: url.clone().into(), reason };

@@ -160,6 +160,7 @@ impl<'a> Simulation<'a> {
         if ask.is_empty() {
             return Vec::new();
         }
+        self.work.spend(scope.beneficiary, u64::try_from(all.may_go.len()).unwrap_or(u64::MAX));
         let mut able = Vec::new();
         let mut kept: Vec<(&'a Pod, Reason)> = Vec::new();
         for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {

@@ -29,6 +29,7 @@ mod serve;
 mod simulation;
 mod stuck;
 mod unbound;
+mod work;
 
 pub(crate) use candidate::{Bond, Candidate, Together};
 pub(crate) use candidates::{

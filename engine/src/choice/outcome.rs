@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 use super::Context;
 use super::simulation::Victim;
 use crate::amounts::Amounts;
-use crate::names::PodUid;
+use crate::names::{PodUid, QueueName};
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
 use crate::reason::Reason;
-use crate::snapshot::{Pod, Workloads};
+use crate::snapshot::{Pod, Snapshot, Workloads};
 use crate::tree::BranchId;
 
 /// What is to be taken.
@@ -30,6 +30,8 @@ pub(crate) struct ReclaimResult {
     pub(crate) lacking: BTreeMap<BranchId, Amounts>,
     /// What is free or being freed for each leaf, that which these evictions free included.
     pub(crate) owed: BTreeMap<BranchId, Amounts>,
+    /// The first queue whose evictions wait only because no quota has been seen to take effect.
+    pub(crate) unproven: Option<QueueName>,
 }
 
 impl ReclaimResult {
@@ -66,6 +68,22 @@ impl ReclaimResult {
                     grace_seconds: giver.leaf.eviction.grace_seconds(pod.grace_seconds.into()),
                 };
                 self.evictions.push((eviction, in_force));
+            }
+        }
+    }
+
+    /// Lets evictions wait that rely on quotas, while none is seen to take effect. Grants of gated namespaces need no quota.
+    pub(crate) fn wait_for_proof(&mut self, snapshot: &Snapshot) {
+        if snapshot.reclaim_gate.evictions_wait().is_none() {
+            return;
+        }
+        let is_gated = |queue: &QueueName| {
+            snapshot.namespaces.get(&queue.namespace).is_some_and(|state| state.is_in_gate_mode())
+        };
+        for (eviction, in_force) in &mut self.evictions {
+            if *in_force && eviction.reason != Reason::MovedAside && !is_gated(&eviction.queue) {
+                *in_force = false;
+                self.unproven.get_or_insert_with(|| eviction.queue.clone());
             }
         }
     }

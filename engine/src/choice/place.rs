@@ -30,9 +30,13 @@ impl<'a> Simulation<'a> {
                 }
                 room.subtract_all(&requests);
             }
+            if self.work.is_spent(leaf) {
+                continue;
+            }
             if let (None, Some(leaf)) = (node_resources.reserve(&pod.shape), leaf) {
                 unplaced.push((leaf, pod));
             }
+            self.work.spend(leaf, node_resources.take_looks());
         }
         self.node_resources = Some(node_resources);
         unplaced
@@ -49,6 +53,18 @@ impl<'a> Simulation<'a> {
 
     /// Places one pod of `shape`: where there is room, or where pods go that may go. Says why if neither can be.
     pub(super) fn place_pod(&mut self, shape: &'a Shape, scope: &Scope) -> Result<(), Reason> {
+        if self.work.is_spent(scope.beneficiary) {
+            return Err(Reason::PlanLimit);
+        }
+        let placed = self.find_place(shape, scope);
+        let of_nodes = self.node_resources.as_ref().map_or(0, NodeResources::take_looks);
+        let searches = [&mut self.search, &mut self.search_everywhere].into_iter().flatten();
+        let of_candidates: u64 = searches.map(Search::take_looks).fold(0, u64::saturating_add);
+        self.work.spend(scope.beneficiary, of_nodes.saturating_add(of_candidates));
+        placed
+    }
+
+    fn find_place(&mut self, shape: &'a Shape, scope: &Scope) -> Result<(), Reason> {
         let Some(node_resources) = &mut self.node_resources else { return Ok(()) };
         if let Some(node) = node_resources.free_for(shape) {
             self.place(node, shape);

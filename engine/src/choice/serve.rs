@@ -9,6 +9,7 @@ use super::outcome::ReclaimResult;
 use super::queue_state::{Need, Units};
 use super::rules::Scope;
 use super::simulation::{Mark, Simulation};
+use super::work::Work;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::first_patience;
 use crate::guarantee::remaining_on_path;
@@ -39,12 +40,24 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
             context.each_leaf().map(|leaf| (leaf.at, context.granted.owed[leaf.at].clone())).collect();
         return taken;
     }
-    let simulation = Simulation::new(context);
+    let is_stuck = |at: BranchId| context.leaf(at).is_some_and(|leaf| leaf.namespace_usage.stuck);
+    let askers = needs.iter().filter(|(at, need)| !need.units.is_empty() || is_stuck(*at)).count();
+    let mut simulation = Simulation::new(context);
+    simulation.work = Work::for_queues(askers);
     let waits_for_nodes = first_patience(context.snapshot, context.usage).is_some();
     let is_under_way = context.is_under_way();
     let pods_left = MOST_PLACED;
-    Service { simulation, context, waits_for_nodes, is_under_way, pods_left, asked: BTreeMap::new(), taken }
-        .run(needs)
+    Service {
+        simulation,
+        context,
+        waits_for_nodes,
+        is_under_way,
+        pods_left,
+        asked: BTreeMap::new(),
+        taken,
+        told: BTreeMap::new(),
+    }
+    .run(needs)
 }
 
 /// Asks while they are served.
@@ -59,6 +72,8 @@ pub(super) struct Service<'a> {
     /// How many units were asked for, in the order of what each leaf wants.
     asked: BTreeMap<BranchId, Vec<u32>>,
     pub(super) taken: ReclaimResult,
+    /// The places of what is told of pods that wait.
+    told: BTreeMap<(BranchId, Preemptor, Reason), usize>,
 }
 
 impl<'a> Service<'a> {
@@ -240,7 +255,9 @@ impl<'a> Service<'a> {
         if promise != Promise::Granted {
             self.simulation.promise(at, requests.clone());
         }
-        for (owner, pods) in &wanted.pods {
+        // What was promised is kept wherever it is when the plan has no more looks for the queue.
+        let is_looked_for = promise == Promise::None || !self.simulation.work.is_spent(Some(at));
+        for (owner, pods) in wanted.pods.iter().filter(|_| is_looked_for) {
             for _ in 0..pods.saturating_mul(units).min(self.pods_left) {
                 let placed = self.simulation.place_pod(&owner.shape, &scope);
                 if !is_only_kept {
@@ -394,7 +411,8 @@ impl<'a> Service<'a> {
     /// Says why so many pods of `shape` wait.
     pub(super) fn tell_of(&mut self, at: BranchId, who: Preemptor, reason: Reason, pods: u32, shape: &Shape) {
         let told = self.taken.unmet.entry(at).or_default();
-        if let Some(same) = told.iter_mut().find(|one| one.who == who && one.reason == reason) {
+        let place = *self.told.entry((at, who.clone(), reason)).or_insert(told.len());
+        if let Some(same) = told.get_mut(place) {
             same.pods = same.pods.saturating_add(pods);
             return;
         }

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::budgets::Budgets;
 use super::candidate::Candidate;
 use super::nodes::{At, NodeResources, Search};
+use super::work::Work;
 use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::leaf::Leaf;
@@ -72,6 +73,8 @@ pub(crate) struct Simulation<'a> {
     /// The pods that a rule kept although they would have helped, by leaf.
     pub(super) passed_over: BTreeMap<BranchId, Vec<(&'a Pod, Reason)>>,
     noted: FxHashSet<&'a PodUid>,
+    /// The work so far.
+    pub(super) work: Work,
 }
 
 /// A state to go back to.
@@ -117,6 +120,7 @@ impl<'a> Simulation<'a> {
             promises: Vec::new(),
             passed_over: BTreeMap::new(),
             noted: FxHashSet::default(),
+            work: Work::default(),
             context,
         }
     }

@@ -52,6 +52,9 @@ impl<'a> Service<'a> {
     fn serve_pod(&mut self, at: BranchId, pod: &'a Pod) -> Result<Option<Reason>, Reason> {
         let Some(leaf) = self.context.leaf(at) else { return Ok(None) };
         let requests = pod.requests().of(self.context.resources);
+        if self.simulation.work.is_spent(Some(at)) {
+            return Err(Reason::PlanLimit);
+        }
         let Some(node_resources) = self.simulation.node_resources.as_mut() else { return Ok(None) };
         if node_resources.reserve(&pod.shape).is_some() {
             return Ok(None);
@@ -83,6 +86,9 @@ impl<'a> Service<'a> {
             return Ok(Some(Reason::WaitingForPreemption));
         }
         self.simulation.undo(mark);
+        if self.simulation.work.is_spent(Some(at)) {
+            return Err(Reason::PlanLimit);
+        }
         if pod.stuck.is_some() && within(&|one| leaf.queue.guaranteed.get(one).unwrap_or_default()) {
             // A moved pod is within its queue's share, so it is created again, perhaps before the pod that it made room for.
             let scope = Scope {

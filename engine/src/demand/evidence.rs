@@ -39,7 +39,8 @@ pub(super) fn is_proven(pod: &Pod) -> bool {
 
 /// How long the pod may be as it is before its workload is set aside.
 fn patience(pod: &Pod) -> i64 {
-    if pod.node.is_none() || pod.failing { REPORTED_SECONDS } else { SILENT_SECONDS }
+    let is_reported = pod.failing || pod.node.is_none() && pod.stuck.is_some();
+    if is_reported { REPORTED_SECONDS } else { SILENT_SECONDS }
 }
 
 /// How far the pods of an owner got; those of all Jobs of a workload together.
@@ -243,7 +244,7 @@ impl<'a> Workloads<'a> {
             (Some(owner), _) => (top(owner), scope(owner)),
             (None, Some(owner)) => ((owner.uid.as_str(), &*owner.kind, &*owner.name), owner.uid.as_str()),
             // Of a bare pod only trouble matters, and what was remembered of it.
-            (None, None) if pod.stuck.is_none() && !entries.contains_key(own.0) => return,
+            (None, None) if pod.stuck_since(now).is_none() && !entries.contains_key(own.0) => return,
             (None, None) => (own, own.0),
         };
         let progress = self.progress.entry(scope).or_default();
@@ -259,9 +260,10 @@ impl<'a> Workloads<'a> {
         let evidence = self.evidence(named, entries, now);
         if is_proven(pod) {
             evidence.proven = evidence.proven.max(Some(pod.started.unwrap_or(pod.created)));
-        } else if let (Some(stuck), None) = (pod.stuck, until) {
+        } else if until.is_none() && pod.stuck_since(now).is_some() {
             let seconds = if pod.failing { 0 } else { EVIDENCE_SECONDS };
-            evidence.evident = earliest(evidence.evident, Some(stuck.plus_seconds(seconds)));
+            let evident = pod.stuck.map(|stuck| stuck.plus_seconds(seconds));
+            evidence.evident = earliest(evidence.evident, evident);
             if !pod.is_live() {
                 return;
             }
@@ -278,7 +280,7 @@ impl<'a> Workloads<'a> {
     /// When a pod that never started has had room for long enough. What holds the room of a pod without a node is no evidence
     /// against it, unless no node could run it at all.
     pub(super) fn deadline(&self, pod: &Pod, nodes: &Nodes<'_>, snapshot: &Snapshot) -> Option<Timestamp> {
-        let stuck = pod.stuck.filter(|_| pod.phase == Phase::Pending)?;
+        let stuck = pod.stuck_since(snapshot.now).filter(|_| pod.phase == Phase::Pending)?;
         let waits = waits_for_nodes(pod, &snapshot.settings);
         let seconds = if waits { WITHOUT_NODE_SECONDS } else { patience(pod) };
         let since = if pod.node.is_some() || waits || !nodes.could_run(&pod.shape) {

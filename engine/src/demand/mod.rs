@@ -25,7 +25,7 @@ use crate::amounts::Amounts;
 use crate::keyed::KeyedMap;
 use crate::names::{Namespace, OwnerUid};
 use crate::nodes::Nodes;
-use crate::snapshot::{NamespaceState, Queue, Remembered, Snapshot};
+use crate::snapshot::{NamespaceState, Pod, Queue, Remembered, Snapshot};
 use crate::time::Timestamp;
 use crate::usage::{NamespaceUsage, Usage};
 use trust::Verdict;
@@ -95,9 +95,16 @@ impl<'a> Demand<'a> {
         remember.demand = window.demand.clone();
         remember.falling = window.falling;
         let next_change = earliest(verdict.next_change, window.next_change);
+        let next_change = earliest(next_change, next_unheard(state, namespace_usage, now));
         let (trust, next_try) = (verdict.trust, verdict.next_try);
         Self { counted: window.demand, asks, trust, shown, remember, next_change, next_try }
     }
+}
+
+/// When the next pod counts as one that no scheduler looks at.
+fn next_unheard(state: &NamespaceState, usage: &NamespaceUsage, now: Timestamp) -> Option<Timestamp> {
+    let pods = state.pods.iter().filter(|pod| usage.pods.pending > 0 && pod.is_live());
+    pods.filter_map(Pod::unheard_from).filter(|from| *from > now).min()
 }
 
 /// Until when the first pod that waits for a node that an autoscaler may add is waited for; none if no pod does.

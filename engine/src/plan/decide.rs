@@ -66,6 +66,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         tree.path_up(*at).for_each(|(index, _)| allocated[index].subtract_all(&lent));
     }
     let withheld = WithheldEvictions::take_out(cluster, &allocated, &mut reclaim);
+    reclaim.wait_for_proof(snapshot);
     let stuck_terminating = StuckTerminating::of(cluster, &targets);
     let held = snapshot.reclaim_gate.held();
     let shortage = held
@@ -143,6 +144,7 @@ fn say_who_goes(reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &mut 
         if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
     }
     plan.passed_over = reclaim.passed_over;
+    plan.unproven = reclaim.unproven;
 }
 
 /// Writes down which terminating pods hang, and which are evicted again.
@@ -153,6 +155,7 @@ fn say_who_has_less_grace(
     plan: &mut Plan,
 ) {
     plan.overdue = stuck_terminating.overdue;
+    plan.terminating_since = stuck_terminating.since;
     plan.next_change = earliest(plan.next_change, stuck_terminating.next_change);
     if plan.held.is_none() {
         let shortened = Shortened::of(cluster, targets, plan);
@@ -252,7 +255,7 @@ fn say_since_when_there_is_room(cluster: Cluster<'_>, reclaim: &ReclaimResult, p
     let now = cluster.snapshot.now;
     for leaf in cluster.each_leaf() {
         let Some(decided) = plan.queues.get_mut(&leaf.name) else { continue };
-        let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck.is_some();
+        let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck_since(now).is_some();
         let mut unmet = reclaim.unmet.get(&leaf.at).into_iter().flatten();
         let waits = plan.held.is_some() || unmet.any(|unmet| unmet.reason == Reason::WaitingForPreemption);
         let has_room = leaf.namespace_usage.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
@@ -265,8 +268,13 @@ fn say_since_when_there_is_room(cluster: Cluster<'_>, reclaim: &ReclaimResult, p
 fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<BranchId, Vec<Unmet>>, plan: &mut Plan) {
     for (at, found) in found {
         let Some(queue) = plan.queues.get_mut(&tree.branches[*at].name) else { continue };
+        let mut places: BTreeMap<Preemptor, usize> = BTreeMap::new();
+        for (place, known) in queue.unmet.iter().enumerate() {
+            places.entry(known.who.clone()).or_insert(place);
+        }
         for one in found {
-            match queue.unmet.iter_mut().find(|known| known.who == one.who) {
+            let place = *places.entry(one.who.clone()).or_insert(queue.unmet.len());
+            match queue.unmet.get_mut(place) {
                 Some(_) if one.reason == Reason::UnitAboveShare => {}
                 // No room on a node helps pods that do not come to be.
                 Some(known) if matches!(known.reason, Reason::PodsRejected | Reason::PodsNotCreated) => {}

@@ -70,6 +70,8 @@ pub struct Plan {
     /// Terminating pods of governed namespaces that are so long past their deadline that they will hardly go by
     /// themselves. They keep what they hold.
     pub overdue: Vec<PodId>,
+    /// Since when the pod of each queue is terminating that is so for longest, whatever time it was given to end.
+    pub terminating_since: BTreeMap<QueueName, Timestamp>,
     /// The owners to scale: down for pods of a higher priority in the same queue, first in this order, and up again where
     /// there is room.
     pub scalings: Vec<Scaling>,
@@ -79,6 +81,8 @@ pub struct Plan {
     pub retained: BTreeMap<QueueName, QuotaWrite>,
     /// The targets to keep in the ledger; none where every target is the deserved share.
     pub targets: Option<Arc<Targets>>,
+    /// A queue whose evictions wait only until some quota is seen to take effect: its quota is to be counted anew.
+    pub unproven: Option<QueueName>,
     /// Why nothing is taken from anybody by this plan, if so.
     pub held: Option<Reason>,
     /// The earliest time at which another plan might be made although nothing happens: demand that falls, a pod that

@@ -28,6 +28,10 @@ pub(super) fn why_short(
     };
     if leaving > overdue || reclaim.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
         Reason::WaitingForPreemption
+    } else if let (Some(_), Some(reason)) =
+        (&reclaim.unproven, cluster.snapshot.reclaim_gate.evictions_wait())
+    {
+        reason
     } else if !reclaim.evictions.is_empty() || falling() {
         Reason::WaitingForQuota
     } else if overdue > 0 {

@@ -1,12 +1,14 @@
 //! Pods that hang in Terminating.
 
 use std::cell::LazyCell;
+use std::collections::BTreeMap;
 
 use super::{Eviction, PodId, Stage};
 use crate::amounts::Amounts;
 use crate::cluster::Cluster;
 use crate::demand::earliest;
 use crate::leaf::Leaf;
+use crate::names::QueueName;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Workloads};
 use crate::time::Timestamp;
@@ -21,6 +23,8 @@ pub(crate) const OVERDUE_SECONDS: i64 = 60;
 pub(super) struct StuckTerminating {
     /// Those that will hardly go by themselves.
     pub(super) overdue: Vec<PodId>,
+    /// Since when the pod of each queue is terminating that is so for longest.
+    pub(super) since: BTreeMap<QueueName, Timestamp>,
     /// Those that their queue wants gone without grace by now. A pod whose deletion was asked for without grace
     /// already is left alone: nothing more can be asked for.
     pub(super) forced: Vec<Eviction>,
@@ -44,7 +48,9 @@ impl StuckTerminating {
         let (now, reach) = (cluster.snapshot.now, &cluster.tree.branches[leaf.at].reach);
         let workloads = LazyCell::new(|| Workloads::of(leaf.state));
         for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged()) {
-            let Some(deadline) = pod.deletion else { continue };
+            let (Some(deadline), Some(since)) = (pod.deletion, pod.terminating_since()) else { continue };
+            let longest = self.since.entry(leaf.name.clone()).or_insert(since);
+            *longest = since.min(*longest);
             let mut is_past = |wait: i64| {
                 let at = deadline.plus_seconds(wait);
                 if at > now {

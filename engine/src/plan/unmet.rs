@@ -144,7 +144,9 @@ impl Obstacles<'_, '_> {
         }
         let owners: BTreeMap<&OwnerUid, &Owner> =
             self.leaf.state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
-        let is_stuck = |pod: &&Pod| pod.is_live() && pod.node.is_none() && pod.stuck.is_some();
+        let is_ignored = |pod: &Pod| why_ignored(pod, &self.leaf.demand.trust).is_some();
+        let is_stuck =
+            |pod: &&Pod| pod.is_live() && pod.node.is_none() && (pod.stuck.is_some() || is_ignored(pod));
         let mut pods: Vec<&Pod> = self.leaf.state.pods.iter().filter(is_stuck).collect();
         pods.sort_by(|a, b| {
             (b.priority.cmp(&a.priority))

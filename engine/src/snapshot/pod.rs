@@ -36,6 +36,8 @@ pub struct Pod {
     pub started: Option<Timestamp>,
     /// When it has to be gone, once somebody asked for its deletion.
     pub deletion: Option<Timestamp>,
+    /// How many seconds it was given to end when its deletion was asked for; 0 also where that has not been seen yet.
+    pub deletion_seconds: u32,
     /// Whether it was evicted, by whomever: then it leaves for somebody else, and not because its owner let it go.
     pub evicted: bool,
     /// Since when it does not get on: reported unschedulable while it has no node, not Ready once it has one.
@@ -58,6 +60,9 @@ pub struct Pod {
     /// so that a pod takes no more memory.
     pub grace_seconds: u16,
 }
+
+/// How long a scheduler may say nothing of a pod before the pod counts as one that does not get on.
+const UNHEARD_SECONDS: i64 = 60;
 
 /// How far a pod has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -82,6 +87,21 @@ impl Pod {
     /// What it requests.
     pub fn requests(&self) -> &Amounts {
         &self.shape.requests
+    }
+
+    /// From when on it does not get on although nothing is reported of it: a foreign scheduling gate holds it, or its scheduler
+    /// does not run. None for a pod that has a node, that is reported, or that waits for its queue.
+    pub(crate) fn unheard_from(&self) -> Option<Timestamp> {
+        let is_unheard = self.stuck.is_none()
+            && self.node.is_none()
+            && self.gate.is_none()
+            && self.phase == Phase::Pending;
+        is_unheard.then(|| self.created.plus_seconds(UNHEARD_SECONDS))
+    }
+
+    /// Since when it does not get on, at `now`: as reported, or because no scheduler looks at it.
+    pub(crate) fn stuck_since(&self, now: Timestamp) -> Option<Timestamp> {
+        self.stuck.or_else(|| self.unheard_from().filter(|from| *from <= now))
     }
 
     /// Its controller; without one nobody recreates it.
@@ -119,6 +139,12 @@ impl Pod {
     /// Whether somebody asked for its deletion.
     pub const fn is_terminating(&self) -> bool {
         self.deletion.is_some()
+    }
+
+    /// Since when it is terminating, whatever time it was given.
+    pub(crate) fn terminating_since(&self) -> Option<Timestamp> {
+        let deadline = self.deletion?;
+        Some(deadline.plus_seconds(i64::from(self.deletion_seconds).saturating_neg()))
     }
 
     /// Whether it is charged and not on its way out.

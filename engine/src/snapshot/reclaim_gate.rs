@@ -12,6 +12,8 @@ pub enum ReclaimGate {
     /// It is.
     #[default]
     Allowed,
+    /// It is, but for evictions that a lowered quota has to follow up: no quota has been seen to take effect lately, and why.
+    EvictionsWait(Reason),
     /// It is not, and why; whoever is short because of that says so.
     Held(Reason),
 }
@@ -20,8 +22,16 @@ impl ReclaimGate {
     /// Why nothing may be taken, if so.
     pub const fn held(self) -> Option<Reason> {
         match self {
-            Self::Allowed => None,
+            Self::Allowed | Self::EvictionsWait(_) => None,
             Self::Held(reason) => Some(reason),
+        }
+    }
+
+    /// Why evictions wait although quotas shrink, if so.
+    pub const fn evictions_wait(self) -> Option<Reason> {
+        match self {
+            Self::EvictionsWait(reason) => Some(reason),
+            Self::Allowed | Self::Held(_) => None,
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::amounts::Amounts;
 use crate::names::Namespace;
 use crate::plan::PodCounts;
 use crate::snapshot::{NamespaceState, Phase, Pod, Shape, Snapshot};
+use crate::time::Timestamp;
 
 /// The sums that everything else is computed from.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +68,7 @@ pub(crate) fn take<'a>(snapshot: &'a Snapshot) -> Usage<'a> {
             node_usage.bound.add_all(pod.requests());
             node_usage.counts
         };
-        let namespace_usage = count(namespace, carry, &mut usage.barren);
+        let namespace_usage = count(namespace, snapshot.now, carry, &mut usage.barren);
         usage.namespaces.insert(name, namespace_usage);
     }
     usage.nodes = Rc::new(nodes);
@@ -77,6 +78,7 @@ pub(crate) fn take<'a>(snapshot: &'a Snapshot) -> Usage<'a> {
 /// Counts the pods of one namespace; `frees_room` is asked once of each that is charged.
 fn count<'a>(
     namespace: &'a NamespaceState,
+    now: Timestamp,
     mut frees_room: impl FnMut(&'a Pod) -> bool,
     barren: &mut FxHashSet<*const Pod>,
 ) -> NamespaceUsage {
@@ -95,7 +97,7 @@ fn count<'a>(
         if !frees_room || (pod.non_preemptible.is_some() && !pod.is_terminating()) {
             namespace_usage.untakeable.add_all(pod.requests());
         }
-        namespace_usage.stuck |= pod.stuck.is_some() && (pod.evicted || !pod.is_terminating());
+        namespace_usage.stuck |= pod.stuck_since(now).is_some() && (pod.evicted || !pod.is_terminating());
         let counter = if pod.is_terminating() {
             namespace_usage.leaving.add_all(pod.requests());
             &mut namespace_usage.pods.terminating

@@ -157,6 +157,7 @@ impl Index {
             created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
             started: started(object),
             deletion: leaves_by,
+            deletion_seconds: deletion_seconds(object),
             // What is known to leave although it is not seen yet was evicted.
             evicted: if deletion.is_some() { was_evicted(object) } else { leaves_by.is_some() },
             stuck: stuck(object),
@@ -181,6 +182,11 @@ impl Index {
             entry.set_pod_refused(uid, false);
         }
     }
+}
+
+fn deletion_seconds(object: &Object) -> u32 {
+    let given = object.metadata.deletion_grace_period_seconds.unwrap_or_default();
+    u32::try_from(given.max(0)).unwrap_or(u32::MAX)
 }
 
 /// How long the API server gives a pod to end that does not say it.

@@ -8,23 +8,33 @@ use super::life::phase;
 use crate::time::timestamp;
 
 /// Since when no node takes the pod or, once it has one, it is not Ready. None for a pod that is Ready or has
-/// finished, and where nobody has said anything yet.
+/// finished, and for one without a node of which no scheduler has said anything.
+///
+/// A pod whose kubelet has said nothing yet is not Ready since it was bound. A pod that was created with a `nodeName` was
+/// never bound: it is not Ready since it was created.
 pub(super) fn stuck(pod: &Pod) -> Option<Timestamp> {
     if phase(pod) == Phase::Finished {
         return None;
     }
-    let bound =
-        pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).is_some_and(|node| !node.is_empty());
-    let tells = |condition: &&PodCondition| {
-        condition.status == "False"
-            && if bound {
-                condition.type_ == "Ready"
-            } else {
-                condition.type_ == "PodScheduled" && condition.reason.as_deref() == Some("Unschedulable")
-            }
-    };
-    let condition = pod.status.as_ref()?.conditions.iter().flatten().find(tells)?;
-    condition.last_transition_time.as_ref().map(timestamp)
+    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
+    if node.is_none() {
+        let scheduled = condition(pod, "PodScheduled")?;
+        let is_unschedulable =
+            scheduled.status == "False" && scheduled.reason.as_deref() == Some("Unschedulable");
+        return scheduled.last_transition_time.as_ref().filter(|_| is_unschedulable).map(timestamp);
+    }
+    match condition(pod, "Ready") {
+        Some(ready) => ready.last_transition_time.as_ref().filter(|_| ready.status == "False").map(timestamp),
+        None if phase(pod) == Phase::Pending => {
+            let bound = condition(pod, "PodScheduled").and_then(|bound| bound.last_transition_time.as_ref());
+            bound.or(pod.metadata.creation_timestamp.as_ref()).map(timestamp)
+        }
+        None => None,
+    }
+}
+
+fn condition<'a>(pod: &'a Pod, kind: &str) -> Option<&'a PodCondition> {
+    pod.status.as_ref()?.conditions.iter().flatten().find(|condition| condition.type_ == kind)
 }
 
 /// Whether the kubelet reports that a container of the pod crashes or cannot start: it waits for anything but its turn.

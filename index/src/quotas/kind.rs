@@ -18,6 +18,8 @@ use crate::table::{Kept, Key, Kind, KindId, Meta};
 pub(crate) struct QuotaKind {
     /// The quotas that were newer than every pod when they were seen, by age.
     pub(super) ahead: BTreeSet<(Age, Namespace)>,
+    /// How often the quota controller was seen to change what a quota of ours enforces.
+    enforced: u64,
 }
 
 /// All ResourceQuotas: the one called `quotient`, and those of others for what they bound.
@@ -63,7 +65,16 @@ impl Kind for ResourceQuota {
 }
 
 impl Index {
+    /// How often the quota controller was seen at work: each time a quota of ours that was known enforced something else.
+    pub fn quotas_enforced(&self) -> u64 {
+        self.quotas.enforced
+    }
+
     fn observe_quota(&mut self, namespace: &Namespace, observed: Option<ObservedQuota>) -> bool {
+        let known = self.observed_quota(namespace).zip(observed.as_ref());
+        if known.is_some_and(|(before, now)| before.uid == now.uid && before.in_effect() != now.in_effect()) {
+            self.quotas.enforced = self.quotas.enforced.saturating_add(1);
+        }
         let moved = self.entry_mut(namespace).observe_quota(observed);
         let changed = self.show_quota(namespace);
         self.drop_if_empty(namespace);

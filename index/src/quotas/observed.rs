@@ -61,6 +61,8 @@ pub struct ObservedQuota {
     pub charged: Bounds,
     /// Whether it still names what it named only to be counted anew.
     pub marked: bool,
+    /// Whether admission enforces what it named only for that.
+    pub enforces_mark: bool,
     /// Who of the field managers wrote something of `spec` last, if not we; none if nobody did, or if nobody knows.
     pub edited_by: Option<Arc<str>>,
 }
@@ -86,6 +88,7 @@ impl ObservedQuota {
             enforced: status.map(bounds_from_hard).unwrap_or_default(),
             charged: used.map(bounds_from_hard).unwrap_or_default(),
             marked,
+            enforces_mark: status.is_some_and(|hard| hard.contains_key(RECOUNT_KEY)),
             edited_by: edited_by(&quota.metadata),
         }
     }
@@ -104,6 +107,11 @@ impl ObservedQuota {
             ours: self.ours,
             owner: self.owner.as_ref(),
         }
+    }
+
+    /// What admission enforces.
+    pub(crate) fn in_effect(&self) -> (&Bounds, bool) {
+        (&self.enforced, self.enforces_mark)
     }
 
     pub(crate) fn age(&self) -> Age {

@@ -145,12 +145,12 @@ spec: {containers: [], priorityClassName: system-cluster-critical}
             namespace a
               pod agent (a/agent): nothing; Pending, created -, of d
               pod dns (a/dns): nothing; Pending, created -
-              pod evicted (a/evicted): nothing; Running, created -, gone by 12:00:30, evicted
+              pod evicted (a/evicted): nothing; Running, created -, gone by 12:00:30 given 30s, evicted
               pod forced (a/forced): nothing; Running, created -, gone by 12:00:00, forced
-              pod leaving (a/leaving): nothing; Running, created -, gone by 12:00:30
+              pod leaving (a/leaving): nothing; Running, created -, gone by 12:00:30 given 30s
               pod mirror (a/mirror): nothing; Pending, created -, Mirror
               pod not-agent (a/not-agent): nothing; Pending, created -
-              pod ousted (a/ousted): nothing; Running, created -, gone by 12:00:30
+              pod ousted (a/ousted): nothing; Running, created -, gone by 12:00:30 given 30s
         "#]],
     );
 }
@@ -320,7 +320,9 @@ fn pods_that_do_not_get_on() {
         ("", "Pending", "type: PodScheduled, status: 'True'", false),
         ("", "Pending", "type: Ready, status: 'False'", false),
         ("", "Failed", unschedulable, false),
-        (node, "Pending", unschedulable, false),
+        // Its kubelet has said nothing.
+        (node, "Pending", unschedulable, true),
+        (node, "Pending", "type: PodScheduled, status: 'True'", true),
         (node, "Pending", "type: Ready, status: 'False', reason: ContainersNotReady", true),
         (node, "Running", "type: Ready, status: 'False', reason: ContainersNotReady", true),
         (node, "Running", "type: Ready, status: 'True'", false),
@@ -329,6 +331,14 @@ fn pods_that_do_not_get_on() {
     ] {
         assert_eq!(stuck(node, phase, condition), expected, "{node} {phase} {condition}");
     }
+}
+
+#[test]
+fn a_pod_with_a_node_name_of_its_own_does_not_get_on_since_it_was_created() {
+    let yaml = "{kind: Pod, metadata: {name: p, namespace: a, creationTimestamp: 2026-01-01T11:00:00Z}, \
+                spec: {containers: [], nodeName: n1}, status: {phase: Pending}}";
+    let told = shown(yaml, "12:00:00");
+    assert!(told.contains(", stuck since 11:00:00"), "{told}");
 }
 
 #[test]

@@ -260,6 +260,7 @@ fn pod(pod: &Pod) -> String {
         created,
         started,
         deletion,
+        deletion_seconds,
         evicted,
         stuck,
         gate,
@@ -286,6 +287,9 @@ fn pod(pod: &Pod) -> String {
     }
     if let Some(deletion) = deletion {
         write!(line, ", gone by {}", time(*deletion)).unwrap();
+    }
+    if *deletion_seconds != 0 {
+        write!(line, " given {deletion_seconds}s").unwrap();
     }
     if *evicted {
         write!(line, ", evicted").unwrap();

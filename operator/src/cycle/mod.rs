@@ -28,6 +28,7 @@ use tokio::task::JoinError;
 use tokio::time::Instant;
 use tracing::{debug, info};
 
+use crate::clock::Clock;
 use crate::context::Context;
 use crate::guards::Guards;
 use crate::ledger::Dropped;
@@ -188,11 +189,10 @@ impl Cycle {
         let began = Instant::now();
         let ready = self.writer.before_snapshot().await;
         let now = self.context.clock.engine_now();
-        let (mut snapshot, change, ledger) = self
-            .context
-            .view
-            .read(|index| (index.snapshot(now), index.next_change(now), index.ledger().cloned()));
-        snapshot.reclaim_gate = self.guards.judge(&snapshot);
+        let (mut snapshot, change, ledger, enforced) = self.context.view.read(|index| {
+            (index.snapshot(now), index.next_change(now), index.ledger().cloned(), index.quotas_enforced())
+        });
+        snapshot.reclaim_gate = self.guards.judge(&snapshot, enforced);
         self.count(&snapshot);
         self.writer.find_requeues(&snapshot);
         // The snapshot is dropped there, too: while it lives, whatever changes in the index has to be copied.
@@ -207,13 +207,14 @@ impl Cycle {
             let granted = ledger.and_then(|ledger| ledger.next(&plan, &snapshot));
             (planner, plan, particulars, terms, granted, kept)
         };
-        let (planner, plan, particulars, terms, granted, kept) = compute(decide).await?;
+        let (planner, plan, particulars, terms, granted, kept) = compute(decide, &self.context.clock).await?;
         self.planner = planner;
         remember(&self.context.view, &plan);
         let metrics = &self.context.metrics;
         let took = began.elapsed();
         metrics.cycles.plan_duration.observe(took.as_secs_f64());
         metrics.queues.show(&plan, terms);
+        self.guards.show_unproven(plan.unproven.is_some());
         debug!(
             queues = plan.queues.len(),
             quotas = plan.quota_writes().count(),
@@ -249,7 +250,7 @@ impl Cycle {
         if let Some((number, snapshot)) = kept {
             // Packing takes longer than the decision did: it holds up no eviction.
             let (decisions, plan) = (self.context.decisions.clone(), Arc::clone(&plan));
-            compute(move || decisions.keep(number, &snapshot, &plan)).await?;
+            compute(move || decisions.keep(number, &snapshot, &plan), &self.context.clock).await?;
         }
         self.writer.scale(&plan).await;
         self.report(&plan, &particulars, self.writer.refused_quotas());
@@ -281,10 +282,11 @@ impl Cycle {
     fn follow(&mut self) {
         self.writer.follow();
         let now = self.context.clock.engine_now();
-        let snapshot = self.context.view.read(|index| index.snapshot(now));
+        let (snapshot, enforced) =
+            self.context.view.read(|index| (index.snapshot(now), index.quotas_enforced()));
         self.count(&snapshot);
         // Whoever takes over knows already how large the cluster was.
-        self.guards.judge(&snapshot);
+        self.guards.judge(&snapshot, enforced);
         self.context.metrics.queues.clear();
     }
 
@@ -304,10 +306,17 @@ impl Cycle {
 }
 
 /// Computes on a thread of its own, so that what has to answer meanwhile can. A runtime of one thread has none to give:
-/// it belongs to a simulation, where threads would bring chance.
-async fn compute<T: Send + 'static>(decide: impl FnOnce() -> T + Send + 'static) -> Result<T, JoinError> {
+/// it belongs to a simulation, where threads would bring chance, and `clock` says how long it takes.
+async fn compute<T: Send + 'static>(
+    decide: impl FnOnce() -> T + Send + 'static,
+    clock: &Clock,
+) -> Result<T, JoinError> {
     match Handle::current().runtime_flavor() {
-        RuntimeFlavor::CurrentThread => Ok(decide()),
+        RuntimeFlavor::CurrentThread => {
+            let decided = decide();
+            clock.computed().await;
+            Ok(decided)
+        }
         _ => tokio::task::spawn_blocking(decide).await,
     }
 }
@@ -329,7 +338,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_panic_of_the_engine_ends_the_loop() {
         let ended: Result<(), CycleError> =
-            async { Ok(compute(|| panic!("as the engine might")).await?) }.await;
+            async { Ok(compute(|| panic!("as the engine might"), &Clock::wall()).await?) }.await;
         let said = ended.unwrap_err().to_string();
         assert!(said.starts_with("compute a plan: ") && said.contains("panicked"), "{said}");
     }

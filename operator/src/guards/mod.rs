@@ -9,6 +9,7 @@
 //! view is good. A fresh process trusts its first full lists, if they show what the quotas that stand were made from.
 
 mod capacity;
+mod enforcement;
 
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use crate::offered::{offered, promised};
 use crate::settings::GuardSettings;
 use crate::watch::{FullList, Signs, WatchLiveness};
 use capacity::{CapacityGuard, Judgement};
+use enforcement::EnforcementGuard;
 
 /// How often it is looked whether what holds everything back is over.
 const LOOK: Duration = Duration::from_secs(1);
@@ -33,6 +35,7 @@ const REASONS: [Reason; 2] = [Reason::CapacityUntrusted, Reason::ViewStale];
 #[derive(Debug)]
 pub struct Guards {
     capacity: CapacityGuard,
+    enforcement: EnforcementGuard,
     pulses: WatchLiveness,
     nodes: FullList,
     metrics: Metrics,
@@ -44,6 +47,7 @@ impl Guards {
     pub fn new(settings: GuardSettings, signs: &Signs, metrics: &Metrics) -> Self {
         Self {
             capacity: CapacityGuard::new(settings.capacity_drop_percent, settings.capacity_grace),
+            enforcement: EnforcementGuard::default(),
             pulses: signs.pulses.clone(),
             nodes: signs.nodes.clone(),
             metrics: metrics.clone(),
@@ -51,8 +55,23 @@ impl Guards {
         }
     }
 
-    /// Whether anything may be taken on the strength of `snapshot`, which shows the cluster as it is seen now.
-    pub fn judge(&mut self, snapshot: &Snapshot) -> ReclaimGate {
+    /// Whether anything may be taken on the strength of `snapshot`, which shows the cluster as it is seen now, where so many
+    /// quotas have been seen to take effect.
+    pub fn judge(&mut self, snapshot: &Snapshot, enforced: u64) -> ReclaimGate {
+        let proven = self.enforcement.is_proven(snapshot, enforced, Instant::now());
+        match self.trust(snapshot) {
+            ReclaimGate::Allowed if !proven => ReclaimGate::EvictionsWait(Reason::QuotaControllerSilent),
+            gate => gate,
+        }
+    }
+
+    /// Shows whether evictions wait for the quota controller.
+    pub fn show_unproven(&self, waits: bool) {
+        let reason = Reason::QuotaControllerSilent.name();
+        self.metrics.cycles.held.with_label_values(&[reason]).set(i64::from(waits));
+    }
+
+    fn trust(&mut self, snapshot: &Snapshot) -> ReclaimGate {
         let judgement =
             self.capacity.judge(offered(snapshot), &promised(snapshot), self.nodes.counts(), Instant::now());
         if let Judgement::Doubted { news: Some(loss) } = &judgement {
@@ -73,7 +92,7 @@ impl Guards {
                     warn!(reason = %Reason::ViewStale, "the view is old, so nothing is taken: {}", silent.join(", "));
                 }
                 ReclaimGate::Held(_) => {}
-                ReclaimGate::Allowed => info!("what is seen is trusted again"),
+                _ => info!("what is seen is trusted again"),
             }
             self.held = held;
         }
@@ -151,10 +170,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_short_list_of_nodes_holds_everything_until_another_agrees_and_time_has_passed() {
         let (mut guards, signs, metrics) = guards();
-        assert_eq!(guards.judge(&nodes(4)), ReclaimGate::Allowed);
+        assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Allowed);
         assert_eq!(guards.next_look(), None);
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(guards.judge(&nodes(0)), HELD);
+        assert_eq!(guards.judge(&nodes(0), 0), HELD);
         // Nodes are listed anew.
         tokio::time::timeout(Duration::from_secs(1), signs.nodes.wanted()).await.unwrap();
         let gauge = metrics.cycles.held.with_label_values(&["CapacityUntrusted"]);
@@ -162,24 +181,24 @@ mod tests {
         assert!(guards.next_look().is_some());
         list(&signs);
         tokio::time::advance(Duration::from_secs(50)).await;
-        assert_eq!(guards.judge(&nodes(0)), HELD);
+        assert_eq!(guards.judge(&nodes(0), 0), HELD);
         tokio::time::advance(Duration::from_secs(10)).await;
-        assert_eq!(guards.judge(&nodes(0)), ReclaimGate::Allowed);
+        assert_eq!(guards.judge(&nodes(0), 0), ReclaimGate::Allowed);
         assert_eq!((gauge.get(), guards.next_look()), (0, None));
     }
 
     #[tokio::test(start_paused = true)]
     async fn silence_of_one_kind_holds_everything_until_it_is_heard_of() {
         let (mut guards, signs, metrics) = guards();
-        assert_eq!(guards.judge(&nodes(4)), ReclaimGate::Allowed);
+        assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Allowed);
         tokio::time::advance(Duration::from_secs(180)).await;
-        assert_eq!(guards.judge(&nodes(4)), ReclaimGate::Allowed);
+        assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Allowed);
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(guards.judge(&nodes(4)), ReclaimGate::Held(Reason::ViewStale));
+        assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Held(Reason::ViewStale));
         guards.show_pulses(Duration::from_secs(1000));
         let heard = metrics.watches.heard.with_label_values(&["pods"]).get();
         assert!((818.0..820.0).contains(&heard), "{heard}");
         hear_of_all(&signs);
-        assert_eq!(guards.judge(&nodes(4)), ReclaimGate::Allowed);
+        assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Allowed);
     }
 }

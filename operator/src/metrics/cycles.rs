@@ -48,8 +48,8 @@ impl CycleMetrics {
             held: into.whole_gauges(metric(
                 "quotient_reclaims_held",
                 Unit::Truth,
-                &[label("reason", "`CapacityUntrusted`, `ViewStale`")],
-                "1 while no quota shrinks and no pod is evicted, by reason.",
+                &[label("reason", "`CapacityUntrusted`, `ViewStale`, `QuotaControllerSilent`")],
+                "1 while evictions are held back, by reason; with the first two no quota shrinks either.",
             ))?,
         })
     }

@@ -31,8 +31,9 @@ pub(crate) struct Observed<'a> {
     pub(crate) now: Timestamp,
     /// The controllers that have room for rejected pods.
     pub(crate) requeues: &'a [Requeue],
-    /// The namespaces whose quota charges pods that do not exist.
-    pub(crate) recounts: &'a BTreeSet<Namespace>,
+    /// The namespaces whose quota charges pods that do not exist, or shows whether the quota controller runs, each with
+    /// whether by the second of both writes.
+    pub(crate) recounts: &'a BTreeSet<(Namespace, bool)>,
 }
 
 /// Every operation of `class` that `plan` wants, in the order of the plan.

@@ -90,9 +90,8 @@ pub(super) fn recounts(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
     let left_alone = |namespace: &Namespace| {
         plan.queues.iter().any(|(name, queue)| queue.quota_left_alone && name.namespace == *namespace)
     };
-    let due = observed.recounts.iter().filter(|namespace| !left_alone(namespace));
-    let both = due.flat_map(|namespace| [(namespace, false), (namespace, true)]);
-    both.filter_map(|(namespace, is_second)| recount(namespace, is_second, observed.index)).collect()
+    let due = observed.recounts.iter().filter(|(namespace, _)| !left_alone(namespace));
+    due.filter_map(|(namespace, is_second)| recount(namespace, *is_second, observed.index)).collect()
 }
 
 fn recount(namespace: &Namespace, is_second: bool, index: &Index) -> Option<Operation> {

@@ -88,7 +88,7 @@ fn protected(
     queue: &QueueName,
 ) -> Blocked {
     let mut others = kept(plan).filter(|passed| passed.queue != *queue);
-    let Some(PassedOver { pod, reason, .. }) = others.next() else {
+    let Some(PassedOver { pod, queue: giver, reason }) = others.next() else {
         let message = "the pods that hold what the queue lacks may not be evicted now".to_owned();
         return Blocked { reason: Reason::Budget, message };
     };
@@ -99,7 +99,18 @@ fn protected(
         (Reason::EvictionRefused, None) => "the API server refused it a short while ago".to_owned(),
         _ => budgets_say(budgets),
     };
-    Blocked { reason: *reason, message: sentence(pod, &why, others.count()) }
+    let message = sentence(pod, &why, others.count()) + &above_nominal(plan, giver);
+    Blocked { reason: *reason, message }
+}
+
+/// How much the queue of pods that stay uses above its nominal share, if it does.
+fn above_nominal(plan: &Plan, queue: &QueueName) -> String {
+    let above = plan.queues.get(queue).map(|giver| giver.used.less(&giver.nominal)).unwrap_or_default();
+    if above.is_empty() {
+        String::new()
+    } else {
+        format!(", and queue {queue} uses {above} above its nominal share")
+    }
 }
 
 fn budgets_say(budgets: &[Arc<str>]) -> String {
@@ -148,6 +159,19 @@ mod tests {
         let preempting = [(Resource::Cpu, Amount::new(1000))].into_iter().collect();
         let queue = QueuePlan { preempting, starved: Some(starved), ..QueuePlan::default() };
         Plan { queues: [(gainer(), queue)].into(), passed_over, ..Plan::default() }
+    }
+
+    #[test]
+    fn what_the_budgets_keep_above_the_nominal_share_is_told() {
+        let mut plan = plan(Reason::Blocked, vec![passed("web-0", Reason::Budget)]);
+        let cpu = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect();
+        let giver = QueuePlan { used: cpu(6000), nominal: cpu(4000), ..QueuePlan::default() };
+        plan.queues.insert(QueueName::new("a", "team"), giver);
+        assert_eq!(
+            told(&plan, &["web"], None).unwrap(),
+            "Budget: pod a/web-0 cannot be evicted: disruption budget web allows no more disruptions now, and queue a/team \
+             uses cpu 2 above its nominal share"
+        );
     }
 
     fn told(plan: &Plan, budgets: &[&str], refused: Option<&str>) -> Option<String> {

@@ -233,7 +233,7 @@ fn a_blocked_preemption_says_what_blocks_it() {
     assert_eq!(
         message(&told, "Starved"),
         "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because pod b/web cannot be evicted. \
-         The quota rises as such pods finish, or when their disruption budgets allow more."
+         The quota rises when their budgets allow more. kubectl delete pod asks no budget."
     );
     // Where no eviction is allowed at all, that comes first.
     let waits = QueuePlan { starved: Some(Reason::EvictionsDisabled), ..waits() };

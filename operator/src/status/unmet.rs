@@ -128,6 +128,7 @@ pub const fn obstacle(reason: Reason) -> &'static str {
         Reason::StuckTerminating => "terminating pods that use the room are past their deadline",
         Reason::CapacityUntrusted => "much of the capacity of the nodes vanished at once",
         Reason::ViewStale => "the API server has sent nothing for too long",
+        Reason::QuotaControllerSilent => "kube-controller-manager has not enforced any quota lately",
         Reason::Delayed => "reclaim.afterSeconds of the queue have not passed yet",
         Reason::Guarantee => "the queues that use the room would fall below their guaranteed amounts",
         Reason::UnitAboveShare => "one pod requests more than the deserved share",
@@ -137,6 +138,7 @@ pub const fn obstacle(reason: Reason) -> &'static str {
         Reason::ForeignQuota => "another ResourceQuota of the namespace leaves no room",
         Reason::Fragmented => "the queue has room, but no single node that suits has enough of it",
         Reason::NoNodeFits => "no node could run one even if the node were empty",
+        Reason::PlanLimit => "one plan looks at only so many nodes for the sizes of a queue",
         Reason::WaitingForNodes => "no node has room, and the autoscaler may add one",
         Reason::RoomAvailable => "they are not created or scheduled yet, although there is room",
         Reason::PodsRejected => "the API server rejects them",
@@ -166,7 +168,7 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
             "No pod is evicted for it. The quota rises as pods of other queues finish."
         }
         Reason::Blocked | Reason::Budget | Reason::EvictionRefused => {
-            "The quota rises as such pods finish, or when their disruption budgets allow more."
+            "The quota rises when their budgets allow more. kubectl delete pod asks no budget."
         }
         Reason::StuckTerminating => {
             "Remove their finalizers or lost nodes, or set eviction.forceAfterSeconds of their Queue."
@@ -175,6 +177,9 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
             "Quotient waits for the capacity, or for a second full list and --capacity-grace-seconds."
         }
         Reason::ViewStale => "Quotient goes on as soon as the API server has sent every kind of object.",
+        Reason::QuotaControllerSilent => {
+            "Quotient evicts as soon as one quota takes effect. Check kube-controller-manager and its resource quotas."
+        }
         Reason::Delayed => "Then Quotient evicts pods of other queues.",
         Reason::Guarantee => "The quota rises as their pods finish.",
         Reason::UnitAboveShare => "Request less in one pod, or raise weight or guaranteed of the queue.",
@@ -186,6 +191,9 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
         Reason::ForeignQuota => "They start as pods of the namespace finish, or when you raise that quota.",
         Reason::Fragmented => "They start as pods of one node finish, or on a new node.",
         Reason::NoNodeFits => "Correct node selector, affinity, tolerations or size, or add such a node.",
+        Reason::PlanLimit => {
+            "They start where a node has room. Give the pods of the queue fewer sizes and placements."
+        }
         Reason::WaitingForNodes => {
             "If no node comes within 10 minutes, Quotient evicts pods of other queues."
         }
@@ -214,7 +222,7 @@ mod tests {
     use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, Setter, SetterKind, Workload};
 
     /// Those that a pod or a queue may wait for.
-    const ALL: [Reason; 22] = [
+    const ALL: [Reason; 24] = [
         Reason::WaitingForPreemption,
         Reason::WaitingForQuota,
         Reason::WaitingForLedger,
@@ -222,6 +230,7 @@ mod tests {
         Reason::NothingToEvict,
         Reason::Blocked,
         Reason::EvictionsDisabled,
+        Reason::QuotaControllerSilent,
         Reason::Delayed,
         Reason::Guarantee,
         Reason::UnitAboveShare,
@@ -230,6 +239,7 @@ mod tests {
         Reason::ForeignQuota,
         Reason::Fragmented,
         Reason::NoNodeFits,
+        Reason::PlanLimit,
         Reason::WaitingForNodes,
         Reason::RoomAvailable,
         Reason::PodsRejected,

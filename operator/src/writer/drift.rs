@@ -144,6 +144,7 @@ mod tests {
             charged: Bounds::new(),
             hard,
             marked: false,
+            enforces_mark: false,
             edited_by: Some("kubectl-edit".into()),
         }
     }

@@ -24,6 +24,7 @@ mod scalings;
 pub(crate) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use quotient_engine::ledger::Ledger;
 use quotient_engine::names::{Namespace, QueueName};
@@ -57,7 +58,20 @@ pub struct Writer {
     nudger: Nudger,
     /// The controllers that are to look again.
     requeues: Vec<Requeue>,
+    /// The quotas to count anew, each with whether by the second of both writes.
+    recounts: BTreeSet<(Namespace, bool)>,
+    /// When a quota may be counted anew again to see whether the quota controller runs.
+    next_proof: Option<Instant>,
 }
+
+/// How often a quota is counted anew while the quota controller is not seen to run.
+const PROOF_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How long one proof is waited for: the quota controller copies an amount within moments.
+const PROOF_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often it is looked for.
+const PROOF_LOOK: Duration = Duration::from_millis(20);
 
 /// What is remembered of operations.
 struct Memory {
@@ -91,6 +105,8 @@ impl Writer {
             },
             nudger: Nudger::default(),
             requeues: Vec::new(),
+            recounts: BTreeSet::new(),
+            next_proof: None,
         }
     }
 
@@ -147,6 +163,27 @@ impl Writer {
         self.carry_out(&[Class::LimitRange], plan).await;
         self.carry_out(&[Class::Quota], plan).await;
         self.nudger.risen(self.memory.quotas.take_risen());
+        let both = |namespace: Namespace| [(namespace.clone(), false), (namespace, true)];
+        self.recounts = self.nudger.take_recounts().into_iter().flat_map(both).collect();
+        self.carry_out(&[Class::Recount], plan).await;
+        if let Some(namespace) = self.proof(plan) {
+            self.prove(namespace, plan).await;
+        }
+        self.recounts.clear();
+    }
+
+    /// Has the quota of `namespace` name one key more until the quota controller is seen to copy that, for two seconds at most.
+    async fn prove(&mut self, namespace: Namespace, plan: &Plan) {
+        let view = self.memory.context.view.clone();
+        let enforced = || view.read(|index| index.quotas_enforced());
+        let before = enforced();
+        self.recounts = [(namespace.clone(), false)].into();
+        self.carry_out(&[Class::Recount], plan).await;
+        let begun = Instant::now();
+        while enforced() == before && begun.elapsed() < PROOF_PATIENCE {
+            tokio::time::sleep(PROOF_LOOK).await;
+        }
+        self.recounts = [(namespace, true)].into();
         self.carry_out(&[Class::Recount], plan).await;
     }
 
@@ -170,15 +207,14 @@ impl Writer {
 
     /// Carries out the operations of these classes that `plan` wants and that are not put off.
     async fn carry_out(&mut self, classes: &[Class], plan: &Plan) {
-        let Self { executor, memory, nudger, requeues, .. } = self;
-        let recounts =
-            if classes.contains(&Class::Recount) { nudger.take_recounts() } else { BTreeSet::new() };
+        let Self { executor, memory, requeues, recounts, .. } = self;
         let mut due = Vec::new();
         for class in classes {
             let now = memory.context.clock.now();
-            let wanted = memory.context.view.read(|index| {
-                operations(*class, plan, &Observed { index, now, requeues, recounts: &recounts })
-            });
+            let wanted = memory
+                .context
+                .view
+                .read(|index| operations(*class, plan, &Observed { index, now, requeues, recounts }));
             executor.wants(*class, &wanted);
             due.extend(memory.due(*class, wanted, plan, executor));
         }
@@ -191,6 +227,16 @@ impl Writer {
             memory.evictions.hold(executor.under_way());
             memory.evictions.tell();
         }
+    }
+
+    /// The namespace whose quota is counted anew to see whether the quota controller runs, if `plan` waits for that.
+    fn proof(&mut self, plan: &Plan) -> Option<Namespace> {
+        let now = Instant::now();
+        let queue = plan.unproven.as_ref().filter(|_| self.next_proof.is_none_or(|next| next <= now));
+        if queue.is_some() || plan.unproven.is_none() {
+            self.next_proof = queue.and_then(|_| now.checked_add(PROOF_INTERVAL));
+        }
+        queue.map(|queue| queue.namespace.clone())
     }
 
     /// Waits for the answer to an operation that is not waited for any more; for ever, if there is none. Says whether the loop
@@ -239,6 +285,7 @@ impl Writer {
             self.memory.job_statuses.next_retry(),
             self.memory.next_expiry,
             self.nudger.next(),
+            self.next_proof,
         ];
         all.into_iter().flatten().min()
     }
@@ -310,7 +357,7 @@ fn frees_for_gated(plan: &Plan) -> bool {
 fn recounted(namespace: &Namespace, is_second: bool, Completed { outcome, why, .. }: &Completed) {
     match outcome {
         Outcome::Done if is_second => {
-            info!(%namespace, "had the quota counted anew: it charged pods that do not exist");
+            info!(%namespace, "had the quota counted anew");
         }
         Outcome::Done | Outcome::Skipped => {}
         Outcome::Stale(_) | Outcome::Refused(_) | Outcome::Unknown(_) => {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quotient_amounts::{Amounts, Resource};
+use crate::amounts::{Amounts, Resource};
 
 use crate::cluster_state::{ClusterState, LedgerFacts, Place};
 use crate::rules;
-use crate::rules::{Changes, UnderWay};
+use crate::rules::{Changes, Progress, UnderWay};
 use crate::violation::{Invariant, Violation};
 use crate::write::Write;
 
@@ -23,13 +23,22 @@ pub struct Tolerance {
     /// For how long an eviction may be under way while the quota is raised by an operator: by another one that believes that
     /// it leads, or by a later decision, where a request hangs. In milliseconds; 0 where there is one and none hangs.
     pub under_way: i64,
+    /// Whether what waits has to come about within bounds. Not where watches or lists are disturbed: nothing says when that is over.
+    pub progress: bool,
     /// What an autoscaler may still add.
     pub expandable: Amounts,
 }
 
 impl Default for Tolerance {
     fn default() -> Self {
-        Self { lag: 2_000, repeats: false, moves: false, under_way: 0, expandable: Amounts::new() }
+        Self {
+            lag: 2_000,
+            repeats: false,
+            moves: false,
+            under_way: 0,
+            progress: false,
+            expandable: Amounts::new(),
+        }
     }
 }
 
@@ -48,6 +57,7 @@ pub struct InvariantChecker {
     pub(crate) under_way: UnderWay,
     /// When the ledger owed each resource last.
     pub(crate) owed: BTreeMap<Resource, i64>,
+    progress: Progress,
     evicted: BTreeSet<String>,
     /// Pods that came into being where no quota kept them out.
     strays: BTreeSet<String>,
@@ -66,6 +76,7 @@ impl InvariantChecker {
             opened: BTreeMap::new(),
             under_way: UnderWay::default(),
             owed: BTreeMap::new(),
+            progress: Progress::default(),
             evicted: BTreeSet::new(),
             strays: BTreeSet::new(),
             violations: Vec::new(),
@@ -103,6 +114,16 @@ impl InvariantChecker {
         self.evicted.difference(&self.strays).count()
     }
 
+    /// A fault, or a change that the operator has to deal with first.
+    pub fn disturb(&mut self, at: i64) {
+        self.progress.disturb(at);
+    }
+
+    /// Another process leads than the one that wrote the ledger.
+    pub fn hand_over(&mut self, at: i64) {
+        self.progress.hand_over(at);
+    }
+
     /// A write was carried out.
     pub fn see(&mut self, write: &Write<'_>) {
         self.changes.forget_before(write.at.saturating_sub(self.tolerance.lag));
@@ -122,6 +143,10 @@ impl InvariantChecker {
         }
         if matches!(write.resource, "configmaps" | "nodes" | "pods" | "queues" | "resourcequotas") {
             found.extend(self.follow(write));
+        }
+        if self.tolerance.progress {
+            let date = self.time(write.at);
+            found.extend(self.progress.look(&self.truth, write.at, date));
         }
         self.report(Some(write.index), write.at, found);
     }

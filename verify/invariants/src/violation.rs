@@ -44,6 +44,14 @@ pub enum Invariant {
     /// No pod is evicted from or for a queue that is not in mode Full or is paused; no quota is written in mode Observe, and none
     /// restricts a paused queue more.
     Restrained,
+    /// What the ledger grants is in the quota within 75 s.
+    QuotasFollow,
+    /// A queue that lacks some of its share has a reason in its conditions within 75 s.
+    ReasonsFollow,
+    /// What is owed is granted within four minutes, or the condition says what stands in the way.
+    ReclaimsEnd,
+    /// A gated pod that has room in what the ledger grants is let in within 75 s; within eleven minutes after a change of leaders.
+    GatesOpen,
     /// Nobody lacks what he deserves without a reason in his conditions, once everything rests.
     SharesArrive,
 }
@@ -71,6 +79,10 @@ impl Invariant {
             Self::GenerationsRise => "I27",
             Self::Restrained => "I28",
             Self::SharesArrive => "L7",
+            Self::QuotasFollow => "L10",
+            Self::ReasonsFollow => "L11",
+            Self::ReclaimsEnd => "L12",
+            Self::GatesOpen => "L13",
         }
     }
 }

@@ -145,7 +145,7 @@ async fn over(
 
 /// When the first cycle has ended. The log tells: to ask for the metrics of a thousand queues again and again would keep the
 /// operator from what is measured.
-async fn first_cycle(operator: &Operator, started: Instant) -> anyhow::Result<Duration> {
+pub(in crate::bench) async fn first_cycle(operator: &Operator, started: Instant) -> anyhow::Result<Duration> {
     let ended = eventually("the first cycle has ended", FIRST_CYCLE, async || {
         operator.process().must_run()?;
         let log = operator.process().log();
@@ -156,7 +156,7 @@ async fn first_cycle(operator: &Operator, started: Instant) -> anyhow::Result<Du
 }
 
 /// Of cycles and of plans, so far.
-async fn durations(operator: &Operator) -> anyhow::Result<(Histogram, Histogram)> {
+pub(in crate::bench) async fn durations(operator: &Operator) -> anyhow::Result<(Histogram, Histogram)> {
     let (code, text) = operator.get("/metrics").await?;
     ensure!(code == 200, "asking for metrics: {code} {text}");
     let find = |name| Histogram::find(&text, name);

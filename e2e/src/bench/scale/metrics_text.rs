@@ -30,7 +30,7 @@ impl Histogram {
     }
 
     /// What has come since `earlier`.
-    pub(super) fn since(self, earlier: Self) -> Self {
+    pub(in crate::bench) fn since(self, earlier: Self) -> Self {
         Self { count: self.count.saturating_sub(earlier.count), sum: self.sum.saturating_sub(earlier.sum) }
     }
 

@@ -16,5 +16,6 @@ mod report;
 pub use cluster::{ClusterSize, fill};
 pub use commands::Commands;
 pub use measure::{Measurement, Minute, measure};
+pub(in crate::bench) use measure::{durations, first_cycle};
 pub use metrics_text::Histogram;
 pub use report::{section, table};

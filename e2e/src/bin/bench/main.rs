@@ -1,5 +1,6 @@
 //! `bench`: how fast Quotient is, and what it costs.
 
+mod hostile;
 mod scale;
 mod size;
 mod soak;
@@ -24,6 +25,7 @@ struct Arguments {
 enum Command {
     Speed(speed::Speed),
     Scale(scale::Scale),
+    Hostile(hostile::Hostile),
     Size(size::Size),
     Soak(soak::Soak),
 }
@@ -42,6 +44,7 @@ async fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Speed(speed) => speed.execute(&narrator).await,
         Command::Scale(scale) => scale.execute(narrator).await,
+        Command::Hostile(hostile) => hostile.execute(&narrator).await,
         Command::Size(size) => size.execute(&narrator).await,
         Command::Soak(soak) => soak.execute(&narrator).await,
     }

@@ -1,5 +1,6 @@
 //! How much room every node has, or will have once what is on its way out is gone.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub(crate) struct NodeResources<'a> {
     leaving: BTreeSet<At>,
     /// Shapes for which no node has room: none will, since room only shrinks, but for nodes that are emptied.
     full: BTreeSet<*const Shape>,
+    /// How often it was looked whether a node allows a shape, since that was asked last.
+    looks: Cell<u64>,
 }
 
 impl<'a> NodeResources<'a> {
@@ -47,6 +50,7 @@ impl<'a> NodeResources<'a> {
             by_room: BTreeMap::new(),
             leaving: BTreeSet::new(),
             full: BTreeSet::new(),
+            looks: Cell::new(0),
         };
         let leaving = |pod: &&Pod| pod.is_terminating() && pod.is_charged();
         for pod in snapshot.namespaces.values().flat_map(|state| state.pods.iter().filter(leaving)) {
@@ -75,6 +79,7 @@ impl<'a> NodeResources<'a> {
     /// What the node lacks for a pod of this shape; none if it could not run one even if it were empty.
     pub(crate) fn shortfall(&self, at: At, shape: &Shape) -> Option<Amounts> {
         let (_, node) = self.nodes.get(at)?;
+        self.look();
         let possible = shape.requests.fits_in(&node.allocatable) && self.allows(at, shape);
         possible.then(|| self.free.get(at).map(|free| shape.requests.less(free))).flatten()
     }
@@ -82,6 +87,15 @@ impl<'a> NodeResources<'a> {
     /// Whether some node could run a pod of this shape if it were empty.
     pub(crate) fn could_run(&self, shape: &Shape) -> bool {
         (0..self.len()).any(|at| self.shortfall(at, shape).is_some())
+    }
+
+    /// How many nodes were looked at since this was asked last.
+    pub(crate) fn take_looks(&self) -> u64 {
+        self.looks.take()
+    }
+
+    fn look(&self) {
+        self.looks.set(self.looks.get().saturating_add(1));
     }
 
     fn allows(&self, at: At, shape: &Shape) -> bool {
@@ -129,6 +143,7 @@ impl<'a> NodeResources<'a> {
             Resource::Memory => 0,
         });
         let fits = |at: At| {
+            self.look();
             self.free.get(at).is_some_and(|free| shape.requests.fits_in(free)) && self.allows(at, shape)
         };
         match scarcest {

@@ -26,7 +26,14 @@ pub(crate) struct Search<'a> {
     costs: FxHashMap<(Group, *const Shape), Costs>,
     /// The nodes whose room changed, in order.
     changed: Vec<At>,
+    /// How many costs of nodes are known, at most.
+    known: usize,
+    /// How many candidates were looked at since that was asked last.
+    looks: u64,
 }
+
+/// The most costs of nodes that are kept at a time: some 100 MB.
+const MOST_COSTS: usize = 200_000;
 
 /// What is known of the costs of nodes for one shape and group of givers: no more than they are now.
 ///
@@ -198,7 +205,7 @@ impl<'a> Search<'a> {
             let first = sizes.next();
             node_candidates.alike = sizes.all(|size| Some(size) == first);
         }
-        Self { on_node, costs: FxHashMap::default(), changed: Vec::new() }
+        Self { on_node, costs: FxHashMap::default(), changed: Vec::new(), known: 0, looks: 0 }
     }
 
     /// The cheapest node, none of those `tried`, that the pod which asks fits on once the returned victims are gone. `group`
@@ -211,6 +218,14 @@ impl<'a> Search<'a> {
     ) -> Option<(At, Vec<Candidate<'a>>)> {
         let key: (Group, *const Shape) = (group, question.shape());
         let known = self.costs.remove(&key);
+        if known.is_none() {
+            let nodes = question.node_resources().len();
+            self.known = self.known.saturating_add(nodes);
+            if self.known > MOST_COSTS {
+                self.forget();
+                self.known = nodes;
+            }
+        }
         let to_look_at: BTreeSet<At> = match &known {
             Some(costs) => self.changed.iter().skip(costs.seen).copied().collect(),
             None => (0..question.node_resources().len()).collect(),
@@ -256,9 +271,18 @@ impl<'a> Search<'a> {
         while node_candidates.left().first().is_some_and(|first| question.is_gone(first)) {
             node_candidates.gone = node_candidates.gone.saturating_add(1);
         }
+        let candidates = u64::try_from(node_candidates.left().len()).unwrap_or(u64::MAX);
         let victims = self.victims(at, question)?;
+        if victims.len() > 1 {
+            self.looks = self.looks.saturating_add(candidates);
+        }
         let cost = question.cost(at, &victims)?;
         Some((victims, cost))
+    }
+
+    /// How many candidates were looked at since this was asked last.
+    pub(crate) fn take_looks(&mut self) -> u64 {
+        std::mem::take(&mut self.looks)
     }
 
     /// The node at `at` has another room than before, because a pod is gone or back: it may have become cheaper.
@@ -271,6 +295,7 @@ impl<'a> Search<'a> {
 
     /// Forgets what is known of costs.
     pub(crate) fn forget(&mut self) {
+        self.known = 0;
         self.costs.clear();
         self.changed.clear();
     }

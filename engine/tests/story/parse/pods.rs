@@ -11,11 +11,12 @@ use quotient_engine::time::Timestamp;
 use super::asks::{SHAPING, gang, placement};
 use super::words::Words;
 
-const OTHERS: [&str; 21] = [
+const OTHERS: [&str; 22] = [
     "node",
     "pending",
     "running",
     "terminating",
+    "given",
     "evicted",
     "finished",
     "forced",
@@ -38,7 +39,7 @@ const OTHERS: [&str; 21] = [
 /// `pod a/p1 cpu=2 memory=1Gi node=n1 started=10 owner=web labels=app:web`, and whatever else a pod may be.
 ///
 /// `terminating` pods have to be gone at 1030 unless it says `terminating=SECONDS`; `forced` ones are terminating
-/// without any grace; of `failing` ones the kubelet reports that they crash or cannot start. `cost=-9` is a deletion cost,
+/// without any grace, and `given=60` is how many seconds they were given then; of `failing` ones the kubelet reports that they crash or cannot start. `cost=-9` is a deletion cost,
 /// `grace=60` how long it may take to end. `gated` ones are pending and wait for room of their queue. `owner=agent daemonset`
 /// is a pod of a DaemonSet.
 pub(super) fn pod(words: &Words<'_>) -> Pod {
@@ -73,6 +74,7 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
         started: (phase == Phase::Running).then_some(started),
         deletion: (words.has("terminating") || words.has("forced"))
             .then(|| Timestamp::from_seconds(deadline)),
+        deletion_seconds: words.count("given").unwrap_or_default(),
         evicted: words.has("evicted"),
         stuck: words.seconds("stuck"),
         gate: words.has("gated").then(GatePosition::default),

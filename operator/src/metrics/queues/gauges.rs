@@ -1,6 +1,7 @@
 //! The gauges of all queues, made anew from the last plan whenever somebody asks for them.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use prometheus::GaugeVec;
 use prometheus::core::{Collector, Desc};
@@ -28,6 +29,7 @@ pub(super) struct Gauges {
     pods: GaugeVec,
     unmet_pods: GaugeVec,
     overdue_pods: GaugeVec,
+    terminating_since: GaugeVec,
     withheld_evictions: GaugeVec,
 }
 
@@ -101,6 +103,12 @@ impl Gauges {
             &[NAMESPACE, QUEUE],
             "Pods of the queue that are terminating, a minute or more past their deadline.",
         ))?;
+        let terminating_since = into.asked_gauges(metric(
+            "quotient_queue_terminating_since_timestamp_seconds",
+            Unit::Timestamp,
+            &[NAMESPACE, QUEUE],
+            "Since when the pod of the queue is terminating that is so for longest, whatever its grace; only while one is.",
+        ))?;
         let withheld_evictions = into.asked_gauges(metric(
             "quotient_queue_withheld_evictions",
             Unit::Count,
@@ -116,6 +124,7 @@ impl Gauges {
             pods,
             unmet_pods,
             overdue_pods,
+            terminating_since,
             withheld_evictions,
         })
     }
@@ -146,7 +155,8 @@ impl Gauges {
             paused,
         ];
         all.extend(self.amounts.all());
-        all.extend([&self.pods, &self.unmet_pods, &self.overdue_pods, &self.withheld_evictions]);
+        all.extend([&self.pods, &self.unmet_pods, &self.overdue_pods, &self.terminating_since]);
+        all.push(&self.withheld_evictions);
         all
     }
 
@@ -168,7 +178,7 @@ impl Gauges {
                 self.show_terms(plan, name, terms);
             }
         }
-        self.show_overdue(plan);
+        self.show_terminating(plan);
         self.show_withheld(plan);
     }
 
@@ -241,8 +251,14 @@ impl Gauges {
         }
     }
 
-    /// Counts the pods that hang in Terminating.
-    fn show_overdue(&self, plan: &Plan) {
+    /// Counts the pods that hang in Terminating, and says since when any is.
+    fn show_terminating(&self, plan: &Plan) {
+        for (name, since) in &plan.terminating_since {
+            let labels = [name.namespace.as_str(), &name.name];
+            self.terminating_since
+                .with_label_values(&labels)
+                .set(Duration::from_millis(u64::try_from(since.millis()).unwrap_or_default()).as_secs_f64());
+        }
         let mut pods: BTreeMap<&Namespace, u32> = BTreeMap::new();
         for pod in &plan.overdue {
             let count = pods.entry(&pod.namespace).or_default();

@@ -374,6 +374,11 @@ mod tests {
         assert_eq!(shown(&plan), [r#"quotient_queue_overdue_pods{namespace="a",queue="team"} 2"#]);
         Arc::make_mut(&mut plan).overdue.clear();
         assert_eq!(shown(&plan), [""; 0]);
+        Arc::make_mut(&mut plan).terminating_since =
+            [(QueueName::new("a", "team"), Timestamp::from_seconds(1700))].into();
+        gauges.show(&plan, Terms::default());
+        let since = r#"quotient_queue_terminating_since_timestamp_seconds{namespace="a",queue="team"} 1700"#;
+        assert!(lines(&registry).iter().any(|line| line == since), "{:?}", lines(&registry));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! What of each kind of object matters.
 
-use quotient_amounts::{Amount, Amounts, Bounds, Resource};
 use serde_json::Value;
 
 use super::reading::{amounts, bounds, has, milliseconds, text};
 use super::restraint::Mode;
+use crate::amounts::{Amount, Amounts, Bounds, Resource, requests};
 
 /// The scheduling gate of pods in Gate mode.
 pub(crate) const SHARE_GATE: &str = "quotient.dev/share";
@@ -33,7 +33,7 @@ pub struct GangFacts {
 pub struct PodFacts {
     /// Its id.
     pub uid: String,
-    /// What its containers request.
+    /// What it requests, as the scheduler and quotas count it.
     pub requests: Amounts,
     /// The node that it is bound to.
     pub node: Option<String>,
@@ -109,6 +109,8 @@ pub struct QueueFacts {
     pub preempting: Amounts,
     /// The conditions that are `True`.
     pub conditions: Vec<String>,
+    /// Why it is starved, if it says so.
+    pub starved: Option<String>,
     /// Whether no node could run some of its pods: nothing is reclaimed for these.
     pub fits_no_node: bool,
 }
@@ -135,15 +137,11 @@ impl PodFacts {
     }
 
     pub(super) fn of(pod: &Value) -> Self {
-        let mut requests = Amounts::new();
-        for container in pod.pointer("/spec/containers").and_then(Value::as_array).into_iter().flatten() {
-            requests.add_all(&amounts(container, "/resources/requests"));
-        }
         let phase = text(pod, "/status/phase");
         let gates = pod.pointer("/spec/schedulingGates").and_then(Value::as_array);
         Self {
             uid: text(pod, "/metadata/uid").unwrap_or_default(),
-            requests,
+            requests: requests(pod),
             node: text(pod, "/spec/nodeName"),
             is_gated: gates.into_iter().flatten().any(|gate| gate["name"] == SHARE_GATE),
             is_terminating: has(pod, "/metadata/deletionTimestamp"),
@@ -192,6 +190,8 @@ impl QueueFacts {
         let conditions = queue.pointer("/status/conditions").and_then(Value::as_array);
         let unmet = queue.pointer("/status/unmet").and_then(Value::as_array);
         let is_true = |condition: &&Value| text(condition, "/status").as_deref() == Some("True");
+        let is_starved = |condition: &&Value| text(condition, "/type").as_deref() == Some("Starved");
+        let starved = conditions.into_iter().flatten().filter(is_true).find(is_starved);
         Self {
             uid: text(queue, "/metadata/uid").unwrap_or_default(),
             created: text(queue, "/metadata/creationTimestamp").unwrap_or_default(),
@@ -208,6 +208,7 @@ impl QueueFacts {
             deserved: has(queue, "/status/observedGeneration").then(|| amounts(queue, "/status/deserved")),
             allocated: amounts(queue, "/status/allocated"),
             preempting: amounts(queue, "/status/preempting"),
+            starved: starved.and_then(|condition| text(condition, "/reason")),
             fits_no_node: unmet.into_iter().flatten().any(|unmet| unmet["reason"] == "NoNodeFits"),
             conditions: conditions
                 .into_iter()

@@ -5,10 +5,10 @@ use std::io::Read as _;
 
 use flate2::read::GzDecoder;
 use k8s_openapi::ByteString;
-use quotient_amounts::Amounts;
 use serde_json::Value;
 
 use super::reading::{amounts, has};
+use crate::amounts::Amounts;
 
 /// What the ledger says, by namespace.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ mod restraint;
 
 use std::collections::BTreeMap;
 
-use quotient_amounts::{Amount, Amounts, Resource};
+use crate::amounts::{Amount, Amounts, Resource};
 use serde_json::Value;
 
 pub(crate) use facts::SHARE_GATE;
@@ -137,8 +137,8 @@ impl ClusterState {
     pub(crate) fn claim(&self, queue: &QueueFacts, resource: &Resource) -> Amount {
         let claim = queue.claims(resource);
         let guaranteed = |place: &Place| place.leaf().and_then(|(_, queue)| queue.guaranteed.get(resource));
-        let all: i128 = self.places.values().filter_map(guaranteed).map(Amount::units).sum();
-        if claim.is_positive() && all <= self.capacity().get(resource).units() { claim } else { Amount::ZERO }
+        let all = self.places.values().filter_map(guaranteed).fold(Amount::ZERO, |all, one| all + one);
+        if claim.is_positive() && all <= self.capacity().get(resource) { claim } else { Amount::ZERO }
     }
 
     /// What a namespace occupies beside loans: what its pods are charged or what is granted within its target, and what its

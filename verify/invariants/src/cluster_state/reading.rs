@@ -1,7 +1,8 @@
 //! Reading amounts and texts from objects. What cannot be read is not there: the judge judges writes, not manifests.
 
-use quotient_amounts::{Amounts, Bounds, Resource};
 use serde_json::Value;
+
+use crate::amounts::{Amount, Amounts, Bounds, Resource};
 
 /// The text at a JSON pointer.
 pub(super) fn text(object: &Value, pointer: &str) -> Option<String> {
@@ -28,12 +29,11 @@ pub(super) fn bounds(object: &Value, pointer: &str) -> Bounds {
     pairs(object, pointer).collect()
 }
 
-fn pairs(object: &Value, pointer: &str) -> impl Iterator<Item = (Resource, quotient_amounts::Amount)> {
+fn pairs(object: &Value, pointer: &str) -> impl Iterator<Item = (Resource, Amount)> {
     let map = object.pointer(pointer).and_then(Value::as_object);
     map.into_iter().flatten().filter_map(|(name, quantity)| {
         let name = name.strip_prefix("requests.").unwrap_or(name);
-        let resource = Resource::from_name(name);
         let text = quantity.as_str().map_or_else(|| quantity.to_string(), str::to_owned);
-        Some((resource.clone(), resource.rounded_up(text.parse().ok()?)))
+        Some((Resource::named(name), Amount::from_text(&text)?))
     })
 }

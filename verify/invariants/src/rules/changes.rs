@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use quotient_amounts::Amounts;
+use crate::amounts::Amounts;
 
 use crate::cluster_state::ClusterState;
 use crate::write::Write;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use quotient_amounts::Amounts;
+use crate::amounts::Amounts;
 
 use crate::checker::InvariantChecker;
 use crate::cluster_state::{ClusterState, PodFacts};

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use quotient_amounts::Amounts;
+use crate::amounts::Amounts;
 
 use crate::cluster_state::{ClusterState, GangFacts, Mode, Place, PodFacts};
 use crate::violation::Invariant;
@@ -35,7 +35,11 @@ fn halves(namespace: &str, place: &Place) -> Vec<(Invariant, String)> {
 }
 
 /// The first pod, or gang, of those that wait has room in what the ledger grants.
-fn waits_with_room(truth: &ClusterState, namespace: &str, place: &Place) -> Option<(Invariant, String)> {
+pub(super) fn waits_with_room(
+    truth: &ClusterState,
+    namespace: &str,
+    place: &Place,
+) -> Option<(Invariant, String)> {
     let waiting = place.pods.iter().filter(|(_, pod)| pod.is_gated && fits_node(truth, pod));
     let (name, pod) = waiting
         .min_by_key(|(name, pod)| (is_incomplete(place, pod), Reverse(pod.priority), &pod.created, *name))?;

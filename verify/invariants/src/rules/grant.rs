@@ -1,7 +1,7 @@
 //! Quotas: nothing grows but into what the ledger grants, or what is free where there is none, loans overlap within bounds, and
 //! no stamp goes back.
 
-use quotient_amounts::{Amounts, Resource};
+use crate::amounts::{Amounts, Resource};
 
 use super::restraint;
 use crate::checker::InvariantChecker;
@@ -83,13 +83,15 @@ fn loans_overlap(
     raised: &Amounts,
 ) -> Option<(Invariant, String)> {
     let all = judge.truth.allowed();
-    [Resource::Cpu, Resource::Memory].iter().filter(|one| raised.get(one).is_positive()).find_map(|one| {
-        let fits = capacity.get(one) + squeeze.get(one);
-        let is_too_much = all.get(one).units().saturating_mul(2) >= fits.units().saturating_mul(3);
-        let message = || {
-            let (all, fits) = (one.format(all.get(one)), one.format(fits));
-            format!("{}: all quotas allow {one} {all} of {fits}", write.namespace)
-        };
-        is_too_much.then(|| (Invariant::LoansBounded, message()))
-    })
+    ["cpu", "memory"].map(Resource::named).iter().filter(|one| raised.get(one).is_positive()).find_map(
+        |one| {
+            let fits = capacity.get(one) + squeeze.get(one);
+            let is_too_much = all.get(one).nano().saturating_mul(2) >= fits.nano().saturating_mul(3);
+            let message = || {
+                let (all, fits) = (one.format(all.get(one)), one.format(fits));
+                format!("{}: all quotas allow {one} {all} of {fits}", write.namespace)
+            };
+            is_too_much.then(|| (Invariant::LoansBounded, message()))
+        },
+    )
 }

@@ -1,6 +1,6 @@
 //! The ledger: what it grants is free, and what it promises is there once.
 
-use quotient_amounts::{Amounts, Resource};
+use crate::amounts::{Amounts, Resource};
 
 use crate::checker::InvariantChecker;
 use crate::cluster_state::LedgerFacts;

@@ -7,8 +7,10 @@ pub(crate) mod gated;
 pub(crate) mod grant;
 pub(crate) mod ledger;
 pub(crate) mod own;
+pub(crate) mod progress;
 pub(crate) mod rest;
 pub(crate) mod restraint;
 
 pub(crate) use changes::Changes;
 pub(crate) use gate::UnderWay;
+pub(crate) use progress::Progress;

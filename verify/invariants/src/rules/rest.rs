@@ -1,6 +1,6 @@
 //! What has to be true once everything rests: shares add up, quotas say them, and whoever lacks something knows why.
 
-use quotient_amounts::{Amount, Amounts, Resource};
+use crate::amounts::{Amount, Amounts, Resource};
 
 use crate::cluster_state::{ClusterState, Mode, Place, QueueFacts};
 use crate::violation::Invariant;
@@ -55,12 +55,8 @@ fn of_queue(of: &str, place: &Place, queue: &QueueFacts, target: &Amounts) -> Ve
         return vec![(Invariant::SharesArrive, format!("{of}: nobody has told it its share"))];
     };
     let QueueFacts { allocated, preempting, .. } = queue;
-    // A difference of less than 1 % is not worth a write.
-    let matters = |(resource, amount): (&Resource, Amount)| {
-        amount.units().saturating_mul(100) >= deserved.get(resource).units()
-    };
     let missing = deserved.max(target).less(allocated);
-    if preempting.less(&missing).iter().any(matters) {
+    if preempting.less(&missing).iter().any(|one| matters(deserved, one)) {
         let message =
             format!("{of}: allocated {allocated} of {deserved} deserved, and {preempting} is promised");
         found.push((Invariant::SharesAddUp, message));
@@ -77,13 +73,28 @@ fn of_queue(of: &str, place: &Place, queue: &QueueFacts, target: &Amounts) -> Ve
         }
         Some(_) => {}
     }
+    if let Some(lacking) = lacking_without_reason(place, queue, deserved, target) {
+        found.push((Invariant::SharesArrive, format!("{of}: {lacking} is missing and nothing says why")));
+    }
+    found
+}
+
+/// A difference of less than 1 % is not worth a write.
+fn matters(deserved: &Amounts, (resource, amount): (&Resource, Amount)) -> bool {
+    amount.nano().saturating_mul(100) >= deserved.get(resource).nano()
+}
+
+/// What the queue lacks of its share and target although no condition says why.
+pub(super) fn lacking_without_reason(
+    place: &Place,
+    queue: &QueueFacts,
+    deserved: &Amounts,
+    target: &Amounts,
+) -> Option<Amounts> {
     let is_excused =
         queue.fits_no_node || queue.conditions.iter().any(|condition| EXCUSES.contains(&condition.as_str()));
     // What its own pods hold already is only missing in its quota.
     let within = deserved.min(target);
-    let lacking = within.less(allocated).min(&within.less(&place.charged()));
-    if lacking.iter().any(matters) && !is_excused {
-        found.push((Invariant::SharesArrive, format!("{of}: {lacking} is missing and nothing says why")));
-    }
-    found
+    let lacking = within.less(&queue.allocated).min(&within.less(&place.charged()));
+    (lacking.iter().any(|one| matters(deserved, one)) && !is_excused).then_some(lacking)
 }

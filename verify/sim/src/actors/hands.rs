@@ -43,6 +43,33 @@ impl<'a> Hands<'a> {
         self.store().get(key).cloned()
     }
 
+    /// The pods of `namespace` as they were so long ago.
+    pub(super) fn pods_before(&self, namespace: &str, age: std::time::Duration) -> Vec<Arc<Value>> {
+        if age.is_zero() {
+            return self.store().list(Kind::Pod, Some(namespace)).map(|(_, pod)| Arc::clone(pod)).collect();
+        }
+        let then = self.clock().elapsed().saturating_sub(age);
+        let history = self.store().history(Kind::Pod);
+        let version = history.iter().rfind(|change| change.time <= then).map_or(0, |change| change.version);
+        let pods = self.store().list_at(Kind::Pod, version).into_iter();
+        pods.filter(|(key, _)| &*key.namespace == namespace).map(|(_, pod)| pod).collect()
+    }
+
+    /// How many pods of `owner` are admitted and not stored yet.
+    pub(super) fn in_flight_of(&self, owner: &Value) -> usize {
+        self.state.in_flight_of(owner)
+    }
+
+    /// Whether a pod of this name is admitted and not stored yet.
+    pub(super) fn is_in_flight(&self, key: &Key) -> bool {
+        self.state.is_in_flight(key)
+    }
+
+    /// Stores the pod that is admitted.
+    pub(super) fn arrive(&mut self, key: &Key) {
+        self.state.arrive(key);
+    }
+
     pub(super) fn ask(&mut self, call: &Call) -> Reply {
         self.state.handle(self.client, call, None)
     }

@@ -7,6 +7,12 @@ use crate::random::Lag;
 pub struct Lags {
     /// The quota controller: from `spec.hard` to `status.hard`, and from a pod that is gone to `status.used`.
     pub quota: Lag,
+    /// How old the pods are that the quota controller counts: it has a cache of its own.
+    pub quota_cache: Lag,
+    /// How often the quota controller counts everything anew, in seconds; 0 for never.
+    pub recounts: u64,
+    /// From the charge of a pod to its storage: what admission takes.
+    pub admission: Lag,
     /// The controllers of Jobs, ReplicaSets and StatefulSets.
     pub owners: Lag,
     /// The scheduler.
@@ -28,6 +34,9 @@ impl Default for Lags {
     fn default() -> Self {
         Self {
             quota: Lag::new(5, 40),
+            quota_cache: Lag::new(0, 0),
+            recounts: 0,
+            admission: Lag::new(0, 0),
             owners: Lag::new(2, 20),
             scheduler: Lag::new(2, 15),
             kubelet: Lag::new(2, 20),

@@ -6,7 +6,11 @@
 //! the trace like everybody's requests.
 
 mod agenda;
+mod arrivals;
+mod autoscalers;
 mod budgets;
+mod daemon_sets;
+mod deployments;
 mod garbage;
 mod hands;
 mod jobs;
@@ -19,6 +23,7 @@ mod replica_sets;
 mod scheduler;
 mod stateful_sets;
 
+pub use autoscalers::WANTS;
 pub use hands::Hands;
 pub use kubelet::{LOST, RUNS_SECONDS, STOPS_SECONDS};
 pub use lags::Lags;
@@ -28,7 +33,7 @@ use std::sync::Arc;
 use agenda::Agenda;
 
 use crate::random::{Lag, Random};
-use crate::server::{Change, Client, Key, Server, Store};
+use crate::server::{Change, Client, InFlight, Key, Server, Store};
 
 /// One actor.
 trait Actor: Send {
@@ -45,13 +50,24 @@ trait Actor: Send {
     fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<std::time::Duration>;
 }
 
+/// How long an actor that is stopped does nothing before it is asked again, in milliseconds.
+const STOPPED: u64 = 100;
+
+/// The place of the actor that stores admitted pods.
+const ARRIVALS: usize = 0;
+
 /// Runs all actors for ever.
 pub(crate) async fn run(server: Server, seed: u64, lags: Lags) {
     let mut actors: Vec<(Client, Box<dyn Actor>)> = Vec::new();
     let mut add = |actor: Box<dyn Actor>| actors.push((Client::named(actor.name()), actor));
-    add(Box::new(quotas::QuotaController::new(lags.quota)));
+    // The first: see `ARRIVALS`.
+    add(Box::new(arrivals::Arrivals));
+    add(Box::new(quotas::QuotaController::new(lags.quota, lags.quota_cache, lags.recounts)));
     add(Box::new(owners::Owners::new(jobs::Jobs, lags.owners)));
     add(Box::new(owners::Owners::new(replica_sets::ReplicaSets, lags.owners)));
+    add(Box::new(deployments::Deployments::new(lags.owners)));
+    add(Box::new(daemon_sets::DaemonSets::new(lags.owners)));
+    add(Box::new(autoscalers::Autoscalers::new(lags.owners)));
     add(Box::new(stateful_sets::StatefulSets::new(lags.owners)));
     add(Box::new(scheduler::Scheduler::new(lags.scheduler)));
     add(Box::new(kubelet::Kubelet::new(lags.kubelet, lags.start, lags.stop)));
@@ -61,6 +77,7 @@ pub(crate) async fn run(server: Server, seed: u64, lags: Lags) {
     let mut agenda = Agenda::new(Random::of(seed, "agenda"));
     let mut random = Random::of(seed, "actors");
     let clock = server.clock();
+    server.state().in_flight = InFlight::new(Random::of(seed, "admission"), lags.admission);
     let mut keys = Vec::new();
     loop {
         let next = {
@@ -69,8 +86,15 @@ pub(crate) async fn run(server: Server, seed: u64, lags: Lags) {
                 for change in std::mem::take(&mut state.news) {
                     note(&change, &state.store, &actors, &mut agenda, &mut random, clock.millis(), &mut keys);
                 }
+                for (key, due) in std::mem::take(&mut state.in_flight.news) {
+                    agenda.put(millis(due), ARRIVALS, key);
+                }
                 let Some((actor, key)) = agenda.due(clock.millis()) else { break };
                 let Some((client, actor_of)) = actors.get_mut(actor) else { continue };
+                if state.stopped.contains(actor_of.name()) {
+                    agenda.put(clock.millis() + STOPPED, actor, key);
+                    continue;
+                }
                 let mut hands = Hands::new(&mut state, client, &mut random);
                 if let Some(again) = actor_of.act(&key, &mut hands) {
                     agenda.put(clock.millis() + millis(again), actor, key);

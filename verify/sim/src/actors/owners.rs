@@ -107,11 +107,14 @@ impl<K: Owner> Actor for Owners<K> {
             None
         } else {
             let wanted = K::wanted(&owner, counts.succeeded);
-            if wanted > counts.live {
-                self.create(key, &owner, wanted - counts.live, hands)
+            let live = counts.live + hands.in_flight_of(&owner);
+            if wanted > live {
+                self.create(key, &owner, wanted - live, hands)
             } else {
                 self.waits.remove(key);
-                for (pod, found) in least_ready_first(&pods).into_iter().take(counts.live - wanted) {
+                for (pod, found) in
+                    least_ready_first(&pods).into_iter().take(counts.live.saturating_sub(wanted))
+                {
                     hands.delete(pod, found, None);
                 }
                 None

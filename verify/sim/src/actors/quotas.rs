@@ -12,11 +12,15 @@ use crate::server::{self, Change, Key, Kind, Store};
 #[derive(Debug)]
 pub(super) struct QuotaController {
     lag: Lag,
+    /// How old its view of pods is.
+    cache: Lag,
+    /// How often it counts although nothing changed, in seconds; 0 for never.
+    recounts: u64,
 }
 
 impl QuotaController {
-    pub(super) const fn new(lag: Lag) -> Self {
-        Self { lag }
+    pub(super) const fn new(lag: Lag, cache: Lag, recounts: u64) -> Self {
+        Self { lag, cache, recounts }
     }
 }
 
@@ -45,9 +49,11 @@ impl Actor for QuotaController {
         let quota = hands.get(key)?;
         let now = hands.clock().now();
         let mut used = server::Amounts::new();
-        let pods = hands.store().list(Kind::Pod, Some(&key.namespace));
-        for (_, pod) in pods.filter(|(_, pod)| server::is_charged(pod, now)) {
-            server::add(&mut used, &server::in_words_of_quota(&server::requests(pod)));
+        let age = hands.draw(self.cache);
+        for pod in hands.pods_before(&key.namespace, age) {
+            if server::is_charged(&pod, now) {
+                server::add(&mut used, &server::in_words_of_quota(&server::requests(&pod)));
+            }
         }
         let hard = quota["spec"]["hard"].as_object().cloned().unwrap_or_default();
         let used: Map<String, serde_json::Value> = hard
@@ -57,6 +63,6 @@ impl Actor for QuotaController {
             })
             .collect();
         hands.write_status(Kind::ResourceQuota, &quota, json!({"hard": hard, "used": used}));
-        None
+        (self.recounts > 0).then(|| Duration::from_secs(self.recounts))
     }
 }

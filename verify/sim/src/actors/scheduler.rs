@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::daemon_sets::of_node;
 use super::{Actor, Hands};
 use crate::random::Lag;
 use crate::server::{self, Amounts, Change, Key, Kind, Store, is_terminal, object};
@@ -102,12 +103,13 @@ fn told(pod: &Value) -> bool {
 
 fn waits(pod: &Value) -> bool {
     let spec = &pod["spec"];
+    let other = spec["schedulerName"].as_str().is_some_and(|name| name != "default-scheduler");
     let gated = spec["schedulingGates"].as_array().is_some_and(|gates| !gates.is_empty());
-    !spec["nodeName"].is_string() && !gated && !object::is_leaving(pod) && !is_terminal(pod)
+    !spec["nodeName"].is_string() && !gated && !other && !object::is_leaving(pod) && !is_terminal(pod)
 }
 
 /// Whether the node lets the pod in, room apart: ready, not cordoned, selected, its taints tolerated.
-fn may_run_on(pod: &Value, node: &Value) -> bool {
+pub(super) fn may_run_on(pod: &Value, node: &Value) -> bool {
     let selector = pod["spec"]["nodeSelector"].as_object().into_iter().flatten();
     let labels = &node["metadata"]["labels"];
     let selected = selector.into_iter().all(|(key, value)| labels[key] == *value);
@@ -115,7 +117,8 @@ fn may_run_on(pod: &Value, node: &Value) -> bool {
     let tolerated = taints
         .filter(|taint| taint["effect"] == "NoSchedule" || taint["effect"] == "NoExecute")
         .all(|taint| tolerates(&pod["spec"]["tolerations"], taint));
-    selected && tolerated && node["spec"]["unschedulable"] != true && object::is_true(node, "Ready")
+    let named = of_node(pod).is_none_or(|named| *named == *object::name(node));
+    selected && named && tolerated && node["spec"]["unschedulable"] != true && object::is_true(node, "Ready")
 }
 
 fn tolerates(tolerations: &Value, taint: &Value) -> bool {

@@ -46,6 +46,11 @@ impl StatefulSets {
                         return None;
                     }
                 }
+                None if hands.is_in_flight(&pod) => {
+                    if !parallel {
+                        return None;
+                    }
+                }
                 None => {
                     let mut made = pod_of(Kind::StatefulSet, &set);
                     object::meta_mut(&mut made).insert("name".to_owned(), name.into());

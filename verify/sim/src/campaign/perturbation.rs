@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::operators::OperatorOptions;
 use quotient_invariants::Tolerance;
 
-use crate::campaign::family::Family;
+use crate::campaign::family::{Family, Place};
 use crate::campaign::swarm;
 use crate::campaign::trial::Trial;
 use crate::campaign::workloads::Case;
@@ -45,6 +45,7 @@ impl Perturbation {
             lag: if family.blinds() { BLIND } else { LAG },
             repeats: true,
             under_way: family.under_way(),
+            progress: !matches!(family.place(), Place::Event(_) | Place::Chance) && !family.blinds(),
             ..case.tolerance.clone()
         };
         let mut blinds = family.blinds();

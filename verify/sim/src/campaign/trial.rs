@@ -216,8 +216,20 @@ fn judged(trace: &Trace, tolerance: &Tolerance, settled: Option<Duration>) -> In
     let mut judge = InvariantChecker::new(tolerance.clone()).since(beginning);
     // An eviction of a pod that is on its way changes nothing, and is one all the same.
     let evicted = |record: &&Record| record.subresource == "eviction" && record.code == 201;
-    let records = trace.records.iter().filter(|record| record.write.is_some() || evicted(record));
-    for record in records {
+    let mut lives: BTreeMap<&str, (u32, Duration)> = BTreeMap::new();
+    for record in &trace.records {
+        let is_first = lives.is_empty();
+        match disturbs(record, &mut lives) {
+            Some(Disturbance::Begins) if !is_first => {
+                judge.disturb(millis(record.time));
+                judge.hand_over(millis(record.time));
+            }
+            Some(_) => judge.disturb(millis(record.time)),
+            None => {}
+        }
+        if record.write.is_none() && !evicted(&record) {
+            continue;
+        }
         judge.see(&Write {
             index: record.number,
             at: millis(record.time),
@@ -236,6 +248,31 @@ fn judged(trace: &Trace, tolerance: &Tolerance, settled: Option<Duration>) -> In
         judge.rests(millis(settled));
     }
     judge
+}
+
+/// How long an operator says nothing at most: it renews its Lease more often.
+const HEARD: Duration = Duration::from_secs(5);
+
+/// What an operator has to deal with first.
+enum Disturbance {
+    /// An operator begins.
+    Begins,
+    /// A fault, a change by a user, or an operator that was cut off.
+    Other,
+}
+
+/// What `record` is of that, if it is. `lives` says which life of each operator was heard of last, and when.
+fn disturbs<'a>(record: &'a Record, lives: &mut BTreeMap<&'a str, (u32, Duration)>) -> Option<Disturbance> {
+    if !record.client.starts_with(OPERATOR) {
+        let is_of_users = matches!(&*record.client, "human" | "backup" | "horizontal-pod-autoscaler");
+        return is_of_users.then_some(Disturbance::Other);
+    }
+    let before = lives.insert(&record.client, (record.life, record.time));
+    if before.is_none_or(|(life, _)| life != record.life) {
+        return Some(Disturbance::Begins);
+    }
+    let was_cut_off = before.is_some_and(|(_, heard)| record.time - heard > HEARD);
+    (was_cut_off || record.fault.is_some()).then_some(Disturbance::Other)
 }
 
 fn verb(record: &Record) -> Verb {

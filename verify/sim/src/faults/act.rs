@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::operators::OperatorOptions;
-use crate::server::{Call, Kind};
+use crate::server::{Call, Kind, Webhook};
 
 use super::WatchWhat;
 
@@ -61,6 +61,15 @@ pub enum Act {
         /// Which.
         operator: usize,
     },
+    /// The actor of this name does nothing from now on, or goes on: `quota-controller`.
+    Actor {
+        /// Which.
+        name: &'static str,
+        /// Whether it goes on.
+        runs: bool,
+    },
+    /// These webhooks have a say from now on, and no others.
+    Webhooks(Vec<Webhook>),
     /// The API server forgets its history: every watch that is resumed from before is refused with 410.
     Forget,
 }

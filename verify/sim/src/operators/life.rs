@@ -33,7 +33,8 @@ pub(super) async fn live(stage: Arc<Stage>, line: Arc<Line>) {
         let (life, stop) = line.begin();
         let time = Arc::clone(&line);
         let identity = format!("{}_{life}", line.name());
-        let settings = line.options.settings(&identity, Clock::of(move || time.now()));
+        let settings =
+            line.options.settings(&identity, Clock::of(move || time.now()).computing(line.options.computing));
         let client = Client::new(Port::new(Arc::clone(&stage), Arc::clone(&line), life), super::NAMESPACE);
         let run = quotient_operator::run(settings, client, stop.clone());
         let (why, down) = tokio::select! {

@@ -8,7 +8,7 @@ use quotient_operator::args::Args;
 use quotient_operator::clock::Clock;
 use quotient_operator::decisions::Decisions;
 use quotient_operator::identity::Identity;
-use quotient_operator::settings::Settings;
+use quotient_operator::settings::{LedgerSettings, Settings};
 
 use super::Tamper;
 use crate::faults::{Fault, WatchFault};
@@ -28,6 +28,10 @@ pub struct OperatorOptions {
     pub watch_lag: Lag,
     /// How long it takes until an operator that ended by itself is back.
     pub down: Duration,
+    /// How long it takes to make a plan.
+    pub computing: Duration,
+    /// How large its ledger may become, in bytes; as large as a ConfigMap if nothing is said.
+    pub ledger_limit: Option<usize>,
     /// What becomes of its requests.
     pub faults: Vec<Fault>,
     /// What becomes of what it watches.
@@ -56,6 +60,8 @@ impl Default for OperatorOptions {
             lag: Lag::new(1, 4),
             watch_lag: Lag::new(1, 8),
             down: Duration::from_secs(2),
+            computing: Duration::ZERO,
+            ledger_limit: None,
             faults: Vec::new(),
             watch_faults: Vec::new(),
             view: None,
@@ -93,11 +99,16 @@ impl OperatorOptions {
         let settings = Settings::from_args(&args, NAMESPACE);
         let settings = settings.unwrap_or_else(|error| panic!("the operator's settings: {error}"));
         let decisions = self.decisions.clone();
+        let ledger = LedgerSettings {
+            limit: self.ledger_limit.unwrap_or(settings.ledger.limit),
+            ..settings.ledger.clone()
+        };
         Settings {
             clock,
             listen: None,
             scrape: None,
             decisions,
+            ledger,
             identity: Identity::new(identity),
             ..settings
         }

@@ -80,6 +80,15 @@ impl Stage {
                 Kind::all().for_each(|kind| self.server.state().store.wake(kind));
             }
             Act::Panic { operator } => self.with(operator, Line::panic),
+            Act::Actor { name, runs } => {
+                let mut state = self.server.state();
+                if runs {
+                    state.stopped.remove(name);
+                } else {
+                    state.stopped.insert(name);
+                }
+            }
+            Act::Webhooks(webhooks) => self.server.state().webhooks = webhooks,
             Act::Forget => self.server.state().store.forget(),
         }
     }

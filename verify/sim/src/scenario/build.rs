@@ -127,6 +127,30 @@ pub fn replica_set(namespace: &str, name: &str, replicas: u32, spec: &Value) -> 
     })
 }
 
+/// A Deployment.
+pub fn deployment(namespace: &str, name: &str, replicas: u32, spec: &Value) -> Value {
+    replica_set(namespace, name, replicas, spec)
+}
+
+/// An autoscaler of the Deployment of its name, which asks for as many pods as its metrics say.
+pub fn autoscaler(namespace: &str, name: &str, most: u32) -> Value {
+    json!({
+        "metadata": {"namespace": namespace, "name": name},
+        "spec": {
+            "minReplicas": 1, "maxReplicas": most,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": name},
+        },
+    })
+}
+
+/// A DaemonSet.
+pub fn daemon_set(namespace: &str, name: &str, spec: &Value) -> Value {
+    json!({
+        "metadata": {"namespace": namespace, "name": name},
+        "spec": {"selector": {"matchLabels": {"app": name}}, "template": template(name, spec)},
+    })
+}
+
 /// A StatefulSet.
 pub fn stateful_set(namespace: &str, name: &str, replicas: u32, spec: &Value) -> Value {
     let mut set = replica_set(namespace, name, replicas, spec);

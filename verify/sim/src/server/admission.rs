@@ -12,6 +12,9 @@ impl State {
     pub(super) fn admit(&mut self, key: &Key, pod: &Value) -> Result<(), Failure> {
         let wanted = charges::in_words_of_quota(&charges::requests(pod));
         let namespace = object::namespace(pod);
+        // A pod that one quota refuses is admitted if the status of another one meets a conflict meanwhile (kubernetes#141904).
+        let quotas = self.store.list(Kind::ResourceQuota, Some(namespace)).count();
+        let is_forgiven = quotas > 1 && self.in_flight.meets_a_conflict(namespace);
         let mut charged = Vec::new();
         for (quota, found) in self.store.list(Kind::ResourceQuota, Some(namespace)) {
             let hard = quantities(&found["status"]["hard"]);
@@ -38,6 +41,9 @@ impl State {
                 .filter(|(name, hard)| asked(name) > 0 && used[*name] + asked(name) > **hard)
                 .map(|(name, _)| name)
                 .collect();
+            if !exceeded.is_empty() && is_forgiven {
+                continue;
+            }
             if !exceeded.is_empty() {
                 let listed = |amount: &dyn Fn(&String) -> i128| {
                     let one = |name: &&String| format!("{name}={}", text(name, amount(name)));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use quotient_engine::amounts::Quantity;
+use quotient_invariants::{Amount, Resource};
 use serde_json::Value;
 
 use super::object;
@@ -14,10 +14,8 @@ pub type Amounts = BTreeMap<String, i128>;
 
 /// The quantity that `value` says.
 pub fn quantity(value: &Value) -> i128 {
-    match value {
-        Value::String(text) => text.parse::<Quantity>().map_or(0, Quantity::nano),
-        other => other.to_string().parse::<Quantity>().map_or(0, Quantity::nano),
-    }
+    let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+    Amount::from_text(&text).map_or(0, Amount::nano)
 }
 
 /// All quantities of a map of them.
@@ -25,55 +23,15 @@ pub fn quantities(map: &Value) -> Amounts {
     map.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), quantity(value))).collect()
 }
 
-/// What the pod requests: its containers together or the most that starting takes, whichever is more, and the overhead.
+/// What the pod requests.
 pub fn requests(pod: &Value) -> Amounts {
-    let spec = &pod["spec"];
-    let mut running = Amounts::new();
-    for container in containers(spec, "containers") {
-        add(&mut running, &of_container(container));
-    }
-    let mut sidecars = Amounts::new();
-    let mut starting = Amounts::new();
-    for container in containers(spec, "initContainers") {
-        let mut step = of_container(container);
-        if container["restartPolicy"] == "Always" {
-            add(&mut sidecars, &step);
-            step = sidecars.clone();
-        } else {
-            add(&mut step, &sidecars);
-        }
-        most(&mut starting, &step);
-    }
-    add(&mut running, &sidecars);
-    most(&mut running, &starting);
-    for (name, amount) in quantities(&spec["resources"]["requests"]) {
-        running.insert(name, amount);
-    }
-    add(&mut running, &quantities(&spec["overhead"]));
-    running
-}
-
-fn containers<'a>(spec: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> {
-    spec[list].as_array().into_iter().flatten()
-}
-
-/// A container that names no request requests its limit.
-fn of_container(container: &Value) -> Amounts {
-    let mut amounts = quantities(&container["resources"]["limits"]);
-    amounts.extend(quantities(&container["resources"]["requests"]));
-    amounts
+    let requests = quotient_invariants::requests(pod);
+    requests.iter().map(|(resource, amount)| (resource.name().to_owned(), amount.nano())).collect()
 }
 
 pub(crate) fn add(sum: &mut Amounts, amounts: &Amounts) {
     for (name, amount) in amounts {
         *sum.entry(name.clone()).or_default() += amount;
-    }
-}
-
-fn most(larger: &mut Amounts, amounts: &Amounts) {
-    for (name, amount) in amounts {
-        let entry = larger.entry(name.clone()).or_default();
-        *entry = (*entry).max(*amount);
     }
 }
 
@@ -111,25 +69,13 @@ const NANO: i128 = 1_000_000_000;
 
 /// An amount as Kubernetes prints it.
 pub fn text(name: &str, amount: i128) -> String {
-    let quantity = Quantity::from_nano(amount);
-    if name.ends_with("memory") { quantity.binary_text() } else { quantity.decimal_text() }
+    Resource::named(name).format(Amount::from_nano(amount))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn starting_may_take_more_than_running() {
-        let cpu = |amount: &str| json!({"resources": {"requests": {"cpu": amount}}});
-        let mut sidecar = cpu("500m");
-        sidecar["restartPolicy"] = "Always".into();
-        let pod = |first: &Value, second: &Value| json!({"spec": {"containers": [cpu("1")], "initContainers": [first, second]}});
-        let asked = |pod: &Value| text("cpu", requests(pod)["cpu"]);
-        assert_eq!(asked(&pod(&sidecar, &cpu("2"))), "2500m");
-        assert_eq!(asked(&pod(&cpu("2"), &sidecar)), "2");
-    }
 
     #[test]
     fn a_pod_that_leaves_is_charged_for_its_grace_twice() {

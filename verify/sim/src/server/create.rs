@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Body, Call, Done, Failure, Key, Kind, State, object};
+use super::{Body, Call, Client, Done, Failure, Key, Kind, State, object};
 
 impl State {
-    pub(super) fn create(&mut self, call: &Call) -> Result<Done, Failure> {
+    pub(super) fn create(&mut self, client: &Client, call: &Call) -> Result<Done, Failure> {
         let Body::Object(sent) = &call.body else {
             return Err(Failure::bad_request("an object is expected"));
         };
@@ -24,14 +24,15 @@ impl State {
             ));
         }
         self.may_be_in_namespace(&key)?;
-        if self.store.get(&key).is_some() {
-            return Err(Failure::exists(&key));
-        }
+        self.is_taken(&key)?;
         self.fill_in(kind, &mut created);
         if kind == Kind::Pod {
             self.resolve_priority(&key, &mut created)?;
             self.gate(&key, &mut created);
             self.admit(&key, &created)?;
+            if let Some(done) = self.send(client, call, &key, &created) {
+                return Ok(done);
+            }
         }
         let change = self.commit(key.clone(), Some(created));
         Ok(Done { name: Some(key.name), ..Done::changed(201, &change) })
@@ -46,7 +47,7 @@ impl State {
         }
     }
 
-    fn may_be_in_namespace(&self, key: &Key) -> Result<(), Failure> {
+    pub(super) fn may_be_in_namespace(&self, key: &Key) -> Result<(), Failure> {
         if !key.kind.is_namespaced() {
             return Ok(());
         }

@@ -86,6 +86,12 @@ impl Kind {
         FACTS.iter().map(|facts| facts.kind)
     }
 
+    /// Those that the operator watches.
+    pub(crate) fn watched() -> impl Iterator<Item = Self> {
+        let others = [Self::ConfigMap, Self::Event, Self::Lease, Self::PriorityClass];
+        Self::all().filter(move |kind| !others.contains(kind))
+    }
+
     pub(crate) fn facts(self) -> &'static Facts {
         FACTS.iter().find(|facts| facts.kind == self).expect("every kind has its row")
     }
@@ -121,6 +127,11 @@ impl Kind {
     /// Whether its objects are in namespaces.
     pub fn is_namespaced(self) -> bool {
         self.facts().namespaced
+    }
+
+    /// Whether a CustomResourceDefinition defines it.
+    pub(crate) fn is_custom(self) -> bool {
+        self.facts().group == "quotient.dev"
     }
 
     /// The kind that is served under this group and name.

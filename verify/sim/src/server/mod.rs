@@ -13,6 +13,7 @@ mod delete;
 mod evict;
 mod failure;
 mod gates;
+mod in_flight;
 mod json_patch;
 mod key;
 mod kind;
@@ -20,8 +21,10 @@ mod list;
 pub mod object;
 mod store;
 mod update;
+mod webhook;
 mod wire;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -32,12 +35,15 @@ pub use charges::{Amounts, charged_until, is_charged, is_terminal, quantities, q
 pub(crate) use charges::{add, in_words_of_quota};
 pub use failure::Failure;
 pub use gates::is_gated;
+pub(crate) use in_flight::InFlight;
 pub use key::Key;
 pub use kind::Kind;
 pub use store::{Change, Store};
+pub use webhook::Webhook;
 pub(crate) use wire::{parse, respond};
 
 use crate::clock::SimClock;
+use crate::random::{Lag, Random};
 use crate::trace::{Name, Record, Trace, Verb};
 
 /// The server. Cheap to clone; all clones are the same server.
@@ -84,6 +90,12 @@ pub struct State {
     last_write: std::time::Duration,
     /// When anything but Leases and statuses of Queues was written last.
     last_move: std::time::Duration,
+    /// The pods that are admitted and not stored yet.
+    pub(crate) in_flight: InFlight,
+    /// The actors that do nothing.
+    pub(crate) stopped: BTreeSet<&'static str>,
+    /// What else has a say in requests.
+    pub(crate) webhooks: Vec<Webhook>,
     /// Every change that actors may have to do with, in order.
     pub(crate) news: Vec<Arc<Change>>,
 }
@@ -99,6 +111,9 @@ impl Server {
             writes: 0,
             last_write: std::time::Duration::ZERO,
             last_move: std::time::Duration::ZERO,
+            in_flight: InFlight::new(Random::new(0), Lag::new(0, 0)),
+            stopped: BTreeSet::new(),
+            webhooks: Vec::new(),
             news: Vec::new(),
         };
         Self(Arc::new(Shared { state: Mutex::new(state), clock, changed: Notify::new() }))
@@ -124,7 +139,7 @@ impl Server {
 
     /// Wakes the actors if there is something new.
     pub(crate) fn ring(&self, state: &State) {
-        if !state.news.is_empty() {
+        if !state.news.is_empty() || !state.in_flight.news.is_empty() {
             self.0.changed.notify_one();
         }
     }
@@ -167,7 +182,7 @@ impl State {
 
     /// Deals with one request of `client`, which `fault` hit.
     pub fn handle(&mut self, client: &Client, call: &Call, fault: Option<&Name>) -> Reply {
-        let result = self.apply(call);
+        let result = self.apply(client, call);
         let mut record = self.record(client, call, fault);
         let reply = match result {
             Ok(done) => {
@@ -236,12 +251,15 @@ impl State {
         }
     }
 
-    fn apply(&mut self, call: &Call) -> Result<Done, Failure> {
+    fn apply(&mut self, client: &Client, call: &Call) -> Result<Done, Failure> {
+        if let Some(refusal) = self.webhooks.iter().find_map(|webhook| webhook.refuses(call)) {
+            return Err(refusal);
+        }
         match (call.verb, call.subresource) {
             (Verb::Get, _) => self.get(call),
             (Verb::List, _) => self.list(call),
             (Verb::Watch, _) => Ok(Done::read(Arc::new(Value::Null))),
-            (Verb::Create, "") => self.create(call),
+            (Verb::Create, "") => self.create(client, call),
             (Verb::Create, "eviction") => self.evict(call),
             (Verb::Create, "binding") => self.bind(call),
             (Verb::Update, "" | "status") => self.update(call),

@@ -57,9 +57,13 @@ impl State {
         let facts = key.kind.facts();
         if facts.status {
             if call.subresource == "status" {
-                let status = wanted.get("status").cloned();
+                let sent = wanted;
                 wanted = (**found).clone();
-                set(&mut wanted, "status", status);
+                set(&mut wanted, "status", sent.get("status").cloned());
+                // With the status of a built-in kind its labels and annotations may be written.
+                for member in ["labels", "annotations"].into_iter().filter(|_| !key.kind.is_custom()) {
+                    set(&mut wanted["metadata"], member, sent["metadata"].get(member).cloned());
+                }
             } else {
                 set(&mut wanted, "status", found.get("status").cloned());
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
 use quotient_sim::operators::Tamper;
-use quotient_sim::server::{Call, Kind, is_gated};
+use quotient_sim::server::{Call, Failure, Kind, is_gated};
 use quotient_sim::trace::Verb;
 use serde_json::{Value, json};
 
@@ -324,5 +324,29 @@ pub(crate) const ALL: &[Mutant] = &[
                 });
             }
         })
+    }),
+    mutant("what is granted to one queue is never written", Stage::Plain("lent"), "L10", |_| {
+        Arc::new(Deals(|call, server| {
+            let is_raise =
+                is_quota_write(&call) && call.verb == Verb::Patch && &*call.key.namespace == "team-2";
+            if is_raise { Err(Failure::injected(500, &call.key)) } else { server(&call) }
+        }))
+    }),
+    mutant("no reason is given for four minutes", Stage::Named("P37", 0), "L11", |_| {
+        asks(|call| {
+            if call.key.kind == Kind::Queue && call.subresource == "status" {
+                change(call, |body| {
+                    if let Some(status) = body["status"].as_object_mut() {
+                        status.remove("conditions");
+                    }
+                });
+            }
+        })
+    }),
+    mutant("no gate of one queue is removed", Stage::Plain("gated"), "L13", |_| {
+        Arc::new(Deals(|call, server| {
+            let is_one = is_gate_removal(&call) && &*call.key.namespace == "team-2";
+            if is_one { Err(Failure::injected(500, &call.key)) } else { server(&call) }
+        }))
     }),
 ];

@@ -1,4 +1,4 @@
-//! The perturbations that have names, P01 to P72: what people who run such controllers have seen go wrong.
+//! The perturbations that have names, P01 to P81: what people who run such controllers have seen go wrong.
 //!
 //! ```text
 //!   Named ──plays──►  Trial ──sim──► trace ──judge──► Verdict
@@ -8,6 +8,7 @@
 //! Families strike every write of every workload; here one fault is put where it hurts most, with what is expected of
 //! exactly that.
 
+mod cluster;
 mod crashes;
 mod errors;
 mod gangs;
@@ -108,6 +109,7 @@ pub fn all() -> Vec<Named> {
         people::ALL,
         numbers::ALL,
         hostile::ALL,
+        cluster::ALL,
     ]
     .concat()
 }

@@ -28,7 +28,7 @@ impl Trial {
 
     /// The same of a workload of its own.
     pub(super) fn on(case: &Case) -> Self {
-        let tolerance = Tolerance { lag: LAG, repeats: true, ..case.tolerance.clone() };
+        let tolerance = Tolerance { lag: LAG, repeats: true, progress: true, ..case.tolerance.clone() };
         Self { tolerance, ..case.reference() }
     }
 
@@ -47,6 +47,7 @@ impl Trial {
     /// With so many of these events of the first operator's watches.
     pub(super) fn watch(mut self, on: WatchMatch, what: WatchWhat, times: u32) -> Self {
         self.operators[0].watch_faults.push(WatchFault::on(on, what).times(times));
+        self.tolerance.progress = false;
         self
     }
 
@@ -101,6 +102,7 @@ impl Trial {
     /// Nobody is blamed for what he cannot know.
     pub(super) fn blind(mut self) -> Self {
         self.tolerance.lag = BLIND;
+        self.tolerance.progress = false;
         self
     }
 

@@ -1,5 +1,6 @@
 //! What is played: small clusters with everything in them that the operator has to deal with.
 
+mod controllers;
 pub mod gated;
 mod guarded;
 mod incomplete;
@@ -51,6 +52,7 @@ pub fn all() -> Vec<Case> {
     all.extend(trouble::all());
     all.extend(gated::all());
     all.extend(incomplete::all());
+    all.extend(controllers::all());
     all
 }
 
@@ -84,7 +86,7 @@ impl Case {
             case: self.clone(),
             operators: vec![OperatorOptions::default()],
             acts: Vec::new(),
-            tolerance: self.tolerance.clone(),
+            tolerance: Tolerance { progress: true, ..self.tolerance.clone() },
             quiet: None,
             limit: None,
             ends_alike: true,

@@ -1,0 +1,86 @@
+//! Objects of which a tenant has thousands.
+
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use kube::Api;
+use kube::api::PostParams;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+/// How many resources a wide pod requests; its object is nearly as large as one may be.
+pub const WIDE: usize = 12_000;
+
+/// How many are created at a time.
+const AT_ONCE: usize = 32;
+
+/// Creates all of these at the pace of the API server.
+pub async fn create<K>(all: &Api<K>, objects: impl Iterator<Item = Value>) -> anyhow::Result<()>
+where
+    K: Clone + std::fmt::Debug + DeserializeOwned + Serialize,
+{
+    let create = async |object: Value| -> anyhow::Result<()> {
+        all.create(&PostParams::default(), &serde_json::from_value(object)?).await?;
+        Ok(())
+    };
+    stream::iter(objects).map(create).buffer_unordered(AT_ONCE).try_collect().await
+}
+
+/// A ReplicaSet that was lowered to no pods, so that it is kept in mind and nothing starts.
+pub fn resting(at: usize) -> Value {
+    json!({
+        "metadata": {
+            "name": format!("rs-{at}"),
+            "annotations": {"quotient.dev/replicas-before": "1", "quotient.dev/replicas-lowered-to": "0"},
+        },
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": {"app": format!("rs-{at}")}},
+            "template": {
+                "metadata": {"labels": {"app": format!("rs-{at}")}},
+                "spec": {"containers": [{"name": "main", "image": "main"}]},
+            },
+        },
+    })
+}
+
+/// The autoscaler of one of these ReplicaSets.
+pub fn autoscaler(at: usize) -> Value {
+    let target = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": format!("rs-{at}")});
+    json!({"metadata": {"name": format!("rs-{at}")}, "spec": {"maxReplicas": 2, "scaleTargetRef": target}})
+}
+
+/// A pod with a label of its own.
+pub fn member(at: usize) -> Value {
+    json!({
+        "metadata": {"name": format!("member-{at}"), "labels": {"member": format!("{at}")}},
+        "spec": {"containers": [{
+            "name": "main", "image": "main", "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
+        }]},
+    })
+}
+
+/// A budget for one of these pods, and a selector that no other budget has.
+pub fn budget(at: usize, pods: usize) -> Value {
+    let member = format!("{}", at.checked_rem(pods).unwrap_or_default());
+    let selector = json!({"matchExpressions": [
+        {"key": "member", "operator": "In", "values": [member]},
+        {"key": format!("absent-{at}"), "operator": "DoesNotExist"},
+    ]});
+    json!({"metadata": {"name": format!("budget-{at}")}, "spec": {"maxUnavailable": 1, "selector": selector}})
+}
+
+/// A pod that no scheduler looks at and that requests resources that it has made up.
+pub fn wide(at: usize, resources: usize) -> Value {
+    let invented = (0..resources).map(|name| (format!("x.io/{at}-{name}"), json!("1")));
+    let amounts: Map<String, Value> = [("cpu".to_owned(), json!("1")), ("memory".to_owned(), json!("1Gi"))]
+        .into_iter()
+        .chain(invented)
+        .collect();
+    json!({
+        "metadata": {"name": format!("wide-{at}")},
+        "spec": {
+            "schedulerName": "none",
+            "containers": [{"name": "main", "image": "main", "resources": {"requests": amounts, "limits": amounts}}],
+        },
+    })
+}

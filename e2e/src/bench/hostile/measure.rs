@@ -1,0 +1,105 @@
+//! How long the operator takes to start, to follow events and to plan, with and without a hostile tenant.
+
+use std::time::{Duration, Instant};
+
+use k8s_openapi::api::apps::v1::ReplicaSet;
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use kube::Api;
+use kube::api::DeleteParams;
+use serde_json::json;
+
+use super::{WIDE, autoscaler, budget, create, member, resting, wide};
+use crate::bench::Meter;
+use crate::bench::scale::{durations, first_cycle};
+use crate::demo::Narrator;
+use crate::quotient::{Operator, Stage};
+
+/// How many owners there are, and as many autoscalers.
+const OWNERS: usize = 3_000;
+/// How many budgets.
+const BUDGETS: usize = 4_000;
+/// How many pods of the tenant.
+const PODS: usize = 1_000;
+/// How many of them are replaced.
+const REPLACED: usize = 300;
+/// After the first cycle, until the last status is written.
+const SETTLING: Duration = Duration::from_secs(30);
+
+/// What the tenant does beside having workloads and pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crowd {
+    /// Nothing.
+    Friendly,
+    /// An autoscaler for each owner, budgets, and a pod with thousands of resource names.
+    Hostile,
+}
+
+/// What the operator needed.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// From the start of the process to the end of its first cycle.
+    pub start: Duration,
+    /// Time on the processors until then.
+    pub start_cpu: Duration,
+    /// Time on the processors while pods are replaced.
+    pub events_cpu: Duration,
+    /// One plan, on average, while pods are replaced.
+    pub plan: Duration,
+    /// The most memory, in kibibytes.
+    pub peak: u64,
+}
+
+/// Fills a cluster, starts the operator and replaces pods.
+pub async fn measure(stage: &Stage, crowd: Crowd, narrator: &Narrator) -> anyhow::Result<Effort> {
+    let begun = Instant::now();
+    for number in 0..10 {
+        stage
+            .bed
+            .add_node(&format!("node-{number}"), &[("cpu", "40"), ("memory", "40Gi"), ("pods", "250")])
+            .await?;
+    }
+    for team in ["crowd", "team"] {
+        stage.queue(team, json!({"weight": 1})).await?;
+    }
+    let client = || stage.bed.client();
+    let pods: Api<Pod> = Api::namespaced(client(), "crowd");
+    create(&Api::<ReplicaSet>::namespaced(client(), "crowd"), (0..OWNERS).map(resting)).await?;
+    create(&pods, (0..PODS).map(member)).await?;
+    let names = if crowd == Crowd::Hostile { WIDE } else { 1 };
+    create(&pods, std::iter::once(wide(0, names))).await?;
+    if crowd == Crowd::Hostile {
+        let autoscalers: Api<HorizontalPodAutoscaler> = Api::namespaced(client(), "crowd");
+        create(&autoscalers, (0..OWNERS).map(autoscaler)).await?;
+        let budgets: Api<PodDisruptionBudget> = Api::namespaced(client(), "crowd");
+        create(&budgets, (0..BUDGETS).map(|at| budget(at, PODS))).await?;
+    }
+    narrator.done(&format!("a {crowd:?} cluster is full"), begun);
+
+    let begun = Instant::now();
+    let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &[]).await?;
+    let start = first_cycle(&operator, begun).await?;
+    let pid = operator.process().pid();
+    let start_cpu = crate::bench::ProcessNumbers::of(pid)?.cpu;
+    narrator.done("the first cycle has ended", begun);
+    tokio::time::sleep(SETTLING).await;
+
+    let meter = Meter::start(&stage.bed, &operator)?;
+    let (_, before) = durations(&operator).await?;
+    for at in 0..REPLACED {
+        pods.delete(&format!("member-{at}"), &DeleteParams::default().grace_period(0)).await?;
+        create(&pods, std::iter::once(member(PODS.saturating_add(at)))).await?;
+    }
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let (_, after) = durations(&operator).await?;
+    let cost = meter.stop()?;
+    operator.stop().await?;
+    Ok(Effort {
+        start,
+        start_cpu,
+        events_cpu: cost.cpu(),
+        plan: after.since(before).mean().unwrap_or_default(),
+        peak: cost.after.memory.peak,
+    })
+}

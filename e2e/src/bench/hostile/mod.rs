@@ -1,0 +1,9 @@
+//! `bench hostile`: what a tenant can cost the operator, beside a cluster of the same size in which no tenant tries.
+
+mod crowd;
+mod measure;
+mod memory;
+
+pub use crowd::{WIDE, autoscaler, budget, create, member, resting, wide};
+pub use measure::{Crowd, Effort, measure};
+pub use memory::{MOST_MEMORY, Memory, memory};

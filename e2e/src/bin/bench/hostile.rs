@@ -1,0 +1,108 @@
+//! `bench hostile`: what one tenant can cost the operator.
+
+use anyhow::ensure;
+use clap::Args;
+use jiff::Timestamp;
+use quotient_e2e::bench::hostile::{Crowd, Effort, MOST_MEMORY, Memory, measure, memory};
+use quotient_e2e::bench::{Machine, Table, measured_by, write};
+use quotient_e2e::demo::Narrator;
+use quotient_e2e::quotient::{Programs, Stage, install_chart, workspace_root};
+use quotient_e2e::testbed::{Options, TestBed};
+
+/// Compares a cluster with a hostile tenant to a friendly one of the same size, and measures the operator's memory with large
+/// pods, QueueJobs that never fit, and idle connections. Fails when it takes more than twice the time, or more than 512 MiB.
+#[derive(Debug, Args)]
+pub(super) struct Hostile {
+    /// How many QueueJobs never fit.
+    #[arg(long, default_value_t = 100_000, value_name = "COUNT")]
+    queue_jobs: usize,
+    /// How many connections stay idle.
+    #[arg(long, default_value_t = 20_000, value_name = "COUNT")]
+    connections: usize,
+    /// How many pods of 1 MB there are.
+    #[arg(long, default_value_t = 120, value_name = "COUNT")]
+    large_pods: usize,
+    /// Also write the numbers to docs/evidence/scale.md.
+    #[arg(long)]
+    write: bool,
+}
+
+impl Hostile {
+    pub(super) async fn execute(self, narrator: &Narrator) -> anyhow::Result<()> {
+        let programs = crate::build(narrator, self.write).await?;
+        let friendly =
+            on_a_bed(&programs, async |stage| measure(stage, Crowd::Friendly, narrator).await).await?;
+        let hostile =
+            on_a_bed(&programs, async |stage| measure(stage, Crowd::Hostile, narrator).await).await?;
+        let crowd =
+            Memory { pods: self.large_pods, queue_jobs: self.queue_jobs, connections: self.connections };
+        let peak = on_a_bed(&programs, async |stage| memory(stage, crowd, narrator).await).await?;
+        let (times, memory) = (times(&friendly, &hostile), self.memory(peak));
+        crate::show(narrator, &times.text());
+        crate::show(narrator, &memory.text());
+        if self.write {
+            let text = format!(
+                "{}.\n\n{}\n{}",
+                measured_by("make hostile", Machine::this()?, Timestamp::now()),
+                times.markdown(),
+                memory.markdown(),
+            );
+            write(&workspace_root().join("docs/evidence/scale.md"), "make hostile", &text)?;
+        }
+        for (what, friendly, hostile) in compared(&friendly, &hostile) {
+            ensure!(
+                hostile <= friendly.saturating_mul(2),
+                "{what}: {hostile:?}, and {friendly:?} without the tenant"
+            );
+        }
+        ensure!(peak <= MOST_MEMORY, "the operator took {peak} KiB");
+        Ok(())
+    }
+
+    fn memory(&self, peak: u64) -> Table {
+        let Self { large_pods, queue_jobs, connections, .. } = self;
+        let mut table = Table::new(["all at once", "most memory", "bound"]);
+        let crowd = format!(
+            "{large_pods} pods of 1 MB, {queue_jobs} QueueJobs that never fit, {connections} idle connections"
+        );
+        table.row([crowd, format!("{} MiB", peak / 1024), format!("{} MiB", MOST_MEMORY / 1024)]);
+        table
+    }
+}
+
+async fn on_a_bed<T>(
+    programs: &Programs,
+    happens: impl AsyncFnOnce(&Stage) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let bed = TestBed::start(Options::default()).await?;
+    install_chart(&bed).await?;
+    let stage = Stage { bed, programs: programs.clone() };
+    let outcome = happens(&stage).await?;
+    stage.bed.stop().await?;
+    Ok(outcome)
+}
+
+fn compared(
+    friendly: &Effort,
+    hostile: &Effort,
+) -> [(&'static str, std::time::Duration, std::time::Duration); 4] {
+    [
+        ("start to the first cycle", friendly.start, hostile.start),
+        ("processor time until then", friendly.start_cpu, hostile.start_cpu),
+        ("processor time for 300 replaced pods", friendly.events_cpu, hostile.events_cpu),
+        ("one plan", friendly.plan, hostile.plan),
+    ]
+}
+
+fn times(friendly: &Effort, hostile: &Effort) -> Table {
+    let mut table = Table::new(["", "friendly", "hostile"]);
+    for (what, friendly, hostile) in compared(friendly, hostile) {
+        table.row([what.to_owned(), format!("{friendly:.1?}"), format!("{hostile:.1?}")]);
+    }
+    table.row([
+        "most memory".to_owned(),
+        format!("{} MiB", friendly.peak / 1024),
+        format!("{} MiB", hostile.peak / 1024),
+    ]);
+    table
+}

@@ -1,0 +1,28 @@
+//! Pods that are admitted, stored at last.
+
+use std::time::Duration;
+
+use super::{Actor, Hands};
+use crate::random::Lag;
+use crate::server::{Change, Key, Store};
+
+/// The end of admission. What it stores is known to the server.
+#[derive(Debug)]
+pub(super) struct Arrivals;
+
+impl Actor for Arrivals {
+    fn name(&self) -> &'static str {
+        "admission"
+    }
+
+    fn lag(&self) -> Lag {
+        Lag::new(0, 0)
+    }
+
+    fn concerns(&self, _: &Change, _: &Store, _: &mut Vec<Key>) {}
+
+    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
+        hands.arrive(key);
+        None
+    }
+}

@@ -1,0 +1,61 @@
+//! The controller of HorizontalPodAutoscalers: it wants as many pods as an annotation says.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Actor, Hands};
+use crate::random::Lag;
+use crate::server::{Call, Change, Key, Kind, Store, object};
+
+/// Annotation of an autoscaler: how many pods its metrics ask for.
+pub const WANTS: &str = "sim.quotient.dev/wants";
+
+/// How often it looks.
+const PERIOD: Duration = Duration::from_secs(15);
+
+/// The controller.
+#[derive(Debug)]
+pub(super) struct Autoscalers {
+    lag: Lag,
+}
+
+impl Autoscalers {
+    pub(super) const fn new(lag: Lag) -> Self {
+        Self { lag }
+    }
+}
+
+impl Actor for Autoscalers {
+    fn name(&self) -> &'static str {
+        "horizontal-pod-autoscaler"
+    }
+
+    fn lag(&self) -> Lag {
+        self.lag
+    }
+
+    fn concerns(&self, change: &Change, _: &Store, keys: &mut Vec<Key>) {
+        if change.key.kind == Kind::HorizontalPodAutoscaler {
+            keys.push(change.key.clone());
+        }
+    }
+
+    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
+        let autoscaler = hands.get(key)?;
+        let spec = &autoscaler["spec"];
+        let reference = &spec["scaleTargetRef"];
+        let kind = reference["kind"].as_str().and_then(Kind::named)?;
+        let target = Key::new(kind, &key.namespace, reference["name"].as_str().unwrap_or_default());
+        let size = hands.get(&target).and_then(|target| target["spec"]["replicas"].as_u64()).unwrap_or(1);
+        let wants =
+            object::annotation(&autoscaler, WANTS).and_then(|wants| wants.parse().ok()).unwrap_or(size);
+        let least = spec["minReplicas"].as_u64().unwrap_or(1);
+        let wants = wants.clamp(least, spec["maxReplicas"].as_u64().unwrap_or(wants).max(least));
+        // It leaves alone what was scaled to zero.
+        if size > 0 && size != wants {
+            hands.ask(&Call::merge(target, json!({"spec": {"replicas": wants}}))).ok();
+        }
+        Some(PERIOD)
+    }
+}

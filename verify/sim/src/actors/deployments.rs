@@ -1,0 +1,123 @@
+//! The Deployment controller: a ReplicaSet for each template, and rollouts that begin with one pod more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quotient_engine::stable_hash;
+use serde_json::{Value, json};
+
+use super::{Actor, Hands};
+use crate::random::Lag;
+use crate::server::{Call, Change, Key, Kind, Store, object};
+
+/// How many pods a rollout may create before old ones go.
+const SURGE: u64 = 1;
+
+/// The controller.
+#[derive(Debug)]
+pub(super) struct Deployments {
+    lag: Lag,
+}
+
+impl Deployments {
+    pub(super) const fn new(lag: Lag) -> Self {
+        Self { lag }
+    }
+}
+
+impl Actor for Deployments {
+    fn name(&self) -> &'static str {
+        "deployment-controller"
+    }
+
+    fn lag(&self) -> Lag {
+        self.lag
+    }
+
+    fn concerns(&self, change: &Change, _: &Store, keys: &mut Vec<Key>) {
+        // Its status is the controller's own.
+        let wanted = |object: &Option<Arc<Value>>| {
+            object.as_ref().map(|object| (object["spec"].clone(), object["metadata"]["annotations"].clone()))
+        };
+        if change.key.kind == Kind::Deployment {
+            if wanted(&change.before) != wanted(&change.after) {
+                keys.push(change.key.clone());
+            }
+        } else if change.key.kind == Kind::ReplicaSet
+            && let Some(owner) = object::controller(&change.shown)
+        {
+            let name = owner["name"].as_str().unwrap_or_default();
+            keys.push(Key::new(Kind::Deployment, &change.key.namespace, name));
+        }
+    }
+
+    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
+        let deployment = hands.get(key).filter(|deployment| !object::is_leaving(deployment))?;
+        let hash = format!("{:08x}", stable_hash(deployment["spec"]["template"].to_string().bytes()) as u32);
+        let current = Key::new(Kind::ReplicaSet, &key.namespace, &format!("{}-{hash}", key.name));
+        let wanted = number(&deployment["spec"]["replicas"], 1);
+        let uid = object::uid(&deployment);
+        let all = hands.store().list(Kind::ReplicaSet, Some(&key.namespace));
+        let own = all.filter(|(_, set)| object::controller(set).is_some_and(|owner| owner["uid"] == uid));
+        let own: Vec<(Key, Arc<Value>)> = own.map(|(key, set)| (key.clone(), Arc::clone(set))).collect();
+        let size = |set: &Value| number(&set["spec"]["replicas"], 1);
+        let ready = |set: &Value| number(&set["status"]["readyReplicas"], 0);
+        let Some((_, newest)) = own.iter().find(|(key, _)| *key == current) else {
+            let replicas = if own.is_empty() { wanted } else { 0 };
+            hands
+                .ask(&Call::create(Kind::ReplicaSet, replica_set(&deployment, &current, &hash, replicas)))
+                .ok();
+            return None;
+        };
+        let old: Vec<&(Key, Arc<Value>)> = own.iter().filter(|(key, _)| *key != current).collect();
+        let all_of = |of: &dyn Fn(&Value) -> u64| own.iter().map(|(_, set)| of(set)).sum::<u64>();
+        let room = if old.is_empty() { wanted } else { (wanted + SURGE).saturating_sub(all_of(&size)) };
+        let grown = (size(newest) + room).min(wanted);
+        if old.is_empty() || grown > size(newest) {
+            resize(&current, newest, if old.is_empty() { wanted } else { grown }, hands);
+        }
+        // An old pod goes for each new one that is ready, and those that are not ready go first.
+        let mut surplus = all_of(&ready).saturating_sub(wanted);
+        for (key, set) in old {
+            let idle = size(set).saturating_sub(ready(set));
+            let goes = surplus.min(ready(set));
+            surplus -= goes;
+            resize(key, set, size(set) - idle - goes, hands);
+        }
+        let status = json!({
+            "replicas": all_of(&|set| number(&set["status"]["replicas"], 0)), "readyReplicas": all_of(&ready),
+            "updatedReplicas": number(&newest["status"]["replicas"], 0),
+            "observedGeneration": deployment["metadata"]["generation"],
+        });
+        hands.write_status(Kind::Deployment, &deployment, status);
+        None
+    }
+}
+
+fn resize(key: &Key, set: &Value, replicas: u64, hands: &mut Hands<'_>) {
+    if set["spec"]["replicas"] != replicas {
+        hands.ask(&Call::merge(key.clone(), json!({"spec": {"replicas": replicas}}))).ok();
+    }
+}
+
+fn number(value: &Value, otherwise: u64) -> u64 {
+    value.as_u64().unwrap_or(otherwise)
+}
+
+fn replica_set(deployment: &Value, key: &Key, hash: &str, replicas: u64) -> Value {
+    let mut template = deployment["spec"]["template"].clone();
+    template["metadata"]["labels"]["pod-template-hash"] = hash.into();
+    json!({
+        "metadata": {
+            "namespace": &*key.namespace, "name": &*key.name, "labels": template["metadata"]["labels"],
+            "ownerReferences": [{
+                "apiVersion": "apps/v1", "kind": "Deployment", "name": object::name(deployment),
+                "uid": object::uid(deployment), "controller": true, "blockOwnerDeletion": true,
+            }],
+        },
+        "spec": {
+            "replicas": replicas, "selector": {"matchLabels": template["metadata"]["labels"]},
+            "template": template,
+        },
+    })
+}
