@@ -12,7 +12,7 @@
 //! reads. Snapshots share those entries: what has not changed since the last snapshot is not copied, and what
 //! changes while a snapshot is alive is copied once, a namespace at a time.
 //!
-//! **Architecture invariant:** nothing here waits, reads a clock or talks to anybody. The operator feeds the
+//! **Architecture invariant:** nothing here waits, reads a clock or sends a request. The operator feeds the
 //! index from watches, `kubectl-quotient simulate` from files; both get the same snapshot for the same objects.
 //!
 //! **Architecture invariant:** the index holds what the API server said last, and over it what was granted

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budgets_of_the_first_pods_are_named_while_somebody_is_blocked() {
+    fn the_budgets_of_the_first_pods_are_named_while_evictions_are_blocked() {
         let passed = |pod: &str, queue: &str, reason| PassedOver {
             pod: PodId { namespace: "a".into(), name: pod.into(), uid: pod.into() },
             queue: QueueName::new("a", queue),

@@ -136,7 +136,7 @@ impl Pod {
         self.gate.is_some() && self.is_live() && self.node.is_none()
     }
 
-    /// Whether somebody asked for its deletion.
+    /// Whether its deletion was requested.
     pub const fn is_terminating(&self) -> bool {
         self.deletion.is_some()
     }

@@ -31,7 +31,7 @@ pub(crate) struct OwnerNote {
 }
 
 impl OwnerNote {
-    /// Of an owner that stands for a task of a QueueJob, which nobody scales but its QueueJob.
+    /// Of an owner that stands for a task of a QueueJob, which only its QueueJob scales.
     pub(crate) fn of_queue_job(asked: AskedPriority, owner: &Owner) -> Self {
         let (wanted, rightful) = (owner.wanted, owner.wanted);
         Self {

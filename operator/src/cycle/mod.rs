@@ -44,7 +44,7 @@ use remember::remember;
 /// The longest time without a sign of life while there is nothing to do.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// Why the loop ended although nobody asked it to.
+/// Why the loop ended without a request to end.
 #[derive(Debug, thiserror::Error)]
 pub enum CycleError {
     /// The engine panicked.
@@ -88,7 +88,7 @@ struct Ended {
     /// When the next one is due even if nothing changes.
     next: Instant,
     result: CycleResult,
-    /// How long planning took, if there was nothing to do and nobody waits for anything.
+    /// How long planning took, if there was nothing to do and nothing waits.
     in_vain: Option<Duration>,
 }
 
@@ -285,7 +285,7 @@ impl Cycle {
         let (snapshot, enforced) =
             self.context.view.read(|index| (index.snapshot(now), index.quotas_enforced()));
         self.count(&snapshot);
-        // Whoever takes over knows already how large the cluster was.
+        // The next leader knows already how large the cluster was.
         self.guards.judge(&snapshot, enforced);
         self.context.metrics.queues.clear();
     }

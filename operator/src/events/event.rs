@@ -206,7 +206,7 @@ fn repair_note(change: &Change, before: Option<&Bounds>, after: &Bounds) -> Stri
     ])
 }
 
-/// `web-0.17f3a9c1d2e4b5a6.2`: what an event is called that nobody else's event is called.
+/// `web-0.17f3a9c1d2e4b5a6.2`: a name that no other event has.
 fn unique_name(object: &str, now: Timestamp, number: u64) -> String {
     let prefix: String = object.chars().take(LONGEST_PREFIX).collect();
     // Cut in the middle, a name may end in what no part of a name may end in.
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_tells_what_was_done_and_by_whom() {
+    fn a_repair_tells_what_was_done_and_the_writer() {
         let repair = |change: Change, before: Option<Bounds>| {
             let queue = QueueName::new("a", "team");
             told(&Notice::QuotaRepaired { queue, change, before, after: bounds(&[("cpu", 2000)]) })

@@ -1,4 +1,4 @@
-//! When what is seen is not trusted enough to take anything from anybody.
+//! When the view of the cluster is not trusted enough to shrink quotas or to evict pods.
 //!
 //! A share that shrinks and a pod that is evicted cannot be given back. So before either, two questions are asked of
 //! the view that they would come from: did much of the capacity vanish at one stroke, and has every part of the

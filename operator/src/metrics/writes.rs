@@ -90,7 +90,7 @@ impl ScalingMetrics {
 pub struct WriteMetrics {
     /// How long it took from the answer to a quota's write until admission enforced it.
     pub quota_in_force: Histogram,
-    /// Quotas that were put right after somebody changed them, by what was done to them.
+    /// Quotas that were restored after an edit, by the kind of edit.
     pub quota_repairs: IntCounterVec,
     /// Owners that were told that there is room again for refused pods, by kind.
     pub nudges: IntCounterVec,

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::obstacle;
 use crate::particulars::{StatusDetails, kept};
 
-/// Why nobody leaves for a queue.
+/// Why no pod is evicted for a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
     /// What kept the first pod, such as [`Reason::Budget`]; or what keeps all.
@@ -61,7 +61,7 @@ pub(crate) fn blocked_queues(
     short.filter_map(|(name, queue)| Some((name.clone(), of_queue(name, queue.starved)?))).collect()
 }
 
-/// Who should have been gone, if anybody.
+/// The pods that should have been gone, if any.
 fn stuck(plan: &Plan) -> Option<Blocked> {
     let pod = plan.overdue.first()?;
     let are = match plan.overdue.len() {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_blocked_who_is_not_short_or_waits_for_something_else() {
+    fn a_queue_that_is_not_starved_or_waits_for_something_else_is_not_blocked() {
         assert_eq!(told(&plan(Reason::Fenced, vec![passed("web-0", Reason::Budget)]), &[], None), None);
         let mut served = plan(Reason::Blocked, Vec::new());
         for queue in served.queues.values_mut() {

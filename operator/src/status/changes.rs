@@ -30,8 +30,8 @@ const NORMAL: Duration = Duration::from_secs(2);
 const AT_ONCE: usize = 50;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How long the same status is not sent again to a Queue that does not show it: it cannot be read back, or somebody
-/// else writes it, too.
+/// How long the same status is not sent again to a Queue that does not show it: it cannot be read back, or another
+/// writer writes it, too.
 const STUBBORN: Duration = Duration::from_secs(60);
 
 /// Remembers, per Queue, what keeps its status from being written too often.

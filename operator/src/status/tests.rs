@@ -272,7 +272,7 @@ fn a_pause_shows_in_a_condition_with_its_end() {
         "True Paused: Quotient lowers no quota and evicts no pod here because queue org/research is paused until \
          2026-12-01T08:00:00Z. The pause ends by itself. To end it now, remove spec.pausedUntil of that queue"
     );
-    // Somebody deleted the quota: it stays so, and that is no failure.
+    // The quota was deleted: it stays so, and that is no failure.
     let left = QueuePlan { quota_left_alone: true, quota_in_force: false, ..queue };
     let waiting = Circumstances { quota: QuotaState::Waiting, ..normal() };
     let told = status(&plan(left), None, &waiting, 10);

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_went_is_forgotten_and_wakes_nobody() {
+    async fn a_pod_that_is_gone_is_forgotten_and_triggers_no_cycle() {
         let mut again = Again::default();
         let now = Instant::now();
         again.asked(&eviction("1").pod, now);

@@ -5,7 +5,7 @@
 //! ([`requeues`](crate::operations)).
 //!
 //! What admission has charged may be more than there is: while it tries again to write what it charges, because the quota
-//! was written meanwhile, it charges pods that it has refused already. Nobody corrects that for five minutes if no pod
+//! was written meanwhile, it charges pods that it has refused already. The quota controller corrects that after five minutes if no pod
 //! goes, and a nudge is of no use before. So where only that keeps an owner's pods out, the quota is to be counted anew.
 //!
 //! Nothing depends on a nudge but time. What is remembered here saves requests; a process that is new takes every
@@ -43,7 +43,7 @@ const RECOUNTS: u32 = 5;
 /// The most owners that one cycle nudges; the rest waits for the next.
 const MOST: usize = 64;
 
-/// Decides whom to nudge, and remembers who was.
+/// Decides which controllers to requeue, and remembers which were.
 #[derive(Debug, Default)]
 pub(super) struct Nudger {
     /// Whether the quotas that stand have been taken as risen.
@@ -104,7 +104,7 @@ enum Notified {
     Once,
 }
 
-/// Pods that admission charges and nobody sees.
+/// Pods that admission charges and no watch shows.
 #[derive(Debug, PartialEq, Eq)]
 struct Miscount {
     /// Since when nothing has moved.
@@ -139,12 +139,12 @@ impl Nudger {
         }
     }
 
-    /// When somebody is to be nudged who has to be left alone until then.
+    /// When a controller is to be requeued that has to be left alone until then.
     pub(super) fn next(&self) -> Option<Instant> {
         self.next
     }
 
-    /// Whom to nudge: the owners that lacked pods when their quota rose, still do, and have room for one more, by what is
+    /// The controllers to requeue: the owners that lacked pods when their quota rose, still do, and have room for one more, by what is
     /// seen of pods and by what admission has `charged` in their namespace.
     ///
     /// They count as nudged from now on, each once for each rise.
@@ -239,7 +239,7 @@ impl Nudger {
         let uids: BTreeSet<&OwnerUid> = lacking.iter().map(|(owner, _)| &owner.uid).collect();
         rise.owners.retain(|uid, _| uids.contains(uid));
         if rise.in_force.is_none() {
-            // Whoever tries until it is in force may be refused until then.
+            // A controller that retries before it is enforced may be rejected again.
             rise.owners.extend(uids.into_iter().map(|uid| (uid.clone(), Notified::Not)));
             let in_force = quota.unconfirmed.is_empty() && quota.enforced == quota.hard;
             rise.in_force = in_force.then_some(now);
@@ -268,7 +268,7 @@ impl Nudger {
                     self.wake_at(now);
                     continue;
                 }
-                // Nobody refused it, or it was nudged and does not come: the room is anybody's.
+                // No quota rejected it, or it was requeued and does not come: other pods may use the room.
                 None => continue,
             }
             seen.take(requests, missing);
@@ -279,7 +279,7 @@ impl Nudger {
         }
     }
 
-    /// Has a quota counted anew by which so many pods are `kept_out` for what nobody sees, while nothing moves any more.
+    /// Has a quota counted anew by which so many pods are `kept_out` for pods that no watch shows, while nothing moves any more.
     fn watch_count(
         &mut self,
         namespace: &Namespace,

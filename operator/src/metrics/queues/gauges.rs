@@ -1,4 +1,4 @@
-//! The gauges of all queues, made anew from the last plan whenever somebody asks for them.
+//! The gauges of all queues, computed from the last plan at every scrape.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -253,7 +253,7 @@ fn charging(version: u32, hard: u32, used: u32) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_admission_would_refuse_is_told_when_it_would_not_any_more() {
+async fn a_controller_whose_pods_admission_would_reject_is_requeued_once_it_would_not() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
     assert_eq!(world.raise(6, 2, 0).await, 1);
     put(&world.view, &pod_of("web", "p1"));
@@ -359,7 +359,7 @@ async fn a_gang_that_another_one_yielded_to_is_told_when_all_of_it_has_room() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_others_of_its_queue_went_for_is_told_when_they_are_gone() {
+async fn a_controller_is_requeued_once_the_pods_evicted_for_it_are_gone() {
     for (within_queue, told) in [("LowerPriority", 1), ("Never", 0)] {
         let mut yields = queue("a");
         yields["spec"] = json!({"preemption": within_queue});
