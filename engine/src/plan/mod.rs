@@ -16,7 +16,7 @@ mod rollouts;
 mod scaling;
 mod short;
 mod shortened;
-pub(crate) mod stuck_terminating;
+mod stuck_terminating;
 mod unmet;
 mod withheld;
 

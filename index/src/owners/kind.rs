@@ -60,7 +60,7 @@ pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
 
 /// ReplicaSets, StatefulSets, DaemonSets and Jobs, of which those that want no pods are not kept at all.
 ///
-/// The reply to a nudge must not be applied: unlike for Queues and the quota `quotient`, deletions are not remembered. The watch
+/// The reply to a requeue must not be applied: unlike for Queues and the quota `quotient`, deletions are not remembered. The watch
 /// shows the same a moment later.
 impl<O: OwnerObject> Kind for O {
     type Name = Arc<str>;

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use quotient_crds::names::NUDGED_ANNOTATION;
+use quotient_crds::names::REQUEUED_ANNOTATION;
 use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{Owner, OwnerKind};
@@ -54,7 +54,7 @@ fn of(Requeue { namespace, kind, name, uid }: &Requeue, observed: &Observed<'_>)
         OwnerKind::QueueJob => name.replace('/', "-").into(),
         _ => Arc::clone(name),
     };
-    let mut patch = json!({"metadata": {"annotations": {NUDGED_ANNOTATION: observed.now.to_string()}}});
+    let mut patch = json!({"metadata": {"annotations": {REQUEUED_ANNOTATION: observed.now.to_string()}}});
     let is_job = matches!(kind, OwnerKind::Job | OwnerKind::QueueJob);
     let manual_selector = observed.index.manual_selector(namespace, &object).filter(|_| is_job);
     // A Job that chooses its pods itself keeps saying so.

@@ -23,7 +23,7 @@ const BOUNDS: [(Invariant, i64); 4] = [
 const AFTER_HAND_OVER: i64 = 600_000;
 
 /// How often it is looked, in milliseconds.
-const LOOK: i64 = 1_000;
+const POLL_MILLIS: i64 = 1_000;
 
 /// The reasons for a starved queue that promise that its share is on its way.
 const ON_ITS_WAY: [&str; 3] = ["WaitingForPreemption", "WaitingForQuota", ""];
@@ -51,7 +51,7 @@ impl Progress {
 
     /// What has waited for too long; `date` is the same time since 1970.
     pub(crate) fn look(&mut self, truth: &ClusterState, at: i64, date: i64) -> Vec<(Invariant, String)> {
-        if at.saturating_sub(self.looked) < LOOK {
+        if at.saturating_sub(self.looked) < POLL_MILLIS {
             return Vec::new();
         }
         self.looked = at;
