@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{gated, rest};
-use crate::cluster_state::{ClusterState, Mode};
+use crate::cluster_state::{ClusterState, Mode, Restraint};
 use crate::violation::Invariant;
 
 /// How long each may wait, in milliseconds.
@@ -102,7 +102,7 @@ fn waits(truth: &ClusterState, date: i64) -> BTreeMap<(Invariant, String), Strin
         }
         let owed = entry.map(|entry| entry.owed.clone()).unwrap_or_default();
         let reason = queue.starved.as_deref().unwrap_or_default();
-        if !owed.is_empty() && ON_ITS_WAY.contains(&reason) && restraint.is_some_and(|one| one.evicts()) {
+        if !owed.is_empty() && ON_ITS_WAY.contains(&reason) && restraint.is_some_and(Restraint::evicts) {
             add(Invariant::ReclaimsEnd, format!("{owed} is owed"));
         }
         if let Some((_, message)) = gated::waits_with_room(truth, namespace, place) {
