@@ -19,7 +19,7 @@ use crate::tree::BranchMap;
 pub(super) struct StuckTerminating {
     /// Those that will hardly go by themselves.
     pub(super) overdue: Vec<PodId>,
-    /// Since when the pod of each queue is terminating that is so for longest.
+    /// When the first of the terminating pods of each queue began to terminate.
     pub(super) since: BTreeMap<QueueName, Timestamp>,
     /// Those that their queue wants gone without grace by now. A pod whose deletion was asked for without grace
     /// already is left alone: nothing more can be asked for.
