@@ -29,6 +29,7 @@ mod interned;
 mod keeps;
 mod labels;
 pub mod limit_ranges;
+mod manual_selector;
 mod metadata;
 mod namespace;
 pub mod nodes;
@@ -66,6 +67,7 @@ pub use gangs::{
 pub use governable::governable;
 pub use index::Index;
 pub use keeps::{Keeps, ListLoss};
+pub use manual_selector::ManualSelector;
 pub use reading::UnreadableQuantity;
 pub use resource_version::ResourceVersion;
 pub use settings::IndexSettings;

@@ -50,7 +50,6 @@ pub mod metrics;
 mod node_selector;
 mod offered;
 mod operations;
-pub mod particulars;
 mod pool_label;
 pub mod reclaims;
 pub mod rights;
@@ -59,6 +58,7 @@ pub mod scrape;
 pub mod settings;
 mod stated_capacity;
 pub mod status;
+pub mod status_details;
 #[cfg(test)]
 mod test_api;
 pub mod view;

@@ -69,7 +69,7 @@ impl<'a> Wanted<'a> {
                 let (requests, completes) =
                     (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
                 let held_back = gang.is_held_back.into();
-                all.push(Self { pods, requests, completes, held_back, ..single(1) });
+                all.push(Self { pods, requests, held_back, completes, ..single(1) });
             }
             let units = ask.counted.saturating_sub(taken);
             all.push(Self { held_back: ask.held_back.min(units), ..single(units) });

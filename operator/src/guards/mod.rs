@@ -26,7 +26,7 @@ use capacity::{CapacityGuard, Judgement};
 use enforcement::EnforcementGuard;
 
 /// How often it is looked whether what holds everything back is over.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The reasons there are.
 const REASONS: [Reason; 2] = [Reason::CapacityUntrusted, Reason::ViewStale];
@@ -105,7 +105,7 @@ impl Guards {
 
     /// When to judge again although nothing changes; none while nothing is held.
     pub fn next_look(&self) -> Option<Instant> {
-        self.held.held().and_then(|_| Instant::now().checked_add(LOOK))
+        self.held.held().and_then(|_| Instant::now().checked_add(POLL_INTERVAL))
     }
 
     /// Shows when each kind was heard of last; `now` is the time since 1970.

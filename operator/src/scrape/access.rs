@@ -23,7 +23,7 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 
 /// How long a rejected client waits, with the one place that there is for such questions: no client makes the API server
 /// answer more than ten a second.
-const PENANCE: Duration = Duration::from_millis(200);
+const DENIED_DELAY: Duration = Duration::from_millis(200);
 
 /// How many questions there may be at the same time.
 const AT_ONCE: usize = 2;
@@ -80,7 +80,7 @@ impl Gate {
         if access == Access::Granted {
             self.remember(token, right);
         } else {
-            tokio::time::sleep(PENANCE).await;
+            tokio::time::sleep(DENIED_DELAY).await;
         }
         access
     }

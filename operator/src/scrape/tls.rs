@@ -25,7 +25,7 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 const AT_ONCE: usize = 16;
 
 /// How long to wait after the system could not accept a connection, for want of files perhaps.
-const BREATHER: Duration = Duration::from_secs(1);
+const ACCEPT_BACKOFF: Duration = Duration::from_secs(1);
 
 /// Hands out connections once they are encrypted, so that a slow client delays no other client.
 pub(super) struct TlsListener {
@@ -73,7 +73,7 @@ async fn accept(
             Ok(connection) => connection,
             Err(error) => {
                 debug!(%error, "a connection was not accepted");
-                tokio::time::sleep(BREATHER).await;
+                tokio::time::sleep(ACCEPT_BACKOFF).await;
                 continue;
             }
         };

@@ -148,7 +148,7 @@ fn what_is_lacking_is_measured_in_whole_pods() {
     let status = status(&plan(queue), None, &normal(), 10);
     assert!(
         message(&status, "Starved").starts_with(
-            "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi (cpu 4, memory 9Gi in whole pods) because pods of"
+            "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi (cpu 4, memory 9Gi in whole pods) because terminating"
         ),
         "{}",
         message(&status, "Starved")

@@ -18,15 +18,15 @@ pub struct StatusDetails {
 impl StatusDetails {
     /// Looks up what `plan`, which was made from `snapshot`, leaves out.
     pub fn of(plan: &Plan, snapshot: &Snapshot) -> Self {
-        let mut particulars = Self::default();
+        let mut details = Self::default();
         let state = |namespace: &Namespace| snapshot.namespaces.get(namespace).map(|state| &**state);
         if plan.queues.values().any(|queue| queue.starved == Some(Reason::Blocked)) {
             for passed in examples(plan) {
                 let budgets = state(&passed.pod.namespace).map(|state| protecting(state, &passed.pod.uid));
-                particulars.budgets.insert(passed.pod.uid.clone(), budgets.unwrap_or_default());
+                details.budgets.insert(passed.pod.uid.clone(), budgets.unwrap_or_default());
             }
         }
-        particulars
+        details
     }
 }
 
