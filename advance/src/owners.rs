@@ -58,7 +58,7 @@ fn surplus(state: &NamespaceState) -> BTreeSet<PodUid> {
 /// ever used twice.
 fn created(namespace: &Namespace, state: &NamespaceState, siblings: &[Pod], now: Timestamp) -> Vec<Pod> {
     let mut owners: Vec<&Owner> = state.owners.iter().collect();
-    // Controllers know of no priority; but whom room was made for inside a queue is told first.
+    // Controllers know of no priority; but a workload for which room was made inside a queue is requeued first.
     let by_priority = state.queues.iter().any(|queue| queue.preemption == Preemption::LowerPriority);
     let priority = |owner: &Owner| Reverse(if by_priority { owner.priority } else { 0 });
     owners.sort_by_key(|owner| (priority(owner), owner.created, owner.kind, &owner.name, &owner.uid));

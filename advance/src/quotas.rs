@@ -69,7 +69,7 @@ pub(super) fn keep_ledger(snapshot: &mut Snapshot, plan: &Plan) {
     }
 }
 
-/// Puts the quota that stands in force, whoever wrote it.
+/// Enforces the quota that is there.
 fn enforce(state: &mut Arc<NamespaceState>) -> bool {
     let enforced = state.quota.clone().map(|quota| Quota { enforced: quota.hard.clone(), ..quota });
     replace(state, enforced)

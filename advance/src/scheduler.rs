@@ -90,7 +90,7 @@ fn place(snapshot: &Snapshot, free: &mut BTreeMap<NodeName, Amounts>, pod: &Pod)
         allows.then(|| (placement.preference(name.as_str(), &node.labels), name, room))
     });
     let first = allowed.next()?;
-    // Most pods prefer nothing: then the first is as good as any, and nobody looks further.
+    // Most pods prefer nothing: then the first is as good as any, and the search ends.
     let (_, node, room) = if placement.preferred.is_empty() {
         first
     } else {

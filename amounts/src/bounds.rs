@@ -1,4 +1,4 @@
-//! Amounts that somebody wrote down for some resources and left open for others.
+//! Amounts that are stated for some resources and left open for others.
 
 use std::collections::BTreeMap;
 

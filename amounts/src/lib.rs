@@ -5,6 +5,11 @@
 //! "9Gi"   ──Quantity──► …          ──Resource::Memory─► Amount(9663676416)   (bytes)
 //! ```
 
+#![cfg_attr(
+    test,
+    expect(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")
+)]
+
 mod amount;
 mod bounds;
 mod compact;

@@ -68,7 +68,7 @@ pub const TEMPLATE_ANNOTATION: &str = "quotient.dev/template";
 
 /// Annotation on ReplicaSets, StatefulSets, DaemonSets and Jobs: when the operator last notified the controller that its rejected
 /// pods have room. The change makes the controller retry at once, instead of after a backoff of minutes.
-pub const NUDGED_ANNOTATION: &str = "quotient.dev/nudged";
+pub const REQUEUED_ANNOTATION: &str = "quotient.dev/requeued-at";
 
 /// Key in `spec.hard` of a ResourceQuota: it counts objects that do not exist, and stays only until kube-controller-manager has
 /// counted the quota again.
@@ -105,7 +105,7 @@ mod tests {
             SHARE_GATE,
             GANG_ANNOTATION,
             GANG_MIN_AVAILABLE_ANNOTATION,
-            NUDGED_ANNOTATION,
+            REQUEUED_ANNOTATION,
             WITHIN_QUEUE_ANNOTATION,
             REPLICAS_BEFORE_ANNOTATION,
             REPLICAS_LOWERED_ANNOTATION,

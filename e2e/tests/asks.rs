@@ -140,8 +140,8 @@ async fn a_refused_owner_starts_soon_after_its_quota_rises() -> anyhow::Result<(
     let taken = last.duration_since(asked.received);
     println!("all pods were created {} ms after the Queue's request rose", taken.as_millis());
     assert!(taken.as_millis() < 3_000, "it took {taken:#}");
-    let nudges = succeeded(&events, "patch", "replicasets").count();
-    assert!(nudges >= 1, "it was not the nudge");
+    let requeues = succeeded(&events, "patch", "replicasets").count();
+    assert!(requeues >= 1, "it was not the requeue");
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }

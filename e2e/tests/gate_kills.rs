@@ -19,7 +19,7 @@ const SIZE: u32 = 3;
 
 async fn start(stage: &Stage, proxy: &Proxy) -> Result<Operator> {
     let arguments = [&["--gate-mode"], &SHORT_LEASE[..]].concat();
-    Ok(Operator::start_as(&stage.bed, &stage.programs.operator, proxy.kubeconfig(), &arguments).await?)
+    Operator::start_as(&stage.bed, &stage.programs.operator, proxy.kubeconfig(), &arguments).await
 }
 
 /// How often the API server has said that it removed the gate of each pod.

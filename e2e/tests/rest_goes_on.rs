@@ -58,7 +58,7 @@ async fn until_locked(stage: &Stage, locked: bool) -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_namespace_without_rights_stops_nobody_else() -> anyhow::Result<()> {
+async fn a_namespace_without_rights_stops_no_other() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
     for namespace in ["good", "locked"] {

@@ -201,8 +201,8 @@ fn workloads() -> Vec<Attempt> {
     ];
     let mut all = Vec::new();
     for (right, path, size) in kinds {
-        let nudge = json!({"metadata": {"annotations": {"quotient.dev/nudged": "now"}}});
-        all.push(attempt(right, "in the annotation quotient.dev/nudged", "PATCH", path, nudge));
+        let requeue = json!({"metadata": {"annotations": {"quotient.dev/requeued-at": "now"}}});
+        all.push(attempt(right, "in the annotation quotient.dev/requeued-at", "PATCH", path, requeue));
         let other = json!({"metadata": {"annotations": {"example.org/other": "now"}}});
         all.push(attempt(right, "in another annotation", "PATCH", path, other));
         let template = json!({"spec": {"template": {"spec": {"priorityClassName": "system-node-critical"}}}});

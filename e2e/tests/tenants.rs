@@ -504,7 +504,7 @@ async fn a_stolen_token_is_of_little_use() -> Result<()> {
     ] {
         by_policy(patch(body).await.map(drop), why);
     }
-    patch(json!({"metadata": {"annotations": {"quotient.dev/nudged": "now"}}})).await?;
+    patch(json!({"metadata": {"annotations": {"quotient.dev/requeued-at": "now"}}})).await?;
     // What it lowers it may raise to what it was, no further.
     patch(sized(1, Some("2"), Some("1"))).await?;
     patch(sized(0, Some("2"), Some("0"))).await?;

@@ -161,7 +161,7 @@ fn scale_writes(stage: &Stage, mark: quotient_e2e::testbed::AuditMark) -> anyhow
         .collect())
 }
 
-/// The same, nudges left out.
+/// The same, requeues left out.
 fn sizes_written(stage: &Stage, mark: quotient_e2e::testbed::AuditMark) -> anyhow::Result<Vec<String>> {
     let mut writes = scale_writes(stage, mark)?;
     writes.retain(|write| !write.starts_with("replicasets "));

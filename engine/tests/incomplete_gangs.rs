@@ -139,11 +139,11 @@ fn a_gang_behind_others_that_run_is_not_incomplete_because_of_one() {
     ] {
         let lines: Vec<&str> = HALVES.lines().filter(|line| !line.contains("owner a/y")).collect();
         let mut scenario = lines.join("\n").replace("created=9", "created=1");
-        if !beside.contains("gang=y") {
-            scenario = scenario.replace("owner=y gang=y min=3", "owner=y");
+        scenario = if beside.contains("gang=y") {
+            scenario.replace("gang=y min=3", "gang=y min=2")
         } else {
-            scenario = scenario.replace("gang=y min=3", "gang=y min=2");
-        }
+            scenario.replace("owner=y gang=y min=3", "owner=y")
+        };
         let told = crate::story::decide(&format!("{scenario}\n{beside}\nquota a cpu=4 memory=4Gi"));
         assert!(!told.contains("GangIncomplete") && !told.contains("scale"), "{beside}: {told}");
     }

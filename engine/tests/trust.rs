@@ -519,8 +519,9 @@ fn pods_that_no_scheduler_looks_at_are_set_aside_and_tried_again() {
         let (mut settled, plan) = settle(&snapshot);
         keep(&mut settled, &plan);
         let queue = plan.queues.iter().find(|(name, _)| &*name.name == "a").unwrap().1;
-        let unmet = queue.unmet.iter().map(|unmet| format!(" {}", unmet.reason)).collect::<String>();
-        told.push(format!("{second}: {}{unmet}", queue.demand));
+        let reasons = queue.unmet.iter().map(|unmet| unmet.reason.name());
+        let words: Vec<&str> = reasons.collect();
+        told.push(format!("{second}: {} {}", queue.demand, words.join(" ")).trim_end().to_owned());
         snapshot = settled;
     }
     expect![[r#"

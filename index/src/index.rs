@@ -12,6 +12,7 @@ use quotient_engine::time::Timestamp;
 use crate::interned::Interned;
 use crate::labels::NamespaceLabels;
 use crate::limit_ranges::LimitRangeKind;
+use crate::manual_selector::ManualSelector;
 use crate::namespace::NamespaceEntry;
 use crate::nodes::Nodes;
 use crate::pods::PodKind;
@@ -115,7 +116,7 @@ impl Index {
     }
 
     /// What `manualSelector` in the spec of this Job says; none if it wants no pods, or is not known.
-    pub fn manual_selector(&self, namespace: &Namespace, job: &str) -> Option<Option<bool>> {
+    pub fn manual_selector(&self, namespace: &Namespace, job: &str) -> Option<ManualSelector> {
         self.namespaces.get(namespace)?.manual_selector(job)
     }
 

@@ -11,11 +11,11 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Interned<T: ?Sized> {
     values: HashSet<Arc<T>>,
-    /// Values that nobody holds any more are thrown out when there are this many.
+    /// Unused values are thrown out when there are this many.
     sweep_at: usize,
 }
 
-/// Below this many values nobody looks for unused ones.
+/// Below this many values there is no search for unused ones.
 const SMALLEST_SWEEP: usize = 256;
 
 impl<T: ?Sized + Eq + Hash> Interned<T> {

@@ -12,7 +12,7 @@
 //! reads. Snapshots share those entries: what has not changed since the last snapshot is not copied, and what
 //! changes while a snapshot is alive is copied once, a namespace at a time.
 //!
-//! **Architecture invariant:** nothing here waits, reads a clock or talks to anybody. The operator feeds the
+//! **Architecture invariant:** nothing here waits, reads a clock or sends a request. The operator feeds the
 //! index from watches, `kubectl-quotient simulate` from files; both get the same snapshot for the same objects.
 //!
 //! **Architecture invariant:** the index holds what the API server said last, and over it what was granted
@@ -29,6 +29,7 @@ mod interned;
 mod keeps;
 mod labels;
 pub mod limit_ranges;
+mod manual_selector;
 mod metadata;
 mod namespace;
 pub mod nodes;
@@ -66,6 +67,7 @@ pub use gangs::{
 pub use governable::governable;
 pub use index::Index;
 pub use keeps::{Keeps, ListLoss};
+pub use manual_selector::ManualSelector;
 pub use reading::UnreadableQuantity;
 pub use resource_version::ResourceVersion;
 pub use settings::IndexSettings;

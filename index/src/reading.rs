@@ -1,4 +1,4 @@
-//! Reading amounts out of objects that nobody may have checked yet.
+//! Reading amounts out of objects that may be unchecked.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

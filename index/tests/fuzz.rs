@@ -1,6 +1,6 @@
 //! Nonsense in, a plan out: manifests are damaged at random, read, decided on and played, and nothing panics.
 //!
-//! Whatever still decodes as its kind goes through the index and the engine, in the company of a queue that nobody
+//! Whatever still decodes as its kind goes through the index and the engine, in the company of a queue that no object
 //! touches: that one must keep its plan. `make fuzz` tries many; every failure prints the number that repeats it.
 
 #![allow(

@@ -1,4 +1,4 @@
-//! What became of a call to the API server: done, refused, or nobody knows.
+//! The outcome of a call to the API server: done, refused, or unknown.
 
 use std::time::Duration;
 

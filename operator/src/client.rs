@@ -46,7 +46,7 @@ pub enum ConnectError {
 
 /// A client of the cluster that `args` names, or the one that kubectl would use, or the one that this pod is in.
 ///
-/// It never repeats a request by itself: whoever asks knows whether asking twice is harmless, and a refused
+/// It never repeats a request by itself: the caller knows whether a second request is harmless, and a refused
 /// eviction would otherwise be repeated for six minutes. Its own timeout is a long one, because a watch may rightly
 /// be silent for minutes; it is there for lists. Every other call is bounded by [`ask`](crate::answer::ask).
 pub async fn connect(args: &Args) -> Result<Client, ConnectError> {

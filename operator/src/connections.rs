@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn idle_connections_are_replaced_and_keep_nobody_waiting() {
+    async fn idle_connections_are_replaced_and_delay_no_client() {
         let address = serve().await;
         let mut idle = Vec::new();
         for _ in 0..300 {

@@ -5,7 +5,7 @@ use std::fmt;
 /// The name of one life of one replica.
 ///
 /// It contains the process id, so that a process that was replaced on the same host is not taken for its
-/// successor: the successor has to wait for the Lease like anybody else.
+/// successor: the successor has to wait for the Lease like any other replica.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity(String);
 

@@ -10,7 +10,7 @@
 //!        └──────────── replies to our own writes ────────┘
 //! ```
 //!
-//! **Architecture invariant:** nothing is decided here. What to write and whom to evict is in the plan, a pure
+//! **Architecture invariant:** nothing is decided here. The plan says what to write and which pods to evict; it is a pure
 //! function of the snapshot; this crate sees, carries out and reports.
 //!
 //! **Architecture invariant:** nothing is remembered outside the API server that a decision depends on. Killing
@@ -50,7 +50,6 @@ pub mod metrics;
 mod node_selector;
 mod offered;
 mod operations;
-pub mod particulars;
 mod pool_label;
 pub mod reclaims;
 pub mod rights;
@@ -59,6 +58,7 @@ pub mod scrape;
 pub mod settings;
 mod stated_capacity;
 pub mod status;
+pub mod status_details;
 #[cfg(test)]
 mod test_api;
 pub mod view;

@@ -15,7 +15,7 @@ pub enum LoggingError {
         /// What is wrong with it.
         source: tracing_subscriber::filter::ParseError,
     },
-    /// Somebody else logs in this process already.
+    /// Another logger is installed in this process already.
     #[error("start logging: {0}")]
     Start(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -25,7 +25,7 @@ const CLIENT: &str = "kube_client";
 
 /// Sends log lines to standard error from here on.
 ///
-/// What `filter` does not say otherwise about, the client keeps to itself: whoever made a request logs its failure,
+/// What `filter` does not say otherwise about, the client keeps to itself: the caller of a request logs its failure,
 /// with what it means.
 pub fn start(format: LogFormat, filter: &str) -> Result<(), LoggingError> {
     let quiet = if filter.contains(CLIENT) { filter.to_owned() } else { format!("{CLIENT}=off,{filter}") };

@@ -1,4 +1,4 @@
-//! What nodes offer, whoever uses it.
+//! What nodes offer, used or not.
 
 use quotient_engine::amounts::Amounts;
 use quotient_engine::snapshot::Snapshot;

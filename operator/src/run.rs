@@ -38,7 +38,7 @@ const LEASE_SILENCE: Duration = Duration::from_secs(60);
 /// How long ending may take before the Lease is released regardless. Less than the 30 s that a pod is given.
 const ENDING: Duration = Duration::from_secs(15);
 
-/// Why the operator ended although nobody asked it to. The process should end with it: a fresh one starts from
+/// Why the operator ended without a request to end. The process should end with it: a fresh one starts from
 /// what the API server says.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {

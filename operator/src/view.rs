@@ -41,7 +41,7 @@ impl View {
         self.0.changed.notify_one();
     }
 
-    /// Waits for the next change. Changes while nobody waits are not lost: the next call returns at once.
+    /// Waits for the next change. Changes without a waiting task are not lost: the next call returns at once.
     pub async fn changed(&self) {
         self.0.changed.notified().await;
     }

@@ -14,7 +14,7 @@ use super::{Component, TestBed, TestBedError, readiness};
 pub const CENSUS: &str = "testbed-census";
 
 impl TestBed {
-    /// Stops a component where it stands (`SIGSTOP`): connections stay open and nobody answers.
+    /// Stops a component where it stands (`SIGSTOP`): connections stay open without an answer.
     pub fn pause(&self, component: Component) -> Result<(), TestBedError> {
         let processes = self.processes();
         let process = running(&processes, "pausing", component)?;
@@ -83,7 +83,7 @@ impl TestBed {
     }
 
     fn processes(&self) -> MutexGuard<'_, BTreeMap<Component, ManagedProcess>> {
-        // Whoever panicked while holding it had changed nothing or everything.
+        // A task that panicked with the lock had changed nothing or everything.
         self.processes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -41,9 +41,9 @@ pub(super) fn write(
     save(path, &json!({"server": server, "certificate-authority": authority}), user, &proof)
 }
 
-/// Writes a kubeconfig for a server that asks nobody who he is, over plain HTTP.
+/// Writes a kubeconfig for a server without authentication, over plain HTTP.
 pub(super) fn write_plain(path: &Path, server: &str) -> Result<(), KubeconfigError> {
-    save(path, &json!({"server": server}), "anybody", &json!({}))
+    save(path, &json!({"server": server}), "anonymous", &json!({}))
 }
 
 fn save(path: &Path, cluster: &Value, user: &str, proof: &Value) -> Result<(), KubeconfigError> {

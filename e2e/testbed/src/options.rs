@@ -8,12 +8,12 @@ pub const KUBERNETES_RECOUNTS: Duration = Duration::from_secs(300);
 /// How a test bed is to be. The default is what most tests want.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// A name to find it by, from other processes too; without one it gets a name that nobody else has.
+    /// A name to find it by, from other processes too; without one it gets a unique name.
     pub name: Option<String>,
     /// How long a deleted pod keeps running before its pretended kubelet ends it. Zero by default: gone within
     /// milliseconds. Single pods can differ, see [`annotations`](super::annotations).
     pub termination_delay: Duration,
-    /// Have the audit log hold pods and nodes with every write of them, for whoever wants to replay what happened: some
+    /// Have the audit log hold pods and nodes with every write of them, for a replay of what happened: some
     /// 25 kB a pod.
     pub audit_bodies: bool,
     /// Serve Kubernetes' own PodGroups, which are not on by default, and have the Job controller make them for Indexed Jobs.

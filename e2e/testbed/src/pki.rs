@@ -16,7 +16,7 @@ pub enum PkiError {
     /// Making it failed.
     #[error("making the certificate of {subject}: {source}")]
     Certificate {
-        /// Whom it was for.
+        /// Its subject.
         subject: String,
         /// What the library said.
         source: rcgen::Error,

@@ -39,7 +39,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Different ports that were free a moment ago. Somebody else may take one before its server does: starting a
+    /// Different ports that were free a moment ago. Another process may take one before its server does: starting a
     /// test bed tries again then.
     pub fn free() -> Result<Self, PortError> {
         // Held until all are found, so that they differ.

@@ -52,7 +52,7 @@ const LOCK: &str = "owner.lock";
 const SUBDIRECTORIES: [&str; 5] = ["pki", "kubeconfigs", "config", "logs", "pids"];
 
 impl RunDirectory {
-    /// The directory of the test bed `name` (else of one with a name that nobody else has), empty but for its
+    /// The directory of the test bed `name` (else of one with a unique name), empty but for its
     /// subdirectories. What an ended test bed of that name left behind is removed.
     pub fn create(cache: &Path, name: Option<&str>) -> Result<Self, RunDirectoryError> {
         let name = match name {
@@ -170,7 +170,7 @@ fn fresh_name() -> String {
     format!("run-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Removes what ended test beds left behind long ago. Nobody waits for that, so problems do not matter.
+/// Removes what ended test beds left behind long ago. Nothing waits for that, so problems do not matter.
 fn remove_forgotten(all: &Path) {
     for entry in fs::read_dir(all).into_iter().flatten().flatten() {
         let path = entry.path();

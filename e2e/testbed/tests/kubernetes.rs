@@ -319,8 +319,8 @@ async fn identities_have_the_rights_that_rbac_gives_them() -> Result<()> {
     };
     assert_eq!((outcome(&account).await?, outcome(&user).await?), (403, 403));
     let view = ["create", "rolebinding", "view", "-n=team-a", "--clusterrole=view"];
-    let whom = ["--serviceaccount=team-a:default", "--group=team-a-members"];
-    bed.kubectl(view.into_iter().chain(whom)).await?;
+    let subject = ["--serviceaccount=team-a:default", "--group=team-a-members"];
+    bed.kubectl(view.into_iter().chain(subject)).await?;
     eventually("both may look", PATIENCE, async || {
         let codes = (outcome(&account).await?, outcome(&user).await?);
         ensure!(codes == (200, 200), "{codes:?}");
@@ -359,7 +359,7 @@ async fn components_can_be_paused_killed_and_restarted() -> Result<()> {
     assert!(pods(&bed).get("waits").await.is_err());
     bed.restart(Component::ApiServer).await?;
     assert_eq!(pods(&bed).get("waits").await?.metadata.name.as_deref(), Some("waits"));
-    // Everybody finds it again, and the audit log goes on in the same file.
+    // Every client finds it again, and the audit log goes on in the same file.
     create(&bed, "after", &[]).await?;
     bed.wait_until_running("team-a", "after").await?;
     let created = |name: &str| -> Result<bool> {
@@ -370,7 +370,7 @@ async fn components_can_be_paused_killed_and_restarted() -> Result<()> {
     for resource in ["pods", "resourcequotas"] {
         let counted =
             bed.audit().events()?.into_iter().find(|event| event.user == CENSUS && event.is_about(resource));
-        let list = counted.and_then(|event| event.response).context("nobody has counted")?;
+        let list = counted.and_then(|event| event.response).context("no count")?;
         assert!(list["items"].is_array(), "{resource}: {list}");
     }
 

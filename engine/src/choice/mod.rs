@@ -51,7 +51,6 @@ use std::ops::Deref;
 use crate::amounts::Amounts;
 use crate::cluster::Cluster;
 use crate::grants::Grants;
-use crate::plan::stuck_terminating::OVERDUE_SECONDS;
 use crate::shares::Shares;
 use crate::snapshot::Pod;
 use crate::tree::{BranchId, BranchMap};
@@ -97,10 +96,8 @@ impl<'a> Context<'a> {
     /// Whether what was chosen for these targets is on its way: until it is gone nothing else is begun.
     fn is_under_way(&self) -> bool {
         let now = self.snapshot.now;
-        let leaves = |pod: &Pod| {
-            let is_overdue = pod.deletion.is_none_or(|by| by.plus_seconds(OVERDUE_SECONDS) <= now);
-            pod.evicted && pod.is_charged() && !is_overdue
-        };
+        let leaves =
+            |pod: &Pod| pod.evicted && pod.is_charged() && pod.is_terminating() && !pod.is_overdue(now);
         let mut losing = self.each_leaf().filter(|leaf| leaf.namespace_usage.pods.terminating > 0);
         self.same_targets && losing.any(|leaf| leaf.state.pods.iter().any(leaves))
     }

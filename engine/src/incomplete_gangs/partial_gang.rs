@@ -35,8 +35,8 @@ impl<'a> PartialGang<'a> {
         }
         let mut members: BTreeMap<&GangName, Vec<&'a Pod>> = BTreeMap::new();
         for pod in leaf.state.pods.iter().filter(|pod| pod.is_live()) {
-            let gang = pod.gang().filter(|gang| asks.contains_key(&gang.name));
-            gang.into_iter().for_each(|gang| members.entry(&gang.name).or_default().push(pod));
+            let Some(gang) = pod.gang().filter(|gang| asks.contains_key(&gang.name)) else { continue };
+            members.entry(&gang.name).or_default().push(pod);
         }
         let partial = |(name, asks): (&GangName, Vec<&Ask<'a>>)| {
             let minimum = leaf.minimums.of_gang(asks.iter().filter_map(|ask| ask.owner.gang.as_ref()));
@@ -70,7 +70,9 @@ impl<'a> PartialGang<'a> {
             return None;
         }
         let mut uses = Amounts::new();
-        members.iter().for_each(|pod| uses.add_all(pod.requests()));
+        for pod in &members {
+            uses.add_all(pod.requests());
+        }
         let owners: Vec<&Owner> = asks.iter().map(|ask| ask.owner).collect();
         let (uses, lacks) = (uses.of(resources), lacks.of(resources));
         Some(Self { owner: owners.first()?, owners, members, minimum, uses, lacks })

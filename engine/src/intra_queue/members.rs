@@ -11,7 +11,6 @@ use crate::keyed::{KeyedMap, KeyedSet};
 use crate::leaf::Leaf;
 use crate::names::{OwnerUid, PodUid};
 use crate::plan::Stage;
-use crate::plan::stuck_terminating::OVERDUE_SECONDS;
 use crate::reason::Reason;
 use crate::snapshot::{Owner, OwnerKind, Phase, Pod, Snapshot};
 use crate::time::Timestamp;
@@ -120,10 +119,7 @@ impl<'a> Members<'a> {
     /// Whether pods of workloads that yielded leave, and are not overdue.
     pub(super) fn is_under_way(&self, leaf: &Leaf<'_>, now: Timestamp) -> bool {
         let yielded = |owner: &Owner| owner.size.former.is_some();
-        let leaves = |pod: &Pod| {
-            let is_late = |by: Timestamp| by.plus_seconds(OVERDUE_SECONDS) <= now;
-            pod.is_charged() && pod.deletion.is_some_and(|by| !is_late(by))
-        };
+        let leaves = |pod: &Pod| pod.is_charged() && pod.is_terminating() && !pod.is_overdue(now);
         let of_yielded: KeyedSet<&OwnerUid> =
             leaf.state.owners.iter().filter(|owner| yielded(owner)).map(|owner| &owner.uid).collect();
         let is_of_them = |pod: &Pod| pod.owner().is_some_and(|owner| of_yielded.contains(owner));

@@ -20,8 +20,9 @@ impl<'a> GangMinimums<'a> {
         let queue_jobs = state.queue_jobs.iter().map(|job| (QueueJob::gang_name(&job.name), job)).collect();
         let mut succeeded: BTreeMap<&GangName, u32> = BTreeMap::new();
         for owner in state.owners.iter().filter(|owner| owner.succeeded > 0) {
-            let gang = owner.gang.as_ref().map(|gang| succeeded.entry(&gang.name).or_default());
-            gang.into_iter().for_each(|count| *count = count.saturating_add(owner.succeeded));
+            let Some(gang) = &owner.gang else { continue };
+            let count = succeeded.entry(&gang.name).or_default();
+            *count = count.saturating_add(owner.succeeded);
         }
         Self { queue_jobs, succeeded }
     }

@@ -73,7 +73,7 @@ impl<'a> Wanted<'a> {
                 let (requests, completes) =
                     (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
                 let held_back = u32::from(!restores.is_empty());
-                all.push(Self { pods, requests, completes, held_back, restores, ..single(1) });
+                all.push(Self { pods, requests, held_back, restores, completes, ..single(1) });
             }
             let units = ask.counted.saturating_sub(taken);
             all.push(Self { held_back: ask.held_back.min(units), ..single(units) });

@@ -16,7 +16,7 @@ mod rollouts;
 mod scaling;
 mod short;
 mod shortened;
-pub(crate) mod stuck_terminating;
+mod stuck_terminating;
 mod unmet;
 mod withheld;
 
@@ -70,7 +70,7 @@ pub struct Plan {
     /// Terminating pods of governed namespaces that are so long past their deadline that they will hardly go by
     /// themselves. They keep what they hold.
     pub overdue: Vec<PodId>,
-    /// Since when the pod of each queue is terminating that is so for longest, whatever time it was given to end.
+    /// When the first of the terminating pods of each queue began to terminate, whatever its grace.
     pub terminating_since: BTreeMap<QueueName, Timestamp>,
     /// The owners to scale: down for pods of a higher priority in the same queue, first in this order, and up again where
     /// there is room.

@@ -14,16 +14,12 @@ use crate::snapshot::{Pod, Workloads};
 use crate::time::Timestamp;
 use crate::tree::BranchMap;
 
-/// How long past its deadline a pod counts as one that does not go by itself, in seconds. A kubelet needs a moment
-/// after the grace is over, and a cluster under load some more.
-pub(crate) const OVERDUE_SECONDS: i64 = 60;
-
 /// The pods of governed namespaces that should have been gone.
 #[derive(Debug, Default)]
 pub(super) struct StuckTerminating {
     /// Those that will hardly go by themselves.
     pub(super) overdue: Vec<PodId>,
-    /// Since when the pod of each queue is terminating that is so for longest.
+    /// When the first of the terminating pods of each queue began to terminate.
     pub(super) since: BTreeMap<QueueName, Timestamp>,
     /// Those that their queue wants gone without grace by now. A pod whose deletion was asked for without grace
     /// already is left alone: nothing more can be asked for.
@@ -58,7 +54,7 @@ impl StuckTerminating {
                 }
                 at <= now
             };
-            let is_overdue = is_past(OVERDUE_SECONDS);
+            let is_overdue = is_past(Pod::OVERDUE_SECONDS);
             let wait = leaf.eviction.force_after_seconds.filter(|_| !pod.forced && reach.evicts());
             let is_to_be_forced = wait.is_some_and(|wait| is_past(i64::from(wait)));
             self.overdue.extend(is_overdue.then(|| PodId::of(&leaf.name.namespace, pod)));

@@ -136,9 +136,18 @@ impl Pod {
         self.gate.is_some() && self.is_live() && self.node.is_none()
     }
 
-    /// Whether somebody asked for its deletion.
+    /// Whether its deletion was requested.
     pub const fn is_terminating(&self) -> bool {
         self.deletion.is_some()
+    }
+
+    /// How long past its deadline a pod counts as one that does not end by itself, in seconds. A kubelet needs a moment after the
+    /// grace is over, and a cluster under load some more.
+    pub(crate) const OVERDUE_SECONDS: i64 = 60;
+
+    /// Whether it is terminating and will hardly end by itself.
+    pub(crate) fn is_overdue(&self, now: Timestamp) -> bool {
+        self.deletion.is_some_and(|by| by.plus_seconds(Self::OVERDUE_SECONDS) <= now)
     }
 
     /// Since when it is terminating, whatever time it was given.

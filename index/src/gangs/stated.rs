@@ -1,4 +1,4 @@
-//! What pods state of their gang, in the words of whoever schedules gangs.
+//! What pods state of their gang, in the words of the schedulers of gangs.
 
 use std::collections::BTreeMap;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use quotient_engine::snapshot::{Owner, OwnerKind, Unspecified, Workload};
 
 use super::NamespaceEntry;
+use crate::manual_selector::ManualSelector;
 use crate::priority_classes::{AskedPriority, PriorityClasses};
 use crate::resource_version::Age;
 use crate::sizes::Said;
@@ -27,11 +28,11 @@ pub(crate) struct OwnerNote {
     /// What some container of its template names no request for.
     pub(crate) unspecified: Unspecified,
     /// What `manualSelector` of a Job says.
-    pub(crate) manual_selector: Option<bool>,
+    pub(crate) manual_selector: ManualSelector,
 }
 
 impl OwnerNote {
-    /// Of an owner that stands for a task of a QueueJob, which nobody scales but its QueueJob.
+    /// Of an owner that stands for a task of a QueueJob, which only its QueueJob scales.
     pub(crate) fn of_queue_job(asked: AskedPriority, owner: &Owner) -> Self {
         let (wanted, rightful) = (owner.wanted, owner.wanted);
         Self {
@@ -42,7 +43,7 @@ impl OwnerNote {
             said: Said::default(),
             controller: None,
             unspecified: Unspecified::default(),
-            manual_selector: None,
+            manual_selector: ManualSelector::Absent,
         }
     }
 }
@@ -84,7 +85,7 @@ impl NamespaceEntry {
     }
 
     /// What `manualSelector` of the Job of this name says; none if no such Job is kept.
-    pub(crate) fn manual_selector(&self, name: &str) -> Option<Option<bool>> {
+    pub(crate) fn manual_selector(&self, name: &str) -> Option<ManualSelector> {
         let of_queue_job = || self.task_jobs.get(name).map(|job| job.manual_selector);
         let at = self.find_owner(OwnerKind::Job, name).ok();
         at.and_then(|at| self.owners.get(at)).map(|note| note.manual_selector).or_else(of_queue_job)

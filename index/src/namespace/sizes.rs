@@ -129,7 +129,7 @@ impl NamespaceEntry {
         self.deployments.keys()
     }
 
-    /// Keeps whom an autoscaler scales. Says whether anything changed that a decision depends on.
+    /// Keeps the workload that an autoscaler scales. Says whether anything changed that a decision depends on.
     pub(crate) fn put_autoscaler(&mut self, name: Arc<str>, autoscaler: Autoscaler) -> bool {
         let target = autoscaler.target.clone();
         let former = self.autoscalers.insert(name, autoscaler).map(|former| former.target);
@@ -215,7 +215,7 @@ impl NamespaceEntry {
             .or(said.left_alone)
             .or(rolls_out.then_some(Reason::RollingOut));
         let is_of_deployment = setter.kind == SetterKind::Deployment;
-        // What its Deployment says reaches a ReplicaSet a moment later; until then nobody else is to have that room.
+        // What its Deployment says reaches a ReplicaSet a moment later; until then no other workload is to have that room.
         let wanted = if is_of_deployment && !rolls_out { said.written } else { note.wanted };
         let held_back = match said.former {
             Some(former) if !is_of_deployment => note.rightful.max(wanted).saturating_sub(wanted).min(former),
@@ -233,7 +233,7 @@ impl NamespaceEntry {
         (wanted, size)
     }
 
-    /// The object that says the size of an owner, and what it says; none if nobody is known that keeps it as it is
+    /// The object that says the size of an owner, and what it says; none if no object is known that keeps it as it is
     /// written.
     fn setter<'n>(&'n self, owner: &Owner, note: &'n OwnerNote) -> Option<(Setter, &'n Said)> {
         if let Some(controller) = deployment_of(note) {

@@ -1,4 +1,4 @@
-//! Nodes: what they offer and to whom, and whether they count.
+//! Nodes: what they offer, to which pods, and whether they count.
 
 mod entry;
 mod kind;

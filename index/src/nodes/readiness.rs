@@ -8,11 +8,11 @@ use crate::time::timestamp;
 /// What a node's Ready condition says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readiness {
-    /// It is not Ready, or nobody knows.
+    /// It is not Ready, or unknown.
     NotReady,
     /// It is Ready since then.
     ReadySince(Timestamp),
-    /// It is Ready, and for as long as anybody knows: a manifest does not repeat what a kubelet would say.
+    /// It is Ready without an end: a manifest does not repeat what a kubelet would say.
     Ready,
 }
 

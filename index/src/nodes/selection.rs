@@ -22,7 +22,7 @@ pub(crate) fn is_selected(node: &Node, selector: &Selector) -> bool {
     !control_plane && selector.matches(labels)
 }
 
-/// Whether nobody keeps new pods off `node`.
+/// Whether new pods may run on `node`.
 pub(crate) fn is_schedulable(node: &Node) -> bool {
     !node.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or(false)
 }

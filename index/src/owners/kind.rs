@@ -11,6 +11,7 @@ use quotient_engine::snapshot::{Owner, OwnerKind, Shape, Size, Unspecified};
 use super::rejection::Refusal;
 use crate::gangs::{Stated, stated};
 use crate::index::Index;
+use crate::manual_selector::ManualSelector;
 use crate::namespace::OwnerNote;
 use crate::placement::{self, placement};
 use crate::pods::{effective_requests, unspecified};
@@ -48,8 +49,8 @@ pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
     }
 
     /// What `manualSelector` in its spec says, where its kind has that.
-    fn manual_selector(&self) -> Option<bool> {
-        None
+    fn manual_selector(&self) -> ManualSelector {
+        ManualSelector::Absent
     }
 
     /// What is kept of it where a QueueJob controls it, which then says what it wants.
@@ -60,7 +61,7 @@ pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
 
 /// ReplicaSets, StatefulSets, DaemonSets and Jobs, of which those that want no pods are not kept at all.
 ///
-/// The reply to a nudge must not be applied: unlike for Queues and the quota `quotient`, deletions are not remembered. The watch
+/// The reply to a requeue must not be applied: unlike for Queues and the quota `quotient`, deletions are not remembered. The watch
 /// shows the same a moment later.
 impl<O: OwnerObject> Kind for O {
     type Name = Arc<str>;

@@ -29,7 +29,7 @@ pub(super) fn toleration(written: &Written) -> Option<Toleration> {
     (!stays_a_while).then_some(Toleration { key, value, effect })
 }
 
-/// The taints of a node, without when they were added. One with an effect that nobody knows does nothing.
+/// The taints of a node, without when they were added. One with an unknown effect does nothing.
 pub(crate) fn taints(written: &[WrittenTaint]) -> Arc<[Taint]> {
     let taints = written.iter().filter_map(|taint| {
         let value = taint.value.clone().unwrap_or_default();

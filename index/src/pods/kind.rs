@@ -140,7 +140,7 @@ impl Index {
         let leaves_by = self.pods.evictions.merge(&uid, deletion);
         let non_preemptible = non_preemptible(object);
         // A pod of a DaemonSet names its node in a term of its own: a cluster would have as many shapes as it has
-        // such pods. Once they are there, nobody looks for another node for them.
+        // such pods. Once they are there, no other node is sought for them.
         let ties = self.read_ties(namespace, object, known.map(|(_, ties)| ties));
         let is_of_daemon_set = ties.owner.as_ref().is_some_and(Workload::is_daemon_set);
         let stays = node.is_some() && (is_of_daemon_set || non_preemptible == Some(NonPreemptible::Mirror));

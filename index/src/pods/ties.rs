@@ -1,4 +1,4 @@
-//! Whom a pod belongs to, in a form that all pods of an owner share.
+//! The owner of a pod, in a form that all of its pods share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::index::Index;
 use crate::shared_labels::shared_labels;
 use crate::workload::controller;
 
-/// Labels that number the pods of an owner. Nobody's budget selects by them, and without them all its pods have the
+/// Labels that number the pods of an owner. No budget selects by them, and without them all its pods have the
 /// same labels.
 const NUMBERING: [&str; 8] = [
     "apps.kubernetes.io/pod-index",

@@ -16,7 +16,7 @@ pub struct ObservedQueueJob {
     pub resource_version: Option<ResourceVersion>,
     /// The generation of its spec, to be reported as observed.
     pub generation: Option<i64>,
-    /// Whether somebody asked for its deletion.
+    /// Whether its deletion was requested.
     pub deleting: bool,
     /// How long it is kept once it has come to an end.
     pub ttl_seconds_after_finished: Option<i32>,
@@ -52,7 +52,7 @@ pub struct ObservedTaskJob {
     pub suspended: bool,
     /// What it was made of.
     pub template: Arc<str>,
-    /// Whether somebody asked for its deletion.
+    /// Whether its deletion was requested.
     pub deleting: bool,
     /// How it ended, if it has.
     pub end: Option<JobEnd>,

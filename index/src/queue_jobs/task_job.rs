@@ -8,6 +8,7 @@ use quotient_crds::{QueueJobSpec, Task};
 use quotient_engine::stable_hash;
 
 use super::observed::{JobEnd, ObservedTaskJob};
+use crate::manual_selector::ManualSelector;
 use crate::resource_version::Age;
 
 /// A Job that belongs to a QueueJob.
@@ -19,7 +20,7 @@ pub(crate) struct TaskJob {
     pub(crate) succeeded: u32,
     pub(crate) failed: u32,
     /// What `manualSelector` in its spec says.
-    pub(crate) manual_selector: Option<bool>,
+    pub(crate) manual_selector: ManualSelector,
     pub(crate) seen: ObservedTaskJob,
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn task_job(job: &Job) -> Option<TaskJob> {
         controller: controller.uid.as_str().into(),
         succeeded: count(status.and_then(|status| status.succeeded)),
         failed: count(status.and_then(|status| status.failed)),
-        manual_selector: spec.manual_selector,
+        manual_selector: spec.manual_selector.into(),
         seen: ObservedTaskJob {
             uid: job.metadata.uid.as_deref().unwrap_or_default().into(),
             parallelism: count(spec.parallelism.or(Some(1))),

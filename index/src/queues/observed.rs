@@ -16,7 +16,7 @@ pub struct ObservedQueue {
     pub resource_version: Option<ResourceVersion>,
     /// The generation of its spec, to be reported as observed.
     pub generation: Option<i64>,
-    /// Whether somebody asked for its deletion.
+    /// Whether its deletion was requested.
     pub deleting: bool,
     /// Its status as it stands, none if it never had one or cannot be decoded.
     pub status: Option<QueueStatus>,

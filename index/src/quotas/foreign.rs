@@ -8,7 +8,7 @@ use quotient_engine::amounts::{Amount, Bounds, Resource};
 use super::bounds_from_hard;
 use crate::table::Meta;
 
-/// Somebody else's quota as it was seen last.
+/// A quota of another writer as it was seen last.
 #[derive(Debug)]
 pub(crate) struct ForeignQuota {
     pub(crate) name: Arc<str>,

@@ -65,7 +65,7 @@ impl Index {
         }
     }
 
-    /// Somebody else wrote the ledger, and may have seen Queues since that was confirmed.
+    /// Another writer wrote the ledger, and may have seen Queues since that was confirmed.
     pub fn doubt_vacancies(&mut self) {
         for (namespace, entry) in self.namespaces.iter_mut().filter(|(_, entry)| entry.state().vacant) {
             // The ledger may have no entry any more that would have it asked about again.

@@ -63,7 +63,7 @@ pub struct ObservedQuota {
     pub marked: bool,
     /// Whether admission enforces what it named only for that.
     pub enforces_mark: bool,
-    /// Who of the field managers wrote something of `spec` last, if not we; none if nobody did, or if nobody knows.
+    /// The field manager that wrote something of `spec` last, if not we; none if there is none or it is unknown.
     pub edited_by: Option<Arc<str>>,
 }
 
@@ -120,7 +120,7 @@ impl ObservedQuota {
 }
 
 /// The last manager, other than us, of anything in the spec. Who overwrites a field takes it from its former manager, so
-/// whoever is left has his own amounts there.
+/// a manager that is left has its own amounts there.
 fn edited_by(metadata: &ObjectMeta) -> Option<Arc<str>> {
     let entries = metadata.managed_fields.as_deref().unwrap_or_default();
     let of_spec = |entry: &&ManagedFieldsEntry| {

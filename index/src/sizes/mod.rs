@@ -1,7 +1,7 @@
 //! Sizes: which object says how many pods an owner wants, and whether Quotient may change what it says.
 //!
 //! A ReplicaSet of a Deployment wants what its Deployment says, so both are read together. An owner that something else
-//! keeps at its size (an autoscaler, an operator, a person who has just changed it) is left alone: whoever lowers it would
+//! keeps at its size (an autoscaler, an operator, a person who has just changed it) is left alone: lowering it would
 //! only be corrected.
 
 mod autoscalers;
@@ -19,7 +19,7 @@ use quotient_engine::snapshot::{OwnerKind, Setter, SetterKind};
 use crate::index::Index;
 
 impl Index {
-    /// Whether this life of the object is kept. Only then the answer to a write of it may be applied: of others nobody
+    /// Whether this life of the object is kept. Only then the answer to a write of it may be applied: of others it is not known
     /// remembers here whether they were deleted since.
     pub fn holds_setter(&self, namespace: &Namespace, setter: &Setter) -> bool {
         let Some(entry) = self.namespaces.get(namespace) else { return false };

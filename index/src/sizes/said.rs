@@ -31,7 +31,7 @@ impl Said {
         let lowered = number(REPLICAS_BEFORE_ANNOTATION).zip(number(REPLICAS_LOWERED_ANNOTATION));
         let (former, changed) = match lowered {
             Some((before, to)) if to == written && before > written => (Some(before), false),
-            // Whoever changed it since means what it says now.
+            // A later writer means what it says now.
             Some((_, to)) => (None, to != written),
             None => (None, false),
         };
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_was_lowered_is_remembered_as_long_as_nobody_else_changes_it() {
+    fn a_size_that_was_lowered_is_remembered_until_another_writer_changes_it() {
         let (before, to) = (REPLICAS_BEFORE_ANNOTATION, REPLICAS_LOWERED_ANNOTATION);
         assert_eq!(said(&[], 3), (None, None));
         assert_eq!(said(&[(before, "5"), (to, "3")], 3), (Some(5), None));

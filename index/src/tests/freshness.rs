@@ -167,7 +167,7 @@ fn an_empty_list_removes_everything() {
     for kind in told_kinds().filter(|kind| *kind != "Queue").chain(["Queue"]) {
         relist_begin(&mut index, kind);
         let news = relist_finish(&mut index, kind);
-        // A class whose owners are gone matters to nobody.
+        // A class whose owners are gone does not matter.
         assert_eq!(news, kind != "PriorityClass", "{kind}");
     }
     assert_eq!(told(&mut index), "");

@@ -53,7 +53,7 @@ fn shown(index: &mut Index) -> Option<String> {
 
 fn follows_its_pod_group<S: Scheduler>(metadata: &str, spec: &str, size: &dyn Fn(u32) -> Value, name: &str) {
     let mut index = pod_and_owner(metadata, spec);
-    assert_eq!(shown(&mut index), None, "nobody knows how large it is");
+    assert_eq!(shown(&mut index), None, "its size is unknown");
     assert!(index.apply(&group::<S>("a", &size(3))));
     assert_eq!(shown(&mut index), Some(format!("{name}/3")));
     assert!(!index.apply(&group::<S>("a", &size(3))), "nothing new");

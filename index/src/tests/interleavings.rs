@@ -28,7 +28,7 @@ enum Event {
 const FIRST_WRITTEN: usize = KINDS.len() - 3;
 const PLACES: usize = 3 * KINDS.len();
 
-/// Three objects of each kind, in two namespaces; of quotas one is somebody else's.
+/// Three objects of each kind, in two namespaces; of quotas one is of another writer.
 fn object(place: usize, content: u8, life: u64, version: u64) -> Value {
     let (kind, number) = (KINDS[place % KINDS.len()], place / KINDS.len());
     let name = match kind {

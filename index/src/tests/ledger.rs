@@ -81,7 +81,7 @@ fn what_may_land_counts_until_the_stamp_is_seen_and_in_force() {
           quota: hard cpu 3; enforced cpu 3; granted cpu 3
     "#]],
     );
-    // Somebody else's stamp is news whatever comes with it: the ledger may be older than we know.
+    // The stamp of another writer is news whatever comes with it: the ledger may be older than we know.
     assert_eq!(apply(&mut index, &quota("9", 6, 3, 3)), [true]);
     apply(&mut index, QUEUE);
     assert_eq!(index.newest_stamp(), Some(Generation::new(6)));
@@ -122,7 +122,7 @@ fn a_namespace_of_an_entry_is_vacant_once_that_is_confirmed() {
     assert_eq!(vacant(&mut index), (false, 1));
     index.confirm_vacant(&"a".into());
     assert_eq!(vacant(&mut index), (true, 0));
-    // Whoever wrote another ledger may have seen another Queue.
+    // The writer of another ledger may have seen another Queue.
     index.doubt_vacancies();
     assert_eq!(vacant(&mut index), (false, 1));
     index.confirm_vacant(&"a".into());

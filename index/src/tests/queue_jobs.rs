@@ -92,7 +92,7 @@ fn its_jobs_say_what_runs_and_what_has_succeeded() {
 }
 
 #[test]
-fn a_job_of_another_life_or_of_nobody_is_not_its_own() {
+fn a_job_of_another_life_or_without_an_owner_is_not_its_own() {
     let other = workers("spec: {parallelism: 2, template: {}}").replace("uid: q-1", "uid: q-0");
     assert!(told(&mut index_of(&format!("{QUEUE_JOB}---\n{other}"))).contains("worker 0/4"));
     let foreign = "{kind: Job, metadata: {name: train-worker, namespace: a, uid: j-9}, spec: {template: {}}}";
@@ -153,7 +153,7 @@ fn nothing_is_left_of_it_when_it_is_deleted() {
     let delete =
         |index: &mut Index, yaml: &str| super::kinds::delete_value(index, &super::documents(yaml)[0]);
     assert!(delete(&mut index, QUEUE_JOB));
-    // Its Job is nobody's, and about to go.
+    // Its Job has no owner, and is about to go.
     assert_eq!(told(&mut index), "nothing");
     delete(&mut index, &job);
     assert!(index.namespaces.is_empty());

@@ -43,13 +43,13 @@ fn a_status_is_read() {
          short since 11:58:00, \
          cpu lent up to 4 above 3500m, used 11:57:00"
     );
-    // What nobody can have written is forgotten.
+    // What no operator can have written is forgotten.
     let mut index = index_of(&queue(1, "u", "{demand: {cpu: lots, memory: 1Gi}}"));
     assert_eq!(memory(&mut index), "memory 1Gi");
 }
 
 #[test]
-fn a_status_is_followed_without_waking_anybody() {
+fn a_status_is_followed_without_a_new_cycle() {
     let mut index = index_of(&queue(1, "u", "{}"));
     assert_eq!(memory(&mut index), "");
     assert_eq!(apply(&mut index, &queue(2, "u", "{shortSince: 2026-01-01T11:58:00Z}")), [false]);

@@ -44,7 +44,7 @@ spec: {{replicas: 2, selector: {{}}, template: {{}}}}
 }
 
 #[test]
-fn in_a_rollout_nobody_says_it() {
+fn in_a_rollout_no_object_says_it() {
     shows(
         &format!(
             "{SET}{}

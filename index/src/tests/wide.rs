@@ -145,7 +145,7 @@ fn sizes_are_the_same_in_every_order() {
 
 // ---- requests ---------------------------------------------------------------------------------------------
 
-/// A pod that requests cpu, memory and so many resources that nobody offers.
+/// A pod that requests cpu, memory and so many resources that no node offers.
 fn wide(name: &str, resources: usize) -> String {
     let mut requests = "cpu: 1, memory: 1Gi".to_owned();
     for at in 0..resources {

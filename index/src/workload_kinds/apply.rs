@@ -11,6 +11,7 @@ use super::pods::{owner_name, owner_uid};
 use super::setting::WorkloadKind;
 use crate::decoded::Decoded;
 use crate::index::Index;
+use crate::manual_selector::ManualSelector;
 use crate::namespace::OwnerNote;
 use crate::pods::unspecified;
 use crate::resource_version::Age;
@@ -72,7 +73,7 @@ impl Index {
                 said: Said::default(),
                 controller: owner.controller.clone(),
                 unspecified: unspecified(pods.template.spec.as_ref()),
-                manual_selector: None,
+                manual_selector: ManualSelector::Absent,
             };
             changed |= self.keep_owner(&key.0, owner, note);
         }

@@ -102,7 +102,7 @@ fn change_somewhere(value: &mut Value, dice: &mut Dice) {
     }
 }
 
-/// Another member beside `key`: a resource or a label that nobody thought of.
+/// Another member beside `key`: a resource or a label that is unknown.
 fn add(map: &mut Map<String, Value>, key: &str, dice: &mut Dice) {
     let names = ["cpu", "memory", "nvidia.com/gpu", "example.org/fpga", "pods", "x", key];
     let name = (*dice.one_of(&names)).to_owned();

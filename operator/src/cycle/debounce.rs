@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// While changes come and none of them matters, deciding takes at most one part in so many of a core …
-const PARTS: u32 = 10;
+const PAUSE_FACTOR: u32 = 10;
 
 /// … and a change that does matter waits no longer than this.
 const LONGEST: Duration = Duration::from_millis(250);
@@ -38,7 +38,7 @@ impl Debounce {
 
     /// The cycle ends: deciding that nothing is to be done took so long.
     pub(super) fn was_in_vain(&mut self, took: Duration) {
-        self.pause = took.saturating_mul(PARTS).min(LONGEST).max(self.interval);
+        self.pause = took.saturating_mul(PAUSE_FACTOR).min(LONGEST).max(self.interval);
     }
 }
 

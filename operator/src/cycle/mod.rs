@@ -1,7 +1,7 @@
 //! The loop: something changed, so decide anew and carry it out.
 //!
 //! ```text
-//!  changed ─► debounce ─► snapshot ─► plan (blocking thread) ─► ledger ─► quotas ─► evictions and nudges ─► report
+//!  changed ─► debounce ─► snapshot ─► plan (blocking thread) ─► ledger ─► quotas ─► evictions and requeues ─► report
 //!                             ▲                   │                │                          (statuses, behind)
 //!                             ├──── remembered ───┘                │
 //!                             └──────────── conflict ──────────────┘
@@ -33,9 +33,9 @@ use crate::context::Context;
 use crate::guards::Guards;
 use crate::ledger::Dropped;
 use crate::metrics::{CycleResult, Terms};
-use crate::particulars::StatusDetails;
 use crate::settings::Pace;
 use crate::status::Report;
+use crate::status_details::StatusDetails;
 use crate::watch::Synced;
 use crate::writer::Writer;
 use debounce::Debounce;
@@ -44,7 +44,7 @@ use remember::remember;
 /// The longest time without a sign of life while there is nothing to do.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// Why the loop ended although nobody asked it to.
+/// Why the loop ended without a request to end.
 #[derive(Debug, thiserror::Error)]
 pub enum CycleError {
     /// The engine panicked.
@@ -88,7 +88,7 @@ struct Ended {
     /// When the next one is due even if nothing changes.
     next: Instant,
     result: CycleResult,
-    /// How long planning took, if there was nothing to do and nobody waits for anything.
+    /// How long planning took, if there was nothing to do and nothing waits.
     in_vain: Option<Duration>,
 }
 
@@ -202,12 +202,12 @@ impl Cycle {
             let plan = planner.plan(&snapshot);
             // Its parts are shared with the index, so this copies no pod.
             let kept = decisions.begin(&snapshot, &plan).map(|number| (number, snapshot.clone()));
-            let particulars = StatusDetails::of(&plan, &snapshot);
+            let details = StatusDetails::of(&plan, &snapshot);
             let terms = Terms::of(&plan, &snapshot);
             let granted = ledger.and_then(|ledger| ledger.next(&plan, &snapshot));
-            (planner, plan, particulars, terms, granted, kept)
+            (planner, plan, details, terms, granted, kept)
         };
-        let (planner, plan, particulars, terms, granted, kept) = compute(decide, &self.context.clock).await?;
+        let (planner, plan, details, terms, granted, kept) = compute(decide, &self.context.clock).await?;
         self.planner = planner;
         remember(&self.context.view, &plan);
         let metrics = &self.context.metrics;
@@ -235,7 +235,7 @@ impl Cycle {
                 result = CycleResult::Error;
                 let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
                 let stuck = leaves.map(|(name, _)| (name.clone(), why.clone())).collect();
-                self.report(&plan, &particulars, stuck);
+                self.report(&plan, &details, stuck);
             }
             let next = self.writer.next_retry().unwrap_or_else(Instant::now);
             return Ok(Ended { next, result, in_vain: None });
@@ -244,7 +244,7 @@ impl Cycle {
         self.writer.write_quotas(&plan).await;
         if !plan.evictions.is_empty() {
             // Shares are told before the evictions that they cause.
-            self.report(&plan, &particulars, self.writer.refused_quotas());
+            self.report(&plan, &details, self.writer.refused_quotas());
         }
         self.writer.evict_and_admit(&plan).await;
         if let Some((number, snapshot)) = kept {
@@ -253,7 +253,7 @@ impl Cycle {
             compute(move || decisions.keep(number, &snapshot, &plan), &self.context.clock).await?;
         }
         self.writer.scale(&plan).await;
-        self.report(&plan, &particulars, self.writer.refused_quotas());
+        self.report(&plan, &details, self.writer.refused_quotas());
         self.writer.keep_queue_jobs(&plan).await;
 
         let metrics = &self.context.metrics;
@@ -269,12 +269,12 @@ impl Cycle {
     }
 
     /// Hands the plan on to the statuses, with what was `refused` of it.
-    fn report(&self, plan: &Arc<Plan>, particulars: &StatusDetails, refused: BTreeMap<QueueName, String>) {
+    fn report(&self, plan: &Arc<Plan>, details: &StatusDetails, refused: BTreeMap<QueueName, String>) {
         self.reports.send_replace(Some(Arc::new(Report {
             plan: Arc::clone(plan),
             refused,
             contested: self.writer.contested_quotas(),
-            blocked: self.writer.blocked_queues(plan, particulars),
+            blocked: self.writer.blocked_queues(plan, details),
         })));
     }
 
@@ -285,7 +285,7 @@ impl Cycle {
         let (snapshot, enforced) =
             self.context.view.read(|index| (index.snapshot(now), index.quotas_enforced()));
         self.count(&snapshot);
-        // Whoever takes over knows already how large the cluster was.
+        // The next leader knows already how large the cluster was.
         self.guards.judge(&snapshot, enforced);
         self.context.metrics.queues.clear();
     }

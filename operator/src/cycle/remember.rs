@@ -6,7 +6,7 @@ use crate::view::View;
 
 /// Has the next snapshot show what `plan` wants to be remembered, whether or not a status is ever written.
 ///
-/// Wakes nobody: it comes from a decision and is no reason for another.
+/// Triggers no cycle: it comes from a decision and is no reason for another.
 pub(super) fn remember(view: &View, plan: &Plan) {
     let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
     view.read(|index| {
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_next_snapshot_shows_it_and_nobody_is_woken() {
+    async fn the_next_snapshot_shows_it_and_no_cycle_is_triggered() {
         let view = view();
         remember(&view, &plan("1"));
         assert_eq!(remembered(&view), Some(SINCE));

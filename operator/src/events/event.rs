@@ -26,17 +26,17 @@ const LONGEST_INSTANCE: usize = 128;
 /// How much of an object's name goes into the event's name, so that there is room for what makes it unique.
 const LONGEST_PREFIX: usize = 200;
 
-/// The event that tells `happening`, the `number`th of this process. `uid` finds the Queue's id; `kubectl describe`
+/// The event that tells `notice`, the `number`th of this process. `uid` finds the Queue's id; `kubectl describe`
 /// wants it.
 pub(super) fn event(
-    happening: &Notice,
+    notice: &Notice,
     uid: impl Fn(&QueueName) -> Option<QueueUid>,
     identity: &Identity,
     now: Timestamp,
     number: u64,
 ) -> Event {
-    let regarding = regarding(happening, &uid);
-    let (type_, reason, action) = kind(happening);
+    let regarding = regarding(notice, &uid);
+    let (type_, reason, action) = kind(notice);
     Event {
         metadata: ObjectMeta {
             namespace: regarding.namespace.clone(),
@@ -46,8 +46,8 @@ pub(super) fn event(
         type_: Some(type_.to_owned()),
         reason: Some(reason.to_owned()),
         action: Some(action.to_owned()),
-        note: Some(shortened(&note(happening), LONGEST_NOTE)),
-        related: related(happening).map(|queue| queue_reference(queue, &uid)),
+        note: Some(shortened(&note(notice), LONGEST_NOTE)),
+        related: related(notice).map(|queue| queue_reference(queue, &uid)),
         regarding: Some(regarding),
         event_time: Some(MicroTime(now)),
         reporting_controller: Some(CONTROLLER.to_owned()),
@@ -56,8 +56,8 @@ pub(super) fn event(
     }
 }
 
-fn regarding(happening: &Notice, uid: &impl Fn(&QueueName) -> Option<QueueUid>) -> ObjectReference {
-    match happening {
+fn regarding(notice: &Notice, uid: &impl Fn(&QueueName) -> Option<QueueUid>) -> ObjectReference {
+    match notice {
         Notice::Reclaimed(reclaimed) | Notice::WouldReclaim(reclaimed) => reclaimed.reference(),
         Notice::Scaled(scaled) => scaled::reference(scaled),
         Notice::QuotaWritten { queue, .. }
@@ -79,8 +79,8 @@ fn regarding(happening: &Notice, uid: &impl Fn(&QueueName) -> Option<QueueUid>) 
 }
 
 /// The queue that something happened for.
-fn related(happening: &Notice) -> Option<&QueueName> {
-    match happening {
+fn related(notice: &Notice) -> Option<&QueueName> {
+    match notice {
         Notice::Reclaimed(reclaimed) | Notice::WouldReclaim(reclaimed) => reclaimed.beneficiaries.first(),
         _ => None,
     }
@@ -98,8 +98,8 @@ fn queue_reference(queue: &QueueName, uid: &impl Fn(&QueueName) -> Option<QueueU
 }
 
 /// Type, reason and action.
-fn kind(happening: &Notice) -> (&'static str, &'static str, &'static str) {
-    match happening {
+fn kind(notice: &Notice) -> (&'static str, &'static str, &'static str) {
+    match notice {
         Notice::QuotaWritten { before: None, .. } => ("Normal", "QuotaCreated", "WriteQuota"),
         Notice::QuotaWritten { lowers: true, .. } => ("Normal", "QuotaLowered", "WriteQuota"),
         Notice::QuotaWritten { lowers: false, .. } | Notice::QuotaRaised { .. } => {
@@ -118,8 +118,8 @@ fn kind(happening: &Notice) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-fn note(happening: &Notice) -> String {
-    match happening {
+fn note(notice: &Notice) -> String {
+    match notice {
         Notice::QuotaWritten { before, after, .. } | Notice::QuotaRaised { before, after, .. } => {
             quota_note(before.as_ref(), after)
         }
@@ -206,7 +206,7 @@ fn repair_note(change: &Change, before: Option<&Bounds>, after: &Bounds) -> Stri
     ])
 }
 
-/// `web-0.17f3a9c1d2e4b5a6.2`: what an event is called that nobody else's event is called.
+/// `web-0.17f3a9c1d2e4b5a6.2`: a name that no other event has.
 fn unique_name(object: &str, now: Timestamp, number: u64) -> String {
     let prefix: String = object.chars().take(LONGEST_PREFIX).collect();
     // Cut in the middle, a name may end in what no part of a name may end in.
@@ -239,8 +239,8 @@ mod tests {
         pairs.iter().map(|(name, units)| (Resource::from_name(name), Amount::new(*units))).collect()
     }
 
-    fn told(happening: &Notice) -> Event {
-        event(happening, |_| Some("q1".into()), &Identity::new("host_1"), Timestamp::UNIX_EPOCH, 7)
+    fn told(notice: &Notice) -> Event {
+        event(notice, |_| Some("q1".into()), &Identity::new("host_1"), Timestamp::UNIX_EPOCH, 7)
     }
 
     #[test]
@@ -257,11 +257,11 @@ mod tests {
             deserved: cpu(2000),
             grace_seconds: None,
         };
-        for (happening, type_, reason) in [
+        for (notice, type_, reason) in [
             (Notice::Reclaimed(Box::new(reclaimed.clone())), "Warning", "Reclaimed"),
             (Notice::WouldReclaim(Box::new(reclaimed)), "Normal", "WouldReclaim"),
         ] {
-            let event = told(&happening);
+            let event = told(&notice);
             assert_eq!((event.type_.as_deref(), event.reason.as_deref()), (Some(type_), Some(reason)));
             let regarding = event.regarding.unwrap();
             assert_eq!((regarding.kind.as_deref(), regarding.uid.as_deref()), (Some("Pod"), Some("u1")));
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_tells_what_was_done_and_by_whom() {
+    fn a_repair_tells_what_was_done_and_the_writer() {
         let repair = |change: Change, before: Option<Bounds>| {
             let queue = QueueName::new("a", "team");
             told(&Notice::QuotaRepaired { queue, change, before, after: bounds(&[("cpu", 2000)]) })

@@ -175,7 +175,7 @@ mod tests {
             };
             let name = QueueJobName { namespace: "a".into(), name: "train".into() };
             let news = jobs.news(&Plan { queue_jobs: [(name, job)].into(), ..Plan::default() });
-            let lines = news.iter().map(|happening| match happening {
+            let lines = news.iter().map(|notice| match notice {
                 Notice::QueueJob { news, .. } => {
                     let (kind, reason, _) = job_kind(news);
                     format!("{kind} {reason}: {}\n", job_note(news))

@@ -4,8 +4,8 @@
 //! is dropped and counted.
 
 mod event;
-mod happening;
 mod jobs;
+mod notice;
 mod publisher;
 mod reclaimed;
 #[cfg(test)]
@@ -19,17 +19,17 @@ use quotient_engine::plan::{Eviction, Plan};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-pub use happening::{Change, JobNews, Notice, Scaled};
+pub use notice::{Change, JobNews, Notice, Scaled};
 pub use publisher::Publisher;
 pub use reclaimed::{Reclaimed, Subject};
 use transitions::Transitions;
 
 use crate::metrics::Metrics;
 
-/// How many happenings may wait.
+/// How many notices may wait.
 const WAITING: usize = 4096;
 
-/// Where happenings go. Cheap to clone.
+/// Where notices go. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct EventRecorder {
     sender: mpsc::Sender<Notice>,
@@ -45,10 +45,10 @@ impl EventRecorder {
     }
 
     /// Tells what happened, if it is news. Never waits.
-    pub fn announce(&self, happening: Notice) {
-        let news = self.transitions(|transitions| transitions.of_happening(happening));
-        if let Some(happening) = news {
-            self.send(happening);
+    pub fn announce(&self, notice: Notice) {
+        let news = self.transitions(|transitions| transitions.of_notice(notice));
+        if let Some(notice) = news {
+            self.send(notice);
         }
     }
 
@@ -68,8 +68,8 @@ impl EventRecorder {
             news.extend(transitions.withheld(plan, Instant::now()));
             news
         });
-        for happening in news {
-            self.send(happening);
+        for notice in news {
+            self.send(notice);
         }
     }
 
@@ -77,8 +77,8 @@ impl EventRecorder {
         judge(&mut self.transitions.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn send(&self, happening: Notice) {
-        if self.sender.try_send(happening).is_err() {
+    fn send(&self, notice: Notice) {
+        if self.sender.try_send(notice).is_err() {
             self.metrics.writes.events_dropped.inc();
         }
     }

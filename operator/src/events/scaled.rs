@@ -40,14 +40,14 @@ pub(super) fn note(scaled: &Scaled) -> String {
             rest.unwrap_or_default(),
         ]);
     }
-    let whom = listed(beneficiaries.iter().map(asker));
+    let gainers = listed(beneficiaries.iter().map(asker));
     let back = former.map(|former| {
         format!("It gets its {former} back when there is room ({REPLICAS_BEFORE_ANNOTATION}).")
     });
     let why = if scaled.reason == Reason::GangIncomplete {
-        format!("its gang and that of {whom} existed in part for {INCOMPLETE_SECONDS} s in queue {queue}")
+        format!("its gang and that of {gainers} existed in part for {INCOMPLETE_SECONDS} s in queue {queue}")
     } else {
-        format!("{whom} of a higher priority than {priority} lacks room in queue {queue}")
+        format!("{gainers} of a higher priority than {priority} lacks room in queue {queue}")
     };
     message([
         format!("Scaled from {from} to {to} because {why}."),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn who_yielded_reads_for_whom_and_that_it_comes_back() {
+    fn a_lowered_workload_reads_the_beneficiary_and_that_its_size_comes_back() {
         assert_eq!(
             note(&scaled(3, 1, Some(3))),
             "Scaled from 3 to 1 because ReplicaSet train, pod one of a higher priority than 10 lacks room in queue a/team. \

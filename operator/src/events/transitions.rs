@@ -85,11 +85,11 @@ impl Transitions {
         rises.collect()
     }
 
-    /// What of `happening` is told now. All but a written quota: a lowered one at once, for pods may have to leave; a
+    /// What of `notice` is told now. All but a written quota: a lowered one at once, for pods may have to leave; a
     /// raised one when it has stopped rising, because a share that is got back comes in many small steps.
-    pub(super) fn of_happening(&mut self, happening: Notice) -> Option<Notice> {
-        let Notice::QuotaWritten { queue, before, after, lowers } = happening else {
-            return Some(happening);
+    pub(super) fn of_notice(&mut self, notice: Notice) -> Option<Notice> {
+        let Notice::QuotaWritten { queue, before, after, lowers } = notice else {
+            return Some(notice);
         };
         if lowers {
             self.rising.remove(&queue);
@@ -211,9 +211,9 @@ mod tests {
     #[test]
     fn a_rise_is_told_when_it_has_ended() {
         let mut transitions = Transitions::default();
-        assert_eq!(transitions.of_happening(write(1000, 2000)), None);
+        assert_eq!(transitions.of_notice(write(1000, 2000)), None);
         assert_eq!(transitions.raised(&plan(1000, 0)), []);
-        assert_eq!(transitions.of_happening(write(2000, 3000)), None);
+        assert_eq!(transitions.of_notice(write(2000, 3000)), None);
         let news = transitions.raised(&plan(0, 0));
         let [Notice::QuotaRaised { before, after, .. }] = news.as_slice() else { panic!("{news:?}") };
         let milli = |bounds: &Bounds| bounds.get(&Resource::Cpu).map(Amount::units);
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_fall_is_told_at_once() {
         let mut transitions = Transitions::default();
-        assert!(transitions.of_happening(write(3000, 2000)).is_some());
+        assert!(transitions.of_notice(write(3000, 2000)).is_some());
         assert_eq!(transitions.raised(&plan(0, 0)), []);
     }
 }

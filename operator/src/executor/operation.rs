@@ -193,7 +193,7 @@ impl Purpose {
             Self::Quota { .. } => "resourcequota",
             Self::LimitRange { .. } => "limitrange",
             Self::Recount { .. } => "recount",
-            Self::Requeue { .. } => "nudge",
+            Self::Requeue { .. } => "requeue",
             Self::Eviction { .. } | Self::LessGrace(_) => "eviction",
             Self::Gate(_) => "scheduling_gate",
             Self::Mark { .. } => "pod_mark",

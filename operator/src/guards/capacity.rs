@@ -71,7 +71,7 @@ impl CapacityGuard {
     }
 
     /// What to make of `offered`, seen at `now`, after so many full lists of nodes. `promised` is what the quotas that stand
-    /// allow: nodes have offered that much when they were written, whoever saw it.
+    /// allow: nodes offered that much when they were written.
     pub(super) fn judge(
         &mut self,
         offered: Amounts,

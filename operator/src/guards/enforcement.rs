@@ -70,11 +70,14 @@ mod tests {
         Snapshot { namespaces: all.iter().enumerate().map(namespace).collect(), ..Snapshot::default() }
     }
 
+    /// A second, how often the controller was seen by then, and the quotas.
+    type Observed<'a> = (u64, u64, &'a [(i128, i128)]);
+
     /// What is made of each: seconds, how often the controller was seen, and the quotas.
-    fn judged(seen: &[(u64, u64, &[(i128, i128)])]) -> String {
+    fn judged(seen: &[Observed<'_>]) -> String {
         let start = Instant::now();
         let mut guard = EnforcementGuard::default();
-        let judge = |(second, enforced, all): &(u64, u64, &[(i128, i128)])| {
+        let judge = |(second, enforced, all): &Observed<'_>| {
             let now = start + Duration::from_secs(*second);
             if guard.is_proven(&quotas(all), *enforced, now) { '.' } else { '?' }
         };
@@ -89,7 +92,7 @@ mod tests {
     #[test]
     fn a_quota_that_waits_too_long_takes_the_proof_away_until_any_takes_effect() {
         let (waits, two) = ([(4, 5)], [(4, 5), (7, 7)]);
-        let seen: [(u64, u64, &[(i128, i128)]); 5] =
+        let seen: [Observed<'_>; 5] =
             [(0, 1, &[(5, 5)]), (10, 1, &waits), (39, 1, &waits), (40, 1, &waits), (41, 2, &two)];
         assert_eq!(judged(&seen), "...?.");
         // What was seen since says that it runs, whatever keeps that one quota.
@@ -98,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_quota_that_is_written_again_begins_to_wait_again() {
-        let seen: [(u64, u64, &[(i128, i128)]); 4] =
+        let seen: [Observed<'_>; 4] =
             [(0, 1, &[(5, 5)]), (10, 1, &[(4, 5)]), (30, 1, &[(3, 5)]), (59, 1, &[(3, 5)])];
         assert_eq!(judged(&seen), "....");
     }

@@ -1,4 +1,4 @@
-//! When what is seen is not trusted enough to take anything from anybody.
+//! When the view of the cluster is not trusted enough to shrink quotas or to evict pods.
 //!
 //! A share that shrinks and a pod that is evicted cannot be given back. So before either, two questions are asked of
 //! the view that they would come from: did much of the capacity vanish at one stroke, and has every part of the
@@ -26,7 +26,7 @@ use capacity::{CapacityGuard, Judgement};
 use enforcement::EnforcementGuard;
 
 /// How often it is looked whether what holds everything back is over.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The reasons there are.
 const REASONS: [Reason; 2] = [Reason::CapacityUntrusted, Reason::ViewStale];
@@ -105,7 +105,7 @@ impl Guards {
 
     /// When to judge again although nothing changes; none while nothing is held.
     pub fn next_look(&self) -> Option<Instant> {
-        self.held.held().and_then(|_| Instant::now().checked_add(LOOK))
+        self.held.held().and_then(|_| Instant::now().checked_add(POLL_INTERVAL))
     }
 
     /// Shows when each kind was heard of last; `now` is the time since 1970.

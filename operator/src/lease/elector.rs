@@ -26,7 +26,7 @@ const CALL: Duration = Duration::from_secs(4);
 /// Why this process may not lead any more.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LeaseError {
-    /// Somebody else holds it.
+    /// Another replica holds it.
     #[error("renew lease {lease}: {holder} holds it now")]
     Taken {
         /// Namespace and name.
@@ -62,7 +62,7 @@ pub struct Elector {
     start: Instant,
     /// The Lease as last seen, and when it was first seen so.
     seen: Option<(Record, Instant)>,
-    /// When the last successful renewal was sent; none while somebody else leads.
+    /// When the last successful renewal was sent; none while another replica leads.
     renewed: Option<Moment>,
     leading: watch::Sender<Term>,
     /// Who led last, as it was logged.

@@ -22,7 +22,7 @@ pub(super) enum Step {
     Renew,
     /// It was released or has lapsed: take it.
     Take,
-    /// Somebody else holds it.
+    /// Another replica holds it.
     Wait,
 }
 

@@ -1,4 +1,4 @@
-//! Whether this replica leads, for everybody who has to know.
+//! Whether this replica leads, for every task that depends on it.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub(super) enum Term {
     None,
     /// For so long from then on, unless the Lease is renewed.
     Since(Moment, Duration),
-    /// Without asking anybody.
+    /// Without a request.
     Always,
 }
 

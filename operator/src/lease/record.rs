@@ -21,7 +21,7 @@ impl Record {
         self.0.spec.as_ref()
     }
 
-    /// Who holds it; empty if nobody does.
+    /// The identity of its holder; empty without one.
     pub(super) fn holder(&self) -> &str {
         self.spec().and_then(|spec| spec.holder_identity.as_deref()).unwrap_or_default()
     }
@@ -70,7 +70,7 @@ impl Record {
         self.with(spec)
     }
 
-    /// This Lease, held by somebody new.
+    /// This Lease, held by a new replica.
     pub(super) fn taken(&self, settings: &LeaseSettings, identity: &str, now: Timestamp) -> Lease {
         let transitions = self.spec().and_then(|spec| spec.lease_transitions).unwrap_or_default();
         self.with(LeaseSpec {
@@ -79,7 +79,7 @@ impl Record {
         })
     }
 
-    /// This Lease, held by nobody; its successor need not wait.
+    /// This Lease without a holder; the successor need not wait.
     pub(super) fn released(&self, now: Timestamp) -> Lease {
         let former = self.0.spec.clone().unwrap_or_default();
         self.with(LeaseSpec {

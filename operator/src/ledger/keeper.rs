@@ -32,7 +32,7 @@ const KIND: &str = "configmap";
 /// Why nothing of a plan may be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dropped {
-    /// Somebody else wrote the ledger, or may have: what it says now has to be decided on.
+    /// Another writer wrote the ledger, or may have: the next decision has to start from what it says now.
     StartOver,
     /// It cannot be read or written, for this reason.
     Stuck(String),
@@ -100,7 +100,7 @@ impl LedgerKeeper {
         }
     }
 
-    /// This replica does not lead: whoever does writes the ledger now.
+    /// This replica does not lead: the leader writes the ledger now.
     pub fn forget(&mut self) {
         if self.standing.take().is_some() {
             self.context.view.read(|index| index.set_ledger(None));
@@ -252,7 +252,7 @@ impl LedgerKeeper {
                 self.show(ledger);
                 Ok(())
             }
-            // A 404 for a replacement says that somebody deleted it; for a create, that the namespace is missing.
+            // A 404 for a replacement says that it was deleted; for a create, that the namespace is missing.
             Answer::Refused(status) if status.code == 409 || (status.code == 404 && !is_new) => {
                 info!(error = said(&status), "another writer changed the ledger: starting over");
                 metrics.ledger.conflicts.inc();
@@ -270,7 +270,7 @@ impl LedgerKeeper {
         }
     }
 
-    /// The object to write: what somebody else put on it stays.
+    /// The object to write: what other writers put on it stays.
     fn object(&self, standing: Standing, packed: Vec<u8>) -> ConfigMap {
         let mut metadata = match standing {
             Standing::Object(metadata) => *metadata,

@@ -346,7 +346,7 @@ async fn of_two_leaders_the_second_reads_again_and_starts_over() {
 async fn after_a_lost_answer_it_is_read_before_anything_else() {
     let stored = Stored::holding(&ledger(5, &["a"]));
     let server = stored.clone();
-    // It was written; only nobody was told.
+    // It was written; only the answer was lost.
     let mut kept = kept(&[], move |asked| match (server.answer(asked), &asked.method) {
         (_, &Method::PUT) => Reply::Silence,
         (reply, _) => reply,
@@ -387,7 +387,7 @@ async fn one_that_is_deleted_is_made_up_from_quotas_and_held() {
 async fn one_that_cannot_be_read_is_made_up_from_quotas_and_replaced() {
     for (data, why) in [
         (json!({"ledger.json.gz": "bm9uc2Vuc2U="}), "Unreadable"),
-        // As a chart leaves it, or somebody who empties it.
+        // As a chart leaves it, or a person that empties it.
         (json!({}), "Missing"),
     ] {
         let stored = Stored::with(&data);

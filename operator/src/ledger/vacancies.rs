@@ -23,8 +23,8 @@ const PARALLEL: usize = 8;
 
 /// Asks the API server which Queues exist where the ledger has an entry and none is seen.
 ///
-/// A watch may be older than the ledger, and a list may be too short. Without this, the share of a deleted Queue would be
-/// nobody's until no such watch can be that old, or the share of a living Queue would be given away.
+/// A watch may be older than the ledger, and a list may be too short. Without this, the share of a deleted Queue would
+/// stay unused until no such watch can be that old, or the share of a living Queue would be given away.
 pub struct Vacancies {
     context: Context,
     retries: Backoff<Namespace>,
@@ -44,7 +44,7 @@ impl Vacancies {
     /// To be called once the ledger is known, which stands at this `version`: has the view know which of its namespaces no Queue
     /// governs.
     ///
-    /// A list that is older than the ledger proves nothing, whoever served it.
+    /// A list that is older than the ledger proves nothing.
     pub async fn confirm(&mut self, version: Option<&ResourceVersion>) {
         let doubtful = self.context.view.read(|index| index.entries_without_queue());
         self.retries.retain(|namespace| doubtful.contains(namespace));

@@ -166,7 +166,7 @@ impl<'a> Catalogue<'a> {
         self.add(Kind::Gauge, metric, collector)
     }
 
-    /// Gauges that are filled when somebody asks, by a collector of their own: declared, not registered.
+    /// Gauges that a collector of their own fills at a scrape: declared, not registered.
     pub(super) fn asked_gauges(&mut self, metric: Metric<'_>) -> Result<GaugeVec, prometheus::Error> {
         self.declare(Kind::Gauge, metric);
         GaugeVec::new(options(metric), &names(metric))
@@ -178,7 +178,7 @@ impl<'a> Catalogue<'a> {
         Gauge::with_opts(options(metric))
     }
 
-    /// What a counter is made of that is made when somebody asks.
+    /// The parts of a counter that a scrape computes.
     pub(super) fn asked_counter(&mut self, metric: Metric<'_>) -> Opts {
         self.declare(Kind::Counter, metric);
         options(metric)

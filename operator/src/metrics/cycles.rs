@@ -13,7 +13,7 @@ pub struct CycleMetrics {
     pub plan_duration: Histogram,
     /// When the last cycle ended well, in seconds since 1970.
     pub last_success: IntGauge,
-    /// 1 while nothing is taken from anybody, by why.
+    /// 1 while no quota shrinks and no pod is evicted, by reason.
     pub held: IntGaugeVec,
 }
 

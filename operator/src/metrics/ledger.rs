@@ -7,7 +7,7 @@ use super::catalogue::{Catalogue, Unit, label, metric};
 /// The metrics of the ledger.
 #[derive(Clone, Debug)]
 pub struct LedgerMetrics {
-    /// Writes that somebody else came before.
+    /// Writes that another writer came before.
     pub conflicts: IntCounter,
     /// How often it was made up from quotas, by why.
     pub rebuilds: IntCounterVec,

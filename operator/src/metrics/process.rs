@@ -31,7 +31,7 @@ const GAUGES: [Shown; 6] = [
     ),
 ];
 
-/// Looks at the process when somebody asks.
+/// Reads the state of the process at a scrape.
 #[derive(Debug)]
 pub(super) struct Process {
     cpu: Opts,
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_process_is_looked_at_when_somebody_asks() {
+    fn a_scrape_reads_the_state_of_the_process() {
         let registry = Registry::new();
         Process::declare(&mut Catalogue::new(&registry)).unwrap();
         assert!(shown(&registry, "process_resident_memory_bytes") > 100_000.0);

@@ -14,7 +14,7 @@ const CONTROLLER: &str = "queue";
 pub enum CycleResult {
     /// Everything was asked for; single refusals are tried again by themselves.
     Success,
-    /// Somebody else wrote the ledger: it is decided anew at once.
+    /// Another writer wrote the ledger: the next decision follows at once.
     Requeue,
     /// Nothing could be written, because the ledger is not known or cannot be written.
     Error,

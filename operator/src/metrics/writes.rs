@@ -90,10 +90,10 @@ impl ScalingMetrics {
 pub struct WriteMetrics {
     /// How long it took from the answer to a quota's write until admission enforced it.
     pub quota_in_force: Histogram,
-    /// Quotas that were put right after somebody changed them, by what was done to them.
+    /// Quotas that were restored after an edit, by the kind of edit.
     pub quota_repairs: IntCounterVec,
     /// Owners that were told that there is room again for refused pods, by kind.
-    pub nudges: IntCounterVec,
+    pub requeues: IntCounterVec,
     /// Writes to the API server, by kind and result.
     pub all: IntCounterVec,
     /// Events that were dropped because too many waited.
@@ -128,8 +128,8 @@ impl WriteMetrics {
                 &[label("change", "`Edited`, `Deleted`")],
                 "Quotas that were restored after another writer changed them, by change.",
             ))?,
-            nudges: into.counters(metric(
-                "quotient_nudges_total",
+            requeues: into.counters(metric(
+                "quotient_requeues_total",
                 Unit::Count,
                 &[label("kind", "`DaemonSet`, `Job`, `ReplicaSet`, `StatefulSet`")],
                 "Workloads that Quotient annotated because there is room again for their rejected pods.",

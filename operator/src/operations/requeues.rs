@@ -8,10 +8,11 @@
 
 use std::sync::Arc;
 
-use quotient_crds::names::NUDGED_ANNOTATION;
+use quotient_crds::names::REQUEUED_ANNOTATION;
 use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{Owner, OwnerKind};
+use quotient_index::ManualSelector;
 use serde_json::json;
 
 use super::Observed;
@@ -54,12 +55,12 @@ fn of(Requeue { namespace, kind, name, uid }: &Requeue, observed: &Observed<'_>)
         OwnerKind::QueueJob => name.replace('/', "-").into(),
         _ => Arc::clone(name),
     };
-    let mut patch = json!({"metadata": {"annotations": {NUDGED_ANNOTATION: observed.now.to_string()}}});
+    let mut patch = json!({"metadata": {"annotations": {REQUEUED_ANNOTATION: observed.now.to_string()}}});
     let is_job = matches!(kind, OwnerKind::Job | OwnerKind::QueueJob);
     let manual_selector = observed.index.manual_selector(namespace, &object).filter(|_| is_job);
     // A Job that chooses its pods itself keeps saying so.
-    if let Some(said) = manual_selector.filter(|said| *said != Some(true)) {
-        let other = said.is_none().then_some(false);
+    if let Some(said) = manual_selector.filter(|said| *said != ManualSelector::True) {
+        let other = (said == ManualSelector::Absent).then_some(false);
         patch.as_object_mut()?.insert("spec".to_owned(), json!({"manualSelector": other}));
     }
     Some(Operation {

@@ -21,9 +21,9 @@ const CALL: Duration = Duration::from_secs(5);
 /// How long a token that was let in stays so: a scraper comes twice a minute, and rights are seldom withdrawn.
 const REMEMBERED: Duration = Duration::from_secs(60);
 
-/// How long one who is not let in waits, with the one place that there is for such questions: nobody makes the API server
+/// How long a rejected client waits, with the one place that there is for such questions: no client makes the API server
 /// answer more than ten a second.
-const PENANCE: Duration = Duration::from_millis(200);
+const DENIED_DELAY: Duration = Duration::from_millis(200);
 
 /// How many questions there may be at the same time.
 const AT_ONCE: usize = 2;
@@ -53,7 +53,7 @@ pub(super) enum Access {
     Unclear(String),
 }
 
-/// Lets in whom the API server vouches for.
+/// Lets in the clients that the API server vouches for.
 #[derive(Clone)]
 pub(super) struct Gate {
     client: Client,
@@ -80,7 +80,7 @@ impl Gate {
         if access == Access::Granted {
             self.remember(token, right);
         } else {
-            tokio::time::sleep(PENANCE).await;
+            tokio::time::sleep(DENIED_DELAY).await;
         }
         access
     }

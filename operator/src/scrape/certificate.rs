@@ -12,10 +12,10 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs
 use tokio_rustls::rustls::{self, ServerConfig};
 use tracing::warn;
 
-/// How often files are read again: whoever renews certificates does it long before they end.
+/// How often files are read again: certificates are renewed long before they end.
 const REREAD: Duration = Duration::from_secs(60);
 
-/// The name in a certificate of our own. Nobody can check it; it only makes the connection a private one.
+/// The name in a certificate of our own. No client can check it; it only encrypts the connection.
 const OWN_NAME: &str = "quotient-operator";
 
 /// Why there is no certificate.

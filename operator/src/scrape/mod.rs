@@ -38,7 +38,7 @@ use tls::TlsListener;
 /// Where metrics are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScrapeSettings {
-    /// The address: loopback for anybody who can reach it, any other for those with a token.
+    /// The address: loopback for every client that can reach it, any other for clients with a token.
     pub listen: SocketAddr,
     /// The directory with `tls.crt` and `tls.key`; a certificate made at the start if there is none.
     pub certificate: Option<PathBuf>,

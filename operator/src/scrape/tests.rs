@@ -1,4 +1,4 @@
-//! Who is let in, on a simulated API server, and that nobody's token goes over the wire in the clear.
+//! Which clients may read, on a simulated API server, and that no token goes over the wire in the clear.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -79,9 +79,9 @@ fn served() -> Served {
 async fn only_who_is_known_and_may_read_gets_metrics() {
     let (client, log) = reviewer();
     let router = router(served(), Some(Gate::new(client)));
-    for nobody in [None, Some("Bearer wrong"), Some("Basic prometheus"), Some("Bearer ")] {
-        let (status, text) = get(&router, nobody).await;
-        assert_eq!(status, 401, "{nobody:?}");
+    for unknown in [None, Some("Bearer wrong"), Some("Basic prometheus"), Some("Bearer ")] {
+        let (status, text) = get(&router, unknown).await;
+        assert_eq!(status, 401, "{unknown:?}");
         assert!(!text.contains("quotient_"), "{text}");
     }
     let denied = "tenant needs the verb get on the non-resource URL /metrics\n";
@@ -150,7 +150,7 @@ fn evicting() -> Plan {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_an_answer_nobody_is_let_in() {
+async fn without_an_answer_no_client_is_let_in() {
     let (client, _) = client(|_| Reply::failure(403, "Forbidden", "tokenreviews is forbidden"));
     let router = router(served(), Some(Gate::new(client)));
     let (status, text) = get(&router, Some("Bearer prometheus")).await;
@@ -170,9 +170,9 @@ async fn guessing_is_slow() {
 
 /// Takes any certificate: ours is made up.
 #[derive(Debug)]
-struct Anybody;
+struct AnyCertificate;
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,
@@ -226,7 +226,8 @@ async fn beyond_loopback_it_is_encrypted() {
 
     let provider = Arc::new(ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let config = config.dangerous().with_custom_certificate_verifier(Arc::new(Anybody)).with_no_client_auth();
+    let config =
+        config.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate)).with_no_client_auth();
     let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.unwrap();
     let name = ServerName::try_from("quotient-operator").unwrap();
     let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
@@ -240,7 +241,7 @@ async fn beyond_loopback_it_is_encrypted() {
 }
 
 #[tokio::test]
-async fn on_loopback_anybody_may_read() {
+async fn on_loopback_any_client_may_read() {
     let settings = ScrapeSettings { listen: (Ipv4Addr::LOCALHOST, 0).into(), certificate: None };
     let scrapes = Scrapes::open(&settings).await.unwrap();
     assert!(scrapes.url().unwrap().starts_with("http://127.0.0.1:"));

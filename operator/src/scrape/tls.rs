@@ -1,4 +1,4 @@
-//! A listener whose connections are encrypted before anybody speaks HTTP on them.
+//! A listener whose connections are encrypted before the first HTTP request.
 //!
 //! By hand, because the crates for it would let any pod that reaches the port do harm: `tls-listener` and `axum-server` bound no
 //! handshakes, and the first logs each one that fails as an error.
@@ -25,9 +25,9 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 const AT_ONCE: usize = 16;
 
 /// How long to wait after the system could not accept a connection, for want of files perhaps.
-const BREATHER: Duration = Duration::from_secs(1);
+const ACCEPT_BACKOFF: Duration = Duration::from_secs(1);
 
-/// Hands out connections once they are encrypted, so that a slow client keeps nobody waiting.
+/// Hands out connections once they are encrypted, so that a slow client delays no other client.
 pub(super) struct TlsListener {
     address: SocketAddr,
     ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
@@ -73,7 +73,7 @@ async fn accept(
             Ok(connection) => connection,
             Err(error) => {
                 debug!(%error, "a connection was not accepted");
-                tokio::time::sleep(BREATHER).await;
+                tokio::time::sleep(ACCEPT_BACKOFF).await;
                 continue;
             }
         };
@@ -82,7 +82,7 @@ async fn accept(
         tokio::spawn(async move {
             let _place = place;
             match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
-                // Only fails when nobody serves any more.
+                // Only fails once the server has ended.
                 Ok(Ok(stream)) => drop(sender.send((stream, address)).await),
                 Ok(Err(error)) => debug!(%error, %address, "no encryption was agreed on"),
                 Err(_) => debug!(%address, "no encryption was agreed on in time"),

@@ -9,9 +9,9 @@ use quotient_engine::reason::Reason;
 use tokio::time::Instant;
 
 use super::obstacle;
-use crate::particulars::{StatusDetails, kept};
+use crate::status_details::{StatusDetails, kept};
 
-/// Why nobody leaves for a queue.
+/// Why no pod is evicted for a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
     /// What kept the first pod, such as [`Reason::Budget`]; or what keeps all.
@@ -36,7 +36,7 @@ pub(crate) struct Refusal<'a> {
 /// Every queue that lacks something, and whose victims were refused or would be, do not go or must not.
 pub(crate) fn blocked_queues(
     plan: &Plan,
-    particulars: &StatusDetails,
+    details: &StatusDetails,
     refusals: &[Refusal<'_>],
     now: Instant,
 ) -> BTreeMap<QueueName, Blocked> {
@@ -50,7 +50,7 @@ pub(crate) fn blocked_queues(
         let stands = |refusal: &&Refusal<'_>| now < refusal.until || wanted.contains(refusal.pod);
         let of_it = refusals.iter().filter(|refusal| refusal.beneficiary == Some(name)).filter(stands);
         refused(of_it).or_else(|| match starved? {
-            Reason::Blocked => Some(protected(plan, particulars, refusals, name)),
+            Reason::Blocked => Some(protected(plan, details, refusals, name)),
             Reason::StuckTerminating => stuck(plan),
             reason if plan.held == Some(reason) => {
                 Some(Blocked { reason, message: obstacle(reason).to_owned() })
@@ -61,7 +61,7 @@ pub(crate) fn blocked_queues(
     short.filter_map(|(name, queue)| Some((name.clone(), of_queue(name, queue.starved)?))).collect()
 }
 
-/// Who should have been gone, if anybody.
+/// The pods that should have been gone, if any.
 fn stuck(plan: &Plan) -> Option<Blocked> {
     let pod = plan.overdue.first()?;
     let are = match plan.overdue.len() {
@@ -81,18 +81,13 @@ fn refused<'a>(mut refusals: impl Iterator<Item = &'a Refusal<'a>>) -> Option<Bl
 }
 
 /// What no eviction is asked for, because it would be refused.
-fn protected(
-    plan: &Plan,
-    particulars: &StatusDetails,
-    refusals: &[Refusal<'_>],
-    queue: &QueueName,
-) -> Blocked {
+fn protected(plan: &Plan, details: &StatusDetails, refusals: &[Refusal<'_>], queue: &QueueName) -> Blocked {
     let mut others = kept(plan).filter(|passed| passed.queue != *queue);
     let Some(PassedOver { pod, queue: giver, reason }) = others.next() else {
         let message = "the pods that hold what the queue lacks may not be evicted now".to_owned();
         return Blocked { reason: Reason::Budget, message };
     };
-    let budgets = particulars.budgets.get(&pod.uid).map(Vec::as_slice).unwrap_or_default();
+    let budgets = details.budgets.get(&pod.uid).map(Vec::as_slice).unwrap_or_default();
     let refusal = refusals.iter().find(|refusal| refusal.pod == pod);
     let why = match (reason, refusal.map(|refusal| refusal.why)) {
         (Reason::EvictionRefused, Some(why)) => why.to_owned(),
@@ -181,7 +176,7 @@ mod tests {
     /// What is told so long after the eviction of `refused` for the gainer was put off.
     fn told_at(plan: &Plan, budgets: &[&str], refused: Option<&str>, over: Duration) -> Option<String> {
         let budgets = budgets.iter().map(|name| Arc::from(*name)).collect();
-        let particulars = StatusDetails { budgets: [("web-0".into(), budgets)].into() };
+        let details = StatusDetails { budgets: [("web-0".into(), budgets)].into() };
         let (now, gainer) = (Instant::now(), gainer());
         let refused = refused.map(id);
         let refusal = |pod| Refusal {
@@ -191,7 +186,7 @@ mod tests {
             until: now + Duration::from_secs(10),
         };
         let refusals: Vec<_> = refused.iter().map(refusal).collect();
-        let blocked = blocked_queues(plan, &particulars, &refusals, now + over);
+        let blocked = blocked_queues(plan, &details, &refusals, now + over);
         blocked.get(&gainer).map(|blocked| format!("{}: {}", blocked.reason, blocked.message))
     }
 
@@ -251,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_blocked_who_is_not_short_or_waits_for_something_else() {
+    fn a_queue_that_is_not_starved_or_waits_for_something_else_is_not_blocked() {
         assert_eq!(told(&plan(Reason::Fenced, vec![passed("web-0", Reason::Budget)]), &[], None), None);
         let mut served = plan(Reason::Blocked, Vec::new());
         for queue in served.queues.values_mut() {

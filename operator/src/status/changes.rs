@@ -30,9 +30,9 @@ const NORMAL: Duration = Duration::from_secs(2);
 const AT_ONCE: usize = 50;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How long the same status is not sent again to a Queue that does not show it: it cannot be read back, or somebody
-/// else writes it, too.
-const STUBBORN: Duration = Duration::from_secs(60);
+/// How long the same status is not sent again to a Queue that does not show it: it cannot be read back, or another
+/// writer writes it, too.
+const STATUS_RESEND_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Remembers, per Queue, what keeps its status from being written too often.
 pub(super) struct StatusChanges {
@@ -161,7 +161,7 @@ impl StatusChanges {
         }
         let stubborn =
             self.sent.get(queue).filter(|(_, uid, sent)| *uid == observed.uid && sent.same_meaning(wanted));
-        let stubborn = stubborn.and_then(|(at, ..)| at.checked_add(STUBBORN));
+        let stubborn = stubborn.and_then(|(at, ..)| at.checked_add(STATUS_RESEND_INTERVAL));
         match self.retries.until(queue).max(stubborn) {
             Some(until) if until > now => When::At(until),
             _ => when,

@@ -33,13 +33,13 @@ pub struct Circumstances {
 pub enum QuotaState {
     /// The amounts of the plan are enforced.
     InForce,
-    /// They will be in a moment: a normal write takes some milliseconds, which is no news for anybody.
+    /// They will be in a moment: a normal write takes some milliseconds, which is no news.
     Settling,
     /// They have been written, or should have been, for longer than is normal.
     Waiting,
     /// The API server refuses the write.
     Refused(String),
-    /// Somebody else changes it again and again, as the text says.
+    /// Another writer changes it again and again, as the text says.
     Contested(String),
 }
 

@@ -25,7 +25,7 @@ pub enum When {
 /// How long what only informs has to wait for more of its kind: pods come and go in groups.
 const GATHER: Duration = Duration::from_secs(1);
 
-/// So many times as long as usual is waited with what only others have changed. Every pod of anybody's moves everybody's fair
+/// So many times as long as usual is waited with what only others have changed. Every pod of any queue moves every deserved
 /// share a little.
 const OF_OTHERS: u32 = 20;
 

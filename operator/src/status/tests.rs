@@ -148,7 +148,7 @@ fn what_is_lacking_is_measured_in_whole_pods() {
     let status = status(&plan(queue), None, &normal(), 10);
     assert!(
         message(&status, "Starved").starts_with(
-            "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi (cpu 4, memory 9Gi in whole pods) because pods of"
+            "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi (cpu 4, memory 9Gi in whole pods) because terminating"
         ),
         "{}",
         message(&status, "Starved")
@@ -272,7 +272,7 @@ fn a_pause_shows_in_a_condition_with_its_end() {
         "True Paused: Quotient lowers no quota and evicts no pod here because queue org/research is paused until \
          2026-12-01T08:00:00Z. The pause ends by itself. To end it now, remove spec.pausedUntil of that queue"
     );
-    // Somebody deleted the quota: it stays so, and that is no failure.
+    // The quota was deleted: it stays so, and that is no failure.
     let left = QueuePlan { quota_left_alone: true, quota_in_force: false, ..queue };
     let waiting = Circumstances { quota: QuotaState::Waiting, ..normal() };
     let told = status(&plan(left), None, &waiting, 10);

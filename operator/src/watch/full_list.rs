@@ -77,7 +77,7 @@ impl FullList {
         });
     }
 
-    /// Waits until somebody asks.
+    /// Waits until a task asks for a full list.
     pub(crate) async fn wanted(&self) {
         self.0.wanted.notified().await;
     }

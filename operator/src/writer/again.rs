@@ -8,7 +8,7 @@ use quotient_engine::plan::{Eviction, PodId};
 use tokio::time::Instant;
 
 /// How long one pod is not asked for again.
-const REST: Duration = Duration::from_secs(30);
+const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Which terminating pods were evicted again.
 ///
@@ -34,7 +34,7 @@ impl Again {
         wanted: impl Iterator<Item = &'a Eviction>,
         now: Instant,
     ) -> BTreeSet<PodUid> {
-        let again = |asked: &Asked| asked.at.checked_add(REST).unwrap_or(asked.at);
+        let again = |asked: &Asked| asked.at.checked_add(RETRY_INTERVAL).unwrap_or(asked.at);
         let mut due: BTreeSet<PodUid> = wanted.map(|eviction| eviction.pod.uid.clone()).collect();
         self.asked.retain(|uid, asked| due.contains(uid) || now < again(asked));
         let waiting = |uid: &PodUid| self.asked.get(uid).map(again).filter(|again| now < *again);
@@ -47,7 +47,7 @@ impl Again {
     pub(super) fn asked(&mut self, pod: &PodId, now: Instant) {
         let told = self.asked.get(&pod.uid).is_some_and(|asked| asked.told);
         self.asked.insert(pod.uid.clone(), Asked { at: now, told });
-        let again = now.checked_add(REST);
+        let again = now.checked_add(RETRY_INTERVAL);
         self.next = self.next.into_iter().chain(again).min();
     }
 
@@ -87,14 +87,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_went_is_forgotten_and_wakes_nobody() {
+    async fn a_pod_that_is_gone_is_forgotten_and_triggers_no_cycle() {
         let mut again = Again::default();
         let now = Instant::now();
         again.asked(&eviction("1").pod, now);
-        assert_eq!(again.next(), Some(now + REST));
+        assert_eq!(again.next(), Some(now + RETRY_INTERVAL));
         assert!(again.due([].iter(), now).is_empty());
         assert_eq!(again.next(), None);
-        again.due([].iter(), now + REST);
+        again.due([].iter(), now + RETRY_INTERVAL);
         assert!(again.asked.is_empty());
     }
 }

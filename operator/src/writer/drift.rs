@@ -1,4 +1,4 @@
-//! Quotas that somebody else changes.
+//! Quotas that other writers change.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -48,7 +48,7 @@ impl Drift {
     }
 
     /// Forgets Queues that are gone, and who waits. `uid` says which Queue has a name now: garbage collection deletes the quota
-    /// of a former one, and that is no change by somebody else.
+    /// of a former one, and that is no edit.
     pub(super) fn begin<'a>(&mut self, now: Instant, uid: impl Fn(&QueueName) -> Option<&'a QueueUid>) {
         let interval = self.interval;
         self.written
@@ -57,7 +57,7 @@ impl Drift {
         self.waiting.clear();
     }
 
-    /// What somebody did to the quota of `queue` since we wrote it; it stands as `observed` now.
+    /// What another writer did to the quota of `queue` since we wrote it; it is `observed` now.
     pub(super) fn change(&self, queue: &QueueName, observed: Option<&ObservedQuota>) -> Option<Change> {
         let written = self.written.get(queue)?;
         match observed {
@@ -81,7 +81,7 @@ impl Drift {
         true
     }
 
-    /// We wrote the quota of `queue`, and it stands as `observed`; `repairs` if somebody had changed it.
+    /// We wrote the quota of `queue`, and it is `observed`; `repairs` if another writer had changed it.
     pub(super) fn wrote(
         &mut self,
         queue: &QueueName,
@@ -98,7 +98,7 @@ impl Drift {
         }
     }
 
-    /// Nobody knows what the quota of `queue` is by now.
+    /// The quota of `queue` is unknown by now.
     pub(super) fn lost_sight(&mut self, queue: &QueueName) {
         self.written.remove(queue);
     }
@@ -108,7 +108,7 @@ impl Drift {
         self.waiting.values().map(|(due, _)| *due).min()
     }
 
-    /// The quotas that somebody changes faster than they are put right, in words for their Queues.
+    /// The quotas that other writers change faster than they are restored, in words for their Queues.
     pub(super) fn contested(&self) -> impl Iterator<Item = (&QueueName, String)> {
         let seconds = self.interval.as_secs();
         self.waiting.iter().map(move |(queue, (_, change))| {
@@ -181,7 +181,7 @@ mod tests {
         for second in 0..100 {
             let now = start + Duration::from_secs(second);
             drift.begin(now, |_| Some(&uid));
-            // Somebody changes it every ten seconds, and it stays changed until it is put right.
+            // Another writer changes it every ten seconds, and it stays changed until it is restored.
             if second % 10 == 0 {
                 drift.wrote(&queue(), Some(&quota("1", 7, 4000)), false, now);
             }

@@ -18,7 +18,7 @@ pub(super) enum EvictionOutcome {
     Refused(Refusal, String),
     /// The API server could not do it now, which says nothing about the pod.
     Busy(String),
-    /// Nobody knows.
+    /// The outcome is unknown.
     Unknown(String),
 }
 
@@ -92,7 +92,7 @@ fn refused(status: &Status) -> EvictionOutcome {
     match status.code {
         404 => EvictionOutcome::Gone,
         409 if is_another_life(&status.message) => EvictionOutcome::Gone,
-        // Somebody wrote the pod or its budget at the same moment. No reason to take another pod instead.
+        // The pod or its budget was written at the same moment. No reason to evict another pod instead.
         409 => EvictionOutcome::Busy(said(status)),
         429 => match budget(status) {
             Some(why) => EvictionOutcome::Refused(Refusal::Budget, why),

@@ -18,8 +18,8 @@ use crate::clock::Clock;
 use crate::context::Context;
 use crate::events::{Notice, Reclaimed};
 use crate::executor::{Operation, Outcome, Purpose};
-use crate::particulars::StatusDetails;
 use crate::status::{Blocked, blocked_queues};
+use crate::status_details::StatusDetails;
 
 /// How long a pod counts as leaving when that is only assumed.
 const ASSUMED: Duration = Duration::from_secs(10);

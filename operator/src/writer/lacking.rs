@@ -58,7 +58,7 @@ impl Room {
                 room.set(resource.clone(), left);
             }
         }
-        // What is not in force yet lets nobody in.
+        // A quota that is not enforced yet admits no pod.
         let pending = quota.hard.iter().filter(|(resource, _)| quota.enforced.get(resource).is_none());
         for (resource, _) in pending {
             room.set(resource.clone(), Amount::ZERO);

@@ -15,10 +15,10 @@ mod evictions;
 mod gates;
 mod lacking;
 mod limit_ranges;
-mod nudges;
 mod queue_jobs;
 mod quotas;
 mod refusals;
+mod requeues;
 mod scalings;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -37,15 +37,15 @@ use crate::context::Context;
 use crate::executor::{Class, Completed, Executor, Operation, Outcome, Pace, Purpose, TurnLength};
 use crate::ledger::{Dropped, LedgerKeeper, Vacancies};
 use crate::operations::{Observed, Requeue, operations, queue_jobs::next_expiry};
-use crate::particulars::StatusDetails;
 use crate::settings::{LedgerSettings, WriteSettings};
 use crate::status::{Blocked, JobStatuses};
+use crate::status_details::StatusDetails;
 use crate::view::View;
 use evictions::Evictions;
 use limit_ranges::LimitRanges;
-use nudges::Nudger;
 use queue_jobs::RefusedJobs;
 use quotas::Quotas;
+use requeues::Requeuer;
 use scalings::Scalings;
 
 /// Carries out plans, one after the other.
@@ -55,7 +55,7 @@ pub struct Writer {
     vacancies: Vacancies,
     executor: Executor,
     memory: Memory,
-    nudger: Nudger,
+    requeuer: Requeuer,
     /// The controllers that are to look again.
     requeues: Vec<Requeue>,
     /// The quotas to count anew, each with whether by the second of both writes.
@@ -103,7 +103,7 @@ impl Writer {
                 job_statuses: JobStatuses::default(),
                 next_expiry: None,
             },
-            nudger: Nudger::default(),
+            requeuer: Requeuer::default(),
             requeues: Vec::new(),
             recounts: BTreeSet::new(),
             next_proof: None,
@@ -154,7 +154,7 @@ impl Writer {
 
     /// Finds the controllers in `snapshot` that are to be told that there is room for their pods. Each counts as told.
     pub fn find_requeues(&mut self, snapshot: &Snapshot) {
-        self.requeues = self.nudger.due(snapshot, charged(&self.memory.context.view), Instant::now());
+        self.requeues = self.requeuer.due(snapshot, charged(&self.memory.context.view), Instant::now());
     }
 
     /// Writes the quotas of `plan`. Returns when every call was answered or timed out.
@@ -162,9 +162,9 @@ impl Writer {
         // Before the quotas that refuse what they make up for.
         self.carry_out(&[Class::LimitRange], plan).await;
         self.carry_out(&[Class::Quota], plan).await;
-        self.nudger.risen(self.memory.quotas.take_risen());
+        self.requeuer.risen(self.memory.quotas.take_risen());
         let both = |namespace: Namespace| [(namespace.clone(), false), (namespace, true)];
-        self.recounts = self.nudger.take_recounts().into_iter().flat_map(both).collect();
+        self.recounts = self.requeuer.take_recounts().into_iter().flat_map(both).collect();
         self.carry_out(&[Class::Recount], plan).await;
         if let Some(namespace) = self.proof(plan) {
             self.prove(namespace, plan).await;
@@ -196,7 +196,7 @@ impl Writer {
     /// Carries out what `plan` says of sizes of workloads. Returns when every call was answered or timed out.
     pub async fn scale(&mut self, plan: &Plan) {
         self.carry_out(&[Class::Scaling], plan).await;
-        self.nudger.promised(plan);
+        self.requeuer.promised(plan);
     }
 
     /// Has Jobs and statuses of QueueJobs say what `plan` does. Returns when every call was answered or timed out.
@@ -284,7 +284,7 @@ impl Writer {
             self.memory.scalings.next_retry(),
             self.memory.job_statuses.next_retry(),
             self.memory.next_expiry,
-            self.nudger.next(),
+            self.requeuer.next(),
             self.next_proof,
         ];
         all.into_iter().flatten().min()
@@ -329,7 +329,7 @@ impl Memory {
             }
             Purpose::Recount { namespace, is_second } => recounted(namespace, *is_second, completed),
             Purpose::Requeue { namespace, kind, name, .. } => {
-                nudges::settle((namespace, *kind, name), completed, context);
+                requeues::settle((namespace, *kind, name), completed, context);
             }
             Purpose::Eviction { eviction, queue, started } => {
                 self.evictions.settle(eviction, (queue.as_ref(), *started), &completed.outcome);

@@ -7,7 +7,7 @@ use quotient_operator::metrics::{Kind, Metrics, declarations};
 
 use crate::promql::selectors;
 
-/// Labels that Prometheus and whoever configures it add to every series.
+/// Labels that Prometheus and its configuration add to every series.
 const OF_TARGETS: [&str; 4] = ["instance", "job", "pod", "cluster"];
 
 /// Every series there may be, by name, with its labels.
@@ -52,7 +52,7 @@ impl Exported {
         assert!(!asked.is_empty(), "{place} asks for nothing: {expression}");
         for selector in asked {
             let labels = self.0.get(&selector.name);
-            let labels = labels.unwrap_or_else(|| panic!("{place}: nobody exports {}", selector.name));
+            let labels = labels.unwrap_or_else(|| panic!("{place}: no metric {} is exported", selector.name));
             if selector.name.contains(':') {
                 continue;
             }

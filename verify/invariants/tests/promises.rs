@@ -345,7 +345,7 @@ fn what_is_not_the_operators() {
     court.write(true, ("resourcequotas", ""), ("loser", "of-the-team"), None, Some(json!({})));
     court.write(true, ("resourcequotas", ""), ("loser", "quotient"), None, None);
     court.write(true, ("secrets", ""), ("loser", "key"), None, Some(json!({})));
-    let owner = |note: &str, replicas: u32| json!({"metadata": {"annotations": {"quotient.dev/nudged": note}}, "spec": {"replicas": replicas}});
+    let owner = |note: &str, replicas: u32| json!({"metadata": {"annotations": {"quotient.dev/requeued-at": note}}, "spec": {"replicas": replicas}});
     court.other("replicasets", "gainer", "web", Some(owner("1", 2)));
     court.write(true, ("replicasets", ""), ("gainer", "web"), None, Some(owner("2", 2)));
     court.write(true, ("replicasets", ""), ("gainer", "web"), None, Some(owner("3", 1)));
@@ -362,7 +362,7 @@ fn what_is_not_the_operators() {
 #[test]
 fn a_job_is_woken_by_what_means_the_same() {
     let job = |note: &str, said: Option<bool>, parallelism: u32| {
-        let mut job = json!({"metadata": {"annotations": {"quotient.dev/nudged": note}}, "spec": {"parallelism": parallelism}});
+        let mut job = json!({"metadata": {"annotations": {"quotient.dev/requeued-at": note}}, "spec": {"parallelism": parallelism}});
         if let Some(said) = said {
             job["spec"]["manualSelector"] = said.into();
         }

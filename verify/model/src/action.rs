@@ -29,9 +29,9 @@ pub enum Action {
     Crash(usize),
     /// Fault: a running pod of a queue ends by itself.
     Die(usize, u8),
-    /// Fault: somebody raises the quota of a queue to the whole capacity.
+    /// Fault: a person raises the quota of a queue to the whole capacity.
     Raise(usize),
-    /// Fault: somebody deletes the ledger.
+    /// Fault: a person deletes the ledger.
     Forget,
     /// The Queues state another demand.
     Demand,

@@ -1,6 +1,6 @@
 //! One representative of all states that differ only in the names of ids and generations.
 //!
-//! Nothing depends on an id or a generation but its order among those that somebody remembers. So they are counted
+//! Nothing depends on an id or a generation but its order among those that are remembered. So they are counted
 //! anew after every step, without gaps, and the world stays finite however long it runs.
 
 use crate::cluster::{Cluster, Generation, MOST_QUEUES, Version};
@@ -32,7 +32,7 @@ impl World {
         self
     }
 
-    /// A version of the ledger that nobody has heard of.
+    /// An unknown version of the ledger.
     pub(crate) fn fresh_version(&self) -> Version {
         let mut most = 0;
         self.clone().each_version(&mut |version| most = most.max(*version));

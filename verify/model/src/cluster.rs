@@ -23,10 +23,10 @@ pub struct Quota {
     pub hard: u8,
     /// `status.hard`: what admission enforces.
     pub enforced: u8,
-    /// `status.used`: what admission has charged, pods that nobody has been told of included. 0 where the scenario
+    /// `status.used`: what admission has charged, pods that no watch has shown included. 0 where the scenario
     /// leaves it out.
     pub used: u8,
-    /// The generation that whoever wrote it last put on it. People do not.
+    /// The generation that its last writer put on it. People put none.
     pub generation: Generation,
 }
 
@@ -39,7 +39,7 @@ pub struct Cluster {
     pub quotas: PerQueue<Option<Quota>>,
     /// The pods of each queue.
     pub pods: PerQueue<Pods>,
-    /// The ledger; none before anybody has written it, or if somebody deleted it.
+    /// The ledger; none before its first write, or once it is deleted.
     pub ledger: Option<Ledger>,
     /// In what an operator sees: whether the pods are older than the ledger. Only in Gate mode does it matter.
     pub pods_are_older: bool,
@@ -88,7 +88,7 @@ impl Cluster {
         self.quotas[at].map_or(charged, |quota| quota.enforced.max(charged))
     }
 
-    /// Whether some quota bears a stamp that the ledger has not come to yet: somebody has written it since.
+    /// Whether some quota bears a stamp that the ledger has not come to yet: it has been written since.
     pub fn is_behind(&self) -> bool {
         let newest = self.quotas.iter().flatten().map(|quota| quota.generation).max();
         self.ledger.is_some_and(|ledger| Some(ledger.generation) < newest)

@@ -11,8 +11,8 @@ use crate::world::{Broken, World};
 
 /// What is lent is never lent twice: Σ max(status.hard, charged) ≤ C.
 pub const ROOM: &str = "nothing is granted twice";
-/// Nobody is evicted from a queue that is left with less than it ever deserved.
-pub const NEED: &str = "nobody goes without need";
+/// No pod is evicted from a queue that is left with less than it ever deserved.
+pub const NEED: &str = "no pod is evicted without need";
 /// No queue loses more pods than it ever had above its share.
 pub const FEW: &str = "no more go than have to";
 /// What an older ledger said never replaces what a newer one said.
@@ -23,11 +23,11 @@ pub const LOANS: &str = "no gate is removed above the ledger";
 pub const FREED: &str = "what is freed is owed before it is freed";
 /// What the ledger grants and what it owes are there once: Σ granted + Σ owed ≤ C.
 pub const ONCE: &str = "what is granted and owed fits into the capacity";
-/// Where nothing can happen any more, everybody has what they deserve, and no more.
+/// Where nothing can happen any more, every queue has what it deserves, and no more.
 pub const REST: &str = "every rest is a good one";
 
 impl Stage {
-    /// Whether what queues can occupy fits the nodes. Whoever raises a quota by hand lends what is not there, until
+    /// Whether what queues can occupy fits the nodes. A person that raises a quota lends what is not there, until
     /// an operator takes it back.
     fn has_room(&self, world: &World) -> bool {
         let occupied = self.scenario.each().map(|at| self.occupied(&world.truth, at)).sum::<u8>();
@@ -104,9 +104,9 @@ impl Stage {
 
     /// Whether every queue has what it deserves, in force and in use: A = D, used = D, nothing promised.
     ///
-    /// Where somebody raised a quota by hand, a pod that this let in may wait for a node above its queue's share: it goes
+    /// Where a person raised a quota, a pod that this let in may wait for a node above its queue's share: it goes
     /// only if it is above the share and a unit of another queue needs it, and here every queue runs all that it deserves.
-    /// Evicting it would serve nobody.
+    /// Evicting it would help no queue.
     pub fn is_good(&self, world: &World) -> bool {
         self.scenario.each().all(|at| {
             let deserved = self.memo.deserved(world.truth.demand, at);
@@ -154,7 +154,7 @@ impl Model for Stage {
             Property::always(FREED, |_, world: &World| world.broken != Some(Broken::NotOwed)),
             Property::always(ONCE, Self::promises_once),
             Property::always(REST, |stage, world| stage.is_good(world) || !stage.rests(world)),
-            Property::sometimes("everybody is served", |stage: &Self, world: &World| {
+            Property::sometimes("every queue is served", |stage: &Self, world: &World| {
                 usize::from(world.truth.demand) + 1 == stage.scenario.demands.len() && stage.is_good(world)
             }),
         ];
@@ -164,7 +164,7 @@ impl Model for Stage {
                 laws.push(Property::sometimes(name, condition));
             }
         };
-        sometimes(faults.crashes > 0, "somebody dies in the middle", |stage, world| {
+        sometimes(faults.crashes > 0, "an operator dies in the middle", |stage, world| {
             world.happened.crashes == stage.scenario.faults.crashes
         });
         sometimes(faults.late > 0, "every late write was late", |stage, world| {
@@ -175,8 +175,8 @@ impl Model for Stage {
         sometimes(faults.deaths > 0, "pods end by themselves", |stage, world| {
             world.happened.deaths == stage.scenario.faults.deaths
         });
-        sometimes(faults.raises > 0, "somebody raises a quota", |_, world| world.happened.raises > 0);
-        sometimes(faults.losses > 0, "somebody deletes the ledger", |_, world| world.happened.losses > 0);
+        sometimes(faults.raises > 0, "a person raises a quota", |_, world| world.happened.raises > 0);
+        sometimes(faults.losses > 0, "a person deletes the ledger", |_, world| world.happened.losses > 0);
         laws
     }
 }

@@ -35,7 +35,7 @@ pub struct Entry {
     pub changed: Generation,
 }
 
-/// When everything before now happened: long ago to whoever waits, and a moment ago to who counts requests on their way.
+/// When everything before now happened: long ago for a wait, and a moment ago for requests in flight.
 const BEFORE: Timestamp = Timestamp::from_seconds(900);
 
 /// The generation as the engine has it.

@@ -1,7 +1,7 @@
 //! The pods of one queue, as sets of ids.
 
 /// The pods of one queue. Each requests one unit; a lower id is an older pod, and none is ever used again while
-/// anybody remembers it.
+/// it is remembered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pods {
     /// Created, and gated: they use nothing.

@@ -17,7 +17,7 @@ use crate::write::{Base, LedgerWrite, QuotaWrite, Work};
 pub enum Protocol {
     /// All quotas are set to what is deserved, then pods are evicted.
     AllAtOnce,
-    /// Shrink, evict, grow; nobody waits until a lower quota is in force.
+    /// Shrink, evict, grow, without a wait until a lower quota is enforced.
     NoWait,
     /// Waits, but different leaders may choose different victims.
     AnyVictims,
@@ -105,7 +105,7 @@ fn without_ledger(scenario: &Scenario, seen: &Cluster) -> Work {
     work
 }
 
-/// The write of `hard` that only takes effect if nobody has written the quota of `at` since it was seen.
+/// The write of `hard` that only takes effect if no other writer has written the quota of `at` since it was seen.
 fn next_write(seen: &Cluster, at: usize, hard: u8) -> QuotaWrite {
     match seen.quotas[at] {
         None => QuotaWrite { hard, lowers: true, generation: 1, based_on: Base::Absent },

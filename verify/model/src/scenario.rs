@@ -46,9 +46,9 @@ pub struct Faults {
     pub late: u8,
     /// A running pod ends by itself.
     pub deaths: u8,
-    /// Somebody raises a quota to the whole capacity.
+    /// A person raises a quota to the whole capacity.
     pub raises: u8,
-    /// Somebody deletes the ledger.
+    /// A person deletes the ledger.
     pub losses: u8,
 }
 
@@ -65,7 +65,7 @@ impl Scenario {
         self.demands.iter().map(|demand| demand[at]).chain([self.pods[at]]).max().unwrap_or(0)
     }
 
-    /// Whether quotas tell what is charged. It is left out where nobody reads it.
+    /// Whether quotas tell what is charged. It is left out where no rule reads it.
     pub fn tells_used(&self) -> bool {
         self.protocol == Protocol::Ledger(Rules::AndUsed)
     }

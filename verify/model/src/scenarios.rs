@@ -1,4 +1,4 @@
-//! The scenarios that are exhausted: small ones with every change, large ones when somebody has the time.
+//! The scenarios that are exhausted: small ones with every change, large ones on demand.
 
 use crate::cluster::Kind;
 use crate::protocol::Protocol;

@@ -228,7 +228,7 @@ impl Stage {
         // Without a quota nothing is refused. It counts gated pods as all others.
         let admitted = world.truth.quotas[at].is_none_or(|quota| count(pods.all()) < quota.enforced);
         if wanted && admitted {
-            // Younger than every pod that anybody has ever heard of.
+            // Younger than every known pod.
             let id = 16 - known.leading_zeros();
             assert!(id < 16, "no more than 16 pods of a queue are remembered at once");
             if self.scenario.is_in_gate_mode() {

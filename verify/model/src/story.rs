@@ -86,8 +86,8 @@ fn step(stage: &Stage, world: &World, action: Action) -> String {
         Action::Bind(at) => format!("a pod of {} starts", queue(at)),
         Action::Gone(at, id) => format!("pod {}{id} is gone", queue(at)),
         Action::Die(at, id) => format!("pod {}{id} ends by itself", queue(at)),
-        Action::Raise(at) => format!("somebody raises the quota of {}", queue(at)),
-        Action::Forget => "somebody deletes the ledger".to_owned(),
+        Action::Raise(at) => format!("a person raises the quota of {}", queue(at)),
+        Action::Forget => "a person deletes the ledger".to_owned(),
         Action::Demand => {
             let next = &stage.scenario.demands[usize::from(world.truth.demand) + 1];
             let asks = stage.scenario.each().map(|at| format!("{} asks for {}", queue(at), next[at]));

@@ -102,7 +102,7 @@ fn namespace(
             created: Timestamp::from_seconds(i64::from(id)),
             started: bound.then(|| Timestamp::from_seconds(100 + i64::from(id))),
             deletion: (pods.terminating & (1 << id) != 0).then(|| now.plus_seconds(30)),
-            // Nobody else deletes any.
+            // No other writer deletes any.
             evicted: pods.terminating & (1 << id) != 0,
             ..Pod::default()
         }

@@ -64,7 +64,7 @@ pub enum Outcome {
 }
 
 impl Write {
-    /// Carries the write out on `cluster`; `fresh` is a version that nobody has heard of.
+    /// Carries the write out on `cluster`; `fresh` is an unknown version.
     pub fn land(&self, cluster: &mut Cluster, fresh: Version) -> Outcome {
         match *self {
             Self::Ledger(write) => {
@@ -85,7 +85,7 @@ impl Write {
                 if !holds {
                     return Outcome::Conflict;
                 }
-                // A new quota restricts nobody until its controller has seen it: admission refuses everything.
+                // A new quota restricts no pod until its controller has seen it: admission refuses everything.
                 let kept = standing.unwrap_or_default();
                 *standing = Some(Quota { hard: write.hard, generation: write.generation, ..kept });
                 Outcome::Done
@@ -110,7 +110,7 @@ impl Write {
         }
     }
 
-    /// The write as it is sent by somebody who sees `quotas` now; none if it is not sent at all.
+    /// The write as it is sent by a writer that sees `quotas` now; none if it is not sent at all.
     pub fn sent(self, quotas: &PerQueue<Option<Quota>>) -> Option<Self> {
         let Self::Quota(at, write) = self else { return Some(self) };
         let Base::UpTo(latest) = write.based_on else { return Some(self) };
@@ -134,7 +134,7 @@ impl Write {
 /// What an operator still has to write, in the order of the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Work {
-    /// The ledger first: if somebody else wrote it, all of this is void.
+    /// The ledger first: if another writer wrote it, all of this is void.
     pub ledger: Option<LedgerWrite>,
     /// Then quotas, those that are lowered first.
     pub quotas: PerQueue<Option<QuotaWrite>>,

@@ -114,6 +114,6 @@ fn pods_seen_later_than_quotas() {
 
 /// A model in which nothing happens cannot pass.
 #[test]
-fn nobody_acts() {
-    refuted(&Scenario { operators: 0, ..halves("nobody acts") }, REST);
+fn no_operator_acts() {
+    refuted(&Scenario { operators: 0, ..halves("no operator acts") }, REST);
 }

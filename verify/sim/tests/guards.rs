@@ -343,7 +343,7 @@ fn what_cannot_be_read_is_told_so_once() {
 }
 
 /// Two queues share eight cpu. The pods of the second cannot start, because no scheduler looks at them.
-fn claimed_in_vain(hold: serde_json::Value) -> World {
+fn claimed_in_vain(hold: &serde_json::Value) -> World {
     let mut world = World::new(9);
     for (kind, object) in build::node_and_teams("8", "8Gi", 2) {
         world.create(kind, object);
@@ -353,15 +353,15 @@ fn claimed_in_vain(hold: serde_json::Value) -> World {
         world.create(kind, queue);
     }
     world.start(OperatorOptions::default());
-    let mut held = build::work("1", "1Gi");
+    let mut unheard = build::work("1", "1Gi");
     for (name, value) in hold.as_object().into_iter().flatten() {
-        held[name] = value.clone();
+        unheard[name] = value.clone();
     }
     let web = build::replica_set("team-1", "web", 8, &build::work("1", "1Gi"));
     world.at(seconds(6), human(Call::create(Kind::ReplicaSet, web)));
     world.at(
         seconds(60),
-        human(Call::create(Kind::ReplicaSet, build::replica_set("team-2", "web", 8, &held))),
+        human(Call::create(Kind::ReplicaSet, build::replica_set("team-2", "web", 8, &unheard))),
     );
     world.run_for(seconds(120));
     world
@@ -374,7 +374,7 @@ fn pods_that_no_scheduler_looks_at_claim_nothing_for_ever() {
     for hold in
         [json!({"schedulingGates": [{"name": "example.org/other"}]}), json!({"schedulerName": "none"})]
     {
-        let mut world = claimed_in_vain(hold.clone());
+        let mut world = claimed_in_vain(&hold);
         assert_eq!((world.running("team-1", "cpu"), world.evictions()), ("4".to_owned(), 4), "{hold}");
         let is_back = |_| {
             world.run_for(seconds(5));

@@ -55,7 +55,7 @@ pub(super) fn ensure_all(
         return Ok(());
     }
     let _lock = lock(directory)?;
-    // Somebody else may have built them while we waited for the lock.
+    // Another process may have built them during the wait for the lock.
     let missing = missing(module, directory);
     if missing.is_empty() {
         return Ok(());
@@ -150,7 +150,7 @@ fn end_of(output: &[u8]) -> String {
 
 /// Writes to standard error itself, which the test harness does not capture: a build of minutes must be seen.
 fn progress(line: &str) {
-    // Nobody may be reading; the build goes on.
+    // The reader may have gone; the build goes on.
     let _ = writeln!(std::io::stderr().lock(), "testbed: {line}");
 }
 

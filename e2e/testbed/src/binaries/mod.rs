@@ -1,7 +1,7 @@
 //! The programs of the test bed, built from Go modules and kept in the cache.
 //!
 //! `controlplane/go.mod` and `charttools/go.mod` pin them and `go.sum` proves them, so a checkout always gets the same
-//! programs, on any platform that Go builds for, without a download of anybody's binaries. The files are compiled into
+//! programs, on any platform that Go builds for, without a download of binaries. The files are compiled into
 //! this crate.
 
 mod build;

@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// The staging modules must be those of the same release, or the programs are a mixture nobody runs.
+    /// The staging modules must be those of the same release, or the programs are a mixture that no cluster runs.
     #[test]
     fn staging_modules_are_of_the_same_release() {
         let staging = kubernetes_version().replacen("v1.", "v0.", 1);

@@ -48,7 +48,7 @@ pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
         .arg(flag("service-account-private-key-file", &layout.service_account_keys.0))
         .arg("--kube-api-qps=5000")
         .arg("--kube-api-burst=10000")
-        // kwok sends no heartbeats, and nobody shall miss them.
+        // kwok sends no heartbeats, and no controller may miss them.
         .arg("--node-monitor-period=1h")
         .arg("--node-monitor-grace-period=2h")
         .arg(format!("--resource-quota-sync-period={}s", layout.recounts.as_secs()))

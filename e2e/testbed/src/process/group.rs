@@ -8,19 +8,19 @@ use rustix::process::Pid;
 /// How often a group is looked at.
 const POLL: Duration = Duration::from_millis(2);
 
-/// Waits until nobody in the group runs any more. Whoever was killed may take a moment to end.
+/// Waits until no process of the group runs any more. A killed process may take a moment to end.
 ///
 /// After `patience` it is left at that: a process that the kernel cannot end (it waits for a disk, say) would be
 /// waited for for ever. Who has ended and was not waited for by its parent does not run. Where there is no `/proc`, there
 /// is nothing to wait for.
-pub(super) fn until_nobody_runs(group: Pid, patience: Duration) {
+pub(super) fn until_none_runs(group: Pid, patience: Duration) {
     let started = Instant::now();
-    while somebody_runs(group) && started.elapsed() < patience {
+    while any_runs(group) && started.elapsed() < patience {
         std::thread::sleep(POLL);
     }
 }
 
-fn somebody_runs(group: Pid) -> bool {
+fn any_runs(group: Pid) -> bool {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     processes
         .filter_map(|process| state_within(&process.path(), group))

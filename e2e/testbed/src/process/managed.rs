@@ -79,7 +79,7 @@ impl ManagedProcess {
         }
     }
 
-    /// Stops it where it stands (`SIGSTOP`): its connections stay open and nobody answers.
+    /// Stops it where it stands (`SIGSTOP`): its connections stay open without an answer.
     pub fn pause(&self) -> Result<(), ProcessError> {
         self.signal(Signal::STOP)
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::Pid;
 
-use super::group::until_nobody_runs;
+use super::group::until_none_runs;
 use super::{ManagedProcess, ProcessError, ProcessSpec};
 
 /// The watchdog: waits until the other end of its standard input closes, removes the scratch directory and kills
@@ -24,7 +24,7 @@ rm -rf -- \"$1\"
 kill -s KILL 0
 ";
 
-/// How long whoever the watchdog has killed may take to end.
+/// How long a process that the watchdog has killed may take to end.
 const LAST_BREATH: Duration = Duration::from_secs(10);
 
 /// Starts processes in one process group, led by a watchdog that kills all of them as soon as the owner is gone:
@@ -97,6 +97,6 @@ impl Drop for Supervisor {
         let group = Pid::from_child(&self.watchdog);
         // It ends with its own signal; there is nothing to learn from its status.
         let _ = self.watchdog.wait();
-        until_nobody_runs(group, LAST_BREATH);
+        until_none_runs(group, LAST_BREATH);
     }
 }

@@ -98,7 +98,7 @@ impl Drop for Proxy {
 
 impl Shared {
     fn rules(&self) -> MutexGuard<'_, Vec<Rule>> {
-        // Whoever panicked while holding it had only counted.
+        // A task that panicked with the lock had only counted.
         self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -131,7 +131,7 @@ impl Shared {
 
     async fn pass_on(&self, request: Request<Incoming>) -> Result<Response<Body>, Cut> {
         let (mut head, body) = request.into_parts();
-        // What belongs to the connection to the proxy, and to nobody else.
+        // What belongs only to the connection to the proxy.
         head.headers.remove(header::HOST);
         head.headers.remove(header::CONNECTION);
         let body = body.collect().await.map_err(|_| Cut)?.to_bytes().to_vec();
@@ -139,7 +139,7 @@ impl Shared {
     }
 
     async fn hold(&self, call: Call) -> Result<Response<Body>, Cut> {
-        // Nobody to tell: then nobody acts on it either.
+        // Without a receiver nothing acts on it either.
         let _ = self.held.send(call);
         std::future::pending().await
     }

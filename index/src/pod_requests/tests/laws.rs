@@ -107,7 +107,7 @@ proptest! {
     #[test]
     fn one_more_init_container_never_makes_it_less(pod in pods(), init in init_containers(), at in any::<prop::sample::Index>()) {
         let mut more = pod.clone();
-        more.init_containers.insert(at.index(pod.init_containers.len() + 1), init);
+        more.init_containers.insert(at.index(pod.init_containers.len().saturating_add(1)), init);
         prop_assert!(pod.effective().fits_in(&more.effective()));
     }
 

@@ -99,7 +99,7 @@ fn a_resize_that_can_never_be_does_not_count() {
     check("infeasible\n container cpu 4 has cpu 1 allocated cpu 2", "cpu 2");
     check("infeasible\n container cpu 4 has cpu 1", "cpu 1");
     check("infeasible\n sidecar cpu 4 has cpu 1 allocated cpu 1\n container cpu 1", "cpu 2");
-    // Of a container that nobody reports, the spec is all there is; so it is of a step and of the pod level.
+    // Of a container without a status, the spec is all there is; so it is of a step and of the pod level.
     check("infeasible\n container cpu 4", "cpu 4");
     check("infeasible\n init cpu 4\n container cpu 2 has cpu 1", "cpu 4");
     check("infeasible\n container cpu 4 has cpu 1\n pod-level cpu 5", "cpu 5");

@@ -1,4 +1,4 @@
-//! The gauges of all queues, made anew from the last plan whenever somebody asks for them.
+//! The gauges of all queues, computed from the last plan at every scrape.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -107,7 +107,7 @@ impl Gauges {
             "quotient_queue_terminating_since_timestamp_seconds",
             Unit::Timestamp,
             &[NAMESPACE, QUEUE],
-            "Since when the pod of the queue is terminating that is so for longest, whatever its grace; only while one is.",
+            "The time at which the pod of the queue began to terminate that has been terminating for the longest time. The series exists while one is.",
         ))?;
         let withheld_evictions = into.asked_gauges(metric(
             "quotient_queue_withheld_evictions",

@@ -33,7 +33,7 @@ pub struct QueueGauges {
     shown: Arc<Mutex<Shown>>,
 }
 
-/// What is shown when somebody asks.
+/// What a scrape shows.
 #[derive(Debug)]
 struct Shown {
     plan: Option<(Arc<Plan>, Terms)>,
@@ -43,7 +43,7 @@ struct Shown {
     preempting: Episodes,
 }
 
-/// Fills the gauges when somebody asks.
+/// Fills the gauges at a scrape.
 #[derive(Debug)]
 struct LastPlan {
     gauges: Gauges,

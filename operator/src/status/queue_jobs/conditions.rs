@@ -108,7 +108,7 @@ fn preempted(decided: &QueueJobPlan, former: Option<&QueueJobStatus>) -> Report 
     }
 }
 
-/// None where it has failed and nobody remembers why but its status.
+/// None where it has failed and only its status says why.
 fn failed(decided: &QueueJobPlan, observed: &ObservedQueueJob) -> Option<Report> {
     let wanted = QueueJobCondition::Failed;
     if decided.standing != Standing::Failed {

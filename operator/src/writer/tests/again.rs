@@ -67,7 +67,7 @@ async fn they_go_without_grace_once_in_half_a_minute() {
     let Notice::ForceDeleted { queue, pods } = announced.try_recv().unwrap() else { panic!("it is told") };
     assert_eq!((queue.to_string().as_str(), pods), ("a/team", vec!["p1".into(), "p2".into()]));
 
-    // A finalizer may hold them: they are asked again, and nobody is told again.
+    // A finalizer may hold them: they are evicted again, without another event.
     tokio::time::sleep_until(evictor.next_retry().unwrap()).await;
     evictor.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 4);

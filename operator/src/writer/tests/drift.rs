@@ -44,7 +44,7 @@ impl Stage {
         self.writer.only(Class::Quota, &planned(&self.view)).await;
     }
 
-    /// Somebody sets the quota to 9 cpu; its annotations stay.
+    /// Another writer sets the quota to 9 cpu; its annotations stay.
     fn edit(&self) {
         let observed = self.view.read(|index| index.observed_quota(&"a".into()).cloned()).unwrap();
         let version: u32 = observed.resource_version.as_ref().unwrap().as_str().parse().unwrap();
@@ -116,7 +116,7 @@ async fn what_is_edited_every_ten_seconds_is_put_right_every_thirty() {
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    // The first write is ours alone, and what somebody changes first is put right at once.
+    // The first write is ours alone, and the first edit is restored at once.
     assert_eq!(written, [0, 5, 35, 65, 95]);
     assert_eq!(stage.repairs("Edited"), 4);
     assert_eq!(stage.told(), vec![Change::Edited { by: Some("kubectl-edit".into()) }; 4]);
@@ -143,9 +143,9 @@ async fn what_we_change_ourselves_is_no_repair() {
     assert_eq!(stage.told(), []);
 }
 
-/// No rights in one namespace, or one that is being deleted: the others go on, and nobody is stormed.
+/// No rights in one namespace, or one that is being deleted: the others go on, without a storm of requests.
 #[tokio::test(start_paused = true)]
-async fn a_namespace_without_rights_stops_nobody_else() {
+async fn a_namespace_without_rights_stops_no_other() {
     let view = view(&[node(4), queue("a"), queue("b")]);
     let (client, log) = client(|asked| {
         if asked.path.starts_with("/api/v1/namespaces/a/") {

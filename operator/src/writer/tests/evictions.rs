@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::{SETTINGS, context, node, planned, planned_now, pod, put, queue, quota, view};
 use crate::events::{Notice, Subject};
 use crate::executor::Class;
-use crate::particulars::StatusDetails;
 use crate::settings::WriteSettings;
+use crate::status_details::StatusDetails;
 use crate::test_api::{Log, Reply, client};
 use crate::view::View;
 use crate::writer::Writer;
@@ -100,7 +100,7 @@ async fn every_victim_is_evicted_once_and_by_its_uid() {
     listed.sort_unstable();
     assert_eq!(listed, [("p3", Some(2)), ("p4", Some(1))]);
 
-    // The watch has shown nothing yet, and still nobody is evicted again or instead.
+    // The watch has shown nothing yet, and still no pod is evicted again or instead.
     evictor.only(Class::Eviction, &planned(&view)).await;
     assert_eq!(log.all().len(), 2);
 }
@@ -156,7 +156,7 @@ async fn a_refused_pod_is_told_and_others_are_chosen() {
     assert_eq!(victims(&plan), ["p2"]);
     evictor.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 3);
-    // When nobody lacks anything any more, nothing is blocked.
+    // When no queue lacks anything any more, nothing is blocked.
     assert_eq!(blocked(&evictor, &Plan::default()), Vec::<String>::new());
 }
 
@@ -391,7 +391,7 @@ async fn a_slow_server_is_asked_for_no_more_when_the_cycle_s_time_is_over() {
 
 /// A cycle waits for no answer longer than a second: others wait for the next one.
 #[tokio::test(start_paused = true)]
-async fn evictions_that_hang_hold_up_nobody_else() {
+async fn evictions_that_hang_hold_up_no_other() {
     let view = overused_by(20);
     let (client, log) = client(|_| Reply::Late(Duration::from_secs(4), Box::new(done())));
     let (context, _announced) = context(client, view.clone());
@@ -404,7 +404,7 @@ async fn evictions_that_hang_hold_up_nobody_else() {
     assert_eq!(evictor.next_retry(), None, "not time, but an answer is waited for");
     assert!(evictor.answered().await);
     assert_eq!(start.elapsed().as_secs(), 4);
-    // Whoever is under way counts as leaving: nobody is asked twice, or in another's place.
+    // A pod with an eviction under way counts as terminating: no pod is evicted twice, or in place of another.
     assert_eq!(planned(&view).evictions.len(), 16);
     evictor.catch_up();
     evictor.only(Class::Eviction, &planned(&view)).await;
@@ -430,7 +430,7 @@ async fn a_late_answer_is_believed_as_well() {
     assert!(planned_now(&view).evictions.is_empty(), "both count as leaving");
     evictor.only(Class::Eviction, &planned_now(&view)).await;
     assert_eq!(log.all().len(), 2);
-    assert!(announced.try_recv().is_err(), "nobody is told before it is so");
+    assert!(announced.try_recv().is_err(), "an event before the eviction");
 
     tokio::time::timeout(Duration::from_secs(3), evictor.finish()).await.unwrap();
     assert_eq!(start.elapsed().as_millis(), 2000);

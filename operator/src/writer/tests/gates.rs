@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::Pod;
 use quotient_engine::plan::{GateRemoval, Plan, PodId};
-use quotient_engine::snapshot::GatePosition;
+use quotient_engine::snapshot::{GatePosition, Pod as ObservedPod};
 use quotient_index::Keeps;
 use serde_json::{Value, json};
 
@@ -12,12 +12,12 @@ use crate::test_api::{Reply, client};
 
 /// A pod without a node, with these gates.
 fn gated(version: u32, gates: &Value) -> Value {
-    let mut gated = pod("a", "p");
-    gated["metadata"]["resourceVersion"] = version.to_string().into();
-    gated["spec"]["schedulingGates"] = gates.clone();
-    gated["spec"]["nodeName"] = Value::Null;
-    gated["status"]["phase"] = "Pending".into();
-    gated
+    let mut object = pod("a", "p");
+    object["metadata"]["resourceVersion"] = version.to_string().into();
+    object["spec"]["schedulingGates"] = gates.clone();
+    object["spec"]["nodeName"] = Value::Null;
+    object["status"]["phase"] = "Pending".into();
+    object
 }
 
 /// What the view has of the pod after its gate was removed: whether it is gated. None if it has no such pod.
@@ -37,7 +37,7 @@ async fn removed(deleted_meanwhile: bool) -> Option<bool> {
     writer.only(Class::Gate, &Plan { gate_removals: vec![removal], ..Plan::default() }).await;
     assert_eq!(log.lines(), ["PATCH /api/v1/namespaces/a/pods/p"]);
     let snapshot = view.read(|index| index.snapshot(NOW));
-    snapshot.namespaces[&"a".into()].pods.first().map(|pod| pod.is_gated())
+    snapshot.namespaces[&"a".into()].pods.first().map(ObservedPod::is_gated)
 }
 
 #[tokio::test(start_paused = true)]

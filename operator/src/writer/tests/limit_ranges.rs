@@ -91,7 +91,7 @@ async fn one_that_says_something_else_is_changed_in_its_life() {
 }
 
 #[tokio::test]
-async fn one_that_nobody_wants_is_deleted_just_as_it_was_seen() {
+async fn one_without_a_queue_is_deleted_just_as_it_was_seen() {
     let answer = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
     let ours = || range(5, true, &json!({"cpu": "1"}));
     let mut it = writer(&[node(4), asking(&json!({})), ours()], move |_| Reply::Json(200, answer.clone()));
@@ -140,7 +140,7 @@ async fn a_strangers_is_left_alone_and_the_queue_is_told_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn somebody_elses_changes_are_put_right_at_once_and_then_now_and_then() {
+async fn edits_are_restored_at_once_and_repeated_ones_at_intervals() {
     let wanted = || range(1000, true, &json!({"cpu": "1"}));
     let mut it = writer(&[node(4), asking(&json!({"cpu": "1"}))], move |_| Reply::Json(200, wanted()));
     it.settle().await;

@@ -6,9 +6,9 @@ mod evictions;
 mod gates;
 mod limit_ranges;
 mod modes;
-mod nudges;
 mod ownership;
 mod quotas;
+mod requeues;
 mod scalings;
 mod statuses;
 

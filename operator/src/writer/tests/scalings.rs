@@ -196,7 +196,7 @@ async fn a_size_is_given_back_and_nothing_is_remembered_any_more() {
     let mut world = world("ReplicaSet");
     world.see_cost("low-2", Some(MARK));
     world.cycle().await;
-    // Another pod went in place of the marked one, and nobody waits any more.
+    // Another pod ended in place of the marked one, and no pod waits any more.
     let gone = pod_of("ReplicaSet", "low", "low-0");
     world.view.read(|index| {
         use k8s_openapi::api::core::v1::Pod;
@@ -229,7 +229,7 @@ async fn a_size_is_given_back_and_nothing_is_remembered_any_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_needs_no_marks_is_scaled_at_once() {
+async fn a_workload_without_marks_is_scaled_at_once() {
     let mut world = world("StatefulSet");
     let path = "/apis/apps/v1/namespaces/a/statefulsets/low";
     assert_eq!(world.lines().await, [format!("GET {path}"), format!("PATCH {path}")]);
@@ -249,7 +249,7 @@ async fn what_is_not_as_it_was_decided_on_is_left_alone() {
             object["metadata"]["annotations"] =
                 json!({"quotient.dev/replicas-before": "9", "quotient.dev/replicas-lowered-to": "3"});
         }),
-        ("scaled by somebody", |object| {
+        ("scaled by another writer", |object| {
             object["metadata"]["annotations"] =
                 json!({"quotient.dev/replicas-before": "9", "quotient.dev/replicas-lowered-to": "2"});
         }),

@@ -117,7 +117,7 @@ async fn a_share_is_told_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_status_that_somebody_edits_is_put_right_within_a_minute_and_a_half() {
+async fn an_edited_status_is_restored_within_a_minute_and_a_half() {
     let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
     let mut edited = queue("a");
     edited["metadata"]["resourceVersion"] = "50".into();

@@ -42,8 +42,8 @@ pub fn requests(pod: &Value) -> Amounts {
 fn of_container(container: &Value, statuses: &BTreeMap<&str, &Value>, is_infeasible: bool) -> Amounts {
     let wanted: Amounts = stated(&container["resources"]).into_iter().collect();
     let Some(status) = container["name"].as_str().and_then(|name| statuses.get(name)) else { return wanted };
-    let actual: Amounts = amounts(&status["resources"]["requests"]).collect();
-    let held = actual.max(&amounts(&status["allocatedResources"]).collect());
+    let actual: Amounts = amounts(status.pointer("/resources/requests").unwrap_or(&Value::Null)).collect();
+    let held = actual.max(&amounts(status.get("allocatedResources").unwrap_or(&Value::Null)).collect());
     if is_infeasible && !held.is_empty() { held } else { wanted.max(&held) }
 }
 

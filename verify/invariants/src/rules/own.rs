@@ -7,7 +7,7 @@ use crate::violation::Invariant;
 use crate::write::{Verb, Write};
 
 /// The one annotation that it sets on owners at any time.
-const NUDGED: &str = "quotient.dev/nudged";
+const REQUEUED: &str = "quotient.dev/requeued-at";
 
 /// The size that an owner had before it was lowered.
 const BEFORE: &str = "quotient.dev/replicas-before";
@@ -39,7 +39,7 @@ pub(crate) fn broken(write: &Write<'_>, is_in_gate_mode: bool) -> Vec<(Invariant
         ("configmaps", "") => name.starts_with("quotient-ledger") && *verb != Verb::Delete,
         ("jobs", "") if is_of_a_queue_job(write) => true,
         ("daemonsets" | "deployments" | "replicasets" | "statefulsets" | "jobs", "") => {
-            *verb == Verb::Update && (is_only_a_nudge(write) || is_only_a_size(write))
+            *verb == Verb::Update && (is_only_a_requeue(write) || is_only_a_size(write))
         }
         _ => false,
     };
@@ -67,12 +67,12 @@ fn is_of_a_queue_job(write: &Write<'_>) -> bool {
 
 /// Whether nothing but our annotation differs, and what every write changes; and of a Job whether `manualSelector` is absent or
 /// false, which means the same.
-fn is_only_a_nudge(write: &Write<'_>) -> bool {
+fn is_only_a_requeue(write: &Write<'_>) -> bool {
     let (Some(before), Some(after)) = (write.before, write.after) else { return true };
     let chooses = |job: &Value| job.pointer("/spec/manualSelector") == Some(&Value::Bool(true));
     let toggled = (write.resource == "jobs").then_some("manualSelector");
     chooses(before) == chooses(after)
-        && without(before, &[NUDGED], toggled) == without(after, &[NUDGED], toggled)
+        && without(before, &[REQUEUED], toggled) == without(after, &[REQUEUED], toggled)
 }
 
 /// Whether nothing differs but how many pods are wanted, and this is less than what stands beside it, or is what stood

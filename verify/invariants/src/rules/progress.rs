@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{gated, rest};
-use crate::cluster_state::{ClusterState, Mode};
+use crate::cluster_state::{ClusterState, Mode, Restraint};
 use crate::violation::Invariant;
 
 /// How long each may wait, in milliseconds.
@@ -23,7 +23,7 @@ const BOUNDS: [(Invariant, i64); 4] = [
 const AFTER_HAND_OVER: i64 = 600_000;
 
 /// How often it is looked, in milliseconds.
-const LOOK: i64 = 1_000;
+const POLL_MILLIS: i64 = 1_000;
 
 /// The reasons for a starved queue that promise that its share is on its way.
 const ON_ITS_WAY: [&str; 3] = ["WaitingForPreemption", "WaitingForQuota", ""];
@@ -51,7 +51,7 @@ impl Progress {
 
     /// What has waited for too long; `date` is the same time since 1970.
     pub(crate) fn look(&mut self, truth: &ClusterState, at: i64, date: i64) -> Vec<(Invariant, String)> {
-        if at.saturating_sub(self.looked) < LOOK {
+        if at.saturating_sub(self.looked) < POLL_MILLIS {
             return Vec::new();
         }
         self.looked = at;
@@ -102,7 +102,7 @@ fn waits(truth: &ClusterState, date: i64) -> BTreeMap<(Invariant, String), Strin
         }
         let owed = entry.map(|entry| entry.owed.clone()).unwrap_or_default();
         let reason = queue.starved.as_deref().unwrap_or_default();
-        if !owed.is_empty() && ON_ITS_WAY.contains(&reason) && restraint.is_some_and(|one| one.evicts()) {
+        if !owed.is_empty() && ON_ITS_WAY.contains(&reason) && restraint.is_some_and(Restraint::evicts) {
             add(Invariant::ReclaimsEnd, format!("{owed} is owed"));
         }
         if let Some((_, message)) = gated::waits_with_room(truth, namespace, place) {

@@ -1,4 +1,4 @@
-//! The controller of HorizontalPodAutoscalers: it wants as many pods as an annotation says.
+//! The controller of `HorizontalPodAutoscaler`s: it wants as many pods as an annotation says.
 
 use std::time::Duration;
 

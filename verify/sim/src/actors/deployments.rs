@@ -53,7 +53,7 @@ impl Actor for Deployments {
 
     fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
         let deployment = hands.get(key).filter(|deployment| !object::is_leaving(deployment))?;
-        let hash = format!("{:08x}", stable_hash(deployment["spec"]["template"].to_string().bytes()) as u32);
+        let hash = format!("{:016x}", stable_hash(deployment["spec"]["template"].to_string().bytes()));
         let current = Key::new(Kind::ReplicaSet, &key.namespace, &format!("{}-{hash}", key.name));
         let wanted = number(&deployment["spec"]["replicas"], 1);
         let uid = object::uid(&deployment);

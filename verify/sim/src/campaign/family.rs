@@ -78,7 +78,7 @@ pub enum Family {
     QuotaLowered,
     /// Somebody deletes the Lease.
     LeaseDeleted,
-    /// Somebody deletes the ledger.
+    /// A person deletes the ledger.
     LedgerDeleted,
     /// Somebody spoils the ledger.
     LedgerSpoiled,

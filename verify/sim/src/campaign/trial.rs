@@ -271,7 +271,7 @@ fn disturbs<'a>(record: &'a Record, lives: &mut BTreeMap<&'a str, (u32, Duration
     if before.is_none_or(|(life, _)| life != record.life) {
         return Some(Disturbance::Begins);
     }
-    let was_cut_off = before.is_some_and(|(_, heard)| record.time - heard > HEARD);
+    let was_cut_off = before.is_some_and(|(_, heard)| record.time.saturating_sub(heard) > HEARD);
     (was_cut_off || record.fault.is_some()).then_some(Disturbance::Other)
 }
 

@@ -129,7 +129,7 @@ impl Kind {
         self.facts().namespaced
     }
 
-    /// Whether a CustomResourceDefinition defines it.
+    /// Whether a `CustomResourceDefinition` defines it.
     pub(crate) fn is_custom(self) -> bool {
         self.facts().group == "quotient.dev"
     }

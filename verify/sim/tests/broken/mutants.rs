@@ -177,7 +177,7 @@ pub(crate) const ALL: &[Mutant] = &[
             }
         })
     }),
-    mutant("owners are scaled, not nudged", Stage::Plain("weights"), "I24", |_| {
+    mutant("owners are scaled, not requeued", Stage::Plain("weights"), "I24", |_| {
         asks(|call| {
             if matches!(call.key.kind, Kind::Job | Kind::ReplicaSet) && call.verb == Verb::Patch {
                 change(call, |body| body["spec"]["parallelism"] = 0.into());

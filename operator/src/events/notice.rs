@@ -34,7 +34,7 @@ pub enum Notice {
         /// What it allows now.
         after: Bounds,
     },
-    /// A queue's quota was put right after somebody else had changed it.
+    /// The quota of a queue was restored after an edit by another writer.
     QuotaRepaired {
         /// The queue.
         queue: QueueName,
@@ -149,7 +149,7 @@ pub struct Scaled {
     pub pods: Vec<PodName>,
     /// Their priority.
     pub priority: i32,
-    /// For whom.
+    /// The queue or workload that benefits.
     pub beneficiaries: Vec<Preemptor>,
     /// Why.
     pub reason: Reason,

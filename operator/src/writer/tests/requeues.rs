@@ -1,4 +1,4 @@
-//! Nudges: who is told that there is room, with what, and how rarely.
+//! Requeues: who is told that there is room, with what, and how rarely.
 
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ async fn world(objects: &[Value]) -> World {
 }
 
 impl World {
-    /// What one cycle does about nudges. Returns how many requests have been made by then.
+    /// What one cycle does about requeues. Returns how many requests have been made by then.
     async fn cycle(&mut self) -> usize {
         let snapshot = self.view.read(|index| index.snapshot(NOW));
         self.writer.find_requeues(&snapshot);
@@ -90,7 +90,7 @@ impl World {
     /// The quota is raised: written at first, enforced a cycle later.
     async fn raise(&mut self, version: u32, hard: u32, enforced: u32) -> usize {
         put(&self.view, &ours(version, hard, enforced));
-        self.writer.nudger.risen(["a".into()].into());
+        self.writer.requeuer.risen(["a".into()].into());
         self.cycle().await;
         put(&self.view, &ours(version + 1, hard, hard));
         self.cycle().await
@@ -101,7 +101,7 @@ impl World {
 async fn an_owner_with_room_is_told_once_it_is_in_force() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
     put(&world.view, &ours(6, 2, 0));
-    world.writer.nudger.risen(["a".into()].into());
+    world.writer.requeuer.risen(["a".into()].into());
     assert_eq!(world.cycle().await, 0);
     put(&world.view, &ours(7, 2, 2));
     assert_eq!(world.cycle().await, 1);
@@ -111,10 +111,10 @@ async fn an_owner_with_room_is_told_once_it_is_in_force() {
     let metadata = &asked.body["metadata"];
     assert_eq!(metadata["uid"], "uid-web");
     let told: k8s_openapi::jiff::Timestamp =
-        metadata["annotations"]["quotient.dev/nudged"].as_str().unwrap().parse().unwrap();
+        metadata["annotations"]["quotient.dev/requeued-at"].as_str().unwrap().parse().unwrap();
     assert!(told.as_second() > 1_700_000_000);
     assert_eq!(asked.body, json!({"metadata": metadata}), "nothing else is patched");
-    assert_eq!(world.context.metrics.writes.nudges.with_label_values(&["ReplicaSet"]).get(), 1);
+    assert_eq!(world.context.metrics.writes.requeues.with_label_values(&["ReplicaSet"]).get(), 1);
     // Once for one rise, however long it does not come.
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(world.cycle().await, 1);
@@ -143,14 +143,14 @@ async fn rises_in_quick_succession_are_told_every_half_second() {
     assert_eq!(world.raise(6, 1, 0).await, 1);
     put(&world.view, &pod_of("web", "p1"));
     assert_eq!(world.raise(8, 2, 1).await, 1);
-    let rest = world.writer.nudger.next().unwrap();
+    let rest = world.writer.requeuer.next().unwrap();
     assert_eq!(rest.duration_since(Instant::now()), Duration::from_millis(500));
     tokio::time::sleep_until(rest).await;
     assert_eq!(world.cycle().await, 2);
     // What came of it is looked at once.
-    tokio::time::sleep_until(world.writer.nudger.next().unwrap()).await;
+    tokio::time::sleep_until(world.writer.requeuer.next().unwrap()).await;
     assert_eq!(world.cycle().await, 2);
-    assert_eq!(world.writer.nudger.next(), None);
+    assert_eq!(world.writer.requeuer.next(), None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -209,9 +209,9 @@ async fn a_large_rise_is_told_in_pieces() {
     let owners: Vec<Value> = (0..70).map(|number| owner("Job", &format!("job-{number}"), 1)).collect();
     let mut world = world(&[&[ours(5, 0, 0)], owners.as_slice()].concat()).await;
     assert_eq!(world.raise(6, 100, 0).await, 64);
-    assert!(world.writer.nudger.next().unwrap() <= Instant::now());
+    assert!(world.writer.requeuer.next().unwrap() <= Instant::now());
     assert_eq!(world.cycle().await, 70);
-    assert!(world.writer.nudger.next().unwrap() > Instant::now());
+    assert!(world.writer.requeuer.next().unwrap() > Instant::now());
 }
 
 #[tokio::test(start_paused = true)]
@@ -241,7 +241,7 @@ async fn what_is_refused_is_not_repeated() {
             writer.only(Class::Requeue, &Plan::default()).await;
         }
         assert_eq!(log.lines(), [WEB], "{code}");
-        assert_eq!(context.metrics.writes.nudges.with_label_values(&["ReplicaSet"]).get(), 0);
+        assert_eq!(context.metrics.writes.requeues.with_label_values(&["ReplicaSet"]).get(), 0);
     }
 }
 
@@ -253,13 +253,13 @@ fn charging(version: u32, hard: u32, used: u32) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_admission_would_refuse_is_told_when_it_would_not_any_more() {
+async fn a_controller_whose_pods_admission_would_reject_is_requeued_once_it_would_not() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
     assert_eq!(world.raise(6, 2, 0).await, 1);
     put(&world.view, &pod_of("web", "p1"));
     tokio::time::sleep(Duration::from_secs(2)).await;
     put(&world.view, &charging(8, 3, 3));
-    world.writer.nudger.risen(["a".into()].into());
+    world.writer.requeuer.risen(["a".into()].into());
     assert_eq!(world.cycle().await, 1, "admission has no room");
     put(&world.view, &charging(9, 3, 1));
     assert_eq!(world.cycle().await, 2);
@@ -276,33 +276,33 @@ async fn what_admission_charges_without_a_pod_is_counted_anew_once_nothing_moves
     tokio::time::sleep(Duration::from_millis(900)).await;
     put(&world.view, &charging(9, 3, 3));
     world.cycle().await;
-    let next = world.writer.nudger.next().unwrap();
+    let next = world.writer.requeuer.next().unwrap();
     assert_eq!(next.duration_since(Instant::now()), Duration::from_secs(1), "it has moved");
-    assert_eq!(world.writer.nudger.take_recounts(), [].into());
+    assert_eq!(world.writer.requeuer.take_recounts(), [].into());
     tokio::time::sleep_until(next).await;
-    assert_eq!(world.cycle().await, 1, "no use in a nudge before");
-    assert_eq!(world.writer.nudger.take_recounts(), ["a".into()].into());
+    assert_eq!(world.cycle().await, 1, "no use in a requeue before");
+    assert_eq!(world.writer.requeuer.take_recounts(), ["a".into()].into());
     // Counted anew, it is told again, although it was since the rise.
     put(&world.view, &charging(10, 3, 1));
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert_eq!(world.cycle().await, 2);
-    tokio::time::sleep_until(world.writer.nudger.next().unwrap()).await;
+    tokio::time::sleep_until(world.writer.requeuer.next().unwrap()).await;
     assert_eq!(world.cycle().await, 2);
-    assert_eq!(world.writer.nudger.next(), None);
+    assert_eq!(world.writer.requeuer.next(), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_count_that_stays_as_it_is_is_not_made_for_ever() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
     put(&world.view, &charging(6, 3, 3));
-    world.writer.nudger.risen(["a".into()].into());
+    world.writer.requeuer.risen(["a".into()].into());
     world.cycle().await;
     let start = Instant::now();
     let mut recounts = Vec::new();
-    while let Some(next) = world.writer.nudger.next() {
+    while let Some(next) = world.writer.requeuer.next() {
         tokio::time::sleep_until(next).await;
         assert_eq!(world.cycle().await, 0);
-        if !world.writer.nudger.take_recounts().is_empty() {
+        if !world.writer.requeuer.take_recounts().is_empty() {
             recounts.push(start.elapsed().as_secs());
         }
     }
@@ -351,7 +351,7 @@ async fn a_gang_that_another_one_yielded_to_is_told_when_all_of_it_has_room() {
     let mut world = world(&[queue("a"), ours(5, 2, 2), owner("ReplicaSet", "web", 2), first, second]).await;
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(world.cycle().await, 0);
-    world.writer.nudger.promised(&completed());
+    world.writer.requeuer.promised(&completed());
     for (gone, told) in [("low-0", 0), ("low-1", 1)] {
         world.view.read(|index| Keeps::<Pod>::delete(index, "a", gone, &format!("uid-{gone}")));
         assert_eq!(world.cycle().await, told, "{gone}");
@@ -359,7 +359,7 @@ async fn a_gang_that_another_one_yielded_to_is_told_when_all_of_it_has_room() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_others_of_its_queue_went_for_is_told_when_they_are_gone() {
+async fn a_controller_is_requeued_once_the_pods_evicted_for_it_are_gone() {
     for (within_queue, told) in [("LowerPriority", 1), ("Never", 0)] {
         let mut yields = queue("a");
         yields["spec"] = json!({"preemption": within_queue});
@@ -368,7 +368,7 @@ async fn whoever_others_of_its_queue_went_for_is_told_when_they_are_gone() {
         // Long after the quota has risen last.
         tokio::time::sleep(Duration::from_secs(60)).await;
         assert_eq!(world.cycle().await, 0);
-        world.writer.nudger.promised(&promised());
+        world.writer.requeuer.promised(&promised());
         assert_eq!(world.cycle().await, 0, "there is no room yet");
         tokio::time::sleep(Duration::from_secs(60)).await;
         world.view.read(|index| Keeps::<Pod>::delete(index, "a", "low-0", "uid-low-0"));

@@ -5,11 +5,11 @@
 //! ([`requeues`](crate::operations)).
 //!
 //! What admission has charged may be more than there is: while it tries again to write what it charges, because the quota
-//! was written meanwhile, it charges pods that it has refused already. Nobody corrects that for five minutes if no pod
-//! goes, and a nudge is of no use before. So where only that keeps an owner's pods out, the quota is to be counted anew.
+//! was written meanwhile, it charges pods that it has refused already. The quota controller corrects that after five minutes if no pod
+//! goes, and a requeue is of no use before. So where only that keeps an owner's pods out, the quota is to be counted anew.
 //!
-//! Nothing depends on a nudge but time. What is remembered here saves requests; a process that is new takes every
-//! quota as just risen, for its predecessor may have ended between the rise and the nudge.
+//! Nothing depends on a requeue but time. What is remembered here saves requests; a process that is new takes every
+//! quota as just risen, for its predecessor may have ended between the rise and the requeue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,29 +29,29 @@ use crate::executor::{Completed, Outcome};
 use crate::operations::Requeue;
 
 /// How long one owner is left alone. Its controller looks within milliseconds, and creates pods until one is rejected.
-const REST: Duration = Duration::from_millis(500);
+const REQUEUE_INTERVAL: Duration = Duration::from_millis(500);
 
 /// For how long owners are watched after their quota's rise is in force. Who has no room by then waits for the next.
 const FOLLOWED: Duration = Duration::from_secs(30);
 
 /// How long nothing has to move before a quota is counted anew; twice as long every further time after the same rise.
-const STILL: Duration = Duration::from_secs(1);
+const RESYNC_DELAY: Duration = Duration::from_secs(1);
 
 /// How often a quota is counted anew after one rise.
 const RECOUNTS: u32 = 5;
 
-/// The most owners that one cycle nudges; the rest waits for the next.
+/// The most owners that one cycle requeues; the rest waits for the next.
 const MOST: usize = 64;
 
-/// Decides whom to nudge, and remembers who was.
+/// Decides which controllers to requeue, and remembers which were.
 #[derive(Debug, Default)]
-pub(super) struct Nudger {
+pub(super) struct Requeuer {
     /// Whether the quotas that stand have been taken as risen.
     begun: bool,
     rises: BTreeMap<Namespace, QuotaIncrease>,
     promised: BTreeMap<Namespace, Promises>,
-    /// When each owner was nudged last.
-    nudged: BTreeMap<OwnerUid, Instant>,
+    /// When each owner was requeued last.
+    requeued: BTreeMap<OwnerUid, Instant>,
     /// Where admission is to count anew.
     recounts: BTreeSet<Namespace>,
     next: Option<Instant>,
@@ -97,14 +97,14 @@ struct QuotaIncrease {
     recounts: u32,
 }
 
-/// Whether an owner was nudged since its quota has risen.
+/// Whether an owner was requeued since its quota has risen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Notified {
     Not,
     Once,
 }
 
-/// Pods that admission charges and nobody sees.
+/// Pods that admission charges and no watch shows.
 #[derive(Debug, PartialEq, Eq)]
 struct Miscount {
     /// Since when nothing has moved.
@@ -115,7 +115,7 @@ struct Miscount {
     missing: u32,
 }
 
-impl Nudger {
+impl Requeuer {
     /// The quotas of these namespaces allow more now, or will once they are in force.
     pub(super) fn risen(&mut self, namespaces: BTreeSet<Namespace>) {
         for namespace in namespaces {
@@ -129,7 +129,7 @@ impl Nudger {
         std::mem::take(&mut self.recounts)
     }
 
-    /// The last plan has pods of their own queue go for some owners: these are nudged as soon as there is room.
+    /// The last plan has pods of their own queue go for some owners: these are requeued as soon as there is room.
     pub(super) fn promised(&mut self, plan: &Plan) {
         for (queue, decided) in &plan.queues {
             let owners: Promises = decided.unmet.iter().filter_map(promise).collect();
@@ -139,15 +139,15 @@ impl Nudger {
         }
     }
 
-    /// When somebody is to be nudged who has to be left alone until then.
+    /// When a controller is to be requeued that has to be left alone until then.
     pub(super) fn next(&self) -> Option<Instant> {
         self.next
     }
 
-    /// Whom to nudge: the owners that lacked pods when their quota rose, still do, and have room for one more, by what is
+    /// The controllers to requeue: the owners that lacked pods when their quota rose, still do, and have room for one more, by what is
     /// seen of pods and by what admission has `charged` in their namespace.
     ///
-    /// They count as nudged from now on, each once for each rise.
+    /// They count as requeued from now on, each once for each rise.
     pub(super) fn due(
         &mut self,
         snapshot: &Snapshot,
@@ -163,21 +163,21 @@ impl Nudger {
             let standing = snapshot.namespaces.iter().filter(|(_, state)| ours(state));
             self.risen(standing.map(|(namespace, _)| namespace.clone()).collect());
         }
-        self.nudged.retain(|_, at| now < rested(*at));
+        self.requeued.retain(|_, at| now < rested(*at));
         self.next = None;
-        let mut nudges = Vec::new();
+        let mut requeues = Vec::new();
         let mut rises = std::mem::take(&mut self.rises);
         rises.retain(|namespace, rise| {
             let Some(state) = snapshot.namespaces.get(namespace) else { return false };
             let Some(quota) = state.quota.as_ref().filter(|_| !state.queues.is_empty()) else { return false };
-            self.follow((namespace, state, quota), &charged(namespace), rise, now, &mut nudges);
+            self.follow((namespace, state, quota), &charged(namespace), rise, now, &mut requeues);
             let since = rise.in_force.map(|since| now.duration_since(since));
             let is_followed = since.is_none_or(|since| since < FOLLOWED && !rise.owners.is_empty());
             is_followed || rise.miscount.is_some()
         });
         self.rises = rises;
-        self.keep_promises(snapshot, charged, now, &mut nudges);
-        nudges
+        self.keep_promises(snapshot, charged, now, &mut requeues);
+        requeues
     }
 
     /// Finds those among the promised that have room by now.
@@ -186,7 +186,7 @@ impl Nudger {
         snapshot: &Snapshot,
         charged: impl Fn(&Namespace) -> Bounds,
         now: Instant,
-        nudges: &mut Vec<Requeue>,
+        requeues: &mut Vec<Requeue>,
     ) {
         let mut promised = std::mem::take(&mut self.promised);
         promised.retain(|namespace, owners| {
@@ -210,12 +210,12 @@ impl Nudger {
                 if !together.is_some_and(has_room) {
                     continue;
                 }
-                match self.nudged.get(&owner.uid).map(|at| rested(*at)) {
+                match self.requeued.get(&owner.uid).map(|at| rested(*at)) {
                     Some(until) => self.wake_at(until),
-                    None if nudges.len() < MOST => {
+                    None if requeues.len() < MOST => {
                         owners.remove(&key(owner));
-                        self.nudged.insert(owner.uid.clone(), now);
-                        nudges.push(Requeue::of(namespace, owner));
+                        self.requeued.insert(owner.uid.clone(), now);
+                        requeues.push(Requeue::of(namespace, owner));
                     }
                     None => self.wake_at(now),
                 }
@@ -226,20 +226,20 @@ impl Nudger {
         self.promised = promised;
     }
 
-    /// Finds those to nudge in one namespace.
+    /// Finds those to requeue in one namespace.
     fn follow(
         &mut self,
         (namespace, state, quota): (&Namespace, &NamespaceState, &Quota),
         charged: &Bounds,
         rise: &mut QuotaIncrease,
         now: Instant,
-        nudges: &mut Vec<Requeue>,
+        requeues: &mut Vec<Requeue>,
     ) {
         let lacking = lacking(state);
         let uids: BTreeSet<&OwnerUid> = lacking.iter().map(|(owner, _)| &owner.uid).collect();
         rise.owners.retain(|uid, _| uids.contains(uid));
         if rise.in_force.is_none() {
-            // Whoever tries until it is in force may be refused until then.
+            // A controller that retries before it is enforced may be rejected again.
             rise.owners.extend(uids.into_iter().map(|uid| (uid.clone(), Notified::Not)));
             let in_force = quota.unconfirmed.is_empty() && quota.enforced == quota.hard;
             rise.in_force = in_force.then_some(now);
@@ -254,21 +254,21 @@ impl Nudger {
                 continue;
             }
             let waits = rise.owners.get(&owner.uid) == Some(&Notified::Not);
-            let left_alone = self.nudged.get(&owner.uid).map(|at| rested(*at));
+            let left_alone = self.requeued.get(&owner.uid).map(|at| rested(*at));
             match left_alone {
                 // It is on its way to take what there is. Then it is seen what came of that.
                 Some(until) => self.wake_at(until),
-                None if waits && nudges.len() < MOST => {
+                None if waits && requeues.len() < MOST => {
                     rise.owners.insert(owner.uid.clone(), Notified::Once);
-                    self.nudged.insert(owner.uid.clone(), now);
+                    self.requeued.insert(owner.uid.clone(), now);
                     self.wake_at(rested(now));
-                    nudges.push(Requeue::of(namespace, owner));
+                    requeues.push(Requeue::of(namespace, owner));
                 }
                 None if waits => {
                     self.wake_at(now);
                     continue;
                 }
-                // Nobody refused it, or it was nudged and does not come: the room is anybody's.
+                // No quota rejected it, or it was requeued and does not come: other pods may use the room.
                 None => continue,
             }
             seen.take(requests, missing);
@@ -279,7 +279,7 @@ impl Nudger {
         }
     }
 
-    /// Has a quota counted anew by which so many pods are `kept_out` for what nobody sees, while nothing moves any more.
+    /// Has a quota counted anew by which so many pods are `kept_out` for pods that no watch shows, while nothing moves any more.
     fn watch_count(
         &mut self,
         namespace: &Namespace,
@@ -314,11 +314,11 @@ impl Nudger {
 
 /// How long nothing has to have moved `since` then for another count after so many.
 fn still_until(since: Instant, recounts: u32) -> Instant {
-    since.checked_add(STILL.saturating_mul(1 << recounts)).unwrap_or(since)
+    since.checked_add(RESYNC_DELAY.saturating_mul(1 << recounts)).unwrap_or(since)
 }
 
 fn rested(at: Instant) -> Instant {
-    at.checked_add(REST).unwrap_or(at)
+    at.checked_add(REQUEUE_INTERVAL).unwrap_or(at)
 }
 
 /// Takes note of what became of a requeue of the owner `name`.
@@ -331,7 +331,7 @@ pub(super) fn settle(
     match outcome {
         Outcome::Done => {
             debug!(kind, owner, "told a controller that there is room again");
-            context.metrics.writes.nudges.with_label_values(&[kind]).inc();
+            context.metrics.writes.requeues.with_label_values(&[kind]).inc();
         }
         Outcome::Skipped => {}
         Outcome::Refused(_) => {

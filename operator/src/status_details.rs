@@ -18,15 +18,15 @@ pub struct StatusDetails {
 impl StatusDetails {
     /// Looks up what `plan`, which was made from `snapshot`, leaves out.
     pub fn of(plan: &Plan, snapshot: &Snapshot) -> Self {
-        let mut particulars = Self::default();
+        let mut details = Self::default();
         let state = |namespace: &Namespace| snapshot.namespaces.get(namespace).map(|state| &**state);
         if plan.queues.values().any(|queue| queue.starved == Some(Reason::Blocked)) {
             for passed in examples(plan) {
                 let budgets = state(&passed.pod.namespace).map(|state| protecting(state, &passed.pod.uid));
-                particulars.budgets.insert(passed.pod.uid.clone(), budgets.unwrap_or_default());
+                details.budgets.insert(passed.pod.uid.clone(), budgets.unwrap_or_default());
             }
         }
-        particulars
+        details
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budgets_of_the_first_pods_are_named_while_somebody_is_blocked() {
+    fn the_budgets_of_the_first_pods_are_named_while_evictions_are_blocked() {
         let passed = |pod: &str, queue: &str, reason| PassedOver {
             pod: PodId { namespace: "a".into(), name: pod.into(), uid: pod.into() },
             queue: QueueName::new("a", queue),
