@@ -204,9 +204,10 @@ fn leaves_its_target(world: &Snapshot, decided: &Plan, pod: &Pod, lacks: &Amount
         && overuse.any(|overuse| lacks.resources().all(|one| pod.requests().get(one) <= overuse.get(one)))
 }
 
-/// What `queue` lacks of its target and its quota does not allow yet: a unit may lack one resource and have the others.
+/// What `queue` lacks of its target and its quota does not allow beside its pods: a unit may lack one resource, or a part of it, and
+/// have the rest.
 fn not_granted(queue: &QueuePlan) -> Amounts {
-    lacking(queue).min(&queue.target.less(&queue.allocated))
+    lacking(queue).less(&queue.allocated.less(&queue.used))
 }
 
 /// What `queue` lacks of its target.
