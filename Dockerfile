@@ -25,7 +25,8 @@ RUN here="$(dpkg --print-architecture)" \
         && rustup target add "$target" \
         && export "CARGO_TARGET_$(echo "$cpu" | tr a-z A-Z)_UNKNOWN_LINUX_GNU_LINKER=$cpu-linux-gnu-gcc"; \
     fi \
-    && cargo build --release --locked --target "$target" -p quotient-operator -p quotient-cli \
+    && cargo build --release --locked --target "$target" -p quotient-operator \
+    && cargo build-command-line --locked --target "$target" \
     && mkdir /out \
     && cp "target/$target/release/quotient-operator" "target/$target/release/kubectl-quotient" /out/ \
     && ln -s kubectl-quotient /out/kubectl_complete-quotient

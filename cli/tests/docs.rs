@@ -158,6 +158,20 @@ fn every_page_is_linked() {
     assert!(lost.is_empty(), "no page links to {lost:?}");
 }
 
+/// Each subject of the concepts has a diagram: a block that is no code and no command.
+#[test]
+fn every_concept_has_a_diagram() {
+    let is_diagram = |block: &str| {
+        let lines = block.lines();
+        block.starts_with('\n')
+            && lines.skip(1).all(|line| !line.contains("kubectl") && !line.contains("helm "))
+    };
+    let concepts = pages().into_iter().filter(|page| page.starts_with("docs/concepts"));
+    let without: Vec<PathBuf> =
+        concepts.filter(|page| !text(page).split("```").skip(1).step_by(2).any(is_diagram)).collect();
+    assert!(without.is_empty(), "no diagram is in {without:?}");
+}
+
 // ---- commands -----------------------------------------------------------------------------------------------
 
 /// What a page says if its commands are not run by a test.

@@ -25,7 +25,18 @@ impl PodTemplate {
     ///
     /// When a field has a value of another type.
     pub fn read(&self) -> Result<PodTemplateSpec, serde_json::Error> {
-        PodTemplateSpec::deserialize(&self.0)
+        Self::decode(&self.0)
+    }
+
+    /// A template that stands in another object.
+    ///
+    /// It is the one place that reads templates of any object, because each place compiles every kind of volume again.
+    ///
+    /// # Errors
+    ///
+    /// When a field has a value of another type.
+    pub fn decode(template: &Value) -> Result<PodTemplateSpec, serde_json::Error> {
+        PodTemplateSpec::deserialize(template)
     }
 
     /// Names the fields that rules look at, and keeps all others.

@@ -31,7 +31,10 @@ fn it_is_built_as_the_programs_that_are_measured() {
     let file = Dockerfile::read(&text("Dockerfile"));
     assert_eq!(file.build("ENV"), [format!("RUSTFLAGS=\"{STATIC_FLAGS}\"")]);
     let run = file.build("RUN").concat();
-    for part in ["cargo build --release --locked --target", "-p quotient-operator -p quotient-cli"] {
+    for part in [
+        "cargo build --release --locked --target \"$target\" -p quotient-operator",
+        "cargo build-command-line --locked --target \"$target\"",
+    ] {
         assert!(run.contains(part), "{part} is not in {run}");
     }
     // Another architecture is cross compiled by the machine that builds.
@@ -217,7 +220,10 @@ fn built_and_pushed(block: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
                 built.insert(*image);
                 pushed.insert(*image)
             }
-            ["docker" | "kind", ..] => panic!("this test cannot read `{}`", words.join(" ")),
+            // To inspect an image is no step of a build.
+            ["docker" | "kind", ..] if !words.contains(&"inspect") => {
+                panic!("this test cannot read `{}`", words.join(" "))
+            }
             _ => continue,
         };
     }

@@ -22,10 +22,30 @@ const CRITICAL: [&str; 5] = [
     "QuotientSeveralLeaders",
 ];
 
-/// What a runbook says under *Mitigation*: the commands, and the user that may execute them.
+/// What the runbook of blocked evictions is about: a budget that allows no disruption.
+const BLOCKED: &str = "
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: team-b}
+spec: {minAvailable: 4, selector: {matchLabels: {app: web}}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: web, namespace: team-b}
+spec:
+  replicas: 4
+  podManagementPolicy: Parallel
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: main, image: 'registry.k8s.io/pause:3.10', resources: {requests: {cpu: 2, memory: 1Gi}}}]
+";
+
+/// What a runbook says under *Mitigation*: the steps, each some commands, and the user that may execute them.
 struct Emergency {
     alert: String,
-    commands: String,
+    steps: Vec<String>,
     role: String,
     /// The whole cluster if there is none.
     namespace: Option<String>,
@@ -38,11 +58,19 @@ impl Emergency {
         let (_, page) = page.split_once("## Mitigation").context("no mitigation")?;
         let (_, page) = page.split_once("You need the ClusterRole `").context("no user is named")?;
         let (role, page) = page.split_once("`, bound in the ").context("it is bound nowhere")?;
-        let (place, page) = page.split_once(":\n\n```sh\n").context("no commands")?;
-        let (commands, _) = page.split_once("```").context("no end of the commands")?;
+        let (place, steps) = page.split_once(":\n\n```sh\n").context("no commands")?;
+        let steps = steps.split("```sh\n").map(|step| {
+            let (commands, _) = step.split_once("```").context("no end of the commands")?;
+            Ok(commands.to_owned())
+        });
         let namespace = place.strip_prefix("namespace `").map(|name| name.trim_end_matches('`').to_owned());
         ensure!(namespace.is_some() || place == "whole cluster", "{place}");
-        Ok(Self { alert: alert.to_owned(), commands: commands.to_owned(), role: role.to_owned(), namespace })
+        Ok(Self {
+            alert: alert.to_owned(),
+            steps: steps.collect::<Result<_>>()?,
+            role: role.to_owned(),
+            namespace,
+        })
     }
 
     /// A user with that role and no other right.
@@ -56,13 +84,13 @@ impl Emergency {
         Ok(bed.user_kubeconfig(&name, None)?)
     }
 
-    /// Executes the commands until they succeed: RBAC learns of the user a moment later.
+    /// Executes each step until it succeeds: RBAC learns of the user a moment later.
     async fn execute(&self, stage: &Stage) -> Result<()> {
         let user = self.user(&stage.bed).await?;
-        eventually(format!("{} succeeds", self.commands), PATIENCE, async || {
-            shell(stage, &user, &self.commands).await
-        })
-        .await?;
+        for step in &self.steps {
+            eventually(format!("{step} succeeds"), PATIENCE, async || shell(stage, &user, step).await)
+                .await?;
+        }
         Ok(())
     }
 }
@@ -118,8 +146,8 @@ async fn the_commands_of_every_runbook_succeed() -> Result<()> {
             .await?;
     }
     stage.bed.create_namespace("visitors").await?;
-    let budget = ["create", "pdb", "web", "-n", "team-b", "--selector=app=web", "--min-available=1"];
-    stage.bed.kubectl(budget).await?;
+    stage.bed.kubectl_with_input(["apply", "-f", "-"], BLOCKED).await?;
+    stage.bed.kubectl(["wait", "pod/web-0", "--for=create", "--timeout=60s", "-n", "team-b"]).await?;
     let folder = workspace_root().join("docs/operations/runbooks");
     let mut silent = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -259,6 +287,45 @@ async fn one_of_two_installations_is_stopped() -> Result<()> {
     Ok(stage.bed.stop().await?)
 }
 
+/// Waits until the quota of a namespace allows this many cpus.
+async fn until_cpu(bed: &TestBed, namespace: &str, expected: &str) -> Result<()> {
+    eventually(format!("{namespace} is allowed {expected} cpu"), PATIENCE, async || {
+        let path = "-o=jsonpath={.status.hard.requests\\.cpu}";
+        let cpu = bed.kubectl(["get", "resourcequota/quotient", "--namespace", namespace, path]).await?;
+        ensure!(cpu == expected, "{cpu}");
+        Ok(())
+    })
+    .await?;
+    // Admission follows the quota's status a moment later.
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    Ok(())
+}
+
+/// A budget keeps every pod. The pod that an administrator deletes does not come back, and the other queue gets its room.
+#[tokio::test(flavor = "multi_thread")]
+async fn room_behind_a_budget_is_given_by_hand() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("team-b", json!({})).await?;
+    stage.bed.kubectl_with_input(["apply", "-f", "-"], BLOCKED).await?;
+    stage.until_pods("team-b", PodCounts::running(4)).await?;
+    stage.queue("team-a", json!({})).await?;
+    until_cpu(&stage.bed, "team-a", "0").await?;
+    stage.deployment("team-a", "web", 1, json!({"cpu": "2", "memory": "1Gi"}), false).await?;
+    until_cpu(&stage.bed, "team-b", "6").await?;
+    stage.until_quiet_for(std::time::Duration::from_secs(3)).await?;
+    assert_eq!(stage.pod_counts("team-a").await?, PodCounts::default());
+    assert_eq!(stage.pod_counts("team-b").await?, PodCounts::running(4));
+    let emergency = Emergency::of("QuotientEvictionsBlocked")?;
+    let by_hand = emergency.steps.last().context("no step")?;
+    let user = emergency.user(&stage.bed).await?;
+    eventually("the pod is deleted", PATIENCE, async || shell(&stage, &user, by_hand).await).await?;
+    stage.until_pods("team-a", PodCounts::running(1)).await?;
+    stage.until_pods("team-b", PodCounts::running(3)).await?;
+    operator.stop().await?;
+    stage.end(quotient_invariants::Tolerance::default()).await
+}
+
 /// A queue that keeps its pods from eviction borrows what another queue is guaranteed, until an administrator lifts that.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guarantee_is_met_once_pods_may_be_evicted() -> Result<()> {
@@ -268,16 +335,7 @@ async fn a_guarantee_is_met_once_pods_may_be_evicted() -> Result<()> {
     stage.deployment("team-b", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_pods("team-b", PodCounts::running(8)).await?;
     stage.queue("team-a", json!({"guaranteed": {"cpu": "4"}})).await?;
-    eventually("team-a is allowed no cpu", PATIENCE, async || {
-        let path = "-o=jsonpath={.status.hard.requests\\.cpu}";
-        let quota = ["get", "resourcequota/quotient", "--namespace=team-a", path];
-        let cpu = stage.bed.kubectl(quota).await?;
-        ensure!(cpu == "0", "{cpu}");
-        Ok(())
-    })
-    .await?;
-    // Admission follows the quota's status a moment later.
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    until_cpu(&stage.bed, "team-a", "0").await?;
     stage.deployment("team-a", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_quiet_for(std::time::Duration::from_secs(3)).await?;
     assert_eq!(stage.pod_counts("team-a").await?, PodCounts::default());

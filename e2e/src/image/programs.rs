@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, ensure};
 use tokio::process::Command;
 
-use crate::quotient::workspace_root;
+use crate::quotient::{BUILD_COMMAND_LINE, workspace_root};
 
 /// The compiler's flags, as the Dockerfile has them.
 pub const STATIC_FLAGS: &str = "-C target-feature=+crt-static";
@@ -27,15 +27,17 @@ impl StaticPrograms {
         let said = String::from_utf8_lossy(&asked.stdout).into_owned();
         let target = said.lines().find_map(|line| line.strip_prefix("host: "));
         let target = target.context("rustc does not say what it runs on")?;
-        let built = Command::new("cargo")
-            .args(["build", "--release", "--locked", "--target", target])
-            .args(["-p", "quotient-operator", "-p", "quotient-cli"])
-            .env("RUSTFLAGS", STATIC_FLAGS)
-            .current_dir(workspace_root())
-            .status()
-            .await
-            .context("running cargo build")?;
-        ensure!(built.success(), "cargo build of the static programs failed, see above");
+        for how in [&["build", "--release", "-p", "quotient-operator"][..], &[BUILD_COMMAND_LINE]] {
+            let built = Command::new("cargo")
+                .args(how)
+                .args(["--locked", "--target", target])
+                .env("RUSTFLAGS", STATIC_FLAGS)
+                .current_dir(workspace_root())
+                .status()
+                .await
+                .context("running cargo build")?;
+            ensure!(built.success(), "cargo {} of static programs failed, see above", how.join(" "));
+        }
         let targets = std::env::var_os("CARGO_TARGET_DIR")
             .map_or_else(|| workspace_root().join("target"), PathBuf::from);
         let directory = targets.join(target).join("release");

@@ -29,17 +29,22 @@ impl Programs {
         let own = own_profile_directory()?;
         // In the workspace as a whole, dependencies have the features that tests need: tests and programs share one build of
         // them.
-        let (profile, how): (_, &[&str]) = if own.ends_with("debug") {
-            ("debug", &[])
-        } else {
-            ("release", &["--release", "-p", "quotient-operator", "-p", "quotient-cli"])
-        };
-        let names = ["quotient-operator", "kubectl-quotient"];
-        let [operator, command_line] =
-            build(&workspace_root(), names, how, &own.with_file_name(profile)).await?;
+        let root = workspace_root();
+        if own.ends_with("debug") {
+            let names = ["quotient-operator", "kubectl-quotient"];
+            let [operator, command_line] = build(&root, names, &["build"], &own).await?;
+            return Ok(Self { operator, command_line });
+        }
+        let shipped = own.with_file_name("release");
+        let how = ["build", "--release", "-p", "quotient-operator"];
+        let [operator] = build(&root, ["quotient-operator"], &how, &shipped).await?;
+        let [command_line] = build(&root, ["kubectl-quotient"], &[BUILD_COMMAND_LINE], &shipped).await?;
         Ok(Self { operator, command_line })
     }
 }
+
+/// Cargo's command that builds the command line as it is shipped (`.cargo/config.toml`).
+pub const BUILD_COMMAND_LINE: &str = "build-command-line";
 
 /// The commit that stands for the release before: upgrades start from it.
 const PREVIOUS: &str = "10e7599ca255edf3aaab31997fa3f6898ae040ca";
@@ -64,7 +69,7 @@ impl Previous {
             take_out(&sources).await?;
         }
         // Another name, because cargo would put it where that of today is.
-        let [operator] = build(&sources, ["quotient-operator-before"], &[], &own).await?;
+        let [operator] = build(&sources, ["quotient-operator-before"], &["build"], &own).await?;
         Ok(Self { operator, chart: sources.join("charts/quotient") })
     }
 }
@@ -101,11 +106,11 @@ async fn take_out(directory: &Path) -> anyhow::Result<()> {
 
 /// The program `testbed`, built for tests.
 pub async fn build_testbed() -> anyhow::Result<PathBuf> {
-    let [testbed] = build(&workspace_root(), ["testbed"], &[], &own_profile_directory()?).await?;
+    let [testbed] = build(&workspace_root(), ["testbed"], &["build"], &own_profile_directory()?).await?;
     Ok(testbed)
 }
 
-/// Builds these programs of a workspace with cargo, into `directory`.
+/// Builds these programs of a workspace by this command of cargo, into `directory`.
 async fn build<const COUNT: usize>(
     workspace: &Path,
     names: [&str; COUNT],
@@ -119,9 +124,9 @@ async fn build<const COUNT: usize>(
         command.env_remove(variable);
     }
     let built = command
-        .args(["build", "--quiet"])
-        .args(names.iter().flat_map(|name| ["--bin", name]))
         .args(how)
+        .arg("--quiet")
+        .args(names.iter().flat_map(|name| ["--bin", name]))
         .arg("--target-dir")
         .arg(targets)
         .current_dir(workspace)

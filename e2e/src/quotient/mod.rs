@@ -16,7 +16,7 @@ mod trial;
 mod victims;
 mod writes;
 
-pub use build::{Previous, Programs, build_testbed, workspace_root};
+pub use build::{BUILD_COMMAND_LINE, Previous, Programs, build_testbed, workspace_root};
 pub use chart::{
     ALL_RIGHTS, GATE_MODE, IMAGE_REGISTRY, RELEASE, chart, helm_arguments, installed, value_sets,
 };

@@ -3,8 +3,8 @@
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::DynamicObject;
+use quotient_crds::PodTemplate;
 use quotient_engine::amounts::Amounts;
-use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::field_path::FieldPath;
@@ -85,7 +85,7 @@ fn number(path: &FieldPath, value: Option<&Value>) -> Result<u32, String> {
 
 fn template(path: &FieldPath, value: Option<&Value>) -> Result<PodTemplateSpec, String> {
     let value = value.ok_or_else(|| format!("{path}: the field is absent"))?;
-    let template = PodTemplateSpec::deserialize(value).map_err(|error| format!("{path}: {error}"))?;
+    let template = PodTemplate::decode(value).map_err(|error| format!("{path}: {error}"))?;
     match &template.spec {
         Some(spec) if !spec.containers.is_empty() => Ok(template),
         _ => Err(format!("{path}: it is not a pod template with containers")),

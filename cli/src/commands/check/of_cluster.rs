@@ -1,6 +1,5 @@
 //! Checks of the cluster itself, and of what adds nodes to it.
 
-use quotient_crds::manifests;
 use quotient_engine::amounts::Amounts;
 use serde_json::Value;
 
@@ -18,8 +17,12 @@ pub(super) fn version(look: &Look<'_>) -> Seen {
     Some(Found::when(!is_supported, || format!("Kubernetes {major}.{minor} is not among 1.34 to 1.36")))
 }
 
-/// The kinds of Quotient, by the names of their definitions.
-const DEFINITIONS: [&str; 2] = ["queues.quotient.dev", "queuejobs.quotient.dev"];
+/// The definitions of this version, by their names. Rejected: to generate them from the types, because the program would hold
+/// all that makes schemas.
+const DEFINITIONS: [(&str, &str); 2] = [
+    ("queues.quotient.dev", include_str!("../../../../crds/yaml/queues.quotient.dev.yaml")),
+    ("queuejobs.quotient.dev", include_str!("../../../../crds/yaml/queuejobs.quotient.dev.yaml")),
+];
 
 fn definition<'a>(crds: &'a [Value], wanted: &str) -> Option<&'a Value> {
     crds.iter().find(|crd| text(crd, "/metadata/name") == wanted)
@@ -27,17 +30,16 @@ fn definition<'a>(crds: &'a [Value], wanted: &str) -> Option<&'a Value> {
 
 pub(super) fn crd_missing(look: &Look<'_>) -> Seen {
     let crds = look.facts?.crds.as_ref()?;
-    let missing = DEFINITIONS.iter().filter(|name| definition(crds, name).is_none());
-    Some(Found::each(missing.map(|name| format!("the kind {name} is not installed"))))
+    let missing = DEFINITIONS.iter().filter(|(name, _)| definition(crds, name).is_none());
+    Some(Found::each(missing.map(|(name, _)| format!("the kind {name} is not installed"))))
 }
 
 /// The fields of spec that this version knows and the installed kind does not.
 pub(super) fn crd_outdated(look: &Look<'_>) -> Seen {
     let crds = look.facts?.crds.as_ref()?;
     let mut outdated = Vec::new();
-    for manifest in manifests().ok()? {
-        let expected: Value = serde_yaml_ng::from_str(&manifest.text).ok()?;
-        let name = text(&expected, "/metadata/name");
+    for (name, manifest) in DEFINITIONS {
+        let expected: Value = serde_yaml_ng::from_str(manifest).ok()?;
         let Some(installed) = definition(crds, name) else { continue };
         let installed = fields(installed);
         let missing: Vec<String> =
