@@ -15,7 +15,7 @@ use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, PodUid, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{Node, Phase, Pod, Queue, Snapshot};
+use quotient_engine::snapshot::{Node, Owner, Phase, Pod, Queue, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use crate::{effort, story};
@@ -316,10 +316,13 @@ impl Decided {
     /// Whether `b` lacks some of this, and there is less than all queues hold and lack. What its quota allows beside whole pods it does
     /// not lack: a pod may lack one resource and have the others.
     fn is_short(&self, resource: &Resource) -> bool {
-        let (b, pod) = (self.queue("b"), &self.snapshot.namespaces[&Namespace::from("b")].owners[0].shape);
-        let room = b.allocated.less(&b.used);
-        let whole = pod.requests.times(u32::try_from(times(&pod.requests, &room)).unwrap_or(0));
-        let lacks = b.lacking.less(&room.less(&whole)).get(resource);
+        let b = self.queue("b");
+        let owner = self.snapshot.namespaces[&Namespace::from("b")].owners.first();
+        let beside_whole = |owner: &Owner| {
+            let (pod, room) = (&owner.shape.requests, b.allocated.less(&b.used));
+            room.less(&pod.times(times(pod, &room)))
+        };
+        let lacks = b.lacking.less(&owner.map(beside_whole).unwrap_or_default()).get(resource);
         let holds = |queue: &QueuePlan| queue.allocated.min(&queue.target).max(&queue.used).get(resource);
         let all = self.plan.queues.values().map(|queue| holds(queue).units()).sum::<i128>() + lacks.units();
         lacks.is_positive() && all > self.plan.capacity.get(resource).units()

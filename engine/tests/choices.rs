@@ -287,6 +287,21 @@ fn who_follows_a_gang_from_a_lost_node_changes_no_choice() {
     }
 }
 
+#[test]
+fn no_pod_goes_for_a_limit_of_a_resource_of_which_there_is_nothing() {
+    // Pods without a Queue use all memory, so no quota of memory shrinks.
+    let victims = victims(
+        "node n1 cpu=8 memory=2Gi
+         pod other/web cpu=2 memory=2Gi node=n1 started=1 owner=web
+         queue a limit=memory:4Gi request=all
+         pod a/one cpu=500m memory=2Gi pending stuck=900 owner=w
+         pod a/two cpu=500m memory=2Gi pending stuck=900 owner=w
+         pod a/three cpu=500m memory=2Gi pending stuck=900 owner=w
+         quota a cpu=6 memory=6Gi",
+    );
+    assert_eq!(victims, [""; 0]);
+}
+
 /// Where pods hold more than nodes are seen to have, what goes makes up for that first.
 #[test]
 fn no_pod_is_evicted_for_a_claim_that_gets_nothing() {

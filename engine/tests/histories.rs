@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::Snapshot;
 
-use crate::effort;
 use crate::history::{Chronicle, happen, history, nobody_starves_beside_plenty};
+use crate::{effort, story};
 
 /// What a small cluster needs at most to come to rest.
 const MOST_STEPS: usize = 60;
@@ -31,7 +31,12 @@ fn rest(world: &mut Snapshot, chronicle: &mut Chronicle) -> Result<(), TestCaseE
         let step = chronicle.step(world, true)?;
         *world = step.snapshot;
         if step.rests {
-            prop_assert!(step.plan.is_settled(), "at rest with something left to do");
+            prop_assert!(
+                step.plan.is_settled(),
+                "at rest with something left to do:\n{}{}",
+                story::print(1, &step.plan, &[]),
+                story::print_writes(&step.plan)
+            );
             for (name, queue) in &step.plan.queues {
                 let may_stay =
                     |reason| !matches!(reason, Reason::WaitingForPreemption | Reason::WaitingForQuota);

@@ -58,9 +58,9 @@ impl<'a> Simulation<'a> {
             }
             Shortage::AboveLimit(at, withdrawn) => {
                 let held = below(at).map(Candidate::all_requests).unwrap_or_default();
-                let limit = self.context.tree.branches[at].queue.limit.iter();
                 let above = |one: &Resource, limit| (self.staying[at].get(one) + held.get(one)).less(limit);
-                limit.map(|(one, limit)| (one.clone(), above(one, limit).less(withdrawn.get(one)))).collect()
+                let limits = self.limits(at);
+                limits.map(|(one, limit)| (one.clone(), above(one, limit).less(withdrawn.get(one)))).collect()
             }
         }
     }
@@ -167,12 +167,17 @@ impl<'a> Simulation<'a> {
         self.work.spend(scope.beneficiary, u64::try_from(all.may_go.len()).unwrap_or(u64::MAX));
         let mut able = Vec::new();
         let mut kept: Vec<(&'a Pod, Reason)> = Vec::new();
+        let mut last: Option<(&Amounts, bool)> = None;
         for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
             let is_left = |pod: &&Pod| !self.gone.contains(&pod.uid) && !refused.contains(&pod.uid);
-            if !candidate.requests().overlaps(&ask)
-                || !candidate.pods().iter().all(is_left)
-                || self.takes_of_target(candidate, scope, reclaimed)
-            {
+            // Most pods beside each other share what they request.
+            let requests = candidate.requests();
+            let helps = match last.filter(|(same, _)| std::ptr::eq(*same, requests)) {
+                Some((_, helps)) => helps,
+                None => requests.overlaps(&ask) && !self.takes_of_target(candidate, scope, reclaimed),
+            };
+            last = Some((requests, helps));
+            if !helps || !candidate.pods().iter().all(is_left) {
                 continue;
             }
             // Above its own limit it does not matter what others could use.
@@ -221,7 +226,7 @@ impl<'a> Simulation<'a> {
         if !scope.spares_targets {
             return false;
         }
-        let (all, takes) = (candidate.all_requests(), self.takes_of(candidate.leaf, scope));
+        let (all, takes) = (candidate.requests(), self.takes_of(candidate.leaf, scope));
         // What is above a limit goes anyway.
         reclaimed.resources().any(|one| all.get(one) > takes.get(one))
             && !self.is_above_a_limit(candidate.leaf)

@@ -67,11 +67,18 @@ fn greedy<'a>(members: Vec<Candidate<'a>>, rest: &Amounts, scale: &Amounts) -> V
 fn by_shape<'a>(members: Vec<Candidate<'a>>) -> Vec<Vec<Candidate<'a>>> {
     let mut shapes: Vec<Vec<Candidate<'a>>> = Vec::new();
     let mut known = KeyedMap::default();
+    // Most members beside each other share what they request.
+    let mut last: Option<(*const Amounts, usize)> = None;
     for candidate in members {
-        let at = *known.entry(candidate.requests().clone()).or_insert_with(|| {
-            shapes.push(Vec::new());
-            shapes.len().saturating_sub(1)
+        let requests = std::ptr::from_ref(candidate.requests());
+        let same = last.filter(|(same, _)| *same == requests).map(|(_, at)| at);
+        let at = same.unwrap_or_else(|| {
+            *known.entry(candidate.requests().clone()).or_insert_with(|| {
+                shapes.push(Vec::new());
+                shapes.len().saturating_sub(1)
+            })
         });
+        last = Some((requests, at));
         if let Some(shape) = shapes.get_mut(at) {
             shape.push(candidate);
         }

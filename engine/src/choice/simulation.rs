@@ -48,6 +48,8 @@ pub(crate) struct Simulation<'a> {
     pub(crate) staying: BranchMap<Amounts>,
     /// The part of that above the targets.
     pub(super) over: BranchMap<Amounts>,
+    /// The same by the weight of every branch.
+    above: BranchMap<Fraction>,
     /// What queues occupy below every branch, and what is kept for them.
     pub(super) occupied: BranchMap<Amounts>,
     /// What pods of every leaf hold that does not count as demand: no guarantee is for them.
@@ -97,13 +99,14 @@ impl<'a> Simulation<'a> {
             let guaranteed = branch.queue.guaranteed.iter();
             guaranteed.map(|(one, amount)| (one.clone(), amount.min(deserved[at].get(one)))).collect()
         });
-        Self {
+        let mut simulation = Self {
             node_resources: None,
             searches: FxHashMap::default(),
             free: tree.left(&context.capacity.of(context.resources), &occupied),
             slack: tree.slack(&occupied),
             staying: tree.sums(context.of_leaves(|leaf| leaf.staying.clone())),
             over: tree.sums(of_states(&|queue_state| queue_state.overuse())),
+            above: tree.branches.map(|_, _| Fraction { part: 0, whole: 1 }),
             floor,
             uncounted: context.of_leaves(|leaf| leaf.uncounted.clone()),
             occupied,
@@ -120,7 +123,9 @@ impl<'a> Simulation<'a> {
             noted: FxHashSet::default(),
             work: Work::default(),
             context,
-        }
+        };
+        simulation.above = tree.branches.map(|at, _| simulation.over_by_weight(at));
+        simulation
     }
 
     pub(super) fn budgets(&mut self, at: BranchId) -> Option<&mut Budgets<'a>> {
@@ -143,6 +148,10 @@ impl<'a> Simulation<'a> {
 
     /// How far the leaves below the branch at `at` are above their targets, by its weight.
     pub(super) fn above_target(&self, at: BranchId) -> Fraction {
+        self.above[at]
+    }
+
+    fn over_by_weight(&self, at: BranchId) -> Fraction {
         // A queue without weight has only what no other needs.
         let (times, weight) = match self.context.tree.branches[at].queue.weight {
             0 => (i128::from(u32::MAX), 1),
@@ -157,10 +166,14 @@ impl<'a> Simulation<'a> {
 
     /// Whether a limit is exceeded below which the leaf at `at` is.
     pub(super) fn is_above_a_limit(&self, at: BranchId) -> bool {
-        self.context.tree.path_up(at).any(|(at, branch)| {
-            let mut limits = branch.queue.limit.iter();
-            limits.any(|(one, limit)| self.staying[at].get(one) > limit)
-        })
+        let mut path = self.context.tree.path_up(at);
+        path.any(|(at, _)| self.limits(at).any(|(one, limit)| self.staying[at].get(one) > limit))
+    }
+
+    /// The limits of the queue at `at`. Where there is nothing of a resource, nothing of it is taken.
+    pub(super) fn limits(&self, at: BranchId) -> impl Iterator<Item = (&Resource, Amount)> {
+        let limits = self.context.tree.branches[at].queue.limit.iter();
+        limits.filter(|(one, _)| self.context.resources.contains(one))
     }
 
     /// Whether the queue at `at` is `top`, or below it.
@@ -301,6 +314,7 @@ impl<'a> Simulation<'a> {
         for (index, _) in self.context.tree.path_up(at) {
             self.staying[index].add(one, more);
             self.over[index].add(one, over);
+            self.above[index] = self.over_by_weight(index);
         }
         self.occupy(at, one, self.occupies(at, one) - occupied);
     }

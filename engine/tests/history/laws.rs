@@ -209,6 +209,11 @@ fn not_granted(queue: &QueuePlan) -> Amounts {
     lacking(queue).min(&queue.target.less(&queue.allocated))
 }
 
+/// What `queue` lacks even if all that its quota allows beside its pods is for that.
+fn lacks_at_least(queue: &QueuePlan) -> Amounts {
+    lacking(queue).less(&queue.allocated.less(&queue.used))
+}
+
 /// What `queue` lacks of its target.
 pub(super) fn lacking(queue: &QueuePlan) -> Amounts {
     queue.lacking.clone()
@@ -333,7 +338,7 @@ pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Pl
                 let floor = guaranteed.min(deserved.get(resource));
                 let is_reclaimed = match &eviction.beneficiary {
                     Some(queue) => {
-                        let lacks = not_granted(&decided.queues[queue]).get(resource);
+                        let lacks = lacks_at_least(&decided.queues[queue]).get(resource);
                         let lacks = lacks.less(loses(queue, resource));
                         lacks.is_positive() && is_short(settled, decided, resource)
                     }
@@ -366,7 +371,7 @@ fn is_short(settled: &Snapshot, decided: &Plan, resource: &Resource) -> bool {
         queue.allocated.min(&queue.target).get(resource).max(staying)
     };
     let held: Amount = leaves(decided).map(|(name, queue)| holds(name, queue)).sum();
-    let lacking: Amount = leaves(decided).map(|(_, queue)| not_granted(queue).get(resource)).sum();
+    let lacking: Amount = leaves(decided).map(|(_, queue)| lacks_at_least(queue).get(resource)).sum();
     held + lacking > decided.capacity.get(resource)
 }
 
