@@ -1,4 +1,4 @@
-//! Asks on a real control plane: who is spared, whom nobody goes for, and how soon a refused owner has its pods.
+//! Pending pods on a real control plane: which pods are spared, which get no room, and how soon a rejected owner has its pods.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use serde_json::json;
 /// For how long nothing has to happen that would take the operator a fraction of a second.
 const A_WHILE: Duration = Duration::from_secs(8);
 
-/// `lastReplica: Never`: another pod goes first; when only last ones are left, nobody goes, and nothing is promised.
+/// `lastReplica: Never`: another pod goes first; when only last ones are left, no pod is evicted, and nothing is promised.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_replica_is_kept() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
@@ -45,9 +45,9 @@ async fn the_last_replica_is_kept() -> anyhow::Result<()> {
     stage.end(Tolerance::default()).await
 }
 
-/// Nobody goes for pods that no node could run; once a node could, they get their room.
+/// No pod is evicted for pods that no node could run; once a node could, they get their room.
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_goes_for_an_ask_that_cannot_be_met() -> anyhow::Result<()> {
+async fn no_pod_is_evicted_for_pods_that_no_node_could_run() -> anyhow::Result<()> {
     let nodes = ["node-1", "node-2", "node-3", "node-4"];
     let stage = Stage::set(&nodes.map(|name| (name, "2", "8Gi"))).await?;
     let operator = stage.start_operator().await?;
@@ -74,7 +74,7 @@ async fn nobody_goes_for_an_ask_that_cannot_be_met() -> anyhow::Result<()> {
     assert_eq!(evicted(&stage, before)?, [""; 0]);
     stage.until_pods("a", PodCounts::running(8)).await?;
 
-    // That nobody went was for the nodes alone.
+    // No pod was evicted because of the nodes alone.
     let nodes: Api<Node> = Api::all(stage.bed.client());
     let label = json!({"metadata": {"labels": {"zone": "moon"}}});
     nodes.patch("node-2", &PatchParams::default(), &Patch::Merge(label)).await?;
@@ -87,7 +87,7 @@ async fn nobody_goes_for_an_ask_that_cannot_be_met() -> anyhow::Result<()> {
 
 /// The same for a pod that was there before its namespace had a Queue: it waits for a node in vain.
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_goes_for_a_pod_that_was_there_and_cannot_start() -> anyhow::Result<()> {
+async fn no_pod_is_evicted_for_a_pod_that_was_there_and_cannot_start() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "32Gi")]).await?;
     let operator = stage.start_operator().await?;
     stage.claim("a", json!({})).await?;
@@ -135,7 +135,7 @@ async fn a_refused_owner_starts_soon_after_its_quota_rises() -> anyhow::Result<(
     let events = stage.bed.audit().events_since(before)?;
     let created: Vec<&AuditEvent> = succeeded(&events, "create", "pods").collect();
     assert_eq!(created.len(), 5, "{created:#?}");
-    let asked = succeeded(&events, "patch", "queues").next().context("nobody patched the Queue")?;
+    let asked = succeeded(&events, "patch", "queues").next().context("no patch of the Queue")?;
     let last = created.iter().map(|event| event.answered).max().context("no pod was created")?;
     let taken = last.duration_since(asked.received);
     println!("all pods were created {} ms after the Queue's request rose", taken.as_millis());

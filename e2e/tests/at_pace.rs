@@ -8,9 +8,9 @@ use std::time::Duration;
 use quotient_e2e::bench::speed::{Kind, Measures, churn, free_room, play, reclaim_half};
 use quotient_e2e::quotient::Programs;
 
-/// For how long it is watched whether anybody is evicted in vain.
+/// For how long the test watches for evictions in vain.
 const AFTERMATH: Duration = Duration::from_secs(5);
-/// A share that has to be taken from somebody may take so many times as long as free room. (4 were seen on a machine with
+/// A share that has to be reclaimed may take so many times as long as free room. (4 were seen on a machine with
 /// two cores; the peers need 10 and more.)
 const RATIO: u64 = 10;
 /// What timers of the control plane may add: a Job that was refused asks again after a second.
@@ -41,12 +41,12 @@ async fn a_share_moves_about_as_fast_as_pods_start() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pods_that_come_and_go_cost_few_writes_and_nobody_a_pod() -> anyhow::Result<()> {
+async fn pods_that_come_and_go_cost_few_writes_and_no_eviction() -> anyhow::Result<()> {
     let programs = Programs::build().await?;
     let (measures, _) =
         play(&churn(10, ROOM, 10, Duration::from_secs(20)), &programs, &[], AFTERMATH).await?;
     println!("{measures:#?}");
-    assert_eq!((measures.victims, measures.later_evictions), (0, 0), "there is room for everybody");
+    assert_eq!((measures.victims, measures.later_evictions), (0, 0), "there is room for all pods");
     // Two hundred Jobs, and as many pods: what they use is told every 15 s at most, and once every queue has had as many
     // pods as ever, room stays where it is.
     let (statuses, quotas) =

@@ -1,5 +1,5 @@
 //! Bad days on a real control plane: a bad line to the API server, crashes in the middle of a reclaim, components that
-//! restart, a leader that is frozen. Whatever happens, the right pods go, no others, and everybody has his share in the
+//! restart, a leader that is frozen. Whatever happens, the right pods go, no others, and every queue has its share in the
 //! end.
 
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ fn only_the_victims_went(stage: &Stage, since: AuditMark) -> Result<()> {
 
 /// Every kind of bad answer at once, again and again.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bad_line_delays_and_harms_nobody() -> Result<()> {
+async fn a_bad_line_delays_and_harms_no_queue() -> Result<()> {
     let stage = Stage::set(&Newcomer::NODES).await?;
     let proxy = proxy(&stage).await?;
     let operator = Operator::start_behind(&proxy, &stage.bed, &stage.programs.operator).await?;
@@ -149,7 +149,7 @@ async fn the_control_plane_restarts_in_the_middle() -> Result<()> {
     let story = Newcomer::prepare(&stage).await?;
 
     for (component, name) in [(Component::ApiServer, "q3-api"), (Component::Etcd, "q3-etcd")] {
-        // At the first eviction: the quotas of the losers are lowered, nobody has gone yet.
+        // At the first eviction: the quotas of the losers are lowered, no pod has ended yet.
         proxy.obey(vec![Rule::new(|call| call.names("eviction"), Fault::HoldAfter).times(1)]);
         let mark = stage.bed.audit().mark()?;
         story.join(name).await?;

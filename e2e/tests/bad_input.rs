@@ -1,4 +1,4 @@
-//! Bad input: refused by the API server or reported in a condition, and nobody else is disturbed.
+//! Bad input: refused by the API server or reported in a condition, and no other queue is disturbed.
 
 use anyhow::{Context as _, ensure};
 use kube::Api;
@@ -11,7 +11,7 @@ use serde_json::json;
 const GOOD: &str = "good/good: deserved cpu 8, memory 16Gi; allocated cpu 8, memory 16Gi; preempting nothing";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_input_is_refused_or_reported_and_disturbs_nobody() -> anyhow::Result<()> {
+async fn bad_input_is_refused_or_reported_and_disturbs_no_other_queue() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
     stage.claim("good", json!({"defaultRequests": {}})).await?;

@@ -18,7 +18,7 @@ use serde_json::json;
 const MANY: usize = 1_500;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn crowds_of_one_tenant_keep_nobody_waiting() -> Result<()> {
+async fn crowds_of_one_tenant_delay_no_other_queue() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     for team in ["crowd", "team"] {
         stage.claim(team, json!({"weight": 1})).await?;

@@ -101,7 +101,7 @@ async fn a_pod_without_requests_starts_unless_defaults_are_off() -> Result<()> {
     stage.end(Tolerance::default()).await
 }
 
-/// It follows the Queue, leaves to others what is theirs, and is put right when somebody edits or deletes it.
+/// It follows the Queue, leaves to others what is theirs, and is restored after an edit or a deletion.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_limit_range_says_what_the_queue_says_and_others_do_not() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;

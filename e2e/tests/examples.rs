@@ -113,7 +113,7 @@ type Counts = BTreeMap<String, usize>;
 struct Workloads {
     /// `namespace/name`.
     makers: BTreeSet<String>,
-    /// `namespace/name` of the pods that nobody makes.
+    /// `namespace/name` of the pods without a controller.
     bare: BTreeSet<String>,
 }
 
@@ -130,7 +130,7 @@ impl Workloads {
         Ok(Self { makers, bare: bare.map(|(name, _)| name).collect() })
     }
 
-    /// The pods that nobody makes by their names, once for each time; the others only by who made them, whose name
+    /// The pods without a controller by their names, once for each time; the others only by who made them, whose name
     /// theirs begin with.
     fn counted(&self, pods: impl Iterator<Item = String>) -> anyhow::Result<Counts> {
         let mut counts = Counts::new();

@@ -8,7 +8,7 @@ use quotient_e2e::testbed::eventually;
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn people_and_device_plugins_cost_nobody_a_pod() -> anyhow::Result<()> {
+async fn people_and_device_plugins_cost_no_pod() -> anyhow::Result<()> {
     let stage = Stage::set(&[]).await?;
     for node in ["node-1", "node-2"] {
         stage.bed.add_node(node, &[("cpu", "4"), ("memory", "8Gi"), ("example.com/gpu", "4")]).await?;

@@ -388,7 +388,7 @@ async fn from_install_to_uninstall() -> Result<()> {
     let evicted = Newcomer::evicted(&bed.audit().events()?);
     assert_eq!(evicted, ["q1/small", "q2/small"]);
 
-    // An upgrade: the new one begins before the old one ends, and nobody notices.
+    // An upgrade: the new one begins before the old one ends, and no pod notices.
     let before = bed.audit().mark()?;
     let shares = shares_text(&queues(bed).await?);
     let upgraded = [&values[..], &["config.statusIntervalSeconds=5", "config.logLevel=debug"]].concat();
@@ -412,7 +412,7 @@ async fn from_install_to_uninstall() -> Result<()> {
     assert!(written.is_empty(), "an upgrade moved shares: {written:#?}");
     newer.stop().await?;
 
-    // It goes and takes nothing along that anybody relies on, and says so.
+    // It goes and takes nothing along that is still in use, and says so.
     let allowed = quotas(bed).await?;
     let said = bed.helm(["uninstall", RELEASE, "--namespace", SYSTEM_NAMESPACE, "--wait"]).await?;
     assert!(
@@ -432,7 +432,7 @@ async fn from_install_to_uninstall() -> Result<()> {
     left.sort_unstable();
     let kept = [["limitrange/quotient"; 3], ["resourcequota/quotient"; 3]].concat();
     assert_eq!(left, [&["configmap/quotient-ledger"][..], &kept].concat());
-    // Nobody keeps the quotas any more, once the API server has forgotten the policies, too.
+    // Nothing protects the quotas any more, once the API server has forgotten the policies, too.
     eventually("a quota can be deleted", PATIENCE, async || {
         bed.kubectl(["delete", "resourcequota/quotient", "--namespace=q1"]).await
     })

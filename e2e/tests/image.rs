@@ -11,9 +11,9 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(workspace_root().join(path)).unwrap_or_default()
 }
 
-/// Two programs, the licence, nobody's user: nothing that anybody could use to get further.
+/// Two programs, the license, a user without rights: nothing that helps an attacker.
 #[test]
-fn the_image_holds_two_programs_and_nobody_is_root() {
+fn the_image_holds_two_programs_and_no_root() {
     let file = Dockerfile::read(&text("Dockerfile"));
     assert_eq!(file.image("FROM"), ["scratch"]);
     assert_eq!(file.image("COPY"), ["--from=build /out/ /", "LICENSE /LICENSE"]);

@@ -37,7 +37,11 @@ async fn queues_are_pleasant_with_kubectl() -> anyhow::Result<()> {
         Operator::start_with(&bed, &programs.operator, &["--status-interval-seconds", "1"]).await?;
     its_row_is_compact(&bed).await?;
     let applied = bed.kubectl_with_input(["apply", "-f", "-"], QUEUE).await?;
-    assert_eq!(applied.trim(), "queue.quotient.dev/team-a unchanged", "the status is nobody's business");
+    assert_eq!(
+        applied.trim(),
+        "queue.quotient.dev/team-a unchanged",
+        "the status is not part of the manifest"
+    );
     operator.stop().await?;
     Ok(bed.stop().await?)
 }

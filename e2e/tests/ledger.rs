@@ -1,4 +1,4 @@
-//! The ledger on a real control plane: written before any quota, and what becomes of quotas when somebody edits or
+//! The ledger on a real control plane: written before any quota, and what becomes of quotas when a person edits or
 //! deletes them, or it.
 
 use std::time::Duration;
@@ -113,7 +113,7 @@ async fn a_lost_ledger_is_made_up_from_the_quotas() -> anyhow::Result<()> {
     assert!(metric(&operator, "quotient_ledger_rebuilds_total{reason=\"Missing\"}").await? > 0.0);
     operator.stop().await?;
 
-    // Damaged while nobody looks: the next leader notices.
+    // Damaged while no operator runs: the next leader notices.
     let nonsense = Patch::Merge(json!({"binaryData": {LEDGER_KEY: "bm9uc2Vuc2U="}}));
     ledgers(&stage).patch(LEDGER, &PatchParams::default(), &nonsense).await?;
     let before = stamp(&stage, "a").await?;
@@ -166,9 +166,9 @@ async fn a_stamp_that_no_ledger_wrote_is_not_believed() -> anyhow::Result<()> {
     Ok(stage.bed.stop().await?)
 }
 
-/// Somebody else writes the ledger: the cycle is dropped, and what is decided next is right.
+/// Another writer writes the ledger: the cycle is dropped, and what is decided next is right.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_ledger_that_was_written_by_somebody_else_is_read_again() -> anyhow::Result<()> {
+async fn a_ledger_of_another_writer_is_read_again() -> anyhow::Result<()> {
     let stage = Stage::set(&[NODE]).await?;
     let operator = stage.start_operator().await?;
     stage.claim("a", json!({"weight": 1})).await?;

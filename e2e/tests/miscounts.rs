@@ -12,10 +12,10 @@ use quotient_e2e::testbed::{KUBERNETES_RECOUNTS, Options, eventually};
 use quotient_invariants::Tolerance;
 use serde_json::json;
 
-/// Without the operator nobody would count them for five minutes.
+/// Without the operator they would not be counted for five minutes.
 const SOON: Duration = Duration::from_secs(60);
 
-/// The pod was refused by the quota of somebody else and then by ours, which charges eight cpu of nobody.
+/// The pod was rejected by a foreign quota and then by ours, which charges eight cpu of no pod.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_charged_without_a_pod_is_counted_anew_and_the_refused_owner_is_told() -> Result<()> {
     let options = Options { recounts: Some(KUBERNETES_RECOUNTS), ..Options::default() };
@@ -23,10 +23,10 @@ async fn what_is_charged_without_a_pod_is_counted_anew_and_the_refused_owner_is_
     let operator = stage.start_operator().await?;
     stage.bed.create_namespace("team").await?;
     let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "team");
-    let nobody = json!({"metadata": {"name": "nobody"}, "spec": {"hard": {"pods": "0"}}});
-    quotas.create(&PostParams::default(), &serde_json::from_value(nobody)?).await?;
-    eventually("nobody is let in", PATIENCE, async || {
-        let status = quotas.get("nobody").await?.status.unwrap_or_default();
+    let closed = json!({"metadata": {"name": "closed"}, "spec": {"hard": {"pods": "0"}}});
+    quotas.create(&PostParams::default(), &serde_json::from_value(closed)?).await?;
+    eventually("no pod is admitted", PATIENCE, async || {
+        let status = quotas.get("closed").await?.status.unwrap_or_default();
         ensure!(status.hard.is_some(), "{status:?}");
         Ok(())
     })
@@ -40,7 +40,7 @@ async fn what_is_charged_without_a_pod_is_counted_anew_and_the_refused_owner_is_
     let controller = stage.bed.user_kubeconfig("system:kube-controller-manager", Some("system:masters"))?;
     let as_controller: Api<ResourceQuota> = Api::namespaced(stage.bed.client_for(&controller).await?, "team");
     as_controller.patch_status("quotient", &PatchParams::default(), &miscounted).await?;
-    quotas.delete("nobody", &DeleteParams::default()).await?;
+    quotas.delete("closed", &DeleteParams::default()).await?;
     eventually("the pods that were refused run", SOON, async || {
         let counts = stage.pod_counts("team").await?;
         ensure!(counts == PodCounts::running(2), "{counts:?}");

@@ -99,7 +99,7 @@ async fn observe_names_the_victims_that_full_evicts() -> Result<()> {
     stage.end(Tolerance::default()).await
 }
 
-/// While the pause lasts, the quota stays as it is or as a person leaves it; after it the share moves without anybody.
+/// While the pause lasts, the quota stays as it is or as a person leaves it; after it the share moves without a person.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pause_is_honored_and_ends_by_itself() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;

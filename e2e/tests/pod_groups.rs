@@ -93,7 +93,7 @@ fn member((group, _, named): &Way, number: u32) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
 }
 
-/// Four gangs of two, one for each kind of PodGroup, and half of the cluster is somebody else's: two gangs go wholly. By age
+/// Four gangs of two, one for each kind of PodGroup, and half of the cluster is of another queue: two gangs go wholly. By age
 /// and name alone the second member of each would go, and none would be of any use.
 #[tokio::test(flavor = "multi_thread")]
 async fn gangs_of_other_schedulers_go_whole() -> Result<()> {

@@ -30,7 +30,7 @@ async fn a_third_queue_joins() -> anyhow::Result<()> {
     // Terminating pods stay until they are released, so that the state in between can be looked at.
     stage.deployment("q1", "large", 1, json!({"cpu": "2", "memory": "1Gi"}), true).await?;
     stage.deployment("q1", "small", 1, json!({"cpu": "1", "memory": "1Gi"}), true).await?;
-    // One replica each: all are somebody's last one, so that none is spared for it.
+    // One replica each: all are last replicas, so that none is spared for it.
     stage.deployment("q2", "large-1", 1, json!({"cpu": "2", "memory": "1Gi"}), true).await?;
     stage.deployment("q2", "large-2", 1, json!({"cpu": "2", "memory": "1Gi"}), true).await?;
     stage.deployment("q2", "small", 1, json!({"cpu": "1", "memory": "1Gi"}), true).await?;
@@ -57,7 +57,7 @@ async fn a_third_queue_joins() -> anyhow::Result<()> {
         }
     }
     assert_eq!(queue(&stage.bed, "q3", "q3").await?.conditions["Starved"], "WaitingForPreemption");
-    // As long as the pods hang on, nothing moves, and nobody is evicted in their place.
+    // As long as the pods hang on, nothing moves, and no pod is evicted in their place.
     tokio::time::sleep(Duration::from_secs(3)).await;
     stage.until_shares("two cpu are still on their way", in_between).await?;
 
@@ -113,7 +113,7 @@ async fn an_overused_queue_is_brought_back() -> anyhow::Result<()> {
         q2/q2: deserved cpu 6, memory 18Gi; allocated cpu 6, memory 18Gi; preempting nothing";
     stage.until_shares("the two queues share 1 to 2", shares).await?;
 
-    // While the operator sleeps, somebody lifts the quota, a third pod slips in, and the quota is put back. No node
+    // While the operator sleeps, a person raises the quota, a third pod slips in, and the quota is put back. No node
     // has room for it.
     operator.process().pause()?;
     let one = [("cpu", "1"), ("memory", "1Gi")];

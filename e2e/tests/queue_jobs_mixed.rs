@@ -48,7 +48,7 @@ async fn jobs_deployments_and_bare_pods_share_a_queue() -> anyhow::Result<()> {
     stage.submit("a", of_one_cpu("train", 2, 8)).await?;
     stage.until_jobs("a", "train 6/6").await?;
 
-    // Whoever creates pods is refused, and nobody knows of a bare pod that does not exist.
+    // The quota rejects the creators of pods, and a bare pod that does not exist is unknown.
     let refused = stage.bed.create_pod("a", "bare", &[("cpu", "1"), ("memory", "1Gi")]).await;
     let refusal = refused.err().context("there was room for a bare pod")?.to_string();
     assert!(refusal.contains("exceeded quota: quotient"), "{refusal}");
@@ -69,7 +69,7 @@ async fn jobs_deployments_and_bare_pods_share_a_queue() -> anyhow::Result<()> {
     let waits = ("False", "WaitingForRoom");
     stage.until_job_condition(("a", "third"), QueueJobCondition::Admitted, waits).await?;
 
-    // What a Deployment leaves goes to who waits, then to everybody evenly; a bare pod that was there keeps its place.
+    // What a Deployment leaves goes to the QueueJobs that wait, then to all evenly; a bare pod that was there keeps its place.
     scale(&stage, "web", 1).await?;
     stage.until_jobs("a", "second 2/2, third 1/1, train 2/2").await?;
     scale(&stage, "web", 0).await?;

@@ -130,7 +130,7 @@ async fn twenty_queue_jobs_run_as_the_engine_says() -> anyhow::Result<()> {
         stage.until_jobs("a", &model.divided()).await.with_context(|| format!("after job-{number:02}"))?;
     }
     stage.nothing_moves("a").await?;
-    // Some stop and go on again: who goes on has to wait like everybody.
+    // Some stop and go on again: a QueueJob that goes on has to wait like all others.
     let jobs: Api<QueueJob> = Api::namespaced(stage.bed.client(), "a");
     for turn in 0..10 {
         let at = dice.roll(20) as usize;

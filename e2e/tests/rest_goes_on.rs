@@ -1,4 +1,4 @@
-//! One bad object, one namespace that may not be written: whoever it is about is told, and the rest goes on.
+//! One bad object, one namespace that may not be written: its Queue says so, and the rest goes on.
 
 use std::time::Duration;
 

@@ -384,7 +384,7 @@ fn owners() -> String {
     json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
 }
 
-/// Whoever has the right may read the metrics, others may not.
+/// Clients with the right may read the metrics, others may not.
 async fn scrape(bed: &TestBed, address: SocketAddr) -> Result<()> {
     bed.create_namespace("monitoring").await?;
     for account in ["prometheus", "curious"] {
@@ -414,6 +414,6 @@ async fn scrape(bed: &TestBed, address: SocketAddr) -> Result<()> {
         Ok(())
     })
     .await?;
-    assert!(read("curious").await.is_err(), "anybody with a token may read the metrics");
+    assert!(read("curious").await.is_err(), "every client with a token may read the metrics");
     Ok(())
 }

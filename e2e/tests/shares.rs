@@ -25,7 +25,7 @@ async fn two_queues_share_by_weight() -> anyhow::Result<()> {
     stage.end(Tolerance::default()).await
 }
 
-/// The quota refuses, by a name that says whom to ask; a larger share lets the pod in.
+/// The quota refuses, by a name that names its source; a larger share lets the pod in.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pod_above_the_share_is_refused_until_the_share_grows() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;

@@ -59,7 +59,7 @@ fn queue_of(namespace: &str, spec: &str) -> String {
     )
 }
 
-/// kubectl as somebody else.
+/// kubectl as another user.
 async fn kubectl_as(bed: &TestBed, who: &std::path::Path, arguments: &[&str], input: &str) -> Result<String> {
     let who = who.to_str().context("the path is no text")?;
     let arguments = ["--kubeconfig", who].into_iter().chain(arguments.iter().copied());
@@ -218,7 +218,7 @@ async fn refused(bed: &TestBed, who: &std::path::Path, arguments: &[&str], input
 const QUEUE_JOB: &str = "{apiVersion: quotient.dev/v1alpha1, kind: QueueJob, metadata: {name: train}, spec: {tasks: \
     [{name: worker, replicas: 2, template: {spec: {containers: [{name: main, image: main}]}}}]}}";
 
-/// Whoever may edit the namespace sees its Queue, runs QueueJobs, and cannot give itself more.
+/// A user that may edit the namespace sees its Queue, runs QueueJobs, and cannot give itself more.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tenant_cannot_give_itself_more() -> Result<()> {
     let (bed, member) = bed().await?;
@@ -252,7 +252,7 @@ async fn a_tenant_cannot_give_itself_more() -> Result<()> {
     Ok(bed.stop().await?)
 }
 
-/// A quota as the operator leaves it; written as the operator, for nobody else may.
+/// A quota as the operator leaves it; written as the operator, because no other account may.
 async fn quota(bed: &TestBed, namespace: &str) -> Result<()> {
     let quotas: Api<ResourceQuota> = Api::namespaced(as_operator(bed).await?, namespace);
     let quota = objects::resource_quota(namespace, "quotient", &[("requests.cpu", "2")]);
@@ -306,7 +306,7 @@ async fn the_owner_of_a_namespace_cannot_write_its_share() -> Result<()> {
     let why = "the status of the ResourceQuota";
     refused(&bed, &owner, &open, "", why).await;
     refused(&bed, &bed.kubeconfig_path(), &open, "", why).await;
-    // Quotas of other names are anybody's business.
+    // Quotas of other names are free.
     bed.kubectl(["create", "quota", "own", "--hard=pods=9", "--namespace=team-a"]).await?;
     bed.kubectl(["delete", "quota", "own", "--namespace=team-a"]).await?;
     // A namespace takes it along.

@@ -71,7 +71,7 @@ async fn a_fence_keeps_its_queues_from_taking_outside() -> anyhow::Result<()> {
         .await?;
     stage
         .until_shares(
-            "everybody has what it asks for",
+            "every queue has what it asks for",
             "b/b: deserved cpu 3, memory 9Gi; allocated cpu 3, memory 9Gi; preempting nothing
              c/c: deserved cpu 6, memory 9Gi; allocated cpu 6, memory 9Gi; preempting nothing
              org/org: deserved cpu 3, memory 9Gi; allocated cpu 3, memory 9Gi; preempting nothing",
@@ -106,9 +106,9 @@ async fn a_fence_keeps_its_queues_from_taking_outside() -> anyhow::Result<()> {
     stage.end(Tolerance::default()).await
 }
 
-/// A reference that leads nowhere stalls its own queue and nobody else's.
+/// A reference that leads nowhere stalls its own queue and no other.
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_is_not_accepted_is_told() -> anyhow::Result<()> {
+async fn a_queue_that_its_parent_does_not_accept_says_so() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "9", "36Gi")]).await?;
     let operator = stage.start_operator().await?;
     stage.queue("org", json!({"children": {"namespaces": {"from": "Same"}}})).await?;

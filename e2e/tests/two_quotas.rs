@@ -19,7 +19,7 @@ const ROUNDS: usize = 12;
 /// How many pods are created in each round, of which half fit.
 const PODS: usize = 32;
 
-/// How many of the pods of one round were let in, where somebody else writes the second quota all the time.
+/// How many of the pods of one round were let in, where another writer writes the second quota all the time.
 async fn round(stage: &Stage, number: usize) -> Result<usize> {
     let client = stage.bed.client();
     let pods: Api<Pod> = Api::namespaced(client.clone(), "crowd");

@@ -180,7 +180,7 @@ async fn release_one(stage: &Stage, app: &str) -> anyhow::Result<()> {
             .is_some_and(|all| all.contains_key(annotations::HOLD_TERMINATION));
         pod.metadata.deletion_timestamp.is_some() && held
     };
-    let pod = all.items.iter().find(held).context("nobody is held")?;
+    let pod = all.items.iter().find(held).context("no pod is held")?;
     let patch = json!({"metadata": {"annotations": {annotations::HOLD_TERMINATION: null}}});
     let name = pod.metadata.name.as_deref().unwrap_or_default();
     pods.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await?;
@@ -235,7 +235,7 @@ async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
     assert_eq!(writes.len(), 2, "a mark and a size: {writes:?}");
     assert!(writes[0].starts_with("pods team/low-") && writes[1] == "deployments team/low", "{writes:?}");
 
-    // The last replica of the lowest stays, so the next one goes; and then nobody is left who may.
+    // The last replica of the lowest stays, so the next one goes; and then no pod is left that may.
     stage.bed.kubectl(["scale", "deployment/high", "--replicas=2", "-n", NAMESPACE]).await?;
     until(&stage, "high 1, low 1, middle 1, leaving 1").await?;
     stage.release(NAMESPACE).await?;
@@ -353,13 +353,13 @@ async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::
     stage.release(NAMESPACE).await?;
     until(&stage, "autoscaled 2, high 3, job 1, opted-out 2, set 1, stateful 1").await?;
 
-    // Somebody who sets a size has the last word, until both annotations are gone.
+    // A person that sets a size has the last word, until both annotations are gone.
     stage.bed.kubectl(["scale", "replicaset/set", "--replicas=2", "-n", NAMESPACE]).await?;
     stage.bed.kubectl(["delete", "deployment/high", "-n", NAMESPACE, "--wait=false"]).await?;
     until(&stage, "autoscaled 2, job 1, opted-out 2, set 1, stateful 1, leaving 3").await?;
     assert!(
         size(&stage, "replicaset", "set").await?.starts_with("unclear"),
-        "nobody has tidied up behind him"
+        "the annotations are still there"
     );
     stage.release(NAMESPACE).await?;
     until(&stage, "autoscaled 2, job 2, opted-out 2, set 2, stateful 2").await?;
@@ -367,7 +367,7 @@ async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::
     stage.end(Tolerance::default()).await
 }
 
-/// The commands of the page: one lists the lowered sizes, the other restores those that nobody has changed since.
+/// The commands of the page: one lists the lowered sizes, the other restores those that are unchanged since.
 #[tokio::test(flavor = "multi_thread")]
 async fn sizes_are_restored_without_the_operator() -> anyhow::Result<()> {
     let (stage, operator) = stage(&[("node-1", "8", "all")]).await?;
@@ -416,7 +416,7 @@ pub(crate) async fn shell(stage: &Stage, command: &str) -> anyhow::Result<String
 
 /// Victims that do not end are deleted without grace, where the queue says so; the operator may end meanwhile.
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_hangs_is_deleted_where_the_queue_allows_it() -> anyhow::Result<()> {
+async fn a_pod_that_hangs_is_deleted_where_the_queue_allows_it() -> anyhow::Result<()> {
     let (stage, operator) = stage(&[("node-1", "2", "all")]).await?;
     stage.until_allowed(NAMESPACE, "cpu 32, memory 64Gi, nvidia.com/gpu 2").await?;
     stage.patch_queue(NAMESPACE, NAMESPACE, json!({"eviction": {"forceAfterSeconds": 1}})).await?;

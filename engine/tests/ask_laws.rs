@@ -313,9 +313,13 @@ impl Decided {
         self.snapshot.nodes.iter().filter(may_run).map(|(name, node)| (name, free((name, node)))).collect()
     }
 
-    /// Whether `b` lacks some of this, and there is less than all queues hold and lack.
+    /// Whether `b` lacks some of this, and there is less than all queues hold and lack. What its quota allows beside whole pods it does
+    /// not lack: a pod may lack one resource and have the others.
     fn is_short(&self, resource: &Resource) -> bool {
-        let lacks = self.queue("b").lacking.get(resource);
+        let (b, pod) = (self.queue("b"), &self.snapshot.namespaces[&Namespace::from("b")].owners[0].shape);
+        let room = b.allocated.less(&b.used);
+        let whole = pod.requests.times(u32::try_from(times(&pod.requests, &room)).unwrap_or(0));
+        let lacks = b.lacking.less(&room.less(&whole)).get(resource);
         let holds = |queue: &QueuePlan| queue.allocated.min(&queue.target).max(&queue.used).get(resource);
         let all = self.plan.queues.values().map(|queue| holds(queue).units()).sum::<i128>() + lacks.units();
         lacks.is_positive() && all > self.plan.capacity.get(resource).units()

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::story::{explains, plays};
+use crate::story::{decides, explains, plays};
 
 // ---- surplus --------------------------------------------------------------------------------------------
 
@@ -322,8 +322,8 @@ fn pending_members_do_not_make_a_gang_run() {
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/g-1 for b: Reclaimed
               evict a/g-2 for b: Reclaimed
+              evict a/g-1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
@@ -456,6 +456,29 @@ fn what_goes_for_one_room_goes_at_once() {
                 1 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
               b: deserved 5c 2Gi, allocated 3c 1536Mi, used 3c 1536Mi, preempting 0c 0 (Fragmented), lacks 2c 512Mi
                 1 pods of ReplicaSet big, 2c 512Mi each: Fragmented
+        "#]],
+    );
+}
+
+#[test]
+fn of_a_gang_below_its_minimum_the_pending_pod_goes_before_the_running_one() {
+    decides(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a request=all
+         queue b fixed=cpu:1
+         pod a/g-0 cpu=1 node=n1 started=10 owner=g gang=g min=3
+         pod a/g-1 cpu=1 pending node=n1 created=5 owner=g gang=g min=3
+         pod a/single-1 cpu=1 node=n1 started=80 owner=w
+         pod a/single-2 cpu=1 node=n1 started=90 owner=w
+         quota a cpu=4",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 3c, allocated 3c, used 4c
+              b: deserved 1c, allocated 0c, used 0c, preempting 1c (WaitingForQuota)
+              lower a to 3c
+              lower b to 0c
+              evict a/g-1 once its quota is in force
         "#]],
     );
 }

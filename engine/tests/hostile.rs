@@ -76,7 +76,7 @@ fn doubles(what: &str, cluster: impl Fn(usize) -> String) {
     let snapshots = NUMBERS.map(|number| interned(&cluster(number)));
     let mut times = [Duration::MAX; NUMBERS.len()];
     // A machine that is busy for a while makes one try long, not all of them.
-    for _ in 0..2 {
+    for _ in 0..6 {
         for (time_so_far, snapshot) in times.iter_mut().zip(&snapshots) {
             *time_so_far = (*time_so_far).min(time(snapshot, 2));
         }

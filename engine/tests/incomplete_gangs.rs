@@ -148,3 +148,21 @@ fn a_gang_behind_others_that_run_is_not_incomplete_because_of_one() {
         assert!(!told.contains("GangIncomplete") && !told.contains("scale"), "{beside}: {told}");
     }
 }
+
+#[test]
+fn of_a_gang_no_more_is_restored_than_has_room() {
+    // Two of the three that it lacks to its minimum were refused, so one of the two that are held back completes it.
+    decides(
+        "node n1 cpu=4 memory=4Gi
+         queue a
+         owner a/x kind=Job replicas=3 former=5 cpu=1 memory=1Gi gang=x min=4 created=10
+         pod a/x1 cpu=1 memory=1Gi node=n1 started=100 created=100 owner=x gang=x min=4
+         quota a cpu=4 memory=4Gi",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 1c 1Gi
+                4 pods of Job x, 1c 1Gi each: RoomAvailable
+              scale a/x from 3 to 4 of 5: Restored
+        "#]],
+    );
+}

@@ -795,3 +795,27 @@ fn whoever_yielded_gets_its_size_back_although_nobody_yields_any_more() {
         "#]],
     );
 }
+
+#[test]
+fn a_pod_that_goes_with_another_one_counts_once() {
+    // For two GPUs on one node two pods have to go, of which one is removed before the other.
+    explains(
+        "settings resources=gpu
+         node n0 gpu=4
+         node n1 gpu=1
+         queue a preemption=LowerPriority
+         owner a/low kind=StatefulSet replicas=3 gpu=1 priority=0 created=1
+         owner a/high replicas=2 gpu=2 priority=1
+         pod a/low-0 gpu=1 node=n1 started=38 owner=low priority=0
+         pod a/low-1 gpu=1 node=n0 started=39 owner=low priority=0
+         pod a/low-2 gpu=1 node=n0 started=17 owner=low priority=0
+         pod a/high-0 gpu=2 node=n0 started=24 owner=high priority=1
+         quota a gpu=5",
+        &expect![[r#"
+            step 1: capacity 5gpu
+              a: deserved 5gpu, allocated 5gpu, used 5gpu
+                1 pods of ReplicaSet high, 2gpu each: WaitingForPreemption
+              scale a/low from 3 to 1 of 3 for ReplicaSet high, without low-2 low-1: Outranked
+        "#]],
+    );
+}

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use crate::fields::Fields;
 use crate::index::Index;
-use crate::keeps::{Keeps, ListLoss};
+use crate::indexed::{Indexed, ListLoss};
 use crate::metadata::{Metadata, Names};
 use crate::resource_version::ResourceVersion;
 
@@ -120,7 +120,7 @@ impl Index {
     /// Notes whether a part of an object is too much to be kept.
     fn note_excess<K: Resource<DynamicType = ()>>(&mut self, read: &K) -> bool
     where
-        Self: Keeps<K>,
+        Self: Indexed<K>,
     {
         let ObjectMeta { namespace, name, .. } = read.meta();
         match Self::excess(read) {
@@ -135,52 +135,52 @@ impl Index {
 }
 
 /// Objects as watches and replies deliver them. Feed one index with these or with plain objects, not with both.
-impl<K: Resource<DynamicType = ()>> Keeps<Decoded<K>> for Index
+impl<K: Resource<DynamicType = ()>> Indexed<Decoded<K>> for Index
 where
-    Self: Keeps<K>,
+    Self: Indexed<K>,
 {
     fn apply(&mut self, object: &Decoded<K>) -> bool {
         match &object.0 {
-            Ok(read) => self.note_excess(read) | Keeps::<K>::apply(self, read),
-            Err(undecodable) => Keeps::<Decoded<K>>::apply_undecodable(self, undecodable),
+            Ok(read) => self.note_excess(read) | Indexed::<K>::apply(self, read),
+            Err(undecodable) => Indexed::<Decoded<K>>::apply_undecodable(self, undecodable),
         }
     }
 
     fn apply_reply(&mut self, object: &Decoded<K>) -> bool {
         match &object.0 {
-            Ok(read) => self.note_excess(read) | Keeps::<K>::apply_reply(self, read),
-            Err(undecodable) => Keeps::<Decoded<K>>::apply_undecodable(self, undecodable),
+            Ok(read) => self.note_excess(read) | Indexed::<K>::apply_reply(self, read),
+            Err(undecodable) => Indexed::<Decoded<K>>::apply_undecodable(self, undecodable),
         }
     }
 
     fn told(&mut self, version: &ResourceVersion) -> bool {
-        Keeps::<K>::told(self, version)
+        Indexed::<K>::told(self, version)
     }
 
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
-        self.skip(kind_name::<K>(), object) | Keeps::<K>::apply_undecodable(self, object)
+        self.skip(kind_name::<K>(), object) | Indexed::<K>::apply_undecodable(self, object)
     }
 
     fn excess(object: &Decoded<K>) -> Option<String> {
-        object.0.as_ref().ok().and_then(<Self as Keeps<K>>::excess)
+        object.0.as_ref().ok().and_then(<Self as Indexed<K>>::excess)
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
         let gone = self.end_skip(kind_name::<K>, Some(namespace), Some(name));
-        Keeps::<K>::delete(self, namespace, name, uid) | gone
+        Indexed::<K>::delete(self, namespace, name, uid) | gone
     }
 
     fn relist_begin(&mut self) {
         self.begin_skipped(kind_name::<K>());
-        Keeps::<K>::relist_begin(self);
+        Indexed::<K>::relist_begin(self);
     }
 
     fn relist_loss(&self) -> ListLoss {
-        Keeps::<K>::relist_loss(self)
+        Indexed::<K>::relist_loss(self)
     }
 
     fn relist_finish(&mut self) -> bool {
-        self.finish_skipped(&kind_name::<K>()) | Keeps::<K>::relist_finish(self)
+        self.finish_skipped(&kind_name::<K>()) | Indexed::<K>::relist_finish(self)
     }
 }
 

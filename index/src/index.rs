@@ -23,7 +23,7 @@ use crate::settings::IndexSettings;
 use crate::skipped::SkippedObjects;
 use crate::table::Tables;
 
-/// What is known of the cluster: fed through [`Keeps`](crate::Keeps), read through [`snapshot`](Self::snapshot).
+/// What is known of the cluster: fed through [`Indexed`](crate::Indexed), read through [`snapshot`](Self::snapshot).
 ///
 /// One owner, no interior locks: the operator puts it behind a mutex that is held for one event or one
 /// snapshot at a time.

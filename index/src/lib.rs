@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  watches, replies ─┐                  ┌── namespaces: pods, owners, budgets, ──┐
-//!                    ├─► Keeps::apply ──┤       Queues, quotas, labels           ├─► Index::snapshot(now) ─► engine
-//!  manifests ────────┘   Keeps::delete  └── nodes; priority classes ─────────────┘
-//!                        Keeps::relist_…              ▲
+//!                    ├─► Indexed::apply ──┤       Queues, quotas, labels           ├─► Index::snapshot(now) ─► engine
+//!  manifests ────────┘   Indexed::delete  └── nodes; priority classes ─────────────┘
+//!                        Indexed::relist_…              ▲
 //!        what was just done: set_ledger, pod_evicted, eviction_refused, remember
 //! ```
 //!
@@ -25,8 +25,8 @@ mod fields;
 mod gangs;
 mod governable;
 mod index;
+mod indexed;
 mod interned;
-mod keeps;
 mod labels;
 pub mod limit_ranges;
 mod manual_selector;
@@ -66,7 +66,7 @@ pub use gangs::{
 };
 pub use governable::governable;
 pub use index::Index;
-pub use keeps::{Keeps, ListLoss};
+pub use indexed::{Indexed, ListLoss};
 pub use manual_selector::ManualSelector;
 pub use reading::UnreadableQuantity;
 pub use resource_version::ResourceVersion;

@@ -13,7 +13,7 @@ use quotient_engine::snapshot::OwnerKind;
 
 use crate::decoded::Undecodable;
 use crate::index::Index;
-use crate::keeps::{Keeps, ListLoss};
+use crate::indexed::{Indexed, ListLoss};
 use crate::namespace::NamespaceEntry;
 use crate::reading::uid_of;
 use crate::resource_version::{Age, ResourceVersion};
@@ -221,7 +221,7 @@ impl<N: Ord> Table<N> {
     }
 }
 
-impl<K: Kind> Keeps<K> for Index {
+impl<K: Kind> Indexed<K> for Index {
     fn apply(&mut self, object: &K) -> bool {
         let changed = self.apply_reply(object);
         let age = Age::of(object.meta());

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::Pod as Manifest;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::snapshot::{Pod, Snapshot};
-use quotient_index::{Index, IndexSettings, Keeps};
+use quotient_index::{Index, IndexSettings, Indexed};
 
 use crate::objects::Object;
 

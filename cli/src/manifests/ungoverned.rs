@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Snapshot;
 use quotient_engine::time::Timestamp;
-use quotient_index::{Index, Keeps};
+use quotient_index::{Index, Indexed};
 
 /// A name that no pod has.
 const GUEST: &str = "/";

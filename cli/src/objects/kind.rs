@@ -10,7 +10,7 @@ use k8s_openapi::api::scheduling::v1::PriorityClass;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use quotient_crds::names::API_VERSION;
 use quotient_crds::{Queue, QueueJob};
-use quotient_index::{Index, Keeps};
+use quotient_index::{Index, Indexed};
 use serde_json::Value;
 
 use super::decode::decode;

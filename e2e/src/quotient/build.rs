@@ -22,8 +22,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Builds the programs as they stand in the workspace, so that nobody ever tests yesterday's: for tests as they are
-    /// built, for whoever measures, and so was built with optimisation, as they are shipped. Takes a fraction of a second if
+    /// Builds the programs as they stand in the workspace, so that no test runs older ones: for tests as they are
+    /// built, for measurements with optimization, as they are shipped. Takes a fraction of a second if
     /// nothing changed.
     pub async fn build() -> anyhow::Result<Self> {
         let own = own_profile_directory()?;

@@ -136,7 +136,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Whatever moves from here on is a change that nobody asked for.
+    /// Whatever moves from here on is a change without a cause.
     pub async fn nothing_moves(&self, namespace: &str) -> anyhow::Result<()> {
         tokio::time::sleep(Duration::from_secs(2)).await;
         let before = self.jobs_seen(namespace).await?;

@@ -35,7 +35,7 @@ impl<'a> Newcomer<'a> {
         stage.claim("q1", json!({"weight": 2})).await?;
         stage.claim("q2", json!({"weight": 4})).await?;
         stage.until_shares("the two queues share 1 to 2", ALONE).await?;
-        // One replica each: all are somebody's last one, so that none is spared for it.
+        // One replica each: all are last replicas, so that none is spared for it.
         for (namespace, name, cpu) in [
             ("q1", "large", 2),
             ("q1", "small", 1),
@@ -57,7 +57,7 @@ impl<'a> Newcomer<'a> {
         self.stage.deployment(name, "late", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await
     }
 
-    /// Waits until everybody has what he deserves, and runs it.
+    /// Waits until every queue has what it deserves, and runs it.
     pub async fn until_served(&self, name: &str) -> anyhow::Result<()> {
         let served = format!(
             "q1/q1: deserved cpu 2, memory 6Gi; allocated cpu 2, memory 6Gi; preempting nothing

@@ -127,7 +127,7 @@ impl Operator {
         &self.process
     }
 
-    /// Where it serves /metrics, to anybody on this machine, unless its arguments said otherwise.
+    /// Where it serves /metrics, to every client on this machine, unless its arguments said otherwise.
     pub fn metrics(&self) -> SocketAddr {
         self.metrics
     }

@@ -8,7 +8,7 @@ use super::candidate::Candidate;
 use super::givers::Givers;
 use super::rules::Scope;
 use super::select::select;
-use super::simulation::{Mark, Simulation};
+use super::simulation::{Simulation, VictimsByLeaf};
 use crate::amounts::{Amounts, Resource};
 use crate::names::PodUid;
 use crate::plan::Stage;
@@ -72,7 +72,9 @@ impl<'a> Simulation<'a> {
         let mut lacked = reclaimed.clone();
         loop {
             for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
-                self.cover_with(kind, mark, scope, &reclaimed, shortage);
+                let mut earlier = self.victims_by_leaf(mark);
+                self.cover_with(kind, &mut earlier, scope, &reclaimed, shortage);
+                self.put_before(mark, earlier);
             }
             let rest = self.lacking(shortage, None);
             let chosen = self.mark();
@@ -87,10 +89,11 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// Chooses pods of this kind; which of the `earlier` victims go is decided anew for each leaf that gives.
     fn cover_with(
         &mut self,
         kind: Kind,
-        mark: Mark,
+        earlier: &mut VictimsByLeaf<'a>,
         scope: &Scope,
         reclaimed: &Amounts,
         shortage: Shortage<'_>,
@@ -124,7 +127,8 @@ impl<'a> Simulation<'a> {
             } else {
                 if !stock.contains_key(&at) {
                     // Fewest of the most protected kind: with one of these, fewer of the others may do.
-                    self.bring_back_all(at, mark);
+                    let back = earlier.remove(&at).unwrap_or_default();
+                    back.iter().rev().for_each(|(_, victim)| self.shift(&victim.candidate, true));
                     lacks = self.lacking(shortage, None);
                 }
                 let mut chosen = self.chosen(at, kind, scope, (&lacks, reclaimed), &refused);
@@ -223,8 +227,11 @@ impl<'a> Simulation<'a> {
             && !self.is_above_a_limit(candidate.leaf)
     }
 
-    /// Removes `candidate` with all that go with it.
+    /// Removes `candidate` with all that go with it, unless it went with another one.
     pub(crate) fn take(&mut self, candidate: Candidate<'a>, beneficiary: Option<BranchId>, reason: Reason) {
+        if self.is_gone(&candidate) {
+            return;
+        }
         let leaf = candidate.leaf;
         let followers: Vec<&'a Pod> =
             candidate.followers().iter().copied().filter(|pod| !self.gone.contains(&pod.uid)).collect();

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 
 use super::candidate::{Candidate, sum};
-use super::order::preference;
+use super::order::turn;
 use crate::amounts::{Amount, Resource};
 
 /// The fewest of each of `classes` (least protected first) that cover `ask`, most protected class first.
@@ -22,7 +22,8 @@ pub(super) fn exact_cover<'a>(
     for mut members in classes.into_iter().rev() {
         below -= sum(&members).get(resource);
         members.sort_by(|a, b| {
-            b.requests().get(resource).cmp(&a.requests().get(resource)).then_with(|| preference(a, b))
+            let size = b.requests().get(resource).cmp(&a.requests().get(resource));
+            size.then_with(|| turn(a.pod).cmp(&turn(b.pod)))
         });
         let mut taken = 0usize;
         for candidate in &members {

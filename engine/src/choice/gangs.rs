@@ -9,7 +9,7 @@ use crate::amounts::Amounts;
 use crate::leaf::GangMinimums;
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Stage;
-use crate::snapshot::{Owner, Pod, QueueJob, QueueTask};
+use crate::snapshot::{Owner, Pod, QueueTask};
 
 /// Puts every candidate into the stage in which its gang, or its owner, leaves it.
 ///
@@ -19,9 +19,8 @@ use crate::snapshot::{Owner, Pod, QueueJob, QueueTask};
 pub(super) fn sort_into_stages<'a>(
     candidates: &mut [Candidate<'a>],
     owners: &[Owner],
-    queue_jobs: &[QueueJob],
+    minimums: &GangMinimums<'_>,
 ) -> Vec<(Vec<usize>, Vec<usize>)> {
-    let minimums = GangMinimums::of(owners, queue_jobs);
     let mut gangs: BTreeMap<&'a GangName, (usize, Vec<usize>)> = BTreeMap::new();
     let mut owned: BTreeMap<&'a OwnerUid, Vec<usize>> = BTreeMap::new();
     for (at, candidate) in candidates.iter().enumerate() {

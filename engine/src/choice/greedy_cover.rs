@@ -6,7 +6,7 @@
 use crate::keyed::KeyedMap;
 
 use super::candidate::{Candidate, sum};
-use super::order::preference;
+use super::order::turn;
 use crate::amounts::{Amount, Amounts};
 
 /// Few of each of `classes` (least protected first) that together cover `ask`, most protected class first. `scale` is
@@ -51,7 +51,7 @@ fn greedy<'a>(members: Vec<Candidate<'a>>, rest: &Amounts, scale: &Amounts) -> V
                 a.covers
                     .cmp(&b.covers)
                     .then_with(|| b.exceeds.cmp(&a.exceeds))
-                    .then_with(|| preference(pod_b, pod_a))
+                    .then_with(|| turn(pod_b.pod).cmp(&turn(pod_a.pod)))
             });
         let Some((_, candidate, shape)) = best else { break };
         shape.pop();

@@ -13,6 +13,7 @@
 mod budgets;
 mod candidate;
 mod candidates;
+mod cheapest;
 mod cover;
 mod exact_cover;
 mod gangs;

@@ -1,9 +1,12 @@
 //! In which order pods are evicted: least intrusive first (S-MCM, S-PREEMPT §Future work).
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use super::candidate::Candidate;
+use crate::names::{PodName, PodUid};
 use crate::plan::Stage;
+use crate::snapshot::Pod;
+use crate::time::Timestamp;
 
 /// The class of a candidate; no pod of a later class goes while an earlier class suffices.
 ///
@@ -12,15 +15,19 @@ pub(crate) fn class(candidate: &Candidate<'_>) -> (bool, Stage, bool, i32) {
     (candidate.protected, candidate.stage, candidate.goes_after_single_pods(), candidate.pod.priority)
 }
 
-/// Inside a class: most recently started, then most recently created, then the higher name.
+/// When a pod goes among those of its class: before it has started, else most recently started; then most recently created, then
+/// the higher name.
 ///
 /// Ends in the uid, so that no two pods are equal.
-pub(crate) fn preference(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
-    let key = |candidate: &Candidate<'_>| (candidate.pod.started, candidate.pod.created);
-    key(b).cmp(&key(a)).then_with(|| b.pod.name.cmp(&a.pod.name)).then_with(|| b.pod.uid.cmp(&a.pod.uid))
+pub(crate) type Turn<'a> =
+    (bool, Reverse<Option<Timestamp>>, Reverse<Timestamp>, Reverse<&'a PodName>, Reverse<&'a PodUid>);
+
+pub(crate) fn turn(pod: &Pod) -> Turn<'_> {
+    let Pod { started, created, name, uid, .. } = pod;
+    (started.is_some(), Reverse(*started), Reverse(*created), Reverse(name), Reverse(uid))
 }
 
-/// Class, then preference: the order in which pods go.
+/// Class, then turn: the order in which pods go.
 pub(crate) fn rank(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
-    class(a).cmp(&class(b)).then_with(|| preference(a, b))
+    class(a).cmp(&class(b)).then_with(|| turn(a.pod).cmp(&turn(b.pod)))
 }

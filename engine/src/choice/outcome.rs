@@ -96,14 +96,11 @@ impl ReclaimResult {
     ) {
         let gone: BTreeSet<PodUid> =
             self.evictions.iter().map(|(eviction, _)| eviction.pod.uid.clone()).collect();
-        for (at, kept) in kept {
+        for (at, mut kept) in kept {
             let queue = &context.tree.branches[at].name;
-            let mut by_pod: BTreeMap<(&str, &str), (&'a Pod, Reason)> = BTreeMap::new();
-            for (pod, reason) in kept {
-                by_pod.entry((pod.name.as_str(), pod.uid.as_str())).or_insert((pod, reason));
-            }
-            let kept = by_pod.into_values().filter(|(pod, _)| !gone.contains(&pod.uid));
-            self.passed_over.extend(kept.map(|(pod, reason)| PassedOver {
+            kept.retain(|(pod, _)| !gone.contains(&pod.uid));
+            kept.sort_by_key(|(pod, _)| (&pod.name, &pod.uid));
+            self.passed_over.extend(kept.into_iter().map(|(pod, reason)| PassedOver {
                 pod: PodId::of(&queue.namespace, pod),
                 queue: queue.clone(),
                 reason,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::candidate::Candidate;
-use super::nodes::{At, Group, NodeResources, Question, Search};
-use super::rules::{Rules, Scope};
-use super::simulation::{Level, Simulation};
+use super::nodes::{At, Group, NodeResources, Search};
+use super::rules::Scope;
+use super::simulation::Simulation;
 use crate::amounts::Amounts;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Shape};
@@ -58,8 +58,7 @@ impl<'a> Simulation<'a> {
         }
         let placed = self.find_place(shape, scope);
         let of_nodes = self.node_resources.as_ref().map_or(0, NodeResources::take_looks);
-        let searches = [&mut self.search, &mut self.search_everywhere].into_iter().flatten();
-        let of_candidates: u64 = searches.map(Search::take_looks).fold(0, u64::saturating_add);
+        let of_candidates = self.searches.values_mut().map(Search::take_looks).fold(0, u64::saturating_add);
         self.work.spend(scope.beneficiary, of_nodes.saturating_add(of_candidates));
         placed
     }
@@ -111,68 +110,6 @@ impl<'a> Simulation<'a> {
                 .and_then(|node_resources| node_resources.free_beside(&pod.shape, node));
             other.map(|other| self.place(other, &pod.shape)).is_some()
         })
-    }
-
-    /// The node that is the cheapest to free for a pod of `shape`, none of those `tried`, and the victims that `rules` let go.
-    pub(crate) fn cheapest(
-        &mut self,
-        shape: &'a Shape,
-        group: Group,
-        tried: &[At],
-        rules: &dyn Rules<'a>,
-    ) -> Option<(At, Vec<Candidate<'a>>)> {
-        let node_resources = self.node_resources.take()?;
-        let everywhere = group.within_target.is_some();
-        let known = if everywhere { self.search_everywhere.take() } else { self.search.take() };
-        let mut search = known.unwrap_or_else(|| self.search(&node_resources, everywhere));
-        let mut asked = Asked { node_resources: &node_resources, shape, rules, simulation: self };
-        let found = search.cheapest(group, tried, &mut asked);
-        self.node_resources = Some(node_resources);
-        let known = if everywhere { &mut self.search_everywhere } else { &mut self.search };
-        *known = Some(search);
-        found
-    }
-
-    /// The candidates, by node: of the leaves above their targets, or of every leaf.
-    fn search(&self, node_resources: &NodeResources<'a>, everywhere: bool) -> Search<'a> {
-        let gives = |at: BranchId| everywhere || !self.over[at].is_empty();
-        let leaves = self.context.each_leaf().filter(|leaf| gives(leaf.at) && !leaf.never_evicted);
-        let candidates = leaves.flat_map(|leaf| &leaf.candidates(self.context.snapshot).may_go);
-        Search::new(node_resources, candidates)
-    }
-}
-
-/// A pod that asks for a place.
-struct Asked<'s, 'a> {
-    node_resources: &'s NodeResources<'a>,
-    shape: &'a Shape,
-    rules: &'s dyn Rules<'a>,
-    simulation: &'s mut Simulation<'a>,
-}
-
-impl<'a> Question<'a> for Asked<'_, 'a> {
-    fn node_resources(&self) -> &NodeResources<'a> {
-        self.node_resources
-    }
-
-    fn shape(&self) -> &'a Shape {
-        self.shape
-    }
-
-    fn scale(&self) -> &'a Amounts {
-        self.simulation.context.capacity
-    }
-
-    fn is_gone(&self, victim: &Candidate<'a>) -> bool {
-        self.simulation.is_gone(victim)
-    }
-
-    fn may_go(&mut self, victims: &[Candidate<'a>], shortfall: &Amounts) -> Vec<bool> {
-        self.rules.may_go(self.simulation, victims, shortfall)
-    }
-
-    fn level(&self, leaf: BranchId) -> Level {
-        self.simulation.level(leaf)
     }
 }
 

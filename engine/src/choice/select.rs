@@ -32,7 +32,7 @@ pub(crate) fn select<'a>(
     };
     // Most protected first, so that they are the first to be found unneeded.
     chosen.sort_by(|a, b| rank(b, a));
-    drop_unneeded(&mut chosen, &Amounts::new(), ask);
+    drop_unneeded(&mut chosen, ask);
     chosen.reverse();
     chosen
 }
@@ -76,10 +76,9 @@ fn needed_classes<'a>(candidates: Vec<Candidate<'a>>, ask: &Amounts) -> Vec<Vec<
     classes
 }
 
-/// Drops every victim without which as much of `ask` is covered, in the order given; `besides` goes anyway.
-pub(crate) fn drop_unneeded(chosen: &mut Vec<Candidate<'_>>, besides: &Amounts, ask: &Amounts) {
+/// Drops every victim without which as much of `ask` is covered, in the order given.
+fn drop_unneeded(chosen: &mut Vec<Candidate<'_>>, ask: &Amounts) {
     let mut freed = sum(chosen);
-    freed.add_all(besides);
     chosen.retain(|candidate| {
         let mut without = freed.clone();
         without.subtract_all(candidate.requests());

@@ -26,6 +26,9 @@ pub(super) struct Victim<'a> {
     pub(super) reason: Reason,
 }
 
+/// Victims by leaf, each with its place in the order of choice.
+pub(super) type VictimsByLeaf<'a> = BTreeMap<BranchId, Vec<(usize, Victim<'a>)>>;
+
 /// How far a queue is above its target: first whether a limit is exceeded, for these pods go anyway, then the queues from the
 /// root down to it, each by its weight among its siblings.
 pub(super) type Level = Vec<Fraction>;
@@ -35,9 +38,8 @@ pub(crate) struct Simulation<'a> {
     pub(crate) context: Context<'a>,
     /// The nodes; none where no pod asks for a place.
     pub(crate) node_resources: Option<NodeResources<'a>>,
-    /// Where pods of queues above their targets are, and where pods of any queue are.
-    pub(crate) search: Option<Search<'a>>,
-    pub(super) search_everywhere: Option<Search<'a>>,
+    /// Where candidates are: pods of queues above their targets, or of all queues (true).
+    pub(crate) searches: FxHashMap<bool, Search<'a>>,
     /// What is free once things have settled and kept for no queue; negative where too much is held.
     pub(super) free: Amounts,
     /// The same below the limits of branches; only of resources with a limit.
@@ -60,8 +62,6 @@ pub(crate) struct Simulation<'a> {
     unbound: BranchMap<Amounts>,
     budgets: BranchMap<Option<Budgets<'a>>>,
     pub(crate) gone: FxHashSet<&'a PodUid>,
-    /// How many pods every leaf loses.
-    lost: BranchMap<usize>,
     /// The victims so far, in the order of their choice.
     pub(super) victims: Vec<Victim<'a>>,
     /// The pods that were placed, each with its node.
@@ -99,8 +99,7 @@ impl<'a> Simulation<'a> {
         });
         Self {
             node_resources: None,
-            search: None,
-            search_everywhere: None,
+            searches: FxHashMap::default(),
             free: tree.left(&context.capacity.of(context.resources), &occupied),
             slack: tree.slack(&occupied),
             staying: tree.sums(context.of_leaves(|leaf| leaf.staying.clone())),
@@ -113,7 +112,6 @@ impl<'a> Simulation<'a> {
             unbound: context.of_leaves(unbound),
             budgets: tree.branches.map(|_, _| None),
             gone: FxHashSet::default(),
-            lost: tree.branches.map(|_, _| 0),
             victims: Vec::new(),
             placed: Vec::new(),
             placed_on: BTreeSet::new(),
@@ -194,7 +192,7 @@ impl<'a> Simulation<'a> {
         back.iter().rev().for_each(|victim| self.shift(&victim.candidate, true));
         if !back.is_empty() {
             // Nodes may be cheaper again than what is known of them.
-            [&mut self.search, &mut self.search_everywhere].into_iter().flatten().for_each(Search::forget);
+            self.searches.values_mut().for_each(Search::forget);
         }
     }
 
@@ -266,19 +264,16 @@ impl<'a> Simulation<'a> {
     }
 
     /// Counts `candidate` as gone, or as there again.
-    fn shift(&mut self, candidate: &Candidate<'a>, is_back: bool) {
+    pub(super) fn shift(&mut self, candidate: &Candidate<'a>, is_back: bool) {
         let (at, context) = (candidate.leaf, self.context);
         for pod in candidate.pods() {
             for (one, amount) in pod.requests().iter().filter(|(one, _)| context.resources.contains(one)) {
                 self.hold(at, one, if is_back { amount } else { Amount::ZERO - amount });
             }
-            let lost = &mut self.lost[at];
             if is_back {
                 self.gone.remove(&pod.uid);
-                *lost = lost.saturating_sub(1);
             } else {
                 self.gone.insert(&pod.uid);
-                *lost = lost.saturating_add(1);
             }
             if context.leaf(at).is_some_and(|leaf| !leaf.demand.trust.counts(pod)) {
                 let requests = pod.requests().of(context.resources);
@@ -412,15 +407,21 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Lets all victims of the leaf at `at` stay that were chosen since `mark`.
-    pub(super) fn bring_back_all(&mut self, at: BranchId, mark: Mark) {
-        if self.lost[at] == 0 {
-            return;
+    /// Takes the victims since `mark` out of the list; their pods are gone as before.
+    pub(super) fn victims_by_leaf(&mut self, mark: Mark) -> VictimsByLeaf<'a> {
+        let mut by_leaf = VictimsByLeaf::new();
+        for (place, victim) in self.victims.split_off(mark.victims).into_iter().enumerate() {
+            by_leaf.entry(victim.candidate.leaf).or_default().push((place, victim));
         }
-        let since = self.victims.split_off(mark.victims).into_iter();
-        let (back, others): (Vec<_>, Vec<_>) = since.partition(|victim| victim.candidate.leaf == at);
-        self.victims.extend(others);
-        back.iter().rev().for_each(|victim| self.shift(&victim.candidate, true));
+        by_leaf
+    }
+
+    /// Puts `earlier` victims back into the list, before all since `mark`.
+    pub(super) fn put_before(&mut self, mark: Mark, earlier: VictimsByLeaf<'a>) {
+        let since = self.victims.split_off(mark.victims);
+        let mut earlier: Vec<(usize, Victim<'a>)> = earlier.into_values().flatten().collect();
+        earlier.sort_by_key(|(place, _)| *place);
+        self.victims.extend(earlier.into_iter().map(|(_, victim)| victim).chain(since));
     }
 
     /// The gangs that go as a whole, each with its leaf; none if no victim since `mark` is of a gang.
@@ -453,9 +454,7 @@ impl<'a> Simulation<'a> {
         } else {
             node_resources.take(node, pod.requests());
         }
-        for search in self.search.iter_mut().chain(&mut self.search_everywhere) {
-            search.changed(node, !gives);
-        }
+        self.searches.values_mut().for_each(|search| search.changed(node, !gives));
     }
 
     /// Notes that a rule keeps `pods` of the leaf at `at`, each once.

@@ -3,7 +3,7 @@
 use super::rules::Scope;
 use super::serve::Service;
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::demand::{node_patience, why_ignored};
+use crate::demand::node_patience;
 use crate::plan::Preemptor;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, VictimPriority};
@@ -62,7 +62,7 @@ impl<'a> Service<'a> {
         if node_patience(pod, &self.context.snapshot.settings, self.context.snapshot.now).is_some() {
             return Err(Reason::WaitingForNodes);
         }
-        if let Some(reason) = why_ignored(pod, &leaf.demand.trust) {
+        if let Some(reason) = leaf.demand.trust.why_ignored(pod) {
             return Err(reason);
         }
         if !node_resources.could_run(&pod.shape) {

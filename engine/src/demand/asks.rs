@@ -1,7 +1,10 @@
 //! What owners lack: pods that were refused, or that nobody has got round to create.
 
+use std::collections::BTreeMap;
+
 use super::live_by_owner;
 use crate::amounts::Amounts;
+use crate::names::GangName;
 use crate::snapshot::{NamespaceState, Owner};
 use crate::time::Timestamp;
 
@@ -24,6 +27,19 @@ impl Ask<'_> {
     pub(crate) fn requests(&self) -> Amounts {
         self.owner.shape.requests.times(self.counted)
     }
+}
+
+/// Those of `asks` for members of gangs, by gang.
+pub(crate) fn by_gang<'l, 'a>(
+    asks: impl IntoIterator<Item = &'l Ask<'a>>,
+) -> BTreeMap<&'a GangName, Vec<&'l Ask<'a>>> {
+    let mut by_gang: BTreeMap<&GangName, Vec<&Ask<'a>>> = BTreeMap::new();
+    for ask in asks {
+        if let Some(gang) = ask.owner.gang.as_ref().filter(|gang| gang.min_available > 0) {
+            by_gang.entry(&gang.name).or_default().push(ask);
+        }
+    }
+    by_gang
 }
 
 /// What the owners of a namespace lack, most important first: by priority, then age.

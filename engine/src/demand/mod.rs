@@ -14,9 +14,9 @@ mod evidence;
 mod trust;
 mod window;
 
-pub(crate) use asks::Ask;
+pub(crate) use asks::{Ask, by_gang};
 pub(crate) use evidence::node_patience;
-pub(crate) use trust::{Trust, is_ignored, why_ignored};
+pub(crate) use trust::Trust;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

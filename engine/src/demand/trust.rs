@@ -46,16 +46,11 @@ impl Trust {
     pub(crate) fn counts_all(&self) -> bool {
         self.uncounted.is_empty()
     }
-}
 
-/// Whether no pod is evicted for `pod`: it had room for long enough and did not start.
-pub(crate) fn is_ignored(pod: &Pod, trust: &Trust) -> bool {
-    why_ignored(pod, trust).is_some()
-}
-
-/// Why no pod is evicted for it, if so.
-pub(crate) fn why_ignored(pod: &Pod, trust: &Trust) -> Option<Reason> {
-    trust.ignored.get(&pod.uid).copied()
+    /// Why no pod is evicted for `pod`, if it had room for long enough and did not start.
+    pub(crate) fn why_ignored(&self, pod: &Pod) -> Option<Reason> {
+        self.ignored.get(&pod.uid).copied()
+    }
 }
 
 /// What is decided about the workloads of one namespace.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::revisions::newest_first;
 use crate::amounts::{Amounts, Resource};
-use crate::leaf::{GangMinimums, Leaf};
+use crate::leaf::Leaf;
 use crate::names::GangName;
 use crate::snapshot::Pod;
 
@@ -39,12 +39,10 @@ impl<'a> GatedUnit<'a> {
             }
         }
         let admitted = admitted_members(leaf, &gangs);
-        let minimums = GangMinimums::of(&leaf.state.owners, &leaf.state.queue_jobs);
         for (name, mut members) in gangs {
             members.sort_by(|a, b| in_order(a, b));
-            let minimum = members.iter().filter_map(|pod| pod.gang()).map(|gang| minimums.left(gang)).max();
-            let there = admitted.get(name).copied().unwrap_or_default();
-            let lacks = minimum.unwrap_or_default().saturating_sub(there);
+            let minimum = leaf.minimums.of_gang(members.iter().filter_map(|pod| pod.gang()));
+            let lacks = minimum.saturating_sub(admitted.get(name).copied().unwrap_or_default());
             let lacks = usize::try_from(lacks).unwrap_or(usize::MAX);
             if lacks > members.len() {
                 continue;

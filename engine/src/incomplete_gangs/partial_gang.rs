@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::amounts::{Amounts, Resource};
-use crate::demand::Ask;
-use crate::leaf::{GangMinimums, Leaf};
+use crate::demand::{Ask, by_gang};
+use crate::leaf::Leaf;
 use crate::names::GangName;
 use crate::plan::{GangPart, Preemptor};
 use crate::snapshot::{Owner, OwnerKind, Pod, SetterKind};
@@ -27,13 +27,8 @@ pub(super) struct PartialGang<'a> {
 impl<'a> PartialGang<'a> {
     /// Those of a leaf, the first to be completed first: by priority, then age. None if there are less than two.
     pub(super) fn all(leaf: &Leaf<'a>, resources: &[Resource]) -> Vec<Self> {
-        let mut asks: BTreeMap<&'a GangName, Vec<&Ask<'a>>> = BTreeMap::new();
         // A QueueJob gets its slots as a whole.
-        for ask in leaf.demand.asks.iter().filter(|ask| ask.owner.kind != OwnerKind::QueueJob) {
-            if let Some(gang) = ask.owner.gang.as_ref().filter(|gang| gang.min_available > 0) {
-                asks.entry(&gang.name).or_default().push(ask);
-            }
-        }
+        let asks = by_gang(leaf.demand.asks.iter().filter(|ask| ask.owner.kind != OwnerKind::QueueJob));
         // One alone waits for no other.
         if asks.len() < 2 {
             return Vec::new();
@@ -43,10 +38,8 @@ impl<'a> PartialGang<'a> {
             let Some(gang) = pod.gang().filter(|gang| asks.contains_key(&gang.name)) else { continue };
             members.entry(&gang.name).or_default().push(pod);
         }
-        let minimums = GangMinimums::of(&leaf.state.owners, &leaf.state.queue_jobs);
         let partial = |(name, asks): (&GangName, Vec<&Ask<'a>>)| {
-            let stated = asks.iter().filter_map(|ask| ask.owner.gang.as_ref());
-            let minimum = stated.map(|gang| minimums.left(gang)).max()?;
+            let minimum = leaf.minimums.of_gang(asks.iter().filter_map(|ask| ask.owner.gang.as_ref()));
             Self::of(&asks, minimum, members.remove(name)?, resources)
         };
         let mut gangs: Vec<Self> = asks.into_iter().filter_map(partial).collect();

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::amounts::Amounts;
-use crate::demand::is_ignored;
-use crate::leaf::Leaf;
+use crate::leaf::{Leaf, Wanted};
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Preemptor;
 use crate::slots::Rival;
@@ -30,12 +29,8 @@ pub(super) struct Ask<'a> {
     pub(super) kind: Kind,
     pub(super) who: Preemptor,
     pub(super) owner: Option<&'a OwnerUid>,
-    /// The QueueJob, by its gang, that a unit is the minimum of.
-    pub(super) slots_of: Option<&'a GangName>,
-    /// The owners that a unit waits for the former sizes of, each with the pods that it lacks for a unit.
-    pub(super) restores: Vec<(&'a Owner, u32)>,
-    /// Whether a unit completes a gang.
-    pub(super) completes: bool,
+    /// What owners want of which this is a part; none for a pod that exists.
+    pub(super) wanted: Option<&'a Wanted<'a>>,
     /// The pods of one unit.
     pub(super) pods: Vec<(&'a Arc<Shape>, u32)>,
     /// What one unit requests.
@@ -46,10 +41,20 @@ pub(super) struct Ask<'a> {
     order: (Timestamp, Arc<str>),
 }
 
-impl Ask<'_> {
+impl<'a> Ask<'a> {
+    /// The gang that a unit completes.
+    pub(super) fn completes(&self) -> Option<&'a GangName> {
+        self.wanted?.completes.as_ref()
+    }
+
+    /// The QueueJob, by its gang, that a unit is the minimum of.
+    pub(super) fn slots_of(&self) -> Option<&'a GangName> {
+        self.completes().filter(|_| self.wanted.is_some_and(|one| one.owner.kind == OwnerKind::QueueJob))
+    }
+
     /// So many `units` of it as QueueJobs make room for; none if it is one of theirs, or exists.
     pub(super) fn rival(&self, units: u32) -> Option<Rival> {
-        let is_refused = self.kind != Kind::Unschedulable && self.slots_of.is_none();
+        let is_refused = self.kind != Kind::Unschedulable && self.slots_of().is_none();
         let ((created, name), requests) = (self.order.clone(), self.requests.clone());
         is_refused.then_some(Rival { name, priority: self.priority, created, requests, pods: units })
     }
@@ -61,16 +66,15 @@ impl Ask<'_> {
 pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<Ask<'a>> {
     let state = leaf.state;
     let owners: BTreeMap<&OwnerUid, &Owner> = state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
-    let unschedulable = |pod: &&Pod| is_unschedulable(pod) && !is_ignored(pod, &leaf.demand.trust);
+    let trust = &leaf.demand.trust;
+    let unschedulable = |pod: &&Pod| is_unschedulable(pod) && trust.why_ignored(pod).is_none();
     let pods = state.pods.iter().filter(unschedulable).map(|pod| {
         let owner = pod.owner().and_then(|uid| owners.get(uid));
         Ask {
             kind: Kind::Unschedulable,
             who: Preemptor::of_pod(pod, owner.copied()),
             owner: pod.owner(),
-            slots_of: None,
-            restores: Vec::new(),
-            completes: false,
+            wanted: None,
             pods: vec![(&pod.shape, 1)],
             requests: pod.requests().clone(),
             units: 1,
@@ -85,18 +89,11 @@ pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<Ask<'a>> {
             (Kind::Refused, wanted.units.saturating_sub(wanted.held_back)),
             (Kind::HeldBack, wanted.held_back),
         ];
-        units.into_iter().filter(|(_, units)| *units > 0).map(|(kind, units)| Ask {
+        units.into_iter().filter(|(_, units)| *units > 0).map(move |(kind, units)| Ask {
             kind,
             who: Preemptor::of(wanted.owner),
             owner: Some(&wanted.owner.uid),
-            slots_of: wanted.completes.as_ref().filter(|_| wanted.owner.kind == OwnerKind::QueueJob),
-            restores: wanted
-                .pods
-                .iter()
-                .filter(|(owner, _)| kind == Kind::HeldBack && owner.size.former.is_some())
-                .copied()
-                .collect(),
-            completes: wanted.completes.is_some(),
+            wanted: Some(wanted),
             pods: wanted.pods.iter().map(|(owner, pods)| (&owner.shape, *pods)).collect(),
             requests: wanted.requests.clone(),
             units,

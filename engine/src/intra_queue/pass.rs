@@ -66,7 +66,8 @@ impl<'a, 's> Pass<'a, 's> {
             simulation.change_room(pod, true);
         }
         let nodes = simulation.node_resources.as_ref();
-        simulation.search = nodes.map(|nodes| Search::new(nodes, candidates.iter()));
+        simulation.searches =
+            nodes.map(|nodes| (false, Search::new(nodes, candidates.iter()))).into_iter().collect();
         Self {
             room: QueueRoom::of(&queue_state, decided, &going, simulation.context.resources),
             held: simulation.staying[leaf.at].clone(),
@@ -101,7 +102,7 @@ impl<'a, 's> Pass<'a, 's> {
             !back.pods().iter().any(|pod| members.is_before_any(pod, &simulation.gone))
                 && room.lacks_already(&freed).fits_in(&lacking)
         });
-        self.simulation.search = None;
+        self.simulation.searches.clear();
     }
 
     /// The pods that are to go, in the order of their choice.
@@ -112,8 +113,8 @@ impl<'a, 's> Pass<'a, 's> {
     /// Whether pods of the workload go now, or are about to because it was scaled down.
     fn gives(&self, ask: &Ask<'_>) -> bool {
         let is_its = |pod: &Pod| {
-            let is_slot = ask.slots_of.is_some() && pod.gang().map(|gang| &gang.name) == ask.slots_of;
-            pod.owner() == ask.owner || is_slot
+            let is_slot = || ask.slots_of().is_some_and(|job| pod.gang().map(|gang| &gang.name) == Some(job));
+            pod.owner() == ask.owner || is_slot()
         };
         ask.owner.is_some_and(|owner| self.members.gives(owner)) || self.victims().any(is_its)
     }

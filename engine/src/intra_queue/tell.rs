@@ -68,16 +68,19 @@ fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[Ask<'_>]) -> Option
 /// By how many pods each owner is raised. No owner is before there is room for what completes its gang.
 fn restored<'a>(pass: &Pass<'_, '_>, asks: &[Ask<'a>]) -> BTreeMap<&'a OwnerUid, (&'a Owner, u32)> {
     let mut restored: BTreeMap<&OwnerUid, (&Owner, u32)> = BTreeMap::new();
-    for (ask, units) in pass.restored.iter().filter_map(|(number, units)| Some((asks.get(*number)?, *units)))
+    let wanted = |number: &usize| asks.get(*number)?.wanted;
+    for (wanted, units) in pass.restored.iter().filter_map(|(number, units)| Some((wanted(number)?, *units)))
     {
-        for (owner, pods) in &ask.restores {
+        for (owner, pods) in &wanted.restores {
             let (_, count) = restored.entry(&owner.uid).or_insert((owner, 0));
             *count = count.saturating_add(pods.saturating_mul(units));
         }
     }
-    let is_restored = |number: usize| pass.restored.contains_key(&number);
-    let gangs = asks.iter().enumerate().filter(|(number, ask)| ask.completes && !is_restored(*number));
-    for (owner, _) in gangs.flat_map(|(_, ask)| &ask.restores) {
+    let waits = |(number, ask): &(usize, &Ask<'_>)| {
+        ask.kind == Kind::HeldBack && ask.completes().is_some() && !pass.restored.contains_key(number)
+    };
+    let gangs = asks.iter().enumerate().filter(waits).filter_map(|(_, ask)| ask.wanted);
+    for (owner, _) in gangs.flat_map(|gang| &gang.pods) {
         restored.remove(&owner.uid);
     }
     restored

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::names::GangName;
-use crate::snapshot::{Gang, Owner, QueueJob};
+use crate::snapshot::{Gang, NamespaceState, QueueJob};
 
 /// What is left of the minimums of the gangs in one namespace.
 #[derive(Debug, Default)]
@@ -15,16 +15,21 @@ pub(crate) struct GangMinimums<'a> {
 }
 
 impl<'a> GangMinimums<'a> {
-    /// Of the gangs of these owners and QueueJobs.
-    pub(crate) fn of(owners: &'a [Owner], queue_jobs: &'a [QueueJob]) -> Self {
-        let queue_jobs = queue_jobs.iter().map(|job| (QueueJob::gang_name(&job.name), job)).collect();
+    /// Of the gangs in one namespace.
+    pub(crate) fn of(state: &'a NamespaceState) -> Self {
+        let queue_jobs = state.queue_jobs.iter().map(|job| (QueueJob::gang_name(&job.name), job)).collect();
         let mut succeeded: BTreeMap<&GangName, u32> = BTreeMap::new();
-        for owner in owners.iter().filter(|owner| owner.succeeded > 0) {
+        for owner in state.owners.iter().filter(|owner| owner.succeeded > 0) {
             let Some(gang) = &owner.gang else { continue };
             let count = succeeded.entry(&gang.name).or_default();
             *count = count.saturating_add(owner.succeeded);
         }
         Self { queue_jobs, succeeded }
+    }
+
+    /// What is left of the minimum of one gang, of which `stated` is what its members and owners say.
+    pub(crate) fn of_gang<'g>(&self, stated: impl Iterator<Item = &'g Gang>) -> u32 {
+        stated.map(|gang| self.left(gang)).max().unwrap_or_default()
     }
 
     /// What is left of the minimum of `gang`.

@@ -31,6 +31,8 @@ pub(crate) struct Leaf<'a> {
     pub(crate) state: &'a NamespaceState,
     pub(crate) namespace_usage: &'a NamespaceUsage,
     pub(crate) demand: Demand<'a>,
+    /// How many pods of its gangs still have to run together.
+    pub(crate) minimums: GangMinimums<'a>,
     /// What may be taken from it, inherited rules included.
     pub(crate) eviction: EvictionRules,
     /// Whether its pods are never evicted, by policy.
@@ -67,7 +69,8 @@ impl<'a> Leaf<'a> {
             branch.is_leaf().then(|| {
                 let demand = Demand::of(queue, state, namespace_usage, capacity, &nodes, snapshot);
                 let unrunnable = unrunnable(state, namespace_usage, &nodes);
-                let wanted = Wanted::all(state, &demand, &nodes, resources);
+                let minimums = GangMinimums::of(state);
+                let wanted = Wanted::all(state, &minimums, &demand, &nodes, resources);
                 let never_evicted = branch.eviction.policy() == EvictionPolicy::Never;
                 Self {
                     at,
@@ -82,6 +85,7 @@ impl<'a> Leaf<'a> {
                     uncounted: uncounted(state, &demand).of(resources),
                     wanted,
                     demand,
+                    minimums,
                     nodes: Rc::clone(&nodes),
                     candidates: OnceCell::new(),
                 }
@@ -103,9 +107,7 @@ impl<'a> Leaf<'a> {
 
     /// Its live pods as candidates for an eviction. Those that no node could run leave nothing that others could use.
     pub(crate) fn candidates(&self, snapshot: &'a Snapshot) -> &Candidates<'a> {
-        let counts = |pod: &Pod| self.could_run(pod);
-        self.candidates
-            .get_or_init(|| choice::candidates(self.at, self.state, self.eviction, snapshot, &counts))
+        self.candidates.get_or_init(|| choice::candidates(self, snapshot))
     }
 
     /// Whether some node could run a pod of this shape.

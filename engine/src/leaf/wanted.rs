@@ -6,7 +6,7 @@ use crate::keyed::KeyedMap;
 
 use super::GangMinimums;
 use crate::amounts::{Amounts, Resource};
-use crate::demand::{Ask, Demand};
+use crate::demand::{Ask, Demand, by_gang};
 use crate::names::{GangName, OwnerUid};
 use crate::nodes::Nodes;
 use crate::snapshot::{NamespaceState, Owner};
@@ -22,8 +22,10 @@ pub(crate) struct Wanted<'a> {
     pub(crate) requests: Amounts,
     /// How many units.
     pub(crate) units: u32,
-    /// How many of these, the last, wait for the former size of an owner.
+    /// How many of these, the last, wait for the former sizes of owners.
     pub(crate) held_back: u32,
+    /// The pods of such a unit that wait for them, by owner.
+    pub(crate) restores: Vec<(&'a Owner, u32)>,
     /// The gang that the unit completes; none for single pods.
     pub(crate) completes: Option<GangName>,
 }
@@ -32,6 +34,7 @@ impl<'a> Wanted<'a> {
     /// Everything that the owners of `state` lack, as far as it counts and some node could run it.
     pub(super) fn all(
         state: &NamespaceState,
+        minimums: &GangMinimums<'_>,
         demand: &Demand<'a>,
         nodes: &Nodes<'_>,
         resources: &[Resource],
@@ -44,7 +47,7 @@ impl<'a> Wanted<'a> {
                 .cmp(&key(b))
                 .then_with(|| (&a.owner.name, &a.owner.uid).cmp(&(&b.owner.name, &b.owner.uid)))
         });
-        let mut gangs = gangs(state, &asks);
+        let mut gangs = gangs(state, minimums, &asks);
         let mut all = Vec::new();
         for ask in asks {
             let owner = ask.owner;
@@ -54,6 +57,7 @@ impl<'a> Wanted<'a> {
                 requests: owner.shape.requests.of(resources),
                 units,
                 held_back: 0,
+                restores: vec![(owner, 1)],
                 completes: None,
             };
             let gang = owner.gang.as_ref().and_then(|gang| gangs.get_mut(&gang.name));
@@ -61,15 +65,15 @@ impl<'a> Wanted<'a> {
                 gang.as_ref().and_then(|gang| gang.taken.get(&owner.uid).copied()).unwrap_or_default();
             // The unit stands where the first owner of its gang does.
             if let Some(gang) = gang.filter(|gang| !gang.pods.is_empty()) {
-                let pods = std::mem::take(&mut gang.pods);
+                let (pods, restores) = (std::mem::take(&mut gang.pods), std::mem::take(&mut gang.restores));
                 let mut requests = Amounts::new();
                 for (owner, count) in &pods {
                     requests.add_all(&owner.shape.requests.times(*count));
                 }
                 let (requests, completes) =
                     (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
-                let held_back = gang.is_held_back.into();
-                all.push(Self { pods, requests, held_back, completes, ..single(1) });
+                let held_back = u32::from(!restores.is_empty());
+                all.push(Self { pods, requests, held_back, restores, completes, ..single(1) });
             }
             let units = ask.counted.saturating_sub(taken);
             all.push(Self { held_back: ask.held_back.min(units), ..single(units) });
@@ -118,24 +122,22 @@ impl<'a> Wanted<'a> {
 #[derive(Default)]
 struct Lacking<'a> {
     pods: Vec<(&'a Owner, u32)>,
-    /// Whether some of these wait for the former size of their owner.
-    is_held_back: bool,
+    /// How many of these wait for the former size of which owner.
+    restores: Vec<(&'a Owner, u32)>,
     /// How many of these are of which owner.
     taken: BTreeMap<&'a OwnerUid, u32>,
 }
 
 /// What every gang of `asks` lacks to its minimum.
-fn gangs<'a>(state: &NamespaceState, asks: &[&Ask<'a>]) -> BTreeMap<&'a GangName, Lacking<'a>> {
-    let mut by_gang: BTreeMap<&'a GangName, Vec<&Ask<'a>>> = BTreeMap::new();
-    for ask in asks {
-        if let Some(gang) = ask.owner.gang.as_ref().filter(|gang| gang.min_available > 0) {
-            by_gang.entry(&gang.name).or_default().push(ask);
-        }
-    }
+fn gangs<'a>(
+    state: &NamespaceState,
+    minimums: &GangMinimums<'_>,
+    asks: &[&Ask<'a>],
+) -> BTreeMap<&'a GangName, Lacking<'a>> {
+    let by_gang = by_gang(asks.iter().copied());
     if by_gang.is_empty() {
         return BTreeMap::new();
     }
-    let minimums = GangMinimums::of(&state.owners, &state.queue_jobs);
     let mut members: KeyedMap<&GangName, u32> = KeyedMap::default();
     let mut of_owner: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
     for pod in state.pods.iter().filter(|pod| pod.is_live()) {
@@ -149,8 +151,7 @@ fn gangs<'a>(state: &NamespaceState, asks: &[&Ask<'a>]) -> BTreeMap<&'a GangName
     }
     let lacking = |(name, asks): (&'a GangName, Vec<&Ask<'a>>)| {
         let job = minimums.queue_jobs.get(name);
-        let stated = asks.iter().filter_map(|ask| ask.owner.gang.as_ref());
-        let minimum = stated.map(|gang| minimums.left(gang)).max().unwrap_or_default();
+        let minimum = minimums.of_gang(asks.iter().filter_map(|ask| ask.owner.gang.as_ref()));
         let mut lacks = minimum.saturating_sub(members.get(name).copied().unwrap_or_default());
         let mut lacking = Lacking::default();
         // First what each task needs, then whatever completes the gang.
@@ -171,7 +172,8 @@ fn gangs<'a>(state: &NamespaceState, asks: &[&Ask<'a>]) -> BTreeMap<&'a GangName
             let taken = lacking.taken.get(&ask.owner.uid).copied().unwrap_or_default();
             if taken > 0 {
                 lacking.pods.push((ask.owner, taken));
-                lacking.is_held_back |= taken > ask.counted.saturating_sub(ask.held_back);
+                let restored = taken.saturating_sub(ask.counted.saturating_sub(ask.held_back));
+                lacking.restores.extend((restored > 0).then_some((ask.owner, restored)));
             }
         }
         (name, lacking)

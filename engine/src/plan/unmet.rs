@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::{Lowered, Preemptor, QueuePlan, Unmet, rollouts};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::cluster::Cluster;
-use crate::demand::{Ask, earliest, node_patience, why_ignored};
+use crate::demand::{Ask, earliest, node_patience};
 use crate::leaf::Leaf;
 use crate::names::OwnerUid;
 use crate::reason::Reason;
@@ -144,7 +144,7 @@ impl Obstacles<'_, '_> {
         }
         let owners: BTreeMap<&OwnerUid, &Owner> =
             self.leaf.state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
-        let is_ignored = |pod: &Pod| why_ignored(pod, &self.leaf.demand.trust).is_some();
+        let is_ignored = |pod: &Pod| self.leaf.demand.trust.why_ignored(pod).is_some();
         let is_stuck =
             |pod: &&Pod| pod.is_live() && pod.node.is_none() && (pod.stuck.is_some() || is_ignored(pod));
         let mut pods: Vec<&Pod> = self.leaf.state.pods.iter().filter(is_stuck).collect();
@@ -176,7 +176,7 @@ impl Obstacles<'_, '_> {
 
     fn of_pod(&self, pod: &Pod) -> Reason {
         let now = self.cluster.snapshot.now;
-        if let Some(reason) = why_ignored(pod, &self.leaf.demand.trust) {
+        if let Some(reason) = self.leaf.demand.trust.why_ignored(pod) {
             reason
         } else if node_patience(pod, &self.cluster.snapshot.settings, now).is_some() {
             Reason::WaitingForNodes

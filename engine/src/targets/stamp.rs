@@ -4,20 +4,18 @@ use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
 use crate::leaf::Leaf;
 use crate::snapshot::Owner;
+use crate::stable_hash;
 use crate::time::Timestamp;
 use crate::tree::BranchMap;
 
-/// A hash that is the same on every machine and in every version: FNV-1a of 64 bits.
-#[derive(Clone, Copy)]
-pub(super) struct Stamp(u64);
-
-const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const PRIME: u64 = 0x0000_0100_0000_01b3;
+/// The bytes of which the stamp is the hash.
+#[derive(Default)]
+pub(super) struct Stamp(Vec<u8>);
 
 impl Stamp {
     /// The stamp of targets where all are to have `deserved`.
     pub(super) fn of(cluster: Cluster<'_>, deserved: &BranchMap<Amounts>) -> u64 {
-        let mut stamp = Self(OFFSET);
+        let mut stamp = Self::default();
         stamp.amounts(cluster.capacity);
         for (at, branch) in cluster.tree.branches.iter() {
             stamp.text(branch.name.namespace.as_str());
@@ -29,27 +27,25 @@ impl Stamp {
             }
             stamp.number(cluster.leaf(at).map_or(0, wanted));
         }
-        stamp.0
+        stamp.hash()
     }
 
-    fn bytes(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(PRIME);
-        }
+    fn hash(self) -> u64 {
+        stable_hash(self.0)
     }
 
     fn number(&mut self, number: u64) {
-        self.bytes(&number.to_le_bytes());
+        self.0.extend(number.to_le_bytes());
     }
 
     fn text(&mut self, text: &str) {
-        self.bytes(text.as_bytes());
-        self.bytes(&[0]);
+        self.0.extend_from_slice(text.as_bytes());
+        self.0.push(0);
     }
 
     fn amount(&mut self, resource: &Resource, units: i128) {
         self.text(resource.name());
-        self.bytes(&units.to_le_bytes());
+        self.0.extend(units.to_le_bytes());
     }
 
     fn amounts(&mut self, amounts: &Amounts) {
@@ -63,9 +59,9 @@ impl Stamp {
 /// What the owners of a leaf want and some node could run, in whatever order: an eviction changes nothing of it.
 fn wanted(leaf: &Leaf<'_>) -> u64 {
     let hash = |owner: &Owner| {
-        let mut stamp = Stamp(OFFSET);
+        let mut stamp = Stamp::default();
         stamp.amounts(&owner.shape.requests);
-        stamp.0.wrapping_mul(owner.rightful().into())
+        stamp.hash().wrapping_mul(owner.rightful().into())
     };
     let runnable = leaf.state.owners.iter().filter(|owner| leaf.could_run_shape(&owner.shape));
     runnable.map(hash).fold(0, u64::wrapping_add)

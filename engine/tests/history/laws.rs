@@ -333,7 +333,8 @@ pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Pl
                 let floor = guaranteed.min(deserved.get(resource));
                 let is_reclaimed = match &eviction.beneficiary {
                     Some(queue) => {
-                        let lacks = decided.queues[queue].lacking.get(resource).less(loses(queue, resource));
+                        let lacks = not_granted(&decided.queues[queue]).get(resource);
+                        let lacks = lacks.less(loses(queue, resource));
                         lacks.is_positive() && is_short(settled, decided, resource)
                     }
                     None => queue.limit.get(resource).is_some_and(|limit| before.get(resource) > limit),
@@ -342,11 +343,13 @@ pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Pl
                 let is_taken = is_reclaimed && is_too_much && eviction.requests.get(resource).is_positive();
                 prop_assert!(
                     !is_taken || staying.get(resource) >= floor,
-                    "{} is left {:?} of {} where {:?} are guaranteed",
+                    "{} is left {:?} of {} where {:?} are guaranteed: {:?}; {}",
                     name,
                     staying.get(resource),
                     resource,
-                    floor
+                    floor,
+                    eviction,
+                    moved(&Plan::default(), decided)
                 );
             }
         }
@@ -363,7 +366,7 @@ fn is_short(settled: &Snapshot, decided: &Plan, resource: &Resource) -> bool {
         queue.allocated.min(&queue.target).get(resource).max(staying)
     };
     let held: Amount = leaves(decided).map(|(name, queue)| holds(name, queue)).sum();
-    let lacking: Amount = leaves(decided).map(|(_, queue)| queue.lacking.get(resource)).sum();
+    let lacking: Amount = leaves(decided).map(|(_, queue)| not_granted(queue).get(resource)).sum();
     held + lacking > decided.capacity.get(resource)
 }
 

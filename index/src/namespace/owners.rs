@@ -8,7 +8,7 @@ use super::NamespaceEntry;
 use crate::manual_selector::ManualSelector;
 use crate::priority_classes::{AskedPriority, PriorityClasses};
 use crate::resource_version::Age;
-use crate::sizes::Said;
+use crate::sizes::DeclaredReplicas;
 
 /// What only the index needs to know of an owner.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct OwnerNote {
     /// How many it would want if it had the size that it had before it was scaled down.
     pub(crate) rightful: u32,
     /// What it says of its size itself.
-    pub(crate) said: Said,
+    pub(crate) declared: DeclaredReplicas,
     /// What controls it.
     pub(crate) controller: Option<Arc<Workload>>,
     /// What some container of its template names no request for.
@@ -40,7 +40,7 @@ impl OwnerNote {
             asked,
             wanted,
             rightful,
-            said: Said::default(),
+            declared: DeclaredReplicas::default(),
             controller: None,
             unspecified: Unspecified::default(),
             manual_selector: ManualSelector::Absent,

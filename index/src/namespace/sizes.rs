@@ -12,7 +12,7 @@ use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Owner, OwnerKind, Setter, SetterKind, Size, Workload};
 
 use super::{NamespaceEntry, OwnerNote};
-use crate::sizes::{Autoscaler, DeploymentSize, Said};
+use crate::sizes::{Autoscaler, DeclaredReplicas, DeploymentSize};
 
 /// An owner, as its namespace finds it.
 type OwnerName = (OwnerKind, Arc<str>);
@@ -204,28 +204,30 @@ impl NamespaceEntry {
     /// How many pods an owner wants, and what says so.
     fn size(&self, owner: &Owner, note: &OwnerNote) -> (u32, Size) {
         let rolls_out = deployment_of(note).is_some_and(|controller| self.sized.is_in_rollout(controller));
-        let Some((setter, said)) = self.setter(owner, note) else { return (note.wanted, Size::default()) };
+        let Some((setter, declared)) = self.setter(owner, note) else {
+            return (note.wanted, Size::default());
+        };
         let surges_first = deployment_of(note)
             .and_then(|controller| self.deployments.get(&controller.name))
             .is_some_and(|deployment| deployment.surges_first)
-            && said.revision.is_some()
-            && said.revision == note.said.revision;
+            && declared.revision.is_some()
+            && declared.revision == note.declared.revision;
         let autoscaled = self.sized.is_autoscaled(&setter);
         let left_alone = (autoscaled.then_some(Reason::Autoscaled))
-            .or(said.left_alone)
+            .or(declared.left_alone)
             .or(rolls_out.then_some(Reason::RollingOut));
         let is_of_deployment = setter.kind == SetterKind::Deployment;
         // What its Deployment says reaches a ReplicaSet a moment later; until then no other workload is to have that room.
-        let wanted = if is_of_deployment && !rolls_out { said.written } else { note.wanted };
-        let held_back = match said.former {
+        let wanted = if is_of_deployment && !rolls_out { declared.written } else { note.wanted };
+        let held_back = match declared.former {
             Some(former) if !is_of_deployment => note.rightful.max(wanted).saturating_sub(wanted).min(former),
-            Some(former) => former.saturating_sub(said.written),
+            Some(former) => former.saturating_sub(declared.written),
             None => 0,
         };
         let size = Size {
             setter: Some(setter),
-            written: said.written,
-            former: said.former,
+            written: declared.written,
+            former: declared.former,
             held_back,
             left_alone,
             surges_first,
@@ -235,7 +237,7 @@ impl NamespaceEntry {
 
     /// The object that says the size of an owner, and what it says; none if no object is known that keeps it as it is
     /// written.
-    fn setter<'n>(&'n self, owner: &Owner, note: &'n OwnerNote) -> Option<(Setter, &'n Said)> {
+    fn setter<'n>(&'n self, owner: &Owner, note: &'n OwnerNote) -> Option<(Setter, &'n DeclaredReplicas)> {
         if let Some(controller) = deployment_of(note) {
             let deployment = self.deployments.get(&controller.name)?;
             if !controller.uid.as_str().is_empty() && *deployment.meta.uid != *controller.uid.as_str() {
@@ -243,7 +245,7 @@ impl NamespaceEntry {
             }
             let uid = OwnerUid::new(Arc::clone(&deployment.meta.uid));
             let setter = Setter { kind: SetterKind::Deployment, name: Arc::clone(&controller.name), uid };
-            return Some((setter, &deployment.said));
+            return Some((setter, &deployment.declared));
         }
         let is_free = |controller: &Workload| &*controller.kind == "CronJob";
         let kind = match owner.kind {
@@ -253,7 +255,7 @@ impl NamespaceEntry {
             OwnerKind::QueueJob | OwnerKind::DaemonSet | OwnerKind::Configured(_) => return None,
         };
         let setter = Setter { kind, name: Arc::clone(&owner.name), uid: owner.uid.clone() };
-        note.controller.as_deref().is_none_or(is_free).then_some((setter, &note.said))
+        note.controller.as_deref().is_none_or(is_free).then_some((setter, &note.declared))
     }
 }
 

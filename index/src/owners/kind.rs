@@ -17,7 +17,7 @@ use crate::placement::{self, placement};
 use crate::pods::{effective_requests, unspecified};
 use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::TaskJob;
-use crate::sizes::Said;
+use crate::sizes::DeclaredReplicas;
 use crate::table::{Kept, Key, Kind, KindId, Meta};
 use crate::time::timestamp;
 use crate::workload::controller;
@@ -96,15 +96,16 @@ impl<O: OwnerObject> Kind for O {
         let metadata = object.meta();
         let is_leaving = metadata.deletion_timestamp.is_some();
         let wanted = if is_leaving { 0 } else { object.wanted() };
-        let said = Said::of(metadata, object.written());
-        let rightful = said.former.filter(|_| !is_leaving).map_or(wanted, |former| object.wanted_at(former));
+        let declared = DeclaredReplicas::of(metadata, object.written());
+        let rightful =
+            declared.former.filter(|_| !is_leaving).map_or(wanted, |former| object.wanted_at(former));
         let Some(template) = object.template().filter(|_| wanted > 0 || rightful > 0) else {
             return index.forget::<O>(&key);
         };
         let refusal = object.refusal();
         let (mut owner, asked) = index.read_owner(O::KIND, metadata, &key, wanted, template);
-        if let Refusal::Other(said) = refusal {
-            owner.rejected = Some(index.texts.get(said));
+        if let Refusal::Other(text) = refusal {
+            owner.rejected = Some(index.texts.get(text));
         }
         (owner.succeeded, owner.fails) = object.outcome();
         owner.controller = controller(&mut index.texts, metadata).map(Arc::new);
@@ -118,7 +119,7 @@ impl<O: OwnerObject> Kind for O {
             asked,
             wanted,
             rightful,
-            said,
+            declared,
             controller,
             unspecified,
             manual_selector,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::Deployment;
 
-use super::Said;
+use super::DeclaredReplicas;
 use super::surge::surges_first;
 use crate::index::Index;
 use crate::namespace::NamespaceEntry;
@@ -14,7 +14,7 @@ use crate::table::{Kept, Key, Kind, KindId, Meta};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeploymentSize {
     pub(crate) meta: Meta,
-    pub(crate) said: Said,
+    pub(crate) declared: DeclaredReplicas,
     /// Whether it removes an older pod only after a newer one is available.
     pub(crate) surges_first: bool,
 }
@@ -34,9 +34,9 @@ impl Kind for Deployment {
     fn put(index: &mut Index, (namespace, name): Key, meta: Meta, object: &Self) -> bool {
         let spec = object.spec.as_ref();
         let replicas = u32::try_from(spec.and_then(|spec| spec.replicas).unwrap_or(1)).unwrap_or_default();
-        let said = Said::of(&object.metadata, replicas);
+        let declared = DeclaredReplicas::of(&object.metadata, replicas);
         let surges_first = spec.is_some_and(|spec| surges_first(spec, replicas));
-        index.entry_mut(&namespace).put_deployment(name, DeploymentSize { meta, said, surges_first })
+        index.entry_mut(&namespace).put_deployment(name, DeploymentSize { meta, declared, surges_first })
     }
 
     fn remove(index: &mut Index, (namespace, name): &Key) -> bool {

@@ -5,13 +5,13 @@
 //! only be corrected.
 
 mod autoscalers;
+mod declared_replicas;
 mod deployments;
-mod said;
 mod surge;
 
 pub(crate) use autoscalers::Autoscaler;
+pub use declared_replicas::DeclaredReplicas;
 pub(crate) use deployments::DeploymentSize;
-pub use said::Said;
 
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::{OwnerKind, Setter, SetterKind};

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::kinds::{KINDS, for_kind};
 use super::{apply, at, index_of, story};
 use crate::pods::LeanPod;
-use crate::{Decoded, Index, IndexSettings, Keeps};
+use crate::{Decoded, Index, IndexSettings, Indexed};
 
 /// A map in a map, so many times.
 fn nested(levels: usize) -> String {
@@ -54,7 +54,7 @@ fn an_object_that_is_nested_too_deeply_hides_no_other_of_its_list() {
 
     let mut index = Index::new(IndexSettings::default());
     for job in &jobs {
-        Keeps::<Decoded<QueueJob>>::apply(&mut index, job);
+        Indexed::<Decoded<QueueJob>>::apply(&mut index, job);
     }
     let observed = |name| index.observed_queue_job(&"a".into(), name).is_some();
     assert!(observed("first") && observed("deep") && observed("last"));
@@ -156,7 +156,7 @@ fn a_budget_that_cannot_be_decoded_allows_no_disruption_in_its_namespace() {
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
     let broken = decoded::<PodDisruptionBudget>(&budget(5, r#""unhealthyPodEvictionPolicy":[],"#));
     assert!(broken.0.is_err());
-    let apply = |index: &mut Index, object: &Budgets| Keeps::<Budgets>::apply(index, object);
+    let apply = |index: &mut Index, object: &Budgets| Indexed::<Budgets>::apply(index, object);
     let told = |index: &mut Index| {
         let text = story::tell(&index.snapshot(at("12:00:00")));
         text.lines().find(|line| line.contains("budget")).unwrap_or_default().trim().to_owned()
@@ -176,11 +176,11 @@ fn a_budget_that_cannot_be_decoded_allows_no_disruption_in_its_namespace() {
     assert_eq!(told(&mut index), "budget web: 0 may go; Selector([])");
     // A full list keeps it as long as it contains it.
     for contained in [true, false] {
-        Keeps::<Budgets>::relist_begin(&mut index);
+        Indexed::<Budgets>::relist_begin(&mut index);
         if contained {
             apply(&mut index, &decoded(&budget(7, r#""unhealthyPodEvictionPolicy":[],"#)));
         }
-        assert_eq!(Keeps::<Budgets>::relist_finish(&mut index), !contained);
+        assert_eq!(Indexed::<Budgets>::relist_finish(&mut index), !contained);
     }
     assert_eq!(told(&mut index), "");
 }
@@ -201,25 +201,25 @@ fn quota(name: &str, hard: &str) -> Decoded<ResourceQuota> {
 fn what_cannot_be_decoded_is_named_until_it_can_be_or_is_gone() {
     type Quotas = Decoded<ResourceQuota>;
     let mut index = Index::new(IndexSettings::default());
-    assert!(!Keeps::<Quotas>::apply(&mut index, &quota("bad", "5")), "no Queue has to tell it");
+    assert!(!Indexed::<Quotas>::apply(&mut index, &quota("bad", "5")), "no Queue has to tell it");
     apply(&mut index, "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
     let expected = "resourcequotas bad: spec.hard: invalid type: integer `5`, expected a map";
     assert_eq!(skipped(&index), [expected]);
-    assert!(!Keeps::<Quotas>::apply(&mut index, &quota("bad", "5")), "it is known");
-    assert!(Keeps::<Quotas>::apply(&mut index, &quota("worse", "[]")));
+    assert!(!Indexed::<Quotas>::apply(&mut index, &quota("bad", "5")), "it is known");
+    assert!(Indexed::<Quotas>::apply(&mut index, &quota("worse", "[]")));
     assert_eq!(skipped(&index).len(), 2);
-    assert!(Keeps::<Quotas>::apply(&mut index, &quota("worse", "{}")));
+    assert!(Indexed::<Quotas>::apply(&mut index, &quota("worse", "{}")));
     assert_eq!(skipped(&index), [expected]);
-    assert!(Keeps::<Quotas>::delete(&mut index, "a", "bad", "bad"));
+    assert!(Indexed::<Quotas>::delete(&mut index, "a", "bad", "bad"));
     assert_eq!(skipped(&index), [""; 0]);
 
     // A full list ends what was deleted unseen, and the list of another kind does not.
-    Keeps::<Quotas>::apply(&mut index, &quota("bad", "5"));
-    Keeps::<Decoded<LeanPod>>::relist_begin(&mut index);
-    assert!(!Keeps::<Decoded<LeanPod>>::relist_finish(&mut index));
+    Indexed::<Quotas>::apply(&mut index, &quota("bad", "5"));
+    Indexed::<Decoded<LeanPod>>::relist_begin(&mut index);
+    assert!(!Indexed::<Decoded<LeanPod>>::relist_finish(&mut index));
     assert_eq!(skipped(&index), [expected]);
-    Keeps::<Quotas>::relist_begin(&mut index);
-    assert!(Keeps::<Quotas>::relist_finish(&mut index));
+    Indexed::<Quotas>::relist_begin(&mut index);
+    assert!(Indexed::<Quotas>::relist_finish(&mut index));
     assert_eq!(skipped(&index), [""; 0]);
 }
 
@@ -227,7 +227,7 @@ fn what_cannot_be_decoded_is_named_until_it_can_be_or_is_gone() {
 fn few_of_many_that_cannot_be_decoded_are_kept() {
     let mut index = Index::new(IndexSettings::default());
     for number in 0..1000 {
-        Keeps::<Decoded<ResourceQuota>>::apply(&mut index, &quota(&format!("bad-{number}"), "5"));
+        Indexed::<Decoded<ResourceQuota>>::apply(&mut index, &quota(&format!("bad-{number}"), "5"));
     }
     assert_eq!(skipped(&index).len(), 8);
 }
@@ -251,11 +251,11 @@ fn what_is_kept_of_an_object_stays_when_a_list_shows_it_as_undecodable() {
     );
     let before = story::tell(&index.snapshot(at("12:00:00")));
     let broken = r#"{"kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"u","resourceVersion":"2"},"spec":{"priority":"high"}}"#;
-    Keeps::<Decoded<LeanPod>>::relist_begin(&mut index);
-    assert!(!Keeps::<Decoded<LeanPod>>::apply(&mut index, &decoded(broken)));
-    assert!(!Keeps::<Decoded<LeanPod>>::relist_finish(&mut index));
+    Indexed::<Decoded<LeanPod>>::relist_begin(&mut index);
+    assert!(!Indexed::<Decoded<LeanPod>>::apply(&mut index, &decoded(broken)));
+    assert!(!Indexed::<Decoded<LeanPod>>::relist_finish(&mut index));
     assert_eq!(story::tell(&index.snapshot(at("12:00:00"))), before);
-    assert!(Keeps::<Decoded<LeanPod>>::delete(&mut index, "a", "p", "u"));
+    assert!(Indexed::<Decoded<LeanPod>>::delete(&mut index, "a", "p", "u"));
 }
 
 #[test]
@@ -278,9 +278,9 @@ fn a_placement_with_too_many_parts_fits_no_node_and_is_named() {
         let snapshot = index.snapshot(at("12:00:00"));
         snapshot.namespaces[&"a".into()].pods[0].shape.placement.required.clone()
     };
-    Keeps::<Decoded<LeanPod>>::apply(&mut index, &pod(1022));
+    Indexed::<Decoded<LeanPod>>::apply(&mut index, &pod(1022));
     assert_eq!((required(&mut index)[0].0.len(), skipped(&index).len()), (1, 0));
-    Keeps::<Decoded<LeanPod>>::apply(&mut index, &pod(1023));
+    Indexed::<Decoded<LeanPod>>::apply(&mut index, &pod(1023));
     assert_eq!(required(&mut index), [NodeTerm::default()]);
     assert_eq!(
         skipped(&index),
@@ -288,7 +288,7 @@ fn a_placement_with_too_many_parts_fits_no_node_and_is_named() {
             "pods p: its node selector, node affinity and tolerations have 1025 parts, and of pods with more than 1024 none is placed"
         ]
     );
-    Keeps::<Decoded<LeanPod>>::apply(&mut index, &pod(2));
+    Indexed::<Decoded<LeanPod>>::apply(&mut index, &pod(2));
     assert_eq!(skipped(&index), [""; 0]);
 }
 
@@ -300,7 +300,7 @@ fn of_the_labels_of_a_pod_so_many_are_kept() {
         labels.join(",")
     );
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
-    Keeps::<Decoded<LeanPod>>::apply(&mut index, &decoded(&text));
+    Indexed::<Decoded<LeanPod>>::apply(&mut index, &decoded(&text));
     let kept = index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].ties.labels.iter().count();
     assert_eq!(kept, 256);
     assert_eq!(skipped(&index), ["pods p: it has 1000 labels, of which 256 are kept"]);
@@ -315,7 +315,7 @@ fn a_selector_with_too_many_values_allows_no_disruption() {
         values.join(",")
     );
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
-    Keeps::<Budgets>::apply(&mut index, &decoded(&text));
+    Indexed::<Budgets>::apply(&mut index, &decoded(&text));
     let text = story::tell(&index.snapshot(at("12:00:00")));
     assert!(text.contains("budget web: 0 may go; Selector([])"), "{text}");
     assert_eq!(

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{at, index_of};
 use crate::{
-    Coscheduling, Index, Kai, Keeps, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup,
+    Coscheduling, Index, Indexed, Kai, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup,
     Scheduler, Volcano,
 };
 
@@ -63,8 +63,8 @@ fn follows_its_pod_group<S: Scheduler>(metadata: &str, spec: &str, size: &dyn Fn
     assert!(index.apply(&group::<S>("a", &json!({"minMember": -1}))));
     assert_eq!(shown(&mut index), None, "no number of pods");
     assert!(index.apply(&group::<S>("a", &size(4))));
-    assert!(!Keeps::<PodGroup<S>>::delete(&mut index, "a", "g", "another"));
-    assert!(Keeps::<PodGroup<S>>::delete(&mut index, "a", "g", "a/g"));
+    assert!(!Indexed::<PodGroup<S>>::delete(&mut index, "a", "g", "another"));
+    assert!(Indexed::<PodGroup<S>>::delete(&mut index, "a", "g", "a/g"));
     assert_eq!(shown(&mut index), None);
 
     // Whichever comes first.
@@ -78,8 +78,8 @@ fn follows_its_pod_group<S: Scheduler>(metadata: &str, spec: &str, size: &dyn Fn
     let snapshot = index.snapshot(at("12:00:00"));
     assert_eq!(snapshot.namespaces[&"a".into()].pods[0].gang().unwrap().min_available, 3);
     // A list without it: it is gone.
-    Keeps::<PodGroup<S>>::relist_begin(&mut index);
-    assert!(Keeps::<PodGroup<S>>::relist_finish(&mut index));
+    Indexed::<PodGroup<S>>::relist_begin(&mut index);
+    assert!(Indexed::<PodGroup<S>>::relist_finish(&mut index));
     assert_eq!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].gang(), None);
 }
 
@@ -158,8 +158,8 @@ fn in_which_version_a_pod_group_is_seen_makes_no_difference() {
     index.apply(&group::<KubernetesV1Alpha2>("a", &size));
     index.apply(&group::<KubernetesV1Beta1>("a", &size));
     // The former version is not served any more.
-    Keeps::<PodGroup<KubernetesV1Alpha2>>::relist_begin(&mut index);
-    Keeps::<PodGroup<KubernetesV1Alpha2>>::relist_finish(&mut index);
+    Indexed::<PodGroup<KubernetesV1Alpha2>>::relist_begin(&mut index);
+    Indexed::<PodGroup<KubernetesV1Alpha2>>::relist_finish(&mut index);
     assert_eq!(shown(&mut index).as_deref(), Some("podgroup.scheduling.k8s.io/g/3"));
     // One that is scheduled pod by pod is no gang.
     index.apply(&group::<KubernetesV1Beta1>("a", &json!({"schedulingPolicy": {"basic": {}}})));

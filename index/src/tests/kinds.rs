@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::at;
 use crate::pods::LeanPod;
-use crate::{Index, IndexSettings, Keeps};
+use crate::{Index, IndexSettings, Indexed};
 
 /// Calls `$action!(kind of object)` for the kind of this name.
 macro_rules! for_kind {
@@ -60,7 +60,7 @@ pub(super) use for_kind;
 pub(super) fn apply_value(index: &mut Index, object: &Value) -> bool {
     macro_rules! apply {
         ($kind:ty) => {
-            Keeps::<$kind>::apply(index, &serde_json::from_value(object.clone()).unwrap())
+            Indexed::<$kind>::apply(index, &serde_json::from_value(object.clone()).unwrap())
         };
     }
     if kind_of(object) == "Pod" {
@@ -86,7 +86,7 @@ pub(super) fn delete_value(index: &mut Index, object: &Value) -> bool {
     let (namespace, name, uid) = (text("namespace"), text("name"), text("uid"));
     macro_rules! delete {
         ($kind:ty) => {
-            Keeps::<$kind>::delete(index, namespace, name, uid)
+            Indexed::<$kind>::delete(index, namespace, name, uid)
         };
     }
     for_kind!(kind_of(object), delete)
@@ -95,7 +95,7 @@ pub(super) fn delete_value(index: &mut Index, object: &Value) -> bool {
 pub(super) fn relist_begin(index: &mut Index, kind: &str) {
     macro_rules! begin {
         ($kind:ty) => {
-            Keeps::<$kind>::relist_begin(index)
+            Indexed::<$kind>::relist_begin(index)
         };
     }
     for_kind!(kind, begin);
@@ -104,7 +104,7 @@ pub(super) fn relist_begin(index: &mut Index, kind: &str) {
 pub(super) fn relist_finish(index: &mut Index, kind: &str) -> bool {
     macro_rules! finish {
         ($kind:ty) => {
-            Keeps::<$kind>::relist_finish(index)
+            Indexed::<$kind>::relist_finish(index)
         };
     }
     for_kind!(kind, finish)

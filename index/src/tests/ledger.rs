@@ -8,7 +8,7 @@ use quotient_engine::snapshot::GrantGate;
 
 use super::{apply, at, index_of, story};
 use crate::pods::LeanPod;
-use crate::{Index, IndexSettings, Keeps, ResourceVersion};
+use crate::{Index, IndexSettings, Indexed, ResourceVersion};
 
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a, uid: q}, spec: {}}";
 
@@ -100,10 +100,10 @@ fn a_create_may_land_where_there_is_a_namespace() {
     shows(&mut index, &on_its_way);
     // Seen and gone again: it may be created again.
     apply(&mut index, &quota("8", 5, 3, 3));
-    assert!(Keeps::<ResourceQuota>::delete(&mut index, "a", "quotient", "u"));
+    assert!(Indexed::<ResourceQuota>::delete(&mut index, "a", "quotient", "u"));
     shows(&mut index, &on_its_way);
     // A namespace that is gone takes everything with it.
-    assert!(Keeps::<Object>::delete(&mut index, "", "a", "n"));
+    assert!(Indexed::<Object>::delete(&mut index, "", "a", "n"));
     shows(&mut index, &expect![""]);
 }
 
@@ -118,7 +118,7 @@ fn a_namespace_of_an_entry_is_vacant_once_that_is_confirmed() {
     index.set_ledger(Some(ledger().into()));
     index.confirm_vacant(&"a".into());
     assert_eq!(vacant(&mut index), (false, 0));
-    assert!(Keeps::<quotient_crds::Queue>::delete(&mut index, "a", "q", "q"));
+    assert!(Indexed::<quotient_crds::Queue>::delete(&mut index, "a", "q", "q"));
     assert_eq!(vacant(&mut index), (false, 1));
     index.confirm_vacant(&"a".into());
     assert_eq!(vacant(&mut index), (true, 0));
@@ -129,7 +129,7 @@ fn a_namespace_of_an_entry_is_vacant_once_that_is_confirmed() {
     apply(&mut index, &queue.replace("uid: q", "uid: r"));
     assert_eq!(vacant(&mut index), (false, 0));
     // A namespace without an entry is of no concern.
-    assert!(Keeps::<quotient_crds::Queue>::delete(&mut index, "a", "q", "r"));
+    assert!(Indexed::<quotient_crds::Queue>::delete(&mut index, "a", "q", "r"));
     index.set_ledger(Some(Ledger::default().into()));
     assert_eq!(index.entries_without_queue().len(), 0);
 }
@@ -252,24 +252,24 @@ fn gate(index: &mut Index, time: &str) -> GrantGate {
 fn in_gate_mode_growth_waits_for_pods_as_new_as_a_ledger_of_another_leader() {
     let mut index = inherited();
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held);
-    Keeps::<LeanPod>::apply(&mut index, &pod("p", 19));
+    Indexed::<LeanPod>::apply(&mut index, &pod("p", 19));
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held);
     // The reply to a write of our own overtakes the watch.
-    Keeps::<LeanPod>::apply_reply(&mut index, &pod("p", 25));
+    Indexed::<LeanPod>::apply_reply(&mut index, &pod("p", 25));
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held);
-    assert!(Keeps::<LeanPod>::told(&mut index, &ResourceVersion::new("20")), "a bookmark");
+    assert!(Indexed::<LeanPod>::told(&mut index, &ResourceVersion::new("20")), "a bookmark");
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Allowed);
-    assert!(!Keeps::<LeanPod>::told(&mut index, &ResourceVersion::new("21")));
+    assert!(!Indexed::<LeanPod>::told(&mut index, &ResourceVersion::new("21")));
 }
 
 #[test]
 fn a_list_of_pods_is_as_new_as_its_newest_pod_once_it_has_ended() {
     let mut index = inherited();
-    Keeps::<LeanPod>::relist_begin(&mut index);
-    Keeps::<LeanPod>::apply(&mut index, &pod("p", 21));
+    Indexed::<LeanPod>::relist_begin(&mut index);
+    Indexed::<LeanPod>::apply(&mut index, &pod("p", 21));
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held, "a pod of a later name is not listed yet");
-    Keeps::<LeanPod>::apply(&mut index, &pod("q", 3));
-    Keeps::<LeanPod>::relist_finish(&mut index);
+    Indexed::<LeanPod>::apply(&mut index, &pod("q", 3));
+    Indexed::<LeanPod>::relist_finish(&mut index);
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Allowed);
 }
 

@@ -15,11 +15,11 @@ use crate::manual_selector::ManualSelector;
 use crate::namespace::OwnerNote;
 use crate::pods::unspecified;
 use crate::resource_version::Age;
-use crate::sizes::Said;
+use crate::sizes::DeclaredReplicas;
 use crate::table::{Key, KindId, Table};
 use crate::workload::controller;
 
-/// As [`Keeps`](crate::Keeps), which is written for types: of these kinds there is one type for all.
+/// As [`Indexed`](crate::Indexed), which is written for types: of these kinds there is one type for all.
 impl Index {
     /// Takes an object in, new or changed. Says whether anything changed that a decision depends on.
     pub fn apply_workload(&mut self, kind: &WorkloadKind, object: &Decoded<WorkloadObject>) -> bool {
@@ -70,7 +70,7 @@ impl Index {
                 asked,
                 wanted: pods.replicas,
                 rightful: pods.replicas,
-                said: Said::default(),
+                declared: DeclaredReplicas::default(),
                 controller: owner.controller.clone(),
                 unspecified: unspecified(pods.template.spec.as_ref()),
                 manual_selector: ManualSelector::Absent,

@@ -8,7 +8,7 @@ use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
 use quotient_crds::Queue;
 use quotient_engine::time::Timestamp;
-use quotient_index::{Decoded, Index, IndexSettings, Keeps};
+use quotient_index::{Decoded, Index, IndexSettings, Indexed};
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -65,7 +65,7 @@ pub(super) fn index_of(objects: &[Value]) -> Index {
 
 fn apply<K: DeserializeOwned>(index: &mut Index, object: &Value)
 where
-    Index: Keeps<K>,
+    Index: Indexed<K>,
 {
     if let Ok(object) = serde_json::from_value::<K>(object.clone()) {
         index.apply(&object);

@@ -8,7 +8,7 @@ use quotient_crds::{Queue, QueueJob};
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::{OwnerKind, SetterKind};
 use quotient_index::pods::LeanPod;
-use quotient_index::{Decoded, Index, Keeps};
+use quotient_index::{Decoded, Index, Indexed};
 use serde::de::DeserializeOwned;
 
 macro_rules! kinds {
@@ -38,7 +38,7 @@ macro_rules! kinds {
             /// Forgets this life of an object. Says whether a decision depends on the difference.
             pub(crate) fn forget(self, index: &mut Index, namespace: &Namespace, name: &str, uid: &str) -> bool {
                 match self {
-                    $(Self::$name => Keeps::<$object>::delete(index, namespace.as_str(), name, uid)),+
+                    $(Self::$name => Indexed::<$object>::delete(index, namespace.as_str(), name, uid)),+
                 }
             }
         }
@@ -85,11 +85,11 @@ impl Kind {
 fn keep<K>(index: &mut Index, answer: &str) -> (bool, Result<(), String>)
 where
     K: DeserializeOwned + Resource<DynamicType = ()>,
-    Index: Keeps<K>,
+    Index: Indexed<K>,
 {
     match serde_json::from_str::<Decoded<K>>(answer) {
         Ok(object) => {
-            let changed = Keeps::<Decoded<K>>::apply_reply(index, &object);
+            let changed = Indexed::<Decoded<K>>::apply_reply(index, &object);
             (changed, object.0.map(|_| ()).map_err(|undecodable| undecodable.error))
         }
         Err(error) => (false, Err(error.to_string())),

@@ -12,7 +12,7 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::ledger::{Entry, Generation, Ledger, Targets};
 use quotient_engine::names::Namespace;
 use quotient_engine::time::Timestamp;
-use quotient_index::{Index, IndexSettings, Keeps, ResourceVersion};
+use quotient_index::{Index, IndexSettings, Indexed, ResourceVersion};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -139,7 +139,7 @@ fn kept(quotas: &[Value], answer: impl Fn(&Asked) -> Reply + Send + Sync + 'stat
         let queue =
             json!({"metadata": {"name": "team", "namespace": namespace, "uid": namespace}, "spec": {}});
         let queue: Queue = serde_json::from_value(queue).unwrap();
-        context.view.read(|index| Keeps::<Queue>::apply(index, &queue));
+        context.view.read(|index| Indexed::<Queue>::apply(index, &queue));
     }
     let settings = LedgerSettings { namespace: "home".to_owned(), limit: LedgerSettings::LIMIT };
     Kept { keeper: LedgerKeeper::new(context.clone(), settings), context, log }
@@ -158,7 +158,7 @@ fn context(client: Client, quotas: &[Value]) -> Context {
     let view = View::new(Index::new(IndexSettings::default()));
     for quota in quotas {
         let quota = serde_json::from_value(quota.clone()).unwrap();
-        view.read(|index| Keeps::<ResourceQuota>::apply(index, &quota));
+        view.read(|index| Indexed::<ResourceQuota>::apply(index, &quota));
     }
     Context {
         client,
@@ -408,7 +408,7 @@ async fn a_quota_from_the_future_has_the_ledger_read_again() {
         let mut quota = quota("a", stamp);
         quota["metadata"]["resourceVersion"] = version.into();
         let quota = serde_json::from_value(quota).unwrap();
-        kept.context.view.read(|index| Keeps::<ResourceQuota>::apply(index, &quota));
+        kept.context.view.read(|index| Indexed::<ResourceQuota>::apply(index, &quota));
     };
     // Another leader wrote both.
     let other = Stored::holding(&ledger(8, &["a"]));

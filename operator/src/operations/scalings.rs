@@ -14,7 +14,7 @@ use quotient_crds::names::{
 };
 use quotient_engine::plan::{Plan, PodId, Scaling};
 use quotient_engine::snapshot::SetterKind;
-use quotient_index::sizes::Said;
+use quotient_index::sizes::DeclaredReplicas;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -103,7 +103,7 @@ fn difference(found: &Sized, scaling: &Scaling) -> Option<String> {
     let Some(size) = size.filter(|size| *size == scaling.from) else {
         return Some(format!("its size is {size:?} and not {} any more", scaling.from));
     };
-    let said = Said::of(&found.metadata, size);
+    let said = DeclaredReplicas::of(&found.metadata, size);
     if let Some(reason) = said.left_alone {
         return Some(format!("it is to be left alone: {reason}"));
     }

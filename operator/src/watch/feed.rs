@@ -11,7 +11,7 @@ use kube::runtime::utils::Backoff as _;
 use kube::runtime::watcher as watch;
 use kube::runtime::watcher::{self, Event};
 use kube::{Api, Client, Resource};
-use quotient_index::{Decoded, Index, Keeps, ListLoss, ResourceVersion, Undecodable, WorkloadKind};
+use quotient_index::{Decoded, Index, Indexed, ListLoss, ResourceVersion, Undecodable, WorkloadKind};
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
@@ -50,7 +50,7 @@ impl Feed {
     pub(super) async fn run<K>(self, client: Client, config: watcher::Config) -> &'static str
     where
         K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
-        Index: Keeps<K>,
+        Index: Indexed<K>,
     {
         self.run_into(&Typed::<K>::new(), Api::all(client), config).await
     }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use kube::Resource;
 use kube::core::DynamicObject;
-use quotient_index::{Decoded, Index, Keeps, ListLoss, ResourceVersion, WorkloadKind, WorkloadObject};
+use quotient_index::{Decoded, Index, Indexed, ListLoss, ResourceVersion, WorkloadKind, WorkloadObject};
 use serde::de::DeserializeOwned;
 
 /// What the index does with the objects of one kind.
@@ -53,7 +53,7 @@ impl<K> Typed<K> {
 impl<K> Intake for Typed<K>
 where
     K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
-    Index: Keeps<K>,
+    Index: Indexed<K>,
 {
     type Object = K;
     type Content = K;
@@ -63,31 +63,31 @@ where
     }
 
     fn apply(&self, index: &mut Index, object: &Decoded<K>) -> bool {
-        Keeps::<Decoded<K>>::apply(index, object)
+        Indexed::<Decoded<K>>::apply(index, object)
     }
 
     fn excess(&self, object: &K) -> Option<String> {
-        <Index as Keeps<K>>::excess(object)
+        <Index as Indexed<K>>::excess(object)
     }
 
     fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool {
-        Keeps::<Decoded<K>>::delete(index, namespace, name, uid)
+        Indexed::<Decoded<K>>::delete(index, namespace, name, uid)
     }
 
     fn told(&self, index: &mut Index, version: &ResourceVersion) -> bool {
-        Keeps::<Decoded<K>>::told(index, version)
+        Indexed::<Decoded<K>>::told(index, version)
     }
 
     fn relist_begin(&self, index: &mut Index) {
-        Keeps::<Decoded<K>>::relist_begin(index);
+        Indexed::<Decoded<K>>::relist_begin(index);
     }
 
     fn relist_loss(&self, index: &Index) -> ListLoss {
-        Keeps::<Decoded<K>>::relist_loss(index)
+        Indexed::<Decoded<K>>::relist_loss(index)
     }
 
     fn relist_finish(&self, index: &mut Index) -> bool {
-        Keeps::<Decoded<K>>::relist_finish(index)
+        Indexed::<Decoded<K>>::relist_finish(index)
     }
 }
 

@@ -15,7 +15,7 @@ use http_body_util::{BodyStream, StreamBody};
 use kube::Client;
 use kube::client::Body;
 use quotient_index::pods::LeanPod;
-use quotient_index::{Keeps, ResourceVersion};
+use quotient_index::{Indexed, ResourceVersion};
 use tower::service_fn;
 use tracing::info;
 
@@ -115,7 +115,7 @@ impl WatchTimeout {
                     return ear.count(next).map(|frame| (frame, (ear, frames)));
                 };
                 if let Some(version) = ear.told.take().filter(|_| *kind == PODS) {
-                    ear.view.update(|index| Keeps::<LeanPod>::told(index, &version));
+                    ear.view.update(|index| Indexed::<LeanPod>::told(index, &version));
                 }
                 let Ok(next) = tokio::time::timeout(ear.silence, frames.next()).await else {
                     info!(kind, "the watch has said nothing for {:?} and is opened anew", ear.silence);

@@ -261,7 +261,7 @@ fn a_quota_that_is_deleted_is_there_again_and_costs_nobody_a_pod() {
 
 /// No rights in one namespace: the others go on, and nobody is stormed.
 #[test]
-fn a_namespace_without_rights_stops_nobody_else() {
+fn a_namespace_without_rights_stops_no_other() {
     let forbidden =
         Match { kind: Some(Kind::ResourceQuota), namespace: Some("team-1".to_owned()), ..Match::default() };
     let options = OperatorOptions::default().fault(Fault::on(forbidden, What::Reject(403)).times(1000));

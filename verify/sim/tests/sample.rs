@@ -46,3 +46,13 @@ fn every_name_is_played() {
         }
     }
 }
+
+#[test]
+fn the_page_shows_every_name() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/evidence/faults.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(
+        page.contains(&named::markdown()),
+        "`faults --named` prints the table for docs/evidence/faults.md"
+    );
+}

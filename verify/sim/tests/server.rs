@@ -1,6 +1,7 @@
 //! The simulated API server answers as a real one does.
 
 use quotient_sim::World;
+use quotient_sim::faults::Act;
 use quotient_sim::scenario::build;
 use quotient_sim::server::{Body, Call, Client, Failure, Key, Kind, Reply, object};
 use quotient_sim::trace::Verb;
@@ -188,4 +189,31 @@ fn owners_keep_their_number_and_stateful_pods_their_names() {
     ask(&world, &Call::delete(key(Kind::StatefulSet, "db"), json!({}))).unwrap();
     world.run_for(Duration::from_secs(10));
     assert_eq!(world.pods("a"), 0);
+}
+
+#[test]
+fn a_rollout_takes_an_old_pod_once_for_each_new_one() {
+    let mut world = world();
+    world.create(Kind::Deployment, build::deployment("a", "web", 4, &build::work("1", "1Gi")));
+    world.run_for(Duration::from_secs(10));
+    let sets = |world: &World| -> Vec<Key> {
+        world.state(|state| {
+            state.store.list(Kind::ReplicaSet, Some("a")).map(|(key, _)| key.clone()).collect()
+        })
+    };
+    let old = sets(&world).pop().unwrap();
+    world.act(Act::Actor { name: "replicaset-controller", runs: false });
+    let revision = json!({"spec": {"template": {"metadata": {"annotations": {"revision": "2"}}}}});
+    ask(&world, &Call::merge(key(Kind::Deployment, "web"), revision)).unwrap();
+    world.run_for(Duration::from_secs(5));
+    let new = sets(&world).into_iter().find(|key| *key != old).unwrap();
+    let size = |world: &World, key: &Key| {
+        world.get(key.kind, "a", &key.name).unwrap()["spec"]["replicas"].as_u64().unwrap()
+    };
+    assert_eq!((size(&world, &old), size(&world, &new)), (4, 1));
+
+    // The status of the old one still says four after one of them was taken.
+    ask(&world, &Call::merge(new.clone(), json!({"status": {"readyReplicas": 1}})).on("status")).unwrap();
+    world.run_for(Duration::from_secs(5));
+    assert_eq!((size(&world, &old), size(&world, &new)), (3, 2));
 }

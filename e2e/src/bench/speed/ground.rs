@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Between two looks at all pods.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What is there before anybody asks for anything.
+/// What is there before the first request.
 #[derive(Clone, Debug, Default)]
 pub struct Ground {
     /// Whose sum is the capacity.

@@ -10,7 +10,7 @@ use crate::bench::Cost;
 use crate::quotient::OPERATOR_USER;
 use crate::testbed::AuditEvent;
 
-/// The user agent of whoever plays the scenario.
+/// The user agent of the player of the scenario.
 const PLAYER: &str = "quotient-testbed";
 
 /// The numbers of one run. Times are milliseconds since the first request of the demand.
@@ -29,7 +29,7 @@ pub struct Measures {
     pub victims: u32,
     /// The fewest with which it could have been done.
     pub fewest: Option<u32>,
-    /// Evictions after that, while nobody asked for anything.
+    /// Evictions after that, without a new request.
     pub later_evictions: u32,
     /// From the moment that a victim is gone until the pod in its place is bound: median and worst, milliseconds.
     pub idle_median: Option<u64>,
@@ -37,7 +37,7 @@ pub struct Measures {
     pub idle_worst: Option<u64>,
     /// Writes of the operator by verb and resource, the Lease apart, its evictions among them.
     pub writes: BTreeMap<String, u32>,
-    /// Writes of everybody else but the player: what the control plane does with pods that come and go.
+    /// Writes of all clients but the player: what the control plane does with pods that come and go.
     pub writes_of_others: BTreeMap<String, u32>,
     /// Processor time of the operator, milliseconds.
     pub cpu: u64,

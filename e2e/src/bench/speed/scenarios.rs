@@ -58,7 +58,7 @@ fn first_pod() -> Scenario {
     }
 }
 
-/// The control plane's own time: half of the cpus are free, and nobody has to go.
+/// The control plane's own time: half of the cpus are free, and no pod has to go.
 pub fn free_room(kind: Kind, cpus: u32) -> Scenario {
     let half = cpus / 2;
     Scenario {
@@ -75,7 +75,7 @@ pub fn free_room(kind: Kind, cpus: u32) -> Scenario {
     }
 }
 
-/// Somebody holds everything with one-cpu pods, and another one asks for half of it.
+/// One queue uses everything with one-cpu pods, and another one asks for half of it.
 pub fn reclaim_half(holder: Kind, cpus: u32, terminates_after: Duration) -> Scenario {
     let half = cpus / 2;
     let (kind, held) = match holder {

@@ -27,7 +27,7 @@ pub enum Kind {
     Job,
     /// Jobs of one pod each, which does not end by itself.
     SmallJobs,
-    /// Nobody: pods as they are.
+    /// No controller: pods as they are.
     Pods,
 }
 

@@ -9,5 +9,6 @@ mod score;
 mod search;
 
 pub(crate) use room::{At, NodeResources};
-pub(super) use search::Question;
+pub(super) use score::Score;
+pub(super) use search::NodeCandidates;
 pub(crate) use search::{Group, Search};

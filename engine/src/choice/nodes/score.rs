@@ -6,15 +6,14 @@ use super::room::{At, NodeResources};
 use crate::amounts::Amounts;
 use crate::choice::candidate::{Candidate, sum};
 use crate::choice::greedy_cover::part;
+use crate::choice::order::{Turn, turn};
 use crate::choice::simulation::Level;
-use crate::names::{PodName, PodUid};
 use crate::plan::Stage;
 use crate::snapshot::Shape;
-use crate::time::Timestamp;
 
 /// The cost of the victims of one node; the lowest wins. Ends in what no two pods share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Score {
+pub(crate) struct Score<'a> {
     /// Victims that should go only when nothing else is left.
     protected: usize,
     /// Whether one of them runs: pods that do not run are evicted first, of every queue.
@@ -35,27 +34,20 @@ pub(crate) struct Score {
     /// How little the ask likes the node.
     dislike: Reverse<i64>,
     /// The victim that would go last.
-    last: Option<Turn>,
+    last: Option<Turn<'a>>,
 }
 
-/// When a pod goes among those of its class: started and created last, higher name first.
-type Turn = (Reverse<Option<Timestamp>>, Reverse<Timestamp>, Reverse<PodName>, Reverse<PodUid>);
-
-impl Score {
+impl<'a> Score<'a> {
     /// The cost of `victims` for a pod of `shape` on the node at `at`, but for the level; `scale` is what there is of each
     /// resource.
     pub(crate) fn of(
-        victims: &[Candidate<'_>],
+        victims: &[Candidate<'a>],
         node_resources: &NodeResources<'_>,
         at: At,
         shape: &Shape,
         scale: &Amounts,
     ) -> Self {
         let pods = |candidate: &Candidate<'_>| candidate.pods().len();
-        let last = victims.iter().map(|candidate| {
-            let pod = candidate.pod;
-            (Reverse(pod.started), Reverse(pod.created), Reverse(pod.name.clone()), Reverse(pod.uid.clone()))
-        });
         Self {
             protected: victims.iter().filter(|candidate| candidate.protected).map(pods).sum(),
             running: victims.iter().any(|candidate| candidate.stage != Stage::NotRunning),
@@ -70,7 +62,7 @@ impl Score {
             pods: victims.iter().map(pods).sum(),
             excess: excess(victims, &node_resources.shortfall(at, shape).unwrap_or_default(), scale),
             dislike: Reverse(node_resources.preference(at, shape)),
-            last: last.max(),
+            last: victims.iter().map(|candidate| turn(candidate.pod)).max(),
         }
     }
 

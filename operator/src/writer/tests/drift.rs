@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_engine::ledger::Generation;
-use quotient_index::Keeps;
+use quotient_index::Indexed;
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -65,7 +65,7 @@ impl Stage {
     }
 
     fn delete(&self) {
-        self.view.update(|index| Keeps::<ResourceQuota>::delete(index, "a", "quotient", "quota-a"));
+        self.view.update(|index| Indexed::<ResourceQuota>::delete(index, "a", "quotient", "quota-a"));
     }
 
     fn repairs(&self, change: &str) -> u64 {

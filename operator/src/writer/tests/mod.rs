@@ -28,7 +28,7 @@ use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Plan, plan};
 use quotient_engine::snapshot::{Mode, Settings};
 use quotient_engine::time::Timestamp;
-use quotient_index::{Index, IndexSettings, Keeps};
+use quotient_index::{Index, IndexSettings, Indexed};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -107,16 +107,16 @@ fn view(objects: &[Value]) -> View {
 fn put(view: &View, object: &Value) {
     let read = |value: &Value| value.clone();
     view.read(|index| match object["kind"].as_str().unwrap() {
-        "Node" => Keeps::<Node>::apply(index, &serde_json::from_value(read(object)).unwrap()),
-        "Pod" => Keeps::<Pod>::apply(index, &serde_json::from_value(read(object)).unwrap()),
-        "Queue" => Keeps::<Queue>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+        "Node" => Indexed::<Node>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+        "Pod" => Indexed::<Pod>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+        "Queue" => Indexed::<Queue>::apply(index, &serde_json::from_value(read(object)).unwrap()),
         "ResourceQuota" => {
-            Keeps::<ResourceQuota>::apply(index, &serde_json::from_value(read(object)).unwrap())
+            Indexed::<ResourceQuota>::apply(index, &serde_json::from_value(read(object)).unwrap())
         }
-        "LimitRange" => Keeps::<LimitRange>::apply(index, &serde_json::from_value(read(object)).unwrap()),
-        "ReplicaSet" => Keeps::<ReplicaSet>::apply(index, &serde_json::from_value(read(object)).unwrap()),
-        "StatefulSet" => Keeps::<StatefulSet>::apply(index, &serde_json::from_value(read(object)).unwrap()),
-        "Job" => Keeps::<Job>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+        "LimitRange" => Indexed::<LimitRange>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+        "ReplicaSet" => Indexed::<ReplicaSet>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+        "StatefulSet" => Indexed::<StatefulSet>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+        "Job" => Indexed::<Job>::apply(index, &serde_json::from_value(read(object)).unwrap()),
         kind => panic!("{kind}"),
     });
 }

@@ -2,7 +2,7 @@
 
 use http::Method;
 use k8s_openapi::api::core::v1::ResourceQuota;
-use quotient_index::Keeps;
+use quotient_index::Indexed;
 use serde_json::{Value, json};
 
 use super::{context, node, owned_by, planned, put, queue, quota, view};
@@ -20,7 +20,7 @@ async fn written(view: &View, answer: impl Fn(&Asked) -> Reply + Send + Sync + '
 }
 
 fn delete_quota(view: &View) {
-    view.read(|index| Keeps::<ResourceQuota>::delete(index, "a", "quotient", "quota-a"));
+    view.read(|index| Indexed::<ResourceQuota>::delete(index, "a", "quotient", "quota-a"));
 }
 
 /// The Queue a with another id.
@@ -103,7 +103,7 @@ async fn a_queue_that_is_created_again_gets_a_quota_of_its_own() {
     let (context, mut news) = context(client, view.clone());
     let mut writer = super::writer(context);
     writer.only(Class::Quota, &planned(&view)).await;
-    view.read(|index| Keeps::<quotient_crds::Queue>::delete(index, "a", "team", "queue-a"));
+    view.read(|index| Indexed::<quotient_crds::Queue>::delete(index, "a", "team", "queue-a"));
     put(&view, &successor());
     delete_quota(&view);
     writer.only(Class::Quota, &planned(&view)).await;

@@ -61,7 +61,8 @@ impl Actor for Deployments {
         let own = all.filter(|(_, set)| object::controller(set).is_some_and(|owner| owner["uid"] == uid));
         let own: Vec<(Key, Arc<Value>)> = own.map(|(key, set)| (key.clone(), Arc::clone(set))).collect();
         let size = |set: &Value| number(&set["spec"]["replicas"], 1);
-        let ready = |set: &Value| number(&set["status"]["readyReplicas"], 0);
+        // A status may be older than the size: what goes is not counted again.
+        let ready = |set: &Value| number(&set["status"]["readyReplicas"], 0).min(size(set));
         let Some((_, newest)) = own.iter().find(|(key, _)| *key == current) else {
             let replicas = if own.is_empty() { wanted } else { 0 };
             hands
@@ -79,13 +80,13 @@ impl Actor for Deployments {
         // An old pod goes for each new one that is ready, and those that are not ready go first.
         let mut surplus = all_of(&ready).saturating_sub(wanted);
         for (key, set) in old {
-            let idle = size(set).saturating_sub(ready(set));
             let goes = surplus.min(ready(set));
             surplus -= goes;
-            resize(key, set, size(set) - idle - goes, hands);
+            resize(key, set, ready(set) - goes, hands);
         }
+        let said = |member: &str| all_of(&|set| number(&set["status"][member], 0));
         let status = json!({
-            "replicas": all_of(&|set| number(&set["status"]["replicas"], 0)), "readyReplicas": all_of(&ready),
+            "replicas": said("replicas"), "readyReplicas": said("readyReplicas"),
             "updatedReplicas": number(&newest["status"]["replicas"], 0),
             "observedGeneration": deployment["metadata"]["generation"],
         });

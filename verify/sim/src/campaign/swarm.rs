@@ -47,12 +47,18 @@ pub(crate) fn draw(family: Family, nth: u64, seed: u64, loser: &str, writes: u64
     }
     let mut heals_after = family.heals_after();
     let (mut deceives, mut diverts, mut blinds) = (false, false, false);
+    let mut nodes_are_hidden = false;
     let mut refusals = 0;
     // Every swarm is slow, and some have two operators.
     let mut under_way = 4_000;
     for _ in 0..count {
         let index = usize::try_from(random.below(candidates.len() as u64)).unwrap_or_default();
         let chosen = candidates[index];
+        // A second one would hit the next list, which is half an hour later, and is the one that corrects the first.
+        let hides_nodes = matches!(chosen, Family::NoNodes | Family::HalfTheNodes);
+        if hides_nodes && std::mem::replace(&mut nodes_are_hidden, true) {
+            continue;
+        }
         heals_after = heals_after.max(chosen.heals_after());
         deceives |= chosen.deceives();
         refusals += u32::from(chosen.refuses());

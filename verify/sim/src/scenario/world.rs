@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
 
 use super::build;
 use crate::actors::{self, Lags};
@@ -26,6 +27,7 @@ const LIMIT: Duration = Duration::from_secs(900);
 pub struct World {
     runtime: Runtime,
     stage: Arc<Stage>,
+    actors: JoinHandle<()>,
 }
 
 impl World {
@@ -38,12 +40,12 @@ impl World {
     pub fn with_lags(seed: u64, lags: Lags) -> Self {
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
         let runtime = runtime.expect("a runtime without threads and connections can be made");
-        let stage = runtime.block_on(async {
+        let (stage, actors) = runtime.block_on(async {
             let server = Server::new(SimClock::start());
-            tokio::spawn(actors::run(server.clone(), seed, lags));
-            Arc::new(Stage::new(server, seed))
+            let actors = tokio::spawn(actors::run(server.clone(), seed, lags));
+            (Arc::new(Stage::new(server, seed)), actors)
         });
-        let world = Self { runtime, stage };
+        let world = Self { runtime, stage, actors };
         for namespace in ["default", NAMESPACE] {
             world.create(Kind::Namespace, build::namespace(namespace));
         }
@@ -89,8 +91,18 @@ impl World {
     }
 
     /// Lets so much time pass.
+    ///
+    /// # Panics
+    ///
+    /// When an actor has panicked: a cluster without its controllers would look like an operator that does nothing.
     pub fn run_for(&mut self, length: Duration) {
-        self.runtime.block_on(async move { tokio::time::sleep(length).await });
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                Err(ended) = &mut self.actors => std::panic::resume_unwind(ended.into_panic()),
+                () = tokio::time::sleep(length) => {}
+            }
+        });
     }
 
     /// Lets time pass until nothing but leases has been written for 75 seconds; says since when. None if that does not

@@ -48,7 +48,7 @@ pub(super) const ALL: &[Named] = &[
         let forbidden = Match { namespace: Some("team-2".to_owned()), ..from_to(0, 400) };
         vec![Trial::of("two-queues").faults(forbidden, What::Reject(403), 0, 1_000_000).heals_after(600)]
     })
-    .and(&["verify/sim/tests/guards.rs: a_namespace_without_rights_stops_nobody_else"]),
+    .and(&["verify/sim/tests/guards.rs: a_namespace_without_rights_stops_no_other"]),
     here("P26", "a namespace is terminating: nothing can be created in it", "L6 L8", || vec![terminating()]),
     here("P27", "a quota is refused as invalid, or as too large", "L6", || {
         [422, 413].map(|code| newcomer().faults(quota_change("team-1"), What::Reject(code), 0, 3)).into()

@@ -94,7 +94,7 @@ pub(super) const ALL: &[Named] = &[
         };
         vec![restart(20), restart(29), restart(40)]
     })
-    .and(&["e2e/tests/guards.rs: people_and_device_plugins_cost_nobody_a_pod"]),
+    .and(&["e2e/tests/guards.rs: people_and_device_plugins_cost_no_pod"]),
 ];
 
 /// A device of which there is enough: the pods that hold, those that wait with their queue's guarantee, and the holder's

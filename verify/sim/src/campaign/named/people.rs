@@ -44,7 +44,7 @@ pub(super) const ALL: &[Named] = &[
             })
             .into()
     })
-    .and(&["e2e/tests/guards.rs: people_and_device_plugins_cost_nobody_a_pod"]),
+    .and(&["e2e/tests/guards.rs: people_and_device_plugins_cost_no_pod"]),
     here("P49", "a foreign quota is tighter", "I4 I15", || {
         let quota = build::quota("team-2", "of-the-team", &json!({"requests.cpu": "4"}));
         vec![
@@ -91,7 +91,7 @@ pub(super) const ALL: &[Named] = &[
         };
         [40, 61].map(|second_of| Trial::of("newcomer").at(second_of, created(Kind::Queue, second()))).into()
     })
-    .and(&["e2e/tests/bad_input.rs: bad_input_is_refused_or_reported_and_disturbs_nobody"]),
+    .and(&["e2e/tests/bad_input.rs: bad_input_is_refused_or_reported_and_disturbs_no_other_queue"]),
     here(
         "P54",
         "parents that are missing, their own, in a ring of 2 and of 50, and 100 above each other",

@@ -18,7 +18,7 @@ pub struct ListLoss {
 /// priority classes, nodes, namespaces, Queues, ResourceQuotas and LimitRanges; the operator's watch tasks are written once,
 /// against this trait. Every function says whether anything changed that a decision or a condition depends on, so that a watch
 /// event that only moved a heartbeat starts no cycle.
-pub trait Keeps<K> {
+pub trait Indexed<K> {
     /// Takes `object` in, new or changed, from a watch or from the reply to a write.
     ///
     /// Ignored are: an object without a name, one older (by resourceVersion) than what is kept under its name,

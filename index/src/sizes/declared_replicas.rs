@@ -11,7 +11,7 @@ const REVISION_ANNOTATION: &str = "deployment.kubernetes.io/revision";
 
 /// What stands in the object that says how many pods are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct DeclaredReplicas {
     /// The size in its spec.
     pub written: u32,
     /// The size before Quotient lowered it.
@@ -22,7 +22,7 @@ pub struct Said {
     pub revision: Option<u32>,
 }
 
-impl Said {
+impl DeclaredReplicas {
     /// Reads `metadata` of an object whose spec says `written`.
     pub fn of(metadata: &ObjectMeta, written: u32) -> Self {
         let annotation = |name: &str| metadata.annotations.as_ref()?.get(name).map(String::as_str);
@@ -55,8 +55,8 @@ mod tests {
         let annotations: BTreeMap<String, String> =
             annotations.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let metadata = ObjectMeta { annotations: Some(annotations), ..ObjectMeta::default() };
-        let said = Said::of(&metadata, written);
-        (said.former, said.left_alone)
+        let declared = DeclaredReplicas::of(&metadata, written);
+        (declared.former, declared.left_alone)
     }
 
     #[test]

@@ -1,0 +1,154 @@
+//! Which node is the cheapest to free for a pod, and of which pods.
+
+use super::candidate::Candidate;
+use super::nodes::{At, Group, NodeCandidates, NodeResources, Score, Search};
+use super::order::class;
+use super::rules::Rules;
+use super::select::select_together;
+use super::simulation::Simulation;
+use crate::amounts::Amounts;
+use crate::snapshot::Shape;
+use crate::tree::BranchId;
+
+impl<'a> Simulation<'a> {
+    /// The node that is the cheapest to free for a pod of `shape`, none of those `tried`, and the victims that `rules` let go.
+    /// `group` names the pods that may go.
+    pub(crate) fn cheapest(
+        &mut self,
+        shape: &'a Shape,
+        group: Group,
+        tried: &[At],
+        rules: &dyn Rules<'a>,
+    ) -> Option<(At, Vec<Candidate<'a>>)> {
+        let node_resources = self.node_resources.take()?;
+        let everywhere = group.within_target.is_some();
+        let known = self.searches.remove(&everywhere);
+        let mut search = known.unwrap_or_else(|| self.search(&node_resources, everywhere));
+        let mut asked = Asked { node_resources: &node_resources, shape, rules, simulation: self };
+        let found = asked.cheapest(&mut search, group, tried);
+        self.node_resources = Some(node_resources);
+        self.searches.insert(everywhere, search);
+        found
+    }
+
+    /// The candidates, by node: of the leaves above their targets, or of every leaf.
+    fn search(&self, node_resources: &NodeResources<'a>, everywhere: bool) -> Search<'a> {
+        let gives = |at: BranchId| everywhere || !self.over[at].is_empty();
+        let leaves = self.context.each_leaf().filter(|leaf| gives(leaf.at) && !leaf.never_evicted);
+        let candidates = leaves.flat_map(|leaf| &leaf.candidates(self.context.snapshot).may_go);
+        Search::new(node_resources, candidates)
+    }
+}
+
+/// A pod that asks for a place.
+struct Asked<'s, 'a> {
+    node_resources: &'s NodeResources<'a>,
+    shape: &'a Shape,
+    rules: &'s dyn Rules<'a>,
+    simulation: &'s mut Simulation<'a>,
+}
+
+impl<'a> Asked<'_, 'a> {
+    fn cheapest(
+        &mut self,
+        search: &mut Search<'a>,
+        group: Group,
+        tried: &[At],
+    ) -> Option<(At, Vec<Candidate<'a>>)> {
+        let (mut costs, to_look_at) = search.costs(group, self.shape);
+        for at in to_look_at {
+            if let Some((_, cost)) = self.look_at(at, search) {
+                costs.insert(at, cost);
+            }
+        }
+        let mut put_back = Vec::new();
+        let mut found = None;
+        while let Some(at) = costs.first(&|leaf| self.simulation.level(leaf)) {
+            if tried.contains(&at) {
+                put_back.extend(costs.remove(at).map(|cost| (at, cost)));
+                continue;
+            }
+            let Some((victims, cost)) = self.look_at(at, search) else {
+                costs.remove(at);
+                continue;
+            };
+            if costs.of_nodes.get(&at) == Some(&cost) {
+                found = Some((at, victims));
+                break;
+            }
+            costs.insert(at, cost);
+        }
+        for (at, cost) in put_back {
+            costs.insert(at, cost);
+        }
+        search.keep(group, self.shape, costs);
+        found
+    }
+
+    /// The victims that make room on the node at `at`, what they cost, and the leaf whose level counts.
+    fn look_at(
+        &mut self,
+        at: At,
+        search: &mut Search<'a>,
+    ) -> Option<(Vec<Candidate<'a>>, (BranchId, Score<'a>))> {
+        let node_candidates = search.candidates(at, |one| self.simulation.is_gone(one))?;
+        let candidates = node_candidates.left().len();
+        let victims = self.victims(at, node_candidates)?;
+        if victims.len() > 1 {
+            search.look(candidates);
+        }
+        let cost = self.cost(at, &victims)?;
+        Some((victims, cost))
+    }
+
+    /// The victims that make room on the node at `at`, in two passes: first those that help it and may go one by one,
+    /// then the fewest of them that suffice and may go together.
+    fn victims(&mut self, at: At, candidates: &NodeCandidates<'a>) -> Option<Vec<Candidate<'a>>> {
+        let shortfall = self.node_resources.shortfall(at, self.shape)?;
+        if let Some(one) = self.one_suffices(candidates, &shortfall) {
+            return Some(vec![one]);
+        }
+        let helps = |one: &&Candidate<'a>| one.requests().overlaps(&shortfall);
+        let able = candidates.left().iter().filter(helps).filter(|one| self.may_go_alone(one, &shortfall));
+        let (able, scale) = (able.cloned().collect(), self.simulation.context.capacity);
+        select_together(able, &shortfall, scale, &mut |chosen| self.may_go(chosen, &shortfall))
+    }
+
+    /// The one victim that [`select`](super::select()) would choose, where that is plain: the first candidate suffices, and
+    /// all of its class have one size. Most nodes run pods of few shapes, and this looks at few of them.
+    fn one_suffices(
+        &mut self,
+        candidates: &NodeCandidates<'a>,
+        shortfall: &Amounts,
+    ) -> Option<Candidate<'a>> {
+        let helpful = || candidates.left().iter().filter(|one| one.requests().overlaps(shortfall));
+        let first = helpful().find(|one| self.may_go_alone(one, shortfall))?;
+        let of_its_class = |one: &&Candidate<'a>| class(one) == class(first);
+        let of_its_size = |one: &Candidate<'a>| one.requests() == first.requests();
+        let plain = shortfall.fits_in(first.requests())
+            && (candidates.alike || helpful().filter(of_its_class).all(of_its_size));
+        plain.then(|| first.clone())
+    }
+
+    /// Which of `victims` on a node that lacks `shortfall`, in this order, may go together.
+    fn may_go(&mut self, victims: &[Candidate<'a>], shortfall: &Amounts) -> Vec<bool> {
+        self.rules.may_go(self.simulation, victims, shortfall)
+    }
+
+    fn may_go_alone(&mut self, victim: &Candidate<'a>, shortfall: &Amounts) -> bool {
+        self.may_go(std::slice::from_ref(victim), shortfall).iter().all(|may| *may)
+    }
+
+    /// What the victims of a node cost but for the level, and the leaf whose level counts: the least of them.
+    fn cost(&self, node: At, victims: &[Candidate<'a>]) -> Option<(BranchId, Score<'a>)> {
+        let first = victims.first()?.leaf;
+        let leaf = if victims.iter().all(|victim| victim.leaf == first) {
+            first
+        } else {
+            let levels = victims.iter().map(|victim| (self.simulation.level(victim.leaf), victim.leaf));
+            levels.min().map(|(_, leaf)| leaf)?
+        };
+        let scale = self.simulation.context.capacity;
+        Some((leaf, Score::of(victims, self.node_resources, node, self.shape, scale)))
+    }
+}
