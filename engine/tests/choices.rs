@@ -286,28 +286,3 @@ fn who_follows_a_gang_from_a_lost_node_changes_no_choice() {
         assert!(others.iter().all(|other| all.contains(other) && other != one), "{all:?}, {one}: {others:?}");
     }
 }
-
-/// Where pods hold more than nodes are seen to have, what goes makes up for that first.
-#[test]
-fn no_pod_is_evicted_for_a_claim_that_gets_nothing() {
-    let scenario = "node n1 cpu=9 memory=9Gi
-         queue a request=all
-         queue b request=all
-         quota a cpu=4 memory=4Gi
-         quota b cpu=4 memory=4Gi
-         owner a/train replicas=4 cpu=1 memory=1Gi
-         pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=train
-         pod a/p2 cpu=1 memory=1Gi node=n1 started=20 owner=train
-         pod a/p3 cpu=1 memory=1Gi node=n1 started=30 owner=train
-         pod a/p4 cpu=1 memory=1Gi node=n1 started=40 owner=train
-         owner b/train replicas=8 cpu=1 memory=1Gi
-         pod b/p1 cpu=1 memory=1Gi node=n1 started=10 owner=train
-         pod b/p2 cpu=1 memory=1Gi node=n1 started=20 owner=train
-         pod b/p3 cpu=1 memory=1Gi node=n1 started=30 owner=train
-         pod b/p4 cpu=1 memory=1Gi node=n1 started=40 owner=train
-         pod b/p5 cpu=1 memory=1Gi node=n1 started=50 owner=train
-         pod b/p6 cpu=1 memory=1Gi pending owner=train
-         pod b/p7 cpu=1 memory=1Gi pending owner=train
-         pod b/p8 cpu=1 memory=1Gi pending owner=train";
-    assert_eq!(victims(scenario), [""; 0]);
-}
