@@ -3,6 +3,8 @@
 
 #[path = "docs/chart_lines.rs"]
 mod chart_lines;
+#[path = "docs/code.rs"]
+mod code;
 #[path = "docs/imports.rs"]
 mod imports;
 #[path = "docs/names.rs"]
@@ -61,7 +63,7 @@ fn quoted(line: &str) -> impl Iterator<Item = &str> {
 // ---- prose --------------------------------------------------------------------------------------------------
 
 /// Words that make a reader guess who is meant; the vocabulary has a noun for each.
-const VAGUE: [&str; 6] = ["nobody", "somebody", "everybody", "whoever", "whomever", "whom"];
+const VAGUE: [&str; 7] = ["nobody", "somebody", "everybody", "anybody", "whoever", "whomever", "whom"];
 
 /// The page that lists the words.
 const VOCABULARY: &str = "docs/contributing/vocabulary.md";

@@ -1,4 +1,4 @@
-//! Every file of tests is run: where several make one program, its root names them, and what it forgets nobody would miss.
+//! Every file of tests is run: where several make one program, its root names them, and what it forgets would not be missed.
 
 use std::path::Path;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The labels of an object; cheap to clone.
 ///
-/// A hundred thousand pods have them: sorted pairs in one piece, and whoever reads many objects can share the texts
+/// A hundred thousand pods have them: sorted pairs in one piece, and a reader of many objects can share the texts
 /// that they have in common by collecting from shared ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Labels(Arc<[(Arc<str>, Arc<str>)]>);

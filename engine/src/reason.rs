@@ -53,7 +53,7 @@ pub enum Reason {
     RolloutNeedsRoom,
     /// Unmet: a limit on the queue's path would be exceeded.
     AboveLimit,
-    /// Unmet: a ResourceQuota of somebody else in the namespace is in the way.
+    /// Unmet: a foreign ResourceQuota of the namespace leaves no room.
     ForeignQuota,
     /// Unmet: there is room in the queue, and no node that the pod may run on has enough of it free.
     Fragmented,

@@ -35,7 +35,7 @@ fn owners_create_what_the_quota_admits_oldest_first() {
          queue a limit=cpu:3 request=all
          owner a/old replicas=2 cpu=1 memory=1Gi created=10
          owner a/new replicas=2 cpu=1 memory=1Gi created=20
-         owner free/anybody replicas=1 cpu=1 memory=1Gi",
+         owner free/any replicas=1 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 9c 9Gi
               a: deserved 3c 9Gi, allocated 3c 9Gi, used 0c 0
@@ -44,7 +44,7 @@ fn owners_create_what_the_quota_admits_oldest_first() {
               started a/new-r1001-2
               started a/old-r1001-0
               started a/old-r1001-1
-              started free/anybody-r1001-0
+              started free/any-r1001-0
             step 2: capacity 8c 8Gi
               a: deserved 3c 8Gi, allocated 3c 8Gi, used 3c 3Gi
                 1 pods of ReplicaSet new, 1c 1Gi each: AboveLimit

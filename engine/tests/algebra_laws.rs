@@ -47,7 +47,7 @@ proptest! {
         }
     }
 
-    /// A2, above: nobody gets more than it asks for, nor than a limit on its path allows.
+    /// A2, above: no queue gets more than it asks for, nor than a limit on its path allows.
     #[test]
     fn a2_no_share_exceeds_a_demand_or_a_limit_above_it(forest in forest::forest(Grain::Bytes)) {
         fn check(siblings: &[Branch], plan: &Plan, resource: &Resource, lowest: i128) -> Result<(), TestCaseError> {
@@ -88,7 +88,7 @@ proptest! {
         }
     }
 
-    /// A3: nothing that anybody wants lies idle, in any family.
+    /// A3: nothing that a queue wants lies idle, in any family.
     #[test]
     fn a3_what_is_wanted_is_handed_out(forest in forest::forest(Grain::Quanta)) {
         for family in families(&forest, &forest.plan()) {
@@ -97,7 +97,7 @@ proptest! {
         }
     }
 
-    /// A3 to the byte: what lies idle is less than one quantum, and one more for everybody whose demand ends within
+    /// A3 to the byte: what lies idle is less than one quantum, and one more for each whose demand ends within
     /// a quantum; where there is enough for all, nothing is rounded at all.
     #[test]
     fn a3_at_most_the_ends_of_quanta_lie_idle(forest in forest::forest(Grain::Bytes)) {
@@ -110,11 +110,11 @@ proptest! {
         }
     }
 
-    /// A4: whoever wants more could get it only from siblings that would then stand lower than it does now: no
-    /// quantum above a floor is held by one to whom it is higher than it would be to another. Of equals the
+    /// A4: a queue that wants more could get it only from siblings that would then stand lower than it does now: no
+    /// quantum above a floor is held by one for which it is higher than it would be for another. Of equals the
     /// earlier one has it. Between cousins the law holds for the siblings above them.
     #[test]
-    fn a4_nobody_stands_higher_than_a_sibling_in_want(forest in forest::forest(Grain::Quanta)) {
+    fn a4_no_queue_stands_higher_than_a_sibling_in_want(forest in forest::forest(Grain::Quanta)) {
         for family in families(&forest, &forest.plan()).iter().filter(|family| family.floors_fit()) {
             let above = |one: &Sibling| (family.quanta(one.share) - family.quanta(one.floor)).max(0);
             for (at, poor) in family.siblings.iter().enumerate().filter(|(_, one)| one.share < one.demand) {
@@ -211,9 +211,9 @@ proptest! {
         prop_assert_eq!(deserved(&forest), deserved(&scaled));
     }
 
-    /// A7: a larger cluster lowers nobody, those included who ask for all of it.
+    /// A7: a larger cluster lowers no share, those included who ask for all of it.
     #[test]
-    fn a7_more_capacity_lowers_nobody(
+    fn a7_more_capacity_lowers_no_share(
         forest in forest::forest(Grain::Quanta),
         (cpu, memory, gpus) in (0i128..20, 0i128..20, 0i128..5),
     ) {
@@ -221,7 +221,7 @@ proptest! {
         prop_assert_eq!(raised(&deserved(&larger), &deserved(&forest), &[]), None, "{:?}", larger);
     }
 
-    /// A7: one more queue without a guarantee raises nobody but those above it, who ask for more through it.
+    /// A7: one more queue without a guarantee raises only the parents, which ask for more through it.
     #[test]
     fn a7_one_more_queue_raises_only_those_above_it(
         forest in forest::forest(Grain::Quanta),
@@ -250,10 +250,10 @@ proptest! {
         prop_assert_eq!(raised(&before, &after, &above), None, "{:?}", grown);
     }
 
-    /// A7: asking for more raises nobody but oneself and those above, under the same condition: with it more of a
+    /// A7: asking for more raises only the queue and its parents, under the same condition: with it more of a
     /// guarantee is asked for.
     #[test]
-    fn a7_asking_for_more_raises_nobody_else(forest in forest::forest(Grain::Quanta), who in any::<Index>()) {
+    fn a7_asking_for_more_raises_no_other(forest in forest::forest(Grain::Quanta), who in any::<Index>()) {
         let Some(name) = some_leaf(&forest, who) else { return Ok(()) };
         let path = path_to(&forest.roots, &|branch| branch.name == name);
         let forest = without_limits(&forest, &path[..path.len() - 1]);
@@ -261,7 +261,7 @@ proptest! {
         prop_assert_eq!(raised(&before, &after, &path), None);
     }
 
-    /// A7: nobody gets less for asking for more.
+    /// A7: no queue gets less for asking for more.
     #[test]
     fn a7_asking_for_more_never_lowers_oneself(forest in forest::forest(Grain::Quanta), who in any::<Index>()) {
         let Some(name) = some_leaf(&forest, who) else { return Ok(()) };
@@ -280,7 +280,7 @@ proptest! {
         }
     }
 
-    /// A8: to everybody else a parent is one queue: a leaf in its place that asks for the same, with the same floor,
+    /// A8: to all others a parent is one queue: a leaf in its place that asks for the same, with the same floor,
     /// gets the same, and so do all others.
     #[test]
     fn a8_a_parent_is_to_others_like_a_leaf_that_asks_the_same(
@@ -324,7 +324,7 @@ proptest! {
         }
     }
 
-    /// A9: not one unit is lost or made up at any size, and nobody is a whole quantum short of its proportion.
+    /// A9: not one unit is lost or made up at any size, and no queue is a whole quantum short of its proportion.
     #[test]
     fn a9_large_trees_are_exact(
         cpu in 0i128..1 << 100,
@@ -356,7 +356,7 @@ proptest! {
 
     /// A10: weight zero gets something beyond its guarantee only where no sibling with a weight lacks anything.
     #[test]
-    fn a10_weight_zero_comes_after_everybody_else(forest in forest::forest(Grain::Quanta)) {
+    fn a10_weight_zero_comes_after_all_others(forest in forest::forest(Grain::Quanta)) {
         for family in families(&forest, &forest.plan()) {
             let in_want = family.siblings.iter().any(|one| one.weight > 0 && one.share < one.demand);
             for one in family.siblings.iter().filter(|one| one.weight == 0 && in_want) {
@@ -368,7 +368,7 @@ proptest! {
         }
     }
 
-    /// A10: whatever hangs at the top with weight zero and no guarantee, nobody with a weight feels it.
+    /// A10: whatever hangs at the top with weight zero and no guarantee, no queue with a weight feels it.
     #[test]
     fn a10_weight_zero_without_guarantee_is_not_felt(
         forest in forest::forest(Grain::Quanta),
@@ -389,7 +389,7 @@ proptest! {
     }
 
     /// A11: a resource that no node offers, named in requests, guarantees and limits, changes nothing and appears
-    /// nowhere; where the administrator governs it all the same, everybody deserves none of it.
+    /// nowhere; where the administrator governs it all the same, each deserves none of it.
     #[test]
     fn a11_an_unknown_resource_in_queues_is_neither_a_block_nor_a_gift(
         forest in forest::forest(Grain::Bytes),
@@ -418,13 +418,13 @@ proptest! {
     fn a11_an_unknown_resource_in_pods_changes_no_decision(snapshot in random::cluster(6), amount in 1i128..10) {
         let mut dreaming = snapshot.clone();
         for state in dreaming.namespaces.values_mut() {
-            // Pods without a node could not run where nobody has one, which does change what others go for.
+            // Pods without a node could not run where no node exists, which does change what others go for.
             for pod in Arc::make_mut(state).pods.iter_mut().filter(|pod| pod.node.is_some()) {
                 Arc::make_mut(&mut pod.shape).requests.set(&unicorn(), Amount::new(amount));
             }
         }
         let (mut known, mut dreamt) = (plan(&snapshot), plan(&dreaming));
-        // Why somebody waits may well be that no node has what nobody knows; who waits may not.
+        // The reason of a wait may be a resource that no node has; which pods wait may not.
         for queue in known.queues.values_mut().chain(dreamt.queues.values_mut()) {
             queue.unmet.clear();
             queue.starved = queue.starved.map(|_| Reason::NothingToEvict);
@@ -515,7 +515,7 @@ mod to_the_byte {
         }
 
         #[test]
-        fn a7_more_capacity_lowers_nobody(forest in forest::forest(Grain::Bytes), bytes in 0i128..20 << 20) {
+        fn a7_more_capacity_lowers_no_share(forest in forest::forest(Grain::Bytes), bytes in 0i128..20 << 20) {
             let larger = with_more(&forest, [0, bytes, 0]);
             prop_assert_eq!(raised(&deserved(&larger), &deserved(&forest), &[]), None, "{:?}", larger);
         }

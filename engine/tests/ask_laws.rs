@@ -409,7 +409,7 @@ fn times(requests: &Amounts, room: &Amounts) -> i128 {
 
 type Law = Result<(), TestCaseError>;
 
-/// Whoever goes for an ask makes room for at least one more pod of it, on a node and in the quota.
+/// The pods that go for an ask make room for at least one more pod of it, on a node and in the quota.
 fn all_or_nothing(cluster: &Cluster) -> Law {
     prop_assume!(cluster.known);
     let decided = Decided::of(cluster);
@@ -433,7 +433,7 @@ fn irreducible(cluster: &Cluster) -> Law {
     Ok(())
 }
 
-/// While the victims are on their way out nobody else goes.
+/// While the victims terminate no other pod goes.
 fn stable(cluster: &Cluster) -> Law {
     let mut decided = Decided::of(cluster);
     let victims = decided.victims();
@@ -497,7 +497,7 @@ fn stable_for_each(cluster: &Cluster, which: u16, gone: u16) -> Law {
     Ok(())
 }
 
-/// Budgets allow what goes, and nobody goes that two of them protect.
+/// Budgets allow what goes, and no pod goes that two of them protect.
 fn within_budgets(cluster: &Cluster) -> Law {
     let decided = Decided::of(cluster);
     let victims = decided.victims();
@@ -561,7 +561,7 @@ fn cheapest_node(cluster: &Cluster) -> Law {
     prop_assume!(decided.all_deserve_what_they_ask_for());
     let asked = cpu(&decided.queue("b").deserved);
     // Only where a node has to be freed and the quota is short; otherwise no pod goes for a node. And only where
-    // nobody has to go below his share for it: what is too much then never stops the search halfway.
+    // no queue has to go below its share for it: what is too much then never stops the search halfway.
     let too_much: i128 = GIVERS
         .map(|giver| cpu(&decided.held(giver, &BTreeSet::new()).less(&decided.queue(giver).deserved)))
         .iter()
@@ -588,7 +588,7 @@ fn cheapest_node(cluster: &Cluster) -> Law {
         decided.givers_pods().filter(|(_, pod)| victims.contains(&pod.uid)).collect();
     match best {
         None => prop_assert!(chosen.is_empty(), "{victims:?} go for nothing"),
-        Some(_) if chosen.is_empty() => prop_assert!(false, "nobody goes"),
+        Some(_) if chosen.is_empty() => prop_assert!(false, "no eviction"),
         Some(best) => prop_assert_eq!(cost(&chosen), best, "{:?}", victims),
     }
     Ok(())

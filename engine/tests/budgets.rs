@@ -51,7 +51,7 @@ fn a_budget_without_requirements_protects_everything() {
 }
 
 #[test]
-fn a_budget_of_another_namespace_protects_nobody() {
+fn a_budget_of_another_namespace_protects_no_pod() {
     explains(
         "settings resources=cpu
          node n1 cpu=2
@@ -407,7 +407,7 @@ fn an_ask_needs_of_a_promise_only_what_its_quota_has_no_room_for() {
 }
 
 #[test]
-fn what_a_budget_keeps_from_an_ask_is_said_although_nobody_goes_for_it() {
+fn what_a_budget_keeps_from_an_ask_is_said_although_no_pod_goes_for_it() {
     explains(
         &format!("{LACKS_ONE_MORE}\npod c/c-2 cpu=250m gpu=1 pending owner=c"),
         &expect![[r#"

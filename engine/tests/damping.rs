@@ -44,7 +44,7 @@ fn a_unit_or_one_part_in_a_hundred_is_not_next_to_nothing() {
 }
 
 #[test]
-fn limits_guarantees_and_what_somebody_waits_for_are_exact() {
+fn limits_guarantees_and_what_pods_wait_for_are_exact() {
     decides(
         "node n1 cpu=1000 memory=1000Gi
          queue a limit=cpu:250 request=all
@@ -72,7 +72,7 @@ fn limits_guarantees_and_what_somebody_waits_for_are_exact() {
 }
 
 #[test]
-fn it_is_given_back_most_unused_first_when_somebody_is_short() {
+fn it_is_given_back_most_unused_first_when_a_queue_is_short() {
     decides(
         "node n1 cpu=1000 memory=1000Gi
          queue a fixed=cpu:300,memory:300Gi

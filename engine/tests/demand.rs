@@ -44,7 +44,7 @@ fn at_least_the_request_is_asked_for_and_at_most_the_limit() {
 }
 
 #[test]
-fn a_quota_of_somebody_else_bounds_the_share() {
+fn a_foreign_quota_bounds_the_share() {
     decides(
         "node n1 cpu=8 memory=8Gi
          queue a request=all

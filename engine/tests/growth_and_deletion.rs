@@ -5,7 +5,7 @@ use expect_test::expect;
 use crate::story::{decides, plays};
 
 #[test]
-fn what_may_be_added_is_shared_and_pods_that_wait_for_it_evict_nobody() {
+fn what_may_be_added_is_shared_and_pods_that_wait_for_it_evict_no_pod() {
     plays(
         "settings expandable=cpu:4,memory:4Gi
          node n1 cpu=4 memory=4Gi

@@ -117,9 +117,9 @@ fn a_deleted_quota_comes_back_with_what_is_charged() {
     assert!(!destroys(&plan));
 }
 
-/// Somebody lowers, raises or deletes a quota by hand.
+/// A person lowers, raises or deletes a quota.
 #[test]
-fn a_quota_changed_by_hand_costs_nobody_a_pod() {
+fn a_quota_changed_by_hand_costs_no_pod() {
     let told = |quotas: &str| {
         let plan = plan(&story::parse(&format!(
             "
@@ -191,7 +191,7 @@ fn pods_that_hang_are_named_and_hold_what_they_hold() {
     assert_eq!((recent.overdue.len(), old.overdue.len()), (0, 1));
     assert_eq!(recent.queues[&queue("b")].starved, Some(Reason::WaitingForPreemption));
     assert_eq!(recent.next_change.map(|at| at.millis_since(Timestamp::from_seconds(0))), Some(1_001_000));
-    // It is not replaced by another victim, and what it holds is given to nobody.
+    // It is not replaced by another victim, and what it holds is given to no queue.
     assert_eq!(old.queues[&queue("b")].starved, Some(Reason::StuckTerminating));
     assert!(!destroys(&old));
     assert_eq!(old.quota_writes().count(), 0);
@@ -215,7 +215,7 @@ fn a_quota_of_others_is_told_where_it_is_tighter() {
     assert_eq!(told("request=all limit=cpu:1"), (1000, None));
 }
 
-/// What somebody writes into a status lasts no longer than what really happened would.
+/// What a person writes into a status lasts no longer than what really happened would.
 #[test]
 fn a_status_that_lies_is_believed_for_half_a_minute() {
     let mut snapshot = story::parse(
@@ -282,7 +282,7 @@ proptest! {
     #![proptest_config(effort::cases(1500))]
 
     #[test]
-    fn while_it_is_held_nothing_is_lowered_and_nobody_goes(snapshot in random::cluster(6)) {
+    fn while_it_is_held_nothing_is_lowered_and_no_pod_goes(snapshot in random::cluster(6)) {
         let snapshot = held(&snapshot);
         let plan = plan(&snapshot);
         prop_assert!(!destroys(&plan));

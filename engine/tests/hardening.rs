@@ -270,7 +270,7 @@ fn s10_remaining_exists_only_for_what_is_guaranteed() {
     assert_eq!(remaining_on_path(path), guaranteed([vcores(1), mem(200)]));
 }
 
-/// Of a resource that nobody on the path guarantees nothing is said: not even zero.
+/// Of a resource that no queue on the path guarantees nothing is said: not even zero.
 #[test]
 fn s11_nothing_is_said_of_other_resources() {
     let (used, guaranteed) = (used([vcores(4), mem(600)]), guaranteed([vcores(5)]));
@@ -328,9 +328,9 @@ fn s15_an_ask_within_its_queues_guarantee_is_worth_victims() {
     );
 }
 
-/// An ask that exceeds both what its queue is guaranteed and what it deserves takes nobody's room.
+/// An ask that exceeds both what its queue is guaranteed and what it deserves takes no other's room.
 #[test]
-fn s16_an_ask_beyond_guarantee_and_share_evicts_nobody() {
+fn s16_an_ask_beyond_guarantee_and_share_evicts_no_pod() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
@@ -478,7 +478,7 @@ fn s20_the_second_example_in_numbers() {
     assert_eq!(remaining_on_path([(&held, &child), (&held, &none)]), guaranteed([vcores(-5)]));
 }
 
-/// The second example played: child2's ask is always let in, and whoever holds too much pays for it.
+/// The second example played: child2's ask is always let in, and the queue with too much pays for it.
 #[test]
 fn s20_the_second_example_played() {
     plays(

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::Snapshot;
 
-use crate::history::{Chronicle, happen, history, nobody_starves_beside_plenty};
+use crate::history::{Chronicle, happen, history, no_queue_starves_beside_plenty};
 use crate::{effort, story};
 
 /// What a small cluster needs at most to come to rest.
@@ -47,7 +47,7 @@ fn rest(world: &mut Snapshot, chronicle: &mut Chronicle) -> Result<(), TestCaseE
                     queue.starved
                 );
             }
-            return nobody_starves_beside_plenty(world, &step.plan);
+            return no_queue_starves_beside_plenty(world, &step.plan);
         }
     }
     Err(TestCaseError::fail("does not come to rest"))

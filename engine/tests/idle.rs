@@ -1,4 +1,4 @@
-//! What nobody asks for, and who has it meanwhile, as stories.
+//! Idle capacity, and which queue has it meanwhile, as stories.
 
 use expect_test::expect;
 
@@ -62,7 +62,7 @@ fn a_pod_that_starts_rewrites_nobodys_quota() {
 }
 
 #[test]
-fn it_is_taken_from_whoever_holds_most_by_whoever_needs_it_and_twice_over() {
+fn it_is_reclaimed_from_the_queue_with_most_of_it() {
     plays(
         "node n1 cpu=20 memory=20Gi
          queue a
@@ -119,7 +119,7 @@ fn below_a_parents_limit_there_is_only_as_much_of_it() {
 }
 
 #[test]
-fn overuse_that_nobody_needs_is_no_idle_capacity() {
+fn overuse_that_no_queue_needs_is_no_idle_capacity() {
     plays(
         "node n1 cpu=10 memory=10Gi
          queue a
@@ -141,7 +141,7 @@ fn overuse_that_nobody_needs_is_no_idle_capacity() {
 }
 
 #[test]
-fn the_idle_part_goes_before_anybody_is_evicted() {
+fn the_idle_part_goes_before_any_eviction() {
     plays(
         "node n1 cpu=10 memory=10Gi
          queue a
@@ -199,7 +199,7 @@ fn a_queue_that_has_used_up_its_part_gets_more_of_what_is_idle() {
 }
 
 #[test]
-fn nobody_releases_what_a_limit_keeps_away() {
+fn no_queue_releases_what_a_limit_keeps_away() {
     plays(
         "node n1 cpu=100 memory=100Gi
          queue org children=All limit=cpu:10,memory:10Gi

@@ -1,5 +1,5 @@
 //! Random histories of QueueJobs beside Deployments: they come, grow, stop and end, queues lose and gain, nodes come and go.
-//! Gangs run wholly or not at all, and whoever can run at all gets to its end.
+//! Gangs run wholly or not at all, and each that can run at all gets to its end.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ proptest! {
     #![proptest_config(effort::cases(1000))]
 
     #[test]
-    fn gangs_run_wholly_and_nobody_waits_for_ever(history in history()) {
+    fn gangs_run_wholly_and_no_gang_waits_for_ever(history in history()) {
         let mut world = World::begin(&history.beginning);
         for (number, (event, steps)) in history.episodes.iter().enumerate() {
             world.happen(number, event);
@@ -18,6 +18,6 @@ proptest! {
                 world.step()?;
             }
         }
-        world.everybody_ends()?;
+        world.all_end()?;
     }
 }

@@ -89,7 +89,7 @@ fn at_rest_the_ledger_is_not_written() {
         assert!(leader.cycle(&mut cluster).is_settled());
     }
     assert_eq!(cluster.ledger, before);
-    // Nor by whoever comes next.
+    // Nor by the next leader.
     assert!(cluster.leader().cycle(&mut cluster).is_settled());
     assert_eq!(cluster.ledger, before);
 }
@@ -231,7 +231,7 @@ fn what_a_former_leader_sends_lands_before_the_new_ones_or_never() {
 }
 
 #[test]
-fn a_raised_quota_is_put_back_and_nobody_gains() {
+fn a_raised_quota_is_restored_and_no_queue_gains() {
     let mut cluster = cluster("node n1 cpu=10 memory=10Gi\nqueue a fixed=cpu:5\nqueue b fixed=cpu:9");
     let mut leader = cluster.leader();
     leader.settle(&mut cluster);
@@ -315,7 +315,7 @@ fn a_lowered_or_deleted_quota_is_put_back_and_its_room_is_not_given_away() {
 }
 
 #[test]
-fn a_deleted_quota_evicts_nobody_who_was_there() {
+fn a_deleted_quota_evicts_no_pod_that_was_there() {
     let beginning = "node n1 cpu=10 memory=10Gi
                      queue a fixed=cpu:5
                      queue b fixed=cpu:5
@@ -330,7 +330,7 @@ fn a_deleted_quota_evicts_nobody_who_was_there() {
 }
 
 #[test]
-fn a_quota_of_somebody_else_is_taken_over_even_if_its_amounts_are_right() {
+fn a_foreign_quota_is_taken_over_even_if_its_amounts_are_right() {
     let mut cluster = cluster(TWO);
     let quota = Quota { life: 1, stamp: None, hard: 8, enforced: 8, owner: None };
     cluster.quotas.insert("a".into(), quota);
@@ -359,7 +359,7 @@ fn a_deleted_queue_leaves_its_share_once_its_quota_is_collected() {
     let standing = cluster.quota("a").clone();
     becomes(&mut cluster, ONE);
     leader.settle(&mut cluster);
-    // Nothing is written to it, and its amounts are nobody else's: the Queue may only be unseen.
+    // Nothing is written to it, and its amounts stay its own: the Queue may only be unseen.
     assert_eq!((cluster.quota("a"), cluster.quota("b").hard), (&standing, 2));
     cluster.collect();
     leader.cycle(&mut cluster);
@@ -506,7 +506,7 @@ fn nothing_grows_while_the_ledger_that_was_found_is_newer_than_the_quotas_seen()
     let old = before.see(&second);
     assert_eq!(old.grant_gate, GrantGate::Held);
     assert_eq!(granted(&plan(&old), "b"), 2);
-    // A write that cannot be seen for ever holds nobody up for ever.
+    // A write that cannot be seen for ever blocks no queue for ever.
     let mut later = before.clone();
     later.rest.now = later.rest.now.plus_seconds(REQUEST_LIFE_SECONDS);
     assert_eq!(later.see(&second).grant_gate, GrantGate::Allowed);
@@ -552,7 +552,7 @@ fn what_fits_beside_others_is_granted_although_not_all_of_it_does() {
 
 /// The pods that are seen are older than the quota, and that says how many there still are.
 #[test]
-fn nobody_goes_because_of_pods_that_admission_does_not_charge_any_more() {
+fn no_pod_goes_because_of_pods_that_admission_does_not_charge_any_more() {
     let story =
         format!("node n1 cpu=8 memory=10Gi\nqueue a fixed=cpu:2\nqueue b fixed=cpu:6{}", pods("a", 4));
     let mut cluster = cluster(&story);

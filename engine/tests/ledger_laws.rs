@@ -28,7 +28,7 @@ enum Event {
     Enforce,
     /// The garbage collector catches up.
     Collect,
-    /// Somebody deletes the ledger; both leaders notice, for two ledgers at once are one too many.
+    /// A person deletes the ledger; both leaders notice, for two ledgers at once are one too many.
     LoseLedger,
 }
 

@@ -450,7 +450,7 @@ fn a_starved_queue_knows_whose_mode_withholds() {
     );
 }
 
-/// A quota that holds what nobody uses is lowered without an eviction; in Observe it is not.
+/// A quota of unused amounts is lowered without an eviction; in Observe it is not.
 #[test]
 fn a_queue_that_waits_for_a_quota_that_stays_is_told_so() {
     decides(

@@ -1,11 +1,11 @@
-//! Room on nodes as stories: which node is freed for an ask, of which pods, and when nobody goes.
+//! Room on nodes as stories: which node is freed for an ask, of which pods, and when no pod is evicted.
 
 use expect_test::expect;
 
 use crate::story::{self, explains, plays};
 
-/// Nobody goes in the first step, and what is told contains `reason`.
-fn nobody_goes(scenario: &str, reason: &str) {
+/// No pod is evicted in the first step, and what is told contains `reason`.
+fn no_pod_goes(scenario: &str, reason: &str) {
     let told = story::explain(scenario);
     assert!(!told.contains("evict"), "{told}");
     assert!(told.contains(reason), "{told}");
@@ -115,7 +115,7 @@ fn pods_on_nodes_that_do_not_count_make_no_room() {
 // ---- free room ------------------------------------------------------------------------------------------
 
 #[test]
-fn free_room_is_used_before_anybody_goes() {
+fn free_room_is_used_before_any_eviction() {
     plays(
         "settings resources=cpu
          node n1 cpu=2
@@ -178,8 +178,8 @@ fn part_of_the_room_may_be_free_already() {
 }
 
 #[test]
-fn room_that_is_about_to_be_free_is_used_before_anybody_goes() {
-    nobody_goes(
+fn room_that_is_about_to_be_free_is_used_before_any_eviction() {
+    no_pod_goes(
         "settings resources=cpu
          node n1 cpu=2
          node n2 cpu=2
@@ -557,8 +557,8 @@ fn what_cannot_run_is_told_with_its_number() {
 }
 
 #[test]
-fn nobody_goes_if_the_pods_of_the_node_leave_the_quota_short() {
-    nobody_goes(
+fn no_pod_goes_if_the_pods_of_the_node_leave_the_quota_short() {
+    no_pod_goes(
         "settings resources=cpu
          node n0 cpu=3
          node n1 cpu=4
@@ -626,10 +626,10 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
     );
 }
 
-// ---- nobody goes for nothing ----------------------------------------------------------------------------
+// ---- no eviction in vain --------------------------------------------------------------------------------
 
 #[test]
-fn nobody_goes_for_a_pod_larger_than_every_node() {
+fn no_pod_goes_for_a_pod_larger_than_every_node() {
     explains(
         "settings resources=cpu
          node n1 cpu=2
@@ -649,8 +649,8 @@ fn nobody_goes_for_a_pod_larger_than_every_node() {
 }
 
 #[test]
-fn nobody_goes_for_a_pod_that_no_node_is_selected_by() {
-    nobody_goes(
+fn no_pod_goes_for_a_pod_that_no_node_is_selected_by() {
+    no_pod_goes(
         "settings resources=cpu
          node n1 cpu=4
          queue a request=all
@@ -663,8 +663,8 @@ fn nobody_goes_for_a_pod_that_no_node_is_selected_by() {
 }
 
 #[test]
-fn nobody_goes_inside_or_outside_a_limit_for_a_pod_that_no_node_is_selected_by() {
-    nobody_goes(
+fn no_pod_goes_inside_or_outside_a_limit_for_a_pod_that_no_node_is_selected_by() {
+    no_pod_goes(
         "settings resources=cpu
          node n1 cpu=8
          queue org children=All limit=cpu:4
@@ -681,8 +681,8 @@ fn nobody_goes_inside_or_outside_a_limit_for_a_pod_that_no_node_is_selected_by()
 }
 
 #[test]
-fn nobody_goes_where_the_nodes_pods_belong_to_queues_within_their_share() {
-    nobody_goes(
+fn no_pod_goes_where_the_nodes_pods_belong_to_queues_within_their_share() {
+    no_pod_goes(
         "settings resources=cpu
          node n1 cpu=2 labels=zone:a
          node n2 cpu=4
@@ -698,8 +698,8 @@ fn nobody_goes_where_the_nodes_pods_belong_to_queues_within_their_share() {
 }
 
 #[test]
-fn nobody_goes_for_an_ask_while_a_rule_keeps_what_one_resource_needs() {
-    nobody_goes(
+fn no_pod_goes_for_an_ask_while_a_rule_keeps_what_one_resource_needs() {
+    no_pod_goes(
         "settings resources=cpu,gpu
          node n1 cpu=4 gpu=1
          queue a
@@ -759,7 +759,7 @@ fn where_priorities_are_compared_dearer_nodes_of_lower_ones_are_freed() {
 
 #[test]
 fn where_priorities_are_compared_additional_victims_are_not_above_the_ask_either() {
-    nobody_goes(
+    no_pod_goes(
         "settings resources=cpu victimPriority=NotAboveAsk
          node n1 cpu=4
          queue a request=all
@@ -837,7 +837,7 @@ fn a_stuck_pod_that_is_not_within_a_guarantee_is_fragmented() {
 }
 
 #[test]
-fn nobody_is_moved_aside_who_would_be_scheduled_before_the_stuck_pod() {
+fn no_pod_is_moved_aside_that_would_be_scheduled_before_the_stuck_pod() {
     explains(
         &STUCK.replace("node=n2", "node=n2 priority=1").replace("node=n1", "node=n1 priority=1"),
         &expect![[r#"
@@ -852,7 +852,7 @@ fn nobody_is_moved_aside_who_would_be_scheduled_before_the_stuck_pod() {
 }
 
 #[test]
-fn nobody_is_moved_aside_out_of_his_own_guarantee() {
+fn no_pod_is_moved_aside_out_of_its_own_guarantee() {
     explains(
         &STUCK.replace("queue a", "queue a guaranteed=cpu:4"),
         &expect![[r#"
@@ -877,7 +877,7 @@ fn nobody_is_moved_aside_out_of_his_own_guarantee() {
 }
 
 #[test]
-fn nobody_is_moved_aside_who_fits_nowhere_else() {
+fn no_pod_is_moved_aside_that_fits_nowhere_else() {
     explains(
         "settings resources=cpu
          node n1 cpu=4
@@ -923,7 +923,7 @@ fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
 }
 
 #[test]
-fn nobody_goes_for_a_pod_that_has_been_stuck_for_a_minute() {
+fn no_pod_goes_for_a_pod_that_has_been_stuck_for_a_minute() {
     explains(
         &STUCK
             .replace("stuck=990", "stuck=940")
@@ -938,7 +938,7 @@ fn nobody_goes_for_a_pod_that_has_been_stuck_for_a_minute() {
 }
 
 #[test]
-fn nobody_goes_for_a_pod_of_which_the_scheduler_has_said_nothing() {
+fn no_pod_goes_for_a_pod_of_which_the_scheduler_has_said_nothing() {
     explains(
         &STUCK.replace("stuck=990", ""),
         &expect![[r#"
@@ -966,13 +966,13 @@ fn a_stuck_pod_that_no_node_could_run_is_told() {
 fn where_nodes_may_be_added_a_stuck_pod_waits_for_them() {
     let expandable = STUCK.replace("resources=cpu", "resources=cpu expandable=cpu:4");
     for stuck in ["stuck=990", "stuck=600", "stuck=401"] {
-        nobody_goes(&expandable.replace("stuck=990", stuck), "pod big, 3c: WaitingForNodes");
+        no_pod_goes(&expandable.replace("stuck=990", stuck), "pod big, 3c: WaitingForNodes");
     }
-    nobody_goes(&expandable.replace("stuck=990", "stuck=400"), "pod big, 3c: SetAside");
+    no_pod_goes(&expandable.replace("stuck=990", "stuck=400"), "pod big, 3c: SetAside");
 }
 
 #[test]
-fn while_pods_wait_for_nodes_overuse_of_the_existing_ones_evicts_nobody() {
+fn while_pods_wait_for_nodes_overuse_of_the_existing_ones_evicts_no_pod() {
     let scenario = |stuck: &str| {
         format!(
             "settings resources=cpu expandable=cpu:2

@@ -1,4 +1,4 @@
-//! In which order pods go, and for whom they go at all.
+//! In which order pods go, and for which queues they go at all.
 
 use std::sync::Arc;
 
@@ -253,10 +253,10 @@ fn asks_keep_the_rooms_that_were_freed_for_them() {
     assert!(!again.contains("evict"), "{first}{again}");
 }
 
-// ---- for whom -------------------------------------------------------------------------------------------
+// ---- for which -------------------------------------------------------------------------------------------
 
 #[test]
-fn nobody_goes_for_a_queue_that_is_to_wait_first() {
+fn no_pod_goes_for_a_queue_that_is_to_wait_first() {
     plays(
         "settings resources=cpu
          node n1 cpu=2
@@ -495,7 +495,7 @@ fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
 }
 
 #[test]
-fn everybody_who_goes_for_a_queue_is_told_so() {
+fn every_victim_names_its_beneficiary() {
     explains(
         "settings resources=cpu
          node n1 cpu=5

@@ -218,7 +218,7 @@ proptest! {
 
     /// A victim takes its time to go; the need that it serves must not choose another one meanwhile.
     #[test]
-    fn nobody_else_goes_while_victims_are_on_their_way(snapshot in random::cluster(6)) {
+    fn no_other_pod_is_evicted_while_victims_terminate(snapshot in random::cluster(6)) {
         let (mut settled, decided) = settle(&snapshot);
         prop_assume!(!decided.evictions.is_empty());
         keep(&mut settled, &decided);

@@ -177,7 +177,7 @@ proptest! {
         let mut last = planner.plan(&snapshot);
         prop_assert_eq!(&*last, &plan(&snapshot));
         for event in &events {
-            // In place where nobody else holds it, as the index changes what it keeps.
+            // In place where no other holds it, as the index changes what it keeps.
             happen(&mut snapshot, event, &last);
             last = planner.plan(&snapshot);
             prop_assert_eq!(&*last, &plan(&snapshot), "after {:?}", event);
@@ -223,7 +223,7 @@ fn the_same_input_gives_the_very_same_plan() {
     let first = planner.plan(&snapshot);
     snapshot.now = snapshot.now.plus_seconds(60);
     assert!(Arc::ptr_eq(&first, &planner.plan(&snapshot.clone())));
-    // Nobody else holds it, so it is changed where it lies, but for the planner.
+    // Only the planner holds it, so it is changed in place.
     Arc::make_mut(snapshot.namespaces.get_mut(&"a".into()).unwrap()).pods.clear();
     assert!(!Arc::ptr_eq(&first, &planner.plan(&snapshot)));
 }

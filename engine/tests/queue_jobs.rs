@@ -339,8 +339,8 @@ fn without_a_queue_nothing_starts() {
     );
 }
 
-/// Refused pods of a Deployment catch what a gang gives up for another one, and nobody is let in twice for that: it comes
-/// to rest with everybody's floor, and the surplus is the Deployment's.
+/// Refused pods of a Deployment catch what a gang gives up for another one, and no pod is admitted twice for that: it comes
+/// to rest with every floor, and the surplus is the Deployment's.
 #[test]
 fn deployments_and_gangs_share_a_namespace() {
     plays(
@@ -481,7 +481,7 @@ fn what_a_task_cannot_do_without_is_no_victim() {
     );
 }
 
-/// Where the queue says so, the floor of a gang that runs yields to one of a strictly higher priority, and to nobody else.
+/// Where the queue says so, the floor of a gang that runs yields to one of a strictly higher priority, and to no other.
 #[test]
 fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
     plays(
@@ -552,7 +552,7 @@ fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
 }
 
 /// Admission counts pods that are not there any more, and now and then one too few of those that are. Where that lets in
-/// more than a limit, the slot that is given back is enough: nobody is evicted for it as well.
+/// more than a limit, the slot that is given back is enough: no pod is evicted for it as well.
 #[test]
 fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
     let scenario = |parallelism: u32| {
@@ -593,7 +593,7 @@ fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
           a: deserved 6c, allocated 6c, used 7c
             2 pods of QueueJob train, 1c each: AboveLimit
           a/train: 5 slots, 6 now, Running (Admitted)
-          evict a/t6 for nobody in particular: Overcommitted
+          evict a/t6 for no queue in particular: Overcommitted
         step 2: capacity 16c
           a: deserved 6c, allocated 6c, used 6c
             3 pods of QueueJob train, 1c each: AboveLimit

@@ -29,8 +29,8 @@ fn shares(capacity: i128, claims: &[Claim], quantum: i128) -> Vec<i128> {
 
 /// Says what is wrong with `shares` as the whole-quanta rounding of the exact ones.
 ///
-/// Nobody is a full quantum below its exact share; what somebody has above it is what those with a fraction lack,
-/// so it is less than one quantum each; with two claims nobody is a full quantum off. And no quantum was handed to
+/// No claimant is a full quantum below its exact share; what one has above it is what those with a fraction lack,
+/// so it is less than one quantum each; with two claims none is a full quantum off. And no quantum was handed to
 /// one while another one would have stood lower with it, nor to a later one if equal: together with the sum this
 /// says that it *is* the divisor rule's rounding, however it was found.
 fn trouble(quanta: i128, asks: &[Ask], shares: &[i128]) -> Option<String> {
@@ -127,7 +127,7 @@ proptest! {
             for (name, share) in expected {
                 prop_assert_eq!(plan.queues[&name].deserved.get(&resource).units(), share, "{} {}", name, resource);
             }
-            // A resource that nobody offers is not governed, so nothing is said about it.
+            // A resource that no node offers is not governed, so nothing is said about it.
             for branch in forest.flat().into_iter().filter(|_| plan.resources.contains(&resource)) {
                 let demand = branch.asks(&resource, forest.capacity(&resource));
                 prop_assert_eq!(plan.queues[&branch.name].demand.get(&resource).units(), demand);

@@ -66,7 +66,7 @@ fn a_namespace_that_lost_its_queue_holds_what_its_quota_lets_in_until_it_is_coll
 }
 
 #[test]
-fn somebody_elses_quota_of_our_name_says_nothing_where_no_queue_is() {
+fn a_foreign_quota_of_our_name_says_nothing_where_no_queue_is() {
     decides(
         "node n1 cpu=8 memory=8Gi
          queue a request=all
@@ -81,7 +81,7 @@ fn somebody_elses_quota_of_our_name_says_nothing_where_no_queue_is() {
 }
 
 #[test]
-fn without_any_capacity_nothing_shrinks_and_nobody_is_evicted() {
+fn without_any_capacity_nothing_shrinks_and_no_pod_is_evicted() {
     decides(
         "queue a request=all
          queue b request=all
@@ -119,7 +119,7 @@ fn whole_devices_by_the_divisor_rule() {
 }
 
 #[test]
-fn one_more_device_lowers_nobody() {
+fn one_more_device_lowers_no_share() {
     decides(
         "node n1 cpu=14 memory=14Gi gpu=11
          queue a weight=6 request=all
@@ -173,7 +173,7 @@ fn a_demand_that_ends_within_a_quantum_leaves_the_rest_of_it_to_others() {
 }
 
 #[test]
-fn weight_zero_receives_only_what_nobody_else_wants() {
+fn weight_zero_receives_only_what_no_sibling_wants() {
     decides(
         "node n1 cpu=8 memory=8Gi
          queue a weight=0 request=all
@@ -241,7 +241,7 @@ fn a_limit_caps_the_share_and_the_rest_goes_to_others() {
 // ---- grants ---------------------------------------------------------------------------------------------
 
 #[test]
-fn the_first_queue_on_a_full_namespace_evicts_nobody() {
+fn the_first_queue_on_a_full_namespace_evicts_no_pod() {
     plays(
         "node n1 cpu=9 memory=9Gi
          queue a request=all
@@ -288,7 +288,7 @@ fn a_write_that_may_still_land_is_held() {
 }
 
 #[test]
-fn nobody_is_evicted_before_the_lowered_quota_is_in_force() {
+fn no_pod_is_evicted_before_the_lowered_quota_is_in_force() {
     decides(
         "node n1 cpu=9 memory=9Gi
          queue a request=all
@@ -331,7 +331,7 @@ fn what_is_free_goes_to_unmet_guarantees_first() {
 }
 
 #[test]
-fn a_quota_raised_by_hand_is_brought_back_without_evictions_while_nobody_is_short() {
+fn a_quota_raised_by_hand_is_restored_without_evictions_while_no_queue_is_short() {
     plays(
         "node n1 cpu=9 memory=9Gi
          queue a
@@ -348,7 +348,7 @@ fn a_quota_raised_by_hand_is_brought_back_without_evictions_while_nobody_is_shor
 }
 
 #[test]
-fn a_queue_above_its_limit_gives_back_even_if_nobody_is_short() {
+fn a_queue_above_its_limit_gives_back_even_if_no_queue_is_short() {
     plays(
         "node n1 cpu=9 memory=9Gi
          queue a limit=cpu:3 request=all
@@ -357,7 +357,7 @@ fn a_queue_above_its_limit_gives_back_even_if_nobody_is_short() {
         &expect![[r#"
             step 1: capacity 9c 9Gi
               a: deserved 3c 9Gi, allocated 3c 9Gi, used 5c 2Gi
-              evict a/p2 for nobody in particular: Overcommitted
+              evict a/p2 for no queue in particular: Overcommitted
             step 2: capacity 9c 9Gi
               a: deserved 3c 9Gi, allocated 3c 9Gi, used 3c 1Gi
         "#]],
@@ -385,7 +385,7 @@ fn the_oldest_queue_governs_a_namespace() {
 }
 
 #[test]
-fn an_invalid_queue_keeps_what_it_has_and_disturbs_nobody() {
+fn an_invalid_queue_keeps_what_it_has_and_disturbs_no_other() {
     decides(
         "node n1 cpu=9 memory=9Gi
          queue a invalid=typing-error request=all

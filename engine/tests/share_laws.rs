@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn nobody_gets_more_than_it_asks_for(capacity in 0i128..200, claims in claims(10)) {
+    fn no_claimant_gets_more_than_it_asks_for(capacity in 0i128..200, claims in claims(10)) {
         for (share, claim) in shares(capacity, &claims).iter().zip(&claims) {
             prop_assert!((0..=demand(claim)).contains(share));
         }
@@ -102,7 +102,7 @@ proptest! {
         }
     }
 
-    /// Max-min: whoever wants more could only get it from those that are not above it.
+    /// Max-min: a claimant that wants more could only get it from those that are not above it.
     #[test]
     fn raising_one_lowers_only_those_not_above(capacity in 0i128..200, claims in claims(10)) {
         prop_assume!(claims.iter().map(floor).sum::<i128>() <= capacity);
@@ -130,13 +130,13 @@ proptest! {
     }
 
     #[test]
-    fn more_capacity_lowers_nobody(capacity in 0i128..200, more in 0i128..10, claims in claims(10)) {
+    fn more_capacity_lowers_no_share(capacity in 0i128..200, more in 0i128..10, claims in claims(10)) {
         let (before, after) = (shares(capacity, &claims), shares(capacity + more, &claims));
         prop_assert!(before.iter().zip(&after).all(|(before, after)| before <= after));
     }
 
     #[test]
-    fn adding_a_queue_raises_nobody(capacity in 0i128..200, claims in claims(10), added in claims(2)) {
+    fn adding_a_queue_raises_no_share(capacity in 0i128..200, claims in claims(10), added in claims(2)) {
         prop_assume!(claims.iter().chain(&added).map(floor).sum::<i128>() <= capacity);
         let before = shares(capacity, &claims);
         let all: Vec<Claim> = claims.iter().chain(&added).copied().collect();

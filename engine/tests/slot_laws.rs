@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_left_that_somebody_could_use(room in (0u32..24, 0u32..24), claims in claims()) {
+    fn nothing_is_left_that_a_job_could_use(room in (0u32..24, 0u32..24), claims in claims()) {
         let room = amounts(room.0, room.1);
         let slots = divided(&room, &claims, &[]);
         let mut left = room;
@@ -167,9 +167,9 @@ proptest! {
         }
     }
 
-    /// Jobs come, their pods succeed, what the room is changes: whoever fits at all gets to its end.
+    /// Jobs come, their pods succeed, what the room is changes: each that fits at all gets to its end.
     #[test]
-    fn nobody_waits_for_ever(
+    fn no_job_waits_for_ever(
         jobs in proptest::collection::vec((1u32..9, 1u32..9, 1u32..3, 0u32..20), 1..8),
         room in 6u32..20,
         ends in proptest::collection::vec(0usize..64, 200),

@@ -270,7 +270,7 @@ fn ties_stay_with_who_runs() {
 }
 
 #[test]
-fn who_has_no_pod_that_fits_holds_up_nobody() {
+fn a_job_without_a_pod_that_fits_blocks_no_other() {
     divides(
         "room cpu=5
          whole cpu=10

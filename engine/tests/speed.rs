@@ -1,7 +1,7 @@
 //! Planning takes about as much work as it took before.
 //!
 //! `baselines.txt` says how much, in thousandths of a piece of work that is done in the same run, so that it holds on
-//! slow machines too. `make speed WRITE=1` writes it anew; whoever does that says why.
+//! slow machines too. `make speed WRITE=1` writes it anew; the commit says why.
 
 #![allow(
     clippy::arithmetic_side_effects,

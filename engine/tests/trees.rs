@@ -179,7 +179,7 @@ fn depth_is_no_problem() {
 }
 
 #[test]
-fn a_circle_of_fifty_disturbs_nobody() {
+fn a_circle_of_fifty_disturbs_no_other() {
     let mut scenario = String::from("node n1 cpu=12 memory=12Gi\nqueue flat request=all\n");
     for at in 0..50 {
         writeln!(scenario, "queue p{at} children=All parent=p{}", (at + 1) % 50).unwrap();
@@ -189,7 +189,7 @@ fn a_circle_of_fifty_disturbs_nobody() {
     assert_eq!(told.matches("ParentCycle").count(), 50);
 }
 
-// ---- from whom pods are taken ---------------------------------------------------------------------------
+// ---- which queues lose pods -----------------------------------------------------------------------------
 
 #[test]
 fn a_guarantee_comes_back_from_the_cousins() {
@@ -301,7 +301,7 @@ fn where_pods_are_never_taken_their_room_is_not_promised() {
 // ---- who goes last --------------------------------------------------------------------------------------
 
 #[test]
-fn whoever_asks_to_be_left_alone_goes_last() {
+fn a_pod_that_asks_to_be_left_alone_goes_last() {
     plays(
         "node n1 cpu=4 memory=4Gi
          queue a request=all

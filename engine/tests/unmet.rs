@@ -9,7 +9,7 @@ use quotient_engine::plan::plan;
 use crate::story::{decides, explain, parse, plays};
 
 #[test]
-fn everybody_is_told_what_stands_in_the_way() {
+fn every_queue_says_what_stands_in_the_way() {
     decides(
         "settings expandable=gpu:1
          node n1 cpu=12 memory=48Gi

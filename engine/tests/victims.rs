@@ -238,7 +238,7 @@ fn pods_on_their_way_out_reduce_the_need_and_are_not_evicted_again() {
 }
 
 #[test]
-fn overuse_is_reclaimed_only_as_far_as_somebody_is_short() {
+fn overuse_is_reclaimed_only_as_far_as_a_queue_is_short() {
     plays(
         "node n1 cpu=9 memory=9Gi
          queue a

@@ -215,7 +215,7 @@ fn of_pods_none_of_which_fits_in_its_share_as_few_go_as_possible() {
 
 #[test]
 fn shares_are_made_whole_around_the_pods_that_reclaim_keeps() {
-    // Nobody recreates a's youngest pod, so it goes last: with it and two others a's share is whole.
+    // a's youngest pod is not recreated, so it goes last: with it and two others a's share is whole.
     plays(
         "settings resources=cpu
          node n1 cpu=9
@@ -285,11 +285,11 @@ fn for_what_there_is_nothing_of_no_pod_goes_and_shares_are_whole_with_those_that
     );
 }
 
-/// `high` asks for less memory than its pods hold, because the three that wait for a GPU ask for nothing that anybody has.
+/// `high` asks for less memory than its pods hold, because the three that wait for a GPU ask for nothing that a queue has.
 /// There is memory enough, so none of them goes, and what they hold of cpu is not left over for `low`: else one of the
 /// others would go for it, come back, and go again.
 #[test]
-fn where_there_is_enough_of_one_resource_nobody_gives_another_for_lack_of_it() {
+fn where_there_is_enough_of_one_resource_no_queue_gives_another_for_lack_of_it() {
     plays(
         "settings resources=cpu,memory,gpu
          node n1 cpu=10 memory=12Gi labels=zone:b
@@ -361,9 +361,9 @@ fn shares_are_made_whole_around_what_a_guarantee_keeps() {
     );
 }
 
-/// Pods of `gpu` hold GPUs that nobody asks for. Of them only cpu counts, and there 71m complete each of the last two.
+/// Pods of `gpu` hold GPUs that no queue asks for. Of them only cpu counts, and there 71m complete each of the last two.
 #[test]
-fn what_nobody_lacks_keeps_no_pod_from_being_completed() {
+fn what_no_queue_lacks_keeps_no_pod_from_being_completed() {
     plays(
         "settings resources=cpu,memory,gpu
          node n1 cpu=16 memory=26Gi gpu=5

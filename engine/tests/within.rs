@@ -1,4 +1,4 @@
-//! Priority inside a queue as stories: who yields to whom, by how many pods, and when it has its size back (S-MCM).
+//! Priority inside a queue as stories: which workload yields to which, by how many pods, and when it has its size back (S-MCM).
 
 use expect_test::expect;
 
@@ -56,7 +56,7 @@ fn the_lowest_priority_yields_and_comes_back_when_there_is_room() {
 }
 
 #[test]
-fn without_the_policy_nobody_yields() {
+fn without_the_policy_no_workload_yields() {
     explains(
         "settings resources=gpu
          node n1 gpu=2
@@ -75,7 +75,7 @@ fn without_the_policy_nobody_yields() {
 }
 
 #[test]
-fn nobody_yields_to_an_equal() {
+fn no_workload_yields_to_an_equal() {
     let scenario = |priority: u32| {
         format!(
             "{QUEUE}
@@ -334,7 +334,7 @@ fn a_pod_that_no_node_takes_finds_room() {
 }
 
 #[test]
-fn nobody_goes_for_an_ask_that_is_not_met() {
+fn no_pod_goes_for_an_ask_that_is_not_met() {
     explains(
         "settings resources=gpu
          node n1 gpu=4
@@ -482,7 +482,7 @@ fn who_gave_something_gets_nothing_and_competes_no_more() {
 }
 
 #[test]
-fn what_others_give_back_is_waited_for_and_nobody_yields() {
+fn what_others_give_back_is_waited_for_and_no_workload_yields() {
     plays(
         "settings resources=gpu
          node n1 gpu=6
@@ -779,7 +779,7 @@ fn a_preempted_workload_preempts_in_a_later_cycle() {
 }
 
 #[test]
-fn whoever_yielded_gets_its_size_back_although_nobody_yields_any_more() {
+fn a_lowered_workload_gets_its_size_back_although_no_workload_yields_any_more() {
     explains(
         "settings resources=gpu
          node n1 gpu=2

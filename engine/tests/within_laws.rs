@@ -220,7 +220,7 @@ proptest! {
     }
 
     /// It comes to rest; pods go no more often than others of a higher priority get room; serving owners keep a pod; and every victim is of
-    /// a strictly lower priority than somebody it goes for.
+    /// a strictly lower priority than a workload it goes for.
     #[test]
     fn it_comes_to_rest_without_any_back_and_forth(mut snapshot in queue()) {
         let beginning = describe(&snapshot);
@@ -254,9 +254,9 @@ proptest! {
         prop_assert!(at_rest, "does not come to rest");
     }
 
-    /// Whoever pods go for starts as many as were promised: nobody goes for an ask that is not met.
+    /// A workload that pods go for starts as many as were promised: no pod goes for an ask that is not met.
     #[test]
-    fn nobody_goes_in_vain(snapshot in queue()) {
+    fn no_pod_goes_in_vain(snapshot in queue()) {
         let first = plan(&snapshot);
         let before = lowered(&first);
         if before.is_empty() {
@@ -271,11 +271,11 @@ proptest! {
             state.pods.iter().find(|one| one.uid == pod.uid).unwrap().requests().get(&gpu()).units()
         }).sum();
         // Only those that pods went for create any now.
-        let whom: BTreeSet<String> = before.iter().flat_map(|scaling| &scaling.beneficiaries).map(|asker| match asker {
+        let gainers: BTreeSet<String> = before.iter().flat_map(|scaling| &scaling.beneficiaries).map(|asker| match asker {
             quotient_engine::plan::Preemptor::Owner(_, name) => name.to_string(),
             quotient_engine::plan::Preemptor::Pod(name) => name.to_string(),
         }).collect();
-        for owner in state(&mut now).owners.iter_mut().filter(|owner| !whom.contains(&*owner.name)) {
+        for owner in state(&mut now).owners.iter_mut().filter(|owner| !gainers.contains(&*owner.name)) {
             let live = snapshot.namespaces.values().flat_map(|state| &state.pods)
                 .filter(|pod| pod.owner() == Some(&owner.uid)).count();
             owner.wanted = owner.wanted.min(u32::try_from(live).unwrap());
@@ -283,6 +283,6 @@ proptest! {
         let (settled, then) = settle(&now);
         let advanced = advance(&settled, &Plan { scalings: Vec::new(), ..then });
         prop_assert!(freed > 0);
-        prop_assert!(!advanced.started.is_empty(), "nobody took what was freed\n{}\n{before:?}", describe(&snapshot));
+        prop_assert!(!advanced.started.is_empty(), "no pod took what was freed\n{}\n{before:?}", describe(&snapshot));
     }
 }

@@ -25,7 +25,7 @@ struct Rule {
 /// How many pods there should be of those that an owner controls.
 #[derive(Debug)]
 enum Scale {
-    /// So many of whoever controls the owner in the end: of a Deployment rather than of its ReplicaSets.
+    /// So many of the top controller: of a Deployment rather than of its ReplicaSets.
     Of(OwnerUid, u32),
     /// Its kind cannot be scaled, so the size is unknown, as for a DaemonSet or a Job.
     Unknown,
@@ -91,7 +91,7 @@ impl Disruptions {
         if expected == 0 { 0 } else { healthy.saturating_sub(kept) }
     }
 
-    /// How many pods the owners of `pods` want together; bare ones are not expected. None if nobody knows.
+    /// How many pods the owners of `pods` want together; bare ones are not expected. None if it is unknown.
     fn expected(&self, pods: &[&Pod], state: &NamespaceState) -> Option<u32> {
         let mut wanted: BTreeMap<&OwnerUid, u32> = BTreeMap::new();
         let owners: BTreeSet<&OwnerUid> = pods.iter().filter_map(|pod| pod.owner()).collect();
@@ -99,7 +99,7 @@ impl Disruptions {
             match self.scales.get(owner) {
                 Some(Scale::Of(controller, scale)) => wanted.insert(controller, *scale),
                 Some(Scale::Unknown) => return None,
-                // Nobody describes it, so it has the pods that it wants.
+                // No manifest describes it, so it has the pods that it wants.
                 None => {
                     let is_its = |pod: &&Pod| pod.is_live() && pod.owner() == Some(owner);
                     wanted.insert(owner, count(state.pods.iter().filter(is_its).count()))

@@ -69,7 +69,7 @@ pub(super) fn futility(object: &Object) -> Option<&'static str> {
     }
 }
 
-/// Somebody else's quota bounds the share, if it bounds what is shared, and for every pod.
+/// A foreign quota bounds the share, if it bounds what is shared, and for every pod.
 fn futility_of_foreign_quota(quota: &ResourceQuota) -> Option<&'static str> {
     let spec = quota.spec.as_ref();
     let scoped = spec.is_some_and(|spec| {

@@ -56,7 +56,7 @@ fn replica_sets(objects: &[Object]) -> BTreeSet<Name> {
     sets.map(|set| name_of(set.metadata())).collect()
 }
 
-/// By Deployment, name and uid of the ReplicaSet that pods say they are of, though it is not there itself: whoever
+/// By Deployment, name and uid of the ReplicaSet that pods say they are of, though it is not there itself: a command that
 /// reads a cluster out may leave ReplicaSets aside. Of several the one that created a pod last.
 fn replica_sets_of_pods(
     objects: &[Object],

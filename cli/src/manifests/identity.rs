@@ -11,7 +11,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 /// Kind, namespace and name of an owner.
 type Named = (String, String, String);
 
-/// Gives every owner of pods a uid, and everybody that names its controller by kind and name alone that uid.
+/// Gives every owner of pods a uid, and everything that names its controller by kind and name alone that uid.
 pub(super) fn identify(objects: &mut [Object]) {
     let mut known: BTreeMap<Named, String> = BTreeMap::new();
     for object in &*objects {
@@ -52,7 +52,7 @@ fn namespace(metadata: &ObjectMeta) -> String {
     metadata.namespace.clone().unwrap_or_default()
 }
 
-/// A uid of nobody in a real cluster, the same whenever the same manifests are read.
+/// A uid that no real cluster has, the same whenever the same manifests are read.
 fn stand_in((kind, namespace, name): &Named) -> String {
     format!("{namespace}/{kind}/{name}")
 }

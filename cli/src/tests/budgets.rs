@@ -94,13 +94,13 @@ fn what_budgets_allow() {
         "{maxUnavailable: 1, selector: {matchLabels: {app: db}}}".to_owned(),
         "{maxUnavailable: 5, selector: {matchExpressions: [{key: app, operator: In, values: [db, web]}]}}"
             .to_owned(),
-        // Nobody can be asked how many pods of a Job there should be; a plain number needs nobody.
+        // No object says how many pods of a Job there should be; a plain number needs none.
         "{maxUnavailable: 1, selector: {matchLabels: {app: job}}}".to_owned(),
         "{minAvailable: 0, selector: {matchLabels: {app: job}}}".to_owned(),
         // Bare pods are not expected.
         "{maxUnavailable: 1, selector: {matchLabels: {app: bare}}}".to_owned(),
         "{minAvailable: 0, selector: {matchLabels: {app: bare}}}".to_owned(),
-        // An owner that nobody describes has what it wants.
+        // An owner without a manifest has what it wants.
         "{maxUnavailable: 1, selector: {matchLabels: {app: raft}}}".to_owned(),
         // Every pod, no pod, and no selector.
         "{minAvailable: 5, selector: {}}".to_owned(),

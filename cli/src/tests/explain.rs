@@ -81,7 +81,7 @@ fn rejected_pods_are_told_with_what_helps() {
 }
 
 #[test]
-fn a_pod_that_others_hold_back_is_told_by_whom() {
+fn a_pod_that_others_hold_back_names_them() {
     check(
         &ml(),
         "pod/gated",

@@ -119,7 +119,7 @@ fn what_a_standing_quota_admits_is_there_before_the_first_step() {
             queue("b", "{request: {cpu: 1k, memory: 1Ti}}"),
             quota("b", 1),
             owner("StatefulSet", "name: db", "replicas: 2").replace("namespace: a", "namespace: b"),
-            // Where no Queue is, nobody is kept from anything.
+            // Where no Queue is, no pod is rejected.
             owner("ReplicaSet", "name: free", "").replace("namespace: a", "namespace: c"),
         ]
         .concat(),
@@ -211,7 +211,7 @@ fn a_deployment_has_one_replica_set_scaled() {
         ReplicaSet x (u-x): wants 4 of cpu 1, has 0
     "#]],
     );
-    // In the middle of a rollout nobody interferes.
+    // In the middle of a rollout no size is changed.
     check_owners(
         &[
             queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
@@ -224,7 +224,7 @@ fn a_deployment_has_one_replica_set_scaled() {
         ReplicaSet y (u-y): wants 2 of cpu 1, has 0
     "#]],
     );
-    // Somebody else's ReplicaSet is not touched, even if it has the name.
+    // A foreign ReplicaSet is not touched, even if it has the name.
     let others = owner("ReplicaSet", "name: web", "replicas: 2");
     check_owners(
         &[queue("a", "{request: {cpu: 1k, memory: 1Ti}}"), others, deployment],

@@ -35,7 +35,7 @@ fn pods_get_the_priority_of_their_class() {
 }
 
 #[test]
-fn a_class_that_nobody_describes_is_mentioned_once() {
+fn a_class_without_a_manifest_is_mentioned_once() {
     let job = "
 ---
 apiVersion: batch/v1

@@ -38,7 +38,7 @@ pub(crate) const LARGE_FLAT: Size = Size { three_levels: false, ..LARGE };
 /// One more queue than the cluster has pods for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Newcomer {
-    /// Nobody comes.
+    /// No queue comes.
     None,
     /// It claims everything and shows no owner.
     Claims,

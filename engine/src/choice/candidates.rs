@@ -31,7 +31,7 @@ pub(crate) struct Candidates<'a> {
 /// Never: mirror pods, last replicas and gangs where the queue says so, and pods whose eviction was refused a short while
 /// ago. Terminating pods are neither: they reduce the need already.
 /// Last, once they have started: pods that ask to be left alone, that run for less than the queue's minimum, that
-/// nobody would recreate, pods of DaemonSets, and the last replica of an owner in each pool of nodes (S-MCM).
+/// that would not be recreated, pods of DaemonSets, and the last replica of an owner in each pool of nodes (S-MCM).
 pub(crate) fn candidates<'a>(leaf: &Leaf<'a>, snapshot: &'a Snapshot) -> Candidates<'a> {
     let (state, rules) = (leaf.state, leaf.eviction);
     let pods = state.pods.iter().filter(|pod| pod.is_live() && leaf.could_run(pod));

@@ -89,11 +89,7 @@ impl ReclaimResult {
     }
 
     /// Writes down which pods of which leaf a rule kept, but for those that went all the same.
-    pub(super) fn pass_over<'a>(
-        &mut self,
-        context: Context<'_>,
-        kept: BTreeMap<BranchId, Vec<(&'a Pod, Reason)>>,
-    ) {
+    pub(super) fn pass_over(&mut self, context: Context<'_>, kept: BTreeMap<BranchId, Vec<(&Pod, Reason)>>) {
         let gone: BTreeSet<PodUid> =
             self.evictions.iter().map(|(eviction, _)| eviction.pod.uid.clone()).collect();
         for (at, mut kept) in kept {

@@ -298,26 +298,20 @@ impl<'a> Service<'a> {
         }
         // What is guaranteed comes in whole pods of others if need be.
         let (meets_guarantee, ..) = self.turn(at);
-        let (mark, bounds) = (self.simulation.mark(), self.bounds(at));
         self.simulation.promise(at, claimed.clone());
         let mut rest = Amounts::new();
-        for bound in bounds.iter().filter(|_| !is_only_kept) {
-            let scope = self.scope(at, *bound, None, Reason::Reclaimed);
+        for bound in self.bounds(at).into_iter().filter(|_| !is_only_kept) {
+            let scope = self.scope(at, bound, None, Reason::Reclaimed);
             let scope = Scope { spares_targets: meets_guarantee, ..scope };
-            let short = self.simulation.cover(&scope, Shortage::Short(*bound, claimed));
+            let short = self.simulation.cover(&scope, Shortage::Short(bound, claimed));
             if !short.is_empty() {
                 let reason = self.what_keeps(&scope);
                 self.taken.obstacles.insert(at, reason);
             }
             rest = rest.max(&short);
         }
-        // No more is promised than will come, and no pod goes for what does not.
+        // No more is promised than will come.
         self.simulation.promise(at, rest.min(claimed).times(-1));
-        let comes = claimed.less(&rest);
-        self.simulation.reprieve(mark, &|simulation, back| {
-            let mut shortages = bounds.iter().map(|bound| Shortage::Short(*bound, &comes));
-            shortages.all(|shortage| simulation.lacking(shortage, Some(back)).is_empty())
-        });
     }
 
     /// What is short of `requests` everywhere.

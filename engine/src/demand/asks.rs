@@ -1,4 +1,4 @@
-//! What owners lack: pods that were refused, or that nobody has got round to create.
+//! What owners lack: pods that were rejected, or that are not created yet.
 
 use std::collections::BTreeMap;
 

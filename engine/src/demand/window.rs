@@ -1,7 +1,7 @@
 //! The window: demand rises at once and falls only after a while, and no faster than pods leave.
 //!
 //! Demand that comes and goes every minute would otherwise evict every minute. And what pods on their way out hold is
-//! nobody else's before they are gone: shares that moved as soon as a victim begins to leave would choose another one.
+//! of no other queue before they are gone: shares that moved as soon as a victim begins to leave would choose another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ pub(super) fn apply(raw: Amounts, leaving: &Amounts, before: &Remembered, now: T
         if window.demand.get(&resource) >= kept {
             continue;
         }
-        // Never in the future: somebody's clock was wrong.
+        // Never in the future: a clock was wrong.
         let since = before.falling.get(&resource).copied().unwrap_or(now).min(now);
         let until = since.plus_seconds(SECONDS);
         let (raw, leaving) = (window.demand.get(&resource), leaving.get(&resource));
@@ -58,7 +58,7 @@ mod tests {
         [(Resource::Cpu, Amount::new(units))].into_iter().collect()
     }
 
-    /// Whose grace is longer than the window holds its room until it is gone, and as long that is nobody else's.
+    /// Whose grace is longer than the window holds its room until it is gone, and as long no other queue has it.
     #[test]
     fn demand_falls_no_faster_than_pods_leave() {
         let mut before = Remembered { demand: cpu(3000), ..Remembered::default() };

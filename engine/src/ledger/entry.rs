@@ -39,7 +39,7 @@ impl Entry {
             })
     }
 
-    /// Whether somebody else made the quota what it is. An earlier stamp tells of a write of ours that is still due.
+    /// Whether another writer made the quota what it is. An earlier stamp tells of a write of ours that is still due.
     fn is_drifted(&self, seen: &Seen<'_>) -> bool {
         seen.stamp.is_none_or(|stamp| stamp == self.generation && *seen.hard != self.granted)
     }

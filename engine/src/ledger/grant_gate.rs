@@ -21,10 +21,10 @@ pub enum SeenPods {
 impl Ledger {
     /// Whether anything may grow.
     ///
-    /// After a rebuild nobody knows which amounts a write on its way carries. What is on its way fails once every quota
+    /// After a rebuild the amounts of a write in flight are unknown. What is on its way fails once every quota
     /// bears a stamp of this ledger, and is over when no request can have lived for so long.
     ///
-    /// After somebody else has written the ledger and until all quotas are seen as it says, the view may be older than
+    /// After another writer has written the ledger and until all quotas are seen as it says, the view may be older than
     /// the ledger, and with it the pods: some that it does not show may fill a quota that has been lowered since. In Gate
     /// mode no quota tells of them, so `pods` have to be seen up to the ledger.
     pub fn grant_gate(

@@ -1,7 +1,7 @@
-//! What was granted to whom, in one object that all grants go through.
+//! What was granted to which queue, in one object that all grants go through.
 //!
 //! Quotas are many objects, and optimistic locking protects each of them alone: two leaders that overlap may both
-//! raise a quota into the same free room. So grants are made here first, by a write that fails if anybody else wrote in
+//! raise a quota into the same free room. So grants are made here first, by a write that fails if another client wrote in
 //! between, and quotas only follow. A quota bears the generation in which its entry changed last; a write of it is
 //! based on the stamp that was seen and changes it, so that it cannot land after a later one.
 //!
@@ -39,7 +39,7 @@ use crate::time::Timestamp;
 /// How long a request may live at most, generously: the API server gives up after a minute.
 pub const REQUEST_LIFE_SECONDS: i64 = 600;
 
-/// What was granted to whom.
+/// What was granted to which queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     /// How often it was written.
@@ -50,13 +50,13 @@ pub struct Ledger {
     pub targets: Option<Arc<Targets>>,
     /// When it was made up from quotas because it was lost, unless all of them have been written since.
     pub rebuilt: Option<Timestamp>,
-    /// The generation up to which somebody else wrote it, or may have; none if it was always written here. It is not
+    /// The generation up to which another writer wrote it, or may have; none if it was always written here. It is not
     /// written down.
     pub inherited: Option<Generation>,
 }
 
 impl Ledger {
-    /// This ledger as it was found, whoever wrote it.
+    /// This ledger as it was found.
     #[must_use]
     pub fn inherited(mut self) -> Self {
         self.inherited = Some(self.generation);

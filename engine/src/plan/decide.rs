@@ -137,7 +137,7 @@ fn leave_out_waiting_gangs(plan: &mut Plan) {
     plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
 }
 
-/// Writes down who goes, who should and does not, and whom a rule kept.
+/// Writes down the evicted pods, those that should be and are not, and those that a rule kept.
 fn say_who_goes(reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &mut Plan) {
     plan.withheld = withheld.evictions;
     for (eviction, quota_is_in_force) in reclaim.evictions {
@@ -179,7 +179,7 @@ fn say_why_it_is_short(
     decided.starved = Some(if decided.withheld.is_some() { Reason::EvictionsDisabled } else { reason });
 }
 
-/// Writes down who yields to others of the same queue, and for whom that makes room.
+/// Writes down which workloads yield to others of the same queue, and to which.
 fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
     for (name, promised) in &yielded.promised {
         let Some(queue) = plan.queues.get_mut(name) else { continue };
@@ -224,7 +224,7 @@ fn next_end_of_pause(snapshot: &Snapshot) -> Option<Timestamp> {
     queues.filter_map(|queue| queue.paused_until).filter(|until| *until > snapshot.now).min()
 }
 
-/// Whether nobody goes, is kept from going, is on his way or waits for anything.
+/// Whether no pod is evicted, kept by a rule, terminating or waiting.
 fn is_at_rest(plan: &Plan) -> bool {
     let is_content =
         |queue: &QueuePlan| queue.starved.is_none() && queue.unmet.is_empty() && queue.pods.terminating == 0;

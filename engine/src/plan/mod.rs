@@ -83,7 +83,7 @@ pub struct Plan {
     pub targets: Option<Arc<Targets>>,
     /// A queue whose evictions wait only until some quota is seen to take effect: its quota is to be counted anew.
     pub unproven: Option<QueueName>,
-    /// Why nothing is taken from anybody by this plan, if so.
+    /// Why this plan shrinks no quota and evicts no pod, if so.
     pub held: Option<Reason>,
     /// The earliest time at which another plan might be made although nothing happens: demand that falls, a pod that
     /// has waited too long or run long enough, a delay that is over. None if nothing but the clock would change.
@@ -143,7 +143,7 @@ impl Plan {
             && self.gate_removals.is_empty()
     }
 
-    /// Whether nobody waits for pods to go either.
+    /// Whether no queue waits for pods to end either.
     pub fn is_calm(&self) -> bool {
         self.is_settled() && self.queues.values().all(|queue| queue.preempting.is_empty())
     }

@@ -33,7 +33,7 @@ pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Pl
         return;
     }
     let going = plan.evictions.iter().chain(&plan.waiting).map(|eviction| &eviction.pod);
-    // Those that yield to others of their queue do so for whoever is owed room here.
+    // Those that yield to others of their queue do so for the QueueJobs that are owed room here.
     let going = going.chain(plan.scalings.iter().flat_map(|scaling| &scaling.pods));
     let going: FxHashSet<PodUid> = going.map(|pod| pod.uid.clone()).collect();
     let mut next_change = plan.next_change;
@@ -142,7 +142,7 @@ impl Place<'_> {
     /// What the queue may have or keeps anyway, less what its other pods hold for good.
     fn room(&self, allocated: &Amounts, going: &FxHashSet<PodUid>) -> Amounts {
         let (mut staying, mut others) = (Amounts::new(), Amounts::new());
-        // Nobody touches what was running before a spec could not be understood any more.
+        // What was running before a spec became invalid stays.
         let divided = self.state.queue_jobs.iter().filter(|job| job.invalid.is_none());
         let tasks: KeyedSet<&OwnerUid> =
             divided.flat_map(|job| job.tasks.iter().map(|task| &task.owner)).collect();

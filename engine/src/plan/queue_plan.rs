@@ -36,7 +36,7 @@ pub struct QueuePlan {
     pub preempting: Amounts,
     /// What of its target its units and claims lack; what is preempting included.
     pub lacking: Amounts,
-    /// The part of its guarantee that the capacity cannot meet even if nobody else had anything.
+    /// The part of its guarantee that the capacity cannot meet even if no other queue had anything.
     pub unmeetable: Amounts,
     /// What ResourceQuotas of others in its namespace allow, of the resources of which it asks for more than that.
     pub foreign_limit: Bounds,

@@ -30,7 +30,7 @@ pub struct Scaling {
     pub lifts: Vec<PodId>,
     /// Their priority.
     pub priority: i32,
-    /// For whom they go, the most important first.
+    /// The beneficiaries, the most important first.
     pub beneficiaries: Vec<Preemptor>,
     /// Why.
     pub reason: Reason,

@@ -41,7 +41,7 @@ pub(super) fn why_short(
     }
 }
 
-/// Why one of them is: nobody's share can grow, its own `obstacle`, or what stands in everybody's way.
+/// Why one of them is: no share can grow, its own `obstacle`, or what stands in the way of all.
 pub(super) fn reason(grant_gate: GrantGate, obstacle: Option<&Reason>, everybodys: Reason) -> Reason {
     match grant_gate {
         GrantGate::Held => Reason::WaitingForLedger,
@@ -56,7 +56,7 @@ pub(super) fn since(
     remember: Remembered,
     now: Timestamp,
 ) -> (Remembered, Option<Timestamp>) {
-    // Never in the future: somebody's clock was wrong.
+    // Never in the future: a clock was wrong.
     let short_since = is_short.then(|| queue.remembered.short_since.unwrap_or(now).min(now));
     let due = short_since.map(|since| since.plus_seconds(i64::from(queue.reclaim.after_seconds)));
     (Remembered { short_since, ..remember }, due.filter(|due| *due > now))

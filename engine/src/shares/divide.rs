@@ -12,7 +12,7 @@ pub struct Claim {
     pub guaranteed: Amount,
     /// What cannot be taken from it, whatever its share: it comes before all guarantees and is never scaled.
     pub held: Amount,
-    /// Its weight; zero takes only what nobody else wants.
+    /// Its weight; zero takes only what no other demands.
     pub weight: u32,
 }
 

@@ -2,15 +2,15 @@
 //!
 //! Think of claims as vessels, each as wide as its weight and partly full. Water goes to the lowest level
 //! first. Handing out one quantum at a time to the lowest level *after* receiving it is the divisor rule; it is
-//! monotone (more water lowers nobody), which rounding by largest remainder is not: weights 6, 6, 2 share
+//! monotone (more capacity lowers no share), which rounding by largest remainder is not: weights 6, 6, 2 share
 //! 10 as 5/4/1 and 11 as 5/5/1, where largest remainders would say 4/4/2 and then 5/5/1.
 //!
 //! Amounts need not be whole quanta. The last quantum of a vessel is as small as what still fits, though its turn comes
-//! as if it were whole, and the last one of all is what is left: whoever asks for more never gets less, and not a unit
+//! as if it were whole, and the last one of all is what is left: a claimant that asks for more never gets less, and not a unit
 //! is lost.
 //!
 //! Amounts reach 2^63, so quanta are not counted out one by one: the exact level is found by walking the sorted
-//! points where vessels start and end, everybody gets the whole quanta below it, and the few quanta that remain, at most
+//! points where vessels start and end, each gets the whole quanta below it, and the few quanta that remain, at most
 //! three for every claim, are handed out singly.
 
 use std::cmp::{Ordering, Reverse};
@@ -23,7 +23,7 @@ pub struct Level {
     pub have: i128,
     /// The most that it takes on top.
     pub room: i128,
-    /// Its width. Zero: it takes only what nobody else wants.
+    /// Its width. Zero: it takes only what no other demands.
     pub weight: i128,
 }
 
@@ -193,7 +193,7 @@ fn exact_level(amount: i128, vessels: &[Vessel]) -> Height {
     Height { units: amount.saturating_sub(full).saturating_add(counted), weight: width.max(1) }
 }
 
-/// Hands out what is left after everybody got the whole quanta below the level.
+/// Hands out what is left after each got the whole quanta below the level.
 fn hand_out_singly(left: i128, vessels: &[Vessel], quantum: i128, shares: &mut [(usize, i128)]) {
     let next = |vessel: &Vessel, units: i128| Height {
         units: vessel.have.saturating_add(units).saturating_add(quantum),

@@ -22,7 +22,7 @@ enum Waiting<'a> {
 /// division comes out the same (S-GANG §Use Case).
 ///
 /// What `rivals` are owed is left free for them: like the floor of a gang that waits it comes out of what others have above
-/// theirs, so that neither ever waits for pods that nobody needs to have.
+/// theirs, so that neither ever waits for surplus pods.
 ///
 /// Where tasks of several shapes compete, what runs decides which of a gang's pods is next, and that may decide who else
 /// still fits. So it goes on as if what came out did run, until that changes nothing: a choice is a fixed point.

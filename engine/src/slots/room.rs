@@ -24,7 +24,7 @@ impl Resources<'_> {
 pub(super) struct Room(pub(super) Line);
 
 impl Room {
-    /// How many of `pods` pods that request `line` each fit. What nobody asks for may be owed.
+    /// How many of `pods` pods that request `line` each fit. What is not asked for may be owed.
     pub(super) fn fitting(&self, line: &Line, pods: u32) -> u32 {
         let mut fitting = i128::from(pods);
         for (left, requested) in self.0.iter().zip(line).filter(|(_, requested)| **requested > 0) {

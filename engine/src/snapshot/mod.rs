@@ -57,7 +57,7 @@ use crate::time::Timestamp;
 
 /// Everything a decision is made from.
 ///
-/// Namespaces and nodes are shared with whoever keeps the index, so taking a snapshot copies pointers, not pods.
+/// Namespaces and nodes are shared with the index, so taking a snapshot copies pointers, not pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// When it was taken; the engine's only notion of "now".
@@ -66,7 +66,7 @@ pub struct Snapshot {
     pub settings: Settings,
     /// Whether quotas may rise into what is free.
     pub grant_gate: GrantGate,
-    /// Whether anything may be taken from anybody on the strength of what is seen.
+    /// Whether the view allows quotas to shrink and pods to be evicted.
     pub reclaim_gate: ReclaimGate,
     /// The targets that the ledger holds; none where it holds none.
     pub targets: Option<Arc<Targets>>,

@@ -22,7 +22,7 @@ pub struct Pod {
     pub name: PodName,
     /// What it requests and where it may run.
     pub shape: Arc<Shape>,
-    /// Whom it belongs to.
+    /// Its owner and gang.
     pub ties: Arc<Ties>,
     /// The node that it is bound to.
     pub node: Option<NodeName>,
@@ -34,11 +34,11 @@ pub struct Pod {
     pub created: Timestamp,
     /// When its containers first started, as the kubelet reported.
     pub started: Option<Timestamp>,
-    /// When it has to be gone, once somebody asked for its deletion.
+    /// When it has to be gone, once its deletion was requested.
     pub deletion: Option<Timestamp>,
     /// How many seconds it was given to end when its deletion was asked for; 0 also where that has not been seen yet.
     pub deletion_seconds: u32,
-    /// Whether it was evicted, by whomever: then it leaves for somebody else, and not because its owner let it go.
+    /// Whether it was evicted, by Quotient or another client: then its owner did not delete it.
     pub evicted: bool,
     /// Since when it does not get on: reported unschedulable while it has no node, not Ready once it has one.
     /// `None` for a pod that is Ready or of which the scheduler has said nothing yet.
@@ -104,7 +104,7 @@ impl Pod {
         self.stuck.or_else(|| self.unheard_from().filter(|from| *from <= now))
     }
 
-    /// Its controller; without one nobody recreates it.
+    /// Its controller; without one it is not recreated.
     pub fn owner(&self) -> Option<&OwnerUid> {
         self.ties.owner.as_ref().map(|owner| &owner.uid)
     }

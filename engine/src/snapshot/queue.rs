@@ -19,7 +19,7 @@ pub struct Queue {
     pub name: Arc<str>,
     /// When it was created: the oldest in a namespace governs it.
     pub created: Timestamp,
-    /// Its weight among its siblings; 0 receives only what nobody else wants.
+    /// Its weight among its siblings; 0 receives only what no sibling demands.
     pub weight: u32,
     /// Its standing claim: demand of the resources that it names is at least this, used or not. Everything else is
     /// observed. A parent demands what its children demand.

@@ -12,7 +12,7 @@ pub struct Quota {
     pub hard: Bounds,
     /// `status.hard`: what admission enforces. Empty until the quota controller has filled it in.
     pub enforced: Bounds,
-    /// Whether we wrote it. Somebody else's of the same name is taken over where a Queue governs the namespace, and
+    /// Whether we wrote it. A foreign one of the same name is taken over where a Queue governs the namespace, and
     /// elsewhere it says nothing.
     pub ours: bool,
     /// What the ledger says was granted; none where there is no ledger, or no entry in it. Then `hard` is what was granted.
@@ -26,7 +26,7 @@ pub struct Quota {
     pub charged: Bounds,
     /// Whether it does not bear the stamp of what was granted, so that it has to be written whatever it says.
     pub unstamped: bool,
-    /// Whether somebody else changed or deleted it since it was written under the ledger, as far as its stamp tells. A quota
+    /// Whether another writer changed or deleted it since it was written under the ledger, as far as its stamp tells. A quota
     /// that was granted and never created counts as deleted.
     pub drifted: bool,
     /// The Queue that its only owner reference names. Garbage collection deletes the quota once that Queue is gone.
@@ -39,7 +39,7 @@ impl Quota {
         self.all().filter_map(|bounds| bounds.get(resource)).max().unwrap_or_default()
     }
 
-    /// The most of `resource` that was granted and may be in force: the ceiling without what somebody else wrote.
+    /// The most of `resource` that was granted and may be in force: the ceiling without what another writer wrote.
     pub fn own_ceiling(&self, resource: &Resource) -> Amount {
         let Some(granted) = &self.granted else { return self.ceiling(resource) };
         [granted, &self.unconfirmed]
@@ -65,7 +65,7 @@ impl Quota {
     }
 
     fn all(&self) -> impl Iterator<Item = &Bounds> {
-        // What was granted may be landing whatever somebody else has made of it.
+        // What was granted may be landing whatever another writer has made of it.
         [&self.hard, &self.enforced, &self.unconfirmed].into_iter().chain(&self.granted)
     }
 

@@ -1,4 +1,4 @@
-//! Whether anything may be taken from anybody.
+//! Whether quotas may shrink and pods may be evicted.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub enum ReclaimGate {
     Allowed,
     /// It is, but for evictions that a lowered quota has to follow up: no quota has been seen to take effect lately, and why.
     EvictionsWait(Reason),
-    /// It is not, and why; whoever is short because of that says so.
+    /// It is not, and why; queues that are starved because of that say so.
     Held(Reason),
 }
 

@@ -16,7 +16,7 @@ pub struct Settings {
     /// The resources to govern; empty for cpu, memory and every extended resource found on a node.
     pub resources: BTreeSet<Resource>,
     /// What an autoscaler may still add to the cluster: it counts in the capacity, and pods that wait for nodes
-    /// evict nobody for a while.
+    /// evict no pod for a while.
     pub expandable: Amounts,
     /// Whose pods may be victims of an ask of a certain priority.
     pub victim_priority: VictimPriority,

@@ -36,10 +36,10 @@ impl LeftOut {
     }
 }
 
-/// Whom a pod belongs to; shared by all pods of the same owner.
+/// The owner and gang of a pod; shared by all pods of the same owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ties {
-    /// Its controller; without one nobody recreates it.
+    /// Its controller; without one it is not recreated.
     pub owner: Option<Workload>,
     /// The gang that it is a member of.
     pub gang: Option<Gang>,
@@ -52,6 +52,6 @@ pub struct Ties {
 pub struct Gang {
     /// Its name within the namespace.
     pub name: GangName,
-    /// How many members have to run for the gang to be of use. Zero while that is not known: then it binds nobody.
+    /// How many members have to run for the gang to be of use. Zero while that is not known: then it binds no pod.
     pub min_available: u32,
 }

@@ -11,7 +11,7 @@ use crate::reason::Reason;
 /// How the size of an owner is said, and what became of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
-    /// The object in whose spec it stands; none where nobody knows, so that it cannot be changed.
+    /// The object in whose spec it stands; none where it is unknown, so that it cannot be changed.
     pub setter: Option<Setter>,
     /// What stands there: replicas, or a Job's parallelism.
     pub written: u32,

@@ -7,7 +7,7 @@ use crate::names::{Namespace, QueueName};
 use crate::plan::{Reach, Stall};
 use crate::snapshot::{Acceptance, NamespaceState, Queue, ReclaimFrom, Snapshot};
 
-/// Sorts the Queues into a tree; whoever has no place in it is told why and disturbs nobody.
+/// Sorts the Queues into a tree. A Queue without a place in it is stalled, with a reason, and harms no other.
 ///
 /// The oldest leaf of a namespace governs it. An invalid oldest one is not replaced by the next: two
 /// administrators disagreeing about a namespace must not change its share by one of them making a typing error.
@@ -79,7 +79,7 @@ fn path<'a>(name: &'a QueueName, known: &'a BTreeMap<QueueName, (&Namespace, &Qu
 
 /// The queues whose chain of parents ends well; the others are stalled.
 ///
-/// Iterative, each queue looked at once: chains may be as long as somebody likes.
+/// Iterative, each queue looked at once: chains may be of any length.
 fn place<'a>(
     snapshot: &Snapshot,
     known: &'a BTreeMap<QueueName, (&Namespace, &Queue)>,

@@ -1,4 +1,4 @@
-//! The tree of queues: who takes a share from whom, and who cannot.
+//! The tree of queues: which queue takes a share from which parent, and which cannot.
 //!
 //! ```text
 //!            the cluster
@@ -59,7 +59,7 @@ impl Branch<'_> {
         self.queue.children.is_none()
     }
 
-    /// Its limit on `resource`, whoever set it, or more than anything.
+    /// Its limit on `resource`, its own or of a parent, or more than anything.
     pub(crate) fn limit(&self, resource: &Resource) -> Amount {
         let own = self.queue.limit.get(resource);
         let foreign = self.foreign.and_then(|foreign| foreign.get(resource));

@@ -176,7 +176,7 @@ fn seen<'a>(quota: &'a Quota, (hard, enforced): &'a (Bounds, Bounds)) -> Seen<'a
 }
 
 impl Leader {
-    /// Decides on `snapshot` and writes the ledger. None if somebody else wrote it in between.
+    /// Decides on `snapshot` and writes the ledger. None if another writer wrote it in between.
     pub(crate) fn decide(
         &mut self,
         cluster: &mut Cluster,

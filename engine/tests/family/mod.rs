@@ -1,4 +1,4 @@
-//! Families: those among whom one hand divides.
+//! Families: queues among which one parent divides.
 
 use quotient_engine::amounts::Resource;
 use quotient_engine::plan::Plan;

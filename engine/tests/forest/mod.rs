@@ -21,7 +21,7 @@ pub(crate) struct Branch {
     pub(crate) children: Vec<Branch>,
 }
 
-/// Everything there is to share, and everybody who shares it.
+/// Everything there is to share, and every queue that shares it.
 #[derive(Clone)]
 pub(crate) struct Forest {
     pub(crate) capacity: Amounts,

@@ -24,7 +24,7 @@ pub(crate) struct Chronicle {
 #[derive(Debug, Default)]
 struct Since {
     capacity: Amounts,
-    /// What everybody asks for: pods that prove of no use, or of use after all, ask for less or more in their time.
+    /// What each asks for: pods that prove of no use, or of use after all, ask for less or more in their time.
     demand: BTreeMap<QueueName, Amounts>,
     /// The pods that were there at the beginning.
     old: BTreeSet<PodUid>,
@@ -77,8 +77,8 @@ impl Chronicle {
             eprint!("{}", tell_step(self.steps, &before, &decided));
         }
         laws::same_plan_on_shuffled_input(&before, &decided, self.steps)?;
-        laws::nobody_takes_from_itself(&decided)?;
-        laws::nobody_is_taken_below_a_guarantee(&before, &decided)?;
+        laws::no_queue_takes_from_itself(&decided)?;
+        laws::no_queue_falls_below_a_guarantee(&before, &decided)?;
         if settled {
             laws::while_victims_leave_no_other_goes(&before, &decided)?;
         }
@@ -117,7 +117,7 @@ impl Chronicle {
         since.evict(before, decided).map_err(TestCaseError::fail)?;
         let still: BTreeSet<&PodUid> = pods(&advanced.snapshot).map(|(_, pod)| &pod.uid).collect();
         if pods(before).any(|(_, pod)| !still.contains(&pod.uid) && !self.evicted.contains(&pod.uid)) {
-            // Somebody else made room.
+            // Another plan made room.
             *since = Since::default();
             return Ok(());
         }
@@ -161,7 +161,7 @@ impl Since {
         loan.map(|loan| self.lent.remove(loan)).is_some()
     }
 
-    /// Notes who loses what, and for whom; says if somebody loses what he was given.
+    /// Notes which queue loses what for which; says if one loses what it was given.
     fn evict(&mut self, before: &Snapshot, decided: &Plan) -> Result<(), String> {
         // A gang goes as a whole, and its queue may have a part of that again.
         let of_gangs: BTreeSet<&PodUid> =

@@ -91,7 +91,7 @@ fn moved(one: &Plan, other: &Plan) -> String {
 /// queues their targets, else a pod as a whole.
 ///
 /// Where there are limits and fences, what a queue holds may be out of reach.
-pub(crate) fn nobody_starves_beside_plenty(world: &Snapshot, decided: &Plan) -> Checked {
+pub(crate) fn no_queue_starves_beside_plenty(world: &Snapshot, decided: &Plan) -> Checked {
     let starved = |queue: &&QueuePlan| !queue.is_parent && queue.starved == Some(Reason::NothingToEvict);
     let mut lacking = Amounts::new();
     decided.queues.values().filter(starved).for_each(|queue| lacking.add_all(&not_granted(queue)));
@@ -304,8 +304,8 @@ fn held(
     leaves(decided).map(|(name, _)| hold(name)).sum()
 }
 
-/// Whoever loses a pod is not who it goes for.
-pub(super) fn nobody_takes_from_itself(decided: &Plan) -> Checked {
+/// The queue that loses a pod is not the beneficiary.
+pub(super) fn no_queue_takes_from_itself(decided: &Plan) -> Checked {
     for eviction in decided.evictions.iter().chain(&decided.waiting) {
         prop_assert!(eviction.beneficiary.as_ref() != Some(&eviction.queue), "{:?}", eviction);
     }
@@ -313,7 +313,7 @@ pub(super) fn nobody_takes_from_itself(decided: &Plan) -> Checked {
 }
 
 /// Evictions leave a queue what it is guaranteed and deserves of every resource that is taken from it.
-pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Plan) -> Checked {
+pub(super) fn no_queue_falls_below_a_guarantee(settled: &Snapshot, decided: &Plan) -> Checked {
     let mut taken: BTreeMap<&QueueName, Vec<&Eviction>> = BTreeMap::new();
     for eviction in &decided.evictions {
         taken.entry(&eviction.queue).or_default().push(eviction);

@@ -17,7 +17,7 @@ pub(crate) use beginning::beginning;
 pub(crate) use chronicle::Chronicle;
 pub(crate) use event::{Event, event};
 pub(crate) use happen::happen;
-pub(crate) use laws::{nobody_starves_beside_plenty, runnable};
+pub(crate) use laws::{no_queue_starves_beside_plenty, runnable};
 use tell::tell_event;
 pub(crate) use tell::{tell, tell_step};
 
@@ -25,7 +25,7 @@ pub(crate) use tell::{tell, tell_step};
 #[derive(Clone, Debug)]
 pub(crate) struct Episode {
     pub(crate) event: Event,
-    /// For every step whether its quotas were in force before anybody was evicted.
+    /// For every step whether its quotas were enforced before any eviction.
     pub(crate) steps: Vec<bool>,
 }
 

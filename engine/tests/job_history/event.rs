@@ -15,7 +15,7 @@ pub(crate) enum Event {
     Deleted(usize),
     /// A running pod of a QueueJob ends well.
     Succeeded(usize),
-    /// A running pod of a QueueJob is deleted by somebody.
+    /// A running pod of a QueueJob is deleted by a person.
     PodDeleted(usize),
     /// A Deployment of pods of one cpu comes, or has another size.
     Scaled { queue: usize, replicas: u32 },

@@ -180,7 +180,7 @@ impl World {
         Ok((plan, rests))
     }
 
-    /// Whoever may run a pod may run as many as its gang needs, of every task.
+    /// A gang that may run a pod may run as many as it needs, of every task.
     fn gangs_are_whole(settled: &Snapshot, plan: &Plan) -> Result<(), TestCaseError> {
         for (name, decided) in &plan.queue_jobs {
             let jobs = &settled.namespaces[&name.namespace].queue_jobs;
@@ -202,7 +202,7 @@ impl World {
     }
 
     /// Without further events, but that pods end well, all come to their end that can run at all.
-    pub(crate) fn everybody_ends(&mut self) -> Result<(), TestCaseError> {
+    pub(crate) fn all_end(&mut self) -> Result<(), TestCaseError> {
         for node in self.snapshot.nodes.values_mut() {
             Arc::make_mut(node).counts = true;
         }

@@ -32,7 +32,7 @@ impl Ask {
 /// What is served first, and up to where each goes in its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tier {
-    /// What cannot be taken from anybody.
+    /// What cannot be taken from any queue.
     Held,
     /// Guarantees.
     Floors,

@@ -1,4 +1,4 @@
-//! Quanta by the definition: one after the other, each to whoever stands lowest with it.
+//! Quanta by the definition: one after the other, each to the claimant that stands lowest with it.
 
 use quotient_engine::shares::Claim;
 

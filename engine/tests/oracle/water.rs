@@ -5,7 +5,7 @@ use super::{Ask, Tier};
 
 /// The exact shares of `quanta`.
 ///
-/// In the tier where the quanta run out, everybody with a weight has clamp(ground + λ·weight) between where the
+/// In the tier where the quanta run out, each with a weight has clamp(ground + λ·weight) between where the
 /// tier starts and ends for it; λ makes the sum right. The weightless divide what those leave.
 pub(crate) fn shares(quanta: i128, asks: &[Ask]) -> Vec<Fraction> {
     let tier = Tier::of(quanta, asks);

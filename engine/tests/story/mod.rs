@@ -70,8 +70,8 @@ pub(crate) fn play(scenario: &str) -> String {
         told.push_str(&print(step, &plan, &advanced.started));
         let moves = !plan.queue_jobs.is_empty() && !advanced.rests(&settled);
         snapshot = advanced.snapshot;
-        let nobody_goes = plan.evictions.is_empty() && plan.shortened.is_empty() && plan.scalings.is_empty();
-        if !moves && nobody_goes && advanced.started.is_empty() {
+        let is_still = plan.evictions.is_empty() && plan.shortened.is_empty() && plan.scalings.is_empty();
+        if !moves && is_still && advanced.started.is_empty() {
             let Some(then) = then.next() else { return told };
             told.push_str(&then.announcement());
             then.happen(&mut snapshot);

@@ -56,21 +56,21 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
         writeln!(told, "  {name} has no share: {}: {}", stall.reason, stall.message).unwrap();
     }
     for eviction in &plan.evictions {
-        let whom =
-            eviction.beneficiary.as_ref().map_or("nobody in particular", |queue| queue.namespace.as_str());
+        let gainer =
+            eviction.beneficiary.as_ref().map_or("no queue in particular", |queue| queue.namespace.as_str());
         writeln!(
             told,
-            "  evict {}/{} for {whom}: {}",
+            "  evict {}/{} for {gainer}: {}",
             eviction.pod.namespace, eviction.pod.name, eviction.reason
         )
         .unwrap();
     }
     for eviction in &plan.withheld {
-        let whom =
-            eviction.beneficiary.as_ref().map_or("nobody in particular", |queue| queue.namespace.as_str());
+        let gainer =
+            eviction.beneficiary.as_ref().map_or("no queue in particular", |queue| queue.namespace.as_str());
         writeln!(
             told,
-            "  would evict {}/{} for {whom}: {}",
+            "  would evict {}/{} for {gainer}: {}",
             eviction.pod.namespace, eviction.pod.name, eviction.reason
         )
         .unwrap();
@@ -81,8 +81,8 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
         if again.reason == Reason::ForceDeleted {
             writeln!(told, "  delete {namespace}/{name} without grace").unwrap();
         } else {
-            let whom = again.beneficiary.as_ref().unwrap();
-            writeln!(told, "  evict {namespace}/{name} again for {}, with {grace} s", whom.namespace)
+            let gainer = again.beneficiary.as_ref().unwrap();
+            writeln!(told, "  evict {namespace}/{name} again for {}, with {grace} s", gainer.namespace)
                 .unwrap();
         }
     }
@@ -123,8 +123,8 @@ fn scaled(scaling: &Scaling) -> String {
         write!(told, " of {former}").unwrap();
     }
     if !scaling.beneficiaries.is_empty() {
-        let whom: Vec<String> = scaling.beneficiaries.iter().map(who).collect();
-        write!(told, " for {}", whom.join(", ")).unwrap();
+        let gainers: Vec<String> = scaling.beneficiaries.iter().map(who).collect();
+        write!(told, " for {}", gainers.join(", ")).unwrap();
     }
     if !scaling.pods.is_empty() {
         let pods: Vec<&str> = scaling.pods.iter().map(|pod| pod.name.as_str()).collect();

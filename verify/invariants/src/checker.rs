@@ -109,7 +109,7 @@ impl InvariantChecker {
         &self.evicted
     }
 
-    /// How many of them had been let in: those that came while no quota was enforced were nobody's to refuse.
+    /// How many of them had been let in: no quota could reject those that came while none was enforced.
     pub fn evicted_of_admitted(&self) -> usize {
         self.evicted.difference(&self.strays).count()
     }

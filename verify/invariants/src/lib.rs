@@ -1,6 +1,6 @@
 //! The judge: what Quotient promises, checked from the API server's side.
 //!
-//! It is told every write that an API server carried out, whoever asked for it, keeps the objects that matter, and says
+//! It is told every write that an API server carried out, keeps the objects that matter, and says
 //! which promise a write breaks. It knows nothing of the operator's reasons, and shares no code with it: it sums up requests as
 //! Kubernetes does, with an arithmetic of its own. The same judge serves an API server in the process of a test and the audit log of a real one.
 //!

@@ -52,7 +52,7 @@ pub enum Invariant {
     ReclaimsEnd,
     /// A gated pod that has room in what the ledger grants is let in within 75 s; within eleven minutes after a change of leaders.
     GatesOpen,
-    /// Nobody lacks what he deserves without a reason in his conditions, once everything rests.
+    /// No queue lacks what it deserves without a reason in its conditions, once everything rests.
     SharesArrive,
 }
 

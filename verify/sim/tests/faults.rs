@@ -68,7 +68,7 @@ fn a_crash_before_a_write_loses_it_and_one_after_does_not() {
 }
 
 #[test]
-fn a_lost_reply_is_a_write_that_nobody_heard_of() {
+fn a_lost_reply_is_a_write_without_an_answer() {
     for what in [What::ReplyLost, What::ReplyReset, What::ReplyError(504), What::ReplyError(500)] {
         let (world, trace) = newcomer(vec![OperatorOptions::default().fault(Fault::on(eviction(), what))]);
         let [record] = hit(&trace, "Reply")[..] else { panic!("{}", trace.text()) };
@@ -98,7 +98,7 @@ fn refusals_and_broken_connections_change_nothing() {
 }
 
 #[test]
-fn a_delayed_write_arrives_although_nobody_waits_for_it() {
+fn a_delayed_write_arrives_although_its_client_is_gone() {
     let quota = Match { kind: Some(Kind::ResourceQuota), verb: Some(Verb::Patch), ..Match::default() };
     let delay = What::Delay(Duration::from_secs(20));
     let (_, trace) = newcomer(vec![OperatorOptions::default().fault(Fault::on(quota, delay))]);

@@ -167,7 +167,7 @@ fn capacity_that_comes_back_was_never_gone() {
 #[test]
 fn capacity_that_stays_away_is_believed_in_the_end() {
     let mut world = World::new(5);
-    // Nobody has pods: those of a lost node would keep their room.
+    // No queue has pods: those of a lost node would keep their room.
     Workload { later: Vec::new(), ..workload::two_queues() }.build(&world);
     world.start(OperatorOptions::default());
     world.at(seconds(60), human(Call::delete(Key::new(Kind::Node, "", "node-1"), json!({}))));
@@ -184,7 +184,7 @@ fn capacity_that_stays_away_is_believed_in_the_end() {
 
 /// The newcomer comes while nothing is heard of pods.
 #[test]
-fn nobody_is_evicted_on_the_strength_of_an_old_view() {
+fn no_pod_is_evicted_because_of_an_old_view() {
     let blind = |verb| Match {
         kind: Some(Kind::Pod),
         verb: Some(verb),
@@ -228,7 +228,7 @@ fn a_quota_that_is_edited_every_ten_seconds_is_put_right_every_thirty() {
     let changed = changed(&trace, seconds(60));
     let repairs = changed.iter().filter(|what| what.ends_with("quota in team-1")).count();
     assert!((6..=8).contains(&repairs), "{changed:?}");
-    // What came in meanwhile is more than the cluster has and leaves again; nobody else is touched.
+    // What came in meanwhile is more than the cluster has and leaves again; no other pod is touched.
     assert!(changed.iter().all(|what| what.ends_with("in team-1")), "{changed:?}");
     let running =
         |record: &&Record| record.before.as_ref().is_some_and(|pod| pod["status"]["phase"] == "Running");
@@ -246,7 +246,7 @@ fn a_quota_that_is_edited_every_ten_seconds_is_put_right_every_thirty() {
 }
 
 #[test]
-fn a_quota_that_is_deleted_is_there_again_and_costs_nobody_a_pod() {
+fn a_quota_that_is_deleted_is_there_again_and_costs_no_pod() {
     let mut world = at_rest(OperatorOptions::default());
     for namespace in ["team-1", "team-2"] {
         world.at(seconds(60), human(Call::delete(quota(namespace), json!({}))));
@@ -254,12 +254,12 @@ fn a_quota_that_is_deleted_is_there_again_and_costs_nobody_a_pod() {
     world.run_for(seconds(62));
     assert!(world.get(Kind::ResourceQuota, "team-1", "quotient").is_some());
     world.run_for(seconds(200));
-    // What came in while it was open stays pending: there is no room on the nodes, and nobody is short.
+    // What came in while it was open stays pending: there is no room on the nodes, and no queue is starved.
     assert_eq!(world.running("team-1", "cpu"), "3");
     assert_eq!(world.running("team-2", "cpu"), "6");
 }
 
-/// No rights in one namespace: the others go on, and nobody is stormed.
+/// No rights in one namespace: the others go on, without a storm of requests.
 #[test]
 fn a_namespace_without_rights_stops_no_other() {
     let forbidden =

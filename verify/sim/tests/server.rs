@@ -43,7 +43,7 @@ fn evict(name: &str, options: &Value) -> Call {
 fn a_quota_bounds_what_its_status_says_and_is_charged_at_once() {
     let mut world = world();
     world.create(Kind::ResourceQuota, build::quota("a", "quotient", &json!({"requests.cpu": "3"})));
-    // Not in force yet: nobody is refused.
+    // Not enforced yet: no pod is rejected.
     assert!(ask(&world, &pod("early", "2")).is_ok());
     world.run_for(Duration::from_secs(5));
     let used =

@@ -1,4 +1,4 @@
-//! What has happened before the first step: owners have created the pods that nobody keeps them from.
+//! What has happened before the first step: owners have created the pods that nothing keeps them from.
 //!
 //! Manifests describe a cluster at rest. Where a quota stands, an owner has as many pods as it admits; where no Queue
 //! is, as many as it wants. In a namespace that has a Queue but no quota yet, it waits for the first step: the Queue

@@ -1,4 +1,4 @@
-//! Why a pod goes or stays, and why nobody goes for a queue, as sentences.
+//! Why a pod is evicted or kept, and why none is evicted for a queue, as sentences.
 
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
@@ -58,7 +58,7 @@ pub(super) fn why_withheld(eviction: &Eviction, plan: &Plan) -> String {
 }
 
 /// Why no pod is evicted for what `queue` lacks, for people; none if it lacks nothing, or pods are evicted for all of it.
-pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Option<String> {
+pub(super) fn why_none(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Option<String> {
     let why = match queue.starved? {
         Reason::WaitingForPreemption | Reason::WaitingForQuota => return None,
         reason => {
@@ -105,9 +105,9 @@ pub(super) fn how_scaled(scaling: &Scaling) -> String {
         text.push_str(&former.to_string());
     }
     if !scaling.beneficiaries.is_empty() {
-        let whom: Vec<String> = scaling.beneficiaries.iter().map(ToString::to_string).collect();
+        let gainers: Vec<String> = scaling.beneficiaries.iter().map(ToString::to_string).collect();
         text.push_str(" for ");
-        text.push_str(&whom.join(", "));
+        text.push_str(&gainers.join(", "));
     }
     if !scaling.pods.is_empty() {
         let pods: Vec<&str> = scaling.pods.iter().map(|pod| pod.name.as_str()).collect();

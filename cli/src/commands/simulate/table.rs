@@ -6,7 +6,7 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::{PodId, QueueJobPlan, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 
-use super::sentence::{how_scaled, why, why_again, why_it_waits, why_kept, why_nobody, why_withheld};
+use super::sentence::{how_scaled, why, why_again, why_it_waits, why_kept, why_none, why_withheld};
 use super::steps::{Simulation, Step};
 use super::{pod_name, tree, unmet};
 use crate::output::{Cell, Colour, Style, align, titles};
@@ -131,7 +131,7 @@ fn sections(step: &Step, explain: bool) -> [Vec<Vec<Cell>>; 10] {
     // The leaves that are short and for which no pod is evicted; their parents are short only through them.
     let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
     let short = leaves.filter_map(|(name, queue)| {
-        Some(line("short", Notice, name.to_string(), why_nobody(name, queue, plan)?))
+        Some(line("short", Notice, name.to_string(), why_none(name, queue, plan)?))
     });
     // What keeps the QueueJobs that wait from running.
     let jobs = plan.queue_jobs.iter();

@@ -2,7 +2,7 @@
 //!
 //! A model of kube-scheduler that knows resources, selectors, required affinity and taints. What it does not know
 //! (spread, volumes, pod affinity) it cannot mistake for a reason to evict: a pod that the model sees room for evicts
-//! nobody.
+//! no pod.
 
 mod room;
 mod score;

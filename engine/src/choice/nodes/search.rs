@@ -179,20 +179,18 @@ impl<'a> Search<'a> {
     /// What is known of the costs for `shape` where the pods of `group` may go, and the nodes that are to be looked at again.
     pub(in crate::choice) fn costs(&mut self, group: Group, shape: &Shape) -> (Costs<'a>, BTreeSet<At>) {
         let nodes = self.on_node.len();
-        let (mut costs, to_look_at) = match self.costs.remove(&(group, std::ptr::from_ref(shape))) {
-            Some(costs) => {
+        let (mut costs, to_look_at) =
+            if let Some(costs) = self.costs.remove(&(group, std::ptr::from_ref(shape))) {
                 let changed = self.changed.iter().skip(costs.seen).copied().collect();
                 (costs, changed)
-            }
-            None => {
+            } else {
                 self.known = self.known.saturating_add(nodes);
                 if self.known > MOST_COSTS {
                     self.forget();
                     self.known = nodes;
                 }
                 (Costs::default(), (0..nodes).collect())
-            }
-        };
+            };
         costs.seen = self.changed.len();
         (costs, to_look_at)
     }

@@ -30,7 +30,7 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
             let (namespace, name) = path.split_once('/').unwrap_or((path, path));
             QueueName::new(namespace, name)
         }),
-        children: words.value("children").map(|whom| match whom {
+        children: words.value("children").map(|children| match children {
             "Same" => Acceptance::Same,
             "All" => Acceptance::All,
             labelled => {

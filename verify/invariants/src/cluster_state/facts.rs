@@ -232,7 +232,7 @@ fn parent(queue: &Value) -> Option<(String, String)> {
     Some((namespace.unwrap_or_default(), text(queue, "/spec/parentRef/name")?))
 }
 
-/// Nodes also offer what nobody shares out.
+/// Nodes also offer what is not shared out.
 fn governed(allocatable: &Amounts) -> Amounts {
     let is_shared = |name: &str| {
         name != "pods" && !name.starts_with("ephemeral-storage") && !name.starts_with("hugepages-")

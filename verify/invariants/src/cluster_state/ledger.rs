@@ -1,4 +1,4 @@
-//! The ledger as it is stored: what is granted and owed to whom, and what of it is a loan.
+//! The ledger as it is stored: what is granted and owed to each queue, and what of it is a loan.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;

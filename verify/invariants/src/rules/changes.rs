@@ -21,14 +21,14 @@ struct Change {
     squeeze: Amounts,
     /// What live pods of the namespace have given up.
     given_up: Amounts,
-    /// Whether somebody has changed or deleted its quota.
+    /// Whether its quota was edited or deleted.
     quota: bool,
     /// Whether it is about the spec of a Queue.
     queue: bool,
 }
 
 impl Changes {
-    /// Notes what a write of somebody else did: `capacity` and `held` were capacity and
+    /// Notes what a write of another client did: `capacity` and `held` were capacity and
     /// what all occupied, `live` the live pods of its
     /// namespace.
     pub(crate) fn note(
@@ -51,7 +51,7 @@ impl Changes {
         }
     }
 
-    /// Forgets what everybody knows by now.
+    /// Forgets what every watch has shown by now.
     pub(crate) fn forget_before(&mut self, at: i64) {
         while self.recent.front().is_some_and(|change| change.at < at) {
             self.recent.pop_front();
@@ -63,17 +63,17 @@ impl Changes {
         sum(self.recent.iter().map(|change| &change.squeeze))
     }
 
-    /// Whether somebody has changed the quota of a namespace.
+    /// Whether the quota of a namespace was edited.
     pub(crate) fn of_quota(&self, namespace: &str) -> bool {
         self.recent.iter().any(|change| change.quota && change.namespace == namespace)
     }
 
-    /// Whether somebody has changed the spec of a Queue.
+    /// Whether the spec of a Queue was edited.
     pub(crate) fn of_queues(&self) -> bool {
         self.recent.iter().any(|change| change.queue)
     }
 
-    /// Whether somebody has changed the spec of a Queue of the namespace, or one in a namespace with parents.
+    /// Whether the spec of a Queue of the namespace was edited, or one in a namespace with parents.
     pub(crate) fn of_queues_above(&self, truth: &ClusterState, namespace: &str) -> bool {
         let has_parents = |namespace: &str| {
             let place = truth.places.get(namespace);

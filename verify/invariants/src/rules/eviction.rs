@@ -67,7 +67,7 @@ fn is_too_much(judge: &InvariantChecker, write: &Write<'_>, place: &Place, pod: 
     let namespace = write.namespace;
     let mut live = place.live();
     live.add_all(&judge.changes.given_up(namespace));
-    // Somebody has just opened the door that was shut.
+    // A quota that was enforced has just been opened.
     let opened = judge.opened.get(namespace);
     let by_operator = opened.is_some_and(|at| write.at.saturating_sub(*at) < judge.tolerance.under_way);
     if judge.changes.of_quota(namespace) || by_operator {

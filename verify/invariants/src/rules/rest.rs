@@ -1,4 +1,4 @@
-//! What has to be true once everything rests: shares add up, quotas say them, and whoever lacks something knows why.
+//! What has to be true once everything rests: shares add up, quotas say them, and a queue that lacks something says why.
 
 use crate::amounts::{Amount, Amounts, Resource};
 
@@ -52,7 +52,7 @@ fn holds_the_limit(of: &str, place: &Place, queue: &QueueFacts) -> Option<(Invar
 fn of_queue(of: &str, place: &Place, queue: &QueueFacts, target: &Amounts) -> Vec<(Invariant, String)> {
     let mut found = Vec::new();
     let Some(deserved) = &queue.deserved else {
-        return vec![(Invariant::SharesArrive, format!("{of}: nobody has told it its share"))];
+        return vec![(Invariant::SharesArrive, format!("{of}: its status has no share"))];
     };
     let QueueFacts { allocated, preempting, .. } = queue;
     let missing = deserved.max(target).less(allocated);

@@ -27,8 +27,8 @@ pub(crate) fn eviction(
     let is_exceeded = !judge.truth.held().fits_in(&judge.truth.capacity());
     let others = judge.truth.places.keys().filter(|namespace| *namespace != write.namespace);
     let mut gainers = others.filter_map(|namespace| judge.truth.restraint(namespace, at));
-    let is_for_nobody = !gainers.any(Restraint::evicts) && !is_exceeded && queue.limit.is_empty();
-    is_for_nobody.then(|| (Invariant::Restrained, format!("{of}: every queue that could gain is restrained")))
+    let is_for_none = !gainers.any(Restraint::evicts) && !is_exceeded && queue.limit.is_empty();
+    is_for_none.then(|| (Invariant::Restrained, format!("{of}: every queue that could gain is restrained")))
 }
 
 /// The promises that a write of a quota breaks: in a queue in mode Observe, or in a paused one that it restricts more.

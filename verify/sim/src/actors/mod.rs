@@ -3,7 +3,7 @@
 //! Each is a work queue as in the real ones: a change puts what it concerns on the agenda, after a while that the seed
 //! decides, and the actor then looks at everything anew. One task runs them all, one item after the other; items of the
 //! same millisecond in an order that the seed decides. What an actor asks of the server goes through admission and into
-//! the trace like everybody's requests.
+//! the trace like all requests.
 
 mod agenda;
 mod arrivals;

@@ -52,7 +52,7 @@ impl Actor for NamespaceController {
             hands.delete(object, found, None);
         }
         hands.delete(key, &namespace, None);
-        // Leases that go tell nobody.
+        // Leases that go trigger nothing.
         (!left.is_empty()).then_some(Duration::from_millis(500))
     }
 }

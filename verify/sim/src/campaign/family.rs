@@ -34,7 +34,7 @@ pub enum Family {
     ReplyError,
     /// The connection breaks before the server hears of it.
     Reset,
-    /// Nobody hears of it, and nobody answers.
+    /// It never arrives, and no answer comes.
     Lost,
     /// It arrives when the operator has long given up on it.
     Late,
@@ -70,19 +70,19 @@ pub enum Family {
     Gone(Watched),
     /// A watch breaks.
     Broken(Watched),
-    /// Somebody deletes the loser's quota.
+    /// A person deletes the loser's quota.
     QuotaDeleted,
-    /// Somebody raises it.
+    /// A person raises it.
     QuotaRaised,
-    /// Somebody lowers it to nothing.
+    /// A person lowers it to nothing.
     QuotaLowered,
-    /// Somebody deletes the Lease.
+    /// A person deletes the Lease.
     LeaseDeleted,
     /// A person deletes the ledger.
     LedgerDeleted,
-    /// Somebody spoils the ledger.
+    /// A person spoils the ledger.
     LedgerSpoiled,
-    /// Somebody writes nonsense into a Queue's status.
+    /// A person writes nonsense into a Queue's status.
     StatusFaked,
     /// The operator's clock jumps by an hour, forward or back.
     Clock(bool),

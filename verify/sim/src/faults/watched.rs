@@ -46,7 +46,7 @@ pub enum WatchWhat {
     /// It arrives so much later, and so does what comes after it on the same watch. Other kinds do not wait: this is
     /// what changes the order between them.
     Delay(Duration),
-    /// From here on the watch is silent, and nobody closes it.
+    /// From here on the watch is silent and stays open.
     Freeze,
     /// Instead of it the watch says 410 and ends.
     Gone,

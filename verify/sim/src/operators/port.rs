@@ -216,25 +216,25 @@ impl Port {
         }
     }
 
-    /// Has the server deal with it when the pause is over, whoever still waits for it then.
+    /// Has the server deal with it when the pause is over, with or without a waiting client.
     async fn held(&self, call: Call, until: Duration) -> Result<Reply, Broken> {
         let (sender, answer) = tokio::sync::oneshot::channel();
         let port = self.clone();
         tokio::spawn(async move {
             tokio::time::sleep_until(port.stage.server().clock().at(until)).await;
-            // Nobody may be waiting any more.
+            // The client may have gone.
             let _ = sender.send(port.deal(call).await);
         });
         answer.await.unwrap_or(Err(Broken::Silent))
     }
 
-    /// Has the server deal with it after `length`, whoever still waits for it then.
+    /// Has the server deal with it after `length`, with or without a waiting client.
     async fn late(&self, call: Call, length: Duration, fault: Name) -> Result<Reply, Broken> {
         let (sender, answer) = tokio::sync::oneshot::channel();
         let port = self.clone();
         tokio::spawn(async move {
             tokio::time::sleep(length).await;
-            // Nobody may be waiting any more.
+            // The client may have gone.
             let _ = sender.send(port.carry_out(&call, Some(&fault)));
         });
         answer.await.map_err(|_| Broken::Silent)

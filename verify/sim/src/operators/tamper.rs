@@ -1,5 +1,5 @@
 //! A layer between an operator and the server by which tests break the operator: to the cluster it is then one that does
-//! something else, and whoever judges has to notice.
+//! something else, and the checker has to notice.
 
 use std::fmt;
 use std::sync::Arc;

@@ -98,7 +98,7 @@ pub fn work(cpu: &str, memory: &str) -> Value {
     })
 }
 
-/// A pod that nobody recreates.
+/// A pod without a controller.
 pub fn pod(namespace: &str, name: &str, spec: &Value) -> Value {
     json!({"metadata": {"namespace": namespace, "name": name, "labels": {"app": name}}, "spec": spec})
 }
@@ -166,7 +166,7 @@ pub fn budget(namespace: &str, app: &str, min_available: impl Into<Value>) -> Va
     })
 }
 
-/// A quota that is somebody's own.
+/// A foreign quota.
 pub fn quota(namespace: &str, name: &str, hard: &Value) -> Value {
     json!({"metadata": {"namespace": namespace, "name": name}, "spec": {"hard": hard}})
 }

@@ -1,4 +1,4 @@
-//! The simulation: one thread, one seed, and time that passes only when everybody waits.
+//! The simulation: one thread, one seed, and time that passes only when every task waits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -144,7 +144,7 @@ impl World {
         }
     }
 
-    /// Reads, or changes behind everybody's back, what the server knows.
+    /// Reads, or changes without an event, what the server knows.
     pub fn state<T>(&self, read: impl FnOnce(&State) -> T) -> T {
         let _guard = self.runtime.enter();
         read(&self.stage.server().state())

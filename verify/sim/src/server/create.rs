@@ -76,7 +76,7 @@ impl State {
         if kind.facts().generation {
             meta.insert("generation".to_owned(), 1.into());
         }
-        // A node says itself what it offers; everybody else's status is somebody else's.
+        // A node says itself what it offers; the status of every other kind is of another writer.
         if kind.facts().status && kind != Kind::Node {
             created.as_object_mut().map(|members| members.remove("status"));
         }

@@ -1,6 +1,6 @@
 //! Pods that quotas have been charged for and that are not stored yet: admission takes time.
 //!
-//! Whoever counts meanwhile does not count them.
+//! A count meanwhile does not include them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

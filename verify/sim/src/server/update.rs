@@ -68,7 +68,7 @@ impl State {
                 set(&mut wanted, "status", found.get("status").cloned());
             }
         }
-        // What nobody may change.
+        // What no client may change.
         for member in ["uid", "name", "namespace", "creationTimestamp", "generation", "resourceVersion"] {
             let kept = found["metadata"].get(member).cloned();
             let meta = object::meta_mut(&mut wanted);

@@ -3,7 +3,7 @@
 use super::{Call, Failure, Kind};
 use crate::trace::Verb;
 
-/// What somebody has put between clients and the store.
+/// A webhook between clients and the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     /// Which verb it is asked about.

@@ -1,7 +1,7 @@
 //! What happened: every request to the API server and every write that it applied, in the order in which it did.
 //!
 //! A trace is the whole outcome of a simulation. It is complete: [`Replay`] turns it back into the state of the cluster
-//! after each record, so whoever judges a run needs nothing else. Two runs of one seed have the same text
+//! after each record, so the checker of a run needs nothing else. Two runs of one seed have the same text
 //! ([`Trace::text`]) byte for byte.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! One request, or one write that nobody asked for.
+//! One request, or one write without a request.
 
 use std::fmt;
 use std::sync::Arc;

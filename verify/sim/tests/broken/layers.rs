@@ -175,7 +175,7 @@ pub(crate) fn is_leaving(pod: &Value) -> bool {
     pod["metadata"]["deletionTimestamp"].is_string()
 }
 
-/// A quota as if nobody had counted what pods are charged.
+/// A quota without a count of what pods are charged.
 pub(crate) fn uncounted(quota: &mut Value) {
     if let Some(status) = quota["status"].as_object_mut() {
         status.remove("used");

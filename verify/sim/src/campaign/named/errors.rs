@@ -103,7 +103,7 @@ pub(super) fn terminating() -> Trial {
         .at(50, merged(Kind::Pod, "team-2", "large-2-0", hold))
         .at(60, deleted(Kind::Namespace, "", "team-2"))
         .at(150, merged(Kind::Pod, "team-2", "large-2-0", free))
-        // Weights 2 and 3. What team-2's pods hold while they end is nobody's, so that one of team-1's goes, too.
+        // Weights 2 and 3. What team-2's pods hold while they end is of no queue, so that one of team-1's goes, too.
         .ends(
             vec![
                 ("team-1", "requests.cpu 3600m, requests.memory 11059Mi"),
@@ -115,7 +115,7 @@ pub(super) fn terminating() -> Trial {
         )
         .heals_after(120)
         .expect("the namespace is gone", |world| world.get(Kind::Namespace, "", "team-2").is_none())
-        .expect("nobody is stormed", |world| {
+        .expect("no storm of requests", |world| {
             let trace = world.trace();
             trace.asked_by("quotient-0").filter(|record| matches!(record.code, 403 | 404)).count() < 40
         })

@@ -28,7 +28,7 @@ fn size((gang, least): (&str, &str)) -> Value {
     json!({GANG_ANNOTATION: gang, GANG_MIN_AVAILABLE_ANNOTATION: least})
 }
 
-/// Two gangs of four, each of which needs two: each could give two. Before anybody goes the first is told to need all.
+/// Two gangs of four, each of which needs two: each could give two. Before any pod goes the first is told to need all.
 pub(super) fn grows_in_the_middle() -> Vec<Trial> {
     let play = Trial::on(&ganged(|number| (if number < 4 { "first" } else { "second" }, "2")));
     let grown = (0..4).fold(play, |play, number| {
@@ -48,7 +48,7 @@ fn stays(world: &World, pod: &str) -> bool {
     pod.is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_null())
 }
 
-/// Sizes that are none: whoever states one is in no gang. And one that cannot be reached: none of it has ever run.
+/// Sizes that are none: a pod that states one is in no gang. And one that cannot be reached: none of it has ever run.
 pub(super) fn of_no_size() -> Vec<Trial> {
     const ODD: [&str; 8] = ["0", "-1", "", "abc", "2.5", "99999999999999999999", "1e3", "NaN"];
     let none = ganged(|number| {
@@ -59,7 +59,7 @@ pub(super) fn of_no_size() -> Vec<Trial> {
     vec![Trial::on(&none), Trial::on(&never), queue_jobs_of_no_size()]
 }
 
-/// QueueJobs that no schema has seen, in a queue that nobody works in.
+/// QueueJobs that no schema has seen, in a queue without pods.
 fn queue_jobs_of_no_size() -> Trial {
     let sizes = [(0, 0), (-1, 2), (2, -1), (2, 3), (0, 5)];
     sizes.iter().enumerate().fold(beside(), |play, (at, (replicas, least))| {

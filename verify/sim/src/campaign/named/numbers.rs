@@ -149,7 +149,7 @@ fn patched(node: &str, patch: Value) -> Act {
     status_merged(Kind::Node, "", node, patch)
 }
 
-/// With a Queue in a namespace of its own, which nobody works in.
+/// With a Queue in a namespace of its own without pods.
 fn bystander(play: Trial, name: &str, spec: &Value) -> Trial {
     let queue = json!({"metadata": {"namespace": name, "name": name}, "spec": spec});
     play.with(Kind::Namespace, build::namespace(name)).with(Kind::Queue, queue)

@@ -99,7 +99,7 @@ impl Trial {
         self
     }
 
-    /// Nobody is blamed for what he cannot know.
+    /// No operator is blamed for what it cannot know.
     pub(super) fn blind(mut self) -> Self {
         self.tolerance.lag = BLIND;
         self.tolerance.progress = false;

@@ -158,7 +158,7 @@ pub(super) fn one_node() -> Vec<(Kind, Value)> {
     vec![(Kind::Node, build::node("node-1", "8", "8Gi"))]
 }
 
-/// Eight pods that nobody creates again, and that end by themselves after so many seconds.
+/// Eight pods without a controller, and that end by themselves after so many seconds.
 fn bare_pods(runs: Option<u64>) -> Case {
     let pod = |number: u64| {
         let mut pod = build::pod("team-1", &format!("pod-{number}"), &build::work("1", "1Gi"));

@@ -31,7 +31,7 @@ pub struct Case {
     pub evictions: RangeInclusive<usize>,
     /// What the operators are not blamed for, faults apart.
     pub tolerance: Tolerance,
-    /// Whether it matters on which nodes pods go: chosen with an old view of nodes they leave room nowhere, and whoever
+    /// Whether it matters on which nodes pods go: chosen with an old view of nodes they leave room nowhere, and a plan that
     /// waits is told `Fragmented`, which is an end as well.
     pub fragments: bool,
     counts: Counts,
@@ -113,7 +113,7 @@ impl Case {
         self.counts.writes
     }
 
-    /// The same, for whoever draws places by chance: at least one.
+    /// The same, for a draw of places by chance: at least one.
     pub(crate) fn writes_hint(&self) -> u64 {
         self.counts.writes.max(1)
     }

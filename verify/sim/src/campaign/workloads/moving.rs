@@ -71,7 +71,7 @@ fn weights() -> Workload {
     }
 }
 
-/// team-1 holds everything. team-2 joins in mode Observe, then becomes Full, and somebody ends the pause of team-1, which would
+/// team-1 holds everything. team-2 joins in mode Observe, then becomes Full, and a person ends the pause of team-1, which would
 /// last for longer than any clock is wrong.
 fn modes() -> Workload {
     let small = build::work("1", "1Gi");

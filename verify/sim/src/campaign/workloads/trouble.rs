@@ -9,12 +9,12 @@ use crate::scenario::build::{created, deleted, merged, seconds};
 
 pub(super) fn all() -> Vec<Case> {
     vec![
-        Case::new(finalizer(), "victims that hang in Terminating until somebody helps"),
+        Case::new(finalizer(), "victims that hang in Terminating until a person helps"),
         Case::new(queue_deleted(), "the gainer's Queue is deleted in the middle").evicting(0..=4),
     ]
 }
 
-/// Two of team-1's pods do not go until their finalizers are taken away; nobody else goes for them.
+/// Two of team-1's pods do not go until their finalizers are taken away; no other pod goes for them.
 fn finalizer() -> Workload {
     let small = build::work("1", "1Gi");
     let mut objects = build::node_and_teams("4", "4Gi", 2);
@@ -67,7 +67,7 @@ fn queue_deleted() -> Workload {
             (seconds(32), deleted(Kind::Queue, "team-2", "team-2")),
         ],
         length: seconds(33),
-        // Nobody has run anything in team-2: all is team-1's again.
+        // Nothing has run in team-2: all is team-1's again.
         hard: vec![("team-1", "requests.cpu 8, requests.memory 8Gi")],
         running_cpu: vec![("team-1", "8"), ("team-2", "0")],
         evictions: 4,

@@ -67,7 +67,7 @@ pub fn queue_deleted() -> Workload {
     }
 }
 
-/// A node joins, and another one is cordoned: shares follow what there is, and nobody is evicted.
+/// A node joins, and another one is cordoned: shares follow what there is, and no pod is evicted.
 pub fn node_added() -> Workload {
     let mut objects = vec![(Kind::Node, build::node("node-1", "4", "16Gi"))];
     objects.extend(teams(2));

@@ -84,7 +84,7 @@ impl Workload {
     }
 }
 
-/// When the first work comes, when somebody joins, and when work comes for which that was. So far apart that an operator
+/// When the first work comes, when a queue joins, and when work comes for which that was. So far apart that an operator
 /// which dies in between is back in time: else it would be late, not wrong.
 const WORK: Duration = Duration::from_secs(30);
 const JOIN: Duration = Duration::from_secs(60);
