@@ -7,7 +7,7 @@ use crate::keyed::KeyedMap;
 use super::candidate::Candidate;
 use super::gangs;
 use super::order::rank;
-use crate::leaf::Leaf;
+use crate::leaf::GangMinimums;
 use crate::names::OwnerUid;
 use crate::plan::Stage;
 use crate::reason::Reason;
@@ -26,17 +26,21 @@ pub(crate) struct Candidates<'a> {
     pub(crate) never: Vec<(&'a Pod, Reason)>,
 }
 
-/// Sorts the pods of `leaf`.
+/// Sorts `pods`: the live ones in the namespace of the leaf at `at` that some node could run.
 ///
 /// Never: mirror pods, last replicas and gangs where the queue says so, and pods whose eviction was refused a short while
 /// ago. Terminating pods are neither: they reduce the need already.
 /// Last, once they have started: pods that ask to be left alone, that run for less than the queue's minimum, that
-/// that would not be recreated, pods of DaemonSets, and the last replica of an owner in each pool of nodes (S-MCM).
-pub(crate) fn candidates<'a>(leaf: &Leaf<'a>, snapshot: &'a Snapshot) -> Candidates<'a> {
-    let (state, rules) = (leaf.state, leaf.eviction);
-    let pods = state.pods.iter().filter(|pod| pod.is_live() && leaf.could_run(pod));
-    let mut all = of_pods(leaf.at, pods, rules, snapshot);
-    let floors = gangs::sort_into_stages(&mut all, &state.owners, &leaf.minimums);
+/// would not be recreated, pods of DaemonSets, and the last replica of an owner in each pool of nodes (S-MCM).
+pub(crate) fn candidates<'a>(
+    at: BranchId,
+    pods: impl Iterator<Item = &'a Pod>,
+    (state, minimums): (&'a NamespaceState, &GangMinimums<'a>),
+    rules: EvictionRules,
+    snapshot: &'a Snapshot,
+) -> Candidates<'a> {
+    let mut all = of_pods(at, pods, rules, snapshot);
+    let floors = gangs::sort_into_stages(&mut all, &state.owners, minimums);
     let last = last_replicas(&all, snapshot);
     for (candidate, last) in all.iter_mut().zip(&last) {
         candidate.protected |= *last;

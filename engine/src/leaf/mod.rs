@@ -107,7 +107,10 @@ impl<'a> Leaf<'a> {
 
     /// Its live pods as candidates for an eviction. Those that no node could run leave nothing that others could use.
     pub(crate) fn candidates(&self, snapshot: &'a Snapshot) -> &Candidates<'a> {
-        self.candidates.get_or_init(|| choice::candidates(self, snapshot))
+        self.candidates.get_or_init(|| {
+            let pods = self.state.pods.iter().filter(|pod| pod.is_live() && self.could_run(pod));
+            choice::candidates(self.at, pods, (self.state, &self.minimums), self.eviction, snapshot)
+        })
     }
 
     /// Whether some node could run a pod of this shape.

@@ -37,7 +37,7 @@ fn start(state: &ContainerState) -> Option<&Time> {
     running.or_else(|| state.terminated.as_ref().and_then(|ended| ended.started_at.as_ref()))
 }
 
-/// Whether the pod was evicted, by whomever: the API server notes that on it before it marks it for deletion.
+/// Whether the pod was evicted, by Quotient or another client: the API server notes that on it before it marks it for deletion.
 pub(super) fn was_evicted(pod: &Pod) -> bool {
     let tells = |condition: &PodCondition| {
         condition.type_ == "DisruptionTarget"
