@@ -116,7 +116,9 @@ impl Trial {
         let settled = self.until_settled(&mut world);
         let trace = world.trace();
         let one_ignores = self.operators.iter().any(ignores_the_lease);
-        let settled = settled.or_else(|| one_ignores.then(|| in_turns(&trace, world.elapsed())).flatten());
+        let settled = settled.or_else(|| {
+            one_ignores.then(|| in_turns(&trace, world.elapsed(), self.limit.unwrap_or(LIMIT))).flatten()
+        });
         let judge = judged(&trace, &self.tolerance, settled);
         let evictions = judge.evicted_of_admitted();
         let mut misses = self.misses(&world, settled, evictions);
@@ -180,8 +182,9 @@ fn ignores_the_lease(options: &OperatorOptions) -> bool {
 /// When everything but statuses came to rest, where two operators write these in turns.
 ///
 /// Two that lead at the same time, which only one that ignores the Lease can do, may remember different things about demand
-/// that was set aside, and each puts the statuses right at most twice a minute. No share, quota or pod may move meanwhile.
-fn in_turns(trace: &Trace, now: Duration) -> Option<Duration> {
+/// that was set aside or of loans, and each restores the statuses at most twice a minute. For half of `limit` no share, quota or pod
+/// may move meanwhile.
+fn in_turns(trace: &Trace, now: Duration, limit: Duration) -> Option<Duration> {
     let is_status = |record: &&Record| {
         record.kind == Kind::Queue && record.subresource == "status" && record.client.starts_with(OPERATOR)
     };
@@ -196,7 +199,7 @@ fn in_turns(trace: &Trace, now: Duration) -> Option<Duration> {
     let operators: BTreeSet<&str> = writes.keys().map(|(client, _)| *client).collect();
     let lasting = now.saturating_sub(last);
     let seldom = writes.values().all(|count| IN_TURNS * *count <= lasting);
-    (operators.len() > 1 && lasting >= LIMIT / 2 && seldom).then_some(last)
+    (operators.len() > 1 && lasting >= limit / 2 && seldom).then_some(last)
 }
 
 fn tamper(options: &mut OperatorOptions, layer: &mut dyn FnMut() -> Arc<dyn Tamper>) {
