@@ -232,7 +232,7 @@ async fn helm_test_covers_policies_kinds_the_quota_controller_and_metrics() -> R
     let (program, cluster) = cluster.split_first().context("no command")?;
     assert_eq!(program, "/kubectl-quotient");
     let (is_good, said) = run(&programs.command_line, cluster).await?;
-    ensure!(is_good && said.contains("The quota controller answers in "), "{said}");
+    ensure!(is_good && said.contains("quota controller answers in "), "{said}");
     // Nothing of the cluster or the operator was left out for want of a right.
     for line in ["cluster", "operator"] {
         let told = said.lines().find(|told| told.starts_with(line)).context("a line")?;

@@ -55,7 +55,7 @@ async fn queue_jobs_are_pleasant_with_kubectl() -> anyhow::Result<()> {
 async fn fields_are_explained(bed: &TestBed) -> anyhow::Result<()> {
     for (field, explained) in [
         ("queuejob", "A QueueJob is an elastic gang in the namespace of a Queue"),
-        ("queuejob.spec.minAvailable", "Pods that have succeeded count, pods that were evicted do not"),
+        ("queuejob.spec.minAvailable", "Succeeded pods count, evicted pods do not"),
         ("queuejob.spec.tasks.template.spec.nodeName", "the scheduler chooses the node"),
         ("queuejob.status.conditions", "`GangReady`: minAvailable pods run or have succeeded"),
     ] {

@@ -330,3 +330,31 @@ fn what_has_succeeded_counts_for_the_minimum_of_a_gang() {
     assert_eq!(removed(scenario), 1);
     assert_eq!(removed(&scenario.replace("succeeded=2", "succeeded=1")), 0);
 }
+
+#[test]
+fn a_gang_of_several_shapes_comes_in_whole_before_a_younger_single_pod() {
+    plays(
+        "node n1 cpu=4 memory=64Gi
+         queue a admission=Gate
+         pod a/leader cpu=1 memory=1Gi gated created=990 gang=g min=3
+         pod a/worker-1 cpu=1500m memory=1Gi gated created=990 gang=g min=3
+         pod a/worker-2 cpu=1500m memory=1Gi gated created=990 gang=g min=3
+         pod a/single cpu=500m memory=1Gi gated created=990",
+        &expect![[r#"
+            step 1: capacity 4c 64Gi
+              a: deserved 4c 4Gi, allocated 4c 11Gi, used 0c 0, target 4c 3Gi
+                pod leader, 1c 1Gi: RoomAvailable
+                pod single, 500mc 1Gi: RoomAvailable
+                pod worker-1, 1500mc 1Gi: RoomAvailable
+              remove the gate of a/leader
+              remove the gate of a/worker-1
+              remove the gate of a/worker-2
+              started a/leader
+              started a/worker-1
+              started a/worker-2
+            step 2: capacity 4c 64Gi
+              a: deserved 4c 4Gi, allocated 4c 11Gi, used 4c 3Gi, target 4c 3Gi
+                pod single, 500mc 1Gi: ShareInUse
+        "#]],
+    );
+}

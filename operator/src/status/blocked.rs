@@ -89,12 +89,15 @@ fn protected(plan: &Plan, details: &StatusDetails, refusals: &[Refusal<'_>], que
     };
     let budgets = details.budgets.get(&pod.uid).map(Vec::as_slice).unwrap_or_default();
     let refusal = refusals.iter().find(|refusal| refusal.pod == pod);
-    let why = match (reason, refusal.map(|refusal| refusal.why)) {
-        (Reason::EvictionRefused, Some(why)) => why.to_owned(),
-        (Reason::EvictionRefused, None) => "the API server refused it a short while ago".to_owned(),
-        _ => budgets_say(budgets),
+    let count = others.count();
+    let message = match (reason, refusal.map(|refusal| refusal.why)) {
+        (Reason::EvictionRefused, Some(why)) => sentence(pod, why, count),
+        (Reason::EvictionRefused, None) => {
+            sentence(pod, "the API server refused it a short while ago", count)
+        }
+        _ => protected_by(budgets, pod, count),
     };
-    let message = sentence(pod, &why, others.count()) + &above_nominal(plan, giver);
+    let message = message + &above_nominal(plan, giver);
     Blocked { reason: *reason, message }
 }
 
@@ -104,30 +107,37 @@ fn above_nominal(plan: &Plan, queue: &QueueName) -> String {
     if above.is_empty() {
         String::new()
     } else {
-        format!(", and queue {queue} uses {above} above its nominal share")
+        let is_alike = queue.namespace.as_str() == &*queue.name;
+        let name = if is_alike { queue.name.to_string() } else { queue.to_string() };
+        format!(", and queue {name} uses {above} above its nominal share")
     }
 }
 
-fn budgets_say(budgets: &[Arc<str>]) -> String {
+fn protected_by(budgets: &[Arc<str>], pod: &PodId, others: usize) -> String {
+    let pods = || format!("pod {}/{}{}", pod.namespace, pod.name, and_more(others));
     match budgets {
-        [] => "its disruption budget allows no more disruptions now".to_owned(),
-        [one] => format!("disruption budget {one} allows no more disruptions now"),
+        [] => format!("a disruption budget protects {}", pods()),
+        [one] => format!("budget {one} protects {}", pods()),
         several => {
-            format!(
-                "it has more than one disruption budget ({}), which the API server always refuses",
-                several.join(", ")
-            )
+            let budgets = several.join(", ");
+            let why = format!(
+                "it has more than one disruption budget ({budgets}), which the API server always refuses"
+            );
+            sentence(pod, &why, others)
         }
     }
 }
 
 fn sentence(pod: &PodId, why: &str, others: usize) -> String {
-    let others = match others {
+    format!("pod {}/{} cannot be evicted: {why}{}", pod.namespace, pod.name, and_more(others))
+}
+
+fn and_more(others: usize) -> String {
+    match others {
         0 => String::new(),
         1 => " (and 1 more pod)".to_owned(),
         more => format!(" (and {more} more pods)"),
-    };
-    format!("pod {}/{} cannot be evicted: {why}{others}", pod.namespace, pod.name)
+    }
 }
 
 #[cfg(test)]
@@ -164,8 +174,7 @@ mod tests {
         plan.queues.insert(QueueName::new("a", "team"), giver);
         assert_eq!(
             told(&plan, &["web"], None).unwrap(),
-            "Budget: pod a/web-0 cannot be evicted: disruption budget web allows no more disruptions now, and queue a/team \
-             uses cpu 2 above its nominal share"
+            "Budget: budget web protects pod a/web-0, and queue a/team uses cpu 2 above its nominal share"
         );
     }
 
@@ -200,8 +209,7 @@ mod tests {
         let plan = plan(Reason::Blocked, kept);
         assert_eq!(
             told(&plan, &["web"], None).unwrap(),
-            "Budget: pod a/web-0 cannot be evicted: disruption budget web allows no more disruptions now \
-             (and 1 more pod)"
+            "Budget: budget web protects pod a/web-0 (and 1 more pod)"
         );
         assert_eq!(
             told(&plan, &["all", "web"], None).unwrap(),

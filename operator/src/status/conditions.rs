@@ -13,7 +13,7 @@ use quotient_index::SkippedObject;
 
 use super::Blocked;
 use super::{unmet, withheld};
-use crate::message::message;
+use crate::message::{MOST, message};
 
 /// What is known about one queue beyond the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,7 +201,11 @@ fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstanc
     let lacks = if queue.lacking.is_empty() {
         format!("The queue has the deserved {} and cannot use all of it because {why}.", queue.deserved)
     } else {
-        format!("The queue lacks {} of the deserved {} because {why}.", queue.lacking, in_whole_pods(queue))
+        let lacks = |of: &str| format!("The queue lacks {}{of} because {why}.", queue.lacking);
+        let whole = lacks(&format!(" of the deserved {}", in_whole_pods(queue)));
+        let is_too_long = whole.chars().count().saturating_add(next.chars().count()) >= MOST;
+        // The pod, its budget and the way out matter more than the whole share.
+        if is_too_long && circumstances.blocked.is_some() { lacks("") } else { whole }
     };
     let first = queue.unmet.first().map(|first| match unmet::message(namespace, queue, first) {
         // Said once is enough.
