@@ -819,3 +819,29 @@ fn a_pod_that_goes_with_another_one_counts_once() {
         "#]],
     );
 }
+
+/// A ReplicaSet is marked in one cycle and scaled in the next one, when pods of a Job, which needs no marks, leave already.
+#[test]
+fn a_choice_that_is_half_carried_out_goes_on() {
+    let scenario = |cost: &str| {
+        format!(
+            "settings resources=gpu
+             node n1 gpu=4
+             queue a preemption=LowerPriority request=all
+             quota a gpu=4
+             owner a/job kind=Job replicas=1 former=2 gpu=1 priority=1
+             pod a/job-1 gpu=1 node=n1 started=10 owner=job priority=1
+             pod a/job-2 gpu=1 node=n1 started=20 owner=job priority=1 terminating
+             owner a/set replicas=2 gpu=1 priority=1
+             pod a/set-1 gpu=1 node=n1 started=10 owner=set priority=1
+             pod a/set-2 gpu=1 node=n1 started=20 owner=set priority=1 {cost}
+             owner a/high replicas=2 gpu=1 priority=9"
+        )
+    };
+    assert_eq!(
+        scaled(&scenario("cost=-2147483648")),
+        ["scale a/set from 2 to 1 of 2 for ReplicaSet high, without set-2: Outranked"]
+    );
+    // What is chosen anew waits until these are gone.
+    assert_eq!(scaled(&scenario("")), [""; 0]);
+}

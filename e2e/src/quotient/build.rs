@@ -64,7 +64,7 @@ impl Previous {
     pub async fn build() -> anyhow::Result<Self> {
         let own = own_profile_directory()?;
         let targets = own.parent().context("the target directory has no name")?;
-        let sources = targets.join("tmp").join(format!("previous-{PREVIOUS}"));
+        let sources = targets.join("tmp").join(format!("release-before-{PREVIOUS}"));
         if !sources.is_dir() {
             take_out(&sources).await?;
         }
@@ -96,10 +96,24 @@ async fn take_out(directory: &Path) -> anyhow::Result<()> {
         taken.success(),
         "commit {PREVIOUS}, the release before, is not in this clone: fetch its history"
     );
-    let manifest = beside.join("operator/Cargo.toml");
-    let renamed = std::fs::read_to_string(&manifest)?
-        .replace("[[bin]]\nname = \"quotient-operator\"", "[[bin]]\nname = \"quotient-operator-before\"");
-    std::fs::write(&manifest, renamed)?;
+    // Cargo tells the crates of two workspaces apart by name and version, not by folder.
+    for (manifest, now, before) in [
+        (
+            "operator/Cargo.toml",
+            "[[bin]]\nname = \"quotient-operator\"",
+            "[[bin]]\nname = \"quotient-operator-before\"",
+        ),
+        (
+            "Cargo.toml",
+            "[workspace.package]\nversion = \"0.1.0\"",
+            "[workspace.package]\nversion = \"0.0.9\"",
+        ),
+    ] {
+        let manifest = beside.join(manifest);
+        let text = std::fs::read_to_string(&manifest)?;
+        ensure!(text.contains(now), "{now:?} is not in {}", manifest.display());
+        std::fs::write(&manifest, text.replace(now, before))?;
+    }
     std::fs::rename(&beside, directory)?;
     Ok(())
 }

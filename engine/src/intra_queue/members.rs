@@ -10,7 +10,7 @@ use crate::choice::{Bond, Candidate, Together, is_protected, non_preemptible, ra
 use crate::keyed::{KeyedMap, KeyedSet};
 use crate::leaf::Leaf;
 use crate::names::{OwnerUid, PodUid};
-use crate::plan::Stage;
+use crate::plan::{Scaling, Stage};
 use crate::reason::Reason;
 use crate::snapshot::{Owner, OwnerKind, Phase, Pod, Snapshot};
 use crate::time::Timestamp;
@@ -114,6 +114,13 @@ impl<'a> Members<'a> {
         let later = if next < member.fixed { next..next.saturating_add(1) } else { next..member.order.len() };
         let mut later = member.order.get(later).into_iter().flatten();
         *at < member.fixed && later.any(|pod| gone.contains(&pod.uid))
+    }
+
+    /// Whether pods are marked whose workload is not scaled yet: such a choice is half carried out, and goes on.
+    pub(super) fn is_begun(&self) -> bool {
+        let is_marked =
+            |member: &Member<'_>| member.order.iter().any(|pod| pod.deletion_cost == Scaling::MARK);
+        self.all.values().any(|member| member.owner.size.former.is_none() && is_marked(member))
     }
 
     /// Whether pods of workloads that yielded leave, and are not overdue.

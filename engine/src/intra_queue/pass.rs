@@ -72,7 +72,7 @@ impl<'a, 's> Pass<'a, 's> {
             room: QueueRoom::of(&queue_state, decided, &going, simulation.context.resources),
             held: simulation.staying[leaf.at].clone(),
             beginning: simulation.mark(),
-            may_take: may_take && !members.is_under_way(leaf, snapshot.now),
+            may_take: may_take && (members.is_begun() || !members.is_under_way(leaf, snapshot.now)),
             queue_state,
             members,
             simulation,
