@@ -27,9 +27,7 @@ async fn budgets_that_never_allow_are_told_with_their_amount_and_an_administrato
     stage.bed.apply(&budget.to_string()).await?;
 
     stage.claim("waits", json!({"weight": 1})).await?;
-    // Pods that come before the quota are in the queue already.
-    let quota = ["wait", "resourcequota/quotient", "--for=create", "--timeout=60s", "--namespace=waits"];
-    stage.bed.kubectl(quota).await?;
+    stage.until_quota("waits").await?;
     stage.deployment("waits", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "waits");
     eventually("the queue that waits is told how much is kept, and the way out", PATIENCE, async || {

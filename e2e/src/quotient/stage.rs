@@ -200,6 +200,13 @@ impl Stage {
         Ok(())
     }
 
+    /// Waits until a namespace has its quota. Pods that come before it are in the queue already.
+    pub async fn until_quota(&self, namespace: &str) -> anyhow::Result<()> {
+        let created = ["wait", "resourcequota/quotient", "--for=create", "--timeout=60s", "--namespace"];
+        self.bed.kubectl(created.into_iter().chain([namespace])).await?;
+        Ok(())
+    }
+
     /// Waits until the operator has written nothing for so long, the Lease left out.
     pub async fn until_quiet_for(&self, time: Duration) -> anyhow::Result<()> {
         eventually(format!("the operator writes nothing for {time:?}"), PATIENCE, async || {

@@ -172,8 +172,7 @@ async fn act(stage: &Stage, shared: Shared, pause: Duration) -> anyhow::Result<(
     wait().await;
     // A third team claims its guaranteed amount. Pods of one team take their time, a budget keeps those of the other.
     stage.queue("team-c", json!({"weight": 1, "guaranteed": shared.amount(3)})).await?;
-    let quota = ["wait", "resourcequota/quotient", "--for=create", "--timeout=60s", "--namespace=team-c"];
-    stage.bed.kubectl(quota).await?;
+    stage.until_quota("team-c").await?;
     stage.deployment("team-c", "batch", 3, shared.pod(1), false).await?;
     wait().await;
     stage.bed.kubectl(["delete", "pdb", "train", "-n", "team-b"]).await?;

@@ -57,10 +57,6 @@ pub(crate) fn asks(state: &NamespaceState) -> Vec<Ask<'_>> {
         })
         .filter(|ask| ask.pods > 0)
         .collect();
-    asks.sort_by(|a, b| {
-        (b.owner.priority.cmp(&a.owner.priority))
-            .then_with(|| a.owner.created.cmp(&b.owner.created))
-            .then_with(|| (&a.owner.name, &a.owner.uid).cmp(&(&b.owner.name, &b.owner.uid)))
-    });
+    asks.sort_by(|a, b| Owner::by_importance(a.owner, b.owner));
     asks
 }

@@ -1,6 +1,5 @@
 //! A gang of which some members exist, and not as many as it needs.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::amounts::{Amounts, Resource};
@@ -43,17 +42,12 @@ impl<'a> PartialGang<'a> {
             Self::of(&asks, minimum, members.remove(name)?, resources)
         };
         let mut gangs: Vec<Self> = asks.into_iter().filter_map(partial).collect();
-        gangs.sort_by(|a, b| {
-            let key = |gang: &Self| (Reverse(gang.owner.priority), gang.owner.created);
-            key(a)
-                .cmp(&key(b))
-                .then_with(|| (&a.owner.name, &a.owner.uid).cmp(&(&b.owner.name, &b.owner.uid)))
-        });
+        gangs.sort_by(|a, b| Owner::by_importance(a.owner, b.owner));
         gangs
     }
 
-    /// The gang of these asks, which are in order, and members, of which so many have to run. None if it is complete, if its workloads lack too few pods to
-    /// complete it, or if one of them is lowered or set aside.
+    /// The gang of these asks, which are in order, and members, of which so many have to run. None if it is complete, if its
+    /// workloads lack too few pods to complete it, or if one of them is lowered or set aside.
     fn of(asks: &[&Ask<'a>], minimum: u32, members: Vec<&'a Pod>, resources: &[Resource]) -> Option<Self> {
         let mut left = minimum.saturating_sub(u32::try_from(members.len()).unwrap_or(u32::MAX));
         let is_put_off = |ask: &&&Ask<'_>| ask.held_back > 0 || ask.set_aside.is_some();

@@ -118,9 +118,9 @@ impl<'a> Members<'a> {
 
     /// Whether pods are marked whose workload is not scaled yet: such a choice is half carried out, and goes on.
     pub(super) fn is_begun(&self) -> bool {
-        let is_marked =
-            |member: &Member<'_>| member.order.iter().any(|pod| pod.deletion_cost == Scaling::MARK);
-        self.all.values().any(|member| member.owner.size.former.is_none() && is_marked(member))
+        let has_marks =
+            |member: &Member<'_>| member.order.iter().any(|pod| Scaling::marks(member.owner, pod));
+        self.all.values().any(|member| member.owner.size.former.is_none() && has_marks(member))
     }
 
     /// Whether pods of workloads that yielded leave, and are not overdue.

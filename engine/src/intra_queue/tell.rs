@@ -49,7 +49,7 @@ fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[Ask<'_>]) -> Option
         }
     }
     let (owner, has_marks) = (member.owner, member.owner.kind == OwnerKind::ReplicaSet);
-    let is_marked = |pod: &&Pod| has_marks && pod.deletion_cost == Scaling::MARK;
+    let is_marked = |pod: &&Pod| Scaling::marks(owner, pod);
     let in_order = member.order.iter().copied().enumerate();
     let to_mark =
         in_order.filter(|(at, pod)| has_marks && *at >= member.fixed && goes(pod) && !is_marked(pod));
@@ -91,12 +91,8 @@ fn raised(pass: &Pass<'_, '_>, owner: &Owner, pods: u32) -> Option<Scaling> {
     let former = owner.size.former.filter(|_| owner.size.left_alone.is_none())?;
     let all = pods >= owner.size.held_back;
     // Of its pods those are marked still that were not taken.
-    let is_marked = |pod: &&Pod| {
-        pod.is_live()
-            && pod.owner() == Some(&owner.uid)
-            && pod.deletion_cost == Scaling::MARK
-            && owner.kind == OwnerKind::ReplicaSet
-    };
+    let is_marked =
+        |pod: &&Pod| pod.is_live() && pod.owner() == Some(&owner.uid) && Scaling::marks(owner, pod);
     Some(Scaling {
         to: if all { former } else { owner.size.written.saturating_add(pods).min(former) },
         former: (!all).then_some(former),

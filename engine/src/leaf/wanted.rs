@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::keyed::KeyedMap;
-
 use super::GangMinimums;
 use crate::amounts::{Amounts, Resource};
 use crate::demand::{Ask, Demand, by_gang};
+use crate::keyed::KeyedMap;
 use crate::names::{GangName, OwnerUid};
 use crate::nodes::Nodes;
 use crate::snapshot::{NamespaceState, Owner};
@@ -41,11 +40,8 @@ impl<'a> Wanted<'a> {
     ) -> Vec<Self> {
         let mut asks: Vec<&Ask<'a>> = demand.asks.iter().filter(|ask| ask.counted > 0).collect();
         asks.retain(|ask| nodes.could_run(&ask.owner.shape));
-        asks.sort_by(|a, b| {
-            let key = |ask: &Ask<'a>| (ask.owner.created, ask.owner.kind);
-            key(a)
-                .cmp(&key(b))
-                .then_with(|| (&a.owner.name, &a.owner.uid).cmp(&(&b.owner.name, &b.owner.uid)))
+        asks.sort_by(|Ask { owner: a, .. }, Ask { owner: b, .. }| {
+            (a.created, a.kind).cmp(&(b.created, b.kind)).then_with(|| Owner::by_age(a, b))
         });
         let mut gangs = gangs(state, minimums, &asks);
         let mut all = Vec::new();

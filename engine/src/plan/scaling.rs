@@ -3,7 +3,7 @@
 use super::{PodId, Preemptor};
 use crate::names::{Namespace, OwnerUid, QueueName};
 use crate::reason::Reason;
-use crate::snapshot::Setter;
+use crate::snapshot::{Owner, OwnerKind, Pod, Setter};
 
 /// One owner to scale.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +39,11 @@ pub struct Scaling {
 impl Scaling {
     /// The deletion cost that marks a pod.
     pub const MARK: i32 = i32::MIN;
+
+    /// Whether `pod` of `owner` is marked. The controllers of other kinds do not read the cost.
+    pub(crate) fn marks(owner: &Owner, pod: &Pod) -> bool {
+        owner.kind == OwnerKind::ReplicaSet && pod.deletion_cost == Self::MARK
+    }
 
     /// Whether it makes pods go.
     pub const fn lowers(&self) -> bool {

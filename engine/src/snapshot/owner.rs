@@ -1,5 +1,6 @@
 //! An owner: an object that creates pods from a template, and how many pods it wants.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,16 @@ impl Unspecified {
 }
 
 impl Owner {
+    /// The oldest first.
+    pub(crate) fn by_age(one: &Self, other: &Self) -> Ordering {
+        (one.created, &one.name, &one.uid).cmp(&(other.created, &other.name, &other.uid))
+    }
+
+    /// By priority, then age.
+    pub(crate) fn by_importance(one: &Self, other: &Self) -> Ordering {
+        other.priority.cmp(&one.priority).then_with(|| Self::by_age(one, other))
+    }
+
     /// How many pods it would want if it had not been scaled down for others.
     pub fn rightful(&self) -> u32 {
         self.wanted.saturating_add(self.size.held_back)
