@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::core::DynamicObject;
 use quotient_engine::snapshot;
 use quotient_engine::time::Timestamp;
 use quotient_index::{Decoded, Index, IndexSettings};
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::defaults::{complete, namespace};
@@ -60,7 +62,7 @@ pub(crate) fn read_snapshot(paths: &[PathBuf]) -> Result<Snapshot, Problems> {
             let objects = take_apart(place, document, &mut problems);
             entries.extend(objects.into_iter().map(|(place, value)| Entry {
                 place,
-                value,
+                value: Arc::new(value),
                 is_written: true,
             }));
         }
@@ -106,7 +108,7 @@ impl Cluster {
         if !reader.problems.is_empty() {
             return Err(Problems(reader.problems));
         }
-        let now = now.or(snapshot.as_of).or(reader.latest).unwrap_or_default();
+        let now = now.unwrap_or_else(|| snapshot.now());
         let mut warnings = reader.warnings.clone();
         warnings.extend(skipped(&reader.skipped));
         let missing_namespaces = reader.missing_namespaces();
@@ -158,15 +160,15 @@ impl Cluster {
 }
 
 /// Puts objects of the kinds into the index that only the settings of the operator know.
-fn apply_workloads(objects: &[Value], operator: Option<&OperatorFacts>, index: &mut Index) {
+fn apply_workloads(objects: &[Arc<Value>], operator: Option<&OperatorFacts>, index: &mut Index) {
     let settings = operator.and_then(|operator| operator.settings.as_ref().ok());
     for kind in settings.iter().flat_map(|settings| &settings.workload_kinds) {
-        let is_of_kind = |object: &&Value| {
+        let is_of_kind = |object: &&Arc<Value>| {
             let text = |field: &str| object.get(field).and_then(Value::as_str);
             text("kind") == Some(kind.kind()) && text("apiVersion") == Some(kind.api_version())
         };
         for object in objects.iter().filter(is_of_kind) {
-            if let Ok(object) = serde_json::from_value::<DynamicObject>(object.clone()) {
+            if let Ok(object) = DynamicObject::deserialize(&**object) {
                 index.apply_workload(kind, &kind.read(Decoded(Ok(object))));
             }
         }

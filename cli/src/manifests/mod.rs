@@ -12,7 +12,6 @@ mod defaults;
 mod deployments;
 mod documents;
 mod identity;
-mod latest_time;
 mod lists;
 mod operator;
 mod priorities;

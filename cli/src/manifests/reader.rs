@@ -1,12 +1,11 @@
 //! From the entries of a snapshot to typed objects.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use quotient_engine::time::Timestamp;
 use serde_json::Value;
 
 use super::checks::{futility, mistakes};
-use super::latest_time::latest_time;
 use super::problem::Problem;
 use crate::objects::{Kind, Object};
 use crate::snapshot::{Entry, Place};
@@ -19,12 +18,10 @@ const DEFAULT_NAMESPACE: &str = "default";
 pub(super) struct Reader {
     /// The objects, each with whether a person wrote it.
     pub(super) objects: Vec<(Object, bool)>,
-    /// The latest time in metadata and status.
-    pub(super) latest: Option<Timestamp>,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: BTreeSet<String>,
     /// Objects of other kinds that an API server returned: the operator may be configured to read them.
-    pub(super) others: Vec<Value>,
+    pub(super) others: Vec<Arc<Value>>,
     /// How many objects there are of each kind that no decision depends on.
     pub(super) skipped: BTreeMap<String, usize>,
     places: BTreeMap<(Kind, String), Place>,
@@ -39,12 +36,8 @@ impl Reader {
     /// Takes one object in, or remembers what is wrong with it.
     pub(super) fn take(&mut self, entry: &Entry) {
         let Entry { place, value, is_written } = entry;
-        let latest = latest_time(value);
         match self.read(place, value, *is_written) {
-            Ok(Some(object)) => {
-                self.objects.push((object, *is_written));
-                self.latest = self.latest.max(latest);
-            }
+            Ok(Some(object)) => self.objects.push((object, *is_written)),
             Ok(None) => {}
             Err(messages) if *is_written => {
                 let object = displayed_name(value);
@@ -63,7 +56,7 @@ impl Reader {
     fn read(
         &mut self,
         place: &Place,
-        value: &Value,
+        value: &Arc<Value>,
         is_written: bool,
     ) -> Result<Option<Object>, Vec<String>> {
         let Some(kind) = kind_of(value).map_err(|message| vec![message])? else {

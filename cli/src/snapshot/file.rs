@@ -104,7 +104,7 @@ fn pack(snapshot: &Snapshot) -> Result<Vec<u8>, PackError> {
         observed: snapshot.is_observed,
         partial: snapshot.is_partial,
         missing: missing.collect(),
-        items: snapshot.entries.iter().map(|entry| &entry.value).collect(),
+        items: snapshot.entries.iter().map(|entry| &*entry.value).collect(),
     };
     let as_of = snapshot.as_of.unwrap_or_default();
     let text =

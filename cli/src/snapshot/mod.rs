@@ -1,9 +1,12 @@
 //! One instant of a cluster: the objects that the operator reads, from a cluster, from files or from a snapshot file.
 
 mod file;
+mod latest_time;
 mod overlay;
 mod place;
 mod redact;
+
+use std::sync::Arc;
 
 use quotient_engine::time::Timestamp;
 use serde_json::Value;
@@ -16,6 +19,7 @@ pub(crate) use place::Place;
 pub(crate) use redact::redact;
 
 use crate::objects::text;
+use latest_time::latest_time;
 
 /// The objects of one instant.
 #[derive(Clone, Debug)]
@@ -41,8 +45,8 @@ pub(crate) struct Snapshot {
 pub(crate) struct Entry {
     /// Where it stands.
     pub(crate) place: Place,
-    /// The object, with apiVersion and kind.
-    pub(crate) value: Value,
+    /// The object, with apiVersion and kind. Snapshots that differ in a few objects share the others.
+    pub(crate) value: Arc<Value>,
     /// Whether a person wrote it, so that defaults are missing and mistakes are errors.
     pub(crate) is_written: bool,
 }
@@ -70,6 +74,12 @@ impl Snapshot {
         }
     }
 
+    /// When the cluster is looked at: when the objects were read, or the latest time that stands in them.
+    pub(crate) fn now(&self) -> Timestamp {
+        let latest = || self.entries.iter().filter_map(|entry| latest_time(&entry.value)).max();
+        self.as_of.or_else(latest).unwrap_or_default()
+    }
+
     /// An empty one of objects that a person wrote.
     pub(crate) fn written(source: &str) -> Self {
         Self { as_of: None, is_observed: false, ..Self::observed(Timestamp::default(), source) }
@@ -85,7 +95,7 @@ impl Snapshot {
     pub(crate) fn add(&mut self, values: Vec<Value>) {
         let place = Place::file(&self.source);
         let is_written = !self.is_observed;
-        let entry = |value| Entry { place: place.clone(), value, is_written };
+        let entry = |value| Entry { place: place.clone(), value: Arc::new(value), is_written };
         self.entries.extend(values.into_iter().map(entry));
     }
 }

@@ -1,6 +1,7 @@
 //! A snapshot with a change applied, as `kubectl apply` would.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use quotient_crds::DEFAULT_WEIGHT;
 use serde_json::{Map, Value};
@@ -66,7 +67,7 @@ pub(crate) fn overlay(snapshot: &mut Snapshot, change: Change) -> Result<Vec<Str
         told.push(format!("add Node {name}"));
         snapshot.entries.push(Entry {
             place: Place::file("--add-node"),
-            value: node(&name, offer),
+            value: Arc::new(node(&name, offer)),
             is_written: true,
         });
     }
@@ -119,8 +120,9 @@ fn apply(snapshot: &mut Snapshot, entry: Entry) -> String {
         snapshot.entries.push(entry);
         return format!("create {told}{spec}");
     };
-    remove_unmentioned(&mut found.value, &entry.value);
-    merge(&mut found.value, without_status(entry.value));
+    let object = Arc::make_mut(&mut found.value);
+    remove_unmentioned(object, &entry.value);
+    merge(object, without_status(Arc::unwrap_or_clone(entry.value)));
     found.place = entry.place;
     // It is checked and completed as its author wrote it, and its controller acts on it.
     found.is_written = true;
@@ -210,7 +212,7 @@ fn set(snapshot: &mut Snapshot, setting: &Setting) -> Result<String, OverlayErro
             return Err(OverlayError::NoMap { path: path.join("."), field: field.clone() });
         }
     }
-    merge(&mut entry.value, Value::Object(Map::from_iter([("spec".to_owned(), patch)])));
+    merge(Arc::make_mut(&mut entry.value), Value::Object(Map::from_iter([("spec".to_owned(), patch)])));
     entry.is_written = true;
     let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     Ok(format!("set {} of {} to {written}", path.join("."), words(&entry.value)))

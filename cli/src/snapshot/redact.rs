@@ -1,5 +1,7 @@
 //! What a snapshot need not show: no decision depends on it.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::Snapshot;
@@ -36,8 +38,9 @@ const ANNOTATIONS: [&str; 5] = [
 pub(crate) fn redact(snapshot: &mut Snapshot) {
     snapshot.is_redacted = true;
     for entry in &mut snapshot.entries {
-        metadata(&mut entry.value);
-        templates(&mut entry.value);
+        let object = Arc::make_mut(&mut entry.value);
+        metadata(object);
+        templates(object);
     }
 }
 
@@ -113,6 +116,6 @@ mod tests {
                 "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": 1}}}]},
             }},
         });
-        assert_eq!(snapshot.entries[0].value, expected);
+        assert_eq!(*snapshot.entries[0].value, expected);
     }
 }

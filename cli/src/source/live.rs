@@ -8,8 +8,10 @@ use kube::Client;
 use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams};
 use kube::core::Request;
 use quotient_engine::time::Timestamp;
-use serde_json::Value;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Map, Value};
 
+use super::page::Page;
 use super::{ApiKind, ConnectionArgs, LEASES, Scope, kind};
 use crate::exit::ClusterError;
 use crate::manifests::workload_kinds;
@@ -119,7 +121,7 @@ impl Live {
         let of_operator: Vec<Value> = (snapshot.entries.iter())
             .filter(|entry| text(&entry.value, "/kind") == "Deployment")
             .filter(|entry| text(&entry.value, PART_OF) == "quotient")
-            .map(|entry| entry.value.clone())
+            .map(|entry| Value::clone(&entry.value))
             .collect();
         if scope.is_everything() {
             // The kinds that the operator's settings name. Where the API does not serve one, it has no objects.
@@ -169,7 +171,7 @@ impl Live {
         let selectors = [kind.field_selector, selection.fields];
         let selector =
             selectors.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(",");
-        let mut objects = Vec::new();
+        let mut pages = Vec::new();
         let mut parameters = ListParams::default().limit(PAGE);
         if !selector.is_empty() {
             parameters = parameters.fields(&selector);
@@ -179,16 +181,23 @@ impl Live {
         }
         loop {
             let request = Request::new(kind.path(namespace)).list(&parameters);
-            let mut page = self.ask(request, "list", kind, namespace).await?;
-            let token = text(&page, "/metadata/continue").to_owned();
-            if let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) {
-                objects.extend(items.into_iter().map(|item| with_kind(item, kind)));
+            let page: Page = self.ask(request, "list", kind, namespace).await?;
+            let next = page.next().to_owned();
+            // The next page is on its way while this one is read.
+            pages.push(tokio::task::spawn_blocking(move || page.objects()));
+            if next.is_empty() {
+                break;
             }
-            if token.is_empty() {
-                return Ok(objects);
-            }
-            parameters = parameters.continue_token(&token);
+            parameters = parameters.continue_token(&next);
         }
+        let mut objects = Vec::new();
+        for page in pages {
+            let failed = |error| ClusterError::of(error, "list", &kind.resource(), namespace);
+            let page = page.await.map_err(|error| failed(kube::Error::Service(error.into())))?;
+            let page = page.map_err(|error| failed(kube::Error::SerdeError(error)))?;
+            objects.extend(page.into_iter().map(|fields| with_kind(fields, kind)));
+        }
+        Ok(objects)
     }
 
     /// One object; none if it does not exist.
@@ -240,7 +249,7 @@ impl Live {
         name: &str,
     ) -> Result<(), ClusterError> {
         let request = Request::new(kind.path(Some(namespace))).delete(name, &DeleteParams::background());
-        self.ask(request, "delete", kind, Some(namespace)).await.map(drop)
+        self.ask::<IgnoredAny>(request, "delete", kind, Some(namespace)).await.map(drop)
     }
 
     /// What the API server says of its version.
@@ -252,13 +261,13 @@ impl Live {
     }
 
     /// Sends a request, and names it if it fails.
-    async fn ask(
+    async fn ask<A: DeserializeOwned>(
         &self,
         request: Result<http::Request<Vec<u8>>, kube::core::request::Error>,
         verb: &'static str,
         kind: &ApiKind,
         namespace: Option<&str>,
-    ) -> Result<Value, ClusterError> {
+    ) -> Result<A, ClusterError> {
         let failed = |error| ClusterError::of(error, verb, &kind.resource(), namespace);
         let request = request.map_err(kube::Error::BuildRequest).map_err(failed)?;
         self.client.request(request).await.map_err(failed)
@@ -266,10 +275,8 @@ impl Live {
 }
 
 /// Items of a list leave kind and version out.
-fn with_kind(mut object: Value, kind: &ApiKind) -> Value {
-    if let Value::Object(fields) = &mut object {
-        fields.entry("apiVersion").or_insert_with(|| kind.api_version.into());
-        fields.entry("kind").or_insert_with(|| kind.kind.into());
-    }
-    object
+fn with_kind(mut fields: Map<String, Value>, kind: &ApiKind) -> Value {
+    fields.entry("apiVersion").or_insert_with(|| kind.api_version.into());
+    fields.entry("kind").or_insert_with(|| kind.kind.into());
+    Value::Object(fields)
 }

@@ -3,6 +3,7 @@
 mod connect;
 mod kinds;
 mod live;
+mod page;
 
 use std::path::PathBuf;
 

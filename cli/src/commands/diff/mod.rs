@@ -9,9 +9,13 @@ mod markdown;
 mod report;
 mod table;
 
-use crate::commands::simulate::simulate;
+use std::panic::resume_unwind;
+
+use quotient_engine::time::Timestamp;
+
+use crate::commands::simulate::{Simulation, simulate};
 use crate::exit::{CommandError, Outcome};
-use crate::manifests::{Cluster, read_snapshot};
+use crate::manifests::{Cluster, Problems, read_snapshot};
 use crate::output::{Answer, Format, Progress, Screen, document, print};
 use crate::snapshot::{Change, OverlayError, Snapshot, overlay};
 use crate::source::{ConnectionArgs, SourceArgs};
@@ -61,18 +65,26 @@ impl Diff {
             }
             other => CommandError::Usage(other.to_string()),
         })?;
-        let progress = Progress::begin("playing the cluster without the change");
-        let before = Cluster::of(base, None)?;
+        let progress = Progress::begin("playing the cluster with the change and without it");
         // Both are looked at in the same instant.
-        let now = before.snapshot.now;
-        let after = Cluster::of(&overlaid, Some(now))?;
-        let without = simulate(&before, true);
-        progress.tell("playing the cluster with the change");
-        let comparison = Comparison::of(&without, &simulate(&after, true), &after);
+        let now = base.now();
+        let (before, after) = std::thread::scope(|scope| {
+            let after = scope.spawn(|| played(&overlaid, now));
+            (played(base, now), after.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
         drop(progress);
+        let ((before, without), (after, with)) = (before?, after?);
+        let comparison = Comparison::of(&without, &with, &after);
         let verdicts = args.fail_on.iter().map(|gate| gate.judge(&comparison)).collect();
         Ok(Self { base: before, changes, comparison, verdicts, warnings: after.warnings })
     }
+}
+
+/// The cluster of `snapshot`, and how it comes to rest.
+fn played(snapshot: &Snapshot, now: Timestamp) -> Result<(Cluster, Simulation), Problems> {
+    let cluster = Cluster::of(snapshot, Some(now))?;
+    let simulation = simulate(&cluster, true);
+    Ok((cluster, simulation))
 }
 
 fn change(args: &DiffArgs) -> Result<Change, CommandError> {

@@ -64,7 +64,7 @@ fn decoded(namespace: &Namespace, setting: &Setting) -> Result<Queue, CommandErr
         "metadata": {"name": setting.name, "namespace": namespace.as_str()},
         "spec": spec,
     });
-    let entry = Entry { place: Place::file("--with"), value, is_written: true };
+    let entry = Entry { place: Place::file("--with"), value: Arc::new(value), is_written: true };
     let objects = Objects { entries: vec![entry], ..Objects::written("--with") };
     let cluster = Cluster::of(&objects, None)?;
     let state = cluster.snapshot.namespaces.get(namespace);

@@ -1,5 +1,7 @@
 //! Objects of which a tenant has thousands.
 
+use std::time::Duration;
+
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use kube::Api;
 use kube::api::PostParams;
@@ -13,14 +15,25 @@ pub const WIDE: usize = 12_000;
 /// How many are created at a time.
 const AT_ONCE: usize = 32;
 
-/// Creates all of these at the pace of the API server.
+/// How often a pod is tried that the quota refuses, and how long it waits each time: the operator raises a quota behind the pods
+/// that run.
+const TRIES: usize = 300;
+const RETRY: Duration = Duration::from_millis(200);
+
+/// Creates all of these at the pace of the API server, and where a quota holds, at that of the quota.
 pub async fn create<K>(all: &Api<K>, objects: impl Iterator<Item = Value>) -> anyhow::Result<()>
 where
     K: Clone + std::fmt::Debug + DeserializeOwned + Serialize,
 {
     let create = async |object: Value| -> anyhow::Result<()> {
-        all.create(&PostParams::default(), &serde_json::from_value(object)?).await?;
-        Ok(())
+        let object = serde_json::from_value(object)?;
+        for _ in 1..TRIES {
+            match all.create(&PostParams::default(), &object).await {
+                Err(kube::Error::Api(status)) if status.is_forbidden() => tokio::time::sleep(RETRY).await,
+                other => return Ok(other.map(drop)?),
+            }
+        }
+        Ok(all.create(&PostParams::default(), &object).await.map(drop)?)
     };
     stream::iter(objects).map(create).buffer_unordered(AT_ONCE).try_collect().await
 }
