@@ -46,7 +46,7 @@ fn metadata(text: &RawValue) -> Result<Value, Error> {
     let mut fields = fields(text)?;
     fields.remove("managedFields");
     let read = |(name, text): (String, &RawValue)| Ok((name, serde_json::from_str(text.get())?));
-    fields.into_iter().map(read).collect()
+    fields.into_iter().map(read).collect::<Result<_, Error>>().map(Value::Object)
 }
 
 /// The fields of a map as text.
