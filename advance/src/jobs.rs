@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quotient_engine::plan::{Plan, QueueJobName, Standing};
+use quotient_engine::plan::{Plan, QueueJobName, QueueJobPhase};
 use quotient_engine::snapshot::{QueueTask, RememberedJob, Snapshot};
 
 /// Writes every QueueJob's parallelism to its Jobs, and what is to be remembered of it to its status.
@@ -12,8 +12,8 @@ pub(super) fn keep(snapshot: &mut Snapshot, plan: &Plan) {
         let Some(state) = snapshot.namespaces.get_mut(namespace) else { continue };
         let Some(at) = state.queue_jobs.iter().position(|job| job.name == *name) else { continue };
         let Some(job) = state.queue_jobs.get(at) else { continue };
-        let runs = decided.standing == Standing::Running;
-        let admitted = runs || decided.standing == Standing::Starting;
+        let runs = decided.phase == QueueJobPhase::Running;
+        let admitted = runs || decided.phase == QueueJobPhase::Starting;
         let remembered = RememberedJob {
             admitted: admitted.then(|| job.remembered.admitted.unwrap_or(now)),
             unready: (!runs).then(|| job.remembered.unready.unwrap_or(now)),

@@ -25,7 +25,8 @@ fn scale(state: &mut NamespaceState, scaling: &Scaling) {
     let rightful = owner.rightful();
     let left = if rightful < owner.size.former.unwrap_or(scaling.from) { rightful } else { u32::MAX };
     owner.wanted = scaling.to.min(left);
-    owner.size.held_back = scaling.former.unwrap_or(scaling.to).min(left).saturating_sub(owner.wanted);
+    owner.size.withheld_replicas =
+        scaling.former.unwrap_or(scaling.to).min(left).saturating_sub(owner.wanted);
     (owner.size.written, owner.size.former) = (scaling.to, scaling.former);
     for (pods, cost) in [(&scaling.marks, Scaling::MARK), (&scaling.lifts, 0)] {
         let uids: BTreeSet<&PodUid> = pods.iter().map(|pod| &pod.uid).collect();

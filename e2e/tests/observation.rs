@@ -64,15 +64,15 @@ async fn observe_then_evict(observed: Observed, kind: Kind) -> Result<()> {
     match observed {
         Observed::Operator => arguments = &["--mode=Observe"],
         Observed::Holder => {
-            let holder = scenario.ground.queues.iter_mut().find(|queue| queue.name == "holder");
+            let holder = scenario.layout.queues.iter_mut().find(|queue| queue.name == "holder");
             holder.context("no holder")?.spec = json!({"mode": "Observe"});
         }
     }
     let stage = Stage::set(&[]).await?;
     let bed = &stage.bed;
-    scenario.ground.lay(&stage).await?;
+    scenario.layout.lay(&stage).await?;
     let mut operator = Operator::start_with(bed, &stage.programs.operator, arguments).await?;
-    scenario.ground.fill(bed).await?;
+    scenario.layout.fill(bed).await?;
     stage.until_quiet_for(REST).await?;
     let before = bed.audit().mark()?;
     ask(&scenario, &stage).await?;

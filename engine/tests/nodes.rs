@@ -988,3 +988,31 @@ fn while_pods_wait_for_nodes_overuse_of_the_existing_ones_evicts_no_pod() {
     let told = story::explain(&scenario("900"));
     assert!(!told.contains("evict"), "{told}");
 }
+
+#[test]
+fn nothing_is_made_room_for_where_there_is_nothing_to_share() {
+    // What a queue whose parent does not exist was granted leaves no capacity.
+    let scenario = "settings resources=cpu
+         node n1 cpu=4
+         queue a request=all
+         queue b request=all
+         queue c parent=org/none
+         quota a cpu=0
+         quota b cpu=0
+         quota c cpu=6
+         owner a/web replicas=2 cpu=1
+         pod a/web-1 cpu=1 node=n1 started=1 owner=web
+         pod c/own cpu=1 node=n1 started=1
+         pod b/moved cpu=3 pending created=1 stuck=1";
+    explains(
+        scenario,
+        &expect![[r#"
+            step 1: capacity 0c
+              a: deserved 0c, allocated 0c, used 1c
+                1 pods of ReplicaSet web, 1c each: UnitAboveShare
+              b: deserved 0c, allocated 0c, used 3c
+                pod moved, 3c: RoomAvailable
+              c/c has no share: ParentNotFound: spec.parentRef names org/none, which does not exist: create that Queue or correct the reference
+        "#]],
+    );
+}

@@ -284,7 +284,7 @@ proptest! {
     /// A pod that starts in what is lent to its queue and leaves half of that moves no quota.
     #[test]
     fn a_pod_that_starts_in_what_is_lent_moves_no_quota(mut snapshot in random::cluster(6)) {
-        // Standing claims leave nothing idle.
+        // QueueJobPhase claims leave nothing idle.
         for state in snapshot.namespaces.values_mut() {
             Arc::make_mut(state).queues.iter_mut().for_each(|queue| queue.request = Bounds::new());
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
-use quotient_engine::slots::{GangClaim, GangSlots, Rival, Standing, TaskClaim, bring, divide};
+use quotient_engine::slots::{CompetingPods, GangClaim, GangSlots, JobAllocation, TaskClaim, bring, divide};
 use quotient_engine::time::Timestamp;
 
 use crate::effort;
@@ -46,12 +46,12 @@ fn claims() -> impl Strategy<Value = Vec<GangClaim>> {
     })
 }
 
-fn rivals() -> impl Strategy<Value = Vec<Rival>> {
-    let rival = (0u32..3, 1u32..4, 0u32..4, 0i32..3, 0i64..4);
-    proptest::collection::vec(rival, 0..3).prop_map(|all| {
+fn competing() -> impl Strategy<Value = Vec<CompetingPods>> {
+    let competing_pods = (0u32..3, 1u32..4, 0u32..4, 0i32..3, 0i64..4);
+    proptest::collection::vec(competing_pods, 0..3).prop_map(|all| {
         let named = all.into_iter().enumerate();
         named
-            .map(|(at, (cpu, memory, pods, priority, created))| Rival {
+            .map(|(at, (cpu, memory, pods, priority, created))| CompetingPods {
                 name: format!("other-{at}").into(),
                 priority,
                 created: Timestamp::from_seconds(created),
@@ -62,8 +62,8 @@ fn rivals() -> impl Strategy<Value = Vec<Rival>> {
     })
 }
 
-fn divided(room: &Amounts, claims: &[GangClaim], rivals: &[Rival]) -> Vec<GangSlots> {
-    divide(room, claims, rivals, &amounts(24, 24), &RESOURCES)
+fn divided(room: &Amounts, claims: &[GangClaim], competing: &[CompetingPods]) -> Vec<GangSlots> {
+    divide(room, claims, competing, &amounts(24, 24), &RESOURCES)
 }
 
 fn requested(claims: &[GangClaim], slots: &[GangSlots]) -> Amounts {
@@ -90,15 +90,15 @@ proptest! {
     #![proptest_config(effort::cases(1500))]
 
     #[test]
-    fn nothing_is_given_that_is_not_there(room in (0u32..24, 0u32..24), claims in claims(), rivals in rivals()) {
+    fn nothing_is_given_that_is_not_there(room in (0u32..24, 0u32..24), claims in claims(), competing in competing()) {
         let room = amounts(room.0, room.1);
-        let slots = divided(&room, &claims, &rivals);
+        let slots = divided(&room, &claims, &competing);
         prop_assert!(requested(&claims, &slots).fits_in(&room));
     }
 
     #[test]
-    fn a_gang_has_its_floor_or_nothing(room in (0u32..24, 0u32..24), claims in claims(), rivals in rivals()) {
-        for (claim, slots) in claims.iter().zip(divided(&amounts(room.0, room.1), &claims, &rivals)) {
+    fn a_gang_has_its_floor_or_nothing(room in (0u32..24, 0u32..24), claims in claims(), competing in competing()) {
+        for (claim, slots) in claims.iter().zip(divided(&amounts(room.0, room.1), &claims, &competing)) {
             let most: u32 = claim.tasks.iter().map(|task| task.most).sum();
             for (task, count) in claim.tasks.iter().zip(&slots.tasks) {
                 prop_assert!(*count <= task.most);
@@ -111,24 +111,24 @@ proptest! {
     }
 
     #[test]
-    fn the_order_makes_no_difference(room in (0u32..24, 0u32..24), claims in claims(), rivals in rivals(), turn in 0usize..7) {
+    fn the_order_makes_no_difference(room in (0u32..24, 0u32..24), claims in claims(), competing in competing(), turn in 0usize..7) {
         let room = amounts(room.0, room.1);
-        let slots = divided(&room, &claims, &rivals);
+        let slots = divided(&room, &claims, &competing);
         let mut turned = claims.clone();
         let turn = turn % claims.len();
         turned.rotate_left(turn);
-        let backwards: Vec<Rival> = rivals.into_iter().rev().collect();
+        let backwards: Vec<CompetingPods> = competing.into_iter().rev().collect();
         let mut again = divided(&room, &turned, &backwards);
         again.rotate_right(turn);
         prop_assert_eq!(slots, again);
     }
 
     #[test]
-    fn dividing_again_changes_nothing(room in (0u32..24, 0u32..24), claims in claims(), rivals in rivals()) {
+    fn dividing_again_changes_nothing(room in (0u32..24, 0u32..24), claims in claims(), competing in competing()) {
         let room = amounts(room.0, room.1);
-        let slots = divided(&room, &claims, &rivals);
+        let slots = divided(&room, &claims, &competing);
         let running = run(&claims, &slots);
-        prop_assert_eq!(&divided(&room, &running, &rivals), &slots);
+        prop_assert_eq!(&divided(&room, &running, &competing), &slots);
     }
 
     #[test]
@@ -189,10 +189,10 @@ proptest! {
             let slots = divided(&amounts(room, 0), &here, &[]);
             let running: u32 = here.iter().map(|claim| claim.tasks[0].running * cpu(claim)).sum();
             let free = room.saturating_sub(running + leaving);
-            let standings: Vec<Standing> = here.iter().zip(&slots).map(|(claim, slots)| Standing {
+            let allocations: Vec<JobAllocation> = here.iter().zip(&slots).map(|(claim, slots)| JobAllocation {
                 slots: slots.tasks.clone(), parallelism: vec![claim.tasks[0].running], is_losing: false,
             }).collect();
-            let now = bring(&here, &standings, &amounts(free, 0), &RESOURCES);
+            let now = bring(&here, &allocations, &amounts(free, 0), &RESOURCES);
             leaving = 0;
             for ((claim, slots), now) in here.iter().zip(&slots).zip(&now) {
                 let kept = &mut world.iter_mut().find(|(_, kept)| kept.name == claim.name).unwrap().1;

@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 use quotient_engine::amounts::{Amounts, Quantity, Resource};
-use quotient_engine::slots::{GangClaim, GangSlots, Rival, TaskClaim, divide};
+use quotient_engine::slots::{CompetingPods, GangClaim, GangSlots, TaskClaim, divide};
 use quotient_engine::time::Timestamp;
 
 /// Divides what `story` tells of: `room cpu=4`, `whole cpu=8 gpu=2` (the room, if left out), then jobs, their further
@@ -15,7 +15,7 @@ use quotient_engine::time::Timestamp;
 /// ```
 fn divides(story: &str, expected: &Expect) {
     let (mut room, mut whole) = (Amounts::new(), None);
-    let (mut claims, mut rivals): (Vec<GangClaim>, Vec<Rival>) = (Vec::new(), Vec::new());
+    let (mut claims, mut competing): (Vec<GangClaim>, Vec<CompetingPods>) = (Vec::new(), Vec::new());
     for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (kind, rest) = line.split_once(' ').unwrap();
         let words: Vec<(&str, &str)> =
@@ -44,7 +44,7 @@ fn divides(story: &str, expected: &Expect) {
                 let tasks = &mut claims.last_mut().unwrap().tasks;
                 tasks.push(TaskClaim { floor: number("min").unwrap_or(0), ..task });
             }
-            "others" => rivals.push(Rival {
+            "others" => competing.push(CompetingPods {
                 name: words.first().unwrap().0.into(),
                 priority,
                 created,
@@ -56,7 +56,7 @@ fn divides(story: &str, expected: &Expect) {
     }
     let whole = whole.unwrap_or_else(|| room.clone());
     let resources: Vec<Resource> = whole.resources().cloned().collect();
-    let slots = divide(&room, &claims, &rivals, &whole, &resources);
+    let slots = divide(&room, &claims, &competing, &whole, &resources);
     let told: String = claims.iter().zip(&slots).map(|(claim, slots)| tell(claim, slots)).collect();
     expected.assert_eq(&told);
 }

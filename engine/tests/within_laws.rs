@@ -9,8 +9,8 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueUid};
 use quotient_engine::plan::{Plan, Scaling, plan};
 use quotient_engine::snapshot::{
-    NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, Quota, Setter, SetterKind,
-    Settings, Shape, Size, Snapshot, Ties, Workload,
+    NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, Quota, ScaleTarget,
+    ScaleTargetKind, Settings, Shape, Size, Snapshot, Ties, Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -84,10 +84,10 @@ fn build(nodes: &[u32], wishes: &[Wish], mut seed: u64) -> Snapshot {
                 ..Pod::default()
             });
         }
-        let setter = match kind {
-            OwnerKind::ReplicaSet | OwnerKind::QueueJob => SetterKind::ReplicaSet,
-            OwnerKind::StatefulSet => SetterKind::StatefulSet,
-            OwnerKind::Job => SetterKind::Job,
+        let scale_target = match kind {
+            OwnerKind::ReplicaSet | OwnerKind::QueueJob => ScaleTargetKind::ReplicaSet,
+            OwnerKind::StatefulSet => ScaleTargetKind::StatefulSet,
+            OwnerKind::Job => ScaleTargetKind::Job,
             OwnerKind::DaemonSet | OwnerKind::Configured(_) => unreachable!("not among the kinds above"),
         };
         state.owners.push(Owner {
@@ -100,7 +100,7 @@ fn build(nodes: &[u32], wishes: &[Wish], mut seed: u64) -> Snapshot {
             shape,
             priority: *priority,
             size: Size {
-                setter: Some(Setter { kind: setter, name: name.as_str().into(), uid }),
+                scale_target: Some(ScaleTarget { kind: scale_target, name: name.as_str().into(), uid }),
                 written: *wanted,
                 ..Size::default()
             },
@@ -170,7 +170,7 @@ fn carry_out(snapshot: &mut Snapshot, scaling: &Scaling, come: &dyn Fn(usize) ->
     owner.size = Size {
         written: scaling.to,
         former: scaling.former,
-        held_back: scaling.former.unwrap() - scaling.to,
+        withheld_replicas: scaling.former.unwrap() - scaling.to,
         ..owner.size.clone()
     };
     for (at, pod) in scaling.pods.iter().enumerate() {
@@ -210,7 +210,7 @@ proptest! {
         }
         let after = lowered(&plan(&now));
         let told = |all: &[Scaling]| -> Vec<_> {
-            all.iter().map(|one| (one.setter.name.to_string(), one.to, one.pods.clone())).collect()
+            all.iter().map(|one| (one.scale_target.name.to_string(), one.to, one.pods.clone())).collect()
         };
         let pods = |all: &[Scaling]| all.iter().map(|one| one.pods.len()).sum::<usize>();
         let context = format!("of {:?}\n{}\n{:?}", told(&before), describe(&snapshot), &ways[..number.min(32)]);
@@ -235,7 +235,7 @@ proptest! {
             prop_assert!(lowerings <= wanted, "back and forth\n{beginning}");
             for scaling in &plan.scalings {
                 if scaling.lowers() {
-                    prop_assert!(scaling.to >= 1 || scaling.setter.kind == SetterKind::Job);
+                    prop_assert!(scaling.to >= 1 || scaling.scale_target.kind == ScaleTargetKind::Job);
                     prop_assert!(!scaling.pods.is_empty());
                     let highest = scaling.beneficiaries.iter().map(|asker| match asker {
                         quotient_engine::plan::Preemptor::Owner(_, name) => priorities[&**name],

@@ -26,7 +26,7 @@ pub struct Context {
     /// Where writes are counted.
     pub metrics: Metrics,
     /// Where events go.
-    pub announcer: EventRecorder,
+    pub recorder: EventRecorder,
     /// Where evictions go that statuses list.
     pub reclaims: RecentReclaims,
     /// Where decisions are kept that acted.

@@ -159,7 +159,7 @@ fn start_work(
     stop: CancellationToken,
 ) -> JoinSet<Result<(), RunError>> {
     let mut work = JoinSet::new();
-    let (announcer, happenings) = EventRecorder::new(metrics.clone());
+    let (recorder, happenings) = EventRecorder::new(metrics.clone());
     let publisher = Publisher {
         client: client.clone(),
         view: view.clone(),
@@ -178,7 +178,7 @@ fn start_work(
         view: view.clone(),
         leadership,
         metrics: metrics.clone(),
-        announcer,
+        recorder,
         reclaims: RecentReclaims::default(),
         decisions: settings.decisions.clone(),
         beat,

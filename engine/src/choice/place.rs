@@ -24,7 +24,8 @@ impl<'a> Simulation<'a> {
             let leaf = self.context.tree.leaves.get(namespace).copied();
             if let Some(at) = leaf {
                 let room = within.entry(at).or_insert_with(|| self.beside_bound(at));
-                let requests = pod.requests().of(self.context.resources);
+                // A target has no part of a resource that no node offers.
+                let requests = pod.requests().of(self.context.governed);
                 if !requests.fits_in(room) {
                     continue;
                 }

@@ -15,7 +15,7 @@ pub(crate) struct Ask<'a> {
     /// How many it lacks.
     pub(crate) pods: u32,
     /// Of these, how many it lacks because it was scaled down for others of its queue.
-    pub(crate) held_back: u32,
+    pub(crate) withheld_replicas: u32,
     /// How many of those that it lacks count as demand now: all while it is trusted, none while it is set aside.
     pub(crate) counted: u32,
     /// Until when it is set aside.
@@ -53,7 +53,13 @@ pub(crate) fn asks(state: &NamespaceState) -> Vec<Ask<'_>> {
         .iter()
         .map(|owner| {
             let pods = owner.rightful().saturating_sub(live.get(&owner.uid).copied().unwrap_or_default());
-            Ask { owner, pods, held_back: owner.size.held_back.min(pods), counted: pods, set_aside: None }
+            Ask {
+                owner,
+                pods,
+                withheld_replicas: owner.size.withheld_replicas.min(pods),
+                counted: pods,
+                set_aside: None,
+            }
         })
         .filter(|ask| ask.pods > 0)
         .collect();

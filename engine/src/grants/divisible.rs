@@ -1,14 +1,14 @@
 //! Raising what comes in no units: claims without pods, and guarantees.
 
-use super::raise::{Free, Lacking};
+use super::raise::{Free, PendingUnit};
 use crate::amounts::{Amount, Amounts};
 use crate::shares::{WaterFilling, sums, sums_within};
 use crate::tree::BranchId;
 
 /// Raises the leaves at `short` by what their targets hold beside their units: first as far as it is owed to them, then as
 /// far as guarantees go, then all, the lowest A/T first.
-pub(super) fn raise_divisible(free: &mut Free<'_, '_>, short: &[BranchId], lacking: &[Lacking]) {
-    let part = |(at, lacking): (&BranchId, &Lacking)| {
+pub(super) fn raise_divisible(free: &mut Free<'_, '_>, short: &[BranchId], lacking: &[PendingUnit]) {
+    let part = |(at, lacking): (&BranchId, &PendingUnit)| {
         (*at, lacking.divisible.min(&free.input.targets[*at].less(&free.firm[*at])))
     };
     let parts = short.iter().zip(lacking).map(part).filter(|(_, part)| !part.is_empty());

@@ -86,9 +86,9 @@ impl<'a, 'g> Free<'a, 'g> {
     }
 
     /// Unit by unit, as far as each is free as a whole. What is lacking then.
-    fn raise_units(&mut self, short: &[BranchId]) -> Vec<Lacking> {
-        let lacking = |at: &BranchId| Lacking::of(self.input, *at, &self.firm[*at]);
-        let mut all: Vec<Lacking> = short.iter().map(lacking).collect();
+    fn raise_units(&mut self, short: &[BranchId]) -> Vec<PendingUnit> {
+        let lacking = |at: &BranchId| PendingUnit::of(self.input, *at, &self.firm[*at]);
+        let mut all: Vec<PendingUnit> = short.iter().map(lacking).collect();
         let numbers = (0..).zip(&all).filter(|(_, lacking)| !lacking.left.is_empty());
         let mut queue: BinaryHeap<Reverse<(Turn, usize)>> =
             numbers.map(|(number, lacking)| Reverse((self.turn(lacking.at), number))).collect();
@@ -105,7 +105,7 @@ impl<'a, 'g> Free<'a, 'g> {
     }
 
     /// Grants the first unit that fits. Those that do not will not fit later either.
-    fn grant_next(&mut self, lacking: &mut Lacking) -> bool {
+    fn grant_next(&mut self, lacking: &mut PendingUnit) -> bool {
         let (at, filled) = (lacking.at, &mut lacking.filled);
         let mut given = false;
         lacking.left.retain_mut(|(requests, units)| {
@@ -177,7 +177,7 @@ impl<'a, 'g> Free<'a, 'g> {
 type Turn = (bool, Fraction, BranchId);
 
 /// What the target of one leaf holds beside its pods, and is not granted yet.
-pub(super) struct Lacking {
+pub(super) struct PendingUnit {
     at: BranchId,
     /// What its pods are charged, with the units that are granted.
     filled: Amounts,
@@ -187,7 +187,7 @@ pub(super) struct Lacking {
     pub(super) divisible: Amounts,
 }
 
-impl Lacking {
+impl PendingUnit {
     fn of(input: &GrantInput<'_>, at: BranchId, firm: &Amounts) -> Self {
         let (mut filled, wanted) =
             input.leaf(at).map(|leaf| (leaf.charged(), leaf.wanted.as_slice())).unwrap_or_default();

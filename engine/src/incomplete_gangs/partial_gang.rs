@@ -7,7 +7,7 @@ use crate::demand::{Ask, by_gang};
 use crate::leaf::Leaf;
 use crate::names::GangName;
 use crate::plan::{GangPart, Preemptor};
-use crate::snapshot::{Owner, OwnerKind, Pod, SetterKind};
+use crate::snapshot::{Owner, OwnerKind, Pod, ScaleTargetKind};
 
 /// A gang of which some members exist, and not as many as it needs.
 pub(super) struct PartialGang<'a> {
@@ -50,7 +50,7 @@ impl<'a> PartialGang<'a> {
     /// workloads lack too few pods to complete it, or if one of them is lowered or set aside.
     fn of(asks: &[&Ask<'a>], minimum: u32, members: Vec<&'a Pod>, resources: &[Resource]) -> Option<Self> {
         let mut left = minimum.saturating_sub(u32::try_from(members.len()).unwrap_or(u32::MAX));
-        let is_put_off = |ask: &&&Ask<'_>| ask.held_back > 0 || ask.set_aside.is_some();
+        let is_put_off = |ask: &&&Ask<'_>| ask.withheld_replicas > 0 || ask.set_aside.is_some();
         if left == 0 || asks.iter().any(|ask| is_put_off(&ask)) {
             return None;
         }
@@ -84,7 +84,8 @@ impl<'a> PartialGang<'a> {
     /// Whether it is of one Job whose size may be lowered, and all of its members are pods of that Job.
     pub(super) fn can_be_held(&self) -> bool {
         let size = &self.owner.size;
-        let is_job = size.setter.as_ref().is_some_and(|setter| setter.kind == SetterKind::Job);
+        let is_job =
+            size.scale_target.as_ref().is_some_and(|scale_target| scale_target.kind == ScaleTargetKind::Job);
         let is_its = |pod: &&Pod| pod.owner() == Some(&self.owner.uid);
         self.owners.len() == 1
             && is_job

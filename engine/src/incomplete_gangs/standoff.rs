@@ -131,7 +131,7 @@ impl<'a> Standoff<'a> {
                 namespace: queue.namespace.clone(),
                 queue: queue.clone(),
                 owner: owner.uid.clone(),
-                setter: owner.size.setter.clone()?,
+                scale_target: owner.size.scale_target.clone()?,
                 from: owner.size.written,
                 to: 0,
                 former: Some(owner.size.former.unwrap_or(owner.size.written)),

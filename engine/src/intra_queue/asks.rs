@@ -8,7 +8,7 @@ use crate::amounts::Amounts;
 use crate::leaf::{Leaf, Wanted};
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Preemptor;
-use crate::slots::Rival;
+use crate::slots::CompetingPods;
 use crate::snapshot::{Owner, OwnerKind, Pod, Shape};
 use crate::time::Timestamp;
 
@@ -53,10 +53,10 @@ impl<'a> Ask<'a> {
     }
 
     /// So many `units` of it as QueueJobs make room for; none if it is one of theirs, or exists.
-    pub(super) fn rival(&self, units: u32) -> Option<Rival> {
+    pub(super) fn competing_pods(&self, units: u32) -> Option<CompetingPods> {
         let is_refused = self.kind != Kind::Unschedulable && self.slots_of().is_none();
         let ((created, name), requests) = (self.order.clone(), self.requests.clone());
-        is_refused.then_some(Rival { name, priority: self.priority, created, requests, pods: units })
+        is_refused.then_some(CompetingPods { name, priority: self.priority, created, requests, pods: units })
     }
 }
 
@@ -86,8 +86,8 @@ pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<Ask<'a>> {
     let asking = wanted.filter(|one| one.owner.kind != OwnerKind::QueueJob || one.completes.is_some());
     let lacking = asking.flat_map(|wanted| {
         let units = [
-            (Kind::Refused, wanted.units.saturating_sub(wanted.held_back)),
-            (Kind::HeldBack, wanted.held_back),
+            (Kind::Refused, wanted.units.saturating_sub(wanted.withheld_replicas)),
+            (Kind::HeldBack, wanted.withheld_replicas),
         ];
         units.into_iter().filter(|(_, units)| *units > 0).map(move |(kind, units)| Ask {
             kind,

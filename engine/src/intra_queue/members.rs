@@ -138,7 +138,7 @@ impl<'a> Members<'a> {
 
 impl<'a> Member<'a> {
     fn of(owner: &'a Owner, live: Vec<&'a Pod>) -> Self {
-        let unscalable = owner.size.setter.is_none().then_some(Reason::NotScalable);
+        let unscalable = owner.size.scale_target.is_none().then_some(Reason::NotScalable);
         let Removal { order, fixed, is_certain } = Removal::of(owner.kind, live);
         let unforeseeable = (!is_certain).then_some(Reason::NotScalable);
         let surplus = order.len().saturating_sub(usize::try_from(owner.wanted).unwrap_or(usize::MAX));

@@ -32,7 +32,7 @@ use crate::choice::{Context, NodeResources, Simulation, unbound};
 use crate::leaf::Leaf;
 use crate::names::{PodUid, QueueName};
 use crate::plan::{PassedOver, Plan, Scaling};
-use crate::slots::Rival;
+use crate::slots::CompetingPods;
 use crate::snapshot::{OwnerKind, Pod, Preemption};
 
 use asks::{Kind, asks, is_unschedulable};
@@ -44,7 +44,7 @@ pub(crate) struct YieldedSlots {
     /// The pods that lose their slots.
     pub(crate) pods: FxHashSet<PodUid>,
     /// The refused pods of other workloads that there is or will be room for.
-    pub(crate) rivals: BTreeMap<QueueName, Vec<Rival>>,
+    pub(crate) competing: BTreeMap<QueueName, Vec<CompetingPods>>,
 }
 
 /// What is to be done inside queues.

@@ -20,12 +20,12 @@ pub(super) fn tell(pass: &Pass<'_, '_>, asks: &[Ask<'_>], yielded: &mut Yielded)
     let restored = restored(pass, asks);
     yielded.scalings.extend(restored.into_values().filter_map(|(owner, pods)| raised(pass, owner, pods)));
     let promised = yielded.promised.entry(pass.queue_state.leaf.name.clone()).or_default();
-    let rivals = yielded.slots.rivals.entry(pass.queue_state.leaf.name.clone()).or_default();
+    let competing = yielded.slots.competing.entry(pass.queue_state.leaf.name.clone()).or_default();
     for (ask, units) in pass.met.iter().filter_map(|(number, units)| Some((asks.get(*number)?, *units))) {
         if let (Preemptor::Owner(kind, name), true) = (&ask.who, ask.kind != Kind::HeldBack) {
             promised.insert((*kind, name.clone()));
         }
-        rivals.extend(ask.rival(units));
+        competing.extend(ask.competing_pods(units));
     }
     // The rules that keep pods are told only if other pods wait because of them.
     let unmet = pass.unmet.iter().filter_map(|number| asks.get(*number));
@@ -89,7 +89,7 @@ fn restored<'a>(pass: &Pass<'_, '_>, asks: &[Ask<'a>]) -> BTreeMap<&'a OwnerUid,
 fn raised(pass: &Pass<'_, '_>, owner: &Owner, pods: u32) -> Option<Scaling> {
     let state = pass.queue_state.leaf.state;
     let former = owner.size.former.filter(|_| owner.size.left_alone.is_none())?;
-    let all = pods >= owner.size.held_back;
+    let all = pods >= owner.size.withheld_replicas;
     // Of its pods those are marked still that were not taken.
     let is_marked =
         |pod: &&Pod| pod.is_live() && pod.owner() == Some(&owner.uid) && Scaling::marks(owner, pod);
@@ -107,7 +107,7 @@ fn scaling(pass: &Pass<'_, '_>, owner: &Owner, reason: Reason) -> Option<Scaling
         namespace: pass.queue_state.leaf.name.namespace.clone(),
         queue: pass.queue_state.leaf.name.clone(),
         owner: owner.uid.clone(),
-        setter: owner.size.setter.clone()?,
+        scale_target: owner.size.scale_target.clone()?,
         from: owner.size.written,
         to: owner.size.written,
         former: owner.size.former,

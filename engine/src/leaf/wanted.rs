@@ -22,7 +22,7 @@ pub(crate) struct Wanted<'a> {
     /// How many units.
     pub(crate) units: u32,
     /// How many of these, the last, wait for the former sizes of owners.
-    pub(crate) held_back: u32,
+    pub(crate) withheld_replicas: u32,
     /// The pods of such a unit that wait for them, by owner.
     pub(crate) restores: Vec<(&'a Owner, u32)>,
     /// The gang that the unit completes; none for single pods.
@@ -52,7 +52,7 @@ impl<'a> Wanted<'a> {
                 pods: vec![(owner, 1)],
                 requests: owner.shape.requests.of(resources),
                 units,
-                held_back: 0,
+                withheld_replicas: 0,
                 restores: vec![(owner, 1)],
                 completes: None,
             };
@@ -68,11 +68,11 @@ impl<'a> Wanted<'a> {
                 }
                 let (requests, completes) =
                     (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
-                let held_back = u32::from(!restores.is_empty());
-                all.push(Self { pods, requests, held_back, restores, completes, ..single(1) });
+                let withheld_replicas = u32::from(!restores.is_empty());
+                all.push(Self { pods, requests, withheld_replicas, restores, completes, ..single(1) });
             }
             let units = ask.counted.saturating_sub(taken);
-            all.push(Self { held_back: ask.held_back.min(units), ..single(units) });
+            all.push(Self { withheld_replicas: ask.withheld_replicas.min(units), ..single(units) });
         }
         all.retain(|wanted| wanted.units > 0 && !wanted.requests.is_empty());
         all
@@ -168,7 +168,7 @@ fn gangs<'a>(
             let taken = lacking.taken.get(&ask.owner.uid).copied().unwrap_or_default();
             if taken > 0 {
                 lacking.pods.push((ask.owner, taken));
-                let restored = taken.saturating_sub(ask.counted.saturating_sub(ask.held_back));
+                let restored = taken.saturating_sub(ask.counted.saturating_sub(ask.withheld_replicas));
                 lacking.restores.extend((restored > 0).then_some((ask.owner, restored)));
             }
         }

@@ -203,7 +203,8 @@ fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
 /// Those that lower a size first, each group by queue.
 fn sort_scalings(scalings: &mut [Scaling]) {
     scalings.sort_by(|a, b| {
-        let key = |scaling: &Scaling| (!scaling.lowers(), scaling.queue.clone(), scaling.setter.clone());
+        let key =
+            |scaling: &Scaling| (!scaling.lowers(), scaling.queue.clone(), scaling.scale_target.clone());
         key(a).cmp(&key(b))
     });
 }

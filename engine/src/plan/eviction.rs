@@ -6,7 +6,7 @@ use super::IncompleteGang;
 use crate::amounts::Amounts;
 use crate::names::{Namespace, PodName, PodUid, QueueName};
 use crate::reason::Reason;
-use crate::snapshot::{GATED_PODS, LeftOut, Owner, OwnerKind, Pod, Rejection, Setter, Shape, Workload};
+use crate::snapshot::{GATED_PODS, LeftOut, Owner, OwnerKind, Pod, Rejection, ScaleTarget, Shape, Workload};
 use std::sync::Arc;
 
 /// One life of one pod.
@@ -129,7 +129,7 @@ impl Unmet {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lowered {
     /// The object in whose spec the size stands.
-    pub setter: Setter,
+    pub scale_target: ScaleTarget,
     /// The size before, which Quotient remembers on the object.
     pub from: u32,
     /// The size now.
@@ -142,8 +142,8 @@ impl Lowered {
     /// The record of `owner`; none if Quotient did not lower it or the size is back.
     pub(crate) fn of(owner: &Owner) -> Option<Self> {
         let size = &owner.size;
-        let (setter, from) = (size.setter.clone()?, size.former?);
-        let lowered = Self { setter, from, to: size.written, left_alone: size.left_alone };
+        let (scale_target, from) = (size.scale_target.clone()?, size.former?);
+        let lowered = Self { scale_target, from, to: size.written, left_alone: size.left_alone };
         (lowered.to < lowered.from).then_some(lowered)
     }
 }
@@ -151,10 +151,10 @@ impl Lowered {
 /// What Quotient did, to how many pods, and what brings the others back.
 impl fmt::Display for Lowered {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { setter, from, to, left_alone } = self;
+        let Self { scale_target, from, to, left_alone } = self;
         write!(
             formatter,
-            "Quotient lowered {setter} from {from} to {to} because other pods of the queue needed the room; "
+            "Quotient lowered {scale_target} from {from} to {to} because other pods of the queue needed the room; "
         )?;
         match left_alone {
             None => formatter

@@ -25,7 +25,7 @@ impl std::fmt::Display for QueueJobName {
 
 /// Where a QueueJob stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum QueueJobPhase {
     /// It has no slots and waits for them.
     #[default]
     Waiting,
@@ -95,7 +95,7 @@ pub struct QueueJobPlan {
     /// Whether nothing of this is carried out: the mode of its queue, or the operator's, is Observe.
     pub withheld: bool,
     /// Where it stands.
-    pub standing: Standing,
+    pub phase: QueueJobPhase,
     /// Why it waits, or that it has what it needs.
     pub reason: SlotReason,
     /// What is wrong with its spec, if it could not be understood.

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::{Plan, PodCounts, QueueJobName, QueueJobPlan, Reach, SlotReason, Standing};
+use super::{Plan, PodCounts, QueueJobName, QueueJobPhase, QueueJobPlan, Reach, SlotReason};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::cluster::Cluster;
 use crate::demand::{Ask, earliest};
 use crate::intra_queue::YieldedSlots;
 use crate::keyed::{KeyedMap, KeyedSet};
 use crate::names::{Namespace, OwnerUid, PodUid};
-use crate::slots::{self, GangClaim, GangSlots, Rival, TaskClaim};
+use crate::slots::{self, CompetingPods, GangClaim, GangSlots, TaskClaim};
 use crate::snapshot::{
     Ended, Mode, NamespaceState, OwnerKind, Phase, Preemption, QueueJob, QueueTask, Settings,
 };
@@ -50,14 +50,16 @@ pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Pl
                 let allocated =
                     plan.queues.get(&leaf.name).map(|queue| queue.allocated.clone()).unwrap_or_default();
                 // Where workloads yield to each other, it is decided already which refused pods get room.
-                let rivals = match leaf.queue.preemption {
-                    Preemption::LowerPriority => yielded.rivals.get(&leaf.name).cloned().unwrap_or_default(),
-                    Preemption::Never => leaf.demand.asks.iter().filter_map(rival).collect(),
+                let competing = match leaf.queue.preemption {
+                    Preemption::LowerPriority => {
+                        yielded.competing.get(&leaf.name).cloned().unwrap_or_default()
+                    }
+                    Preemption::Never => leaf.demand.asks.iter().filter_map(competing_pods).collect(),
                 };
                 let input = GrantInput {
                     room: place.room(&allocated, &going),
                     free: place.free(&plan.resources),
-                    rivals,
+                    competing,
                 };
                 let mut jobs = place.divide(&input, plan);
                 for job in &mut jobs {
@@ -125,7 +127,7 @@ struct GrantInput {
     /// What admission lets in now.
     free: Amounts,
     /// The refused pods of others, which come in their turn.
-    rivals: Vec<Rival>,
+    competing: Vec<CompetingPods>,
 }
 
 /// A namespace with QueueJobs.
@@ -209,10 +211,10 @@ impl Place<'_> {
         let asking: Vec<&QueueJob> = jobs.iter().zip(&late).filter(asks).map(|(job, _)| job).collect();
         let claims: Vec<GangClaim> =
             asking.iter().map(|job| self.claim(job, |task| self.most(job, task))).collect();
-        let slots = slots::divide(&input.room, &claims, &input.rivals, &plan.capacity, &plan.resources);
-        let standings: Vec<slots::Standing> =
-            asking.iter().zip(&slots).map(|(job, slots)| self.standing(job, slots)).collect();
-        let now = slots::bring(&claims, &standings, &input.free, &plan.resources);
+        let slots = slots::divide(&input.room, &claims, &input.competing, &plan.capacity, &plan.resources);
+        let allocations: Vec<slots::JobAllocation> =
+            asking.iter().zip(&slots).map(|(job, slots)| self.phase(job, slots)).collect();
+        let now = slots::bring(&claims, &allocations, &input.free, &plan.resources);
 
         let mut given = slots.into_iter().zip(now);
         let decided = jobs.iter().zip(late).map(|(job, late)| {
@@ -327,12 +329,12 @@ impl Place<'_> {
         }
     }
 
-    fn standing(&self, job: &QueueJob, slots: &GangSlots) -> slots::Standing {
+    fn phase(&self, job: &QueueJob, slots: &GangSlots) -> slots::JobAllocation {
         let is_losing = job.tasks.iter().any(|task| self.task_pods(task).going > 0);
         let parallelism: Vec<u32> = job.tasks.iter().map(|task| task.parallelism).collect();
         let most =
             slots.tasks.iter().zip(&parallelism).map(|(slots, parallelism)| (*slots).max(*parallelism));
-        slots::Standing {
+        slots::JobAllocation {
             // Where no pod is evicted, no slot is taken either.
             slots: if self.takes { slots.tasks.clone() } else { most.collect() },
             parallelism,
@@ -396,14 +398,14 @@ impl Place<'_> {
         let has_slots = now.iter().any(|count| *count > 0);
         // A Job all of whose pods have succeeded is about to say so; suspended it would not.
         decided.suspend = !has_slots && job.tasks.iter().any(|task| task.left() > 0);
-        (decided.standing, decided.reason) = match job.ended {
-            Some(Ended::Complete) => (Standing::Complete, SlotReason::Finished),
-            Some(Ended::Failed) => (Standing::Failed, SlotReason::Finished),
-            None if job.invalid.is_some() => (Standing::Waiting, SlotReason::InvalidSpec),
-            None if job.suspended => (Standing::Suspended, SlotReason::Suspended),
-            None if !has_slots && decided.suspend => (Standing::Waiting, decided.reason),
-            None if self.is_ready(job) => (Standing::Running, decided.reason),
-            None => (Standing::Starting, decided.reason),
+        (decided.phase, decided.reason) = match job.ended {
+            Some(Ended::Complete) => (QueueJobPhase::Complete, SlotReason::Finished),
+            Some(Ended::Failed) => (QueueJobPhase::Failed, SlotReason::Finished),
+            None if job.invalid.is_some() => (QueueJobPhase::Waiting, SlotReason::InvalidSpec),
+            None if job.suspended => (QueueJobPhase::Suspended, SlotReason::Suspended),
+            None if !has_slots && decided.suspend => (QueueJobPhase::Waiting, decided.reason),
+            None if self.is_ready(job) => (QueueJobPhase::Running, decided.reason),
+            None => (QueueJobPhase::Starting, decided.reason),
         };
         decided.slots = slots.tasks;
         decided.parallelism = now;
@@ -422,9 +424,9 @@ fn kept(job: &QueueJob, ends: bool) -> Vec<u32> {
 }
 
 /// The refused pods of an owner.
-fn rival(ask: &Ask<'_>) -> Option<Rival> {
+fn competing_pods(ask: &Ask<'_>) -> Option<CompetingPods> {
     let owner = ask.owner;
-    (owner.kind != OwnerKind::QueueJob && ask.counted > 0).then(|| Rival {
+    (owner.kind != OwnerKind::QueueJob && ask.counted > 0).then(|| CompetingPods {
         name: Arc::clone(&owner.name),
         priority: owner.priority,
         created: owner.created,

@@ -3,7 +3,7 @@
 use super::{PodId, Preemptor};
 use crate::names::{Namespace, OwnerUid, QueueName};
 use crate::reason::Reason;
-use crate::snapshot::{Owner, OwnerKind, Pod, Setter};
+use crate::snapshot::{Owner, OwnerKind, Pod, ScaleTarget};
 
 /// One owner to scale.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Scaling {
     /// The owner of the pods.
     pub owner: OwnerUid,
     /// The object to write to.
-    pub setter: Setter,
+    pub scale_target: ScaleTarget,
     /// The size that stands there now. If another does, this is not to be carried out.
     pub from: u32,
     /// The size to write.

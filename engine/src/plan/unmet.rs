@@ -206,7 +206,7 @@ impl Obstacles<'_, '_> {
             asked().all(|resource| with(used.get(resource), resource) <= room.get(resource))
         };
         let share = self.decided.target.max(&self.decided.nominal).max(&self.decided.deserved);
-        if ask.held_back == ask.pods {
+        if ask.withheld_replicas == ask.pods {
             // Before every bound: its controller does not even try to create them.
             Reason::GaveWay
         } else if !self.leaf.could_run_shape(&ask.owner.shape) {

@@ -1,22 +1,22 @@
 //! Raising levels: the divisor rule that every share and every grant is handed out by.
 //!
-//! Think of claims as vessels, each as wide as its weight and partly full. Water goes to the lowest level
+//! Think of claims as claimants, each as wide as its weight and partly full. Water goes to the lowest level
 //! first. Handing out one quantum at a time to the lowest level *after* receiving it is the divisor rule; it is
 //! monotone (more capacity lowers no share), which rounding by largest remainder is not: weights 6, 6, 2 share
 //! 10 as 5/4/1 and 11 as 5/5/1, where largest remainders would say 4/4/2 and then 5/5/1.
 //!
-//! Amounts need not be whole quanta. The last quantum of a vessel is as small as what still fits, though its turn comes
+//! Amounts need not be whole quanta. The last quantum of a claimant is as small as what still fits, though its turn comes
 //! as if it were whole, and the last one of all is what is left: a claimant that asks for more never gets less, and not a unit
 //! is lost.
 //!
 //! Amounts reach 2^63, so quanta are not counted out one by one: the exact level is found by walking the sorted
-//! points where vessels start and end, each gets the whole quanta below it, and the few quanta that remain, at most
+//! points where claimants start and end, each gets the whole quanta below it, and the few quanta that remain, at most
 //! three for every claim, are handed out singly.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// One vessel, in units.
+/// One claimant, in units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// What counts towards its level already.
@@ -35,11 +35,11 @@ pub fn fill(amount: i128, claims: &[Level], quantum: i128) -> Vec<i128> {
     let mut received = vec![0; claims.len()];
     let mut left = amount.max(0);
     for weightless in [false, true] {
-        let vessels: Vec<Vessel> = claims
+        let claimants: Vec<Claimant> = claims
             .iter()
             .enumerate()
             .filter(|(_, claim)| claim.room > 0 && (claim.weight <= 0) == weightless)
-            .map(|(index, claim)| Vessel {
+            .map(|(index, claim)| Claimant {
                 index,
                 have: claim.have.max(0),
                 room: claim.room,
@@ -47,7 +47,7 @@ pub fn fill(amount: i128, claims: &[Level], quantum: i128) -> Vec<i128> {
                 span: rounded_up(claim.room, quantum),
             })
             .collect();
-        for (index, units) in fill_vessels(left, &vessels, quantum) {
+        for (index, units) in fill_claimants(left, &claimants, quantum) {
             left = left.saturating_sub(units);
             if let Some(entry) = received.get_mut(index) {
                 *entry = units;
@@ -59,7 +59,7 @@ pub fn fill(amount: i128, claims: &[Level], quantum: i128) -> Vec<i128> {
 
 /// A claim with something to receive and a width.
 #[derive(Clone, Copy)]
-struct Vessel {
+struct Claimant {
     index: usize,
     have: i128,
     room: i128,
@@ -70,7 +70,7 @@ struct Vessel {
 
 /// A level, as a fraction.
 #[derive(Clone, Copy)]
-pub(super) struct Height {
+pub(super) struct NormalizedShare {
     pub(super) units: i128,
     pub(super) weight: i128,
 }
@@ -94,8 +94,8 @@ fn beyond(amount: i128, quantum: i128) -> i128 {
     quickly().map_or_else(|| amount.checked_rem(quantum).unwrap_or(0), i128::from)
 }
 
-impl Height {
-    /// How many whole units stand in a vessel of this width whose level is here.
+impl NormalizedShare {
+    /// How many whole units stand in a claimant of this width whose level is here.
     pub(super) fn units_of(self, width: i128) -> i128 {
         let quickly = || small(self.units)?.checked_mul(small(width)?)?.checked_div(small(self.weight)?);
         quickly().map_or_else(
@@ -110,7 +110,7 @@ fn small(number: i128) -> Option<i64> {
     i64::try_from(number).ok()
 }
 
-impl Ord for Height {
+impl Ord for NormalizedShare {
     fn cmp(&self, other: &Self) -> Ordering {
         let times = |units: i128, weight: i128| small(units)?.checked_mul(small(weight)?);
         match (times(self.units, other.weight), times(other.units, self.weight)) {
@@ -120,103 +120,105 @@ impl Ord for Height {
     }
 }
 
-impl PartialEq for Height {
+impl PartialEq for NormalizedShare {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Height {}
+impl Eq for NormalizedShare {}
 
-impl PartialOrd for Height {
+impl PartialOrd for NormalizedShare {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-fn fill_vessels(amount: i128, vessels: &[Vessel], quantum: i128) -> Vec<(usize, i128)> {
-    let wanted = vessels.iter().fold(0i128, |sum, vessel| sum.saturating_add(vessel.room));
+fn fill_claimants(amount: i128, claimants: &[Claimant], quantum: i128) -> Vec<(usize, i128)> {
+    let wanted = claimants.iter().fold(0i128, |sum, claimant| sum.saturating_add(claimant.room));
     if wanted <= amount {
-        return vessels.iter().map(|vessel| (vessel.index, vessel.room)).collect();
+        return claimants.iter().map(|claimant| (claimant.index, claimant.room)).collect();
     }
-    let level = exact_level(amount, vessels);
-    let mut shares: Vec<(usize, i128)> =
-        vessels.iter().map(|vessel| (vessel.index, vessel.whole_quanta_below(level, quantum))).collect();
+    let level = exact_level(amount, claimants);
+    let mut shares: Vec<(usize, i128)> = claimants
+        .iter()
+        .map(|claimant| (claimant.index, claimant.whole_quanta_below(level, quantum)))
+        .collect();
     let handed_out = shares.iter().fold(0i128, |sum, (_, units)| sum.saturating_add(*units));
-    hand_out_singly(amount.saturating_sub(handed_out), vessels, quantum, &mut shares);
+    hand_out_singly(amount.saturating_sub(handed_out), claimants, quantum, &mut shares);
     shares
 }
 
-impl Vessel {
-    fn whole_quanta_below(&self, level: Height, quantum: i128) -> i128 {
+impl Claimant {
+    fn whole_quanta_below(&self, level: NormalizedShare, quantum: i128) -> i128 {
         let below = level.units_of(self.weight).saturating_sub(self.have);
         rounded_down(below, quantum).clamp(0, self.room)
     }
 
-    fn start(&self) -> Height {
-        Height { units: self.have, weight: self.weight }
+    fn start(&self) -> NormalizedShare {
+        NormalizedShare { units: self.have, weight: self.weight }
     }
 
-    fn end(&self) -> Height {
-        Height { units: self.have.saturating_add(self.span), weight: self.weight }
+    fn end(&self) -> NormalizedShare {
+        NormalizedShare { units: self.have.saturating_add(self.span), weight: self.weight }
     }
 }
 
-/// The level at which the vessels together would have received exactly `amount`, less than all their room, if all
+/// The level at which the claimants together would have received exactly `amount`, less than all their room, if all
 /// quanta were whole: no quantum below it is left out.
-fn exact_level(amount: i128, vessels: &[Vessel]) -> Height {
-    let mut points: Vec<(Height, bool, &Vessel)> = vessels
+fn exact_level(amount: i128, claimants: &[Claimant]) -> NormalizedShare {
+    let mut points: Vec<(NormalizedShare, bool, &Claimant)> = claimants
         .iter()
-        .flat_map(|vessel| [(vessel.start(), true, vessel), (vessel.end(), false, vessel)])
+        .flat_map(|claimant| [(claimant.start(), true, claimant), (claimant.end(), false, claimant)])
         .collect();
-    points.sort_by_key(|(height, _, _)| *height);
+    points.sort_by_key(|(normalized, _, _)| *normalized);
 
     // Between two points, received(level) = full + level · width − counted.
     let (mut full, mut width, mut counted) = (0i128, 0i128, 0i128);
-    for (height, starts, vessel) in points {
-        let received_here = height
+    for (normalized, starts, claimant) in points {
+        let received_here = normalized
             .units
             .saturating_mul(width)
-            .saturating_add(full.saturating_sub(counted).saturating_mul(height.weight));
-        if received_here > amount.saturating_mul(height.weight) {
+            .saturating_add(full.saturating_sub(counted).saturating_mul(normalized.weight));
+        if received_here > amount.saturating_mul(normalized.weight) {
             break;
         }
         if starts {
-            width = width.saturating_add(vessel.weight);
-            counted = counted.saturating_add(vessel.have);
+            width = width.saturating_add(claimant.weight);
+            counted = counted.saturating_add(claimant.have);
         } else {
-            width = width.saturating_sub(vessel.weight);
-            counted = counted.saturating_sub(vessel.have);
-            full = full.saturating_add(vessel.span);
+            width = width.saturating_sub(claimant.weight);
+            counted = counted.saturating_sub(claimant.have);
+            full = full.saturating_add(claimant.span);
         }
     }
-    Height { units: amount.saturating_sub(full).saturating_add(counted), weight: width.max(1) }
+    NormalizedShare { units: amount.saturating_sub(full).saturating_add(counted), weight: width.max(1) }
 }
 
 /// Hands out what is left after each got the whole quanta below the level.
-fn hand_out_singly(left: i128, vessels: &[Vessel], quantum: i128, shares: &mut [(usize, i128)]) {
-    let next = |vessel: &Vessel, units: i128| Height {
-        units: vessel.have.saturating_add(units).saturating_add(quantum),
-        weight: vessel.weight,
+fn hand_out_singly(left: i128, claimants: &[Claimant], quantum: i128, shares: &mut [(usize, i128)]) {
+    let next = |claimant: &Claimant, units: i128| NormalizedShare {
+        units: claimant.have.saturating_add(units).saturating_add(quantum),
+        weight: claimant.weight,
     };
-    let mut queue: BinaryHeap<Reverse<(Height, usize)>> = vessels
+    let mut queue: BinaryHeap<Reverse<(NormalizedShare, usize)>> = claimants
         .iter()
         .zip(shares.iter())
         .enumerate()
-        .filter(|(_, (vessel, (_, units)))| *units < vessel.room)
-        .map(|(at, (vessel, (_, units)))| Reverse((next(vessel, *units), at)))
+        .filter(|(_, (claimant, (_, units)))| *units < claimant.room)
+        .map(|(at, (claimant, (_, units)))| Reverse((next(claimant, *units), at)))
         .collect();
-    // Less than a quantum a vessel is left by rounding down, and as much by ends that are no whole quanta; with these
+    // Less than a quantum a claimant is left by rounding down, and as much by ends that are no whole quanta; with these
     // ends themselves that makes three turns. The bound keeps saturated nonsense from looping.
     let mut left = left;
-    for _ in 0..vessels.len().saturating_mul(3) {
+    for _ in 0..claimants.len().saturating_mul(3) {
         let Some(Reverse((_, at))) = queue.pop().filter(|_| left > 0) else { return };
-        if let (Some(vessel), Some((_, units))) = (vessels.get(at), shares.get_mut(at)) {
-            let given = quantum.min(vessel.room.saturating_sub(*units)).min(left);
+        if let (Some(claimant), Some((_, units))) = (claimants.get(at), shares.get_mut(at)) {
+            let given = quantum.min(claimant.room.saturating_sub(*units)).min(left);
             *units = units.saturating_add(given);
             left = left.saturating_sub(given);
-            if *units < vessel.room {
-                queue.push(Reverse((next(vessel, *units), at)));
+            if *units < claimant.room {
+                queue.push(Reverse((next(claimant, *units), at)));
             }
         }
     }

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use super::claim::GangClaim;
-use super::room::{Line, Resources, Room};
+use super::room::{ResourceVec, Resources, Room};
 use crate::amounts::{Amounts, Resource};
 
 /// One QueueJob on its way to its slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct JobAllocation {
     /// How many pods of each task are to run in the end.
     pub slots: Vec<u32>,
     /// How many each task's Job may run now.
@@ -25,12 +25,12 @@ pub struct Standing {
 /// has less than its floor gets all that it lacks to it or nothing.
 pub fn bring(
     claims: &[GangClaim],
-    standings: &[Standing],
+    allocations: &[JobAllocation],
     free: &Amounts,
     resources: &[Resource],
 ) -> Vec<Vec<u32>> {
     let resources = Resources(resources);
-    let mut free = Room(resources.line(free));
+    let mut free = Room(resources.vector(free));
     let mut order: Vec<usize> = (0..claims.len()).collect();
     order.sort_by_key(|at| {
         claims.get(*at).map(|claim| {
@@ -39,34 +39,40 @@ pub fn bring(
     });
     let mut brought = vec![Vec::new(); claims.len()];
     for at in order {
-        let (Some(claim), Some(standing)) = (claims.get(at), standings.get(at)) else { continue };
+        let (Some(claim), Some(allocation)) = (claims.get(at), allocations.get(at)) else { continue };
         if let Some(place) = brought.get_mut(at) {
-            *place = bring_one(claim, standing, &mut free, resources);
+            *place = bring_one(claim, allocation, &mut free, resources);
         }
     }
     brought
 }
 
-fn bring_one(claim: &GangClaim, standing: &Standing, free: &mut Room, resources: Resources<'_>) -> Vec<u32> {
-    let both = || standing.slots.iter().copied().zip(standing.parallelism.iter().copied());
-    if standing.is_losing {
-        return standing.parallelism.clone();
+fn bring_one(
+    claim: &GangClaim,
+    allocation: &JobAllocation,
+    free: &mut Room,
+    resources: Resources<'_>,
+) -> Vec<u32> {
+    let both = || allocation.slots.iter().copied().zip(allocation.parallelism.iter().copied());
+    if allocation.is_losing {
+        return allocation.parallelism.clone();
     }
-    let lines: Vec<Line> = claim.tasks.iter().map(|task| resources.line(&task.requests)).collect();
+    let vectors: Vec<ResourceVec> = claim.tasks.iter().map(|task| resources.vector(&task.requests)).collect();
     let mut now: Vec<u32> = both().map(|(slots, parallelism)| slots.min(parallelism)).collect();
     let lacking: Vec<u32> = claim
         .floors()
         .into_iter()
-        .zip(standing.slots.iter().zip(&now))
+        .zip(allocation.slots.iter().zip(&now))
         .map(|(floor, (slots, now))| floor.min(*slots).saturating_sub(*now))
         .collect();
-    if !free.take_all(&lines, &lacking) {
+    if !free.take_all(&vectors, &lacking) {
         return now;
     }
-    for (((now, lacking), slots), line) in now.iter_mut().zip(lacking).zip(&standing.slots).zip(&lines) {
+    for (((now, lacking), slots), vector) in now.iter_mut().zip(lacking).zip(&allocation.slots).zip(&vectors)
+    {
         *now = now.saturating_add(lacking);
-        let more = free.fitting(line, slots.saturating_sub(*now));
-        free.take(line, more);
+        let more = free.fitting(vector, slots.saturating_sub(*now));
+        free.take(vector, more);
         *now = now.saturating_add(more);
     }
     now

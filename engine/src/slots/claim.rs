@@ -39,9 +39,9 @@ pub struct TaskClaim {
     pub running: u32,
 }
 
-/// Pods of another workload of the queue that were refused. They stand in line with the gangs that wait.
+/// Pods of another workload of the queue that were refused. They are ordered with the gangs that wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rival {
+pub struct CompetingPods {
     /// Whose they are, to have an order.
     pub name: Arc<str>,
     /// Their priority.

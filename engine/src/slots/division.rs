@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::claim::{GangClaim, GangSlots, Rival};
-use super::room::{Line, Resources, Room};
+use super::claim::{CompetingPods, GangClaim, GangSlots};
+use super::room::{ResourceVec, Resources, Room};
 use super::surplus;
 use crate::amounts::{Amounts, Resource};
 use crate::time::Timestamp;
@@ -12,16 +12,16 @@ use crate::time::Timestamp;
 /// Who waits: a gang, by its place among the claims, or refused pods of others.
 enum Waiting<'a> {
     Gang(usize),
-    Others(&'a Rival),
+    Others(&'a CompetingPods),
 }
 
 /// Divides `room` among `claims`; an entry for each, in their order.
 ///
 /// `room` is what the queue's other pods leave of what it may have, `whole` what dominant shares are parts of. Only
-/// `resources` count. The order of `claims` and `rivals` makes no difference, and with what comes out as what runs the
+/// `resources` count. The order of `claims` and `competing` makes no difference, and with what comes out as what runs the
 /// division comes out the same (S-GANG §Use Case).
 ///
-/// What `rivals` are owed is left free for them: like the floor of a gang that waits it comes out of what others have above
+/// What `competing` are owed is left free for them: like the floor of a gang that waits it comes out of what others have above
 /// theirs, so that neither ever waits for surplus pods.
 ///
 /// Where tasks of several shapes compete, what runs decides which of a gang's pods is next, and that may decide who else
@@ -29,11 +29,11 @@ enum Waiting<'a> {
 pub fn divide(
     room: &Amounts,
     claims: &[GangClaim],
-    rivals: &[Rival],
+    competing: &[CompetingPods],
     whole: &Amounts,
     resources: &[Resource],
 ) -> Vec<GangSlots> {
-    let mut slots = divide_once(room, claims, rivals, whole, resources);
+    let mut slots = divide_once(room, claims, competing, whole, resources);
     if claims.iter().all(|claim| claim.tasks.len() < 2) {
         return slots;
     }
@@ -43,7 +43,7 @@ pub fn divide(
             claim.admitted = slots.fits;
             claim.tasks.iter_mut().zip(&slots.tasks).for_each(|(task, count)| task.running = *count);
         }
-        let again = divide_once(room, &claims, rivals, whole, resources);
+        let again = divide_once(room, &claims, competing, whole, resources);
         if again == slots {
             break;
         }
@@ -58,56 +58,56 @@ const MOST_ROUNDS: usize = 8;
 fn divide_once(
     room: &Amounts,
     claims: &[GangClaim],
-    rivals: &[Rival],
+    competing: &[CompetingPods],
     whole: &Amounts,
     resources: &[Resource],
 ) -> Vec<GangSlots> {
     let resources = Resources(resources);
-    let whole = resources.line(whole);
-    let mut left = Room(resources.line(room));
-    let lines: Vec<Vec<Line>> = claims
+    let whole = resources.vector(whole);
+    let mut left = Room(resources.vector(room));
+    let vectors: Vec<Vec<ResourceVec>> = claims
         .iter()
-        .map(|claim| claim.tasks.iter().map(|task| resources.line(&task.requests)).collect())
+        .map(|claim| claim.tasks.iter().map(|task| resources.vector(&task.requests)).collect())
         .collect();
     let floors: Vec<Vec<u32>> = claims.iter().map(GangClaim::floors).collect();
     let mut slots: Vec<GangSlots> =
         claims.iter().map(|claim| GangSlots { fits: false, tasks: vec![0; claim.tasks.len()] }).collect();
 
     let let_in = |at: usize, left: &mut Room, slots: &mut [GangSlots]| {
-        let (Some(lines), Some(floors), Some(slots)) = (lines.get(at), floors.get(at), slots.get_mut(at))
+        let (Some(vectors), Some(floors), Some(slots)) = (vectors.get(at), floors.get(at), slots.get_mut(at))
         else {
             return;
         };
-        if left.take_all(lines, floors) {
+        if left.take_all(vectors, floors) {
             *slots = GangSlots { fits: true, tasks: floors.clone() };
         }
     };
-    for waiting in in_turn(claims, rivals) {
+    for waiting in in_turn(claims, competing) {
         match waiting {
             Waiting::Gang(at) => {
                 let_in(at, &mut left, &mut slots);
-                surplus::give_one(at, &mut left, claims, &lines, &mut slots);
+                surplus::give_one(at, &mut left, claims, &vectors, &mut slots);
             }
-            Waiting::Others(rival) => {
-                let line = resources.line(&rival.requests);
-                left.take(&line, left.fitting(&line, rival.pods));
+            Waiting::Others(competing_pods) => {
+                let vector = resources.vector(&competing_pods.requests);
+                left.take(&vector, left.fitting(&vector, competing_pods.pods));
             }
         }
     }
-    surplus::hand_out(&mut left, claims, &lines, &whole, &mut slots);
+    surplus::hand_out(&mut left, claims, &vectors, &whole, &mut slots);
     slots
 }
 
 /// All in the order in which they are let in: gangs that were let in, those before that nothing has taken apart; then those that
 /// wait, and for one pod gangs all of whose floor has succeeded, so that they come to their end.
-fn in_turn<'a>(claims: &'a [GangClaim], rivals: &'a [Rival]) -> Vec<Waiting<'a>> {
+fn in_turn<'a>(claims: &'a [GangClaim], competing: &'a [CompetingPods]) -> Vec<Waiting<'a>> {
     let gangs = claims.iter().enumerate().map(|(at, claim)| {
         let waits = !claim.admitted || claim.needs_nothing();
         ((waits, !waits && !claim.intact, key(claim), false), Waiting::Gang(at))
     });
-    let others = rivals.iter().map(|rival| {
-        let key = (Reverse(rival.priority), rival.created, &rival.name);
-        ((true, false, key, true), Waiting::Others(rival))
+    let others = competing.iter().map(|competing_pods| {
+        let key = (Reverse(competing_pods.priority), competing_pods.created, &competing_pods.name);
+        ((true, false, key, true), Waiting::Others(competing_pods))
     });
     let mut all: Vec<(Turn<'a>, Waiting<'a>)> = gangs.chain(others).collect();
     all.sort_by_key(|(turn, _)| *turn);

@@ -24,6 +24,6 @@ mod division;
 mod room;
 mod surplus;
 
-pub use bring::{Standing, bring};
-pub use claim::{GangClaim, GangSlots, Rival, TaskClaim};
+pub use bring::{JobAllocation, bring};
+pub use claim::{CompetingPods, GangClaim, GangSlots, TaskClaim};
 pub use division::divide;

@@ -6,7 +6,7 @@ use crate::amounts::{Amounts, Resource};
 use crate::shares::Fraction;
 
 /// How much of each resource, in the order of [`Resources`].
-pub(super) type Line = SmallVec<[i128; 4]>;
+pub(super) type ResourceVec = SmallVec<[i128; 4]>;
 
 /// The resources that count.
 #[derive(Clone, Copy, Debug)]
@@ -14,41 +14,41 @@ pub(super) struct Resources<'a>(pub(super) &'a [Resource]);
 
 impl Resources<'_> {
     /// `amounts` of these resources.
-    pub(super) fn line(self, amounts: &Amounts) -> Line {
+    pub(super) fn vector(self, amounts: &Amounts) -> ResourceVec {
         self.0.iter().map(|resource| amounts.get(resource).units()).collect()
     }
 }
 
 /// What is left.
 #[derive(Clone, Debug)]
-pub(super) struct Room(pub(super) Line);
+pub(super) struct Room(pub(super) ResourceVec);
 
 impl Room {
-    /// How many of `pods` pods that request `line` each fit. What is not asked for may be owed.
-    pub(super) fn fitting(&self, line: &Line, pods: u32) -> u32 {
+    /// How many of `pods` pods that request `vector` each fit. What is not asked for may be owed.
+    pub(super) fn fitting(&self, vector: &ResourceVec, pods: u32) -> u32 {
         let mut fitting = i128::from(pods);
-        for (left, requested) in self.0.iter().zip(line).filter(|(_, requested)| **requested > 0) {
+        for (left, requested) in self.0.iter().zip(vector).filter(|(_, requested)| **requested > 0) {
             let fit = left.checked_div(*requested).unwrap_or_default();
             fitting = fitting.min(fit.max(0));
         }
         u32::try_from(fitting).unwrap_or(pods)
     }
 
-    /// Takes `pods` pods of `line` away, whether they fit or not.
-    pub(super) fn take(&mut self, line: &Line, pods: u32) {
-        for (left, requested) in self.0.iter_mut().zip(line) {
+    /// Takes `pods` pods of `vector` away, whether they fit or not.
+    pub(super) fn take(&mut self, vector: &ResourceVec, pods: u32) {
+        for (left, requested) in self.0.iter_mut().zip(vector) {
             *left = left.saturating_sub(requested.saturating_mul(pods.into()));
         }
     }
 
     /// Takes as many pods of every task as `counts` says, if there is room for all of them.
-    pub(super) fn take_all(&mut self, lines: &[Line], counts: &[u32]) -> bool {
+    pub(super) fn take_all(&mut self, vectors: &[ResourceVec], counts: &[u32]) -> bool {
         let mut after = self.clone();
-        for (line, count) in lines.iter().zip(counts) {
-            if after.fitting(line, *count) < *count {
+        for (vector, count) in vectors.iter().zip(counts) {
+            if after.fitting(vector, *count) < *count {
                 return false;
             }
-            after.take(line, *count);
+            after.take(vector, *count);
         }
         *self = after;
         true
@@ -56,7 +56,7 @@ impl Room {
 }
 
 /// The largest part of `whole` that `used` is, over all resources.
-pub(super) fn dominant(used: &Line, whole: &Line) -> Fraction {
+pub(super) fn dominant(used: &ResourceVec, whole: &ResourceVec) -> Fraction {
     let shares = used.iter().zip(whole).filter(|(part, _)| **part > 0);
     shares
         .map(|(part, whole)| Fraction { part: *part, whole: *whole })

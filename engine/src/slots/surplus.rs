@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::claim::{GangClaim, GangSlots};
-use super::room::{Line, Room, dominant};
+use super::room::{ResourceVec, Room, dominant};
 use crate::shares::Fraction;
 use crate::time::Timestamp;
 
@@ -51,20 +51,20 @@ impl Eq for Next<'_> {}
 pub(super) fn hand_out(
     left: &mut Room,
     claims: &[GangClaim],
-    lines: &[Vec<Line>],
-    whole: &Line,
+    vectors: &[Vec<ResourceVec>],
+    whole: &ResourceVec,
     slots: &mut [GangSlots],
 ) {
-    let mut used: Vec<Line> = lines
+    let mut used: Vec<ResourceVec> = vectors
         .iter()
         .zip(slots.iter())
-        .map(|(lines, slots)| {
-            let mut used = Room(Line::from_elem(0, whole.len()));
-            lines.iter().zip(&slots.tasks).for_each(|(line, count)| used.take(line, *count));
+        .map(|(vectors, slots)| {
+            let mut used = Room(ResourceVec::from_elem(0, whole.len()));
+            vectors.iter().zip(&slots.tasks).for_each(|(vector, count)| used.take(vector, *count));
             used.0.into_iter().map(i128::saturating_neg).collect()
         })
         .collect();
-    let next = |at: usize, slots: &[GangSlots], used: &[Line]| -> Option<Next<'_>> {
+    let next = |at: usize, slots: &[GangSlots], used: &[ResourceVec]| -> Option<Next<'_>> {
         let (claim, slots) = (claims.get(at)?, slots.get(at)?);
         let runs = claim.tasks.iter().zip(&slots.tasks).any(|(task, has)| has < &task.running.min(task.most));
         let wants = claim.tasks.iter().zip(&slots.tasks).any(|(task, has)| has < &task.most);
@@ -82,14 +82,14 @@ pub(super) fn hand_out(
         (0..claims.len()).filter_map(|at| next(at, slots, &used)).map(Reverse).collect();
     while let Some(Reverse(lowest)) = heap.pop() {
         let at = lowest.at;
-        let (Some(claim), Some(lines)) = (claims.get(at), lines.get(at)) else { continue };
-        let Some((task, line)) = fitting_task(claim, lines, slots.get(at), left) else { continue };
-        left.take(line, 1);
+        let (Some(claim), Some(vectors)) = (claims.get(at), vectors.get(at)) else { continue };
+        let Some((task, vector)) = fitting_task(claim, vectors, slots.get(at), left) else { continue };
+        left.take(vector, 1);
         if let Some(count) = slots.get_mut(at).and_then(|slots| slots.tasks.get_mut(task)) {
             *count = count.saturating_add(1);
         }
         if let Some(used) = used.get_mut(at) {
-            used.iter_mut().zip(line).for_each(|(used, more)| *used = used.saturating_add(*more));
+            used.iter_mut().zip(vector).for_each(|(used, more)| *used = used.saturating_add(*more));
         }
         heap.extend(next(at, slots, &used).map(Reverse));
     }
@@ -100,17 +100,18 @@ pub(super) fn give_one(
     at: usize,
     left: &mut Room,
     claims: &[GangClaim],
-    lines: &[Vec<Line>],
+    vectors: &[Vec<ResourceVec>],
     slots: &mut [GangSlots],
 ) {
-    let (Some(claim), Some(lines), Some(slots)) = (claims.get(at), lines.get(at), slots.get_mut(at)) else {
+    let (Some(claim), Some(vectors), Some(slots)) = (claims.get(at), vectors.get(at), slots.get_mut(at))
+    else {
         return;
     };
     if slots.total() > 0 || !claim.needs_nothing() {
         return;
     }
-    let Some((task, line)) = fitting_task(claim, lines, Some(slots), left) else { return };
-    left.take(line, 1);
+    let Some((task, vector)) = fitting_task(claim, vectors, Some(slots), left) else { return };
+    left.take(vector, 1);
     if let Some(count) = slots.tasks.get_mut(task) {
         *count = count.saturating_add(1);
     }
@@ -120,16 +121,16 @@ pub(super) fn give_one(
 /// of those whose pods still fit.
 fn fitting_task<'l>(
     claim: &GangClaim,
-    lines: &'l [Line],
+    vectors: &'l [ResourceVec],
     slots: Option<&GangSlots>,
     left: &Room,
-) -> Option<(usize, &'l Line)> {
+) -> Option<(usize, &'l ResourceVec)> {
     let counts = &slots?.tasks;
     let wanted = |upto: fn(&super::TaskClaim) -> u32| {
-        let tasks = claim.tasks.iter().zip(counts).zip(lines).enumerate();
+        let tasks = claim.tasks.iter().zip(counts).zip(vectors).enumerate();
         let mut fitting = tasks
-            .filter(move |(_, ((task, has), line))| **has < upto(task) && left.fitting(line, 1) == 1)
-            .map(|(at, (_, line))| (at, line));
+            .filter(move |(_, ((task, has), vector))| **has < upto(task) && left.fitting(vector, 1) == 1)
+            .map(|(at, (_, vector))| (at, vector));
         fitting.next()
     };
     wanted(|task| task.running.min(task.most)).or_else(|| wanted(|task| task.most))

@@ -45,7 +45,7 @@ pub use rejection::Rejection;
 pub use remembered::{MAX_SET_ASIDE, Remembered, SetAside, Window};
 pub use settings::{Settings, VictimPriority};
 pub use shape::{Gang, LeftOut, Shape, Ties};
-pub use size::{Setter, SetterKind, Size};
+pub use size::{ScaleTarget, ScaleTargetKind, Size};
 pub use workload::Workload;
 pub(crate) use workload::Workloads;
 

@@ -82,7 +82,7 @@ impl Owner {
 
     /// How many pods it would want if it had not been scaled down for others.
     pub fn rightful(&self) -> u32 {
-        self.wanted.saturating_add(self.size.held_back)
+        self.wanted.saturating_add(self.size.withheld_replicas)
     }
 
     /// The object that its pods name as their controller: of a task of a QueueJob its Job.

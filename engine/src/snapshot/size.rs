@@ -12,13 +12,13 @@ use crate::reason::Reason;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
     /// The object in whose spec it stands; none where it is unknown, so that it cannot be changed.
-    pub setter: Option<Setter>,
+    pub scale_target: Option<ScaleTarget>,
     /// What stands there: replicas, or a Job's parallelism.
     pub written: u32,
     /// What stood there before Quotient lowered it, if it did.
     pub former: Option<u32>,
     /// How many more pods the owner would want now if that still stood there.
-    pub held_back: u32,
+    pub withheld_replicas: u32,
     /// Why it is not to be changed, if so.
     pub left_alone: Option<Reason>,
     /// Whether it is the newest ReplicaSet of a Deployment that removes an older pod only after a newer one is available:
@@ -28,9 +28,9 @@ pub struct Size {
 
 /// The object whose spec says how many pods an owner wants: the owner itself, or the Deployment of a ReplicaSet.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Setter {
+pub struct ScaleTarget {
     /// Its kind.
-    pub kind: SetterKind,
+    pub kind: ScaleTargetKind,
     /// Its name within the namespace.
     pub name: Arc<str>,
     /// Its id for life.
@@ -39,7 +39,7 @@ pub struct Setter {
 
 /// The kinds of objects that say how many pods are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum SetterKind {
+pub enum ScaleTargetKind {
     /// apps/v1 Deployment.
     Deployment,
     /// apps/v1 ReplicaSet without a Deployment.
@@ -50,7 +50,7 @@ pub enum SetterKind {
     Job,
 }
 
-impl SetterKind {
+impl ScaleTargetKind {
     /// The kind as manifests name it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl SetterKind {
     }
 }
 
-impl fmt::Display for Setter {
+impl fmt::Display for ScaleTarget {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {}", self.kind.name(), self.name)
     }

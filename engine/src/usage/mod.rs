@@ -22,7 +22,7 @@ pub(crate) struct Usage<'a> {
     /// The requests of the pods bound to each node, whether the node still exists or not.
     pub(crate) nodes: Rc<NodesUsage<'a>>,
     /// The pods on nodes that do not count, by where they lie: as a rule there are none.
-    barren: FxHashSet<*const Pod>,
+    unreclaimable: FxHashSet<*const Pod>,
 }
 
 /// What the pods of one namespace request.
@@ -54,7 +54,7 @@ impl Usage<'_> {
     ///
     /// The capacity of a node that does not count leaves with its pods, so evicting them frees nothing.
     pub(crate) fn frees_room(&self, pod: &Pod) -> bool {
-        !self.barren.contains(&std::ptr::from_ref(pod))
+        !self.unreclaimable.contains(&std::ptr::from_ref(pod))
     }
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn take<'a>(snapshot: &'a Snapshot) -> Usage<'a> {
             node_usage.bound.add_all(pod.requests());
             node_usage.counts
         };
-        let namespace_usage = count(namespace, snapshot.now, carry, &mut usage.barren);
+        let namespace_usage = count(namespace, snapshot.now, carry, &mut usage.unreclaimable);
         usage.namespaces.insert(name, namespace_usage);
     }
     usage.nodes = Rc::new(nodes);
@@ -80,7 +80,7 @@ fn count<'a>(
     namespace: &'a NamespaceState,
     now: Timestamp,
     mut frees_room: impl FnMut(&'a Pod) -> bool,
-    barren: &mut FxHashSet<*const Pod>,
+    unreclaimable: &mut FxHashSet<*const Pod>,
 ) -> NamespaceUsage {
     let mut namespace_usage = NamespaceUsage::default();
     let mut charged = Sum::default();
@@ -92,7 +92,7 @@ fn count<'a>(
         }
         let frees_room = frees_room(pod);
         if !frees_room {
-            barren.insert(std::ptr::from_ref(pod));
+            unreclaimable.insert(std::ptr::from_ref(pod));
         }
         if !frees_room || (pod.non_preemptible.is_some() && !pod.is_terminating()) {
             namespace_usage.untakeable.add_all(pod.requests());

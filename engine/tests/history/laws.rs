@@ -340,7 +340,9 @@ pub(super) fn no_queue_falls_below_a_guarantee(settled: &Snapshot, decided: &Pla
                     Some(queue) => {
                         let lacks = lacks_at_least(&decided.queues[queue]).get(resource);
                         let lacks = lacks.less(loses(queue, resource));
-                        lacks.is_positive() && is_short(settled, decided, resource)
+                        lacks.is_positive()
+                            && is_short(settled, decided, resource)
+                            && !is_for_a_stuck_pod(settled, decided, eviction, resource)
                     }
                     None => queue.limit.get(resource).is_some_and(|limit| before.get(resource) > limit),
                 };
@@ -360,6 +362,31 @@ pub(super) fn no_queue_falls_below_a_guarantee(settled: &Snapshot, decided: &Pla
         }
     }
     Ok(())
+}
+
+/// Whether the pod makes room on its node for pods of its beneficiary that exist, and the node has enough of `resource` for
+/// each of them: then another resource is reclaimed.
+fn is_for_a_stuck_pod(settled: &Snapshot, decided: &Plan, eviction: &Eviction, resource: &Resource) -> bool {
+    let Some(queue) = &eviction.beneficiary else { return false };
+    let all = |namespace| settled.namespaces.get(namespace).into_iter().flat_map(|state| &state.pods);
+    let node = all(&eviction.pod.namespace)
+        .find(|pod| pod.uid == eviction.pod.uid)
+        .and_then(|pod| pod.node.as_ref());
+    let Some((node, offers)) = node.and_then(|node| Some((node, settled.nodes.get(node)?))) else {
+        return false;
+    };
+    let bound = settled
+        .namespaces
+        .keys()
+        .flat_map(all)
+        .filter(|pod| pod.is_charged() && pod.node.as_ref() == Some(node));
+    let used: Amount = bound.map(|pod| pod.requests().get(resource)).sum();
+    let free = offers.allocatable.get(resource) - used;
+    let mut stuck = all(&queue.namespace)
+        .filter(|pod| pod.is_live() && pod.node.is_none() && pod.stuck.is_some())
+        .peekable();
+    let waits = decided.queues[queue].unmet.iter().any(|unmet| unmet.reason == Reason::WaitingForPreemption);
+    waits && stuck.peek().is_some() && stuck.all(|pod| pod.requests().get(resource) <= free)
 }
 
 /// Whether there is less of `resource` than queues lack, once the pods that leave are gone. What no node could run holds none.

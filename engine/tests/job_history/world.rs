@@ -7,7 +7,7 @@ use proptest::test_runner::TestCaseError;
 use quotient_advance::{advance, settle};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, QueueJobUid, QueueUid};
-use quotient_engine::plan::{Plan, SlotReason, Standing};
+use quotient_engine::plan::{Plan, QueueJobPhase, SlotReason};
 use quotient_engine::snapshot::{
     Ended, Gang, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, QueueJob, QueueTask,
     Shape, Snapshot,
@@ -211,8 +211,10 @@ impl World {
             plan = self.until_rest()?;
         }
         for (name, decided) in &plan.queue_jobs {
-            let is_over =
-                matches!(decided.standing, Standing::Complete | Standing::Failed | Standing::Suspended);
+            let is_over = matches!(
+                decided.phase,
+                QueueJobPhase::Complete | QueueJobPhase::Failed | QueueJobPhase::Suspended
+            );
             let cannot = decided.reason == SlotReason::GangAboveShare;
             prop_assert!(is_over || cannot, "{name} waits for ever: {decided:?}\n{:?}", self.snapshot);
         }
@@ -227,7 +229,7 @@ impl World {
                 continue;
             }
             let waits = |job: &quotient_engine::plan::QueueJobPlan| {
-                job.reason == SlotReason::StartTimeout || job.standing == Standing::Starting
+                job.reason == SlotReason::StartTimeout || job.phase == QueueJobPhase::Starting
             };
             match plan.next_change.filter(|_| plan.queue_jobs.values().any(waits)) {
                 Some(next) if next > self.snapshot.now => self.snapshot.now = next,

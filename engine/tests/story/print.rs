@@ -50,7 +50,7 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
     for (name, job) in &plan.queue_jobs {
         let slots: u32 = job.slots.iter().sum();
         let now = if job.total() == slots { String::new() } else { format!(", {} now", job.total()) };
-        writeln!(told, "  {name}: {slots} slots{now}, {:?} ({})", job.standing, job.reason.name()).unwrap();
+        writeln!(told, "  {name}: {slots} slots{now}, {:?} ({})", job.phase, job.reason.name()).unwrap();
     }
     for (name, stall) in &plan.stalled {
         writeln!(told, "  {name} has no share: {}: {}", stall.reason, stall.message).unwrap();
@@ -117,7 +117,7 @@ fn scaled(scaling: &Scaling) -> String {
     };
     let mut told = format!(
         "scale {}/{} from {} to {}",
-        scaling.namespace, scaling.setter.name, scaling.from, scaling.to
+        scaling.namespace, scaling.scale_target.name, scaling.from, scaling.to
     );
     if let Some(former) = scaling.former {
         write!(told, " of {former}").unwrap();

@@ -107,6 +107,19 @@ impl NamespaceEntry {
         self.state.owners.iter().filter(move |owner| owner.kind == kind).map(|owner| &owner.name)
     }
 
+    /// Those of them that begin with `prefix`.
+    pub(crate) fn owner_names_with<'e>(
+        &'e self,
+        kind: OwnerKind,
+        prefix: &'e str,
+    ) -> impl Iterator<Item = &'e Arc<str>> {
+        let first = self.find_owner(kind, prefix).unwrap_or_else(|first| first);
+        self.state.owners.iter().skip(first).map_while(move |owner| {
+            let is_one = owner.kind == kind && owner.name.starts_with(prefix);
+            is_one.then_some(&owner.name)
+        })
+    }
+
     /// Shows every owner what it names no request for beside the defaults of the namespace. Says whether a decision
     /// depends on the difference.
     pub(crate) fn show_unspecified(&mut self) -> bool {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use quotient_engine::names::OwnerUid;
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{Owner, OwnerKind, Setter, SetterKind, Size, Workload};
+use quotient_engine::snapshot::{Owner, OwnerKind, ScaleTarget, ScaleTargetKind, Size, Workload};
 
 use super::{NamespaceEntry, OwnerNote};
 use crate::sizes::{Autoscaler, DeclaredReplicas, DeploymentSize};
@@ -81,8 +81,8 @@ impl Sized {
         self.in_rollout.get(&key(controller)).is_some_and(|sets| *sets > 1)
     }
 
-    fn is_autoscaled(&self, setter: &Setter) -> bool {
-        self.autoscalers.contains_key(&(setter.kind.name().into(), Arc::clone(&setter.name)))
+    fn is_autoscaled(&self, scale_target: &ScaleTarget) -> bool {
+        self.autoscalers.contains_key(&(scale_target.kind.name().into(), Arc::clone(&scale_target.name)))
     }
 }
 
@@ -204,7 +204,7 @@ impl NamespaceEntry {
     /// How many pods an owner wants, and what says so.
     fn size(&self, owner: &Owner, note: &OwnerNote) -> (u32, Size) {
         let rolls_out = deployment_of(note).is_some_and(|controller| self.sized.is_in_rollout(controller));
-        let Some((setter, declared)) = self.setter(owner, note) else {
+        let Some((scale_target, declared)) = self.scale_target(owner, note) else {
             return (note.wanted, Size::default());
         };
         let surges_first = deployment_of(note)
@@ -212,23 +212,23 @@ impl NamespaceEntry {
             .is_some_and(|deployment| deployment.surges_first)
             && declared.revision.is_some()
             && declared.revision == note.declared.revision;
-        let autoscaled = self.sized.is_autoscaled(&setter);
+        let autoscaled = self.sized.is_autoscaled(&scale_target);
         let left_alone = (autoscaled.then_some(Reason::Autoscaled))
             .or(declared.left_alone)
             .or(rolls_out.then_some(Reason::RollingOut));
-        let is_of_deployment = setter.kind == SetterKind::Deployment;
+        let is_of_deployment = scale_target.kind == ScaleTargetKind::Deployment;
         // What its Deployment says reaches a ReplicaSet a moment later; until then no other workload is to have that room.
         let wanted = if is_of_deployment && !rolls_out { declared.written } else { note.wanted };
-        let held_back = match declared.former {
+        let withheld_replicas = match declared.former {
             Some(former) if !is_of_deployment => note.rightful.max(wanted).saturating_sub(wanted).min(former),
             Some(former) => former.saturating_sub(declared.written),
             None => 0,
         };
         let size = Size {
-            setter: Some(setter),
+            scale_target: Some(scale_target),
             written: declared.written,
             former: declared.former,
-            held_back,
+            withheld_replicas,
             left_alone,
             surges_first,
         };
@@ -237,25 +237,30 @@ impl NamespaceEntry {
 
     /// The object that says the size of an owner, and what it says; none if no object is known that keeps it as it is
     /// written.
-    fn setter<'n>(&'n self, owner: &Owner, note: &'n OwnerNote) -> Option<(Setter, &'n DeclaredReplicas)> {
+    fn scale_target<'n>(
+        &'n self,
+        owner: &Owner,
+        note: &'n OwnerNote,
+    ) -> Option<(ScaleTarget, &'n DeclaredReplicas)> {
         if let Some(controller) = deployment_of(note) {
             let deployment = self.deployments.get(&controller.name)?;
             if !controller.uid.as_str().is_empty() && *deployment.meta.uid != *controller.uid.as_str() {
                 return None;
             }
             let uid = OwnerUid::new(Arc::clone(&deployment.meta.uid));
-            let setter = Setter { kind: SetterKind::Deployment, name: Arc::clone(&controller.name), uid };
-            return Some((setter, &deployment.declared));
+            let scale_target =
+                ScaleTarget { kind: ScaleTargetKind::Deployment, name: Arc::clone(&controller.name), uid };
+            return Some((scale_target, &deployment.declared));
         }
         let is_free = |controller: &Workload| &*controller.kind == "CronJob";
         let kind = match owner.kind {
-            OwnerKind::ReplicaSet => SetterKind::ReplicaSet,
-            OwnerKind::StatefulSet => SetterKind::StatefulSet,
-            OwnerKind::Job => SetterKind::Job,
+            OwnerKind::ReplicaSet => ScaleTargetKind::ReplicaSet,
+            OwnerKind::StatefulSet => ScaleTargetKind::StatefulSet,
+            OwnerKind::Job => ScaleTargetKind::Job,
             OwnerKind::QueueJob | OwnerKind::DaemonSet | OwnerKind::Configured(_) => return None,
         };
-        let setter = Setter { kind, name: Arc::clone(&owner.name), uid: owner.uid.clone() };
-        note.controller.as_deref().is_none_or(is_free).then_some((setter, &note.declared))
+        let scale_target = ScaleTarget { kind, name: Arc::clone(&owner.name), uid: owner.uid.clone() };
+        note.controller.as_deref().is_none_or(is_free).then_some((scale_target, &note.declared))
     }
 }
 

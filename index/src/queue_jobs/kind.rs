@@ -70,9 +70,12 @@ impl Index {
         };
         let edited = before.as_ref().map(|job| &job.seen) != job.as_ref().map(|job| &job.seen);
         let controller = job.or(before).map(|job| job.controller);
-        let of_it =
-            entry.queue_jobs.iter().find(|(_, kept)| Some(kept.job.uid.as_str()) == controller.as_deref());
-        let queue_job = of_it.map(|(name, _)| name.clone());
+        // The name of a Job is that of the QueueJob, a dash and that of the task, and both may contain dashes.
+        let beginnings = name.match_indices('-').filter_map(|(at, _)| name.get(..at));
+        let queue_job =
+            beginnings.filter_map(|name| entry.queue_jobs.get_key_value(name)).find_map(|(name, kept)| {
+                (Some(kept.job.uid.as_str()) == controller.as_deref()).then(|| name.clone())
+            });
         if let Some(queue_job) = queue_job {
             return self.show_queue_job(namespace, &queue_job) | edited;
         }

@@ -14,23 +14,25 @@ pub use declared_replicas::DeclaredReplicas;
 pub(crate) use deployments::DeploymentSize;
 
 use quotient_engine::names::Namespace;
-use quotient_engine::snapshot::{OwnerKind, Setter, SetterKind};
+use quotient_engine::snapshot::{OwnerKind, ScaleTarget, ScaleTargetKind};
 
 use crate::index::Index;
 
 impl Index {
     /// Whether this life of the object is kept. Only then the answer to a write of it may be applied: of others it is not known
     /// remembers here whether they were deleted since.
-    pub fn holds_setter(&self, namespace: &Namespace, setter: &Setter) -> bool {
+    pub fn holds_setter(&self, namespace: &Namespace, scale_target: &ScaleTarget) -> bool {
         let Some(entry) = self.namespaces.get(namespace) else { return false };
-        let owner = |kind| entry.owner(kind, &setter.name).is_some_and(|(owner, _)| owner.uid == setter.uid);
-        match setter.kind {
-            SetterKind::Deployment => {
-                entry.deployment(&setter.name).is_some_and(|kept| *kept.meta.uid == *setter.uid.as_str())
-            }
-            SetterKind::ReplicaSet => owner(OwnerKind::ReplicaSet),
-            SetterKind::StatefulSet => owner(OwnerKind::StatefulSet),
-            SetterKind::Job => owner(OwnerKind::Job),
+        let owner = |kind| {
+            entry.owner(kind, &scale_target.name).is_some_and(|(owner, _)| owner.uid == scale_target.uid)
+        };
+        match scale_target.kind {
+            ScaleTargetKind::Deployment => entry
+                .deployment(&scale_target.name)
+                .is_some_and(|kept| *kept.meta.uid == *scale_target.uid.as_str()),
+            ScaleTargetKind::ReplicaSet => owner(OwnerKind::ReplicaSet),
+            ScaleTargetKind::StatefulSet => owner(OwnerKind::StatefulSet),
+            ScaleTargetKind::Job => owner(OwnerKind::Job),
         }
     }
 }

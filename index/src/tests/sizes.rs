@@ -194,7 +194,7 @@ fn what_says_a_size_is_kept_like_everything_else() {
     let wanted = |index: &mut crate::Index| {
         let snapshot = index.snapshot(at("12:00:00"));
         let owner = snapshot.namespaces[&"a".into()].owners[0].clone();
-        (owner.wanted, owner.size.setter.is_some(), owner.size.left_alone)
+        (owner.wanted, owner.size.scale_target.is_some(), owner.size.left_alone)
     };
     let autoscaled = Some(quotient_engine::reason::Reason::Autoscaled);
     assert_eq!(wanted(&mut index), (3, false, None));

@@ -192,20 +192,20 @@ fn owner(owner: &Owner) -> String {
 
 /// What is unusual about the size of `owner`: what says it, what it was, why it stays.
 fn size(owner: &Owner, size: &Size) -> String {
-    let Size { setter, written, former, held_back, left_alone, surges_first } = size;
+    let Size { scale_target, written, former, withheld_replicas, left_alone, surges_first } = size;
     let mut text = String::new();
-    match setter {
+    match scale_target {
         None => text.push_str("; cannot be scaled"),
-        Some(setter) if setter.uid != owner.uid => {
-            write!(text, "; sized by {setter} ({})", setter.uid).unwrap();
+        Some(scale_target) if scale_target.uid != owner.uid => {
+            write!(text, "; sized by {scale_target} ({})", scale_target.uid).unwrap();
         }
         Some(_) => {}
     }
-    if setter.is_some() && *written != owner.wanted {
+    if scale_target.is_some() && *written != owner.wanted {
         write!(text, "; {written} written").unwrap();
     }
     if let Some(former) = former {
-        write!(text, "; {former} before, {held_back} held back").unwrap();
+        write!(text, "; {former} before, {withheld_replicas} held back").unwrap();
     }
     if let Some(reason) = left_alone {
         write!(text, "; left alone: {reason}").unwrap();

@@ -240,7 +240,7 @@ impl Cycle {
             let next = self.writer.next_retry().unwrap_or_else(Instant::now);
             return Ok(Ended { next, result, in_vain: None });
         }
-        self.context.announcer.announce_plan(&plan);
+        self.context.recorder.announce_plan(&plan);
         self.writer.write_quotas(&plan).await;
         if !plan.evictions.is_empty() {
             // Shares are told before the evictions that they cause.

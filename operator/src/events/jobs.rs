@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quotient_engine::names::QueueJobUid;
-use quotient_engine::plan::{Plan, QueueJobName, QueueJobPlan, SlotReason, Standing};
+use quotient_engine::plan::{Plan, QueueJobName, QueueJobPhase, QueueJobPlan, SlotReason};
 
 use super::{JobNews, Notice};
 
@@ -16,7 +16,7 @@ pub(super) struct Jobs(BTreeMap<QueueJobName, Notified>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Notified {
     uid: QueueJobUid,
-    standing: Standing,
+    phase: QueueJobPhase,
     reason: SlotReason,
     /// The slots that it has then, if it has some.
     slots: u32,
@@ -37,7 +37,7 @@ impl Jobs {
             }
             let now = Notified {
                 uid: job.uid.clone(),
-                standing: job.standing,
+                phase: job.phase,
                 // For a moment only, on the way from one to the other.
                 reason: if job.reason == SlotReason::WaitingForQuota {
                     told.map_or(job.reason, |told| told.reason)
@@ -53,18 +53,22 @@ impl Jobs {
 }
 
 fn news(job: &QueueJobPlan, told: Option<&Notified>) -> Option<JobNews> {
-    let was = |standing: Standing| told.is_some_and(|told| told.standing == standing);
+    let was = |phase: QueueJobPhase| told.is_some_and(|told| told.phase == phase);
     // What is written, is seen a moment later: until then the same plan is made again.
     let moved = job.moves() && told.is_none_or(|told| told.slots != job.total());
     let (from, to) = (job.had, job.total());
-    match job.standing {
+    match job.phase {
         // What had come to an end before is no news.
-        Standing::Complete => (told.is_some() && !was(Standing::Complete)).then_some(JobNews::Complete),
-        Standing::Failed => (told.is_some() && !was(Standing::Failed)).then_some(JobNews::Failed),
-        Standing::Suspended => (from > 0 && !was(Standing::Suspended)).then_some(JobNews::Suspended),
-        Standing::Waiting => {
+        QueueJobPhase::Complete => {
+            (told.is_some() && !was(QueueJobPhase::Complete)).then_some(JobNews::Complete)
+        }
+        QueueJobPhase::Failed => (told.is_some() && !was(QueueJobPhase::Failed)).then_some(JobNews::Failed),
+        QueueJobPhase::Suspended => {
+            (from > 0 && !was(QueueJobPhase::Suspended)).then_some(JobNews::Suspended)
+        }
+        QueueJobPhase::Waiting => {
             let same =
-                told.is_some_and(|told| told.standing == Standing::Waiting && told.reason == job.reason);
+                told.is_some_and(|told| told.phase == QueueJobPhase::Waiting && told.reason == job.reason);
             let is_moment = job.reason == SlotReason::WaitingForQuota;
             (!same && !is_moment).then(|| JobNews::Waits {
                 from: if to == 0 { from } else { 0 },
@@ -73,10 +77,10 @@ fn news(job: &QueueJobPlan, told: Option<&Notified>) -> Option<JobNews> {
                 problem: job.problem.clone(),
             })
         }
-        Standing::Starting | Standing::Running if moved && from == 0 => {
+        QueueJobPhase::Starting | QueueJobPhase::Running if moved && from == 0 => {
             Some(JobNews::Admitted { slots: to, left: job.left })
         }
-        Standing::Starting | Standing::Running => moved.then_some(JobNews::Resized { from, to }),
+        QueueJobPhase::Starting | QueueJobPhase::Running => moved.then_some(JobNews::Resized { from, to }),
     }
 }
 
@@ -159,13 +163,13 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Plans of one QueueJob, told one after the other: its standing, its reason, the slots it had and has.
-    fn tells(plans: &[(Standing, SlotReason, u32, u32)], expected: &Expect) {
+    /// Plans of one QueueJob, told one after the other: its phase, its reason, the slots it had and has.
+    fn tells(plans: &[(QueueJobPhase, SlotReason, u32, u32)], expected: &Expect) {
         let (mut jobs, mut told) = (Jobs::default(), String::new());
-        for (standing, reason, had, has) in plans {
+        for (phase, reason, had, has) in plans {
             let job = QueueJobPlan {
                 uid: "1".into(),
-                standing: *standing,
+                phase: *phase,
                 reason: *reason,
                 had: *had,
                 parallelism: vec![*has],
@@ -189,8 +193,8 @@ mod tests {
 
     #[test]
     fn the_life_of_a_queue_job_is_told_once() {
+        use QueueJobPhase::{Complete, Running, Starting, Waiting};
         use SlotReason::{Admitted, Finished, StartTimeout, WaitingForQuota, WaitingForRoom};
-        use Standing::{Complete, Running, Starting, Waiting};
         tells(
             &[
                 (Waiting, WaitingForRoom, 0, 0),
@@ -227,9 +231,9 @@ mod tests {
 
     #[test]
     fn after_a_restart_what_has_ended_or_runs_is_no_news() {
-        use Standing::{Complete, Failed, Running, Suspended};
-        for standing in [Complete, Failed, Suspended] {
-            tells(&[(standing, SlotReason::Finished, 0, 0)], &expect![[""]]);
+        use QueueJobPhase::{Complete, Failed, Running, Suspended};
+        for phase in [Complete, Failed, Suspended] {
+            tells(&[(phase, SlotReason::Finished, 0, 0)], &expect![[""]]);
         }
         tells(&[(Running, SlotReason::Admitted, 4, 4)], &expect![[""]]);
     }

@@ -38,14 +38,14 @@ pub struct EventRecorder {
 }
 
 impl EventRecorder {
-    /// An announcer, and what it announces.
+    /// An recorder, and what it announces.
     pub fn new(metrics: Metrics) -> (Self, mpsc::Receiver<Notice>) {
         let (sender, receiver) = mpsc::channel(WAITING);
         (Self { sender, metrics, transitions: Arc::default() }, receiver)
     }
 
     /// Tells what happened, if it is news. Never waits.
-    pub fn announce(&self, notice: Notice) {
+    pub fn record(&self, notice: Notice) {
         let news = self.transitions(|transitions| transitions.of_notice(notice));
         if let Some(notice) = news {
             self.send(notice);

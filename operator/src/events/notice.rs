@@ -7,7 +7,7 @@ use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::{PodName, QueueJobUid, QueueName};
 use quotient_engine::plan::{Preemptor, QueueJobName, Scaling, SlotReason};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::Setter;
+use quotient_engine::snapshot::ScaleTarget;
 
 use super::Reclaimed;
 
@@ -138,7 +138,7 @@ pub struct Scaled {
     /// Its queue, in whose namespace it is.
     pub queue: QueueName,
     /// The object that was written to.
-    pub setter: Setter,
+    pub scale_target: ScaleTarget,
     /// Its size before.
     pub from: u32,
     /// Its size now.
@@ -160,7 +160,7 @@ impl Notice {
     pub fn scaled(scaling: &Scaling) -> Self {
         Self::Scaled(Box::new(Scaled {
             queue: scaling.queue.clone(),
-            setter: scaling.setter.clone(),
+            scale_target: scaling.scale_target.clone(),
             from: scaling.from,
             to: scaling.to,
             former: scaling.former,

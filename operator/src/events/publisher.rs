@@ -42,7 +42,7 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// Writes what comes, until no announcer is left and all is written.
+    /// Writes what comes, until no recorder is left and all is written.
     pub async fn run(self, mut happenings: mpsc::Receiver<Notice>) {
         let mut writing = FuturesUnordered::new();
         let mut number = 0_u64;

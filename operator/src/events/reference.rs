@@ -10,7 +10,7 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{PodId, Preemptor, QueueJobName, SlotReason};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{OwnerKind, Setter, SetterKind, Workload};
+use quotient_engine::snapshot::{OwnerKind, ScaleTarget, ScaleTargetKind, Workload};
 
 use super::event::event;
 use super::{Change, JobNews, Notice, Reclaimed, Scaled, Subject};
@@ -76,7 +76,7 @@ fn web() -> Workload {
 fn scaled(from: u32, to: u32, reason: Reason) -> Notice {
     Notice::Scaled(Box::new(Scaled {
         queue: queue(),
-        setter: Setter { kind: SetterKind::Deployment, name: "web".into(), uid: "d".into() },
+        scale_target: ScaleTarget { kind: ScaleTargetKind::Deployment, name: "web".into(), uid: "d".into() },
         from,
         to,
         former: Some(3),

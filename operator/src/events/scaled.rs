@@ -5,7 +5,7 @@ use quotient_crds::names::REPLICAS_BEFORE_ANNOTATION;
 use quotient_engine::names::PodName;
 use quotient_engine::plan::{INCOMPLETE_SECONDS, Preemptor};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::SetterKind;
+use quotient_engine::snapshot::ScaleTargetKind;
 
 use super::Scaled;
 use crate::message::message;
@@ -15,16 +15,16 @@ const LISTED: usize = 3;
 
 /// The object that was written to.
 pub(super) fn reference(scaled: &Scaled) -> ObjectReference {
-    let version = match scaled.setter.kind {
-        SetterKind::Deployment | SetterKind::ReplicaSet | SetterKind::StatefulSet => "apps/v1",
-        SetterKind::Job => "batch/v1",
+    let version = match scaled.scale_target.kind {
+        ScaleTargetKind::Deployment | ScaleTargetKind::ReplicaSet | ScaleTargetKind::StatefulSet => "apps/v1",
+        ScaleTargetKind::Job => "batch/v1",
     };
     ObjectReference {
         api_version: Some(version.to_owned()),
-        kind: Some(scaled.setter.kind.name().to_owned()),
+        kind: Some(scaled.scale_target.kind.name().to_owned()),
         namespace: Some(scaled.queue.namespace.as_str().to_owned()),
-        name: Some(scaled.setter.name.to_string()),
-        uid: Some(scaled.setter.uid.as_str().to_owned()),
+        name: Some(scaled.scale_target.name.to_string()),
+        uid: Some(scaled.scale_target.uid.as_str().to_owned()),
         ..ObjectReference::default()
     }
 }
@@ -74,12 +74,16 @@ fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
 mod tests {
     use super::*;
     use quotient_engine::names::QueueName;
-    use quotient_engine::snapshot::{OwnerKind, Setter};
+    use quotient_engine::snapshot::{OwnerKind, ScaleTarget};
 
     fn scaled(from: u32, to: u32, former: Option<u32>) -> Scaled {
         Scaled {
             queue: QueueName::new("a", "team"),
-            setter: Setter { kind: SetterKind::Deployment, name: "web".into(), uid: "d1".into() },
+            scale_target: ScaleTarget {
+                kind: ScaleTargetKind::Deployment,
+                name: "web".into(),
+                uid: "d1".into(),
+            },
             from,
             to,
             former,

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{LimitRange, ResourceQuota};
 use kube::Resource;
 use quotient_crds::{Queue, QueueJob};
 use quotient_engine::names::Namespace;
-use quotient_engine::snapshot::{OwnerKind, SetterKind};
+use quotient_engine::snapshot::{OwnerKind, ScaleTargetKind};
 use quotient_index::pods::LeanPod;
 use quotient_index::{Decoded, Index, Indexed};
 use serde::de::DeserializeOwned;
@@ -72,12 +72,12 @@ impl Kind {
     }
 
     /// The kind of what states a size.
-    pub(crate) const fn of_setter(kind: SetterKind) -> Self {
+    pub(crate) const fn of_setter(kind: ScaleTargetKind) -> Self {
         match kind {
-            SetterKind::Deployment => Self::Deployment,
-            SetterKind::ReplicaSet => Self::ReplicaSet,
-            SetterKind::StatefulSet => Self::StatefulSet,
-            SetterKind::Job => Self::Job,
+            ScaleTargetKind::Deployment => Self::Deployment,
+            ScaleTargetKind::ReplicaSet => Self::ReplicaSet,
+            ScaleTargetKind::StatefulSet => Self::StatefulSet,
+            ScaleTargetKind::Job => Self::Job,
         }
     }
 }

@@ -44,7 +44,7 @@ pub struct LedgerKeeper {
     api: Api<ConfigMap>,
     settings: LedgerSettings,
     /// The object as it was read or written last, without its data; none while that is not known.
-    standing: Option<Standing>,
+    standing: Option<LedgerState>,
     /// Whether what is in the view was made up here and never written.
     made_up: bool,
     /// Until when another leader may have let in pods that are not seen; none if none wrote the ledger.
@@ -71,7 +71,7 @@ impl Call {
 
 /// What is there.
 #[derive(Clone, Debug)]
-enum Standing {
+enum LedgerState {
     Nothing,
     Object(Box<ObjectMeta>),
 }
@@ -93,10 +93,10 @@ impl LedgerKeeper {
     /// The version of the object, as it was read or written last; none while it is not known, or there is none.
     pub fn version(&self) -> Option<ResourceVersion> {
         match &self.standing {
-            Some(Standing::Object(metadata)) => {
+            Some(LedgerState::Object(metadata)) => {
                 metadata.resource_version.as_deref().map(ResourceVersion::new)
             }
-            Some(Standing::Nothing) | None => None,
+            Some(LedgerState::Nothing) | None => None,
         }
     }
 
@@ -134,10 +134,10 @@ impl LedgerKeeper {
         let answer = ask(CALL, self.api.get_opt(LEDGER)).await;
         self.context.beat.now();
         let (standing, data) = match answer {
-            Answer::Done(None) => (Standing::Nothing, None),
+            Answer::Done(None) => (LedgerState::Nothing, None),
             Answer::Done(Some(object)) => {
                 let data = object.binary_data.unwrap_or_default().remove(LEDGER_KEY);
-                (Standing::Object(Box::new(object.metadata)), data)
+                (LedgerState::Object(Box::new(object.metadata)), data)
             }
             Answer::Refused(status) => return Err(self.failed(Call::Read, &said(&status), true)),
             Answer::Unknown(lost) => return Err(self.failed(Call::Read, &lost.to_string(), false)),
@@ -227,12 +227,12 @@ impl LedgerKeeper {
         self.send(standing, fitted).await
     }
 
-    async fn send(&mut self, standing: Standing, fitted: Fitted) -> Result<(), Dropped> {
+    async fn send(&mut self, standing: LedgerState, fitted: Fitted) -> Result<(), Dropped> {
         let Fitted { ledger, packed, .. } = fitted;
         let bytes = packed.len();
         let parameters =
             PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
-        let is_new = matches!(standing, Standing::Nothing);
+        let is_new = matches!(standing, LedgerState::Nothing);
         let object = self.object(standing, packed);
         let answer = if is_new {
             ask(CALL, self.api.create(&parameters, &object)).await
@@ -245,7 +245,7 @@ impl LedgerKeeper {
         match answer {
             Answer::Done(object) => {
                 metrics.ledger.size.set(i64::try_from(bytes).unwrap_or(i64::MAX));
-                self.standing = Some(Standing::Object(Box::new(object.metadata)));
+                self.standing = Some(LedgerState::Object(Box::new(object.metadata)));
                 self.made_up = false;
                 self.retries.clear(&Call::Write);
                 self.await_pods();
@@ -271,10 +271,10 @@ impl LedgerKeeper {
     }
 
     /// The object to write: what other writers put on it stays.
-    fn object(&self, standing: Standing, packed: Vec<u8>) -> ConfigMap {
+    fn object(&self, standing: LedgerState, packed: Vec<u8>) -> ConfigMap {
         let mut metadata = match standing {
-            Standing::Object(metadata) => *metadata,
-            Standing::Nothing => ObjectMeta {
+            LedgerState::Object(metadata) => *metadata,
+            LedgerState::Nothing => ObjectMeta {
                 name: Some(LEDGER.to_owned()),
                 namespace: Some(self.settings.namespace.clone()),
                 ..ObjectMeta::default()

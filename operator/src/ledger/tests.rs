@@ -165,7 +165,7 @@ fn context(client: Client, quotas: &[Value]) -> Context {
         clock: crate::clock::Clock::wall(),
         view,
         leadership: Leadership::unconditional(),
-        announcer: EventRecorder::new(metrics.clone()).0,
+        recorder: EventRecorder::new(metrics.clone()).0,
         reclaims: RecentReclaims::default(),
         decisions: crate::decisions::Decisions::default(),
         metrics,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use kube::api::PropagationPolicy;
 use quotient_crds::{QueueJob, QueueJobCondition};
-use quotient_engine::plan::{Plan, QueueJobName, QueueJobPlan, SlotReason, Standing};
+use quotient_engine::plan::{Plan, QueueJobName, QueueJobPhase, QueueJobPlan, SlotReason};
 use quotient_index::Index;
 use quotient_index::queue_jobs::{
     ObservedQueueJob, ObservedTask, ObservedTaskJob, job_body, job_name, task_hash,
@@ -155,7 +155,7 @@ fn actions(
     observed: &ObservedQueueJob,
     now: Timestamp,
 ) -> (Vec<Action>, Option<Duration>) {
-    let finished = matches!(decided.standing, Standing::Complete | Standing::Failed);
+    let finished = matches!(decided.phase, QueueJobPhase::Complete | QueueJobPhase::Failed);
     let left = finished.then(|| time_left(observed, now)).flatten();
     if left == Some(Duration::ZERO) {
         return (vec![Action::Expire], None);
@@ -165,8 +165,11 @@ fn actions(
     }
     let tasks = observed.tasks.iter().zip(&decided.parallelism);
     let all = tasks.filter_map(|(task, parallelism)| match &task.job {
-        // Without a Queue nothing says what may run, and the admission policies of the chart would refuse the Job.
-        None if finished || decided.reason == SlotReason::NoQueue => None,
+        // Without a Queue nothing says what may run, and the admission policies of the chart would refuse the Job. What
+        // is larger than its share runs in no order: a tenant who submits 100,000 of those costs the API server no Job.
+        None if finished || matches!(decided.reason, SlotReason::NoQueue | SlotReason::GangAboveShare) => {
+            None
+        }
         None => Some(Action::Create {
             task: Arc::clone(&task.name),
             template: Arc::clone(&task.template),
@@ -241,9 +244,9 @@ mod tests {
         }
     }
 
-    fn plan(standing: Standing, parallelism: u32) -> QueueJobPlan {
+    fn plan(phase: QueueJobPhase, parallelism: u32) -> QueueJobPlan {
         let suspend = parallelism == 0;
-        QueueJobPlan { standing, parallelism: vec![parallelism], suspend, ..QueueJobPlan::default() }
+        QueueJobPlan { phase, parallelism: vec![parallelism], suspend, ..QueueJobPlan::default() }
     }
 
     fn due(plan: &QueueJobPlan, job: Option<ObservedTaskJob>) -> String {
@@ -263,38 +266,42 @@ mod tests {
 
     #[test]
     fn a_job_is_created_as_it_is_to_be() {
-        assert_eq!(due(&plan(Standing::Waiting, 0), None), "create None");
-        assert_eq!(due(&plan(Standing::Starting, 3), None), "create Some(3)");
-        assert_eq!(due(&plan(Standing::Complete, 0), None), "");
-        let without_queue = QueueJobPlan { reason: SlotReason::NoQueue, ..plan(Standing::Waiting, 0) };
+        assert_eq!(due(&plan(QueueJobPhase::Waiting, 0), None), "create None");
+        assert_eq!(due(&plan(QueueJobPhase::Starting, 3), None), "create Some(3)");
+        assert_eq!(due(&plan(QueueJobPhase::Complete, 0), None), "");
+        let without_queue = QueueJobPlan { reason: SlotReason::NoQueue, ..plan(QueueJobPhase::Waiting, 0) };
         assert_eq!(due(&without_queue, None), "");
+        let too_large =
+            QueueJobPlan { reason: SlotReason::GangAboveShare, ..plan(QueueJobPhase::Waiting, 0) };
+        assert_eq!(due(&too_large, None), "");
+        assert_eq!(due(&too_large, Some(job())), "suspend");
     }
 
     #[test]
     fn what_is_right_is_left_alone() {
-        assert_eq!(due(&plan(Standing::Running, 2), Some(job())), "");
+        assert_eq!(due(&plan(QueueJobPhase::Running, 2), Some(job())), "");
         let suspended = ObservedTaskJob { suspended: true, ..job() };
-        assert_eq!(due(&plan(Standing::Waiting, 0), Some(suspended)), "");
+        assert_eq!(due(&plan(QueueJobPhase::Waiting, 0), Some(suspended)), "");
         let ended = ObservedTaskJob { end: Some(quotient_index::queue_jobs::JobEnd::Complete), ..job() };
-        assert_eq!(due(&plan(Standing::Running, 3), Some(ended)), "");
+        assert_eq!(due(&plan(QueueJobPhase::Running, 3), Some(ended)), "");
         let leaving = ObservedTaskJob { deleting: true, ..job() };
-        assert_eq!(due(&plan(Standing::Running, 3), Some(leaving)), "");
+        assert_eq!(due(&plan(QueueJobPhase::Running, 3), Some(leaving)), "");
     }
 
     #[test]
     fn slots_move_by_parallelism_alone() {
-        assert_eq!(due(&plan(Standing::Running, 3), Some(job())), "run 3");
-        assert_eq!(due(&plan(Standing::Waiting, 0), Some(job())), "suspend");
+        assert_eq!(due(&plan(QueueJobPhase::Running, 3), Some(job())), "run 3");
+        assert_eq!(due(&plan(QueueJobPhase::Waiting, 0), Some(job())), "suspend");
         let suspended = ObservedTaskJob { suspended: true, ..job() };
-        assert_eq!(due(&plan(Standing::Starting, 2), Some(suspended)), "run 2");
+        assert_eq!(due(&plan(QueueJobPhase::Starting, 2), Some(suspended)), "run 2");
     }
 
     #[test]
     fn edits_are_followed() {
         let smaller = ObservedTaskJob { completions: 3, ..job() };
-        assert_eq!(due(&plan(Standing::Running, 2), Some(smaller)), "run 4 of Some(4)");
+        assert_eq!(due(&plan(QueueJobPhase::Running, 2), Some(smaller)), "run 4 of Some(4)");
         let other = ObservedTaskJob { template: "u".into(), ..job() };
-        assert_eq!(due(&plan(Standing::Running, 2), Some(other)), "replace");
+        assert_eq!(due(&plan(QueueJobPhase::Running, 2), Some(other)), "replace");
     }
 
     #[test]
@@ -306,7 +313,7 @@ mod tests {
         finished.status = Some(
             serde_json::from_value::<QueueJobStatus>(serde_json::json!({"conditions": [condition]})).unwrap(),
         );
-        let decided = plan(Standing::Complete, 0);
+        let decided = plan(QueueJobPhase::Complete, 0);
         let (_, later) = actions(&decided, &finished, Timestamp::from_second(1_010).unwrap());
         assert_eq!(later, Some(Duration::from_secs(50)));
         let (due, _) = actions(&decided, &finished, Timestamp::from_second(1_060).unwrap());

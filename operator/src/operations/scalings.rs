@@ -13,7 +13,7 @@ use quotient_crds::names::{
     DELETION_COST_ANNOTATION, REPLICAS_BEFORE_ANNOTATION, REPLICAS_LOWERED_ANNOTATION,
 };
 use quotient_engine::plan::{Plan, PodId, Scaling};
-use quotient_engine::snapshot::SetterKind;
+use quotient_engine::snapshot::ScaleTargetKind;
 use quotient_index::sizes::DeclaredReplicas;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -47,8 +47,8 @@ fn mark(scaling: &Arc<Scaling>, pod: &PodId, is_set: bool) -> Operation {
 /// Writes the size that `scaling` says, if the object is still what was decided on.
 fn resize(scaling: &Arc<Scaling>) -> Operation {
     let namespace = scaling.namespace.clone();
-    let kind = Kind::of_setter(scaling.setter.kind);
-    let object = Object { kind, namespace, name: scaling.setter.name.clone() };
+    let kind = Kind::of_setter(scaling.scale_target.kind);
+    let object = Object { kind, namespace, name: scaling.scale_target.name.clone() };
     let decided = Arc::clone(scaling);
     let prepare = move |found: &str| {
         let found: Sized = decode(found).map_err(Mismatch::Unreadable)?;
@@ -80,26 +80,26 @@ struct Sizes {
 }
 
 impl Sized {
-    fn size(&self, kind: SetterKind) -> Option<u32> {
-        let size = if kind == SetterKind::Job { self.spec.parallelism } else { self.spec.replicas };
+    fn size(&self, kind: ScaleTargetKind) -> Option<u32> {
+        let size = if kind == ScaleTargetKind::Job { self.spec.parallelism } else { self.spec.replicas };
         size.and_then(|size| u32::try_from(size).ok())
     }
 
     fn life(&self, scaling: &Scaling) -> Life {
-        let uid = scaling.setter.uid.as_str().into();
+        let uid = scaling.scale_target.uid.as_str().into();
         Life { uid, resource_version: self.metadata.resource_version.clone() }
     }
 }
 
 /// What about `found` is not as it was when `scaling` was decided on.
 fn difference(found: &Sized, scaling: &Scaling) -> Option<String> {
-    if found.metadata.uid.as_deref() != Some(scaling.setter.uid.as_str()) {
+    if found.metadata.uid.as_deref() != Some(scaling.scale_target.uid.as_str()) {
         return Some("it is another one of the same name".to_owned());
     }
     if found.metadata.deletion_timestamp.is_some() {
         return Some("it is being deleted".to_owned());
     }
-    let size = found.size(scaling.setter.kind);
+    let size = found.size(scaling.scale_target.kind);
     let Some(size) = size.filter(|size| *size == scaling.from) else {
         return Some(format!("its size is {size:?} and not {} any more", scaling.from));
     };
@@ -124,7 +124,7 @@ fn former_before(scaling: &Scaling) -> Option<u32> {
 fn body(scaling: &Scaling) -> Value {
     let former = scaling.former.map(|former| former.to_string());
     let written = former.is_some().then(|| scaling.to.to_string());
-    let field = if scaling.setter.kind == SetterKind::Job { "parallelism" } else { "replicas" };
+    let field = if scaling.scale_target.kind == ScaleTargetKind::Job { "parallelism" } else { "replicas" };
     json!({
         "metadata": {
             "annotations": {REPLICAS_BEFORE_ANNOTATION: former, REPLICAS_LOWERED_ANNOTATION: written},

@@ -219,7 +219,7 @@ mod tests {
     use quotient_engine::amounts::{Amount, Resource};
     use quotient_engine::names::OwnerUid;
     use quotient_engine::plan::Lowered;
-    use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, Setter, SetterKind, Workload};
+    use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, ScaleTarget, ScaleTargetKind, Workload};
 
     /// Those that a pod or a queue may wait for.
     const ALL: [Reason; 24] = [
@@ -308,8 +308,12 @@ mod tests {
 
     #[test]
     fn a_workload_that_quotient_lowered_is_told_with_both_sizes() {
-        let setter = Setter { kind: SetterKind::Deployment, name: "web".into(), uid: OwnerUid::new("u-web") };
-        let lowered = Lowered { setter, from: 5, to: 3, left_alone: None };
+        let scale_target = ScaleTarget {
+            kind: ScaleTargetKind::Deployment,
+            name: "web".into(),
+            uid: OwnerUid::new("u-web"),
+        };
+        let lowered = Lowered { scale_target, from: 5, to: 3, left_alone: None };
         let unmet = Unmet { lowered: Some(lowered.clone()), ..web(2, Reason::GaveWay) };
         let told = "Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the \
                     room; in mode Full Quotient restores the size when the queue and a node have room";

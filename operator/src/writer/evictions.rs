@@ -114,11 +114,11 @@ impl Evictions {
         let evicted = std::mem::take(&mut self.evicted);
         if !evicted.is_empty() {
             info!(pods = evicted.len(), "evicted pods");
-            self.context.announcer.announce_reclaimed(&evicted);
+            self.context.recorder.announce_reclaimed(&evicted);
         }
         for (queue, mut pods) in std::mem::take(&mut self.untold) {
             pods.sort_unstable();
-            self.context.announcer.announce(Notice::ForceDeleted { queue, pods });
+            self.context.recorder.record(Notice::ForceDeleted { queue, pods });
         }
     }
 
@@ -231,7 +231,7 @@ impl Evictions {
     }
 
     fn tell_pod(&self, eviction: &Eviction) {
-        self.context.announcer.announce(Notice::Reclaimed(Box::new(Reclaimed::of_pod(eviction))));
+        self.context.recorder.record(Notice::Reclaimed(Box::new(Reclaimed::of_pod(eviction))));
     }
 
     /// The pod does not leave, as far as is known.

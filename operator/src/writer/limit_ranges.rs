@@ -93,7 +93,7 @@ impl LimitRanges {
                 self.told.remove(namespace);
                 self.written.insert(namespace.clone(), (uid.clone(), defaults.clone()));
                 let (queue, defaults) = (queue.clone(), defaults.clone());
-                context.announcer.announce(Notice::DefaultRequestsWritten { queue, defaults });
+                context.recorder.record(Notice::DefaultRequestsWritten { queue, defaults });
             }
             Outcome::Skipped => {}
             Outcome::Stale(_) | Outcome::Refused(_) | Outcome::Unknown(_) => {
@@ -113,6 +113,6 @@ impl LimitRanges {
         warn!(%queue, error = why, "the default requests are not enforced");
         self.told.insert(queue.namespace.clone(), why.to_owned());
         let (queue, why) = (queue.clone(), why.to_owned());
-        context.announcer.announce(Notice::DefaultRequestsRefused { queue, why });
+        context.recorder.record(Notice::DefaultRequestsRefused { queue, why });
     }
 }

@@ -54,6 +54,6 @@ fn tell(name: &QueueJobName, why: &str, context: &Context) {
     let observed = context.view.read(|index| index.observed_queue_job(&name.namespace, &name.name));
     if let Some(observed) = observed {
         let news = JobNews::Refused(why.to_owned());
-        context.announcer.announce(Notice::QueueJob { name: name.clone(), uid: observed.uid, news });
+        context.recorder.record(Notice::QueueJob { name: name.clone(), uid: observed.uid, news });
     }
 }

@@ -123,10 +123,10 @@ impl Quotas {
         if let Some(change) = change {
             warn!(%queue, %change, "another writer changed the quota; it is restored");
             context.metrics.writes.quota_repairs.with_label_values(&[change.name()]).inc();
-            context.announcer.announce(Notice::QuotaRepaired { queue, change, before, after });
+            context.recorder.record(Notice::QuotaRepaired { queue, change, before, after });
         } else if before.as_ref() != Some(&after) {
             // The same amounts written anew are no news.
-            context.announcer.announce(Notice::QuotaWritten { queue, before, after, lowers: write.lowers });
+            context.recorder.record(Notice::QuotaWritten { queue, before, after, lowers: write.lowers });
         }
     }
 }

@@ -74,20 +74,20 @@ impl Scalings {
             (_, Outcome::Skipped) | (Purpose::Mark { .. }, Outcome::Done) => {}
             (Purpose::Mark { scaling, pod, .. }, _) => {
                 self.unseen.retain(|mark, _| Some(mark) != mark_of(purpose).as_ref());
-                let setter = named(scaling);
-                warn!(pod = %pod.name, setter, error = why, "the deletion cost of a pod was not changed");
+                let scale_target = named(scaling);
+                warn!(pod = %pod.name, scale_target, error = why, "the deletion cost of a pod was not changed");
             }
             (Purpose::Size(scaling), Outcome::Done) => {
-                let (setter, Scaling { from, to, reason, .. }) = (named(scaling), &**scaling);
-                info!(setter, from, to, %reason, "changed the size of a workload");
+                let (scale_target, Scaling { from, to, reason, .. }) = (named(scaling), &**scaling);
+                info!(scale_target, from, to, %reason, "changed the size of a workload");
                 context.metrics.scalings.scaled(scaling);
-                context.announcer.announce(Notice::scaled(scaling));
+                context.recorder.record(Notice::scaled(scaling));
             }
             (Purpose::Size(scaling), Outcome::Refused(_)) => {
-                warn!(setter = named(scaling), error = why, "the size was not changed");
+                warn!(scale_target = named(scaling), error = why, "the size was not changed");
             }
             (Purpose::Size(scaling), _) => {
-                debug!(setter = named(scaling), why, "the size was not changed, or perhaps not");
+                debug!(scale_target = named(scaling), why, "the size was not changed, or perhaps not");
             }
             _ => {}
         }
@@ -101,6 +101,6 @@ fn mark_of(purpose: &Purpose) -> Option<(PodId, bool)> {
     }
 }
 
-fn named(Scaling { namespace, setter, .. }: &Scaling) -> String {
-    format!("{} {namespace}/{}", setter.kind.name(), setter.name)
+fn named(Scaling { namespace, scale_target, .. }: &Scaling) -> String {
+    format!("{} {namespace}/{}", scale_target.kind.name(), scale_target.name)
 }

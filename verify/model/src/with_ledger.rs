@@ -48,9 +48,9 @@ impl Rules {
 }
 
 /// The quotas as they are seen, with the stamps that they bear.
-struct Standing(Vec<(Namespace, Option<Quota>, Option<engine::ledger::Generation>)>);
+struct SeenQuotas(Vec<(Namespace, Option<Quota>, Option<engine::ledger::Generation>)>);
 
-impl Standing {
+impl SeenQuotas {
     fn new(snapshot: &engine::snapshot::Snapshot, seen: &Cluster) -> Self {
         let each = snapshot.namespaces.iter().zip(&seen.quotas);
         let each = each.map(|((name, state), quota)| {
@@ -82,15 +82,15 @@ impl Standing {
 /// anything else.
 pub(crate) fn decide(scenario: &Scenario, seen: &Cluster, rules: Rules) -> Work {
     let mut snapshot = snapshot(scenario, seen);
-    let standing = Standing::new(&snapshot, seen);
+    let seen_quotas = SeenQuotas::new(&snapshot, seen);
     let found = seen.ledger.map(Ledger::to_engine);
     // One that is behind although it was just read was lost in between.
     let found = found.filter(|_| !rules.rereads() || !seen.is_behind());
     let ledger = found.clone().unwrap_or_else(|| {
-        let ledger = engine::ledger::Ledger::rebuild(standing.seen(), snapshot.now);
+        let ledger = engine::ledger::Ledger::rebuild(seen_quotas.seen(), snapshot.now);
         if rules == Rules::AllButLeap { without_leap(ledger) } else { ledger }
     });
-    for (name, seen) in standing.each() {
+    for (name, seen) in seen_quotas.each() {
         let mut quota = ledger.quota(name, seen);
         if let Some(quota) = quota.as_mut().filter(|_| rules == Rules::AllButHold) {
             quota.unconfirmed = Bounds::new();

@@ -5,9 +5,9 @@
 //!   World ─── seed ───► one execution, always the same
 //!     │
 //!     ├── Server   objects, versions, admission by quota, eviction, watches          server/
-//!     ├── actors   quota, Job, ReplicaSet, StatefulSet, budget controllers,
-//!     │            scheduler, kubelets, garbage collection: one agenda, one task     actors/
-//!     ├── operators  quotient_operator::run on a client of its own: a line that
+//!     ├── controllers   quota, Job, ReplicaSet, StatefulSet and budget controllers,
+//!     │            scheduler, kubelets, garbage collection: one agenda, one task     controllers/
+//!     ├── operators  quotient_operator::run on a client of its own: a link that
 //!     │            may be slow, stale, cut or lying                                  operators/, faults/
 //!     └── Trace    every request and every write, before and after                   trace/
 //! ```
@@ -29,11 +29,11 @@
     clippy::panic,
     reason = "a simulation is a test: what overflows or cannot be fails it, as it should"
 )]
-#![allow(clippy::similar_names, reason = "a line has lives")]
+#![allow(clippy::similar_names, reason = "a link has lives")]
 
-pub mod actors;
 pub mod campaign;
 pub mod clock;
+pub mod controllers;
 pub mod faults;
 pub mod operators;
 pub mod random;

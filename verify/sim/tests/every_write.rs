@@ -32,7 +32,7 @@ fn check(what: &What) {
     for write in 0..writes() {
         let (world, settled) =
             execution(OperatorOptions::default().fault(Fault::at_write(write, what.clone())));
-        let operator = world.stage().operator(0).unwrap();
+        let operator = world.cluster().operator(0).unwrap();
         let mut found = workload.differences(&world);
         if !settled {
             found.push("never settles".to_owned());

@@ -30,7 +30,7 @@ fn settled(operators: Vec<OperatorOptions>) -> (World, Trace) {
     let settled = workload.run(&mut world);
     let trace = world.trace();
     assert!(settled.is_some(), "it settles:\n{}", trace.text());
-    for operator in world.stage().operators() {
+    for operator in world.cluster().operators() {
         assert_eq!(operator.faults_left(), 0, "every fault hit something:\n{}", trace.text());
         assert!(
             !operator.exits().iter().any(quotient_sim::operators::Exit::is_panic),
@@ -56,7 +56,7 @@ fn a_crash_before_a_write_loses_it_and_one_after_does_not() {
         let (world, trace) = newcomer(vec![OperatorOptions::default().fault(Fault::on(eviction(), what))]);
         let [record] = hit(&trace, "Crash")[..] else { panic!("{}", trace.text()) };
         assert_eq!((record.write.is_some(), record.life), (applied, 0));
-        let [exit] = &world.stage().operator(0).unwrap().exits()[..] else { panic!("one crash") };
+        let [exit] = &world.cluster().operator(0).unwrap().exits()[..] else { panic!("one crash") };
         assert_eq!((exit.why.as_str(), exit.time), ("crashed", record.time));
         let after = trace.records.iter().filter(|record| &*record.client == "quotient-0" && record.life == 0);
         assert!(

@@ -99,7 +99,7 @@ fn one_short_list_of_any_kind_changes_nothing() {
             wrong.extend(
                 changed(&world.trace(), seconds(40)).iter().map(|told| format!("{kind:?} {lie}: {told}")),
             );
-            assert_eq!(world.stage().operator(0).unwrap().faults_left(), 0, "{kind:?} {lie}: no list lied");
+            assert_eq!(world.cluster().operator(0).unwrap().faults_left(), 0, "{kind:?} {lie}: no list lied");
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -393,7 +393,7 @@ fn pods_that_no_scheduler_looks_at_claim_nothing_for_ever() {
         // Each try evicts one running pod, and later the pod that did not start.
         assert!((2..=20).contains(&tries), "{hold}: {tries}");
         // A scheduler that runs again, or a gate that is opened, is noticed with the next try at the latest.
-        assert_eq!(world.stage().operator(0).unwrap().exits(), []);
+        assert_eq!(world.cluster().operator(0).unwrap().exits(), []);
     }
 }
 
@@ -439,5 +439,5 @@ fn a_full_ledger_keeps_what_is_in_it_and_goes_on_when_there_is_room() {
     }
     world.run_for(seconds(900));
     assert!(without.iter().all(|number| has_quota(&world, *number)), "{without:?}");
-    assert_eq!(world.stage().operator(0).unwrap().exits(), []);
+    assert_eq!(world.cluster().operator(0).unwrap().exits(), []);
 }

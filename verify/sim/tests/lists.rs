@@ -34,7 +34,7 @@ fn execution(kind: Kind, what: &What) -> Vec<String> {
     if settled.is_none() {
         wrong.push("never settles".to_owned());
     }
-    if world.stage().operator(0).unwrap().faults_left() > 0 {
+    if world.cluster().operator(0).unwrap().faults_left() > 0 {
         wrong.push("no list lied".to_owned());
     }
     wrong.iter().map(|wrong| format!("{kind:?} {what}: {wrong}")).collect()

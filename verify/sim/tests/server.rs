@@ -202,7 +202,7 @@ fn a_rollout_takes_an_old_pod_once_for_each_new_one() {
         })
     };
     let old = sets(&world).pop().unwrap();
-    world.act(Act::Actor { name: "replicaset-controller", runs: false });
+    world.act(Act::Controller { name: "replicaset-controller", runs: false });
     let revision = json!({"spec": {"template": {"metadata": {"annotations": {"revision": "2"}}}}});
     ask(&world, &Call::merge(key(Kind::Deployment, "web"), revision)).unwrap();
     world.run_for(Duration::from_secs(5));

@@ -22,7 +22,7 @@ fn check(workload: &Workload) {
         let told = |world: &World| format!("seed {seed}:\n{}", world.trace().text());
         assert_eq!(workload.differences(&world), Vec::<String>::new(), "{}", told(&world));
         assert_eq!(world.evictions(), workload.evictions, "{}", told(&world));
-        assert_eq!(world.stage().operator(0).unwrap().exits(), []);
+        assert_eq!(world.cluster().operator(0).unwrap().exits(), []);
 
         // At the fixed point nothing is written but the Lease.
         let before = world.trace().records.len();

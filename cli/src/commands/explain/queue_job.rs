@@ -37,7 +37,7 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation,
 fn of_plan(told: &mut Explanation, target: &Target, plan: &QueueJobPlan) {
     told.headline = format!(
         "{target} is {:?}: it has {} slots, needs {} at once, and {} of its pods run.",
-        plan.standing,
+        plan.phase,
         plan.total(),
         plan.min_available,
         plan.pods.running

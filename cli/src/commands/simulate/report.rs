@@ -181,7 +181,7 @@ fn queue_job_report(name: &QueueJobName, job: &QueueJobPlan, resources: &[Resour
     QueueJobReport {
         queue_job: name.to_string(),
         queue: job.queue.as_ref().map(ToString::to_string),
-        state: format!("{:?}", job.standing),
+        state: format!("{:?}", job.phase),
         reason: job.reason.name(),
         message: why_it_waits(job),
         min_available: job.min_available,
@@ -211,8 +211,8 @@ fn eviction_report(eviction: &Eviction) -> EvictionReport {
 
 fn scaling_report(scaling: &Scaling) -> ScalingReport {
     ScalingReport {
-        kind: scaling.setter.kind.name(),
-        name: format!("{}/{}", scaling.namespace, scaling.setter.name),
+        kind: scaling.scale_target.kind.name(),
+        name: format!("{}/{}", scaling.namespace, scaling.scale_target.name),
         queue: scaling.queue.to_string(),
         from: scaling.from,
         to: scaling.to,

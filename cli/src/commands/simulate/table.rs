@@ -84,7 +84,7 @@ fn queue_jobs(step: &Step, style: Style) -> Vec<String> {
     rows.extend(step.plan.queue_jobs.iter().map(|(name, job)| {
         vec![
             name.to_string().into(),
-            format!("{:?}", job.standing).into(),
+            format!("{:?}", job.phase).into(),
             job.min_available.to_string().into(),
             slots(job),
             job.pods.running.to_string().into(),
@@ -124,7 +124,12 @@ fn sections(step: &Step, explain: bool) -> [Vec<Vec<Cell>>; 10] {
     // The owners that yield inside their queue, and those that have their size back.
     let scaled = plan.scalings.iter().map(|scaling| {
         let colour = if scaling.lowers() { Alarm } else { Good };
-        line("scale", colour, format!("{}/{}", scaling.namespace, scaling.setter.name), how_scaled(scaling))
+        line(
+            "scale",
+            colour,
+            format!("{}/{}", scaling.namespace, scaling.scale_target.name),
+            how_scaled(scaling),
+        )
     });
     // The pods that a rule kept where something was taken.
     let kept = plan.passed_over.iter().filter(|_| explain);

@@ -13,7 +13,7 @@ use kube::{Api, Client};
 use serde_json::json;
 
 use super::pods;
-use crate::bench::speed::{Ground, NodeGroup, QueueAt};
+use crate::bench::speed::{ClusterLayout, NodeGroup, QueueAt};
 use crate::demo::Narrator;
 use crate::quotient::Stage;
 use crate::testbed::eventually;
@@ -89,7 +89,9 @@ pub async fn fill(stage: &Stage, size: ClusterSize, narrator: &Narrator) -> anyh
     // A Queue without a spec asks for whatever it can get: an even share of the cluster.
     let queues = (0..size.queues).map(|team| QueueAt::of(pods::namespace_of(team), json!({})));
     let nodes = NodeGroup { count: size.nodes, cpu, memory: cpu.saturating_mul(4) };
-    Ground { nodes: vec![nodes], queues: queues.collect(), ..Ground::default() }.lay(stage).await?;
+    ClusterLayout { nodes: vec![nodes], queues: queues.collect(), ..ClusterLayout::default() }
+        .lay(stage)
+        .await?;
     let (nodes, queues) = (size.nodes, size.queues);
     narrator.done(&format!("{nodes} nodes of {cpu} cpu are Ready, {queues} namespaces have a Queue"), begun);
 

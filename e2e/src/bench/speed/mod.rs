@@ -4,7 +4,7 @@
 //! time is taken from a watch of all pods and from the API server's audit log, never from the operator's own word; so any
 //! peer could be measured with the same scenarios.
 
-mod ground;
+mod layout;
 mod measures;
 mod page;
 mod play;
@@ -16,7 +16,7 @@ mod summary;
 mod timeline;
 mod work;
 
-pub use ground::{Ground, NodeGroup, QueueAt};
+pub use layout::{ClusterLayout, NodeGroup, QueueAt};
 pub use measures::Measures;
 pub use page::{page, summary};
 pub use play::play;

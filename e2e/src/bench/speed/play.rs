@@ -33,7 +33,7 @@ pub async fn play(
     arguments: &[&str],
     aftermath: Duration,
 ) -> anyhow::Result<(Measures, Timeline)> {
-    let termination_delay = scenario.ground.terminates_after;
+    let termination_delay = scenario.layout.terminates_after;
     let bed = TestBed::start(Options { termination_delay, ..Options::default() }).await?;
     install_chart(&bed).await?;
     let mut arguments = arguments.to_vec();
@@ -42,14 +42,14 @@ pub async fn play(
         arguments.push("--gate-mode");
     }
     let stage = Stage { bed, programs: programs.clone() };
-    scenario.ground.lay(&stage).await?;
+    scenario.layout.lay(&stage).await?;
     let operator = Operator::start_with(&stage.bed, &programs.operator, &arguments).await?;
     if scenario.gated {
-        for queue in &scenario.ground.queues {
+        for queue in &scenario.layout.queues {
             until_gating(&stage.bed, &queue.name).await?;
         }
     }
-    scenario.ground.fill(&stage.bed).await?;
+    scenario.layout.fill(&stage.bed).await?;
     stage.until_quiet_for(REST).await?;
 
     let recorder = Recorder::start(stage.bed.client()).await?;

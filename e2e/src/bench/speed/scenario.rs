@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Ground, QueueAt, Work};
+use super::{ClusterLayout, QueueAt, Work};
 
 /// A scenario.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Scenario {
     /// Whether its Queues are in Gate mode.
     pub gated: bool,
     /// What is there before.
-    pub ground: Ground,
+    pub layout: ClusterLayout,
     /// What happens then; times count from its first request.
     pub demand: Demand,
     /// When it is over.
@@ -34,7 +34,7 @@ impl Scenario {
             Demand::Arrives { queues, .. } => queues.as_mut_slice(),
             _ => &mut [],
         };
-        for queue in self.ground.queues.iter_mut().chain(new) {
+        for queue in self.layout.queues.iter_mut().chain(new) {
             if let Some(spec) = queue.spec.as_object_mut() {
                 spec.insert("admission".to_owned(), json!("Gate"));
             }

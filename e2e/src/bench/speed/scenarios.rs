@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Demand, Ground, Kind, NodeGroup, Outcome, QueueAt, Scenario, Work};
+use super::{ClusterLayout, Demand, Kind, NodeGroup, Outcome, QueueAt, Scenario, Work};
 
 /// All of them, in the order of the table: each in Quota mode and in Gate mode.
 pub fn scenarios() -> Vec<Scenario> {
@@ -49,9 +49,9 @@ fn first_pod() -> Scenario {
         name: "first-pod".to_owned(),
         says: "ten cpu are idle; a queue without pods starts one pod without an owner".to_owned(),
         gated: false,
-        ground: Ground {
+        layout: ClusterLayout {
             queues: vec![QueueAt::of("other", json!({})), QueueAt::of("gainer", json!({}))],
-            ..Ground::of_cpus(10)
+            ..ClusterLayout::of_cpus(10)
         },
         demand: Demand::work(vec![Work::of(Kind::Pods, "gainer", 1)]),
         outcome: Outcome { gains: vec![("gainer".to_owned(), 1)], fewest: Some(0) },
@@ -65,10 +65,10 @@ pub fn free_room(kind: Kind, cpus: u32) -> Scenario {
         name: format!("free-room-{cpus}"),
         says: format!("{half} of {cpus} cpu are free; a queue asks for {half} one-cpu pods"),
         gated: false,
-        ground: Ground {
+        layout: ClusterLayout {
             queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(kind, "holder", half)],
-            ..Ground::of_cpus(cpus)
+            ..ClusterLayout::of_cpus(cpus)
         },
         demand: Demand::work(vec![Work::of(kind, "gainer", half)]),
         outcome: Outcome { gains: vec![("gainer".to_owned(), half)], fewest: Some(0) },
@@ -95,11 +95,11 @@ pub fn reclaim_half(holder: Kind, cpus: u32, terminates_after: Duration) -> Scen
         name: format!("half-{kind}-{cpus}{slow}"),
         says: format!("one queue holds {cpus} cpu with {held}; another asks for {half} one-cpu pods{ends}"),
         gated: false,
-        ground: Ground {
+        layout: ClusterLayout {
             queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(holder, "holder", cpus)],
             terminates_after,
-            ..Ground::of_cpus(cpus)
+            ..ClusterLayout::of_cpus(cpus)
         },
         demand: Demand::work(vec![Work::of(gainer, "gainer", half)]),
         outcome: Outcome { gains: vec![("gainer".to_owned(), half)], fewest: Some(half) },
@@ -112,10 +112,10 @@ fn two_cpu_pods() -> Scenario {
         name: "half-two-cpu-500".to_owned(),
         says: "one queue holds 500 cpu with 250 two-cpu pods; another asks for 125 of them".to_owned(),
         gated: false,
-        ground: Ground {
+        layout: ClusterLayout {
             queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(Kind::Job, "holder", 250).of_cpu(2)],
-            ..Ground::of_cpus(500)
+            ..ClusterLayout::of_cpus(500)
         },
         demand: Demand::work(vec![Work::of(Kind::Job, "gainer", 125).of_cpu(2)]),
         outcome: Outcome { gains: vec![("gainer".to_owned(), 125)], fewest: Some(125) },
@@ -131,11 +131,11 @@ fn newcomer(kind: Kind) -> Scenario {
         name: format!("newcomer{suffix}"),
         says: format!("two queues of weights 2 and 4 hold 9 cpu; a third of weight 3 comes with {brings}"),
         gated: false,
-        ground: Ground {
+        layout: ClusterLayout {
             nodes: vec![NodeGroup { count: 1, cpu: 9, memory: 9 }],
             queues: vec![QueueAt::of("q1", weight(2)), QueueAt::of("q2", weight(4))],
             work: vec![Work::of(kind, "q1", 3), Work::of(kind, "q2", 6)],
-            ..Ground::default()
+            ..ClusterLayout::default()
         },
         demand: Demand::Arrives {
             queues: vec![QueueAt::of("q3", weight(3))],
@@ -155,10 +155,10 @@ fn ten_queues() -> Scenario {
         name: "ten-queues".to_owned(),
         says: "nine queues of weights 1 to 9 hold 550 cpu; a tenth of weight 10 asks for 100".to_owned(),
         gated: false,
-        ground: Ground {
+        layout: ClusterLayout {
             queues: (1..=9).map(queue).collect(),
             work: (1..=9).map(work).collect(),
-            ..Ground::of_cpus(550)
+            ..ClusterLayout::of_cpus(550)
         },
         demand: Demand::Arrives {
             queues: vec![queue(10)],
@@ -173,10 +173,10 @@ fn one_big_pod() -> Scenario {
         name: "one-big-pod".to_owned(),
         says: "100 one-cpu pods fill ten nodes; a pod of ten cpus needs one of them for itself".to_owned(),
         gated: false,
-        ground: Ground {
+        layout: ClusterLayout {
             queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(Kind::Deployment, "holder", 100)],
-            ..Ground::of_cpus(100)
+            ..ClusterLayout::of_cpus(100)
         },
         demand: Demand::work(vec![Work::of(Kind::Deployment, "gainer", 1).of_cpu(10)]),
         outcome: Outcome { gains: vec![("gainer".to_owned(), 1)], fewest: Some(10) },
@@ -191,10 +191,10 @@ fn guaranteed_gang() -> Scenario {
             "a queue is guaranteed 40 of 100 cpu, which another one has borrowed; it comes back with 40 pods"
                 .to_owned(),
         gated: false,
-        ground: Ground {
+        layout: ClusterLayout {
             queues: vec![QueueAt::of("borrower", json!({"weight": 9})), QueueAt::of("owner", guaranteed)],
             work: vec![Work::of(Kind::Job, "borrower", 100)],
-            ..Ground::of_cpus(100)
+            ..ClusterLayout::of_cpus(100)
         },
         demand: Demand::work(vec![Work::of(Kind::Job, "owner", 40)]),
         outcome: Outcome { gains: vec![("owner".to_owned(), 40)], fewest: Some(40) },
@@ -208,10 +208,10 @@ fn node_loss() -> Scenario {
             "two queues hold 100 cpu each on 20 nodes, five of which are drained and removed, one every 2 s"
                 .to_owned(),
         gated: false,
-        ground: Ground {
+        layout: ClusterLayout {
             queues: vec![QueueAt::of("one", json!({})), QueueAt::of("two", json!({}))],
             work: vec![Work::of(Kind::Deployment, "one", 100), Work::of(Kind::Deployment, "two", 100)],
-            ..Ground::of_cpus(200)
+            ..ClusterLayout::of_cpus(200)
         },
         demand: Demand::NodesGo { count: 5, every: Duration::from_secs(2) },
         outcome: Outcome::default(),
@@ -237,10 +237,10 @@ fn thousand_queues() -> Scenario {
         says: "1,000 queues of 2 cpu each; the requests of 100 change at once: 50 give a cpu to 50 others"
             .to_owned(),
         gated: false,
-        ground: Ground {
+        layout: ClusterLayout {
             queues: (0..1000).map(|number| QueueAt::of(name(number), asks(2))).collect(),
             work: work.collect(),
-            ..Ground::of_cpus(2000)
+            ..ClusterLayout::of_cpus(2000)
         },
         demand: Demand::spec(changes),
         outcome: Outcome { gains: gainers.map(|number| (name(number), 1)).collect(), fewest: Some(50) },
@@ -258,9 +258,9 @@ pub fn churn(queues: u32, cpus_each: u32, per_second: u32, lasts: Duration) -> S
             lasts.as_secs()
         ),
         gated: false,
-        ground: Ground {
+        layout: ClusterLayout {
             queues: namespaces.iter().map(|name| QueueAt::of(name.clone(), json!({}))).collect(),
-            ..Ground::of_cpus(cpus)
+            ..ClusterLayout::of_cpus(cpus)
         },
         demand: Demand::Churn {
             namespaces,

@@ -34,7 +34,7 @@ pub enum Step {
     /// A pod of the gainer is rejected by the quota.
     Rejected,
     /// The controller of rejected pods is told that there is room.
-    Told,
+    Notified,
     /// The gainer's pod is created.
     Created,
     /// Its scheduling gate is removed.
@@ -56,7 +56,7 @@ impl Step {
         Self::Raised,
         Self::InForce,
         Self::Rejected,
-        Self::Told,
+        Self::Notified,
         Self::Created,
         Self::Ungated,
         Self::Bound,
@@ -74,7 +74,7 @@ impl Step {
             Self::Raised => "gainer's quota written",
             Self::InForce => "gainer's quota enforced",
             Self::Rejected => "pod rejected by the quota",
-            Self::Told => "controller told of room",
+            Self::Notified => "controller told of room",
             Self::Created => "pod created",
             Self::Ungated => "gate removed",
             Self::Bound => "bound",
@@ -138,7 +138,10 @@ impl Timeline {
                 Step::Rejected,
                 at_gainers(&|event| event.is_about("pods") && event.verb == "create" && event.code == 403),
             ),
-            (Step::Told, at_gainers(&|event| is_patch(event) && OWNERS.contains(&event.resource.as_str()))),
+            (
+                Step::Notified,
+                at_gainers(&|event| is_patch(event) && OWNERS.contains(&event.resource.as_str())),
+            ),
             (Step::Created, of_gainers(|pod| pod.created)),
             (Step::Ungated, at_gainers(&|event| is_patch(event) && event.resource == "pods")),
             (Step::Bound, of_gainers(|pod| pod.bound)),

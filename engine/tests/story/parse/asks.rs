@@ -6,8 +6,8 @@ use quotient_engine::labels::{Requirement, Selector};
 use quotient_engine::names::{GangName, OwnerUid};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{
-    Budget, Gang, NamespaceState, NodeRequirement, NodeTerm, Owner, OwnerKind, Placement, Setter, SetterKind,
-    Shape, Size, Toleration, Unspecified, Workload,
+    Budget, Gang, NamespaceState, NodeRequirement, NodeTerm, Owner, OwnerKind, Placement, ScaleTarget,
+    ScaleTargetKind, Shape, Size, Toleration, Unspecified, Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -79,22 +79,22 @@ fn deployment(name: &str) -> Arc<Workload> {
 
 /// `former=5 leftAlone=Autoscaled`: it had five before it was scaled down; it is not to be scaled.
 ///
-/// ReplicaSets are their own setters, also those of a Deployment.
+/// ReplicaSets are their own scale targets, also those of a Deployment.
 fn size(words: &Words<'_>, kind: OwnerKind, wanted: u32) -> Size {
     let former = words.count("former");
     let reasons = [Reason::Autoscaled, Reason::OptedOut, Reason::SizeSetByAnother, Reason::RollingOut];
-    let setter = match kind {
-        OwnerKind::ReplicaSet | OwnerKind::QueueJob => SetterKind::ReplicaSet,
-        OwnerKind::StatefulSet => SetterKind::StatefulSet,
-        OwnerKind::Job => SetterKind::Job,
+    let scale_target = match kind {
+        OwnerKind::ReplicaSet | OwnerKind::QueueJob => ScaleTargetKind::ReplicaSet,
+        OwnerKind::StatefulSet => ScaleTargetKind::StatefulSet,
+        OwnerKind::Job => ScaleTargetKind::Job,
         OwnerKind::DaemonSet | OwnerKind::Configured(_) => return Size::default(),
     };
     let (_, name) = words.path();
     Size {
-        setter: Some(Setter { kind: setter, name: name.into(), uid: OwnerUid::from(name) }),
+        scale_target: Some(ScaleTarget { kind: scale_target, name: name.into(), uid: OwnerUid::from(name) }),
         written: words.count("of").unwrap_or(wanted),
         former,
-        held_back: former.unwrap_or(wanted).saturating_sub(wanted),
+        withheld_replicas: former.unwrap_or(wanted).saturating_sub(wanted),
         left_alone: words.choice("leftAlone", reasons.map(|reason| (reason.name(), reason))),
         surges_first: words.has("surges"),
     }

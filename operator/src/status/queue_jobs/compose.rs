@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use quotient_crds::{QueueJobState, QueueJobStatus, ResourceMap, merge_conditions, stored_time};
 use quotient_engine::amounts::Amounts;
-use quotient_engine::plan::{QueueJobPlan, Standing};
+use quotient_engine::plan::{QueueJobPhase, QueueJobPlan};
 use quotient_engine::time::Timestamp as Instant;
 use quotient_index::queue_jobs::ObservedQueueJob;
 
@@ -21,13 +21,13 @@ pub(super) fn compose(
     let count = |number: u32| Some(i32::try_from(number).unwrap_or(i32::MAX));
     QueueJobStatus {
         observed_generation: observed.generation,
-        state: Some(match decided.standing {
-            Standing::Waiting => QueueJobState::Waiting,
-            Standing::Starting => QueueJobState::Starting,
-            Standing::Running => QueueJobState::Running,
-            Standing::Suspended => QueueJobState::Suspended,
-            Standing::Complete => QueueJobState::Complete,
-            Standing::Failed => QueueJobState::Failed,
+        state: Some(match decided.phase {
+            QueueJobPhase::Waiting => QueueJobState::Waiting,
+            QueueJobPhase::Starting => QueueJobState::Starting,
+            QueueJobPhase::Running => QueueJobState::Running,
+            QueueJobPhase::Suspended => QueueJobState::Suspended,
+            QueueJobPhase::Complete => QueueJobState::Complete,
+            QueueJobPhase::Failed => QueueJobState::Failed,
         }),
         min_available: count(decided.min_available),
         slots: count(decided.total()),

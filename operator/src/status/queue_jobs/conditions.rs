@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use quotient_crds::{ConditionReport, ConditionStatus, QueueJobCondition, QueueJobStatus};
-use quotient_engine::plan::{QueueJobPlan, SlotReason, Standing};
+use quotient_engine::plan::{QueueJobPhase, QueueJobPlan, SlotReason};
 use quotient_index::queue_jobs::{JobEnd, ObservedQueueJob};
 
 use crate::message::{MOST, message as bounded};
@@ -18,7 +18,7 @@ pub(super) fn conditions(
     let former = observed.status.as_ref();
     let mut all = vec![admitted(decided, observed, refused), gang_ready(decided), suspended(decided)];
     all.push(preempted(decided, former));
-    let is_complete = decided.standing == Standing::Complete;
+    let is_complete = decided.phase == QueueJobPhase::Complete;
     all.push(report(
         QueueJobCondition::Complete,
         is_complete,
@@ -43,7 +43,7 @@ fn admitted(decided: &QueueJobPlan, observed: &ObservedQueueJob, refused: Option
     let left = replicas.saturating_sub(decided.succeeded);
     let lacks = decided.min_available.saturating_sub(decided.succeeded).max(1);
     let queue = decided.queue.as_ref().map(ToString::to_string).unwrap_or_default();
-    let holds = matches!(decided.standing, Standing::Starting | Standing::Running);
+    let holds = matches!(decided.phase, QueueJobPhase::Starting | QueueJobPhase::Running);
     let message = match decided.reason {
         _ if holds => {
             format!("The QueueJob may run {} of the {left} pods that have not succeeded.", decided.total())
@@ -78,14 +78,14 @@ fn admitted(decided: &QueueJobPlan, observed: &ObservedQueueJob, refused: Option
 }
 
 fn gang_ready(decided: &QueueJobPlan) -> Report {
-    let ready = matches!(decided.standing, Standing::Running | Standing::Complete);
+    let ready = matches!(decided.phase, QueueJobPhase::Running | QueueJobPhase::Complete);
     let reason = if ready { "MinAvailable" } else { "BelowMinAvailable" };
     let message = if ready { "" } else { "Fewer pods than minAvailable run or have succeeded." };
     report(QueueJobCondition::GangReady, ready, reason, message)
 }
 
 fn suspended(decided: &QueueJobPlan) -> Report {
-    let suspended = decided.standing == Standing::Suspended;
+    let suspended = decided.phase == QueueJobPhase::Suspended;
     let reason = if suspended { "SuspendedBySpec" } else { "NotSuspended" };
     report(QueueJobCondition::Suspended, suspended, reason, "")
 }
@@ -101,7 +101,8 @@ fn preempted(decided: &QueueJobPlan, former: Option<&QueueJobStatus>) -> Report 
     let stood = former.and_then(|status| status.condition(wanted)).filter(|stood| stood.status == "True");
     let before = former.and_then(|status| status.slots).unwrap_or_default();
     let grew = i64::from(decided.total()) > i64::from(before);
-    let lasts = matches!(decided.standing, Standing::Waiting | Standing::Starting | Standing::Running);
+    let lasts =
+        matches!(decided.phase, QueueJobPhase::Waiting | QueueJobPhase::Starting | QueueJobPhase::Running);
     match stood.filter(|_| lasts && !grew) {
         Some(Condition { reason, message, .. }) => report(wanted, true, reason, message),
         None => report(wanted, false, "NotPreempted", ""),
@@ -111,7 +112,7 @@ fn preempted(decided: &QueueJobPlan, former: Option<&QueueJobStatus>) -> Report 
 /// None where it has failed and only its status says why.
 fn failed(decided: &QueueJobPlan, observed: &ObservedQueueJob) -> Option<Report> {
     let wanted = QueueJobCondition::Failed;
-    if decided.standing != Standing::Failed {
+    if decided.phase != QueueJobPhase::Failed {
         return Some(report(wanted, false, "NotFailed", ""));
     }
     let ends = observed.tasks.iter().filter_map(|task| match &task.job.as_ref()?.end {
@@ -168,7 +169,7 @@ mod tests {
             status: None,
             tasks: vec![task],
         };
-        let decided = QueueJobPlan { standing: Standing::Failed, ..QueueJobPlan::default() };
+        let decided = QueueJobPlan { phase: QueueJobPhase::Failed, ..QueueJobPlan::default() };
         failed(&decided, &observed).unwrap()
     }
 

@@ -60,14 +60,14 @@ const SETTINGS: WriteSettings = WriteSettings {
 /// What a writer needs, and what was announced with it.
 fn context(client: Client, view: View) -> (Context, mpsc::Receiver<Notice>) {
     let metrics = Metrics::register(&Registry::new()).unwrap();
-    let (announcer, news) = EventRecorder::new(metrics.clone());
+    let (recorder, news) = EventRecorder::new(metrics.clone());
     let context = Context {
         clock: crate::clock::Clock::wall(),
         client,
         view,
         leadership: Leadership::unconditional(),
         metrics,
-        announcer,
+        recorder,
         reclaims: RecentReclaims::default(),
         decisions: crate::decisions::Decisions::default(),
         beat: Heartbeat::new("the loop", Duration::from_secs(60)),

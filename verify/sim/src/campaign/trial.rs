@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::World;
-use crate::actors::Lags;
 use crate::clock::SimClock;
+use crate::controllers::Lags;
 use crate::faults::{Act, Fault, What};
 use crate::operators::{Exit, OperatorOptions, Tamper};
 use crate::server::Kind;
@@ -139,9 +139,9 @@ impl Trial {
     /// Panics that should not be, or the one that is not there.
     fn panics_missed(&self, world: &World) -> Vec<String> {
         let mut panics = Vec::new();
-        for line in world.stage().operators() {
-            let exits = line.exits().into_iter().filter(Exit::is_panic);
-            panics.extend(exits.map(|exit| format!("{} panicked: {}", line.name(), exit.why)));
+        for link in world.cluster().operators() {
+            let exits = link.exits().into_iter().filter(Exit::is_panic);
+            panics.extend(exits.map(|exit| format!("{} panicked: {}", link.name(), exit.why)));
         }
         match (self.panics, panics.is_empty()) {
             (false, _) => panics,

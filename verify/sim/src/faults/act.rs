@@ -61,8 +61,8 @@ pub enum Act {
         /// Which.
         operator: usize,
     },
-    /// The actor of this name does nothing from now on, or goes on: `quota-controller`.
-    Actor {
+    /// The controller of this name does nothing from now on, or goes on: `quota-controller`.
+    Controller {
         /// Which.
         name: &'static str,
         /// Whether it goes on.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use kube::Client;
 use quotient_operator::clock::Clock;
 
-use super::port::Port;
-use super::{Line, Stage};
+use super::client::SimClient;
+use super::{OperatorLink, SimCluster};
 
 /// How a life ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,24 +28,25 @@ impl Exit {
 }
 
 /// Runs life after life, until the operator is told to end.
-pub(super) async fn live(stage: Arc<Stage>, line: Arc<Line>) {
+pub(super) async fn live(cluster: Arc<SimCluster>, link: Arc<OperatorLink>) {
     loop {
-        let (life, stop) = line.begin();
-        let time = Arc::clone(&line);
-        let identity = format!("{}_{life}", line.name());
+        let (life, stop) = link.begin();
+        let time = Arc::clone(&link);
+        let identity = format!("{}_{life}", link.name());
         let settings =
-            line.options.settings(&identity, Clock::of(move || time.now()).computing(line.options.computing));
-        let client = Client::new(Port::new(Arc::clone(&stage), Arc::clone(&line), life), super::NAMESPACE);
+            link.options.settings(&identity, Clock::of(move || time.now()).computing(link.options.computing));
+        let client =
+            Client::new(SimClient::new(Arc::clone(&cluster), Arc::clone(&link), life), super::NAMESPACE);
         let run = quotient_operator::run(settings, client, stop.clone());
         let (why, down) = tokio::select! {
             biased;
-            down = line.until_crash() => ("crashed".to_owned(), down),
+            down = link.until_crash() => ("crashed".to_owned(), down),
             result = run => match result {
-                Ok(()) => ("ended".to_owned(), line.options.down),
-                Err(error) => (error.to_string(), line.options.down),
+                Ok(()) => ("ended".to_owned(), link.options.down),
+                Err(error) => (error.to_string(), link.options.down),
             },
         };
-        line.end(why);
+        link.end(why);
         if stop.is_cancelled() {
             return;
         }

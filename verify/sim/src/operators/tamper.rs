@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Line;
+use super::OperatorLink;
 use crate::server::{Answer, Call, Kind, Reply};
 
 /// What is not done, or not seen, as the operator means it.
@@ -25,7 +25,7 @@ pub trait Tamper: fmt::Debug + Send + Sync {
     }
 }
 
-impl Line {
+impl OperatorLink {
     /// Deals with `call`, by way of the layer if there is one.
     pub(super) fn pass(&self, call: &Call, server: &dyn Fn(&Call) -> Reply) -> Reply {
         let Some(tamper) = &self.options.tamper else { return server(call) };

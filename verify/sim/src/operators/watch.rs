@@ -11,8 +11,8 @@ use bytes::Bytes;
 use serde_json::json;
 use tokio::time::{Instant, Sleep};
 
-use super::Line;
-use super::port::reset;
+use super::OperatorLink;
+use super::client::reset;
 use crate::faults::{Event, WatchWhat};
 use crate::random::Random;
 use crate::server::{Change, Failure, Key, Kind, Query, Server};
@@ -28,7 +28,7 @@ const DEFAULT: u64 = 1800;
 #[derive(Debug)]
 pub(super) struct Watch {
     server: Server,
-    line: Arc<Line>,
+    link: Arc<OperatorLink>,
     life: u32,
     kind: Kind,
     namespace: Option<Name>,
@@ -62,7 +62,7 @@ enum State {
 
 impl Watch {
     /// A watch of what `key` and `query` describe.
-    pub(super) fn new(server: Server, line: Arc<Line>, life: u32, key: &Key, query: Query) -> Self {
+    pub(super) fn new(server: Server, link: Arc<OperatorLink>, life: u32, key: &Key, query: Query) -> Self {
         let version = query.version.unwrap_or_default();
         let state = server.state();
         let place = state.store.history(key.kind).partition_point(|change| change.version <= version);
@@ -70,7 +70,7 @@ impl Watch {
         drop(state);
         let now = server.clock().elapsed();
         let mut watch = Self {
-            random: line.random(),
+            random: link.random(),
             place,
             version,
             ends: now + Duration::from_secs(query.seconds.unwrap_or(DEFAULT)),
@@ -83,7 +83,7 @@ impl Watch {
             kind: key.kind,
             namespace: Some(key.namespace.clone()).filter(|namespace| !namespace.is_empty()),
             server,
-            line,
+            link,
             life,
             query,
         };
@@ -103,17 +103,17 @@ impl Watch {
                 State::Closed => return Poll::Ready(None),
                 State::Broken => return Poll::Ready(Some(Err(reset()))),
                 State::Silent => return Poll::Pending,
-                State::Open if !self.line.is_alive(self.life) => return Poll::Pending,
+                State::Open if !self.link.is_alive(self.life) => return Poll::Pending,
                 State::Open => {}
             }
             let now = self.server.clock().elapsed();
-            if let Some(until) = self.line.paused_until() {
+            if let Some(until) = self.link.paused_until() {
                 if self.sleeps(until, context) {
                     return Poll::Pending;
                 }
                 continue;
             }
-            if let Some(what) = self.line.take_suffering(self.kind) {
+            if let Some(what) = self.link.take_suffering(self.kind) {
                 self.suffer(what);
                 continue;
             }
@@ -166,9 +166,9 @@ impl Watch {
                 self.version = change.version;
                 continue;
             };
-            let fault = self.line.judge_event(&change, event);
-            let mut due = change.time + self.random.lag(self.line.options.watch_lag);
-            if let Some((version, until)) = self.line.view()
+            let fault = self.link.judge_event(&change, event);
+            let mut due = change.time + self.random.lag(self.link.options.watch_lag);
+            if let Some((version, until)) = self.link.view()
                 && change.version > version
             {
                 due = due.max(until);
@@ -211,7 +211,7 @@ impl Watch {
         let selects = |object: &Option<Arc<serde_json::Value>>| {
             object
                 .as_ref()
-                .is_some_and(|object| self.query.selects(object) && self.line.shows(self.kind, object))
+                .is_some_and(|object| self.query.selects(object) && self.link.shows(self.kind, object))
         };
         match (selects(&change.before), selects(&change.after)) {
             (false, false) => None,
@@ -232,7 +232,7 @@ impl Watch {
 
     /// The event as the operator is shown it.
     fn tell(&self, event: Event, change: &Change) -> Bytes {
-        match self.line.altered(self.kind, &change.shown) {
+        match self.link.altered(self.kind, &change.shown) {
             Some(altered) => line(event.name(), &serde_json::to_vec(&altered).unwrap_or_default()),
             None => line(event.name(), change.json()),
         }
@@ -241,7 +241,7 @@ impl Watch {
     fn bookmark_line(&mut self) {
         if self.query.bookmarks {
             // A server that is not behind knows how far etcd is.
-            if self.coming.is_none() && self.line.view().is_none() {
+            if self.coming.is_none() && self.link.view().is_none() {
                 self.version = self.version.max(self.server.state().store.version());
             }
             let object = json!({

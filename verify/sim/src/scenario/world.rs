@@ -8,10 +8,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use super::build;
-use crate::actors::{self, Lags};
 use crate::clock::SimClock;
+use crate::controllers::{self, Lags};
 use crate::faults::Act;
-use crate::operators::{Line, NAMESPACE, OperatorOptions, Stage};
+use crate::operators::{NAMESPACE, OperatorLink, OperatorOptions, SimCluster};
 use crate::server::{Call, Client, Kind, Reply, Server, State};
 use crate::trace::Trace;
 
@@ -26,8 +26,8 @@ const LIMIT: Duration = Duration::from_secs(900);
 #[derive(Debug)]
 pub struct World {
     runtime: Runtime,
-    stage: Arc<Stage>,
-    actors: JoinHandle<()>,
+    cluster: Arc<SimCluster>,
+    controllers: JoinHandle<()>,
 }
 
 impl World {
@@ -40,12 +40,12 @@ impl World {
     pub fn with_lags(seed: u64, lags: Lags) -> Self {
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
         let runtime = runtime.expect("a runtime without threads and connections can be made");
-        let (stage, actors) = runtime.block_on(async {
+        let (cluster, controllers) = runtime.block_on(async {
             let server = Server::new(SimClock::start());
-            let actors = tokio::spawn(actors::run(server.clone(), seed, lags));
-            (Arc::new(Stage::new(server, seed)), actors)
+            let controllers = tokio::spawn(controllers::run(server.clone(), seed, lags));
+            (Arc::new(SimCluster::new(server, seed)), controllers)
         });
-        let world = Self { runtime, stage, actors };
+        let world = Self { runtime, cluster, controllers };
         for namespace in ["default", NAMESPACE] {
             world.create(Kind::Namespace, build::namespace(namespace));
         }
@@ -60,46 +60,46 @@ impl World {
     /// Asks something of the server, as `client`.
     pub fn ask(&self, client: &Client, call: &Call) -> Reply {
         let _guard = self.runtime.enter();
-        self.stage.server().handle(client, call, None)
+        self.cluster.server().handle(client, call, None)
     }
 
     /// Does it now.
     pub fn act(&self, act: Act) {
         let _guard = self.runtime.enter();
-        self.stage.act(act);
+        self.cluster.act(act);
     }
 
     /// Does it when the simulation has lasted for `time`.
     pub fn at(&self, time: Duration, act: Act) {
-        let stage = Arc::clone(&self.stage);
+        let cluster = Arc::clone(&self.cluster);
         self.runtime.spawn(async move {
-            tokio::time::sleep_until(stage.server().clock().at(time)).await;
-            stage.act(act);
+            tokio::time::sleep_until(cluster.server().clock().at(time)).await;
+            cluster.act(act);
         });
     }
 
     /// Starts an operator.
-    pub fn start(&self, options: OperatorOptions) -> Arc<Line> {
+    pub fn start(&self, options: OperatorOptions) -> Arc<OperatorLink> {
         let _guard = self.runtime.enter();
-        self.stage.start(options)
+        self.cluster.start(options)
     }
 
     /// How long the simulation has lasted.
     pub fn elapsed(&self) -> Duration {
         let _guard = self.runtime.enter();
-        self.stage.server().clock().elapsed()
+        self.cluster.server().clock().elapsed()
     }
 
     /// Lets so much time pass.
     ///
     /// # Panics
     ///
-    /// When an actor has panicked: a cluster without its controllers would look like an operator that does nothing.
+    /// When a controller has panicked: a cluster without its controllers would look like an operator that does nothing.
     pub fn run_for(&mut self, length: Duration) {
         self.runtime.block_on(async {
             tokio::select! {
                 biased;
-                Err(ended) = &mut self.actors => std::panic::resume_unwind(ended.into_panic()),
+                Err(ended) = &mut self.controllers => std::panic::resume_unwind(ended.into_panic()),
                 () = tokio::time::sleep(length) => {}
             }
         });
@@ -147,12 +147,12 @@ impl World {
     /// Reads, or changes without an event, what the server knows.
     pub fn state<T>(&self, read: impl FnOnce(&State) -> T) -> T {
         let _guard = self.runtime.enter();
-        read(&self.stage.server().state())
+        read(&self.cluster.server().state())
     }
 
     /// The server and the operators.
-    pub fn stage(&self) -> &Arc<Stage> {
-        &self.stage
+    pub fn cluster(&self) -> &Arc<SimCluster> {
+        &self.cluster
     }
 
     /// What has happened so far.

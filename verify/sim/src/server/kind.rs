@@ -1,6 +1,6 @@
 //! The kinds that are served.
 
-/// A kind of object that the operator or an actor uses.
+/// A kind of object that the operator or a controller uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "they are Kubernetes' own names")]
 pub enum Kind {

@@ -1,6 +1,6 @@
 //! A simulated API server: objects with versions, conflicts, subresources, admission by quota, evictions and watches.
 //!
-//! It serves the kinds and verbs that the operator and the actors use, with the answers that a real one gives; what it
+//! It serves the kinds and verbs that the operator and the controllers use, with the answers that a real one gives; what it
 //! does not serve it refuses loudly. There is no authorization.
 //!
 //! One lock, one thread: a request is dealt with at one instant, and what it finds and leaves is in the [`Trace`].
@@ -54,7 +54,7 @@ pub struct Server(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     clock: SimClock,
-    /// Rings at every change that an actor may have to do with.
+    /// Rings at every change that a controller may have to do with.
     changed: Notify,
 }
 
@@ -92,11 +92,11 @@ pub struct State {
     last_move: std::time::Duration,
     /// The pods that are admitted and not stored yet.
     pub(crate) in_flight: InFlight,
-    /// The actors that do nothing.
+    /// The controllers that do nothing.
     pub(crate) stopped: BTreeSet<&'static str>,
     /// What else has a say in requests.
     pub(crate) webhooks: Vec<Webhook>,
-    /// Every change that actors may have to do with, in order.
+    /// Every change that controllers may have to do with, in order.
     pub(crate) news: Vec<Arc<Change>>,
 }
 
@@ -137,14 +137,14 @@ impl Server {
         reply
     }
 
-    /// Wakes the actors if there is something new.
+    /// Wakes the controllers if there is something new.
     pub(crate) fn ring(&self, state: &State) {
         if !state.news.is_empty() || !state.in_flight.news.is_empty() {
             self.0.changed.notify_one();
         }
     }
 
-    /// Waits until there is something new for the actors.
+    /// Waits until there is something new for the controllers.
     pub(crate) async fn changed(&self) {
         self.0.changed.notified().await;
     }

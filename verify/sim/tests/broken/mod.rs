@@ -13,7 +13,7 @@
 
 mod layers;
 mod mutants;
-mod stage;
+mod setup;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ const SEEDS: u64 = 8;
 fn caught(mutant: &Mutant) -> Result<(u64, String), String> {
     let mut others = String::new();
     for seed in 0..SEEDS {
-        let complaints = mutant.stage.play(seed, Some(mutant.layer)).complaints();
+        let complaints = mutant.setup.play(seed, Some(mutant.layer)).complaints();
         if let Some(complaint) = complaints.iter().find(|each| each.starts_with(mutant.complaint)) {
             return Ok((seed, complaint.clone()));
         }
@@ -80,9 +80,9 @@ fn every_broken_operator_is_caught_and_the_real_one_is_not() {
     for (mutant, outcome) in ALL.iter().zip(outcomes) {
         match outcome {
             Ok((seed, complaint)) => {
-                control.extend((0..=seed).map(|seed| (mutant.stage, seed)));
-                let Mutant { what, stage, .. } = mutant;
-                let _ = writeln!(table, "| {what} | {stage} | {seed} | {} |", told(&complaint));
+                control.extend((0..=seed).map(|seed| (mutant.setup, seed)));
+                let Mutant { what, setup, .. } = mutant;
+                let _ = writeln!(table, "| {what} | {setup} | {seed} | {} |", told(&complaint));
             }
             Err(why) => missed.push(why),
         }
@@ -91,7 +91,7 @@ fn every_broken_operator_is_caught_and_the_real_one_is_not() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 
     let control: Vec<_> = control.into_iter().collect();
-    let complaints = each(&control, |(stage, seed)| stage.play(*seed, None).complaints());
+    let complaints = each(&control, |(setup, seed)| setup.play(*seed, None).complaints());
     let blamed: Vec<_> = control.iter().zip(complaints).filter(|(_, found)| !found.is_empty()).collect();
     assert!(blamed.is_empty(), "of the real operator: {blamed:#?}");
     println!(

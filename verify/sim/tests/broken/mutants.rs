@@ -12,7 +12,7 @@ use super::layers::{
     Asks, Dealer, Deals, DealsWithout, FirstTargets, Keeps, Sees, change, deletion, entries, is_eviction,
     is_gate_removal, is_leaving, is_quota_write, operations, success, uncounted,
 };
-use super::stage::Stage;
+use super::setup::Setup;
 
 /// A way to break the operator.
 pub(crate) struct Mutant {
@@ -21,18 +21,18 @@ pub(crate) struct Mutant {
     /// The layer that does it, for the operator of this number.
     pub(crate) layer: fn(usize) -> Arc<dyn Tamper>,
     /// Where it is played.
-    pub(crate) stage: Stage,
+    pub(crate) setup: Setup,
     /// How the complaint begins that has to catch it, and the promise that it is about.
     pub(crate) complaint: &'static str,
 }
 
 const fn mutant(
     what: &'static str,
-    stage: Stage,
+    setup: Setup,
     complaint: &'static str,
     layer: fn(usize) -> Arc<dyn Tamper>,
 ) -> Mutant {
-    Mutant { what, layer, stage, complaint }
+    Mutant { what, layer, setup, complaint }
 }
 
 fn asks(change: fn(&mut Call)) -> Arc<dyn Tamper> {
@@ -56,14 +56,14 @@ fn sees(change: fn(Kind, &mut Value) -> bool) -> Arc<dyn Tamper> {
 }
 
 pub(crate) const ALL: &[Mutant] = &[
-    mutant("evictions without the pod's uid", Stage::Plain("newcomer"), "I20u", |_| {
+    mutant("evictions without the pod's uid", Setup::Plain("newcomer"), "I20u", |_| {
         asks(|call| {
             if is_eviction(call) {
                 change(call, |body| body["deleteOptions"]["preconditions"] = Value::Null);
             }
         })
     }),
-    mutant("a plain DELETE instead of an eviction", Stage::Plain("newcomer"), "I23", |_| {
+    mutant("a plain DELETE instead of an eviction", Setup::Plain("newcomer"), "I23", |_| {
         Arc::new(Deals(|call, server| {
             if !is_eviction(&call) {
                 return server(&call);
@@ -71,14 +71,14 @@ pub(crate) const ALL: &[Mutant] = &[
             server(&deletion(&call)).map(|_| success())
         }))
     }),
-    mutant("evictions without grace", Stage::Plain("newcomer"), "I23", |_| {
+    mutant("evictions without grace", Setup::Plain("newcomer"), "I23", |_| {
         asks(|call| {
             if is_eviction(call) {
                 change(call, |body| body["deleteOptions"]["gracePeriodSeconds"] = 0.into());
             }
         })
     }),
-    mutant("a pod whose budget refuses is deleted", Stage::Plain("budgets"), "I23", |_| {
+    mutant("a pod whose budget refuses is deleted", Setup::Plain("budgets"), "I23", |_| {
         without_budgets(|call, server| match server(&call) {
             Err(failure) if is_eviction(&call) && failure.code == 429 => {
                 server(&deletion(&call)).map(|_| success())
@@ -86,7 +86,7 @@ pub(crate) const ALL: &[Mutant] = &[
             reply => reply,
         })
     }),
-    mutant("a refused eviction is sent again at once", Stage::Plain("budgets"), "quotient-0 storms", |_| {
+    mutant("a refused eviction is sent again at once", Setup::Plain("budgets"), "quotient-0 storms", |_| {
         without_budgets(|call, server| {
             let mut reply = server(&call);
             for _ in 0..20 {
@@ -98,7 +98,7 @@ pub(crate) const ALL: &[Mutant] = &[
             reply
         })
     }),
-    mutant("a victim counts twice: its eviction is sent twice", Stage::Plain("newcomer"), "I20 ", |_| {
+    mutant("a victim counts twice: its eviction is sent twice", Setup::Plain("newcomer"), "I20 ", |_| {
         Arc::new(Deals(|call, server| {
             if is_eviction(&call) {
                 server(&call).ok();
@@ -106,7 +106,7 @@ pub(crate) const ALL: &[Mutant] = &[
             server(&call)
         }))
     }),
-    mutant("modes are not read", Stage::Plain("modes"), "I28", |_| {
+    mutant("modes are not read", Setup::Plain("modes"), "I28", |_| {
         sees(|kind, object| {
             if kind == Kind::Queue {
                 forget(object, "mode");
@@ -114,7 +114,7 @@ pub(crate) const ALL: &[Mutant] = &[
             true
         })
     }),
-    mutant("pauses are not read", Stage::Plain("modes"), "I28", |_| {
+    mutant("pauses are not read", Setup::Plain("modes"), "I28", |_| {
         sees(|kind, object| {
             if kind == Kind::Queue {
                 forget(object, "pausedUntil");
@@ -122,7 +122,7 @@ pub(crate) const ALL: &[Mutant] = &[
             true
         })
     }),
-    mutant("pods on their way out count as staying", Stage::Restarted, "I20 ", |_| {
+    mutant("pods on their way out count as staying", Setup::Restarted, "I20 ", |_| {
         sees(|kind, object| {
             if kind == Kind::Pod
                 && let Some(meta) = object["metadata"].as_object_mut()
@@ -135,7 +135,7 @@ pub(crate) const ALL: &[Mutant] = &[
     }),
     mutant(
         "a lower quota counts as enforced when it is written",
-        Stage::SlowQuotas("newcomer"),
+        Setup::SlowQuotas("newcomer"),
         "I5",
         |_| {
             sees(|kind, object| {
@@ -146,7 +146,7 @@ pub(crate) const ALL: &[Mutant] = &[
             })
         },
     ),
-    mutant("a quota rises while pods are still on their way out", Stage::Plain("newcomer"), "I2 ", |_| {
+    mutant("a quota rises while pods are still on their way out", Setup::Plain("newcomer"), "I2 ", |_| {
         sees(|kind, object| {
             if kind == Kind::ResourceQuota {
                 uncounted(object);
@@ -154,7 +154,7 @@ pub(crate) const ALL: &[Mutant] = &[
             kind != Kind::Pod || !is_leaving(object)
         })
     }),
-    mutant("shares move before there was a full list of pods", Stage::Plain("newcomer"), "I2 ", |_| {
+    mutant("shares move before there was a full list of pods", Setup::Plain("newcomer"), "I2 ", |_| {
         sees(|kind, object| {
             if kind == Kind::ResourceQuota {
                 uncounted(object);
@@ -162,10 +162,10 @@ pub(crate) const ALL: &[Mutant] = &[
             kind != Kind::Pod
         })
     }),
-    mutant("half of the nodes are missing, and it is believed", Stage::Plain("two-queues"), "team-", |_| {
+    mutant("half of the nodes are missing, and it is believed", Setup::Plain("two-queues"), "team-", |_| {
         sees(|kind, object| kind != Kind::Node || object["metadata"]["name"] != "node-2")
     }),
-    mutant("a quota of another name is written", Stage::Plain("newcomer"), "I24", |_| {
+    mutant("a quota of another name is written", Setup::Plain("newcomer"), "I24", |_| {
         asks(|call| {
             if is_quota_write(call) {
                 change(call, |body| {
@@ -177,14 +177,14 @@ pub(crate) const ALL: &[Mutant] = &[
             }
         })
     }),
-    mutant("owners are scaled, not requeued", Stage::Plain("weights"), "I24", |_| {
+    mutant("owners are scaled, not requeued", Setup::Plain("weights"), "I24", |_| {
         asks(|call| {
             if matches!(call.key.kind, Kind::Job | Kind::ReplicaSet) && call.verb == Verb::Patch {
                 change(call, |body| body["spec"]["parallelism"] = 0.into());
             }
         })
     }),
-    mutant("guarantees are not read", Stage::Guaranteed, "I11", |_| {
+    mutant("guarantees are not read", Setup::Guaranteed, "I11", |_| {
         sees(|kind, object| {
             if kind == Kind::Queue
                 && let Some(spec) = object["spec"].as_object_mut()
@@ -194,23 +194,23 @@ pub(crate) const ALL: &[Mutant] = &[
             true
         })
     }),
-    mutant("the Lease is no lock: every replica leads", Stage::Replicas("newcomer"), "I20 ", |number| {
+    mutant("the Lease is no lock: every replica leads", Setup::Replicas("newcomer"), "I20 ", |number| {
         Arc::new(Keeps { kind: Kind::Lease, number })
     }),
     mutant(
         "every leader remembers its grants by itself",
-        Stage::Leaders,
+        Setup::Leaders,
         "it does not come to rest",
         |number| Arc::new(Keeps { kind: Kind::ConfigMap, number }),
     ),
-    mutant("what is freed for a queue is not written first", Stage::Plain("newcomer"), "I30", |_| {
+    mutant("what is freed for a queue is not written first", Setup::Plain("newcomer"), "I30", |_| {
         asks(|call| {
             entries(call, |entry| {
                 entry.as_object_mut().unwrap().remove("owed");
             });
         })
     }),
-    mutant("more is owed than is freed", Stage::Plain("newcomer"), "I29", |_| {
+    mutant("more is owed than is freed", Setup::Plain("newcomer"), "I29", |_| {
         asks(|call| {
             entries(call, |entry| {
                 if entry.get("owed").is_some() {
@@ -219,17 +219,17 @@ pub(crate) const ALL: &[Mutant] = &[
             });
         })
     }),
-    mutant("loans are written down as targets", Stage::Idle, "I2 ", |_| {
+    mutant("loans are written down as targets", Setup::Idle, "I2 ", |_| {
         asks(|call| {
             entries(call, |entry| {
                 entry.as_object_mut().unwrap().remove("target");
             });
         })
     }),
-    mutant("targets stay after their inputs have changed", Stage::HeavierLater, "team-", |_| {
+    mutant("targets stay after their inputs have changed", Setup::HeavierLater, "team-", |_| {
         Arc::new(FirstTargets::default())
     }),
-    mutant("the ledger is written whatever it says by now", Stage::Leaders, "I2 ", |_| {
+    mutant("the ledger is written whatever it says by now", Setup::Leaders, "I2 ", |_| {
         asks(|call| {
             if call.key.kind == Kind::ConfigMap {
                 change(call, |body| {
@@ -240,14 +240,14 @@ pub(crate) const ALL: &[Mutant] = &[
             }
         })
     }),
-    mutant("quotas are written over a later stamp", Stage::Leaders, "I27", |_| {
+    mutant("quotas are written over a later stamp", Setup::Leaders, "I27", |_| {
         asks(|call| {
             if is_quota_write(call) {
                 operations(call, |operation| operation["op"] != "test");
             }
         })
     }),
-    mutant("a generation is used again", Stage::Plain("newcomer"), "I27", |_| {
+    mutant("a generation is used again", Setup::Plain("newcomer"), "I27", |_| {
         asks(|call| {
             if is_quota_write(call) {
                 operations(call, |operation| {
@@ -259,12 +259,12 @@ pub(crate) const ALL: &[Mutant] = &[
             }
         })
     }),
-    mutant("gates are removed before the ledger is written", Stage::Plain("gated"), "I32", |_| {
+    mutant("gates are removed before the ledger is written", Setup::Plain("gated"), "I32", |_| {
         asks(|call| {
             entries(call, |entry| entry["granted"] = json!({}));
         })
     }),
-    mutant("for every gate that is removed another one is", Stage::Plain("gated"), "I32", |_| {
+    mutant("for every gate that is removed another one is", Setup::Plain("gated"), "I32", |_| {
         Arc::new(Deals(|call, server| {
             if is_gate_removal(&call) {
                 for number in 0..10 {
@@ -279,14 +279,14 @@ pub(crate) const ALL: &[Mutant] = &[
             server(&call)
         }))
     }),
-    mutant("gates are removed by place, whatever is there", Stage::TwoGates, "I23", |_| {
+    mutant("gates are removed by place, whatever is there", Setup::TwoGates, "I23", |_| {
         asks(|call| {
             if is_gate_removal(call) {
                 operations(call, |operation| operation["op"] != "test");
             }
         })
     }),
-    mutant("of gated pods the gang is not read", Stage::WaitingGang, "I33", |_| {
+    mutant("of gated pods the gang is not read", Setup::WaitingGang, "I33", |_| {
         sees(|kind, object| {
             if kind == Kind::Pod
                 && let Some(annotations) = object["metadata"]["annotations"].as_object_mut()
@@ -297,10 +297,10 @@ pub(crate) const ALL: &[Mutant] = &[
             true
         })
     }),
-    mutant("gated pods are forgotten", Stage::Plain("gated"), "L9", |_| {
+    mutant("gated pods are forgotten", Setup::Plain("gated"), "L9", |_| {
         sees(|kind, object| kind != Kind::Pod || !is_gated(object))
     }),
-    mutant("no reason is given for a pending reclaim", Stage::Named("P37", 0), "L7", |_| {
+    mutant("no reason is given for a pending reclaim", Setup::Named("P37", 0), "L7", |_| {
         asks(|call| {
             if call.key.kind == Kind::Queue && call.subresource == "status" {
                 change(call, |body| {
@@ -311,7 +311,7 @@ pub(crate) const ALL: &[Mutant] = &[
             }
         })
     }),
-    mutant("statuses say that every queue has its deserved share", Stage::Named("P37", 0), "I4", |_| {
+    mutant("statuses say that every queue has its deserved share", Setup::Named("P37", 0), "I4", |_| {
         asks(|call| {
             if call.key.kind == Kind::Queue && call.subresource == "status" {
                 change(call, |body| {
@@ -325,14 +325,14 @@ pub(crate) const ALL: &[Mutant] = &[
             }
         })
     }),
-    mutant("what is granted to one queue is never written", Stage::Plain("lent"), "L10", |_| {
+    mutant("what is granted to one queue is never written", Setup::Plain("lent"), "L10", |_| {
         Arc::new(Deals(|call, server| {
             let is_raise =
                 is_quota_write(&call) && call.verb == Verb::Patch && &*call.key.namespace == "team-2";
             if is_raise { Err(Failure::injected(500, &call.key)) } else { server(&call) }
         }))
     }),
-    mutant("no reason is given for four minutes", Stage::Named("P37", 0), "L11", |_| {
+    mutant("no reason is given for four minutes", Setup::Named("P37", 0), "L11", |_| {
         asks(|call| {
             if call.key.kind == Kind::Queue && call.subresource == "status" {
                 change(call, |body| {
@@ -343,7 +343,7 @@ pub(crate) const ALL: &[Mutant] = &[
             }
         })
     }),
-    mutant("no gate of one queue is removed", Stage::Plain("gated"), "L13", |_| {
+    mutant("no gate of one queue is removed", Setup::Plain("gated"), "L13", |_| {
         Arc::new(Deals(|call, server| {
             let is_one = is_gate_removal(&call) && &*call.key.namespace == "team-2";
             if is_one { Err(Failure::injected(500, &call.key)) } else { server(&call) }

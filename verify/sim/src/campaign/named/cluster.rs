@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::play::{DOWN, evictions, requests};
 use super::{Named, here};
-use crate::actors::Lags;
 use crate::campaign::trial::Trial;
+use crate::controllers::Lags;
 use crate::faults::{Act, What};
 use crate::random::Lag;
 use crate::scenario::build::{self, created};
@@ -98,7 +98,7 @@ pub(super) const ALL: &[Named] = &[
         "I2 I5 L1",
         || {
             let stops = |from: u64| {
-                let act = |runs| Act::Actor { name: "quota-controller", runs };
+                let act = |runs| Act::Controller { name: "quota-controller", runs };
                 let play =
                     Trial::of("newcomer").heals_after(120).at(from, act(false)).at(from + 120, act(true));
                 // Nothing is enforced meanwhile, so shares wait for longer than they may.

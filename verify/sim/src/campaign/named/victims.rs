@@ -1,7 +1,7 @@
 //! P37 to P46: those who have to go, and do not, or not as was thought.
 
 use crate::World;
-use crate::actors::{LOST, RUNS_SECONDS};
+use crate::controllers::{LOST, RUNS_SECONDS};
 use crate::faults::{Fault, What};
 use crate::scenario::{Workload, build};
 use crate::server::Kind;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Case;
-use crate::actors::WANTS;
+use crate::controllers::WANTS;
 use crate::scenario::build::{created, merged, queue_of, seconds};
 use crate::scenario::{Workload, build};
 use crate::server::Kind;

@@ -4,7 +4,7 @@ use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
 use serde_json::{Value, json};
 
 use super::Case;
-use crate::actors::RUNS_SECONDS;
+use crate::controllers::RUNS_SECONDS;
 use crate::scenario::build::{created, merged, queue_of, seconds};
 use crate::scenario::{Workload, build};
 use crate::server::Kind;

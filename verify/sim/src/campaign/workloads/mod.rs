@@ -11,7 +11,7 @@ mod trouble;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::actors::Lags;
+use crate::controllers::Lags;
 use crate::operators::OperatorOptions;
 use crate::scenario::Workload;
 use crate::server::Kind;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::owners::{concerns, pod_of, pods_of};
-use super::{Actor, Hands};
+use super::{Controller, ControllerClient};
 use crate::random::Lag;
 use crate::server::{Call, Change, Key, Kind, Store, is_terminal, object};
 
@@ -29,16 +29,16 @@ impl StatefulSets {
     }
 
     /// One step: the first pod that is not as it should be.
-    fn step(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
-        let set = hands.get(key)?;
+    fn step(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        let set = client.get(key)?;
         let replicas = set["spec"]["replicas"].as_u64().unwrap_or(1);
         let parallel = set["spec"]["podManagementPolicy"] == "Parallel";
         for number in 0..replicas {
             let name = format!("{}-{number}", key.name);
             let pod = Key::new(Kind::Pod, &key.namespace, &name);
-            match hands.get(&pod) {
+            match client.get(&pod) {
                 Some(found) if is_terminal(&found) && !object::is_leaving(&found) => {
-                    hands.delete(&pod, &found, None);
+                    client.delete(&pod, &found, None);
                 }
                 Some(found) => {
                     let ready = object::is_true(&found, "Ready") && !object::is_leaving(&found);
@@ -46,7 +46,7 @@ impl StatefulSets {
                         return None;
                     }
                 }
-                None if hands.is_in_flight(&pod) => {
+                None if client.is_in_flight(&pod) => {
                     if !parallel {
                         return None;
                     }
@@ -55,7 +55,7 @@ impl StatefulSets {
                     let mut made = pod_of(Kind::StatefulSet, &set);
                     object::meta_mut(&mut made).insert("name".to_owned(), name.into());
                     object::meta_mut(&mut made).remove("generateName");
-                    if hands.ask(&Call::create(Kind::Pod, made)).is_err() {
+                    if client.ask(&Call::create(Kind::Pod, made)).is_err() {
                         let wait = self.waits.get(key).map_or(FIRST, |wait| (*wait * 2).min(LONGEST));
                         self.waits.insert(key.clone(), wait);
                         return Some(wait);
@@ -68,19 +68,19 @@ impl StatefulSets {
             }
         }
         // Those that are too many go from the highest number down, one at a time.
-        let surplus = pods_of(&set, hands.store()).into_iter().filter_map(|(pod, found)| {
+        let surplus = pods_of(&set, client.store()).into_iter().filter_map(|(pod, found)| {
             let number: u64 = pod.name.rsplit_once('-')?.1.parse().ok()?;
             (number >= replicas).then_some((number, pod, found))
         });
         let last = surplus.max_by_key(|(number, _, _)| *number);
         if let Some((_, pod, found)) = last.filter(|(_, _, found)| !object::is_leaving(found)) {
-            hands.delete(&pod, &found, None);
+            client.delete(&pod, &found, None);
         }
         None
     }
 }
 
-impl Actor for StatefulSets {
+impl Controller for StatefulSets {
     fn name(&self) -> &'static str {
         "statefulset-controller"
     }
@@ -93,16 +93,16 @@ impl Actor for StatefulSets {
         concerns(Kind::StatefulSet, change, keys);
     }
 
-    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
-        let again = self.step(key, hands);
-        let set = hands.get(key)?;
-        let pods = pods_of(&set, hands.store());
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        let again = self.step(key, client);
+        let set = client.get(key)?;
+        let pods = pods_of(&set, client.store());
         let ready = pods.iter().filter(|(_, pod)| object::is_true(pod, "Ready")).count();
         let status = json!({
             "replicas": pods.len(), "readyReplicas": ready,
             "observedGeneration": set["metadata"]["generation"],
         });
-        hands.write_status(Kind::StatefulSet, &set, status);
+        client.write_status(Kind::StatefulSet, &set, status);
         again
     }
 }

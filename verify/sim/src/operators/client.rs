@@ -14,22 +14,22 @@ use tower::{BoxError, Service};
 
 use super::content::Content;
 use super::watch::Watch;
-use super::{Line, Stage};
+use super::{OperatorLink, SimCluster};
 use crate::faults::What;
 use crate::server::{self, Call, Client, Failure, Reply};
 use crate::trace::{Name, Verb};
 
 /// The connection of one life.
 #[derive(Clone, Debug)]
-pub(super) struct Port {
-    stage: Arc<Stage>,
-    line: Arc<Line>,
+pub(super) struct SimClient {
+    cluster: Arc<SimCluster>,
+    link: Arc<OperatorLink>,
     life: u32,
 }
 
 type Answered = Pin<Box<dyn Future<Output = Result<Response<Content>, BoxError>> + Send>>;
 
-impl Service<Request<Body>> for Port {
+impl Service<Request<Body>> for SimClient {
     type Response = Response<Content>;
     type Error = BoxError;
     type Future = Answered;
@@ -54,9 +54,9 @@ enum Broken {
 /// What the operator asks for and can do without. Whatever else is not simulated must not go unnoticed.
 const NOT_SERVED: &str = "/podgroups";
 
-impl Port {
-    pub(super) const fn new(stage: Arc<Stage>, line: Arc<Line>, life: u32) -> Self {
-        Self { stage, line, life }
+impl SimClient {
+    pub(super) const fn new(cluster: Arc<SimCluster>, link: Arc<OperatorLink>, life: u32) -> Self {
+        Self { cluster, link, life }
     }
 
     async fn pass(self, request: Request<Body>) -> Result<Response<Content>, BoxError> {
@@ -78,7 +78,7 @@ impl Port {
             return self.watch(call).await;
         }
         self.lag().await;
-        let dealt = match self.line.paused_until() {
+        let dealt = match self.link.paused_until() {
             Some(until) if verb.may_write() => self.held(call, until).await,
             _ => {
                 self.passes().await;
@@ -95,42 +95,42 @@ impl Port {
     }
 
     async fn lag(&self) {
-        let lag = self.line.lag();
+        let lag = self.link.lag();
         if !lag.is_zero() {
             tokio::time::sleep(lag).await;
         }
     }
 
-    /// Takes as long as a message takes, and as the line is paused. Never ends for a life that has ended.
+    /// Takes as long as a message takes, and as the link is paused. Never ends for a life that has ended.
     async fn travel(&self) {
         self.lag().await;
         self.passes().await;
     }
 
-    /// Waits until the line lets something through.
+    /// Waits until the link lets something through.
     async fn passes(&self) {
-        while let Some(until) = self.line.paused_until() {
-            let clock = self.stage.server().clock();
+        while let Some(until) = self.link.paused_until() {
+            let clock = self.cluster.server().clock();
             tokio::time::sleep(until.saturating_sub(clock.elapsed())).await;
         }
-        if !self.line.is_alive(self.life) {
+        if !self.link.is_alive(self.life) {
             std::future::pending::<()>().await;
         }
     }
 
     fn client(&self) -> Client {
-        self.line.client(self.life)
+        self.link.client(self.life)
     }
 
     async fn deal(&self, mut call: Call) -> Result<Reply, Broken> {
-        let (acts, hit) = self.line.judge(&call);
+        let (acts, hit) = self.link.judge(&call);
         for act in &acts {
             if let What::First(act) = act {
-                self.stage.act((**act).clone());
+                self.cluster.act((**act).clone());
             }
         }
         if call.verb == Verb::List
-            && let Some((version, _)) = self.line.view()
+            && let Some((version, _)) = self.link.view()
             && call.query.after.is_none()
         {
             call.query.version = Some(version);
@@ -141,16 +141,16 @@ impl Port {
         };
         for act in acts {
             if let What::Then(act) = act {
-                self.stage.act(*act);
+                self.cluster.act(*act);
             }
         }
         // A crash among the acts.
-        if self.line.is_alive(self.life) { result } else { Err(Broken::Silent) }
+        if self.link.is_alive(self.life) { result } else { Err(Broken::Silent) }
     }
 
     fn carry_out(&self, call: &Call, fault: Option<&Name>) -> Reply {
-        let serve = |call: &Call| self.stage.server().handle(&self.client(), call, fault);
-        self.line.pass(call, &serve)
+        let serve = |call: &Call| self.cluster.server().handle(&self.client(), call, fault);
+        self.link.pass(call, &serve)
     }
 
     /// Deals with a request that a fault hits.
@@ -159,17 +159,17 @@ impl Port {
         let fault = Some(&name);
         let key = call.key.clone();
         let lost = |failure: Option<&Failure>| {
-            self.stage.server().state().note_lost(&self.client(), &call, &name, failure);
+            self.cluster.server().state().note_lost(&self.client(), &call, &name, failure);
         };
         match what {
             What::CrashBefore(down) => {
                 lost(None);
-                self.line.crash(down);
+                self.link.crash(down);
                 Err(Broken::Silent)
             }
             What::CrashAfter(down) => {
                 self.carry_out(&call, fault).ok();
-                self.line.crash(down);
+                self.link.crash(down);
                 Err(Broken::Silent)
             }
             What::ReplyLost => {
@@ -208,7 +208,7 @@ impl Port {
                 Ok(self.carry_out(&call, fault).map(|answer| thinned(answer, |at| at % 2 == 0)))
             }
             What::StaleList(behind) => {
-                let newest = self.stage.server().state().store.version();
+                let newest = self.cluster.server().state().store.version();
                 call.query.version = Some(newest.saturating_sub(behind).max(1));
                 Ok(self.carry_out(&call, fault))
             }
@@ -219,11 +219,11 @@ impl Port {
     /// Has the server deal with it when the pause is over, with or without a waiting client.
     async fn held(&self, call: Call, until: Duration) -> Result<Reply, Broken> {
         let (sender, answer) = tokio::sync::oneshot::channel();
-        let port = self.clone();
+        let client = self.clone();
         tokio::spawn(async move {
-            tokio::time::sleep_until(port.stage.server().clock().at(until)).await;
+            tokio::time::sleep_until(client.cluster.server().clock().at(until)).await;
             // The client may have gone.
-            let _ = sender.send(port.deal(call).await);
+            let _ = sender.send(client.deal(call).await);
         });
         answer.await.unwrap_or(Err(Broken::Silent))
     }
@@ -231,17 +231,17 @@ impl Port {
     /// Has the server deal with it after `length`, with or without a waiting client.
     async fn late(&self, call: Call, length: Duration, fault: Name) -> Result<Reply, Broken> {
         let (sender, answer) = tokio::sync::oneshot::channel();
-        let port = self.clone();
+        let client = self.clone();
         tokio::spawn(async move {
             tokio::time::sleep(length).await;
             // The client may have gone.
-            let _ = sender.send(port.carry_out(&call, Some(&fault)));
+            let _ = sender.send(client.carry_out(&call, Some(&fault)));
         });
         answer.await.map_err(|_| Broken::Silent)
     }
 
     async fn watch(&self, mut call: Call) -> Result<Response<Content>, BoxError> {
-        let (_, hit) = self.line.judge(&call);
+        let (_, hit) = self.link.judge(&call);
         if let Some(what) = hit {
             match self.suffer(call.clone(), what).await {
                 Ok(Err(failure)) => {
@@ -258,7 +258,7 @@ impl Port {
         self.travel().await;
         let query = std::mem::take(&mut call.query);
         let watch =
-            Watch::new(self.stage.server().clone(), Arc::clone(&self.line), self.life, &call.key, query);
+            Watch::new(self.cluster.server().clone(), Arc::clone(&self.link), self.life, &call.key, query);
         Ok(Response::new(Content::Watch(Box::new(watch))))
     }
 }

@@ -19,9 +19,9 @@ impl Agenda {
         Self { random, items: BTreeMap::new(), places: BTreeMap::new() }
     }
 
-    /// `actor` is to look at `key` at `due`, a number of milliseconds.
-    pub(super) fn put(&mut self, due: u64, actor: usize, key: Key) {
-        let item = (actor, key);
+    /// `controller` is to look at `key` at `due`, a number of milliseconds.
+    pub(super) fn put(&mut self, due: u64, controller: usize, key: Key) {
+        let item = (controller, key);
         if let Some(place) = self.places.get(&item) {
             if place.0 <= due {
                 return;

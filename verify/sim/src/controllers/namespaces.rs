@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Actor, Hands};
+use super::{Controller, ControllerClient};
 use crate::random::Lag;
 use crate::server::{Change, Key, Kind, Store, object};
 
@@ -21,7 +21,7 @@ impl NamespaceController {
     }
 }
 
-impl Actor for NamespaceController {
+impl Controller for NamespaceController {
     fn name(&self) -> &'static str {
         "namespace-controller"
     }
@@ -41,17 +41,17 @@ impl Actor for NamespaceController {
         }
     }
 
-    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
-        let namespace = hands.get(key)?;
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        let namespace = client.get(key)?;
         let mut left: Vec<(Key, Arc<Value>)> = Vec::new();
         for kind in Kind::all().filter(|kind| kind.is_namespaced()) {
-            let objects = hands.store().list(kind, Some(&key.name));
+            let objects = client.store().list(kind, Some(&key.name));
             left.extend(objects.map(|(key, object)| (key.clone(), Arc::clone(object))));
         }
         for (object, found) in left.iter().filter(|(_, found)| !object::is_leaving(found)) {
-            hands.delete(object, found, None);
+            client.delete(object, found, None);
         }
-        hands.delete(key, &namespace, None);
+        client.delete(key, &namespace, None);
         // Leases that go trigger nothing.
         (!left.is_empty()).then_some(Duration::from_millis(500))
     }

@@ -1,18 +1,18 @@
 //! The rest of a cluster: controllers, a scheduler and kubelets, as far as the operator has to do with them.
 //!
 //! Each is a work queue as in the real ones: a change puts what it concerns on the agenda, after a while that the seed
-//! decides, and the actor then looks at everything anew. One task runs them all, one item after the other; items of the
-//! same millisecond in an order that the seed decides. What an actor asks of the server goes through admission and into
+//! decides, and the controller then looks at everything anew. One task runs them all, one item after the other; items of the
+//! same millisecond in an order that the seed decides. What a controller asks of the server goes through admission and into
 //! the trace like all requests.
 
 mod agenda;
 mod arrivals;
 mod autoscalers;
 mod budgets;
+mod client;
 mod daemon_sets;
 mod deployments;
 mod garbage;
-mod hands;
 mod jobs;
 mod kubelet;
 mod lags;
@@ -24,7 +24,7 @@ mod scheduler;
 mod stateful_sets;
 
 pub use autoscalers::WANTS;
-pub use hands::Hands;
+pub use client::ControllerClient;
 pub use kubelet::{LOST, RUNS_SECONDS, STOPS_SECONDS};
 pub use lags::Lags;
 
@@ -35,8 +35,8 @@ use agenda::Agenda;
 use crate::random::{Lag, Random};
 use crate::server::{Change, Client, InFlight, Key, Server, Store};
 
-/// One actor.
-trait Actor: Send {
+/// One controller.
+trait Controller: Send {
     /// What the trace calls it.
     fn name(&self) -> &'static str;
 
@@ -47,19 +47,20 @@ trait Actor: Send {
     fn concerns(&self, change: &Change, store: &Store, keys: &mut Vec<Key>);
 
     /// Looks at `key`, and sets it right by one step. Says after how long to look again although nothing changes.
-    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<std::time::Duration>;
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<std::time::Duration>;
 }
 
-/// How long an actor that is stopped does nothing before it is asked again, in milliseconds.
+/// How long a controller that is stopped does nothing before it is asked again, in milliseconds.
 const STOPPED: u64 = 100;
 
-/// The place of the actor that stores admitted pods.
+/// The place of the controller that stores admitted pods.
 const ARRIVALS: usize = 0;
 
-/// Runs all actors for ever.
+/// Runs all controllers for ever.
 pub(crate) async fn run(server: Server, seed: u64, lags: Lags) {
-    let mut actors: Vec<(Client, Box<dyn Actor>)> = Vec::new();
-    let mut add = |actor: Box<dyn Actor>| actors.push((Client::named(actor.name()), actor));
+    let mut controllers: Vec<(Client, Box<dyn Controller>)> = Vec::new();
+    let mut add =
+        |controller: Box<dyn Controller>| controllers.push((Client::named(controller.name()), controller));
     // The first: see `ARRIVALS`.
     add(Box::new(arrivals::Arrivals));
     add(Box::new(quotas::QuotaController::new(lags.quota, lags.quota_cache, lags.recounts)));
@@ -75,7 +76,7 @@ pub(crate) async fn run(server: Server, seed: u64, lags: Lags) {
     add(Box::new(garbage::GarbageCollector::new(lags.garbage)));
     add(Box::new(namespaces::NamespaceController::new(lags.garbage)));
     let mut agenda = Agenda::new(Random::of(seed, "agenda"));
-    let mut random = Random::of(seed, "actors");
+    let mut random = Random::of(seed, "controllers");
     let clock = server.clock();
     server.state().in_flight = InFlight::new(Random::of(seed, "admission"), lags.admission);
     let mut keys = Vec::new();
@@ -84,20 +85,28 @@ pub(crate) async fn run(server: Server, seed: u64, lags: Lags) {
             let mut state = server.state();
             loop {
                 for change in std::mem::take(&mut state.news) {
-                    note(&change, &state.store, &actors, &mut agenda, &mut random, clock.millis(), &mut keys);
+                    note(
+                        &change,
+                        &state.store,
+                        &controllers,
+                        &mut agenda,
+                        &mut random,
+                        clock.millis(),
+                        &mut keys,
+                    );
                 }
                 for (key, due) in std::mem::take(&mut state.in_flight.news) {
                     agenda.put(millis(due), ARRIVALS, key);
                 }
-                let Some((actor, key)) = agenda.due(clock.millis()) else { break };
-                let Some((client, actor_of)) = actors.get_mut(actor) else { continue };
-                if state.stopped.contains(actor_of.name()) {
-                    agenda.put(clock.millis() + STOPPED, actor, key);
+                let Some((controller, key)) = agenda.due(clock.millis()) else { break };
+                let Some((client, controller_of)) = controllers.get_mut(controller) else { continue };
+                if state.stopped.contains(controller_of.name()) {
+                    agenda.put(clock.millis() + STOPPED, controller, key);
                     continue;
                 }
-                let mut hands = Hands::new(&mut state, client, &mut random);
-                if let Some(again) = actor_of.act(&key, &mut hands) {
-                    agenda.put(clock.millis() + millis(again), actor, key);
+                let mut client = ControllerClient::new(&mut state, client, &mut random);
+                if let Some(again) = controller_of.act(&key, &mut client) {
+                    agenda.put(clock.millis() + millis(again), controller, key);
                 }
             }
             agenda.next()
@@ -120,16 +129,16 @@ pub(crate) async fn run(server: Server, seed: u64, lags: Lags) {
 fn note(
     change: &Arc<Change>,
     store: &Store,
-    actors: &[(Client, Box<dyn Actor>)],
+    controllers: &[(Client, Box<dyn Controller>)],
     agenda: &mut Agenda,
     random: &mut Random,
     now: u64,
     keys: &mut Vec<Key>,
 ) {
-    for (number, (_, actor)) in actors.iter().enumerate() {
-        actor.concerns(change, store, keys);
+    for (number, (_, controller)) in controllers.iter().enumerate() {
+        controller.concerns(change, store, keys);
         for key in keys.drain(..) {
-            agenda.put(now + millis(random.lag(actor.lag())), number, key);
+            agenda.put(now + millis(random.lag(controller.lag())), number, key);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::random::Lag;
 
-/// How long each actor takes to notice a change, and nodes to start and stop a pod.
+/// How long each controller takes to notice a change, and nodes to start and stop a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lags {
     /// The quota controller: from `spec.hard` to `status.hard`, and from a pod that is gone to `status.used`.

@@ -1,4 +1,4 @@
-//! The line of one operator: what is known of it over all its lives.
+//! The link of one operator: what is known of it over all its lives.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,9 +14,9 @@ use crate::random::Random;
 use crate::server::{Call, Change, Client, Kind};
 use crate::trace::Name;
 
-/// One operator's line to the API server.
+/// One operator's link to the API server.
 #[derive(Debug)]
-pub struct Line {
+pub struct OperatorLink {
     name: Name,
     clock: SimClock,
     pub(super) options: OperatorOptions,
@@ -50,7 +50,7 @@ struct State {
     exits: Vec<Exit>,
 }
 
-impl Line {
+impl OperatorLink {
     pub(super) fn new(
         number: usize,
         clock: SimClock,

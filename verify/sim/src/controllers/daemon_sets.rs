@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::owners::{concerns, is_live, pod_of, pods_of};
 use super::scheduler::may_run_on;
-use super::{Actor, Hands};
+use super::{Controller, ControllerClient};
 use crate::random::Lag;
 use crate::server::{Call, Change, Key, Kind, Store, object};
 
@@ -25,7 +25,7 @@ impl DaemonSets {
     }
 }
 
-impl Actor for DaemonSets {
+impl Controller for DaemonSets {
     fn name(&self) -> &'static str {
         "daemonset-controller"
     }
@@ -42,31 +42,31 @@ impl Actor for DaemonSets {
         }
     }
 
-    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
-        let set = hands.get(key).filter(|set| !object::is_leaving(set))?;
-        let pods = pods_of(&set, hands.store());
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        let set = client.get(key).filter(|set| !object::is_leaving(set))?;
+        let pods = pods_of(&set, client.store());
         let template = &set["spec"]["template"];
-        let nodes = hands.store().list(Kind::Node, None).filter(|(_, node)| may_run_on(template, node));
+        let nodes = client.store().list(Kind::Node, None).filter(|(_, node)| may_run_on(template, node));
         let nodes: Vec<String> = nodes.map(|(node, _)| node.name.to_string()).collect();
         let has_pod = |node: &String| pods.iter().any(|(_, pod)| is_live(pod) && of_node(pod) == Some(node));
         let (there, lacking): (Vec<&String>, Vec<&String>) = nodes.iter().partition(|node| has_pod(node));
         let mut again = None;
         // What is admitted and not stored yet is for some of these nodes: it is seen then.
-        for node in lacking.iter().skip(hands.in_flight_of(&set)) {
+        for node in lacking.iter().skip(client.in_flight_of(&set)) {
             let mut pod = pod_of(Kind::DaemonSet, &set);
             pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] = json!({
                 "nodeSelectorTerms": [{"matchFields": [
                     {"key": "metadata.name", "operator": "In", "values": [node]},
                 ]}],
             });
-            if hands.ask(&Call::create(Kind::Pod, pod)).is_err() {
+            if client.ask(&Call::create(Kind::Pod, pod)).is_err() {
                 again = Some(AGAIN);
             }
         }
         for (pod, found) in &pods {
             let is_wanted = of_node(found).is_some_and(|node| nodes.iter().any(|other| other == node));
             if is_live(found) && !is_wanted {
-                hands.delete(pod, found, None);
+                client.delete(pod, found, None);
             }
         }
         let ready = pods.iter().filter(|(_, pod)| object::is_true(pod, "Ready")).count();
@@ -74,7 +74,7 @@ impl Actor for DaemonSets {
             "desiredNumberScheduled": nodes.len(), "currentNumberScheduled": there.len(),
             "numberReady": ready, "observedGeneration": set["metadata"]["generation"],
         });
-        hands.write_status(Kind::DaemonSet, &set, status);
+        client.write_status(Kind::DaemonSet, &set, status);
         again
     }
 }

@@ -1,4 +1,4 @@
-//! What an actor works with.
+//! What a controller works with.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use crate::random::{Lag, Random};
 use crate::server::{Call, Client, Key, Kind, Reply, State, Store, object};
 use crate::trace::Verb;
 
-/// The server, asked in an actor's name.
+/// The server, asked in a controller's name.
 #[derive(Debug)]
-pub struct Hands<'a> {
+pub struct ControllerClient<'a> {
     state: &'a mut State,
     client: &'a Client,
     random: &'a mut Random,
 }
 
-impl<'a> Hands<'a> {
+impl<'a> ControllerClient<'a> {
     pub(super) const fn new(state: &'a mut State, client: &'a Client, random: &'a mut Random) -> Self {
         Self { state, client, random }
     }

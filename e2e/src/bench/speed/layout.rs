@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// What is there before the first request.
 #[derive(Clone, Debug, Default)]
-pub struct Ground {
+pub struct ClusterLayout {
     /// Whose sum is the capacity.
     pub nodes: Vec<NodeGroup>,
     /// One in each namespace.
@@ -75,7 +75,7 @@ impl NodeGroup {
     }
 }
 
-impl Ground {
+impl ClusterLayout {
     /// So many cpus, on nodes of ten.
     pub fn of_cpus(cpus: u32) -> Self {
         Self { nodes: vec![NodeGroup { count: cpus.div_ceil(10), cpu: 10, memory: 10 }], ..Self::default() }

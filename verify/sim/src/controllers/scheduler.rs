@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::daemon_sets::of_node;
-use super::{Actor, Hands};
+use super::{Controller, ControllerClient};
 use crate::random::Lag;
 use crate::server::{self, Amounts, Change, Key, Kind, Store, is_terminal, object};
 use crate::trace::Name;
@@ -24,7 +24,7 @@ impl Scheduler {
     }
 }
 
-impl Actor for Scheduler {
+impl Controller for Scheduler {
     fn name(&self) -> &'static str {
         "scheduler"
     }
@@ -46,10 +46,10 @@ impl Actor for Scheduler {
     }
 
     /// Binds the first pod that fits somewhere, and goes on a moment later.
-    fn act(&mut self, _: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
+    fn act(&mut self, _: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
         let mut waiting: Vec<(Key, Arc<Value>)> = Vec::new();
         let mut taken: BTreeMap<String, Amounts> = BTreeMap::new();
-        for (key, pod) in hands.store().list(Kind::Pod, None) {
+        for (key, pod) in client.store().list(Kind::Pod, None) {
             if waits(pod) {
                 waiting.push((key.clone(), Arc::clone(pod)));
             } else if let Some(node) = pod["spec"]["nodeName"].as_str().filter(|_| !is_terminal(pod)) {
@@ -61,11 +61,11 @@ impl Actor for Scheduler {
             (priority, object::meta(pod, "creationTimestamp").to_owned(), key.clone())
         });
         for (key, pod) in &waiting {
-            if let Some(node) = first_fit(pod, hands.store(), &taken) {
-                hands.bind(key, &node);
+            if let Some(node) = first_fit(pod, client.store(), &taken) {
+                client.bind(key, &node);
                 // The change that this makes brings it back.
                 let more = waiting.len() > 1;
-                return more.then(|| hands.draw(Lag::new(0, 2)));
+                return more.then(|| client.draw(Lag::new(0, 2)));
             }
         }
         for (key, pod) in waiting {
@@ -73,9 +73,9 @@ impl Actor for Scheduler {
                 continue;
             }
             let mut status = json!({"status": pod["status"]});
-            object::set_condition(&mut status, "PodScheduled", "False", "Unschedulable", &hands.date());
-            let found = hands.get(&key)?;
-            hands.write_status(Kind::Pod, &found, status["status"].take());
+            object::set_condition(&mut status, "PodScheduled", "False", "Unschedulable", &client.date());
+            let found = client.get(&key)?;
+            client.write_status(Kind::Pod, &found, status["status"].take());
         }
         None
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Actor, Hands};
+use super::{Controller, ControllerClient};
 use crate::random::Lag;
 use crate::server::{Call, Change, Key, Kind, Store, object};
 
@@ -26,7 +26,7 @@ impl Autoscalers {
     }
 }
 
-impl Actor for Autoscalers {
+impl Controller for Autoscalers {
     fn name(&self) -> &'static str {
         "horizontal-pod-autoscaler"
     }
@@ -41,20 +41,20 @@ impl Actor for Autoscalers {
         }
     }
 
-    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
-        let autoscaler = hands.get(key)?;
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        let autoscaler = client.get(key)?;
         let spec = &autoscaler["spec"];
         let reference = &spec["scaleTargetRef"];
         let kind = reference["kind"].as_str().and_then(Kind::named)?;
         let target = Key::new(kind, &key.namespace, reference["name"].as_str().unwrap_or_default());
-        let size = hands.get(&target).and_then(|target| target["spec"]["replicas"].as_u64()).unwrap_or(1);
+        let size = client.get(&target).and_then(|target| target["spec"]["replicas"].as_u64()).unwrap_or(1);
         let wants =
             object::annotation(&autoscaler, WANTS).and_then(|wants| wants.parse().ok()).unwrap_or(size);
         let least = spec["minReplicas"].as_u64().unwrap_or(1);
         let wants = wants.clamp(least, spec["maxReplicas"].as_u64().unwrap_or(wants).max(least));
         // It leaves alone what was scaled to zero.
         if size > 0 && size != wants {
-            hands.ask(&Call::merge(target, json!({"spec": {"replicas": wants}}))).ok();
+            client.ask(&Call::merge(target, json!({"spec": {"replicas": wants}}))).ok();
         }
         Some(PERIOD)
     }

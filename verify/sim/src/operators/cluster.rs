@@ -3,22 +3,22 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::life::live;
-use super::{Line, OperatorOptions};
+use super::{OperatorLink, OperatorOptions};
 use crate::faults::{Act, WatchWhat};
 use crate::server::{Client, Kind, Server};
 
 /// The server and the operators.
 #[derive(Debug)]
-pub struct Stage {
+pub struct SimCluster {
     server: Server,
     seed: u64,
-    lines: Mutex<Vec<Arc<Line>>>,
+    links: Mutex<Vec<Arc<OperatorLink>>>,
     human: Client,
 }
 
-impl Stage {
+impl SimCluster {
     pub(crate) fn new(server: Server, seed: u64) -> Self {
-        Self { server, seed, lines: Mutex::new(Vec::new()), human: Client::named("human") }
+        Self { server, seed, links: Mutex::new(Vec::new()), human: Client::named("human") }
     }
 
     /// The server.
@@ -27,28 +27,28 @@ impl Stage {
     }
 
     /// The operator that was started as this one, from 0.
-    pub fn operator(&self, number: usize) -> Option<Arc<Line>> {
-        self.lines().get(number).cloned()
+    pub fn operator(&self, number: usize) -> Option<Arc<OperatorLink>> {
+        self.links().get(number).cloned()
     }
 
     /// All operators, in the order of their starts.
-    pub fn operators(&self) -> Vec<Arc<Line>> {
-        self.lines().clone()
+    pub fn operators(&self) -> Vec<Arc<OperatorLink>> {
+        self.links().clone()
     }
 
-    fn lines(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Line>>> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    fn links(&self) -> std::sync::MutexGuard<'_, Vec<Arc<OperatorLink>>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts an operator. To be called where the simulation runs.
-    pub(crate) fn start(self: &Arc<Self>, options: OperatorOptions) -> Arc<Line> {
+    pub(crate) fn start(self: &Arc<Self>, options: OperatorOptions) -> Arc<OperatorLink> {
         let version = self.server.state().store.version();
-        let mut lines = self.lines();
-        let line = Arc::new(Line::new(lines.len(), self.server.clock(), version, self.seed, options));
-        lines.push(Arc::clone(&line));
-        drop(lines);
-        tokio::spawn(live(Arc::clone(self), Arc::clone(&line)));
-        line
+        let mut links = self.links();
+        let link = Arc::new(OperatorLink::new(links.len(), self.server.clock(), version, self.seed, options));
+        links.push(Arc::clone(&link));
+        drop(links);
+        tokio::spawn(live(Arc::clone(self), Arc::clone(&link)));
+        link
     }
 
     /// Does it now. To be called where the simulation runs.
@@ -61,12 +61,12 @@ impl Stage {
             Act::Start(options) => {
                 self.start(options);
             }
-            Act::Crash { operator, down } => self.with(operator, |line| line.crash(down)),
-            Act::Stop { operator } => self.with(operator, Line::stop),
-            Act::Pause { operator, length } => self.with(operator, |line| line.pause(length)),
-            Act::Clock { operator, millis } => self.with(operator, |line| line.jump(millis)),
+            Act::Crash { operator, down } => self.with(operator, |link| link.crash(down)),
+            Act::Stop { operator } => self.with(operator, OperatorLink::stop),
+            Act::Pause { operator, length } => self.with(operator, |link| link.pause(length)),
+            Act::Clock { operator, millis } => self.with(operator, |link| link.jump(millis)),
             Act::Watch { operator, kind, what } => {
-                self.with(operator, |line| line.suffer(kind, what));
+                self.with(operator, |link| link.suffer(kind, what));
                 self.server.state().store.wake(kind);
             }
             Act::Restore { back } => {
@@ -74,13 +74,13 @@ impl Stage {
                 state.restore(back);
                 self.server.ring(&state);
                 drop(state);
-                for line in self.operators() {
-                    Kind::all().for_each(|kind| line.suffer(kind, WatchWhat::Reset));
+                for link in self.operators() {
+                    Kind::all().for_each(|kind| link.suffer(kind, WatchWhat::Reset));
                 }
                 Kind::all().for_each(|kind| self.server.state().store.wake(kind));
             }
-            Act::Panic { operator } => self.with(operator, Line::panic),
-            Act::Actor { name, runs } => {
+            Act::Panic { operator } => self.with(operator, OperatorLink::panic),
+            Act::Controller { name, runs } => {
                 let mut state = self.server.state();
                 if runs {
                     state.stopped.remove(name);
@@ -93,9 +93,9 @@ impl Stage {
         }
     }
 
-    fn with(&self, operator: usize, act: impl FnOnce(&Line)) {
-        if let Some(line) = self.operator(operator) {
-            act(&line);
+    fn with(&self, operator: usize, act: impl FnOnce(&OperatorLink)) {
+        if let Some(link) = self.operator(operator) {
+            act(&link);
         }
     }
 }

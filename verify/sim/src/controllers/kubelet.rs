@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Actor, Hands};
+use super::{Controller, ControllerClient};
 use crate::random::Lag;
 use crate::server::{Change, Key, Kind, Store, is_terminal, object};
 
@@ -40,12 +40,12 @@ impl Kubelet {
     }
 
     /// The pod has been told to end.
-    fn end(&mut self, key: &Key, pod: &Value, hands: &mut Hands<'_>) -> Option<Duration> {
-        let now = hands.clock().elapsed();
+    fn end(&mut self, key: &Key, pod: &Value, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        let now = client.clock().elapsed();
         let own = seconds(pod, STOPS_SECONDS);
-        let length = own.unwrap_or_else(|| hands.draw(self.stop));
+        let length = own.unwrap_or_else(|| client.draw(self.stop));
         let deadline: jiff::Timestamp = object::meta(pod, "deletionTimestamp").parse().ok()?;
-        let grace = deadline.duration_since(hands.clock().now());
+        let grace = deadline.duration_since(client.clock().now());
         let grace = Duration::try_from(grace).unwrap_or_default();
         let left = self.left(pod, "stop", now, length).unwrap_or_default().min(grace);
         if !left.is_zero() {
@@ -54,14 +54,14 @@ impl Kubelet {
         if object::has_finalizers(pod) && !is_terminal(pod) {
             let mut status = pod["status"].clone();
             status["phase"] = "Failed".into();
-            hands.write_status(Kind::Pod, pod, status);
+            client.write_status(Kind::Pod, pod, status);
         }
-        hands.delete(key, pod, Some(0));
+        client.delete(key, pod, Some(0));
         None
     }
 }
 
-impl Actor for Kubelet {
+impl Controller for Kubelet {
     fn name(&self) -> &'static str {
         "kubelet"
     }
@@ -82,30 +82,30 @@ impl Actor for Kubelet {
         }
     }
 
-    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
-        let pod = hands.get(key)?;
-        let node = hands.get(&Key::new(Kind::Node, "", pod["spec"]["nodeName"].as_str()?))?;
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        let pod = client.get(key)?;
+        let node = client.get(&Key::new(Kind::Node, "", pod["spec"]["nodeName"].as_str()?))?;
         if object::annotation(&node, LOST).is_some() {
             return None;
         }
         if object::is_leaving(&pod) {
-            return self.end(key, &pod, hands);
+            return self.end(key, &pod, client);
         }
-        let now = hands.clock().elapsed();
+        let now = client.clock().elapsed();
         match object::phase(&pod) {
             "Pending" => {
-                let length = hands.draw(self.start);
+                let length = client.draw(self.start);
                 if let Some(left) = self.left(&pod, "start", now, length) {
                     return Some(left);
                 }
-                let date = hands.date();
+                let date = client.date();
                 let mut running = (*pod).clone();
                 running["status"]["phase"] = "Running".into();
                 running["status"]["startTime"] = date.clone().into();
                 for condition in ["Initialized", "ContainersReady", "Ready"] {
                     object::set_condition(&mut running, condition, "True", "Started", &date);
                 }
-                hands.write_status(Kind::Pod, &pod, running["status"].take());
+                client.write_status(Kind::Pod, &pod, running["status"].take());
                 None
             }
             "Running" => {
@@ -117,7 +117,7 @@ impl Actor for Kubelet {
                 status["phase"] = "Succeeded".into();
                 status["conditions"] =
                     json!([{"type": "Ready", "status": "False", "reason": "PodCompleted"}]);
-                hands.write_status(Kind::Pod, &pod, status);
+                client.write_status(Kind::Pod, &pod, status);
                 None
             }
             _ => None,

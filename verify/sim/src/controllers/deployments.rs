@@ -6,7 +6,7 @@ use std::time::Duration;
 use quotient_engine::stable_hash;
 use serde_json::{Value, json};
 
-use super::{Actor, Hands};
+use super::{Controller, ControllerClient};
 use crate::random::Lag;
 use crate::server::{Call, Change, Key, Kind, Store, object};
 
@@ -25,7 +25,7 @@ impl Deployments {
     }
 }
 
-impl Actor for Deployments {
+impl Controller for Deployments {
     fn name(&self) -> &'static str {
         "deployment-controller"
     }
@@ -51,13 +51,13 @@ impl Actor for Deployments {
         }
     }
 
-    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
-        let deployment = hands.get(key).filter(|deployment| !object::is_leaving(deployment))?;
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        let deployment = client.get(key).filter(|deployment| !object::is_leaving(deployment))?;
         let hash = format!("{:016x}", stable_hash(deployment["spec"]["template"].to_string().bytes()));
         let current = Key::new(Kind::ReplicaSet, &key.namespace, &format!("{}-{hash}", key.name));
         let wanted = number(&deployment["spec"]["replicas"], 1);
         let uid = object::uid(&deployment);
-        let all = hands.store().list(Kind::ReplicaSet, Some(&key.namespace));
+        let all = client.store().list(Kind::ReplicaSet, Some(&key.namespace));
         let own = all.filter(|(_, set)| object::controller(set).is_some_and(|owner| owner["uid"] == uid));
         let own: Vec<(Key, Arc<Value>)> = own.map(|(key, set)| (key.clone(), Arc::clone(set))).collect();
         let size = |set: &Value| number(&set["spec"]["replicas"], 1);
@@ -65,7 +65,7 @@ impl Actor for Deployments {
         let ready = |set: &Value| number(&set["status"]["readyReplicas"], 0).min(size(set));
         let Some((_, newest)) = own.iter().find(|(key, _)| *key == current) else {
             let replicas = if own.is_empty() { wanted } else { 0 };
-            hands
+            client
                 .ask(&Call::create(Kind::ReplicaSet, replica_set(&deployment, &current, &hash, replicas)))
                 .ok();
             return None;
@@ -75,14 +75,14 @@ impl Actor for Deployments {
         let room = if old.is_empty() { wanted } else { (wanted + SURGE).saturating_sub(all_of(&size)) };
         let grown = (size(newest) + room).min(wanted);
         if old.is_empty() || grown > size(newest) {
-            resize(&current, newest, if old.is_empty() { wanted } else { grown }, hands);
+            resize(&current, newest, if old.is_empty() { wanted } else { grown }, client);
         }
         // An old pod goes for each new one that is ready, and those that are not ready go first.
         let mut surplus = all_of(&ready).saturating_sub(wanted);
         for (key, set) in old {
             let goes = surplus.min(ready(set));
             surplus -= goes;
-            resize(key, set, ready(set) - goes, hands);
+            resize(key, set, ready(set) - goes, client);
         }
         let said = |member: &str| all_of(&|set| number(&set["status"][member], 0));
         let status = json!({
@@ -90,14 +90,14 @@ impl Actor for Deployments {
             "updatedReplicas": number(&newest["status"]["replicas"], 0),
             "observedGeneration": deployment["metadata"]["generation"],
         });
-        hands.write_status(Kind::Deployment, &deployment, status);
+        client.write_status(Kind::Deployment, &deployment, status);
         None
     }
 }
 
-fn resize(key: &Key, set: &Value, replicas: u64, hands: &mut Hands<'_>) {
+fn resize(key: &Key, set: &Value, replicas: u64, client: &mut ControllerClient<'_>) {
     if set["spec"]["replicas"] != replicas {
-        hands.ask(&Call::merge(key.clone(), json!({"spec": {"replicas": replicas}}))).ok();
+        client.ask(&Call::merge(key.clone(), json!({"spec": {"replicas": replicas}}))).ok();
     }
 }
 

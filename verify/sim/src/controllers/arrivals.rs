@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Actor, Hands};
+use super::{Controller, ControllerClient};
 use crate::random::Lag;
 use crate::server::{Change, Key, Store};
 
@@ -10,7 +10,7 @@ use crate::server::{Change, Key, Store};
 #[derive(Debug)]
 pub(super) struct Arrivals;
 
-impl Actor for Arrivals {
+impl Controller for Arrivals {
     fn name(&self) -> &'static str {
         "admission"
     }
@@ -21,8 +21,8 @@ impl Actor for Arrivals {
 
     fn concerns(&self, _: &Change, _: &Store, _: &mut Vec<Key>) {}
 
-    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
-        hands.arrive(key);
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        client.arrive(key);
         None
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Actor, Hands};
+use super::{Controller, ControllerClient};
 use crate::random::Lag;
 use crate::server::{Call, Change, Key, Kind, Store, is_terminal, object};
 
@@ -60,7 +60,7 @@ impl<K: Owner> Owners<K> {
         key: &Key,
         owner: &Value,
         missing: usize,
-        hands: &mut Hands<'_>,
+        client: &mut ControllerClient<'_>,
     ) -> Option<Duration> {
         let mut left = missing.min(MOST);
         let mut batch = 1;
@@ -68,7 +68,7 @@ impl<K: Owner> Owners<K> {
             let mut refused = false;
             for _ in 0..batch.min(left) {
                 left -= 1;
-                refused |= hands.ask(&Call::create(Kind::Pod, pod_of(K::KIND, owner))).is_err();
+                refused |= client.ask(&Call::create(Kind::Pod, pod_of(K::KIND, owner))).is_err();
             }
             if refused {
                 let wait = self.waits.get(key).map_or(K::FIRST, |wait| (*wait * 2).min(K::LONGEST));
@@ -82,7 +82,7 @@ impl<K: Owner> Owners<K> {
     }
 }
 
-impl<K: Owner> Actor for Owners<K> {
+impl<K: Owner> Controller for Owners<K> {
     fn name(&self) -> &'static str {
         K::NAME
     }
@@ -96,35 +96,35 @@ impl<K: Owner> Actor for Owners<K> {
         concerns(K::KIND, change, keys);
     }
 
-    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
-        let Some(owner) = hands.get(key) else {
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        let Some(owner) = client.get(key) else {
             self.waits.remove(key);
             return None;
         };
-        let pods = pods_of(&owner, hands.store());
+        let pods = pods_of(&owner, client.store());
         let counts = count(&pods);
         let again = if object::is_leaving(&owner) {
             None
         } else {
             let wanted = K::wanted(&owner, counts.succeeded);
-            let live = counts.live + hands.in_flight_of(&owner);
+            let live = counts.live + client.in_flight_of(&owner);
             if wanted > live {
-                self.create(key, &owner, wanted - live, hands)
+                self.create(key, &owner, wanted - live, client)
             } else {
                 self.waits.remove(key);
                 for (pod, found) in
                     least_ready_first(&pods).into_iter().take(counts.live.saturating_sub(wanted))
                 {
-                    hands.delete(pod, found, None);
+                    client.delete(pod, found, None);
                 }
                 None
             }
         };
         // What was created or deleted just now is seen the next time.
-        let owner = hands.get(key)?;
-        let counts = count(&pods_of(&owner, hands.store()));
+        let owner = client.get(key)?;
+        let counts = count(&pods_of(&owner, client.store()));
         let status = K::status(&owner, &counts);
-        hands.write_status(K::KIND, &owner, status);
+        client.write_status(K::KIND, &owner, status);
         again
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Actor, Hands};
+use super::{Controller, ControllerClient};
 use crate::random::Lag;
 use crate::server::{Change, Key, Kind, Store, is_terminal, object};
 
@@ -20,7 +20,7 @@ impl BudgetController {
     }
 }
 
-impl Actor for BudgetController {
+impl Controller for BudgetController {
     fn name(&self) -> &'static str {
         "disruption-controller"
     }
@@ -40,14 +40,14 @@ impl Actor for BudgetController {
         }
     }
 
-    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
-        let budget = hands.get(key)?;
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        let budget = client.get(key)?;
         let spec = &budget["spec"];
         let mut expected = 0_i64;
         let mut healthy = 0_i64;
         let mut disrupted = budget["status"]["disruptedPods"].as_object().cloned().unwrap_or_default();
         let mut still = Vec::new();
-        for (pod, found) in hands.store().list(Kind::Pod, Some(&key.namespace)) {
+        for (pod, found) in client.store().list(Kind::Pod, Some(&key.namespace)) {
             let selected = object::selects(&spec["selector"], &found["metadata"]["labels"]);
             if !selected || is_terminal(found) {
                 continue;
@@ -76,7 +76,7 @@ impl Actor for BudgetController {
         if !disrupted.is_empty() {
             status["disruptedPods"] = disrupted.into();
         }
-        hands.write_status(Kind::PodDisruptionBudget, &budget, status);
+        client.write_status(Kind::PodDisruptionBudget, &budget, status);
         None
     }
 }

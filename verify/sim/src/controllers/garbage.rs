@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Actor, Hands};
+use super::{Controller, ControllerClient};
 use crate::random::Lag;
 use crate::server::{Change, Key, Kind, Store, object};
 
@@ -21,7 +21,7 @@ impl GarbageCollector {
     }
 }
 
-impl Actor for GarbageCollector {
+impl Controller for GarbageCollector {
     fn name(&self) -> &'static str {
         "garbage-collector"
     }
@@ -43,8 +43,8 @@ impl Actor for GarbageCollector {
         }
     }
 
-    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
-        let store = hands.store();
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        let store = client.store();
         let uid = |owner: &Value| {
             let kind = Kind::named(owner["kind"].as_str()?)?;
             let owner = Key::new(kind, &key.namespace, owner["name"].as_str()?);
@@ -65,7 +65,7 @@ impl Actor for GarbageCollector {
             .map(|(key, dependent)| (key.clone(), Arc::clone(dependent)))
             .collect();
         for (dependent, found) in dependents {
-            hands.delete(&dependent, &found, None);
+            client.delete(&dependent, &found, None);
         }
         None
     }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use quotient_crds::names::SHARE_GATE;
 use quotient_invariants::Tolerance;
-use quotient_sim::actors::{Lags, STOPS_SECONDS};
 use quotient_sim::campaign::workloads::gated;
 use quotient_sim::campaign::{Case, Occasion, Trial, Verdict, workloads};
+use quotient_sim::controllers::{Lags, STOPS_SECONDS};
 use quotient_sim::faults::{Fault, Match, What};
 use quotient_sim::operators::{OperatorOptions, Tamper};
 use quotient_sim::random::Lag;
@@ -20,7 +20,7 @@ use serde_json::json;
 
 /// What is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stage {
+pub(crate) enum Setup {
     /// A workload of the campaign, with one operator and without faults.
     Plain(&'static str),
     /// The same with two replicas.
@@ -46,7 +46,7 @@ pub(crate) enum Stage {
     Named(&'static str, usize),
 }
 
-impl Stage {
+impl Setup {
     /// Plays it in the execution of `seed`, by operators that `layer` breaks, if there is one.
     pub(crate) fn play(self, seed: u64, layer: Option<fn(usize) -> Arc<dyn Tamper>>) -> Verdict {
         let run = |trial: Trial| {
@@ -90,7 +90,7 @@ impl Stage {
     }
 }
 
-impl fmt::Display for Stage {
+impl fmt::Display for Setup {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Plain(workload) => write!(formatter, "`{workload}`"),

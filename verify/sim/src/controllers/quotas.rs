@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, json};
 
-use super::{Actor, Hands};
+use super::{Controller, ControllerClient};
 use crate::random::Lag;
 use crate::server::{self, Change, Key, Kind, Store};
 
@@ -24,7 +24,7 @@ impl QuotaController {
     }
 }
 
-impl Actor for QuotaController {
+impl Controller for QuotaController {
     fn name(&self) -> &'static str {
         "quota-controller"
     }
@@ -45,12 +45,12 @@ impl Actor for QuotaController {
         }
     }
 
-    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
-        let quota = hands.get(key)?;
-        let now = hands.clock().now();
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
+        let quota = client.get(key)?;
+        let now = client.clock().now();
         let mut used = server::Amounts::new();
-        let age = hands.draw(self.cache);
-        for pod in hands.pods_before(&key.namespace, age) {
+        let age = client.draw(self.cache);
+        for pod in client.pods_before(&key.namespace, age) {
             if server::is_charged(&pod, now) {
                 server::add(&mut used, &server::in_words_of_quota(&server::requests(&pod)));
             }
@@ -62,7 +62,7 @@ impl Actor for QuotaController {
                 (name.clone(), json!(server::text(name, used.get(name).copied().unwrap_or_default())))
             })
             .collect();
-        hands.write_status(Kind::ResourceQuota, &quota, json!({"hard": hard, "used": used}));
+        client.write_status(Kind::ResourceQuota, &quota, json!({"hard": hard, "used": used}));
         (self.recounts > 0).then(|| Duration::from_secs(self.recounts))
     }
 }
