@@ -38,7 +38,8 @@ pub const LEDGER_KEY: &str = "ledger.json.gz";
 /// that it was decided on, so an older write never replaces a newer one.
 pub const GENERATION_ANNOTATION: &str = "quotient.dev/generation";
 
-/// Annotation on pods: with the value [`PREEMPTIBLE_LAST`], a started pod is evicted for another queue only if nothing else is left.
+/// Annotation on pods: with the value [`PREEMPTIBLE_LAST`], a started pod is evicted for another queue only if nothing else is
+/// left.
 pub const PREEMPTIBLE_ANNOTATION: &str = "quotient.dev/preemptible";
 
 /// The only value of [`PREEMPTIBLE_ANNOTATION`].
@@ -74,8 +75,8 @@ pub const REQUEUED_ANNOTATION: &str = "quotient.dev/requeued-at";
 /// counted the quota again.
 pub const RECOUNT_KEY: &str = "count/recounts.quotient.dev";
 
-/// Annotation on Deployments, ReplicaSets, StatefulSets and Jobs: with the value [`WITHIN_QUEUE_NEVER`], the workload is never scaled
-/// down for pods of a higher priority in its queue.
+/// Annotation on Deployments, ReplicaSets, StatefulSets and Jobs: with the value [`WITHIN_QUEUE_NEVER`], the workload is never
+/// scaled down for pods of a higher priority in its queue.
 pub const WITHIN_QUEUE_ANNOTATION: &str = "quotient.dev/within-queue";
 
 /// The only value of [`WITHIN_QUEUE_ANNOTATION`].

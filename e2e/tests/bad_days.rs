@@ -166,8 +166,9 @@ async fn the_control_plane_restarts_in_the_middle() -> Result<()> {
     Ok(stage.bed.stop().await?)
 }
 
-/// etcd is restored from a backup whose Lease is older than the one that the operator has written. The operator ends, as a process that
-/// knows what never was. The next one finds the quotas, the ledger and the pods of the backup, and nothing has to go.
+/// etcd is restored from a backup whose Lease is older than the one that the operator has written. The operator ends, as a
+/// process that knows what never was. The next one finds the quotas, the ledger and the pods of the backup, and nothing has to
+/// go.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restored_backup_is_a_world_of_its_own() -> Result<()> {
     let stage = Stage::set(&Newcomer::NODES).await?;

@@ -17,8 +17,8 @@ async fn by_hand(stage: &Stage, name: &str, node: &str) -> kube::Result<Pod> {
     Api::namespaced(stage.bed.client(), "hands").create(&PostParams::default(), &pod).await
 }
 
-/// One team puts its pods onto a node that is there, onto one that is cordoned and onto one that does not exist. The other team gets
-/// its half all the same.
+/// One team puts its pods onto a node that is there, onto one that is cordoned and onto one that does not exist. The other team
+/// gets its half all the same.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_name_set_by_hand_takes_no_share_of_others() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "8Gi"), ("node-2", "2", "2Gi")]).await?;

@@ -207,7 +207,8 @@ async fn a_published_chart_links_to_runbooks_that_exist() -> Result<()> {
     Ok(())
 }
 
-/// Where the API server serves no `MutatingAdmissionPolicy`, both policies and the operator's flag are left out, and the notes say so.
+/// Where the API server serves no `MutatingAdmissionPolicy`, both policies and the operator's flag are left out, and the notes
+/// say so.
 #[tokio::test(flavor = "multi_thread")]
 async fn gate_mode_is_off_with_a_sentence_where_its_policies_are_not_served() -> Result<()> {
     let helm = Helm::find().await?;

@@ -1,5 +1,5 @@
-//! Ten thousand gated pods of one tenant, each unlike the others: the operator starts, plans and serves another tenant nearly as if
-//! they were ordinary pods.
+//! Ten thousand gated pods of one tenant, each unlike the others: the operator starts, plans and serves another tenant nearly
+//! as if they were ordinary pods.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Gate mode on gangs of every kind: QueueJobs, PodGroups of all schedulers, Jobs that are gangs for Kubernetes itself, and pods of
-//! several shapes.
+//! Gate mode on gangs of every kind: QueueJobs, PodGroups of all schedulers, Jobs that are gangs for Kubernetes itself, and
+//! pods of several shapes.
 
 use std::collections::BTreeSet;
 

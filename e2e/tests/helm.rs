@@ -203,8 +203,8 @@ async fn test_containers(bed: &TestBed) -> Result<Vec<(String, Vec<String>)>> {
         .collect())
 }
 
-/// `helm test` looks at kinds, policies, rights and the quota controller, and reads the metrics as Prometheus would. The commands of
-/// its pod are run with the account of that pod, because the kubelets of the test bed are simulated.
+/// `helm test` looks at kinds, policies, rights and the quota controller, and reads the metrics as Prometheus would. The
+/// commands of its pod are run with the account of that pod, because the kubelets of the test bed are simulated.
 #[tokio::test(flavor = "multi_thread")]
 async fn helm_test_covers_policies_kinds_the_quota_controller_and_metrics() -> Result<()> {
     let stage = Stage { programs: Programs::build().await?, bed: bed().await? };

@@ -1,5 +1,5 @@
-//! A second quota in the namespace, pods that are created at the same time, and quotas that are counted anew meanwhile: admission may
-//! let in more than the quota says (kubernetes#141904).
+//! A second quota in the namespace, pods that are created at the same time, and quotas that are counted anew meanwhile:
+//! admission may let in more than the quota says (kubernetes#141904).
 
 use std::time::Duration;
 

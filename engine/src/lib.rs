@@ -8,8 +8,8 @@
 //!  Snapshot ◄─────────────────────────────  advance  ◄──────────────────────────────────────┘
 //! ```
 //!
-//! [`plan`](plan::plan) takes a [`Snapshot`](snapshot::Snapshot) and returns a [`Plan`](plan::Plan) that names every quota to write and
-//! every pod to evict, with the numbers and the reason. The crate `quotient-advance` is a small model of what the
+//! [`plan`](plan::plan) takes a [`Snapshot`](snapshot::Snapshot) and returns a [`Plan`](plan::Plan) that names every quota to
+//! write and every pod to evict, with the numbers and the reason. The crate `quotient-advance` is a small model of what the
 //! cluster does with a plan; the two repeated are `kubectl-quotient simulate` and the stage of most tests.
 //!
 //! **Architecture invariant:** nothing here knows Kubernetes, the network, a clock, randomness or threads.

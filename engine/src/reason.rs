@@ -73,8 +73,8 @@ pub enum Reason {
     SetAside,
     /// Unmet: a pod of its workload is not Ready yet, so no more of them count.
     OneAtATime,
-    /// Unmet: its gang exists in part, and so does another one, whose pods use the room for the rest. Scaled down: its gang yields
-    /// to the other one.
+    /// Unmet: its gang exists in part, and so does another one, whose pods use the room for the rest. Scaled down: its gang
+    /// yields to the other one.
     GangIncomplete,
 
     /// Passed over: its queue's policy, or that of one above, is Disabled.

@@ -313,8 +313,8 @@ impl Decided {
         self.snapshot.nodes.iter().filter(may_run).map(|(name, node)| (name, free((name, node)))).collect()
     }
 
-    /// Whether `b` lacks some of this, and there is less than all queues hold and lack. What its quota allows beside whole pods it does
-    /// not lack: a pod may lack one resource and have the others.
+    /// Whether `b` lacks some of this, and there is less than all queues hold and lack. What its quota allows beside whole pods
+    /// it does not lack: a pod may lack one resource and have the others.
     fn is_short(&self, resource: &Resource) -> bool {
         let b = self.queue("b");
         let owner = self.snapshot.namespaces[&Namespace::from("b")].owners.first();

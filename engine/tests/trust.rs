@@ -496,8 +496,8 @@ fn a_pod_that_waits_for_others_to_go_is_not_set_aside() {
     );
 }
 
-/// A scheduler that does not run, or a gate that nothing removes: no condition ever says that a node is lacking. The pods have room
-/// for five minutes and then count no more, so that other queues get back what was taken for them.
+/// A scheduler that does not run, or a gate that nothing removes: no condition ever says that a node is lacking. The pods have
+/// room for five minutes and then count no more, so that other queues get back what was taken for them.
 #[test]
 fn pods_that_no_scheduler_looks_at_are_set_aside_and_tried_again() {
     let mut snapshot = parse(

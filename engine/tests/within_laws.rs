@@ -219,8 +219,8 @@ proptest! {
         prop_assert!(!leaves || after.is_empty(), "{:?} while others leave {}", told(&after), context);
     }
 
-    /// It comes to rest; pods go no more often than others of a higher priority get room; serving owners keep a pod; and every victim is of
-    /// a strictly lower priority than a workload it goes for.
+    /// It comes to rest; pods go no more often than others of a higher priority get room; serving owners keep a pod; and every
+    /// victim is of a strictly lower priority than a workload it goes for.
     #[test]
     fn it_comes_to_rest_without_any_back_and_forth(mut snapshot in queue()) {
         let beginning = describe(&snapshot);

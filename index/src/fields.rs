@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 /// The fields of one object by name. No value is decoded, however deeply it is nested.
 ///
-/// Of `metadata.managedFields` only the writers of the spec are kept, for the events that name them: any writer of an object fills
-/// it as it likes, it is often half of the object, and no decision depends on it.
+/// Of `metadata.managedFields` only the writers of the spec are kept, for the events that name them: any writer of an object
+/// fills it as it likes, it is often half of the object, and no decision depends on it.
 pub(crate) struct Fields(BTreeMap<String, Box<RawValue>>);
 
 impl Fields {

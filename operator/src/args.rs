@@ -72,8 +72,8 @@ pub struct Args {
     /// The amounts that an autoscaler may add to the existing nodes, such as `cpu=64,memory=256Gi`.
     ///
     /// Use it if no ceiling is known. The operator shares out these amounts on top of what the nodes offer. One step of growth is
-    /// enough, because the sum grows with the nodes. State only what the autoscaler really adds. You cannot set it together with a
-    /// ceiling in --capacity.
+    /// enough, because the sum grows with the nodes. State only what the autoscaler really adds. You cannot set it together
+    /// with a ceiling in --capacity.
     #[arg(long, value_delimiter = ',', value_name = "NAME=AMOUNT,…")]
     pub expandable: Vec<String>,
 
@@ -103,8 +103,8 @@ pub struct Args {
     #[arg(long, value_name = "JSON", default_value = "", hide_default_value = true)]
     pub workload_kinds: String,
 
-    /// Only check whether the operator can work in this cluster: API server, kinds, and every right. Prints a line for each, fails if
-    /// something is missing, and changes nothing.
+    /// Only check whether the operator can work in this cluster: API server, kinds, and every right. Prints a line for each,
+    /// fails if something is missing, and changes nothing.
     #[arg(long, value_name = "true|false", default_value_t = false)]
     #[arg(action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub check: bool,
@@ -170,8 +170,8 @@ pub struct Args {
     #[command(flatten)]
     pub writes: WriteSettings,
 
-    /// The shortest time between two writes of a status in which only used and demand changed. Shares and conditions are written at
-    /// once.
+    /// The shortest time between two writes of a status in which only used and demand changed. Shares and conditions are
+    /// written at once.
     #[arg(long = "status-interval-seconds", value_name = "SECONDS", default_value = "15")]
     #[arg(help_heading = "Pace", value_parser = seconds(0..=3600))]
     pub status_interval: Duration,
@@ -180,7 +180,8 @@ pub struct Args {
     #[arg(long, value_enum, ignore_case = true, default_value = "text", help_heading = "Logging")]
     pub log_format: LogFormat,
 
-    /// The lowest level that is logged: error, warn, info, debug or trace, or levels by module, such as `info,quotient_operator=debug`.
+    /// The lowest level that is logged: error, warn, info, debug or trace, or levels by module, such as
+    /// `info,quotient_operator=debug`.
     #[arg(long, value_name = "FILTER", default_value = "info", help_heading = "Logging")]
     pub log_level: String,
 }
@@ -236,7 +237,8 @@ pub enum Mode {
 pub enum VictimPriority {
     /// Pods of any priority, because a team could give all of its pods the highest.
     Any,
-    /// Pods of at most the priority of the pod that needs the room. For clusters in which administrators restrict priority classes.
+    /// Pods of at most the priority of the pod that needs the room. For clusters in which administrators restrict priority
+    /// classes.
     NotAboveAsk,
 }
 

@@ -60,8 +60,8 @@ pub async fn connect(args: &Args) -> Result<Client, ConnectError> {
     Client::try_from(config).map_err(|source| ConnectError::Client { address, source })
 }
 
-/// A client that asks `server` with the account that `args` names. The certificate of the server is not checked, because the operator
-/// makes its own.
+/// A client that asks `server` with the account that `args` names. The certificate of the server is not checked, because the
+/// operator makes its own.
 pub async fn connect_to(args: &Args, server: http::Uri) -> Result<Client, ConnectError> {
     let address = server.to_string();
     let mut config = configuration(args).await?;

@@ -72,8 +72,8 @@ pub struct WatchSettings {
 
     /// The time without any event or bookmark after which a watch counts as dead and is opened again.
     ///
-    /// The API server sends a bookmark about every minute if nothing else happens. After twice this time without an event of one kind,
-    /// no quota shrinks and no pod is evicted until one comes.
+    /// The API server sends a bookmark about every minute if nothing else happens. After twice this time without an event of
+    /// one kind, no quota shrinks and no pod is evicted until one comes.
     #[arg(long = "watch-silence-seconds", value_name = "SECONDS", default_value = "90")]
     #[arg(help_heading = "Guards", value_parser = seconds(10..=3600))]
     pub silence: Duration,
@@ -85,8 +85,8 @@ pub struct WatchSettings {
 }
 
 impl WatchSettings {
-    /// The time without an event of one kind after which no quota shrinks and no pod is evicted: enough to open its watch again, and
-    /// to see that this does not help.
+    /// The time without an event of one kind after which no quota shrinks and no pod is evicted: enough to open its watch
+    /// again, and to see that this does not help.
     pub const fn too_silent(&self) -> Duration {
         self.silence.saturating_mul(2)
     }
@@ -98,9 +98,9 @@ impl WatchSettings {
 pub struct GuardSettings {
     /// The percentage by which the capacity of the nodes may fall at one stroke, of any resource, without a doubt.
     ///
-    /// A larger fall is more often a short list, a lost network or a device plugin that restarts than a smaller cluster. No quota shrinks
-    /// and no pod is evicted because of it until a second full list of nodes agrees and --capacity-grace-seconds have passed. With 100
-    /// the operator doubts nothing.
+    /// A larger fall is more often a short list, a lost network or a device plugin that restarts than a smaller cluster. No
+    /// quota shrinks and no pod is evicted because of it until a second full list of nodes agrees and --capacity-grace-seconds
+    /// have passed. With 100 the operator doubts nothing.
     #[arg(long, value_name = "PERCENT", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
     pub capacity_drop_percent: u32,
@@ -117,8 +117,8 @@ pub struct GuardSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
 #[command(next_help_heading = "Pace")]
 pub struct Pace {
-    /// The shortest time between the starts of two cycles. After a quiet time a cycle starts at once. While pods come and go without
-    /// anything to do, the operator waits longer, up to 250 ms, so that cycles use at most a tenth of a core.
+    /// The shortest time between the starts of two cycles. After a quiet time a cycle starts at once. While pods come and go
+    /// without anything to do, the operator waits longer, up to 250 ms, so that cycles use at most a tenth of a core.
     #[arg(long = "cycle-interval-milliseconds", value_name = "MILLISECONDS", default_value = "50")]
     #[arg(value_parser = milliseconds(0..=60_000))]
     pub interval: Duration,

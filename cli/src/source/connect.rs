@@ -87,8 +87,8 @@ impl ConnectionArgs {
         }
     }
 
-    /// What a server beside the API server returns to the user of the kubeconfig. A certificate on loopback is not looked at: it is
-    /// that of a forwarded port.
+    /// What a server beside the API server returns to the user of the kubeconfig. A certificate on loopback is not looked at:
+    /// it is that of a forwarded port.
     pub(crate) async fn fetch(&self, url: &str) -> Result<Vec<u8>, ClusterError> {
         let url: http::Uri = url.parse().map_err(|error| ClusterError::Config(format!("{url}: {error}")))?;
         let mut config = self.config().await.map_err(ClusterError::Config)?;

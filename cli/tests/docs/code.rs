@@ -8,6 +8,9 @@ use super::{VAGUE, VOCABULARY, root};
 const FOLDERS: [&str; 9] =
     ["advance", "amounts", "cli", "crds", "e2e", "engine", "index", "operator", "verify"];
 
+/// The most characters of a line of a comment.
+const WIDEST: usize = 130;
+
 #[test]
 fn comments_and_functions_name_what_they_are_about() {
     let mut found = Vec::new();
@@ -25,6 +28,11 @@ fn search(folder: &Path, found: &mut Vec<String>) {
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = std::fs::read_to_string(&path).unwrap();
             for (number, line) in (1_usize..).zip(text.lines()) {
+                // rustfmt does not break comments. Diagrams are as wide as they are.
+                if line.trim_start().starts_with("//") && !line.contains('─') && line.chars().count() > WIDEST
+                {
+                    found.push(format!("{}:{number}: more than {WIDEST} characters", path.display()));
+                }
                 let vague = said(line).into_iter().filter(|word| VAGUE.contains(&word.as_str()));
                 found.extend(vague.map(|word| format!("{}:{}: {word}", path.display(), number)));
             }

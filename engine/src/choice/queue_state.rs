@@ -71,8 +71,8 @@ impl<'a> QueueState<'a> {
         self.leaf.staying.less(&self.target.max(self.firm))
     }
 
-    /// What of its target its pods do not hold, beside what is `promised`, of which `asked` are units in the order of what the leaf
-    /// wants. A part of a unit is of no use, so nothing is needed for it.
+    /// What of its target its pods do not hold, beside what is `promised`, of which `asked` are units in the order of what the
+    /// leaf wants. A part of a unit is of no use, so nothing is needed for it.
     ///
     /// `staying` is what its pods hold once all are gone that leave or are chosen.
     pub(crate) fn need(&self, staying: &Amounts, promised: &Amounts, asked: &[u32]) -> Need<'a> {

@@ -182,8 +182,8 @@ impl<'a> Simulation<'a> {
         allowed.unwrap_or_default()
     }
 
-    /// Whether the leaf of `candidate` holds more of something `reclaimed` than its target once `others` are gone, and `candidate` some
-    /// of it.
+    /// Whether the leaf of `candidate` holds more of something `reclaimed` than its target once `others` are gone, and
+    /// `candidate` some of it.
     ///
     /// A gang cannot do without its minimum: that is above the target only as far as its surplus is not all that is.
     fn is_above_target(

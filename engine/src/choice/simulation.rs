@@ -340,8 +340,8 @@ impl<'a> Simulation<'a> {
         back.all_requests().of(self.context.resources).iter().map(more).collect()
     }
 
-    /// Lets victims stay that `suffices` says can be back: of those since `mark`, the last chosen first. What was placed where they
-    /// are is moved if it has room elsewhere.
+    /// Lets victims stay that `suffices` says can be back: of those since `mark`, the last chosen first. What was placed where
+    /// they are is moved if it has room elsewhere.
     pub(crate) fn reprieve(&mut self, mark: Mark, suffices: &dyn Fn(&Self, &Candidate<'a>) -> bool) {
         let mut whole_gangs = self.whole_gangs(mark);
         let mut go = Vec::new();

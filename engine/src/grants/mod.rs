@@ -57,8 +57,8 @@ impl<'a> Deref for GrantInput<'a> {
 }
 
 impl GrantInput<'_> {
-    /// What every leaf occupies once all that leave are gone and lowered quotas are in force, if `firm` is granted; of parents the
-    /// sums.
+    /// What every leaf occupies once all that leave are gone and lowered quotas are in force, if `firm` is granted; of parents
+    /// the sums.
     fn settled(&self, firm: &BranchMap<Amounts>) -> BranchMap<Amounts> {
         self.tree.sums(self.of_leaves(|leaf| firm[leaf.at].max(&leaf.staying)))
     }
@@ -161,8 +161,8 @@ fn cut_to_what_comes(input: &GrantInput<'_>, firm: &BranchMap<Amounts>, owed: &m
     }
 }
 
-/// Cuts what is `owed` to what nodes offer beside what is granted. No quota grows into more than that: a node may seem to run more
-/// because a pod that is gone is still seen.
+/// Cuts what is `owed` to what nodes offer beside what is granted. No quota grows into more than that: a node may seem to run
+/// more because a pod that is gone is still seen.
 pub(crate) fn cut_to_what_nodes_offer(
     cluster: Cluster<'_>,
     firm: &BranchMap<Amounts>,

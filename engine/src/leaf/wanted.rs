@@ -94,8 +94,8 @@ pub(crate) struct Fitting<'l, 'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// The units of `all` that fit in `room`, in the order in which controllers create them, and those that fit in `granted`. Both
-    /// are left with the rest. Units of which `besides` counts some are counted already.
+    /// The units of `all` that fit in `room`, in the order in which controllers create them, and those that fit in `granted`.
+    /// Both are left with the rest. Units of which `besides` counts some are counted already.
     pub(crate) fn fit_all<'l>(
         all: &'l [Self],
         besides: &[u32],

@@ -34,8 +34,8 @@ pub(crate) struct NamespaceUsage {
     pub(crate) leaving: Amounts,
     /// Of the charged, the ones bound to a node.
     pub(crate) bound: Amounts,
-    /// What others cannot have: pods that are never evicted that stay, and all pods on nodes that do not count, whose room leaves with
-    /// them.
+    /// What others cannot have: pods that are never evicted that stay, and all pods on nodes that do not count, whose room
+    /// leaves with them.
     pub(crate) untakeable: Amounts,
     pub(crate) pods: PodCounts,
     /// Whether a pod makes no progress that is live, or was evicted.

@@ -27,8 +27,8 @@ impl NamespaceEntry {
         Some(self.pod_groups.get(group)?.size)
     }
 
-    /// The PodGroup that this workload controls, if there is one. The Job controller makes one for a Job with `spec.scheduling`, and
-    /// the Job's template does not name it.
+    /// The PodGroup that this workload controls, if there is one. The Job controller makes one for a Job with
+    /// `spec.scheduling`, and the Job's template does not name it.
     pub(crate) fn pod_group_of(&self, controller: &OwnerUid) -> Option<&GroupName> {
         self.groups_by_controller.get(controller)
     }
@@ -51,8 +51,8 @@ impl NamespaceEntry {
         Some(note)
     }
 
-    /// Gives pods and owners that name this gang, and the owner that controls it and names none, its size; `tied` makes ties like others with the gang in them. Says whether
-    /// anything changed that a decision depends on.
+    /// Gives pods and owners that name this gang, and the owner that controls it and names none, its size; `tied` makes ties
+    /// like others with the gang in them. Says whether anything changed that a decision depends on.
     pub(crate) fn resize_gang(
         &mut self,
         gang: &Gang,

@@ -79,8 +79,8 @@ impl NamespaceEntry {
             && self.task_jobs.is_empty()
     }
 
-    /// Whether snapshots mention the namespace: it holds a pod, a Queue, a QueueJob or a quota, or one may still come. Where there is none of them
-    /// nothing is shared out, whatever its owners want.
+    /// Whether snapshots mention the namespace: it holds a pod, a Queue, a QueueJob or a quota, or one may still come. Where
+    /// there is none of them nothing is shared out, whatever its owners want.
     pub(crate) fn is_shown(&self) -> bool {
         !self.state.pods.is_empty()
             || !self.state.queues.is_empty()

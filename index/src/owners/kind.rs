@@ -61,8 +61,8 @@ pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
 
 /// ReplicaSets, StatefulSets, DaemonSets and Jobs, of which those that want no pods are not kept at all.
 ///
-/// The reply to a requeue must not be applied: unlike for Queues and the quota `quotient`, deletions are not remembered. The watch
-/// shows the same a moment later.
+/// The reply to a requeue must not be applied: unlike for Queues and the quota `quotient`, deletions are not remembered. The
+/// watch shows the same a moment later.
 impl<O: OwnerObject> Kind for O {
     type Name = Arc<str>;
     const ID: KindId = KindId::Owner(O::KIND);

@@ -1,7 +1,7 @@
 //! From a plan to the statuses that users read.
 //!
-//! Pure: plan and former status in, new status out. When it is written is decided by [`pace`], what is sent by [`patch`]; both are
-//! pure, too. A task of its own writes the statuses of Queues, and the writer those of QueueJobs.
+//! Pure: plan and former status in, new status out. When it is written is decided by [`pace`], what is sent by [`patch`]; both
+//! are pure, too. A task of its own writes the statuses of Queues, and the writer those of QueueJobs.
 
 mod blocked;
 mod changes;

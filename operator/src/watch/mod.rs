@@ -116,10 +116,11 @@ impl Signs {
 ///
 /// RBAC, cluster-wide: list and watch on limitranges, namespaces, nodes, pods and resourcequotas; `queues.quotient.dev` and
 /// `queuejobs.quotient.dev`;
-/// `daemonsets.apps`, `deployments.apps`, `replicasets.apps` and `statefulsets.apps`; `jobs.batch`; `horizontalpodautoscalers.autoscaling`; `poddisruptionbudgets.policy`;
-/// `priorityclasses.scheduling.k8s.io`; the PodGroups of `scheduling.k8s.io`, `scheduling.run.ai`, `scheduling.volcano.sh` and
-/// `scheduling.x-k8s.io`. Without one of them nothing is decided at all; that the API serves no PodGroups is no lack.
-/// Of the configured kinds, list and watch as well; without these rights decisions go on without those workloads.
+/// `daemonsets.apps`, `deployments.apps`, `replicasets.apps` and `statefulsets.apps`; `jobs.batch`;
+/// `horizontalpodautoscalers.autoscaling`; `poddisruptionbudgets.policy`; `priorityclasses.scheduling.k8s.io`; the PodGroups of
+/// `scheduling.k8s.io`, `scheduling.run.ai`, `scheduling.volcano.sh` and `scheduling.x-k8s.io`. Without one of them nothing is
+/// decided at all; that the API serves no PodGroups is no lack. Of the configured kinds, list and watch as well; without these
+/// rights decisions go on without those workloads.
 pub fn start(
     tasks: &mut JoinSet<&'static str>,
     client: &Client,

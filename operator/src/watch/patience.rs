@@ -13,7 +13,8 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// Doubling waits, each up to twice as long so that not all watches of all replicas come back at once.
 ///
-/// What kube's own backoff draws by chance comes from the names of the replica and the kind: the same failures give the same waits.
+/// What kube's own backoff draws by chance comes from the names of the replica and the kind: the same failures give the same
+/// waits.
 #[derive(Clone, Debug)]
 pub(super) struct WatchBackoff {
     wait: Duration,

@@ -5,8 +5,9 @@
 //! ([`requeues`](crate::operations)).
 //!
 //! What admission has charged may be more than there is: while it tries again to write what it charges, because the quota
-//! was written meanwhile, it charges pods that it has refused already. The quota controller corrects that after five minutes if no pod
-//! goes, and a requeue is of no use before. So where only that keeps an owner's pods out, the quota is to be counted anew.
+//! was written meanwhile, it charges pods that it has refused already. The quota controller corrects that after five minutes if
+//! no pod goes, and a requeue is of no use before. So where only that keeps an owner's pods out, the quota is to be counted
+//! anew.
 //!
 //! Nothing depends on a requeue but time. What is remembered here saves requests; a process that is new takes every
 //! quota as just risen, for its predecessor may have ended between the rise and the requeue.
@@ -144,8 +145,8 @@ impl Requeuer {
         self.next
     }
 
-    /// The controllers to requeue: the owners that lacked pods when their quota rose, still do, and have room for one more, by what is
-    /// seen of pods and by what admission has `charged` in their namespace.
+    /// The controllers to requeue: the owners that lacked pods when their quota rose, still do, and have room for one more, by
+    /// what is seen of pods and by what admission has `charged` in their namespace.
     ///
     /// They count as requeued from now on, each once for each rise.
     pub(super) fn due(

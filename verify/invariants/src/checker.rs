@@ -23,7 +23,8 @@ pub struct Tolerance {
     /// For how long an eviction may be under way while the quota is raised by an operator: by another one that believes that
     /// it leads, or by a later decision, where a request hangs. In milliseconds; 0 where there is one and none hangs.
     pub under_way: i64,
-    /// Whether what waits has to come about within bounds. Not where watches or lists are disturbed: nothing says when that is over.
+    /// Whether what waits has to come about within bounds. Not where watches or lists are disturbed: nothing says when that is
+    /// over.
     pub progress: bool,
     /// What an autoscaler may still add.
     pub expandable: Amounts,

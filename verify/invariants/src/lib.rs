@@ -2,7 +2,8 @@
 //!
 //! It is told every write that an API server carried out, keeps the objects that matter, and says
 //! which promise a write breaks. It knows nothing of the operator's reasons, and shares no code with it: it sums up requests as
-//! Kubernetes does, with an arithmetic of its own. The same judge serves an API server in the process of a test and the audit log of a real one.
+//! Kubernetes does, with an arithmetic of its own. The same judge serves an API server in the process of a test and the audit
+//! log of a real one.
 //!
 //! Every decision of the operator is made from what it saw a moment ago. So a write is not blamed for what *others* did
 //! within [`Tolerance::lag`] before it; what the operator itself did counts from the first instant.

@@ -28,7 +28,8 @@ pub enum Invariant {
     EvictedOnce,
     /// Every eviction is for one life of a pod: it carries the uid.
     EvictionNamesLife,
-    /// Pods go through the Eviction API or by their owner's size alone, with their grace unless they are overdue and their queue wants them gone.
+    /// Pods go through the Eviction API or by their owner's size alone, with their grace unless they are overdue and their
+    /// queue wants them gone.
     Gentle,
     /// The operator writes its quotas, its statuses, events, the Lease and the ledger, one annotation on owners, with their
     /// size what remembers it, one annotation on pods, and nothing else.
@@ -50,7 +51,8 @@ pub enum Invariant {
     ReasonsFollow,
     /// What is owed is granted within four minutes, or the condition says what stands in the way.
     ReclaimsEnd,
-    /// A gated pod that has room in what the ledger grants is let in within 75 s; within eleven minutes after a change of leaders.
+    /// A gated pod that has room in what the ledger grants is let in within 75 s; within eleven minutes after a change of
+    /// leaders.
     GatesOpen,
     /// No queue lacks what it deserves without a reason in its conditions, once everything rests.
     SharesArrive,

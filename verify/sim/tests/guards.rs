@@ -367,8 +367,8 @@ fn claimed_in_vain(hold: &serde_json::Value) -> World {
     world
 }
 
-/// What pods behind a foreign gate, or of a scheduler that does not run, have taken comes back after five minutes. Then one pod of them
-/// is tried again at a time, less and less often.
+/// What pods behind a foreign gate, or of a scheduler that does not run, have taken comes back after five minutes. Then one pod
+/// of them is tried again at a time, less and less often.
 #[test]
 fn pods_that_no_scheduler_looks_at_claim_nothing_for_ever() {
     for hold in
@@ -397,7 +397,8 @@ fn pods_that_no_scheduler_looks_at_claim_nothing_for_ever() {
     }
 }
 
-/// A ledger that is full: newcomers go without and are told so, and the others share on. When entries leave, the newcomers get room.
+/// A ledger that is full: newcomers go without and are told so, and the others share on. When entries leave, the newcomers get
+/// room.
 #[test]
 fn a_full_ledger_keeps_what_is_in_it_and_goes_on_when_there_is_room() {
     let mut world = World::new(3);

@@ -19,8 +19,8 @@ pub(crate) struct ExplainArgs {
     #[arg(long, conflicts_with_all = ["files", "snapshot"])]
     pub(crate) whole_cluster: bool,
 
-    /// Of an evicted pod, show what the record of the decision says. At an address that ends in /decisions the operator serves all
-    /// that it has kept: see kubectl quotient replay --help.
+    /// Of an evicted pod, show what the record of the decision says. At an address that ends in /decisions the operator serves
+    /// all that it has kept: see kubectl quotient replay --help.
     #[arg(long, value_name = "FILE|URL", conflicts_with = "arithmetic")]
     pub(crate) record: Option<String>,
 

@@ -14,8 +14,8 @@ use quotient_e2e::testbed::{Options, TestBed};
 /// command line answers.
 ///
 /// Fills a real control plane on loopback with nodes, Queues and running pods, starts the operator as it is shipped,
-/// watches it at rest and while pods are replaced, and prints a table. Takes some minutes; about 3 GiB of memory with 20,000 pods,
-/// and 10 GiB with 100,000.
+/// watches it at rest and while pods are replaced, and prints a table. Takes some minutes; about 3 GiB of memory with 20,000
+/// pods, and 10 GiB with 100,000.
 #[derive(Debug, Args)]
 pub(super) struct Scale {
     /// How large the clusters are. Nodes are as large as their pods need.

@@ -39,9 +39,9 @@ const OTHERS: [&str; 22] = [
 /// `pod a/p1 cpu=2 memory=1Gi node=n1 started=10 owner=web labels=app:web`, and whatever else a pod may be.
 ///
 /// `terminating` pods have to be gone at 1030 unless it says `terminating=SECONDS`; `forced` ones are terminating
-/// without any grace, and `given=60` is how many seconds they were given then; of `failing` ones the kubelet reports that they crash or cannot start. `cost=-9` is a deletion cost,
-/// `grace=60` how long it may take to end. `gated` ones are pending and wait for room of their queue. `owner=agent daemonset`
-/// is a pod of a DaemonSet.
+/// without any grace, and `given=60` is how many seconds they were given then; of `failing` ones the kubelet reports that they
+/// crash or cannot start. `cost=-9` is a deletion cost, `grace=60` how long it may take to end. `gated` ones are pending and
+/// wait for room of their queue. `owner=agent daemonset` is a pod of a DaemonSet.
 pub(super) fn pod(words: &Words<'_>) -> Pod {
     let (_, name) = words.path();
     let phase = match () {

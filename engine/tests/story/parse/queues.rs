@@ -111,8 +111,8 @@ pub(super) fn put(state: &mut NamespaceState, mut queue: Queue) {
     }
 }
 
-/// `quota a cpu=3 memory=9Gi enforced=cpu:5 granted=cpu:4,memory:9Gi unconfirmed=cpu:6 unstamped drifted foreign`, owned by the Queue `a/a`
-/// unless `owner=a/b` or `ownerless` says otherwise.
+/// `quota a cpu=3 memory=9Gi enforced=cpu:5 granted=cpu:4,memory:9Gi unconfirmed=cpu:6 unstamped drifted foreign`, owned by the
+/// Queue `a/a` unless `owner=a/b` or `ownerless` says otherwise.
 pub(super) fn quota(words: &Words<'_>) -> Quota {
     let hard: Bounds = words
         .requests(&[

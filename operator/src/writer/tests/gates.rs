@@ -45,7 +45,8 @@ async fn the_answer_shows_that_the_gate_is_gone() {
     assert_eq!(removed(false).await, Some(false));
 }
 
-/// The watch may show the deletion of a pod before the answer to the removal of its gate is read. Nothing would remove the pod again.
+/// The watch may show the deletion of a pod before the answer to the removal of its gate is read. Nothing would remove the pod
+/// again.
 #[tokio::test(start_paused = true)]
 async fn the_answer_brings_no_deleted_pod_back() {
     assert_eq!(removed(true).await, None);

@@ -9,8 +9,8 @@ use crate::cluster_state::QuotaFacts;
 use crate::violation::Invariant;
 use crate::write::Write;
 
-/// The promises that a write of a quota by the operator breaks. `capacity` and `held` were capacity and what all might hold, `was` what
-/// this namespace might, `standing` its quota.
+/// The promises that a write of a quota by the operator breaks. `capacity` and `held` were capacity and what all might hold,
+/// `was` what this namespace might, `standing` its quota.
 pub(crate) fn broken(
     judge: &InvariantChecker,
     write: &Write<'_>,

@@ -182,8 +182,8 @@ fn ignores_the_lease(options: &OperatorOptions) -> bool {
 /// When everything but statuses came to rest, where two operators write these in turns.
 ///
 /// Two that lead at the same time, which only one that ignores the Lease can do, may remember different things about demand
-/// that was set aside or of loans, and each restores the statuses at most twice a minute. For half of `limit` no share, quota or pod
-/// may move meanwhile.
+/// that was set aside or of loans, and each restores the statuses at most twice a minute. For half of `limit` no share, quota
+/// or pod may move meanwhile.
 fn in_turns(trace: &Trace, now: Duration, limit: Duration) -> Option<Duration> {
     let is_status = |record: &&Record| {
         record.kind == Kind::Queue && record.subresource == "status" && record.client.starts_with(OPERATOR)
