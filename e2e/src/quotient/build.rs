@@ -46,7 +46,7 @@ impl Programs {
 /// Cargo's command that builds the command line as it is shipped (`.cargo/config.toml`).
 pub const BUILD_COMMAND_LINE: &str = "build-command-line";
 
-/// The commit that stands for the release before: upgrades start from it.
+/// The commit of the tag `v0.0.9`, which was made for upgrades to start from. A clone may lack tags, so it is named by its id.
 const PREVIOUS: &str = "10e7599ca255edf3aaab31997fa3f6898ae040ca";
 
 /// The operator and the chart of the release before.

@@ -22,6 +22,7 @@ mod requeues;
 mod scalings;
 #[cfg(test)]
 pub(crate) mod tests;
+mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -47,6 +48,7 @@ use queue_jobs::RefusedJobs;
 use quotas::Quotas;
 use requeues::Requeuer;
 use scalings::Scalings;
+use turns::in_turns;
 
 /// Carries out plans, one after the other.
 pub struct Writer {
@@ -84,6 +86,8 @@ struct Memory {
     job_statuses: JobStatuses,
     /// When a QueueJob has been finished for long enough.
     next_expiry: Option<Instant>,
+    /// Since when operations on QueueJobs are left for the next cycle.
+    left_since: Option<Instant>,
 }
 
 impl Writer {
@@ -102,6 +106,7 @@ impl Writer {
                 refused_jobs: RefusedJobs::default(),
                 job_statuses: JobStatuses::default(),
                 next_expiry: None,
+                left_since: None,
             },
             requeuer: Requeuer::default(),
             requeues: Vec::new(),
@@ -284,6 +289,7 @@ impl Writer {
             self.memory.scalings.next_retry(),
             self.memory.job_statuses.next_retry(),
             self.memory.next_expiry,
+            self.memory.left_since,
             self.requeuer.next(),
             self.next_proof,
         ];
@@ -310,11 +316,22 @@ impl Memory {
                 self.refused_jobs.retain(plan);
                 let left = context.view.read(|index| next_expiry(plan, index, context.clock.now()));
                 self.next_expiry = left.and_then(|left| Instant::now().checked_add(left));
-                wanted
+                self.left_since = None;
+                self.in_turns(wanted)
             }
-            Class::JobStatus => self.job_statuses.due(plan, self.refused_jobs.reasons(), context),
+            Class::JobStatus => {
+                let wanted = self.job_statuses.due(plan, self.refused_jobs.reasons(), context);
+                self.in_turns(wanted)
+            }
             Class::Recount | Class::Gate | Class::Requeue | Class::Status => wanted,
         }
+    }
+
+    /// As many of the operations on QueueJobs as one cycle carries out. The next cycle goes on with the others.
+    fn in_turns(&mut self, wanted: Vec<Operation>) -> Vec<Operation> {
+        let (taken, is_left) = in_turns(wanted, turns::MOST);
+        self.left_since = self.left_since.or_else(|| is_left.then(Instant::now));
+        taken
     }
 
     /// Takes note of what became of an operation.

@@ -45,12 +45,13 @@ pub(crate) async fn run(
     screen: Screen,
 ) -> Result<Outcome, CommandError> {
     let source = SourceArgs { files: Vec::new(), snapshot: args.snapshot.clone() };
-    let base = source.read_all(connection).await?;
-    let diff = Diff::of(&base, args)?;
+    // The process ends with the answer: to free the objects of 20,000 pods one by one would only delay that.
+    let base: &Snapshot = Box::leak(Box::new(source.read_all(connection).await?));
+    let diff: &Diff = Box::leak(Box::new(Diff::of(base, args)?));
     for warning in &diff.warnings {
         eprintln!("warning: {warning}");
     }
-    print(&text(&diff, args.output, screen)?)?;
+    print(&text(diff, args.output, screen)?)?;
     Ok(Outcome::of(diff.verdicts.iter().any(|verdict| !verdict.is_passed)))
 }
 
