@@ -34,9 +34,9 @@ impl<K: Into<Arc<str>>, V: Into<Arc<str>>> FromIterator<(K, V)> for Labels {
     }
 }
 
-/// A label selector: all of its requirements have to hold. An empty one matches everything.
+/// A label selector: all of its requirements have to hold. An empty one matches everything. Copies share the requirements.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Selector(Vec<Requirement>);
+pub struct Selector(Arc<[Requirement]>);
 
 /// One requirement of a selector.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -23,12 +23,17 @@ macro_rules! name {
             pub fn as_str(&self) -> &str {
                 &self.0
             }
+
+            /// The text, without a copy of it.
+            pub fn shared(&self) -> Arc<str> {
+                Arc::clone(&self.0)
+            }
         }
 
         impl Default for $name {
             /// The empty name, which nothing in a cluster has.
             fn default() -> Self {
-                Self(Arc::from(""))
+                Self(Arc::default())
             }
         }
 

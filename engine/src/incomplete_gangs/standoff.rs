@@ -88,7 +88,7 @@ impl<'a> Standoff<'a> {
         for unmet in queue.unmet.iter_mut().filter(|unmet| waits(unmet.reason)) {
             if let Some(gang) = told.get(&unmet.who) {
                 unmet.reason = Reason::GangIncomplete;
-                unmet.incomplete_gang = Some(gang.clone());
+                unmet.incomplete_gang = Some(Box::new(gang.clone()));
             }
         }
     }

@@ -98,9 +98,9 @@ pub struct Unmet {
     /// What stands in the way.
     pub reason: Reason,
     /// How far Quotient lowered the workload for other pods of the queue, if it did.
-    pub lowered: Option<Lowered>,
+    pub lowered: Option<Box<Lowered>>,
     /// The gang that they complete and the one that uses the room for it, if that is what stands in the way.
-    pub incomplete_gang: Option<IncompleteGang>,
+    pub incomplete_gang: Option<Box<IncompleteGang>>,
     /// Why the API server refuses them, if it does.
     pub rejection: Option<Rejection>,
     /// The rest of what each of them requests.

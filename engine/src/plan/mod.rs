@@ -28,7 +28,7 @@ pub use eviction::{Eviction, Lowered, PassedOver, PodId, Preemptor, Stage, Unmet
 pub use gate_removal::GateRemoval;
 pub use incomplete_gang::{GangPart, INCOMPLETE_SECONDS, IncompleteGang, Resolution};
 pub use planner::Planner;
-pub use queue_job_plan::{QueueJobName, QueueJobPhase, QueueJobPlan, SlotReason};
+pub use queue_job_plan::{JobAmounts, QueueJobName, QueueJobPhase, QueueJobPlan, SlotReason};
 pub use queue_plan::{PodCounts, QueuePlan, QuotaWrite};
 pub use reach::{Pause, Reach, Withheld};
 pub use scaling::Scaling;

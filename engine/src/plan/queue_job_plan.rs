@@ -24,7 +24,7 @@ impl std::fmt::Display for QueueJobName {
 }
 
 /// Where a QueueJob stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum QueueJobPhase {
     /// It has no slots and waits for them.
     #[default]
@@ -86,7 +86,7 @@ impl SlotReason {
 }
 
 /// The numbers of one QueueJob after this decision.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct QueueJobPlan {
     /// Its id.
     pub uid: QueueJobUid,
@@ -112,12 +112,8 @@ pub struct QueueJobPlan {
     pub suspend: bool,
     /// Whether it has fewer slots than its Jobs have now.
     pub loses: bool,
-    /// What its slots request: its part of the queue's share.
-    pub deserved: Amounts,
-    /// What the pods request that its Jobs may run now.
-    pub allocated: Amounts,
-    /// What its pods request, pending and terminating ones included.
-    pub used: Amounts,
+    /// What it gets. Those that get nothing share one: a tenant may have 100,000 of them.
+    pub amounts: Arc<JobAmounts>,
     /// Its pods.
     pub pods: PodCounts,
     /// How many have succeeded.
@@ -132,12 +128,25 @@ pub struct QueueJobPlan {
     pub retry_at: Option<Timestamp>,
 }
 
-impl QueueJobPlan {
+/// The amounts of one QueueJob.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct JobAmounts {
+    /// What its slots request: its part of the queue's share.
+    pub deserved: Amounts,
+    /// What the pods request that its Jobs may run now.
+    pub allocated: Amounts,
+    /// What its pods request, pending and terminating ones included.
+    pub used: Amounts,
+}
+
+impl JobAmounts {
     /// Promised and not brought yet, because pods that hold it are on their way out.
     pub fn preempting(&self) -> Amounts {
         self.deserved.less(&self.allocated)
     }
+}
 
+impl QueueJobPlan {
     /// Whether slots are given or taken.
     pub fn moves(&self) -> bool {
         self.total() != self.had

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::{Plan, PodCounts, QueueJobName, QueueJobPhase, QueueJobPlan, Reach, SlotReason};
+use super::{JobAmounts, Plan, PodCounts, QueueJobName, QueueJobPhase, QueueJobPlan, Reach, SlotReason};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::cluster::Cluster;
 use crate::demand::{Ask, earliest};
@@ -44,7 +44,8 @@ pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Pl
         let takes = plan.held.is_none() && reach.is_none_or(Reach::evicts);
         let nothing = FxHashSet::default();
         let pods_of_tasks = pods_of_tasks(state, &going, if takes { &yielded.pods } else { &nothing });
-        let place = Place { namespace, state, now: snapshot.now, pods_of_tasks, takes };
+        let no_amounts = Arc::default();
+        let place = Place { namespace, state, now: snapshot.now, pods_of_tasks, takes, nothing: no_amounts };
         let jobs = match leaf {
             Some(leaf) => {
                 let allocated =
@@ -138,6 +139,8 @@ struct Place<'a> {
     pods_of_tasks: KeyedMap<&'a OwnerUid, TaskPods>,
     /// Whether slots may be taken at all.
     takes: bool,
+    /// The amounts of those that get nothing.
+    nothing: Arc<JobAmounts>,
 }
 
 impl Place<'_> {
@@ -213,7 +216,7 @@ impl Place<'_> {
             asking.iter().map(|job| self.claim(job, |task| self.most(job, task))).collect();
         let slots = slots::divide(&input.room, &claims, &input.competing, &plan.capacity, &plan.resources);
         let allocations: Vec<slots::JobAllocation> =
-            asking.iter().zip(&slots).map(|(job, slots)| self.phase(job, slots)).collect();
+            asking.iter().zip(&slots).map(|(job, slots)| self.allocation(job, slots)).collect();
         let now = slots::bring(&claims, &allocations, &input.free, &plan.resources);
 
         let mut given = slots.into_iter().zip(now);
@@ -224,11 +227,6 @@ impl Place<'_> {
                 let kept = kept(job, job.invalid.is_none() || job.suspended || job.ended.is_some());
                 (GangSlots { fits: false, tasks: kept.clone() }, kept)
             });
-            let unfit = if claim_fits(self.claim(job, QueueTask::left), input, plan) {
-                SlotReason::WaitingForRoom
-            } else {
-                SlotReason::GangAboveShare
-            };
             if late {
                 (decided.start_failures, decided.retry_at) = self.rest(job);
             }
@@ -236,7 +234,8 @@ impl Place<'_> {
                 Some(until) if self.now < until => SlotReason::StartTimeout,
                 _ if now.iter().any(|count| *count > 0) => SlotReason::Admitted,
                 _ if slots.total() > 0 => SlotReason::WaitingForQuota,
-                _ => unfit,
+                _ if claim_fits(self.claim(job, QueueTask::left), input, plan) => SlotReason::WaitingForRoom,
+                _ => SlotReason::GangAboveShare,
             };
             self.settle(job, &mut decided, slots, now, plan);
             decided
@@ -329,7 +328,7 @@ impl Place<'_> {
         }
     }
 
-    fn phase(&self, job: &QueueJob, slots: &GangSlots) -> slots::JobAllocation {
+    fn allocation(&self, job: &QueueJob, slots: &GangSlots) -> slots::JobAllocation {
         let is_losing = job.tasks.iter().any(|task| self.task_pods(task).going > 0);
         let parallelism: Vec<u32> = job.tasks.iter().map(|task| task.parallelism).collect();
         let most =
@@ -344,7 +343,7 @@ impl Place<'_> {
 
     /// What can be counted, whatever is decided.
     fn count(&self, job: &QueueJob) -> QueueJobPlan {
-        let (mut pods, mut used) = (PodCounts::default(), Amounts::new());
+        let mut pods = PodCounts::default();
         for task in &job.tasks {
             let task_pods = self.task_pods(task);
             let terminating = task_pods.leaving.saturating_sub(task_pods.going);
@@ -352,14 +351,13 @@ impl Place<'_> {
             pods.running = pods.running.saturating_add(task_pods.started).saturating_add(task_pods.going);
             pods.pending = pods.pending.saturating_add(task_pods.staying.saturating_sub(task_pods.started));
             pods.terminating = pods.terminating.saturating_add(terminating);
-            used.add_all(&task.shape.requests.times(task_pods.staying.saturating_add(task_pods.leaving)));
         }
         let ready = self.is_ready(job);
         QueueJobPlan {
             uid: job.uid.clone(),
             problem: job.invalid.clone(),
             min_available: job.min_available,
-            used,
+            amounts: Arc::clone(&self.nothing),
             pods,
             succeeded: job.succeeded(),
             failed: job.failed(),
@@ -382,16 +380,25 @@ impl Place<'_> {
         let governed = |amounts: &Amounts| -> Amounts {
             plan.resources.iter().map(|resource| (resource.clone(), amounts.get(resource))).collect()
         };
-        let requested = |counts: &[u32]| {
+        let requested = |counts: &mut dyn Iterator<Item = u32>| {
             let mut all = Amounts::new();
             for (task, count) in job.tasks.iter().zip(counts) {
-                all.add_all(&task.shape.requests.times(*count));
+                all.add_all(&task.shape.requests.times(count));
             }
             governed(&all)
         };
-        decided.used = governed(&decided.used);
-        decided.deserved = requested(&slots.tasks);
-        decided.allocated = requested(&now);
+        let pods = |task| {
+            let task_pods = self.task_pods(task);
+            task_pods.staying.saturating_add(task_pods.leaving)
+        };
+        let amounts = JobAmounts {
+            deserved: requested(&mut slots.tasks.iter().copied()),
+            allocated: requested(&mut now.iter().copied()),
+            used: requested(&mut job.tasks.iter().map(pods)),
+        };
+        if amounts != *self.nothing {
+            decided.amounts = Arc::new(amounts);
+        }
         decided.had =
             job.tasks.iter().map(|task| task.parallelism.min(task.left())).fold(0, u32::saturating_add);
         decided.loses = slots.total() < decided.had && job.ended.is_none() && !job.suspended;

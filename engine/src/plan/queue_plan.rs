@@ -64,7 +64,7 @@ pub struct QueuePlan {
 }
 
 /// How many pods a queue has in each state; finished ones do not count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PodCounts {
     /// Started and not on their way out.
     pub running: u32,

@@ -84,7 +84,7 @@ impl Obstacles<'_, '_> {
                 found.unmet.push(Unmet {
                     controller: owner.controller.clone(),
                     rejection: rejection.clone().filter(|_| reason == Reason::PodsRejected),
-                    lowered: Lowered::of(owner),
+                    lowered: Lowered::of(owner).map(Box::new),
                     ..Unmet::new(Preemptor::of(owner), pods, &owner.shape, reason)
                 });
             }
@@ -167,7 +167,7 @@ impl Obstacles<'_, '_> {
             }
             unmet.push(Unmet {
                 controller: owner.and_then(|owner| owner.controller.clone()),
-                lowered: owner.and_then(|owner| Lowered::of(owner)),
+                lowered: owner.and_then(|owner| Lowered::of(owner).map(Box::new)),
                 ..Unmet::new(Preemptor::of_pod(pod, owner.copied()), 1, &pod.shape, reason)
             });
         }

@@ -1,9 +1,9 @@
 //! Raising levels: the divisor rule that every share and every grant is handed out by.
 //!
-//! Think of claims as claimants, each as wide as its weight and partly full. Water goes to the lowest level
-//! first. Handing out one quantum at a time to the lowest level *after* receiving it is the divisor rule; it is
-//! monotone (more capacity lowers no share), which rounding by largest remainder is not: weights 6, 6, 2 share
-//! 10 as 5/4/1 and 11 as 5/5/1, where largest remainders would say 4/4/2 and then 5/5/1.
+//! A claimant is as wide as its weight and filled up to its level. The lowest level is filled first. Handing out one quantum
+//! at a time to the claimant that would have the lowest level with it is the divisor rule. It is monotone: more capacity
+//! lowers no share. Rounding by largest remainder is not: weights 6, 6, 2 share 10 as 5/4/1 and 11 as 5/5/1, where largest
+//! remainders would say 4/4/2 and then 5/5/1.
 //!
 //! Amounts need not be whole quanta. The last quantum of a claimant is as small as what still fits, though its turn comes
 //! as if it were whole, and the last one of all is what is left: a claimant that asks for more never gets less, and not a unit
@@ -95,7 +95,7 @@ fn beyond(amount: i128, quantum: i128) -> i128 {
 }
 
 impl NormalizedShare {
-    /// How many whole units stand in a claimant of this width whose level is here.
+    /// How many whole units a claimant of this width holds at this level.
     pub(super) fn units_of(self, width: i128) -> i128 {
         let quickly = || small(self.units)?.checked_mul(small(width)?)?.checked_div(small(self.weight)?);
         quickly().map_or_else(

@@ -104,7 +104,7 @@ impl NamespaceEntry {
 
     /// The names of the owners of this kind, in order.
     pub(crate) fn owner_names(&self, kind: OwnerKind) -> impl Iterator<Item = &Arc<str>> {
-        self.state.owners.iter().filter(move |owner| owner.kind == kind).map(|owner| &owner.name)
+        self.owner_names_with(kind, "")
     }
 
     /// Those of them that begin with `prefix`.

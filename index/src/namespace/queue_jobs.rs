@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quotient_engine::snapshot::QueueJob;
 
-use super::NamespaceEntry;
+use super::{NamespaceEntry, make_room};
 
 impl NamespaceEntry {
     /// Shows snapshots this QueueJob under its name, or none. Says whether a decision depends on the difference.
@@ -22,7 +22,11 @@ impl NamespaceEntry {
             (Ok(at), None) => {
                 Arc::make_mut(&mut self.state).queue_jobs.remove(at);
             }
-            (Err(at), Some(job)) => Arc::make_mut(&mut self.state).queue_jobs.insert(at, job),
+            (Err(at), Some(job)) => {
+                let jobs = &mut Arc::make_mut(&mut self.state).queue_jobs;
+                make_room(jobs);
+                jobs.insert(at, job);
+            }
             (Err(_), None) => return false,
         }
         true

@@ -199,7 +199,7 @@ fn grace_seconds(spec: Option<&PodSpec>) -> u16 {
 
 impl Index {
     /// Whether this life of the pod is kept. Only then the answer to a write of it may be applied, as with
-    /// [`holds_setter`](Self::holds_setter).
+    /// [`holds_scale_target`](Self::holds_scale_target).
     pub fn holds_pod(&self, pod: &PodId) -> bool {
         let kept = self.namespaces.get(&pod.namespace).and_then(|entry| entry.pod(&pod.name));
         kept.is_some_and(|(kept, _)| kept.uid == pod.uid)

@@ -24,10 +24,12 @@ const KUEUE_LABELS: &str = "kueue.x-k8s.io/";
 
 impl Index {
     /// What is kept of `written`, which is called `uid`.
-    pub(super) fn decode_queue_job(&mut self, written: &Written, uid: &str) -> QueueJobEntry {
+    pub(super) fn decode_queue_job(&mut self, written: &Written, uid: Arc<str>) -> QueueJobEntry {
         let spec = &written.spec;
-        let mut entry = undecodable(&written.metadata, uid, None, None);
-        let mut observed = Vec::new();
+        let mut entry = undecodable(&written.metadata, QueueJobUid::new(uid), None);
+        // Most have one task, and a vector that grows begins with four.
+        let mut observed = Vec::with_capacity(spec.tasks.len());
+        entry.job.tasks.reserve_exact(spec.tasks.len());
         for task in &spec.tasks {
             let (shape, asked) = match task.template.read() {
                 Ok(template) => {
@@ -43,11 +45,12 @@ impl Index {
                 }
             };
             entry.asked.get_or_insert(asked);
-            entry.job.tasks.push(read_task(task, shape));
+            let name = self.texts.get(task.name.as_str());
+            entry.job.tasks.push(read_task(task, Arc::clone(&name), shape));
             observed.push(ObservedTask {
-                name: task.name.as_str().into(),
+                name,
                 replicas: count(task.replicas()),
-                template: task_hash(spec, task),
+                template: self.texts.get(task_hash(spec, task)),
                 job: None,
             });
         }
@@ -61,13 +64,10 @@ impl Index {
         entry.job.min_available = count(spec.floor());
         entry.job.suspended = spec.suspend;
         entry.job.start_timeout_seconds = count(spec.start_timeout_seconds);
-        entry.observed = Arc::new(ObservedQueueJob {
-            ttl_seconds_after_finished: spec.ttl_seconds_after_finished,
-            status: written.status.clone(),
-            tasks: observed,
-            ..(*entry.observed).clone()
-        });
+        entry.observed.ttl_seconds_after_finished = spec.ttl_seconds_after_finished;
+        entry.observed.tasks = observed;
         if let Some(status) = &written.status {
+            entry.observed.keep_status(status, &mut self.texts);
             entry.job.remembered = remembered(status);
             entry.job.ended = ended(status);
         }
@@ -98,37 +98,33 @@ fn kueue_label(written: &Written) -> Option<String> {
     own.chain(of_templates).find(|label| label.starts_with(KUEUE_LABELS)).cloned()
 }
 
-/// A QueueJob of which nothing but the metadata could be read, and why; and the status, if that could.
-pub(super) fn undecodable(
-    metadata: &ObjectMeta,
-    uid: &str,
-    problem: Option<&str>,
-    status: Option<&QueueJobStatus>,
-) -> QueueJobEntry {
+/// A QueueJob of which nothing but the metadata is read, and why if no more could be.
+pub(super) fn undecodable(metadata: &ObjectMeta, uid: QueueJobUid, problem: Option<&str>) -> QueueJobEntry {
     QueueJobEntry {
         job: QueueJob {
-            uid: QueueJobUid::from(uid),
+            uid: uid.clone(),
             name: metadata.name.as_deref().unwrap_or_default().into(),
             created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
             invalid: problem.map(Into::into),
             ..QueueJob::default()
         },
         asked: None,
-        observed: Arc::new(ObservedQueueJob {
-            uid: QueueJobUid::from(uid),
+        observed: ObservedQueueJob {
+            uid,
             resource_version: ResourceVersion::of(metadata),
             generation: metadata.generation,
             deleting: metadata.deletion_timestamp.is_some(),
             ttl_seconds_after_finished: None,
-            status: status.cloned(),
+            status: None,
+            ended: None,
             tasks: Vec::new(),
-        }),
+        },
     }
 }
 
-fn read_task(task: &Task, shape: Arc<Shape>) -> QueueTask {
+fn read_task(task: &Task, name: Arc<str>, shape: Arc<Shape>) -> QueueTask {
     QueueTask {
-        name: task.name.as_str().into(),
+        name,
         replicas: count(task.replicas()),
         min_available: count(task.min_available()),
         shape,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quotient_crds::QueueJob as Written;
-use quotient_engine::names::Namespace;
+use quotient_engine::names::{Namespace, QueueJobUid};
 
 use super::decode::undecodable;
 use super::show::QueueJobEntry;
@@ -31,15 +31,18 @@ impl Kind for Written {
     }
 
     fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {
-        let decoded = index.decode_queue_job(object, &meta.uid);
+        let decoded = index.decode_queue_job(object, meta.uid);
         index.put_queue_job(&key, decoded)
     }
 
     fn put_undecodable(index: &mut Index, key: Key, meta: Meta, object: &Undecodable) -> bool {
         let problem =
             format!("the QueueJob cannot be read: {}; correct the field and apply it again", object.error);
-        let status = object.status();
-        index.put_queue_job(&key, undecodable(&object.metadata, &meta.uid, Some(&problem), status.as_ref()))
+        let mut entry = undecodable(&object.metadata, QueueJobUid::new(meta.uid), Some(&problem));
+        if let Some(status) = object.status() {
+            entry.observed.keep_status(&status, &mut index.texts);
+        }
+        index.put_queue_job(&key, entry)
     }
 
     fn remove(index: &mut Index, (namespace, name): &Key) -> bool {

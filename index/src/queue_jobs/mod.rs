@@ -15,5 +15,5 @@ pub(crate) use show::QueueJobEntry;
 pub(crate) use task_job::{TaskJob, task_job};
 
 pub use job_body::job_body;
-pub use observed::{JobEnd, ObservedQueueJob, ObservedTask, ObservedTaskJob};
+pub use observed::{JobEnd, ObservedQueueJob, ObservedTask, ObservedTaskJob, StoredStatus};
 pub use task_job::{job_name, task_hash};

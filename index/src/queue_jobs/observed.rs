@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use quotient_crds::QueueJobStatus;
+use quotient_crds::{QueueJobCondition, QueueJobStatus};
 use quotient_engine::names::QueueJobUid;
+use quotient_engine::time::Timestamp;
 
+use crate::interned::Interned;
 use crate::resource_version::{Age, ResourceVersion};
+use crate::time::timestamp;
 
 /// A QueueJob as it was seen last: what the operator needs to keep its Jobs and to write its status only when that changes.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,10 +24,17 @@ pub struct ObservedQueueJob {
     /// How long it is kept once it has come to an end.
     pub ttl_seconds_after_finished: Option<i32>,
     /// Its status as it stands, none if it never had one or cannot be decoded.
-    pub status: Option<QueueJobStatus>,
+    pub status: Option<StoredStatus>,
+    /// Since when its status says that it has ended.
+    pub ended: Option<Timestamp>,
     /// Its tasks, in the order of its spec.
     pub tasks: Vec<ObservedTask>,
 }
+
+/// The status of a QueueJob as JSON. Equal ones are kept once: those of a crowd that waits for the same room differ in little
+/// more than their times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredStatus(Arc<str>);
 
 /// One task of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,7 +69,7 @@ pub struct ObservedTaskJob {
 }
 
 /// How a Job ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum JobEnd {
     /// All its pods have succeeded.
     Complete,
@@ -67,7 +77,27 @@ pub enum JobEnd {
     Failed(Arc<str>, Arc<str>),
 }
 
+impl StoredStatus {
+    fn of(status: &QueueJobStatus, texts: &mut Interned<str>) -> Option<Self> {
+        serde_json::to_string(status).ok().map(|text| Self(texts.get(text)))
+    }
+
+    /// What it says.
+    pub fn read(&self) -> QueueJobStatus {
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+}
+
 impl ObservedQueueJob {
+    /// Keeps `status`, as text among the `texts`.
+    pub(crate) fn keep_status(&mut self, status: &QueueJobStatus, texts: &mut Interned<str>) {
+        let holds =
+            |condition: QueueJobCondition| status.condition(condition).filter(|found| found.status == "True");
+        let end = holds(QueueJobCondition::Complete).or_else(|| holds(QueueJobCondition::Failed));
+        self.ended = end.map(|end| timestamp(&end.last_transition_time));
+        self.status = StoredStatus::of(status, texts);
+    }
+
     pub(crate) fn age(&self) -> Age {
         self.resource_version.as_ref().map(ResourceVersion::age).unwrap_or_default()
     }

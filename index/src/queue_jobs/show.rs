@@ -20,12 +20,13 @@ pub(crate) struct QueueJobEntry {
     /// How its pods ask for a priority.
     pub(crate) asked: Option<AskedPriority>,
     /// What the operator needs to know of it; its tasks' Jobs are left open.
-    pub(crate) observed: Arc<ObservedQueueJob>,
+    pub(crate) observed: ObservedQueueJob,
 }
 
 impl Index {
     /// Shows the QueueJob `name` as it and its Jobs were seen last. Says whether a decision depends on the difference.
     pub(super) fn show_queue_job(&mut self, namespace: &Namespace, name: &str) -> bool {
+        let [api_version, kind] = [API_VERSION, OwnerKind::QueueJob.name()].map(|text| self.texts.get(text));
         let Self { namespaces, priority_classes, .. } = self;
         let Some(entry) = namespaces.get_mut(namespace) else { return false };
         let prefix = format!("{name}/");
@@ -40,10 +41,10 @@ impl Index {
                 let found = entry.task_jobs.get(&*job_name(name, task));
                 found.filter(|found| *found.controller == *kept.job.uid.as_str())
             });
-            (job, asked, Arc::clone(&kept.observed))
+            (job, asked)
         });
-        if let Some((job, asked, _)) = &shown {
-            for owner in owners(job, namespace) {
+        if let Some((job, asked)) = &shown {
+            for owner in owners(job, namespace, [api_version, kind]) {
                 stale.retain(|known| *known != owner.name);
                 let note = OwnerNote::of_queue_job(asked.clone(), &owner);
                 changed |= entry.put_owner(owner, note);
@@ -52,7 +53,7 @@ impl Index {
         for name in stale {
             changed |= entry.remove_owner(OwnerKind::QueueJob, &name);
         }
-        changed |= entry.show_queue_job(name, shown.map(|(job, ..)| job));
+        changed |= entry.show_queue_job(name, shown.map(|(job, _)| job));
         self.drop_if_empty(namespace);
         changed
     }
@@ -73,7 +74,7 @@ impl Index {
     pub fn observed_queue_job(&self, namespace: &Namespace, name: &str) -> Option<ObservedQueueJob> {
         let entry = self.namespaces.get(namespace)?;
         let kept = entry.queue_jobs.get(name)?;
-        let mut observed = (*kept.observed).clone();
+        let mut observed = kept.observed.clone();
         for task in &mut observed.tasks {
             let found = entry.task_jobs.get(&*job_name(name, &task.name));
             let ours = found.filter(|found| *found.controller == *kept.job.uid.as_str());
@@ -105,14 +106,14 @@ fn fill_in<'j>(job: &mut QueueJob, found: impl Fn(&str) -> Option<&'j TaskJob>) 
 }
 
 /// An owner for each of the QueueJob's tasks that may still want pods.
-fn owners(job: &QueueJob, namespace: &Namespace) -> Vec<Owner> {
+fn owners(job: &QueueJob, namespace: &Namespace, [api_version, kind]: [Arc<str>; 2]) -> Vec<Owner> {
     let lasts = job.ended.is_none() && job.invalid.is_none();
     let tasks = job.tasks.iter().filter(|task| lasts && task.left() > 0);
     let controller = Arc::new(Workload {
-        api_version: API_VERSION.into(),
-        kind: OwnerKind::QueueJob.name().into(),
+        api_version,
+        kind,
         name: Arc::clone(&job.name),
-        uid: OwnerUid::from(job.uid.as_str()),
+        uid: OwnerUid::new(job.uid.shared()),
     });
     tasks
         .map(|task| {

@@ -19,9 +19,9 @@ use quotient_engine::snapshot::{OwnerKind, ScaleTarget, ScaleTargetKind};
 use crate::index::Index;
 
 impl Index {
-    /// Whether this life of the object is kept. Only then the answer to a write of it may be applied: of others it is not known
-    /// remembers here whether they were deleted since.
-    pub fn holds_setter(&self, namespace: &Namespace, scale_target: &ScaleTarget) -> bool {
+    /// Whether this life of the object is kept. The answer to a write is applied only then, because deletions of other lives
+    /// are not remembered.
+    pub fn holds_scale_target(&self, namespace: &Namespace, scale_target: &ScaleTarget) -> bool {
         let Some(entry) = self.namespaces.get(namespace) else { return false };
         let owner = |kind| {
             entry.owner(kind, &scale_target.name).is_some_and(|(owner, _)| owner.uid == scale_target.uid)

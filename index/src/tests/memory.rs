@@ -2,9 +2,10 @@
 
 use std::mem::size_of;
 
-use quotient_engine::snapshot::{Owner, Pod};
+use quotient_engine::snapshot::{Owner, Pod, QueueJob, QueueTask};
 
 use crate::namespace::OwnerNote;
+use crate::queue_jobs::{ObservedTask, QueueJobEntry};
 use crate::resource_version::Age;
 
 /// What an allocation of a reference-counted text takes: two counts, the text, and what glibc's malloc adds
@@ -31,4 +32,14 @@ fn an_owner_takes_less_than_410_bytes() {
     let entry = size_of::<Owner>() + size_of::<OwnerNote>();
     let total = entry + allocated(uid) + allocated(name);
     assert!(total < 410, "{total} bytes, {entry} of them in the entry");
+}
+
+/// A tenant may have 100,000 of them. What its owner takes is counted above, and what its status says is shared.
+#[test]
+fn a_queue_job_takes_less_than_1000_bytes() {
+    let entry = size_of::<QueueJobEntry>() + size_of::<QueueJob>();
+    let tasks = size_of::<ObservedTask>() + 2 * size_of::<QueueTask>();
+    let texts = allocated("0b5ce7a2-7e3c-4c1c-9a35-5c2ac0c0ffee") + allocated("train-the-model-of-tuesday");
+    let total = entry + tasks + texts;
+    assert!(total < 1000, "{total} bytes, {entry} of them in the entries");
 }

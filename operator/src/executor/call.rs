@@ -176,7 +176,9 @@ impl Call {
             }
             // Only of objects that are kept it is known here whether they were deleted since.
             Purpose::Size(scaling) => {
-                view.update(|index| index.holds_setter(namespace, &scaling.scale_target) && keep(index));
+                view.update(|index| {
+                    index.holds_scale_target(namespace, &scaling.scale_target) && keep(index)
+                });
             }
             Purpose::Gate(pod) => view.update(|index| index.holds_pod(pod) && keep(index)),
             // No decision depends on a status, so it wakes no loop. An object that cannot be decoded gets one, too: it says so.

@@ -72,7 +72,7 @@ impl Kind {
     }
 
     /// The kind of what states a size.
-    pub(crate) const fn of_setter(kind: ScaleTargetKind) -> Self {
+    pub(crate) const fn of_scale_target(kind: ScaleTargetKind) -> Self {
         match kind {
             ScaleTargetKind::Deployment => Self::Deployment,
             ScaleTargetKind::ReplicaSet => Self::ReplicaSet,

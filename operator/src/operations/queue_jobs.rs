@@ -3,12 +3,14 @@
 //! A Job is created, gets another number of pods that may run, or is deleted because its template was edited. A QueueJob that
 //! is finished is deleted in time. Nothing is remembered, so another leader goes on.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 use kube::api::PropagationPolicy;
-use quotient_crds::{QueueJob, QueueJobCondition};
+use quotient_crds::QueueJob;
+use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Plan, QueueJobName, QueueJobPhase, QueueJobPlan, SlotReason};
 use quotient_index::Index;
 use quotient_index::queue_jobs::{
@@ -19,7 +21,11 @@ use serde_json::{Value, json};
 use super::Observed;
 use crate::executor::{Kind, Life, Mismatch, Object, Operation, Prepare, Prepared, Purpose, Request, decode};
 
-/// What is to be done for every QueueJob of `plan`.
+/// How many operations on QueueJobs one cycle carries out: less than a second of work for the API server. A tenant may submit
+/// 100,000 QueueJobs, and the next plan of all other queues waits for the end of the cycle.
+pub(crate) const MOST_PER_CYCLE: usize = 200;
+
+/// What is to be done for every QueueJob of `plan`, in the order in which namespaces take turns.
 pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
     let mut all = Vec::new();
     for (name, decided, seen) in decided(plan, observed.index) {
@@ -39,8 +45,24 @@ fn decided<'a>(
     plan: &'a Plan,
     index: &Index,
 ) -> impl Iterator<Item = (&'a QueueJobName, &'a QueueJobPlan, ObservedQueueJob)> {
-    let all = plan.queue_jobs.iter().filter(|(_, decided)| !decided.withheld);
+    let all = in_turns(&plan.queue_jobs).filter(|(_, decided)| !decided.withheld);
     all.filter_map(|(name, decided)| Some((name, decided, seen(index, name, decided)?)))
+}
+
+/// The QueueJobs of a plan in the order in which namespaces take turns: the first of every namespace, then the second of each,
+/// and so on.
+pub(crate) fn in_turns(
+    all: &BTreeMap<QueueJobName, QueueJobPlan>,
+) -> impl Iterator<Item = (&QueueJobName, &QueueJobPlan)> {
+    let mut turn: (Option<&Namespace>, usize) = (None, 0);
+    let with_turns = all.iter().map(|(name, decided)| {
+        let next = if turn.0 == Some(&name.namespace) { turn.1.saturating_add(1) } else { 0 };
+        turn = (Some(&name.namespace), next);
+        (next, name, decided)
+    });
+    let mut with_turns: Vec<_> = with_turns.collect();
+    with_turns.sort_by_key(|(turn, ..)| *turn);
+    with_turns.into_iter().map(|(_, name, decided)| (name, decided))
 }
 
 /// What is seen of a QueueJob that is still the one that was decided on, and is to stay.
@@ -186,14 +208,8 @@ fn actions(
 
 /// How long it is still kept, if it is not kept for good. Known once its status says since when it has been finished.
 fn time_left(observed: &ObservedQueueJob, now: Timestamp) -> Option<Duration> {
-    let kept = observed.ttl_seconds_after_finished?;
-    let status = observed.status.as_ref()?;
-    let ends = [QueueJobCondition::Complete, QueueJobCondition::Failed];
-    let mut ends =
-        ends.into_iter().filter_map(|end| status.condition(end)).filter(|end| end.status == "True");
-    let since = ends.next()?.last_transition_time.0;
-    let until = since.as_second().saturating_add(kept.into());
-    let left = until.saturating_mul(1000).saturating_sub(now.as_millisecond());
+    let until = observed.ended?.plus_seconds(observed.ttl_seconds_after_finished?.into());
+    let left = until.millis().saturating_sub(now.as_millisecond());
     Some(Duration::from_millis(u64::try_from(left).unwrap_or_default()))
 }
 
@@ -219,8 +235,6 @@ fn change(task: &ObservedTask, job: &ObservedTaskJob, suspend: bool, parallelism
 mod tests {
     use super::*;
 
-    use quotient_crds::{QueueJobStatus, stored_time};
-
     fn observed(job: Option<ObservedTaskJob>) -> ObservedQueueJob {
         let task = ObservedTask { name: "w".into(), replicas: 4, template: "t".into(), job };
         ObservedQueueJob {
@@ -230,6 +244,7 @@ mod tests {
             deleting: false,
             ttl_seconds_after_finished: Some(60),
             status: None,
+            ended: None,
             tasks: vec![task],
         }
     }
@@ -262,6 +277,16 @@ mod tests {
             Action::Expire => "expire".to_owned(),
         });
         told.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn a_namespace_with_many_lets_the_others_in_between() {
+        let name =
+            |(namespace, name): (&str, &str)| QueueJobName { namespace: namespace.into(), name: name.into() };
+        let all = [("a", "1"), ("a", "2"), ("a", "3"), ("b", "1"), ("b", "2"), ("c", "1")].map(name);
+        let all = all.into_iter().map(|name| (name, QueueJobPlan::default())).collect();
+        let told: Vec<String> = in_turns(&all).map(|(name, _)| name.to_string()).collect();
+        assert_eq!(told.join(" "), "a/1 b/1 c/1 a/2 b/2 a/3");
     }
 
     #[test]
@@ -307,12 +332,7 @@ mod tests {
     #[test]
     fn what_is_finished_is_deleted_in_time() {
         let mut finished = observed(Some(job()));
-        let now = Timestamp::from_second(1_000).unwrap();
-        let condition = serde_json::json!({"type": "Complete", "status": "True", "reason": "x", "message": "",
-            "lastTransitionTime": stored_time(now)});
-        finished.status = Some(
-            serde_json::from_value::<QueueJobStatus>(serde_json::json!({"conditions": [condition]})).unwrap(),
-        );
+        finished.ended = Some(quotient_engine::time::Timestamp::from_seconds(1_000));
         let decided = plan(QueueJobPhase::Complete, 0);
         let (_, later) = actions(&decided, &finished, Timestamp::from_second(1_010).unwrap());
         assert_eq!(later, Some(Duration::from_secs(50)));

@@ -314,7 +314,7 @@ mod tests {
             uid: OwnerUid::new("u-web"),
         };
         let lowered = Lowered { scale_target, from: 5, to: 3, left_alone: None };
-        let unmet = Unmet { lowered: Some(lowered.clone()), ..web(2, Reason::GaveWay) };
+        let unmet = Unmet { lowered: Some(Box::new(lowered.clone())), ..web(2, Reason::GaveWay) };
         let told = "Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the \
                     room; in mode Full Quotient restores the size when the queue and a node have room";
         assert_eq!(message(&Namespace::from("a"), &QueuePlan::default(), &unmet), told);
@@ -328,7 +328,7 @@ mod tests {
             )
         );
         let kept = Lowered { left_alone: Some(Reason::OptedOut), ..lowered };
-        let unmet = Unmet { lowered: Some(kept), ..web(2, Reason::GaveWay) };
+        let unmet = Unmet { lowered: Some(Box::new(kept)), ..web(2, Reason::GaveWay) };
         assert!(
             message(&Namespace::from("a"), &QueuePlan::default(), &unmet)
                 .ends_with("; Quotient leaves the size alone now (OptedOut)")

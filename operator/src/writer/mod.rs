@@ -48,7 +48,7 @@ use queue_jobs::RefusedJobs;
 use quotas::Quotas;
 use requeues::Requeuer;
 use scalings::Scalings;
-use turns::in_turns;
+use turns::bounded;
 
 /// Carries out plans, one after the other.
 pub struct Writer {
@@ -316,22 +316,13 @@ impl Memory {
                 self.refused_jobs.retain(plan);
                 let left = context.view.read(|index| next_expiry(plan, index, context.clock.now()));
                 self.next_expiry = left.and_then(|left| Instant::now().checked_add(left));
-                self.left_since = None;
-                self.in_turns(wanted)
+                let (taken, is_left) = bounded(wanted, executor);
+                self.left_since = is_left.then(Instant::now);
+                taken
             }
-            Class::JobStatus => {
-                let wanted = self.job_statuses.due(plan, self.refused_jobs.reasons(), context);
-                self.in_turns(wanted)
-            }
+            Class::JobStatus => self.job_statuses.due(plan, self.refused_jobs.reasons(), context),
             Class::Recount | Class::Gate | Class::Requeue | Class::Status => wanted,
         }
-    }
-
-    /// As many of the operations on QueueJobs as one cycle carries out. The next cycle goes on with the others.
-    fn in_turns(&mut self, wanted: Vec<Operation>) -> Vec<Operation> {
-        let (taken, is_left) = in_turns(wanted, turns::MOST);
-        self.left_since = self.left_since.or_else(|| is_left.then(Instant::now));
-        taken
     }
 
     /// Takes note of what became of an operation.

@@ -72,7 +72,7 @@ enum YieldsTo {
 
 /// The owner that waits for pods of its own queue, if that is what `unmet` says.
 fn promise(unmet: &Unmet) -> Option<((OwnerKind, Arc<str>), YieldsTo)> {
-    let to = match (&unmet.incomplete_gang, unmet.reason) {
+    let to = match (unmet.incomplete_gang.as_deref(), unmet.reason) {
         (Some(IncompleteGang { gang, resolution: Resolution::IsCompleted, .. }), _) => {
             YieldsTo::Gang(gang.minimum.saturating_sub(gang.members))
         }

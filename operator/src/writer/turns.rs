@@ -1,53 +1,38 @@
-//! Namespaces take turns where a cycle writes only so much.
+//! How many operations on QueueJobs one cycle carries out.
 
-use std::collections::BTreeMap;
+use tokio::time::Instant;
 
-use quotient_engine::names::Namespace;
-use quotient_engine::plan::QueueJobName;
+use crate::executor::{Executor, Operation, Purpose};
+use crate::operations::queue_jobs::MOST_PER_CYCLE;
 
-use crate::executor::{Operation, Purpose};
-
-/// How many operations on QueueJobs one cycle carries out: less than a second of work for the API server. A tenant may submit
-/// 100,000 QueueJobs, and the next plan of all other queues waits for the end of the cycle.
-pub(super) const MOST: usize = 200;
-
-/// Of `all`, which are in the order of their QueueJobs, those that free room, and `most` of the others: the first QueueJob of
-/// every namespace, then the second of each, and so on. Says whether some are left. The operations of one QueueJob stay
-/// together, because its gang starts as a whole.
-pub(super) fn in_turns(all: Vec<Operation>, most: usize) -> (Vec<Operation>, bool) {
-    let count = all.len();
-    if count <= most {
-        return (all, false);
-    }
-    let mut turns: BTreeMap<Namespace, usize> = BTreeMap::new();
-    let mut by_queue_job: Vec<(usize, Option<QueueJobName>, Vec<Operation>)> = Vec::new();
-    for operation in all {
-        let name = queue_job(&operation).cloned();
-        match by_queue_job.last_mut() {
-            Some((_, last, operations)) if *last == name => operations.push(operation),
-            _ => {
-                let turn = turns.entry(operation.object.namespace.clone()).or_default();
-                by_queue_job.push((*turn, name, vec![operation]));
-                *turn = turn.saturating_add(1);
-            }
-        }
-    }
-    by_queue_job.sort_by_key(|(turn, _, operations)| (!operations.iter().any(frees), *turn));
-    let mut taken: Vec<Operation> = Vec::new();
-    for (_, _, operations) in by_queue_job {
-        if taken.len() < most || operations.iter().any(frees) {
-            taken.extend(operations);
-        }
-    }
-    let is_left = taken.len() < count;
-    (taken, is_left)
+/// Those of `all` that one cycle carries out: what frees room, and as much of the rest as is allowed. Says whether some are left.
+///
+/// What is put off takes nobody's turn. The operations of one QueueJob stay together, because its gang starts as a whole.
+pub(super) fn bounded(mut all: Vec<Operation>, executor: &Executor) -> (Vec<Operation>, bool) {
+    let now = Instant::now();
+    all.retain(|operation| executor.until(&operation.key()).is_none_or(|until| until <= now));
+    take(all, MOST_PER_CYCLE)
 }
 
-const fn queue_job(operation: &Operation) -> Option<&QueueJobName> {
-    match &operation.purpose {
-        Purpose::Job { name, .. } | Purpose::Expiry(name) | Purpose::JobStatus { name, .. } => Some(name),
-        _ => None,
+fn take(all: Vec<Operation>, most: usize) -> (Vec<Operation>, bool) {
+    let (mut freeing, mut others, mut is_left) = (Vec::new(), Vec::new(), false);
+    let mut all = all.into_iter().peekable();
+    while let Some(first) = all.next() {
+        let key = first.key();
+        let mut of_one = vec![first];
+        while let Some(next) = all.next_if(|next| next.key() == key) {
+            of_one.push(next);
+        }
+        if of_one.iter().any(frees) {
+            freeing.extend(of_one);
+        } else if others.len() < most {
+            others.extend(of_one);
+        } else {
+            is_left = true;
+        }
     }
+    freeing.extend(others);
+    (freeing, is_left)
 }
 
 const fn frees(operation: &Operation) -> bool {
@@ -56,35 +41,33 @@ const fn frees(operation: &Operation) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use quotient_engine::plan::QueueJobName;
+
     use super::*;
     use crate::executor::{Kind, Object, Request};
 
-    fn job(namespace: &str, name: &str, frees: bool) -> Operation {
-        let name = QueueJobName { namespace: namespace.into(), name: name.into() };
+    fn job(name: &str, frees: bool) -> Operation {
+        let name = QueueJobName { namespace: "a".into(), name: name.into() };
         Operation {
-            object: Object { kind: Kind::Job, namespace: namespace.into(), name: name.name.clone() },
+            object: Object { kind: Kind::Job, namespace: "a".into(), name: name.name.clone() },
             purpose: Purpose::Job { name, frees },
             life: None,
             request: Request::Impossible(String::new()),
         }
     }
 
-    fn told(all: Vec<Operation>, most: usize) -> (String, bool) {
-        let (taken, is_left) = in_turns(all, most);
-        let names = taken.iter().map(|one| format!("{}/{}", one.object.namespace, one.object.name));
+    fn told(most: usize) -> (String, bool) {
+        let all = ["1", "2", "2", "3", "4"].map(|name| job(name, false));
+        let (taken, is_left) = take(all.into_iter().chain([job("5", true)]).collect(), most);
+        let names = taken.iter().map(|one| one.object.name.to_string());
         (names.collect::<Vec<_>>().join(" "), is_left)
     }
 
     #[test]
-    fn a_namespace_with_many_lets_the_others_in_between() {
-        let all = || {
-            let crowd = ["1", "2", "2", "3", "4"].map(|name| job("a", name, false));
-            let others = [job("b", "1", false), job("b", "2", false), job("c", "1", true)];
-            crowd.into_iter().chain(others).collect::<Vec<_>>()
-        };
-        assert!(!told(all(), 8).1);
-        assert_eq!(told(all(), 3), ("c/1 a/1 b/1".to_owned(), true));
-        assert_eq!(told(all(), 4), ("c/1 a/1 b/1 a/2 a/2".to_owned(), true));
-        assert_eq!(told(all(), 1), ("c/1".to_owned(), true));
+    fn a_cycle_carries_out_so_much_and_all_that_frees_room() {
+        assert_eq!(told(5), ("5 1 2 2 3 4".to_owned(), false));
+        assert_eq!(told(3), ("5 1 2 2".to_owned(), true));
+        assert_eq!(told(2), ("5 1 2 2".to_owned(), true));
+        assert_eq!(told(1), ("5 1".to_owned(), true));
     }
 }

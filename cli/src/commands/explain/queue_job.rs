@@ -50,8 +50,8 @@ fn of_plan(told: &mut Explanation, target: &Target, plan: &QueueJobPlan) {
     let for_persons =
         [SlotReason::GangAboveShare, SlotReason::NoQueue, SlotReason::QueueStalled, SlotReason::InvalidSpec];
     told.needs_a_person = for_persons.contains(&plan.reason);
-    told.fact("Deserved", spaced(&plan.deserved));
-    told.fact("Allocated", spaced(&plan.allocated));
+    told.fact("Deserved", spaced(&plan.amounts.deserved));
+    told.fact("Allocated", spaced(&plan.amounts.allocated));
 }
 
 /// What the operator reported.

@@ -192,10 +192,10 @@ fn queue_job_report(name: &QueueJobName, job: &QueueJobPlan, resources: &[Resour
         pending: job.pods.pending,
         terminating: job.pods.terminating,
         succeeded: job.succeeded,
-        deserved: quantities(&job.deserved, resources),
-        allocated: quantities(&job.allocated, resources),
-        used: quantities(&job.used, resources),
-        preempting: quantities(&job.preempting(), resources),
+        deserved: quantities(&job.amounts.deserved, resources),
+        allocated: quantities(&job.amounts.allocated, resources),
+        used: quantities(&job.amounts.used, resources),
+        preempting: quantities(&job.amounts.preempting(), resources),
     }
 }
 

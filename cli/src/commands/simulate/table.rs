@@ -89,8 +89,8 @@ fn queue_jobs(step: &Step, style: Style) -> Vec<String> {
             slots(job),
             job.pods.running.to_string().into(),
             job.succeeded.to_string().into(),
-            job.deserved.compact().into(),
-            job.allocated.compact().into(),
+            job.amounts.deserved.compact().into(),
+            job.amounts.allocated.compact().into(),
             job.reason.name().into(),
         ]
     }));

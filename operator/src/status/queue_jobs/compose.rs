@@ -10,15 +10,16 @@ use quotient_index::queue_jobs::ObservedQueueJob;
 
 use super::conditions::conditions;
 
-/// What its status is to be; `now` becomes the time of those conditions that change.
+/// What its status is to be where this one is `stored`; `now` becomes the time of those conditions that change.
 pub(super) fn compose(
     decided: &QueueJobPlan,
     observed: &ObservedQueueJob,
+    stored: &QueueJobStatus,
     refused: Option<&str>,
     now: Timestamp,
 ) -> QueueJobStatus {
-    let kept = observed.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
     let count = |number: u32| Some(i32::try_from(number).unwrap_or(i32::MAX));
+    let amounts = &decided.amounts;
     QueueJobStatus {
         observed_generation: observed.generation,
         state: Some(match decided.phase {
@@ -31,10 +32,10 @@ pub(super) fn compose(
         }),
         min_available: count(decided.min_available),
         slots: count(decided.total()),
-        deserved: Some(map(&decided.deserved)),
-        allocated: Some(map(&decided.allocated)),
-        used: Some(map(&decided.used)),
-        preempting: Some(map(&decided.preempting())),
+        deserved: Some(map(&amounts.deserved)),
+        allocated: Some(map(&amounts.allocated)),
+        used: Some(map(&amounts.used)),
+        preempting: Some(map(&amounts.preempting())),
         pending: count(decided.pods.pending),
         running: count(decided.pods.running),
         succeeded: count(decided.succeeded),
@@ -42,7 +43,12 @@ pub(super) fn compose(
         terminating: count(decided.pods.terminating),
         start_failures: count(decided.start_failures).filter(|failures| *failures > 0),
         retry_at: decided.retry_at.and_then(time),
-        conditions: merge_conditions(kept, &conditions(decided, observed, refused), observed.generation, now),
+        conditions: merge_conditions(
+            &stored.conditions,
+            &conditions(decided, observed, stored, refused),
+            observed.generation,
+            now,
+        ),
     }
 }
 

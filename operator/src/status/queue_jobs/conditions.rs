@@ -9,15 +9,15 @@ use crate::message::{MOST, message as bounded};
 
 type Report = ConditionReport<QueueJobCondition>;
 
-/// What is to be said of a QueueJob; `refused` is what the API server said against one of its Jobs.
+/// What is to be said of a QueueJob; `stored` is its status, and `refused` is what the API server said against one of its Jobs.
 pub(super) fn conditions(
     decided: &QueueJobPlan,
     observed: &ObservedQueueJob,
+    stored: &QueueJobStatus,
     refused: Option<&str>,
 ) -> Vec<Report> {
-    let former = observed.status.as_ref();
     let mut all = vec![admitted(decided, observed, refused), gang_ready(decided), suspended(decided)];
-    all.push(preempted(decided, former));
+    all.push(preempted(decided, stored));
     let is_complete = decided.phase == QueueJobPhase::Complete;
     all.push(report(
         QueueJobCondition::Complete,
@@ -91,15 +91,15 @@ fn suspended(decided: &QueueJobPlan) -> Report {
 }
 
 /// It has lost slots until it has as many again, or needs them no more.
-fn preempted(decided: &QueueJobPlan, former: Option<&QueueJobStatus>) -> Report {
+fn preempted(decided: &QueueJobPlan, stored: &QueueJobStatus) -> Report {
     let wanted = QueueJobCondition::Preempted;
     let slots: u32 = decided.slots.iter().copied().fold(0, u32::saturating_add);
     if decided.loses {
         let message = format!("Other pods need some of the slots. The QueueJob keeps {slots}.");
         return report(wanted, true, "SlotsTaken", &message);
     }
-    let stood = former.and_then(|status| status.condition(wanted)).filter(|stood| stood.status == "True");
-    let before = former.and_then(|status| status.slots).unwrap_or_default();
+    let stood = stored.condition(wanted).filter(|stood| stood.status == "True");
+    let before = stored.slots.unwrap_or_default();
     let grew = i64::from(decided.total()) > i64::from(before);
     let lasts =
         matches!(decided.phase, QueueJobPhase::Waiting | QueueJobPhase::Starting | QueueJobPhase::Running);
@@ -167,6 +167,7 @@ mod tests {
             deleting: false,
             ttl_seconds_after_finished: None,
             status: None,
+            ended: None,
             tasks: vec![task],
         };
         let decided = QueueJobPlan { phase: QueueJobPhase::Failed, ..QueueJobPlan::default() };

@@ -4,17 +4,19 @@ mod compose;
 mod conditions;
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
 use quotient_crds::QueueJobStatus;
-use quotient_engine::plan::{Plan, QueueJobName};
+use quotient_engine::plan::{Plan, QueueJobName, QueueJobPlan};
+use quotient_index::queue_jobs::{ObservedQueueJob, StoredStatus};
 use tokio::time::Instant;
 use tracing::warn;
 
 use super::patch::status_patch;
 use crate::context::Context;
 use crate::executor::{Completed, Kind, Object, Operation, Outcome, Purpose};
-use crate::operations::queue_jobs::seen;
+use crate::operations::queue_jobs::{MOST_PER_CYCLE, in_turns, seen};
 use compose::compose;
 
 /// What only counts pods is written at most this often for one QueueJob.
@@ -26,8 +28,10 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// Remembers what keeps statuses from being written too often.
 #[derive(Debug, Default)]
 pub(crate) struct JobStatuses {
-    /// When each was written last, and what.
+    /// When each was written last, and what, as long as another write has to wait for that.
     written: BTreeMap<QueueJobName, (Instant, QueueJobStatus)>,
+    /// Where the status says what was decided, the digest of all that it follows from.
+    right: BTreeMap<QueueJobName, u64>,
     /// When something that has to wait is due.
     next: Option<Instant>,
 }
@@ -37,23 +41,33 @@ impl JobStatuses {
         self.next
     }
 
-    /// The statuses that `plan` changes; `refused` says what the API server said against Jobs.
+    /// The statuses that `plan` changes, as many as one cycle writes; `refused` says what the API server said against Jobs.
     pub(crate) fn due(
         &mut self,
         plan: &Plan,
         refused: &BTreeMap<QueueJobName, String>,
         context: &Context,
     ) -> Vec<Operation> {
-        self.written.retain(|name, _| plan.queue_jobs.contains_key(name));
-        self.next = None;
         let now = Instant::now();
+        self.written.retain(|_, (at, _)| at.checked_add(AGAIN).is_some_and(|until| until > now));
+        self.right.retain(|name, _| plan.queue_jobs.contains_key(name));
+        self.next = None;
         let mut due = Vec::new();
-        for (name, decided) in &plan.queue_jobs {
+        for (name, decided) in in_turns(&plan.queue_jobs) {
+            if due.len() >= MOST_PER_CYCLE {
+                self.wake_at(now);
+                break;
+            }
             let Some(seen) = context.view.read(|index| seen(index, name, decided)) else { continue };
             let refused = refused.get(name).map(String::as_str);
-            let wanted = compose(decided, &seen, refused, context.clock.now());
-            let stored = seen.status.unwrap_or_default();
+            let digest = digest(decided, &seen, refused);
+            if self.right.get(name) == Some(&digest) {
+                continue;
+            }
+            let stored = seen.status.as_ref().map(StoredStatus::read).unwrap_or_default();
+            let wanted = compose(decided, &seen, &stored, refused, context.clock.now());
             if wanted.same_meaning(&stored) {
+                self.right.insert(name.clone(), digest);
                 continue;
             }
             let wait = match self.written.get(name) {
@@ -98,6 +112,16 @@ impl JobStatuses {
     fn wake_at(&mut self, at: Instant) {
         self.next = self.next.into_iter().chain([at]).min();
     }
+}
+
+/// Differs wherever the status that is to be written may differ, or the one that is seen does.
+fn digest(decided: &QueueJobPlan, seen: &ObservedQueueJob, refused: Option<&str>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (decided, &seen.resource_version, refused).hash(&mut hasher);
+    for task in &seen.tasks {
+        (&task.name, task.replicas, task.job.as_ref().map(|job| &job.end)).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 /// Whether only what is counted differs.

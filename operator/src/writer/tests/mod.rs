@@ -7,6 +7,7 @@ mod gates;
 mod limit_ranges;
 mod modes;
 mod ownership;
+mod queue_jobs;
 mod quotas;
 mod requeues;
 mod scalings;

@@ -336,11 +336,11 @@ fn completed() -> Plan {
     let mut plan = promised();
     for unmet in plan.queues.values_mut().flat_map(|queue| &mut queue.unmet) {
         unmet.reason = Reason::GangIncomplete;
-        unmet.incomplete_gang = Some(IncompleteGang {
+        unmet.incomplete_gang = Some(Box::new(IncompleteGang {
             gang: part("web", 1),
             other: part("low", 2),
             resolution: Resolution::IsCompleted,
-        });
+        }));
     }
     plan
 }

@@ -1,0 +1,77 @@
+//! A tenant with more QueueJobs than one cycle can write about.
+
+use quotient_crds::QueueJob;
+use quotient_index::Indexed;
+use serde_json::{Value, json};
+
+use super::{context, node, planned, queue, view, writer};
+use crate::operations::queue_jobs::MOST_PER_CYCLE;
+use crate::test_api::{Asked, Log, Reply, client};
+use crate::view::View;
+
+/// A QueueJob whose gang is larger than the cluster.
+fn too_large(namespace: &str, name: &str) -> Value {
+    let container = json!({"name": "main", "image": "main", "resources": {"requests": {"cpu": "1"}}});
+    json!({
+        "apiVersion": "quotient.dev/v1alpha1", "kind": "QueueJob",
+        "metadata": {
+            "name": name, "namespace": namespace, "uid": format!("{namespace}-{name}"), "generation": 1,
+            "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z",
+        },
+        "spec": {"tasks": [
+            {"name": "main", "replicas": 20, "template": {"spec": {"containers": [container]}}},
+        ]},
+    })
+}
+
+fn put(view: &View, job: &Value) {
+    view.read(|index| Indexed::<QueueJob>::apply(index, &serde_json::from_value(job.clone()).unwrap()));
+}
+
+/// Answers with the QueueJob and the status that was written.
+fn store(asked: &Asked) -> Reply {
+    let parts: Vec<&str> = asked.path.split('/').collect();
+    let ["", "apis", _, _, "namespaces", namespace, "queuejobs", name, "status"] = parts[..] else {
+        return Reply::failure(404, "NotFound", &asked.line());
+    };
+    let mut job = too_large(namespace, name);
+    job["metadata"]["resourceVersion"] = "2".into();
+    job["status"] = asked.body["status"].clone();
+    Reply::Json(200, job)
+}
+
+/// How many statuses of each namespace were written since the last look.
+fn written(log: &Log, before: &mut usize) -> (usize, usize) {
+    let lines = log.lines();
+    let (news, all) = (&lines[*before..], lines.len());
+    *before = all;
+    let of = |namespace: &str| news.iter().filter(|line| line.contains(&format!("/{namespace}/"))).count();
+    (of("crowd"), of("other"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cycle_writes_about_so_many_and_none_twice() {
+    let view = view(&[node(4), queue("crowd"), queue("other")]);
+    let count = 2 * MOST_PER_CYCLE;
+    (0..count).for_each(|at| put(&view, &too_large("crowd", &format!("job-{at}"))));
+    put(&view, &too_large("other", "job"));
+    let (client, log) = client(store);
+    let (context, _announced) = context(client, view.clone());
+    let mut writer = writer(context);
+    let mut before = 0;
+    let mut cycles = Vec::new();
+    for _ in 0..4 {
+        writer.keep_queue_jobs(&planned(&view)).await;
+        cycles.push(written(&log, &mut before));
+    }
+    assert_eq!(cycles, [(MOST_PER_CYCLE - 1, 1), (MOST_PER_CYCLE, 0), (1, 0), (0, 0)]);
+    assert_eq!(writer.next_retry(), None);
+    // What is seen is compared, not what was written: another writer's word does not stay.
+    let mut changed = too_large("other", "job");
+    changed["metadata"]["resourceVersion"] = "3".into();
+    changed["status"] = json!({"state": "Running"});
+    put(&view, &changed);
+    tokio::time::sleep(std::time::Duration::from_secs(6)).await;
+    writer.keep_queue_jobs(&planned(&view)).await;
+    assert_eq!(written(&log, &mut before), (0, 1));
+}
