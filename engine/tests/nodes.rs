@@ -227,6 +227,35 @@ fn unbound_pods_of_a_queue_above_its_share_go_first_and_keep_no_room() {
 
 // ---- which node is the cheapest -------------------------------------------------------------------------
 
+#[test]
+fn of_the_queue_that_gives_first_the_youngest_pod_goes_although_others_give_on_its_node() {
+    explains(
+        "settings resources=cpu
+         node n1 cpu=3
+         node n2 cpu=4
+         queue a fixed=cpu:3
+         queue b fixed=cpu:2
+         queue c fixed=cpu:2 weight=2
+         pod a/oldest cpu=1 node=n1 started=10
+         pod a/old cpu=1 node=n1 started=20
+         pod a/young cpu=1 node=n2 started=30
+         pod a/youngest cpu=1 node=n2 started=40
+         pod c/old cpu=1 node=n1 started=10
+         pod c/young cpu=1 node=n2 started=50
+         pod c/youngest cpu=1 node=n2 started=60
+         owner b/train replicas=2 cpu=1",
+        &expect![[r#"
+            step 1: capacity 7c
+              a: deserved 3c, allocated 3c, used 4c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                2 pods of ReplicaSet train, 1c each: WaitingForPreemption
+              c: deserved 2c, allocated 2c, used 3c
+              evict a/youngest for b: Reclaimed
+              evict c/youngest for b: Reclaimed
+        "#]],
+    );
+}
+
 /// Of two full nodes that are told apart only by their pods, the first is freed, whichever is called `n1`.
 ///
 /// Pods say `cpu`, and whatever else they are; every owner keeps a replica that is never the question.

@@ -1,12 +1,16 @@
 //! Which node is the cheapest to free for a pod, and of which pods.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::candidate::Candidate;
 use super::nodes::{At, Group, NodeCandidates, NodeResources, Score, Search};
 use super::order::class;
 use super::rules::Rules;
 use super::select::select_together;
-use super::simulation::Simulation;
+use super::simulation::{Level, Simulation};
 use crate::amounts::Amounts;
+use crate::leaf::Leaf;
 use crate::snapshot::Shape;
 use crate::tree::BranchId;
 
@@ -35,7 +39,15 @@ impl<'a> Simulation<'a> {
     fn search(&self, node_resources: &NodeResources<'a>, everywhere: bool) -> Search<'a> {
         let gives = |at: BranchId| everywhere || !self.over[at].is_empty();
         let leaves = self.context.each_leaf().filter(|leaf| gives(leaf.at) && !leaf.never_evicted);
-        let candidates = leaves.flat_map(|leaf| &leaf.candidates(self.context.snapshot).may_go);
+        // On each node, too, the queue that is the farthest above its target gives first.
+        let mut by_level: BTreeMap<Reverse<Level>, Vec<&Leaf<'a>>> = BTreeMap::new();
+        for leaf in leaves {
+            by_level.entry(Reverse(self.level(leaf.at))).or_default().push(leaf);
+        }
+        let candidates = by_level.values().zip(0..).flat_map(|(leaves, turn)| {
+            let candidates = leaves.iter().flat_map(|leaf| &leaf.candidates(self.context.snapshot).may_go);
+            candidates.map(move |candidate| (turn, candidate))
+        });
         Search::new(node_resources, candidates)
     }
 }

@@ -66,8 +66,10 @@ impl<'a, 's> Pass<'a, 's> {
             simulation.change_room(pod, true);
         }
         let nodes = simulation.node_resources.as_ref();
-        simulation.searches =
-            nodes.map(|nodes| (false, Search::new(nodes, candidates.iter()))).into_iter().collect();
+        simulation.searches = nodes
+            .map(|nodes| (false, Search::new(nodes, candidates.iter().map(|one| (0, one)))))
+            .into_iter()
+            .collect();
         Self {
             room: QueueRoom::of(&queue_state, decided, &going, simulation.context.resources),
             held: simulation.staying[leaf.at].clone(),

@@ -9,7 +9,7 @@ use super::room::{At, NodeResources};
 use super::score::Score;
 use crate::amounts::Amounts;
 use crate::choice::candidate::{Candidate, Together};
-use crate::choice::order::rank;
+use crate::choice::order::{class, turn};
 use crate::choice::simulation::Level;
 use crate::snapshot::{Pod, Shape};
 use crate::tree::BranchId;
@@ -114,6 +114,16 @@ pub(in crate::choice) struct NodeCandidates<'a> {
 }
 
 impl<'a> NodeCandidates<'a> {
+    fn of(mut all: Vec<(usize, Candidate<'a>)>) -> Self {
+        let order = |(at, one): &(usize, Candidate<'a>)| (class(one), *at, turn(one.pod));
+        all.sort_by(|a, b| order(a).cmp(&order(b)));
+        let all: Vec<Candidate<'a>> = all.into_iter().map(|(_, candidate)| candidate).collect();
+        let mut sizes = all.iter().map(Candidate::requests);
+        let first = sizes.next();
+        let alike = sizes.all(|size| Some(size) == first);
+        Self { all, alike, gone: 0 }
+    }
+
     /// Those behind the first that are gone.
     pub(in crate::choice) fn left(&self) -> &[Candidate<'a>] {
         self.all.get(self.gone..).unwrap_or_default()
@@ -134,27 +144,28 @@ pub(crate) struct Group {
 }
 
 impl<'a> Search<'a> {
-    /// `candidates` by node; those on nodes that do not count free no room. Of pods that go together each node has its part.
+    /// `candidates` by node, each with the turn of its queue among the candidates of its class. Those on nodes that do not count free
+    /// no room. Of pods that go together each node has its part.
     pub(crate) fn new<'c>(
         node_resources: &NodeResources<'_>,
-        candidates: impl Iterator<Item = &'c Candidate<'a>>,
+        candidates: impl Iterator<Item = (usize, &'c Candidate<'a>)>,
     ) -> Self
     where
         'a: 'c,
     {
-        let mut on_node: Vec<NodeCandidates<'a>> = Vec::new();
-        on_node.resize_with(node_resources.len(), NodeCandidates::default);
-        let mut settle = |at: At, candidate: Candidate<'a>| {
-            if let Some(node_candidates) = on_node.get_mut(at) {
-                node_candidates.all.push(candidate);
+        let mut on_node: Vec<Vec<(usize, Candidate<'a>)>> = Vec::new();
+        on_node.resize_with(node_resources.len(), Vec::new);
+        let mut settle = |at: At, turn: usize, candidate: Candidate<'a>| {
+            if let Some(all) = on_node.get_mut(at) {
+                all.push((turn, candidate));
             }
         };
         let node_of = |pod: &Pod| node_resources.find(pod.node.as_ref()?);
-        for candidate in candidates {
+        for (turn, candidate) in candidates {
             let Some(together) = candidate.together.as_ref().filter(|together| together.pods.len() > 1)
             else {
                 if let Some(at) = node_of(candidate.pod) {
-                    settle(at, candidate.clone());
+                    settle(at, turn, candidate.clone());
                 }
                 continue;
             };
@@ -164,15 +175,10 @@ impl<'a> Search<'a> {
             }
             for (at, requests) in nodes {
                 let here = Together { requests, ..Together::clone(together) };
-                settle(at, Candidate { together: Some(Rc::new(here)), ..candidate.clone() });
+                settle(at, turn, Candidate { together: Some(Rc::new(here)), ..candidate.clone() });
             }
         }
-        for node_candidates in &mut on_node {
-            node_candidates.all.sort_by(rank);
-            let mut sizes = node_candidates.all.iter().map(Candidate::requests);
-            let first = sizes.next();
-            node_candidates.alike = sizes.all(|size| Some(size) == first);
-        }
+        let on_node = on_node.into_iter().map(NodeCandidates::of).collect();
         Self { on_node, costs: FxHashMap::default(), changed: Vec::new(), known: 0, looks: 0 }
     }
 
