@@ -53,8 +53,8 @@ async fn check(example: &Path) -> anyhow::Result<()> {
 /// Whether the cluster comes to rest where simulate ends. An error of its own says that it could not be told, because Kubernetes
 /// let in too many pods.
 ///
-/// The quota controller counts the pods that it has seen, and writes that over what admission has just counted. A pod that was
-/// let in at that moment is let in twice. Only a slow machine shows it.
+/// The quota controller counts the pods that it has seen, and writes that over what admission counted a moment before. In a run
+/// on a busy machine a pod was let in, the quota rose 17 ms later, and the controller wrote that nothing was used.
 async fn play(example: &Path) -> anyhow::Result<anyhow::Result<()>> {
     let stage =
         Stage::set_on(Options { recounts: Some(KUBERNETES_RECOUNTS), ..Options::default() }, &[]).await?;

@@ -240,7 +240,7 @@ fn leaving_gate_mode_removes_every_gate_and_evicts_no_pod() {
             then
             step 4: capacity 2c 4Gi
               a: deserved 2c 3Gi, allocated 2c 3Gi, used 3c 3Gi, target 2c 2Gi
-                pod p3, 1c 1Gi: RoomAvailable
+                pod p3, 1c 1Gi: ShareInUse
               b: deserved 0c 0, allocated 0c 1Gi, used 0c 0
         "#]],
     );

@@ -1040,7 +1040,7 @@ fn nothing_is_made_room_for_where_there_is_nothing_to_share() {
               a: deserved 0c, allocated 0c, used 1c
                 1 pods of ReplicaSet web, 1c each: UnitAboveShare
               b: deserved 0c, allocated 0c, used 3c
-                pod moved, 3c: RoomAvailable
+                pod moved, 3c: ShareInUse
               c/c has no share: ParentNotFound: spec.parentRef names org/none, which does not exist: create that Queue or correct the reference
         "#]],
     );

@@ -379,7 +379,7 @@ fn a_new_node_and_free_room_are_a_new_try() {
             then
             step 2: capacity 8c 8gpu
               a: deserved 1c 2gpu, allocated 2c 0gpu, used 1c 4gpu, target 0c 0gpu
-                1 pods of Job train, 1c 4gpu each: RoomAvailable
+                1 pods of Job train, 1c 4gpu each: ShareInUse
               b: deserved 1c 6gpu, allocated 3c 6gpu, used 0c 0gpu
               started a/train-1
             step 3: capacity 8c 8gpu

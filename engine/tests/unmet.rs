@@ -46,7 +46,7 @@ fn every_queue_says_what_stands_in_the_way() {
               lost: deserved 2c 2Gi 0gpu, allocated 1c 1Gi 0gpu, used 3c 3Gi 1gpu, target 1c 1Gi 0gpu
                 pod p1, 1c 1Gi 0gpu: SetAside
                 pod p2, 1c 1Gi 1gpu: WaitingForNodes
-                pod p3, 1c 1Gi 0gpu: RoomAvailable
+                pod p3, 1c 1Gi 0gpu: ShareInUse
               room: deserved 1c 1Gi 0gpu, allocated 1c 1Gi 0gpu, used 0c 0 0gpu
                 1 pods of ReplicaSet web, 1c 1Gi 0gpu each: WaitingForQuota
               used: deserved 3c 11520Mi 0gpu, allocated 3c 11520Mi 0gpu, used 3c 1Gi 0gpu

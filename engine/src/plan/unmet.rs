@@ -182,9 +182,19 @@ impl Obstacles<'_, '_> {
             Reason::WaitingForNodes
         } else if !pod.shape.left_out.is_nothing() {
             Reason::NoNodeFits
+        } else if pod.node.is_none() && self.exceeds_share(pod) {
+            Reason::ShareInUse
         } else {
             Reason::RoomAvailable
         }
+    }
+
+    /// Whether the pods of the queue, which `pod` is one of, use more than they may of what it requests: they were there before
+    /// the share shrank, or Kubernetes let in too many.
+    fn exceeds_share(&self, pod: &Pod) -> bool {
+        let QueuePlan { used, allocated, .. } = self.decided;
+        let is_asked = |one: &&Resource| pod.requests().get(one).is_positive();
+        self.cluster.governed.iter().filter(is_asked).any(|one| used.get(one) > allocated.get(one))
     }
 
     fn of_ask(&self, ask: &Ask<'_>, rejected: bool) -> Reason {
