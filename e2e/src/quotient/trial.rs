@@ -96,7 +96,8 @@ fn version(event: &AuditEvent) -> Option<u64> {
     resource_version(event.response.as_ref())?.parse().ok().filter(|_| stores)
 }
 
-/// The same where an eviction comes before what its pod's kubelet did about it, though it may be answered later.
+/// The same where an eviction comes before what its pod's kubelet did about it, and before pods that were bound meanwhile, though
+/// it may be answered later: a pod without grace is gone before that, and the scheduler uses its room.
 fn evictions_first(mut writes: Vec<&AuditEvent>) -> Vec<&AuditEvent> {
     let is_of_pod = |event: &AuditEvent, eviction: &AuditEvent| {
         event.resource == "pods" && event.namespace == eviction.namespace && event.name == eviction.name
@@ -110,11 +111,15 @@ fn evictions_first(mut writes: Vec<&AuditEvent>) -> Vec<&AuditEvent> {
         let Some(eviction) = writes.get(at).copied().filter(|event| event.is_about("pods/eviction")) else {
             continue;
         };
-        let first = writes.iter().take(at).position(|event| is_of_pod(event, eviction) && shows_it(event));
+        let first_of =
+            |follows: &dyn Fn(&AuditEvent) -> bool| writes.iter().take(at).position(|event| follows(event));
+        let shown = first_of(&|event| is_of_pod(event, eviction) && shows_it(event));
+        let bound = first_of(&|event| event.is_about("pods/binding") && event.received >= eviction.received);
         // Not those of another life, or of an eviction before.
         let overlaps =
             |first: &usize| writes.get(*first).is_some_and(|event| event.answered >= eviction.received);
-        if let Some(range) = first.filter(overlaps).and_then(|first| writes.get_mut(first..=at)) {
+        let first = shown.filter(overlaps).into_iter().chain(bound).min();
+        if let Some(range) = first.and_then(|first| writes.get_mut(first..=at)) {
             range.rotate_right(1);
         }
     }
@@ -349,5 +354,24 @@ mod tests {
             judge.truth().places.values().flat_map(|here| here.pods.keys().map(String::as_str)).collect();
         assert_eq!(pods, ["stays"]);
         assert!(judge.violations().is_empty(), "{:?}", judge.violations());
+    }
+
+    #[test]
+    fn an_eviction_comes_before_the_pods_that_were_bound_meanwhile() {
+        let of_pod = |subresource: &str, name: &str, received: i64, answered: i64| AuditEvent {
+            resource: "pods".to_owned(),
+            subresource: subresource.to_owned(),
+            received: Timestamp::from_second(received).unwrap(),
+            answered: Timestamp::from_second(answered).unwrap(),
+            ..event("create", name, None)
+        };
+        let noted = [
+            of_pod("binding", "before", 0, 2),
+            of_pod("binding", "meanwhile", 3, 4),
+            of_pod("eviction", "gone", 1, 5),
+        ];
+        let ordered = evictions_first(noted.iter().collect());
+        let names: Vec<&str> = ordered.iter().map(|event| event.name.as_str()).collect();
+        assert_eq!(names, ["before", "gone", "meanwhile"]);
     }
 }

@@ -7,7 +7,7 @@ use crate::operations::queue_jobs::MOST_PER_CYCLE;
 
 /// Those of `all` that one cycle carries out: what frees room, and as much of the rest as is allowed. Says whether some are left.
 ///
-/// What is put off takes nobody's turn. The operations of one QueueJob stay together, because its gang starts as a whole.
+/// What is put off does not count. The operations of one QueueJob stay together, because its gang starts as a whole.
 pub(super) fn bounded(mut all: Vec<Operation>, executor: &Executor) -> (Vec<Operation>, bool) {
     let now = Instant::now();
     all.retain(|operation| executor.until(&operation.key()).is_none_or(|until| until <= now));

@@ -144,8 +144,8 @@ pub(crate) struct Group {
 }
 
 impl<'a> Search<'a> {
-    /// `candidates` by node, each with the turn of its queue among the candidates of its class. Those on nodes that do not count free
-    /// no room. Of pods that go together each node has its part.
+    /// `candidates` by node, each with the turn of its queue among the candidates of its class. Those on nodes that do not count
+    /// free no room. Of pods that go together each node has its part.
     pub(crate) fn new<'c>(
         node_resources: &NodeResources<'_>,
         candidates: impl Iterator<Item = (usize, &'c Candidate<'a>)>,
