@@ -7,9 +7,9 @@ use k8s_openapi::api::core::v1::PodSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta};
 use quotient_crds::{QueueJob as Written, QueueJobCondition, QueueJobStatus, Task};
 use quotient_engine::names::QueueJobUid;
-use quotient_engine::snapshot::{Ended, QueueJob, QueueTask, RememberedJob, Shape};
+use quotient_engine::snapshot::{QueueJob, QueueTask, RememberedJob, Shape};
 
-use super::observed::{ObservedQueueJob, ObservedTask};
+use super::observed::{ObservedQueueJob, ObservedTask, end};
 use super::show::QueueJobEntry;
 use super::task_job::task_hash;
 use crate::index::Index;
@@ -69,7 +69,7 @@ impl Index {
         if let Some(status) = &written.status {
             entry.observed.keep_status(status, &mut self.texts);
             entry.job.remembered = remembered(status);
-            entry.job.ended = ended(status);
+            entry.job.ended = end(status).map(|(ended, _)| ended);
         }
         entry
     }
@@ -144,15 +144,6 @@ fn remembered(status: &QueueJobStatus) -> RememberedJob {
         start_failures: count(status.start_failures.unwrap_or_default()),
         retry_at: status.retry_at.as_ref().map(timestamp),
     }
-}
-
-/// What has ended stays so, whatever becomes of its Jobs.
-fn ended(status: &QueueJobStatus) -> Option<Ended> {
-    let holds = |condition| status.condition(condition).is_some_and(|found| found.status == "True");
-    if holds(QueueJobCondition::Failed) {
-        return Some(Ended::Failed);
-    }
-    holds(QueueJobCondition::Complete).then_some(Ended::Complete)
 }
 
 fn count(number: i32) -> u32 {

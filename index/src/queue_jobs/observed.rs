@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use quotient_crds::{QueueJobCondition, QueueJobStatus};
 use quotient_engine::names::QueueJobUid;
+use quotient_engine::snapshot::Ended;
 use quotient_engine::time::Timestamp;
 
 use crate::interned::Interned;
@@ -88,13 +89,20 @@ impl StoredStatus {
     }
 }
 
+/// How and when the QueueJob ended, if its status says so. What has ended stays so, whatever becomes of its Jobs.
+pub(super) fn end(status: &QueueJobStatus) -> Option<(Ended, Timestamp)> {
+    let holds = |condition, end| {
+        let found = status.condition(condition).filter(|found| found.status == "True")?;
+        Some((end, timestamp(&found.last_transition_time)))
+    };
+    holds(QueueJobCondition::Failed, Ended::Failed)
+        .or_else(|| holds(QueueJobCondition::Complete, Ended::Complete))
+}
+
 impl ObservedQueueJob {
     /// Keeps `status`, as text among the `texts`.
     pub(crate) fn keep_status(&mut self, status: &QueueJobStatus, texts: &mut Interned<str>) {
-        let holds =
-            |condition: QueueJobCondition| status.condition(condition).filter(|found| found.status == "True");
-        let end = holds(QueueJobCondition::Complete).or_else(|| holds(QueueJobCondition::Failed));
-        self.ended = end.map(|end| timestamp(&end.last_transition_time));
+        self.ended = end(status).map(|(_, since)| since);
         self.status = StoredStatus::of(status, texts);
     }
 

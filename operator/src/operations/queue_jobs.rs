@@ -29,7 +29,7 @@ pub(crate) const MOST_PER_CYCLE: usize = 200;
 pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
     let mut all = Vec::new();
     for (name, decided, seen) in decided(plan, observed.index) {
-        let (due, _) = actions(decided, &seen, observed.now);
+        let due = actions(decided, &seen, observed.now);
         all.extend(due.into_iter().map(|action| of(name, &seen, action)));
     }
     all
@@ -37,7 +37,9 @@ pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation>
 
 /// How long until a QueueJob of `plan` is deleted because it has been finished for long enough, if one is.
 pub(crate) fn next_expiry(plan: &Plan, index: &Index, now: Timestamp) -> Option<Duration> {
-    decided(plan, index).filter_map(|(_, decided, seen)| actions(decided, &seen, now).1).min()
+    let finished = plan.queue_jobs.iter().filter(|(_, decided)| !decided.withheld && is_finished(decided));
+    let left = finished.filter_map(|(name, decided)| time_left(&seen(index, name, decided)?, now));
+    left.filter(|left| !left.is_zero()).min()
 }
 
 /// The QueueJobs of `plan` that it may act on.
@@ -171,19 +173,14 @@ enum Action {
     Expire,
 }
 
-/// What is to be done now, and how long until something else is, if only time has to pass.
-fn actions(
-    decided: &QueueJobPlan,
-    observed: &ObservedQueueJob,
-    now: Timestamp,
-) -> (Vec<Action>, Option<Duration>) {
-    let finished = matches!(decided.phase, QueueJobPhase::Complete | QueueJobPhase::Failed);
-    let left = finished.then(|| time_left(observed, now)).flatten();
-    if left == Some(Duration::ZERO) {
-        return (vec![Action::Expire], None);
+/// What is to be done now.
+fn actions(decided: &QueueJobPlan, observed: &ObservedQueueJob, now: Timestamp) -> Vec<Action> {
+    let finished = is_finished(decided);
+    if finished && time_left(observed, now) == Some(Duration::ZERO) {
+        return vec![Action::Expire];
     }
     if decided.reason == SlotReason::InvalidSpec {
-        return (Vec::new(), left);
+        return Vec::new();
     }
     let tasks = observed.tasks.iter().zip(&decided.parallelism);
     let all = tasks.filter_map(|(task, parallelism)| match &task.job {
@@ -203,7 +200,12 @@ fn actions(
         }
         Some(job) => change(task, job, decided.suspend, *parallelism),
     });
-    (all.collect(), left)
+    all.collect()
+}
+
+/// Whether it has ended, so that it is deleted in time.
+const fn is_finished(decided: &QueueJobPlan) -> bool {
+    matches!(decided.phase, QueueJobPhase::Complete | QueueJobPhase::Failed)
 }
 
 /// How long it is still kept, if it is not kept for good. Known once its status says since when it has been finished.
@@ -265,7 +267,7 @@ mod tests {
     }
 
     fn due(plan: &QueueJobPlan, job: Option<ObservedTaskJob>) -> String {
-        let (all, _) = actions(plan, &observed(job), Timestamp::UNIX_EPOCH);
+        let all = actions(plan, &observed(job), Timestamp::UNIX_EPOCH);
         let told = all.iter().map(|action| match action {
             Action::Create { parallelism, .. } => format!("create {parallelism:?}"),
             Action::Change { suspend: true, .. } => "suspend".to_owned(),
@@ -334,11 +336,12 @@ mod tests {
         let mut finished = observed(Some(job()));
         finished.ended = Some(quotient_engine::time::Timestamp::from_seconds(1_000));
         let decided = plan(QueueJobPhase::Complete, 0);
-        let (_, later) = actions(&decided, &finished, Timestamp::from_second(1_010).unwrap());
-        assert_eq!(later, Some(Duration::from_secs(50)));
-        let (due, _) = actions(&decided, &finished, Timestamp::from_second(1_060).unwrap());
-        assert_eq!(due, [Action::Expire]);
+        let at = |second| Timestamp::from_second(second).unwrap();
+        assert_eq!(time_left(&finished, at(1_010)), Some(Duration::from_secs(50)));
+        assert!(!actions(&decided, &finished, at(1_010)).contains(&Action::Expire));
+        assert_eq!(actions(&decided, &finished, at(1_060)), [Action::Expire]);
         finished.ttl_seconds_after_finished = None;
-        assert_eq!(actions(&decided, &finished, Timestamp::from_second(9_999).unwrap()).1, None);
+        assert_eq!(time_left(&finished, at(9_999)), None);
+        assert!(!actions(&decided, &finished, at(9_999)).contains(&Action::Expire));
     }
 }

@@ -15,6 +15,7 @@ mod evictions;
 mod gates;
 mod lacking;
 mod limit_ranges;
+mod per_cycle;
 mod queue_jobs;
 mod quotas;
 mod refusals;
@@ -22,7 +23,6 @@ mod requeues;
 mod scalings;
 #[cfg(test)]
 pub(crate) mod tests;
-mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -44,11 +44,11 @@ use crate::status_details::StatusDetails;
 use crate::view::View;
 use evictions::Evictions;
 use limit_ranges::LimitRanges;
+use per_cycle::bounded;
 use queue_jobs::RefusedJobs;
 use quotas::Quotas;
 use requeues::Requeuer;
 use scalings::Scalings;
-use turns::bounded;
 
 /// Carries out plans, one after the other.
 pub struct Writer {
