@@ -29,7 +29,8 @@ const ABOUT: &str = "\
 Write everything that the operator reads into one file: compressed JSON of the API objects.
 
 Every other command takes the file by --snapshot and then asks no cluster. Attach it to a bug report: the same file gives \
-the same answer everywhere. With -n the file has one namespace, for which the right to view it suffices. Kinds that you may not \
+the same answer everywhere. Pods are read without their environments, commands, images and volumes; --redact leaves out those of \
+workloads, too. With -n the file has one namespace, for which the right to view it suffices. Kinds that you may not \
 list are named. Answers from such snapshots may differ from what the operator decides.";
 
 const EXAMPLES: &str = "\

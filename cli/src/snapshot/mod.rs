@@ -16,7 +16,7 @@ pub(crate) use file::Body;
 pub(crate) use file::{SnapshotFileError, is_snapshot, read_file, write_file};
 pub(crate) use overlay::{Change, OverlayError, Setting, overlay};
 pub(crate) use place::Place;
-pub(crate) use redact::redact;
+pub(crate) use redact::{CONTAINERS, OF_CONTAINER, OF_POD, redact};
 
 use crate::objects::text;
 use latest_time::latest_time;

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use super::Snapshot;
 
 /// The fields of a container that decisions depend on.
-const OF_CONTAINER: [&str; 4] = ["name", "resources", "restartPolicy", "resizePolicy"];
+pub(crate) const OF_CONTAINER: [&str; 4] = ["name", "resources", "restartPolicy", "resizePolicy"];
 
 /// The fields of a pod's spec that may name secrets, files and addresses.
-const OF_POD: [&str; 8] = [
+pub(crate) const OF_POD: [&str; 8] = [
     "volumes",
     "imagePullSecrets",
     "hostAliases",
@@ -22,7 +22,7 @@ const OF_POD: [&str; 8] = [
 ];
 
 /// The lists of containers in a pod's spec.
-const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+pub(crate) const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
 /// Annotations with these beginnings are read by the operator or by Kubernetes' controllers.
 const ANNOTATIONS: [&str; 5] = [

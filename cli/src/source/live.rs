@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use futures::StreamExt as _;
-use futures::stream;
+use futures::{StreamExt as _, stream, try_join};
 use kube::Client;
 use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams};
 use kube::core::Request;
 use quotient_engine::time::Timestamp;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::page::Page;
 use super::{ApiKind, ConnectionArgs, LEASES, Scope, kind};
@@ -25,6 +24,7 @@ const PAGE: u32 = 500;
 /// How many lists are read at the same time.
 const AT_ONCE: usize = 8;
 
+const PODS: &str = "pods";
 const DEPLOYMENTS: &str = "deployments";
 
 /// Where the label stands that marks the objects of the chart.
@@ -68,22 +68,11 @@ impl Live {
 
     /// The objects of `scope`. A kind that the user may not list is noted as missing.
     pub(crate) async fn snapshot(&self, scope: &Scope) -> Result<Snapshot, ClusterError> {
-        let progress = Progress::begin("reading the cluster");
         let mut snapshot = Snapshot::observed(now(), &format!("cluster {}", self.name));
-        let lists = scope.kinds.iter().map(|kind| async move {
-            let namespace = scope.namespace.as_deref();
-            (*kind, self.list_if_allowed(kind, namespace, &Selection::default()).await)
-        });
-        let mut lists = stream::iter(lists).buffer_unordered(AT_ONCE);
-        let mut read = Vec::new();
-        while let Some((kind, list)) = lists.next().await {
-            progress.tell(&format!(
-                "reading {} of {} kinds",
-                read.len().saturating_add(1),
-                scope.kinds.len()
-            ));
-            match list? {
-                Some(objects) => read.push((kind.resource(), objects)),
+        let (lists, deployments) = try_join!(self.lists(scope), self.operator_beside(scope))?;
+        for (kind, list) in lists {
+            match list {
+                Some(objects) => snapshot.add(objects),
                 None if kind.is_optional => {}
                 None => {
                     let namespace = scope.namespace.clone().filter(|_| kind.is_namespaced);
@@ -91,15 +80,35 @@ impl Live {
                 }
             }
         }
-        // The order of arrival must not matter.
-        read.sort_by(|(one, _), (other, _)| one.cmp(other));
-        snapshot.missing.sort_by(|one, other| one.resource.cmp(&other.resource));
-        for (_, objects) in read {
-            snapshot.add(objects);
-        }
+        snapshot.add(deployments);
         snapshot.is_partial = !scope.is_everything();
         self.add_operator(&mut snapshot, scope).await?;
         Ok(snapshot)
+    }
+
+    /// The lists of `scope`, none where the user may not, ordered by resource: the order of arrival must not matter.
+    async fn lists(
+        &self,
+        scope: &Scope,
+    ) -> Result<Vec<(&'static ApiKind, Option<Vec<Value>>)>, ClusterError> {
+        let progress = Progress::begin("reading the cluster");
+        let lists = scope.kinds.iter().map(|kind| async move {
+            let namespace = scope.namespace.as_deref();
+            let list = self.list_if_allowed(kind, namespace, &Selection::default()).await;
+            list.map(|list| (*kind, list))
+        });
+        let mut lists = stream::iter(lists).buffer_unordered(AT_ONCE);
+        let mut read = Vec::new();
+        while let Some(list) = lists.next().await {
+            progress.tell(&format!(
+                "reading {} of {} kinds",
+                read.len().saturating_add(1),
+                scope.kinds.len()
+            ));
+            read.push(list?);
+        }
+        read.sort_by_key(|(kind, _)| kind.resource());
+        Ok(read)
     }
 
     /// An error that names the rights to list these resources, if the snapshot lacks one of them.
@@ -109,15 +118,18 @@ impl Live {
         ClusterError::missing(snapshot.missing.iter().filter(is_required))
     }
 
-    /// The Deployment of the operator, unless all are read anyway, and the Leases of its namespace. Both only inform.
-    async fn add_operator(&self, snapshot: &mut Snapshot, scope: &Scope) -> Result<(), ClusterError> {
-        let has_deployments =
-            scope.namespace.is_none() && scope.kinds.iter().any(|kind| kind.plural == DEPLOYMENTS);
-        if !has_deployments {
-            let selection = Selection { labels: "app.kubernetes.io/part-of=quotient", fields: "" };
-            let found = self.list_if_allowed(kind(DEPLOYMENTS), None, &selection).await?;
-            snapshot.add(found.unwrap_or_default());
+    /// The Deployment of the operator, unless all are read anyway. It only informs.
+    async fn operator_beside(&self, scope: &Scope) -> Result<Vec<Value>, ClusterError> {
+        if scope.namespace.is_none() && scope.kinds.iter().any(|kind| kind.plural == DEPLOYMENTS) {
+            return Ok(Vec::new());
         }
+        let selection = Selection { labels: "app.kubernetes.io/part-of=quotient", fields: "" };
+        let found = self.list_if_allowed(kind(DEPLOYMENTS), None, &selection).await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// What is read because the operator is known: the kinds of its settings, and the Leases of its namespace.
+    async fn add_operator(&self, snapshot: &mut Snapshot, scope: &Scope) -> Result<(), ClusterError> {
         let of_operator: Vec<Value> = (snapshot.entries.iter())
             .filter(|entry| text(&entry.value, "/kind") == "Deployment")
             .filter(|entry| text(&entry.value, PART_OF) == "quotient")
@@ -171,6 +183,7 @@ impl Live {
         let selectors = [kind.field_selector, selection.fields];
         let selector =
             selectors.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(",");
+        let are_pods = kind.plural == PODS;
         let mut pages = Vec::new();
         let mut parameters = ListParams::default().limit(PAGE);
         if !selector.is_empty() {
@@ -184,7 +197,7 @@ impl Live {
             let page: Page = self.ask(request, "list", kind, namespace).await?;
             let next = page.next().to_owned();
             // The next page is on its way while this one is read.
-            pages.push(tokio::task::spawn_blocking(move || page.objects()));
+            pages.push(tokio::task::spawn_blocking(move || page.objects(are_pods)));
             if next.is_empty() {
                 break;
             }
@@ -195,7 +208,7 @@ impl Live {
             let failed = |error| ClusterError::of(error, "list", &kind.resource(), namespace);
             let page = page.await.map_err(|error| failed(kube::Error::Service(error.into())))?;
             let page = page.map_err(|error| failed(kube::Error::SerdeError(error)))?;
-            objects.extend(page.into_iter().map(|fields| with_kind(fields, kind)));
+            objects.extend(page.into_iter().map(|object| with_kind(object, kind)));
         }
         Ok(objects)
     }
@@ -275,8 +288,10 @@ impl Live {
 }
 
 /// Items of a list leave kind and version out.
-fn with_kind(mut fields: Map<String, Value>, kind: &ApiKind) -> Value {
-    fields.entry("apiVersion").or_insert_with(|| kind.api_version.into());
-    fields.entry("kind").or_insert_with(|| kind.kind.into());
-    Value::Object(fields)
+fn with_kind(mut object: Value, kind: &ApiKind) -> Value {
+    if let Value::Object(fields) = &mut object {
+        fields.entry("apiVersion").or_insert_with(|| kind.api_version.into());
+        fields.entry("kind").or_insert_with(|| kind.kind.into());
+    }
+    object
 }

@@ -1,10 +1,13 @@
 //! One page of a list, read beside the requests for the next ones.
 
-use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
-use serde_json::{Error, Map, Value};
+use serde_json::{Deserializer, Error, Map, Value};
+
+use crate::snapshot::{CONTAINERS, OF_CONTAINER, OF_POD};
 
 /// The answer to a list.
 #[derive(Deserialize)]
@@ -28,30 +31,87 @@ impl Page {
         &self.metadata.next
     }
 
-    /// The objects, without `metadata.managedFields`: nothing depends on it, and it can be larger than the rest.
-    pub(super) fn objects(&self) -> Result<Vec<Map<String, Value>>, Error> {
-        self.items.iter().map(|item| object(item)).collect()
+    /// The objects without what no command looks at, which can be larger than the rest: `metadata.managedFields`, and of pods
+    /// what [`redact`](crate::snapshot::redact) removes from their spec.
+    pub(super) fn objects(&self, are_pods: bool) -> Result<Vec<Value>, Error> {
+        let part = if are_pods { Part::Pod } else { Part::Object };
+        let read = |item: &RawValue| part.deserialize(&mut Deserializer::from_str(item.get()));
+        self.items.iter().map(|item| read(item)).collect()
     }
 }
 
-fn object(text: &RawValue) -> Result<Map<String, Value>, Error> {
-    let read = |(name, text): (String, &RawValue)| {
-        let value = if name == "metadata" { metadata(text)? } else { serde_json::from_str(text.get())? };
-        Ok((name, value))
-    };
-    fields(text)?.into_iter().map(read).collect()
+/// A part of an object of which not every field is wanted.
+#[derive(Clone, Copy)]
+enum Part {
+    Object,
+    Pod,
+    Metadata,
+    PodSpec,
+    Container,
 }
 
-fn metadata(text: &RawValue) -> Result<Value, Error> {
-    let mut fields = fields(text)?;
-    fields.remove("managedFields");
-    let read = |(name, text): (String, &RawValue)| Ok((name, serde_json::from_str(text.get())?));
-    fields.into_iter().map(read).collect::<Result<_, Error>>().map(Value::Object)
+/// What to do with a field.
+enum Field {
+    LeftOut,
+    Whole,
+    /// A part, or a list of such parts.
+    Parts(Part),
 }
 
-/// The fields of a map as text.
-fn fields(text: &RawValue) -> Result<BTreeMap<String, &RawValue>, Error> {
-    serde_json::from_str(text.get())
+impl Part {
+    fn field(self, name: &str) -> Field {
+        match (self, name) {
+            (Self::Object | Self::Pod, "metadata") => Field::Parts(Self::Metadata),
+            (Self::Pod, "spec") => Field::Parts(Self::PodSpec),
+            (Self::PodSpec, list) if CONTAINERS.contains(&list) => Field::Parts(Self::Container),
+            (Self::Metadata, "managedFields") => Field::LeftOut,
+            (Self::PodSpec, name) if OF_POD.contains(&name) => Field::LeftOut,
+            (Self::Container, name) if !OF_CONTAINER.contains(&name) => Field::LeftOut,
+            _ => Field::Whole,
+        }
+    }
+}
+
+/// Reads the wanted fields of a part, or of each part in a list.
+impl<'de> DeserializeSeed<'de> for Part {
+    type Value = Value;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Part {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object or a list of objects")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut wanted = Map::new();
+        while let Some(name) = fields.next_key::<String>()? {
+            let value = match self.field(&name) {
+                Field::LeftOut => fields.next_value::<IgnoredAny>().map(|_| None),
+                Field::Whole => fields.next_value().map(Some),
+                Field::Parts(part) => fields.next_value_seed(part).map(Some),
+            };
+            wanted.extend(value?.map(|value| (name, value)));
+        }
+        Ok(Value::Object(wanted))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut wanted = Vec::new();
+        while let Some(item) = items.next_element_seed(self)? {
+            wanted.push(item);
+        }
+        Ok(Value::Array(wanted))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
 }
 
 #[cfg(test)]
@@ -60,7 +120,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn managed_fields_of_metadata_alone_are_left_out() {
+    fn what_no_command_looks_at_is_left_out() {
         let page = json!({
             "metadata": {"continue": "more"},
             "items": [{
@@ -69,17 +129,26 @@ mod tests {
                     "managedFields": [{"manager": "kubectl"}],
                     "labels": {"managedFields": "b"},
                 },
-                "spec": {"managedFields": 1},
+                "spec": {
+                    "managedFields": 1,
+                    "volumes": [{"name": "v"}],
+                    "initContainers": null,
+                    "containers": [{"name": "c", "env": [{"name": "e"}], "resources": {"limits": {"cpu": 1}}}],
+                },
             }],
         });
         let page: Page = serde_json::from_str(&page.to_string()).unwrap();
         assert_eq!(page.next(), "more");
-        let expected = json!([{
-            "metadata": {"name": "a\"", "labels": {"managedFields": "b"}},
-            "spec": {"managedFields": 1},
-        }]);
-        assert_eq!(json!(page.objects().unwrap()), expected);
+        let metadata = json!({"name": "a\"", "labels": {"managedFields": "b"}});
+        let containers = json!([{"name": "c", "resources": {"limits": {"cpu": 1}}}]);
+        let spec = json!({"managedFields": 1, "initContainers": null, "containers": containers});
+        assert_eq!(page.objects(true).unwrap(), [json!({"metadata": metadata, "spec": spec})]);
+        let whole = page.objects(false).unwrap();
+        assert_eq!(whole[0]["metadata"], metadata);
+        assert_eq!(whole[0]["spec"]["volumes"], json!([{"name": "v"}]));
         let last: Page = serde_json::from_str(r#"{"kind": "PodList", "items": []}"#).unwrap();
         assert_eq!(last.next(), "");
+        let wrong: Page = serde_json::from_str(r#"{"items": [{"metadata": 1}]}"#).unwrap();
+        assert!(wrong.objects(false).is_err());
     }
 }
