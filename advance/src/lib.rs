@@ -23,7 +23,8 @@ mod scheduler;
 mod sizes;
 mod statuses;
 
-use quotient_engine::plan::{Plan, PodId, plan};
+use quotient_engine::plan::{Plan, PodId};
+use quotient_engine::planner::plan;
 use quotient_engine::snapshot::Snapshot;
 use quotient_engine::time::Timestamp;
 

@@ -238,7 +238,7 @@ fn replay(decisions: &Decisions) -> usize {
     let kept = decisions.list();
     for decision in &kept {
         let (decision, inputs) = read(&decisions.file(Some(decision.number)).unwrap()).unwrap();
-        let again = text(&quotient_engine::plan::plan(&inputs.snapshot));
+        let again = text(&quotient_engine::planner::plan(&inputs.snapshot));
         assert!(again == inputs.plan, "decision {} is computed again", decision.number);
         for evicted in &decision.evictions {
             assert_eq!(evicted.answer.as_deref(), Some("evicted"), "{evicted:?}");

@@ -8,7 +8,7 @@ use std::cell::LazyCell;
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use quotient_engine::plan::plan;
+use quotient_engine::planner::plan;
 
 fn stories(criterion: &mut Criterion) {
     for story in clusters::STORIES {

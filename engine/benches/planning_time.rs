@@ -17,7 +17,7 @@ use std::time::Duration;
 use clusters::effort::measure;
 use clusters::{LARGE, Newcomer, Size, cluster};
 use quotient_advance::keep;
-use quotient_engine::plan::{Planner, plan};
+use quotient_engine::planner::{Planner, plan};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/evidence/planning-time.md");
 const BEGIN: &str = "<!-- measured: make planning-time WRITE=1 -->\n";

@@ -14,7 +14,7 @@ fn main() {
         let n = if wanted.is_empty() { 5 } else { 20 };
         for _ in 0..n {
             let t = Instant::now();
-            std::hint::black_box(quotient_engine::plan::plan(&snapshot));
+            std::hint::black_box(quotient_engine::planner::plan(&snapshot));
             times.push(t.elapsed());
         }
         times.sort();

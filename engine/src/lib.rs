@@ -8,7 +8,7 @@
 //!  Snapshot ◄─────────────────────────────  advance  ◄──────────────────────────────────────┘
 //! ```
 //!
-//! [`plan`](plan::plan) takes a [`Snapshot`](snapshot::Snapshot) and returns a [`Plan`](plan::Plan) that names every quota to
+//! [`plan`](planner::plan) takes a [`Snapshot`](snapshot::Snapshot) and returns a [`Plan`](plan::Plan) that names every quota to
 //! write and every pod to evict, with the numbers and the reason. The crate `quotient-advance` is a small model of what the
 //! cluster does with a plan; the two repeated are `kubectl-quotient simulate` and the stage of most tests.
 //!
@@ -21,6 +21,7 @@
 )]
 
 pub use quotient_amounts as amounts;
+mod candidates;
 mod capacity;
 mod choice;
 mod cluster;
@@ -37,6 +38,7 @@ pub mod ledger;
 pub mod names;
 mod nodes;
 pub mod plan;
+pub mod planner;
 pub mod reason;
 pub mod shares;
 pub mod slots;

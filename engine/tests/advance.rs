@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 use quotient_advance::{advance, advance_until, settle};
-use quotient_engine::plan::{Eviction, Plan, PodId, plan};
+use quotient_engine::plan::{Eviction, Plan, PodId};
+use quotient_engine::planner::plan;
 use quotient_engine::snapshot::{Pod, Snapshot};
 use quotient_engine::time::Timestamp;
 

@@ -18,7 +18,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{NodeName, QueueName};
-use quotient_engine::plan::{Plan, plan};
+use quotient_engine::plan::Plan;
+use quotient_engine::planner::plan;
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Acceptance, Node, Queue, Snapshot};
 

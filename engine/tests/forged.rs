@@ -1,7 +1,7 @@
 //! Annotations that a tenant forges: whatever its pods say of their gangs, other queues get their shares.
 
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::plan;
+use quotient_engine::planner::plan;
 
 use crate::story::parse;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use quotient_engine::plan::plan;
+use quotient_engine::planner::plan;
 
 use crate::story::{self, decides, plays};
 

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quotient_engine::plan::{Eviction, plan};
+use quotient_engine::plan::Eviction;
+use quotient_engine::planner::plan;
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Shape, Snapshot, Ties};
 use rustix::time::{ClockId, clock_gettime};

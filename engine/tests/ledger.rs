@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::ledger::{Entry, Generation, Ledger, REQUEST_LIFE_SECONDS, Seen};
 use quotient_engine::names::Namespace;
-use quotient_engine::plan::plan;
+use quotient_engine::planner::plan;
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{GrantGate, Snapshot};
 use quotient_engine::time::Timestamp;

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Eviction, Plan, plan};
+use quotient_engine::plan::{Eviction, Plan};
+use quotient_engine::planner::plan;
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Mode, Queue, Snapshot};
 use quotient_engine::time::Timestamp;

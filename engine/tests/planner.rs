@@ -7,7 +7,8 @@ use proptest::sample::Index;
 use quotient_advance::advance;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::OwnerUid;
-use quotient_engine::plan::{Plan, Planner, plan};
+use quotient_engine::plan::Plan;
+use quotient_engine::planner::{Planner, plan};
 use quotient_engine::snapshot::{LastReplica, NamespaceState, Pod, SetAside, Snapshot};
 use quotient_engine::time::Timestamp;
 

@@ -10,7 +10,8 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amounts, Resource};
-use quotient_engine::plan::{Plan, QueuePlan, plan};
+use quotient_engine::plan::{Plan, QueuePlan};
+use quotient_engine::planner::plan;
 
 use crate::oracle::{Ask, singly};
 use crate::{effort, story};

@@ -1,7 +1,7 @@
 //! Terminating pods that are evicted again with less grace, as stories.
 
 use expect_test::expect;
-use quotient_engine::plan::plan;
+use quotient_engine::planner::plan;
 
 use crate::story::{explains, parse};
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use quotient_advance::{keep, settle};
-use quotient_engine::plan::{Eviction, Plan, plan};
+use quotient_engine::plan::{Eviction, Plan};
+use quotient_engine::planner::plan;
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Pod, Snapshot};
 

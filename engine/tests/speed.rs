@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use clusters::effort::{calibration, measure};
 use quotient_advance::keep;
-use quotient_engine::plan::{Planner, plan};
+use quotient_engine::planner::{Planner, plan};
 
 const BASELINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/baselines.txt");
 

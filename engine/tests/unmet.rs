@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use expect_test::expect;
-use quotient_engine::plan::plan;
+use quotient_engine::planner::plan;
 
 use crate::story::{decides, explain, parse, plays};
 

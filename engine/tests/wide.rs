@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quotient_engine::amounts::{Amount, Amounts, Resource};
-use quotient_engine::plan::{Plan, plan};
+use quotient_engine::plan::Plan;
+use quotient_engine::planner::plan;
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{LeftOut, Owner, Pod, Shape, Snapshot};
 use rustix::time::{ClockId, clock_gettime};

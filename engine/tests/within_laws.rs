@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use quotient_advance::{advance, settle};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueUid};
-use quotient_engine::plan::{Plan, Scaling, plan};
+use quotient_engine::plan::{Plan, Scaling};
+use quotient_engine::planner::plan;
 use quotient_engine::snapshot::{
     NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, Quota, ScaleTarget,
     ScaleTargetKind, Settings, Shape, Size, Snapshot, Ties, Workload,

@@ -15,13 +15,13 @@ use crate::limit_ranges::LimitRangeKind;
 use crate::manual_selector::ManualSelector;
 use crate::namespace::NamespaceEntry;
 use crate::nodes::Nodes;
-use crate::pods::PodKind;
+use crate::overlays::PodKind;
 use crate::priority_classes::PriorityClasses;
 use crate::queues::ObservedQueue;
 use crate::quotas::{ObservedQuota, QuotaKind};
 use crate::settings::IndexSettings;
 use crate::skipped::SkippedObjects;
-use crate::table::Tables;
+use crate::tables::Tables;
 
 /// What is known of the cluster: fed through [`Indexed`](crate::Indexed), read through [`snapshot`](Self::snapshot).
 ///

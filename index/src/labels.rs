@@ -1,27 +1,23 @@
 //! Namespaces: the labels by which parent queues select whose parents they are.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::Namespace as Object;
 use quotient_engine::labels::Labels;
 use quotient_engine::names::Namespace;
 
-use crate::index::Index;
-use crate::shared_labels::shared_labels;
-use crate::table::{Kept, Key, Kind, KindId, Meta};
+use crate::meta::Meta;
 
 /// The labels of every namespace that the API server knows.
 ///
 /// They stand here, in a few hundred bytes a namespace, and are shown only of namespaces with Queues: a cluster may
 /// have ten thousand namespaces that take part in nothing, and snapshots do not mention them.
 #[derive(Debug, Default)]
-pub(crate) struct NamespaceLabels(BTreeMap<Namespace, Entry>);
+pub(crate) struct NamespaceLabels(pub(crate) BTreeMap<Namespace, Entry>);
 
 #[derive(Debug)]
-struct Entry {
-    meta: Meta,
-    labels: Labels,
+pub(crate) struct Entry {
+    pub(crate) meta: Meta,
+    pub(crate) labels: Labels,
 }
 
 impl NamespaceLabels {
@@ -33,48 +29,5 @@ impl NamespaceLabels {
     /// Whether the API server knows `namespace`.
     pub(crate) fn knows(&self, namespace: &Namespace) -> bool {
         self.0.contains_key(namespace)
-    }
-}
-
-impl Kind for Object {
-    type Name = Arc<str>;
-    const ID: KindId = KindId::Namespace;
-
-    fn kept<'i>(index: &'i Index, (_, name): &Key) -> Option<Kept<'i>> {
-        index.labels.0.get(&namespace(name)).map(|entry| entry.meta.kept())
-    }
-
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
-        index.labels.0.keys().map(|name| (Namespace::default(), name.as_str().into()))
-    }
-
-    fn put(index: &mut Index, (_, name): Key, meta: Meta, object: &Self) -> bool {
-        let name = namespace(&name);
-        let known = index.labels.0.get(&name).map(|kept| &kept.labels);
-        let labels =
-            shared_labels(&mut index.texts, known, object.metadata.labels.as_ref(), |_| true, usize::MAX);
-        index.labels.0.insert(name.clone(), Entry { meta, labels });
-        // What was granted there may land from now on.
-        index.show_quota(&name) | index.show_labels(&name)
-    }
-
-    fn remove(index: &mut Index, (_, name): &Key) -> bool {
-        let name = namespace(name);
-        index.labels.0.remove(&name);
-        index.show_quota(&name) | index.show_labels(&name)
-    }
-}
-
-fn namespace(name: &Arc<str>) -> Namespace {
-    Namespace::new(Arc::clone(name))
-}
-
-impl Index {
-    /// Shows snapshots the labels of `namespace`, if there is a Queue in it that they matter to. Says whether
-    /// that is news.
-    pub(crate) fn show_labels(&mut self, namespace: &Namespace) -> bool {
-        let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
-        let matter = entry.queue_names().next().is_some();
-        entry.set_labels(if matter { self.labels.of(namespace) } else { Labels::default() })
     }
 }

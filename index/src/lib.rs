@@ -18,7 +18,6 @@
 //! **Architecture invariant:** the index holds what the API server said last, and over it what was granted
 //! and done and not seen yet. Feeding it the same objects again, in any order, ends in the same snapshot.
 
-mod budgets;
 mod cause;
 mod decoded;
 mod fields;
@@ -27,12 +26,15 @@ mod governable;
 mod index;
 mod indexed;
 mod interned;
+mod kinds;
 mod labels;
 pub mod limit_ranges;
 mod manual_selector;
+mod meta;
 mod metadata;
 mod namespace;
 pub mod nodes;
+mod overlays;
 mod owners;
 mod placement;
 pub mod pod_requests;
@@ -49,7 +51,7 @@ mod settings;
 mod shared_labels;
 pub mod sizes;
 mod skipped;
-mod table;
+mod tables;
 mod time;
 mod tombstones;
 mod workload;

@@ -20,7 +20,7 @@ mod world;
 use damage::{Dice, damaged};
 use quotient_advance::{advance, settle};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::plan;
+use quotient_engine::planner::plan;
 use world::{bystander, index_of, manifests};
 
 /// How many damaged clusters a test run tries, unless `FUZZ_CASES` says otherwise.

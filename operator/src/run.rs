@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kube::Client;
 use prometheus::Registry;
-use quotient_engine::plan::Planner;
+use quotient_engine::planner::Planner;
 use quotient_index::Index;
 use tokio::net::TcpListener;
 use tokio::task::{JoinError, JoinSet};

@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::{Node, ResourceQuota};
 use quotient_crds::{Preemption, QueueSpec, names};
 use quotient_engine::snapshot;
-use quotient_index::{UnreadableQuantity, nodes, pods, queues, quotas};
+use quotient_index::{UnreadableQuantity, nodes, pod_requests, queues, quotas};
 
 use super::queue_jobs;
 use crate::objects::{Bound, Object};
@@ -12,7 +12,7 @@ use crate::objects::{Bound, Object};
 pub(super) fn mistakes(object: &Object) -> Vec<String> {
     match object {
         Object::Node(node) => texts(&nodes::unreadable(node)),
-        Object::Pod(pod) => texts(&pods::unreadable(pod)),
+        Object::Pod(pod) => texts(&pod_requests::unreadable(pod)),
         Object::Queue(queue) => {
             let snapshot::Queue { invalid, .. } = queues::decode(queue);
             invalid.iter().map(ToString::to_string).collect()
@@ -42,7 +42,7 @@ fn mistakes_of_owner(owner: &Object) -> Vec<String> {
     };
     let negative = counts.into_iter().filter_map(|(field, count)| Some((field, count.filter(|n| *n < 0)?)));
     let negative = negative.map(|(field, count)| format!("spec.{field} is {count}: write 0 or more"));
-    let template = owner.template().map(pods::unreadable_in_template).unwrap_or_default();
+    let template = owner.template().map(pod_requests::unreadable_in_template).unwrap_or_default();
     negative.chain(texts(&template)).collect()
 }
 

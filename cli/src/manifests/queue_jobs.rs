@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::objects::{Object, decoded};
 use k8s_openapi::api::batch::v1::Job;
 use quotient_crds::{MAX_QUEUE_JOB_NAME_LENGTH, MAX_REPLICAS, MAX_TASKS, QueueJob, Task};
-use quotient_index::pods;
+use quotient_index::pod_requests;
 use quotient_index::queue_jobs::{job_body, job_name};
 
 /// What the API server would refuse, and amounts that make no sense.
@@ -66,7 +66,7 @@ fn mistakes_of_task(place: &str, task: &Task, wrong: &mut impl FnMut(bool, Strin
         format!("{place}.template.spec.nodeName: leave it out: the scheduler chooses the node"),
     );
     wrong(hosts, format!("{place}.template.spec.volumes: leave hostPath out"));
-    for unreadable in pods::unreadable_in_template(&template) {
+    for unreadable in pod_requests::unreadable_in_template(&template) {
         wrong(true, format!("{place}.template: {unreadable}"));
     }
 }

@@ -7,11 +7,9 @@ use anyhow::Context as _;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::Api;
 
-use super::{SYSTEM_NAMESPACE, workspace_root};
+use super::identity::{RELEASE, SYSTEM_NAMESPACE};
+use super::workspace_root;
 use crate::testbed::TestBed;
-
-/// The release's name, which its objects have, too.
-pub const RELEASE: &str = "quotient";
 
 /// The chart's folder.
 pub fn chart() -> PathBuf {

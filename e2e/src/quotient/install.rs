@@ -7,7 +7,8 @@ use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use kube::Api;
 use tokio::sync::OnceCell;
 
-use super::{ALL_RIGHTS, RELEASE, SYSTEM_NAMESPACE, helm_arguments, workspace_root};
+use super::identity::{RELEASE, SYSTEM_NAMESPACE};
+use super::{ALL_RIGHTS, helm_arguments, workspace_root};
 use crate::testbed::{Helm, TestBed};
 
 /// The chart as scenarios need it, rendered once a process.

@@ -11,8 +11,8 @@ use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use quotient_crds::{QueueJob, QueueJobCondition, QueueJobStatus};
 use serde_json::{Value, json};
 
-use super::{PATIENCE, Stage, writes_of_operator};
-use crate::testbed::eventually;
+use super::{Stage, writes_of_operator};
+use crate::testbed::{PATIENCE, eventually};
 
 /// Longer than ten cycles of the loop at rest take, with the counts of pods that follow.
 const TEN_CYCLES: Duration = Duration::from_secs(4);

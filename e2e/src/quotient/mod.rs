@@ -4,6 +4,7 @@
 
 mod build;
 mod chart;
+mod identity;
 mod install;
 mod jobs;
 mod newcomer;
@@ -16,17 +17,17 @@ mod trial;
 mod victims;
 mod writes;
 
+pub use crate::testbed::PATIENCE;
 pub use build::{BUILD_COMMAND_LINE, Previous, Programs, build_testbed, workspace_root};
-pub use chart::{
-    ALL_RIGHTS, GATE_MODE, IMAGE_REGISTRY, RELEASE, chart, helm_arguments, installed, value_sets,
-};
+pub use chart::{ALL_RIGHTS, GATE_MODE, IMAGE_REGISTRY, chart, helm_arguments, installed, value_sets};
+pub use identity::{OPERATOR_GROUP, OPERATOR_USER, RELEASE, SYSTEM_NAMESPACE};
 pub use install::{install_chart, install_crds, upgrade_chart};
 pub use jobs::queue_job;
 pub use newcomer::Newcomer;
 pub use observe::{QueueView, amounts, queue, queues, quota_amounts, quotas};
-pub use operator::{OPERATOR_GROUP, OPERATOR_USER, Operator, SHORT_LEASE, SYSTEM_NAMESPACE};
+pub use operator::{Operator, SHORT_LEASE};
 pub use rights::nothing_forbidden;
-pub use stage::{PATIENCE, PodCounts, Stage, shares_text};
+pub use stage::{PodCounts, Stage, shares_text};
 pub use trial::{assert_clean, judged};
 pub use victims::SimulatedVictims;
 pub use writes::{Write, writes_of_operator};

@@ -7,16 +7,10 @@ use anyhow::{Context as _, bail};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::{PATIENCE, Programs, install_chart, installed};
+use super::identity::{OPERATOR_GROUP, OPERATOR_USER, SYSTEM_NAMESPACE};
+use super::{Programs, install_chart, installed};
 use crate::testbed::proxy::Proxy;
-use crate::testbed::{ManagedProcess, ProcessSpec, TestBed, eventually, ports};
-
-/// The user that the operator is for the API server, so that the audit log can tell its writes: the chart's account.
-pub const OPERATOR_USER: &str = "system:serviceaccount:quotient-system:quotient";
-/// The group of accounts that it is in. What it may do, the chart says: see [`install_chart`].
-pub const OPERATOR_GROUP: &str = "system:serviceaccounts:quotient-system";
-/// The operator's own namespace.
-pub const SYSTEM_NAMESPACE: &str = "quotient-system";
+use crate::testbed::{ManagedProcess, PATIENCE, ProcessSpec, TestBed, eventually, ports};
 
 /// A running operator.
 #[derive(Debug)]

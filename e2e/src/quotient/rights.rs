@@ -2,7 +2,7 @@
 
 use anyhow::ensure;
 
-use super::OPERATOR_USER;
+use super::identity::OPERATOR_USER;
 use crate::testbed::{AuditEvent, TestBed};
 
 /// Fails if RBAC or an admission policy refused the operator anything since the test bed was started.

@@ -17,10 +17,7 @@ use super::{
     Operator, Programs, QueueView, assert_clean, judged, nothing_forbidden, queues, quota_amounts,
     writes_of_operator,
 };
-use crate::testbed::{Options, TestBed, annotations, eventually};
-
-/// How long things may take that take a second on an idle machine: others may be busy on it.
-pub const PATIENCE: Duration = Duration::from_secs(180);
+use crate::testbed::{Options, PATIENCE, TestBed, annotations, eventually};
 
 /// Admission looks at a cache of its own, which follows the quota's status within milliseconds.
 const ADMISSION_LAG: Duration = Duration::from_millis(250);

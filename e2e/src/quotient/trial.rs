@@ -6,7 +6,7 @@ use anyhow::ensure;
 use quotient_invariants::{InvariantChecker, Tolerance, Verb, Write};
 use serde_json::Value;
 
-use super::OPERATOR_USER;
+use super::identity::OPERATOR_USER;
 use crate::testbed::{AuditEvent, AuditLog, CENSUS};
 
 /// Judges everything that a test bed's log tells, at rest at its end if `rests` says so.

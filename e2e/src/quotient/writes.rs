@@ -4,7 +4,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use super::OPERATOR_USER;
+use super::identity::OPERATOR_USER;
 use crate::testbed::AuditEvent;
 
 /// One write of the operator.

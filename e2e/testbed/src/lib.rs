@@ -64,4 +64,4 @@ pub use helm::Helm;
 pub use layout::ADMIN;
 pub use options::{KUBERNETES_RECOUNTS, Options};
 pub use process::{ManagedProcess, ProcessSpec};
-pub use wait::{WaitError, eventually};
+pub use wait::{PATIENCE, WaitError, eventually};

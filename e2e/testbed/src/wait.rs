@@ -15,6 +15,9 @@ pub struct WaitError {
     pub last: String,
 }
 
+/// How long things may take that take a second on an idle machine: others may be busy on it.
+pub const PATIENCE: Duration = Duration::from_secs(180);
+
 /// How long to wait between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
 

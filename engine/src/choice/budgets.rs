@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::candidate::Candidate;
+use crate::candidates::Candidate;
 use crate::keyed::KeyedMap;
 use crate::names::PodUid;
 use crate::snapshot::{Budget, NamespaceState, Phase, Pod, Ties};

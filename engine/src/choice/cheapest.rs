@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::candidate::Candidate;
 use super::nodes::{At, Group, NodeCandidates, NodeResources, Score, Search};
-use super::order::class;
 use super::rules::Rules;
-use super::select::select_together;
 use super::simulation::{Level, Simulation};
 use crate::amounts::Amounts;
+use crate::candidates::Candidate;
+use crate::candidates::class;
+use crate::candidates::select_together;
 use crate::leaf::Leaf;
 use crate::snapshot::Shape;
 use crate::tree::BranchId;

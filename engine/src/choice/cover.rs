@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
-use super::candidate::Candidate;
 use super::givers::Givers;
 use super::rules::Scope;
-use super::select::select;
 use super::simulation::{Simulation, VictimsByLeaf};
 use crate::amounts::{Amounts, Resource};
+use crate::candidates::Candidate;
+use crate::candidates::select;
 use crate::names::PodUid;
 use crate::plan::Stage;
 use crate::reason::Reason;

@@ -11,37 +11,24 @@
 //! agree with the plan before.
 
 mod budgets;
-mod candidate;
-mod candidates;
 mod cheapest;
 mod cover;
-mod exact_cover;
-mod gangs;
 mod givers;
-mod greedy_cover;
 mod nodes;
-mod order;
 mod outcome;
 mod place;
 mod queue_state;
 mod rules;
-mod select;
 mod serve;
 mod simulation;
 mod stuck;
 mod unbound;
 mod work;
 
-pub(crate) use candidate::{Bond, Candidate, Together};
-pub(crate) use candidates::{
-    Candidates, Replicas, candidates, is_protected, next_unprotected, non_preemptible, replicas,
-};
 pub(crate) use nodes::{Group, NodeResources, Search};
-pub(crate) use order::rank;
 pub(crate) use outcome::ReclaimResult;
 pub(crate) use queue_state::QueueState;
 pub(crate) use rules::Rules;
-pub(crate) use select::{select, select_together};
 pub(crate) use serve::evictions;
 pub(crate) use simulation::{Mark, Simulation};
 pub(crate) use unbound::unbound;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::candidate::Candidate;
 use super::nodes::{At, Group, NodeResources, Search};
 use super::rules::Scope;
 use super::simulation::Simulation;
 use crate::amounts::Amounts;
+use crate::candidates::Candidate;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Shape};
 use crate::tree::BranchId;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::candidate::Candidate;
 use super::simulation::Simulation;
 use crate::amounts::{Amounts, Resource};
+use crate::candidates::Candidate;
 use crate::guarantee::preemptable;
 use crate::reason::Reason;
 use crate::snapshot::Pod;

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::budgets::Budgets;
-use super::candidate::Candidate;
 use super::nodes::{At, NodeResources, Search};
 use super::work::Work;
 use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
+use crate::candidates::Candidate;
 use crate::leaf::Leaf;
 use crate::names::{GangName, PodUid};
 use crate::reason::Reason;

@@ -1,10 +1,11 @@
 //! What owners lack: pods that were rejected, or that are not created yet.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::live_by_owner;
 use crate::amounts::Amounts;
-use crate::names::GangName;
+use crate::keyed::KeyedMap;
+use crate::names::{GangName, OwnerUid};
 use crate::snapshot::{NamespaceState, Owner};
 use crate::time::Timestamp;
 
@@ -65,4 +66,22 @@ pub(crate) fn asks(state: &NamespaceState) -> Vec<Ask<'_>> {
         .collect();
     asks.sort_by(|a, b| Owner::by_importance(a.owner, b.owner));
     asks
+}
+
+/// How many live pods each owner has.
+fn live_by_owner(state: &NamespaceState) -> KeyedMap<&OwnerUid, u32> {
+    let mut live: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
+    let mut pods = state.pods.iter().filter(|pod| pod.is_live()).peekable();
+    while let Some(first) = pods.next() {
+        // Pods of an owner stand together as a rule, and share their ties.
+        let mut together = 1u32;
+        while pods.next_if(|pod| Arc::ptr_eq(&pod.ties, &first.ties)).is_some() {
+            together = together.saturating_add(1);
+        }
+        if let Some(owner) = first.owner() {
+            let count = live.entry(owner).or_default();
+            *count = count.saturating_add(together);
+        }
+    }
+    live
 }

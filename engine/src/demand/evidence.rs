@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Ask, earliest};
+use super::Ask;
 use crate::keyed::KeyedMap;
 use crate::names::{GangName, OwnerUid};
 use crate::nodes::Nodes;
 use crate::snapshot::{
     MAX_SET_ASIDE, NamespaceState, Owner, OwnerKind, Phase, Pod, Queue, SetAside, Settings, Shape, Snapshot,
 };
-use crate::time::Timestamp;
+use crate::time::{Timestamp, earliest};
 
 /// How long a pod with room may not be Ready, or not be created, before that is evidence.
 const EVIDENCE_SECONDS: i64 = 10;

@@ -19,14 +19,12 @@ pub(crate) use evidence::node_patience;
 pub(crate) use trust::Trust;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::amounts::Amounts;
-use crate::keyed::KeyedMap;
-use crate::names::{Namespace, OwnerUid};
+use crate::names::Namespace;
 use crate::nodes::Nodes;
 use crate::snapshot::{NamespaceState, Pod, Queue, Remembered, Snapshot};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, earliest};
 use crate::usage::{NamespaceUsage, Usage};
 use trust::Verdict;
 
@@ -118,30 +116,4 @@ pub(crate) fn first_patience(snapshot: &Snapshot, usage: &Usage<'_>) -> Option<T
         snapshot.namespaces.iter().filter(|(name, _)| is_stuck(name)).flat_map(|(_, state)| &state.pods);
     let live = pods.filter(|pod| pod.is_live());
     live.filter_map(|pod| node_patience(pod, &snapshot.settings, snapshot.now)).min()
-}
-
-/// The earlier of two instants, if there is any.
-pub(crate) fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
-}
-
-/// How many live pods each owner has.
-fn live_by_owner(state: &NamespaceState) -> KeyedMap<&OwnerUid, u32> {
-    let mut live: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
-    let mut pods = state.pods.iter().filter(|pod| pod.is_live()).peekable();
-    while let Some(first) = pods.next() {
-        // Pods of an owner stand together as a rule, and share their ties.
-        let mut together = 1u32;
-        while pods.next_if(|pod| Arc::ptr_eq(&pod.ties, &first.ties)).is_some() {
-            together = together.saturating_add(1);
-        }
-        if let Some(owner) = first.owner() {
-            let count = live.entry(owner).or_default();
-            *count = count.saturating_add(together);
-        }
-    }
-    live
 }

@@ -15,14 +15,14 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Ask;
 use super::evidence::{Workloads, is_proven};
-use super::{Ask, earliest};
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::names::{OwnerUid, PodUid};
 use crate::nodes::Nodes;
 use crate::reason::Reason;
 use crate::snapshot::{NamespaceState, OwnerKind, Phase, Pod, Queue, SetAside, Snapshot};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, earliest};
 
 /// How much earlier than by its own time a pod is set aside together with others of its workload.
 const TOGETHER_SECONDS: i64 = 30;

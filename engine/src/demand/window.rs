@@ -5,10 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::earliest;
 use crate::amounts::{Amounts, Resource};
 use crate::snapshot::Remembered;
-use crate::time::Timestamp;
+use crate::time::{Timestamp, earliest};
 
 /// How long demand has to stay below what it was before it falls.
 const SECONDS: i64 = 30;

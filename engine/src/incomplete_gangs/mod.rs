@@ -18,10 +18,10 @@ mod standoff;
 use standoff::Standoff;
 
 use crate::cluster::Cluster;
-use crate::demand::earliest;
 use crate::leaf::Leaf;
 use crate::plan::{INCOMPLETE_SECONDS, Plan, Scaling};
 use crate::snapshot::Admission;
+use crate::time::earliest;
 
 /// Tells every leaf which of its gangs are incomplete because of each other, and lowers the Jobs of those that yield.
 pub(crate) fn resolve(cluster: Cluster<'_>, plan: &mut Plan) {

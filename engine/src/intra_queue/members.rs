@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::removal::Removal;
-use crate::choice::{Bond, Candidate, Together, is_protected, non_preemptible, rank};
+use crate::candidates::{Bond, Candidate, Together, is_protected, non_preemptible, rank};
 use crate::keyed::{KeyedMap, KeyedSet};
 use crate::leaf::Leaf;
 use crate::names::{OwnerUid, PodUid};

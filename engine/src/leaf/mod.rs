@@ -1,7 +1,6 @@
 //! A leaf: the queue that governs a namespace, what is there, and what is wanted.
 
 mod holds;
-mod minimums;
 mod unit;
 mod wanted;
 
@@ -9,12 +8,11 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub(crate) use minimums::GangMinimums;
 pub(crate) use unit::Unit;
 pub(crate) use wanted::{Fitting, Wanted};
 
 use crate::amounts::{Amounts, Resource};
-use crate::choice::{self, Candidates};
+use crate::candidates::{self, Candidates, GangMinimums};
 use crate::demand::Demand;
 use crate::names::QueueName;
 use crate::nodes::Nodes;
@@ -109,7 +107,7 @@ impl<'a> Leaf<'a> {
     pub(crate) fn candidates(&self, snapshot: &'a Snapshot) -> &Candidates<'a> {
         self.candidates.get_or_init(|| {
             let pods = self.state.pods.iter().filter(|pod| pod.is_live() && self.could_run(pod));
-            choice::candidates(self.at, pods, (self.state, &self.minimums), self.eviction, snapshot)
+            candidates::candidates(self.at, pods, (self.state, &self.minimums), self.eviction, snapshot)
         })
     }
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::Leaf;
 use crate::amounts::{Amounts, Resource};
-use crate::choice::{Candidate, select};
+use crate::candidates::{Candidate, select};
 use crate::names::{GangName, PodUid};
 use crate::plan::Stage;
 use crate::snapshot::{Pod, Snapshot};

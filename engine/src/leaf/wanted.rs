@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::GangMinimums;
 use crate::amounts::{Amounts, Resource};
+use crate::candidates::GangMinimums;
 use crate::demand::{Ask, Demand, by_gang};
 use crate::keyed::KeyedMap;
 use crate::names::{GangName, OwnerUid};

@@ -20,7 +20,6 @@ mod grant_gate;
 mod next;
 mod rebuild;
 mod seen;
-mod targets;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,10 +29,9 @@ pub use generation::Generation;
 pub use grant_gate::SeenPods;
 pub use rebuild::LOST;
 pub use seen::Seen;
-pub use targets::Targets;
 
 use crate::names::Namespace;
-use crate::snapshot::Quota;
+use crate::snapshot::{Quota, Targets};
 use crate::time::Timestamp;
 
 /// How long a request may live at most, generously: the API server gives up after a minute.

@@ -1,44 +1,29 @@
 //! What is to be done, with every number and reason behind it.
 
-mod decide;
 mod eviction;
 mod gate_removal;
 mod incomplete_gang;
-mod parents;
-mod planner;
 mod queue_job_plan;
-mod queue_jobs;
 mod queue_plan;
-mod quota_writes;
 mod reach;
-mod retained;
-mod rollouts;
 mod scaling;
-mod short;
-mod shortened;
-mod stuck_terminating;
-mod unmet;
-mod withheld;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use decide::plan;
 pub use eviction::{Eviction, Lowered, PassedOver, PodId, Preemptor, Stage, Unmet};
 pub use gate_removal::GateRemoval;
 pub use incomplete_gang::{GangPart, INCOMPLETE_SECONDS, IncompleteGang, Resolution};
-pub use planner::Planner;
 pub use queue_job_plan::{JobAmounts, QueueJobName, QueueJobPhase, QueueJobPlan, SlotReason};
 pub use queue_plan::{PodCounts, QueuePlan, QuotaWrite};
 pub use reach::{Pause, Reach, Withheld};
 pub use scaling::Scaling;
 
 use crate::amounts::{Amounts, Bounds, Resource};
-use crate::demand::earliest;
-use crate::ledger::Targets;
 use crate::names::{Namespace, QueueName, QueueUid};
 use crate::reason::Reason;
-use crate::time::Timestamp;
+use crate::snapshot::Targets;
+use crate::time::{Timestamp, earliest};
 
 /// One decision for the whole cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

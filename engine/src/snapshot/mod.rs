@@ -18,6 +18,7 @@ mod remembered;
 mod settings;
 mod shape;
 mod size;
+mod targets;
 mod workload;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,12 +47,12 @@ pub use remembered::{MAX_SET_ASIDE, Remembered, SetAside, Window};
 pub use settings::{Settings, VictimPriority};
 pub use shape::{Gang, LeftOut, Shape, Ties};
 pub use size::{ScaleTarget, ScaleTargetKind, Size};
+pub use targets::Targets;
 pub use workload::Workload;
 pub(crate) use workload::Workloads;
 
 use crate::amounts::Bounds;
 use crate::labels::Labels;
-use crate::ledger::Targets;
 use crate::names::{Namespace, NodeName, PodUid};
 use crate::time::Timestamp;
 

@@ -22,8 +22,8 @@ use stamp::{Stamp, newest_bare_pod};
 use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
 use crate::leaf::{Leaf, Unit};
-use crate::ledger::Targets;
 use crate::shares::Shares;
+use crate::snapshot::Targets;
 use crate::tree::BranchMap;
 
 /// The targets of leaves, and what has to be kept of them.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::ledger::{Generation, Ledger, Seen, SeenPods};
 use quotient_engine::names::{Namespace, QueueUid};
-use quotient_engine::plan::{Plan, QuotaWrite, plan};
+use quotient_engine::plan::{Plan, QuotaWrite};
+use quotient_engine::planner::plan;
 use quotient_engine::snapshot::Snapshot;
 
 /// A ResourceQuota as the API server keeps it, of cpu alone.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{NodeName, QueueName, QueueUid};
-use quotient_engine::plan::{Plan, plan};
+use quotient_engine::plan::Plan;
+use quotient_engine::planner::plan;
 use quotient_engine::snapshot::{Node, Queue, Snapshot};
 
 pub(crate) use grow::{Grain, forest, gpu};

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use quotient_advance::{Advanced, advance, settle};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, PodUid, QueueName};
-use quotient_engine::plan::{Eviction, Plan, plan};
+use quotient_engine::plan::{Eviction, Plan};
+use quotient_engine::planner::plan;
 use quotient_engine::snapshot::{Pod, Snapshot};
 
 use super::laws::{charged, lacking, leaves};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{PodUid, QueueName};
-use quotient_engine::plan::{Eviction, Plan, QueuePlan, plan};
+use quotient_engine::plan::{Eviction, Plan, QueuePlan};
+use quotient_engine::planner::plan;
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{
     Budget, EvictionPolicy, NamespaceState, Owner, Phase, Pod, Quota, ReclaimFrom, Snapshot,

@@ -24,7 +24,7 @@ mod print;
 
 use expect_test::Expect;
 use quotient_advance::{advance, settle};
-use quotient_engine::plan::plan;
+use quotient_engine::planner::plan;
 
 pub(crate) use parse::{Scenario, parse, parts};
 pub(crate) use print::{print, print_passed_over, print_writes};

@@ -4,9 +4,9 @@
 //! have templates that a quota refuses.
 
 mod due;
-mod kind;
+mod listed;
 mod observed;
 
 pub use due::LimitRangeDue;
-pub(crate) use kind::LimitRangeKind;
+pub(crate) use listed::LimitRangeKind;
 pub(crate) use observed::ObservedLimitRange;

@@ -34,7 +34,7 @@ pub(crate) struct ObservedLimitRange {
 
 impl ObservedLimitRange {
     /// What is kept of `object`; none if it is of no concern.
-    pub(super) fn of(object: &LimitRange, name: Arc<str>, uid: Arc<str>) -> Option<Self> {
+    pub(crate) fn of(object: &LimitRange, name: Arc<str>, uid: Arc<str>) -> Option<Self> {
         let keeper = object.metadata.labels.as_ref().and_then(|labels| labels.get(MANAGED_BY_LABEL));
         let has_our_name = *name == *LIMIT_RANGE;
         let items = object.spec.as_ref().map_or(&[][..], |spec| &spec.limits);
@@ -50,7 +50,7 @@ impl ObservedLimitRange {
         })
     }
 
-    pub(super) fn age(&self) -> Age {
+    pub(crate) fn age(&self) -> Age {
         self.resource_version.as_ref().map(ResourceVersion::age).unwrap_or_default()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quotient_engine::snapshot::Budget;
 
 use super::NamespaceEntry;
-use crate::table::Meta;
+use crate::meta::Meta;
 
 impl NamespaceEntry {
     /// Keeps `budget`. Says whether anything changed that a decision depends on.

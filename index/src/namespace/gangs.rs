@@ -7,7 +7,7 @@ use quotient_engine::snapshot::{Gang, Owner, Ties};
 
 use super::NamespaceEntry;
 use crate::gangs::GroupName;
-use crate::table::Meta;
+use crate::meta::Meta;
 
 /// What is kept of a PodGroup.
 #[derive(Debug)]

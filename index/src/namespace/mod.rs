@@ -3,6 +3,7 @@
 mod budgets;
 mod gangs;
 mod limit_ranges;
+mod owner_note;
 mod owners;
 mod pods;
 mod queue_jobs;
@@ -19,14 +20,14 @@ use quotient_engine::snapshot::{NamespaceState, Shape};
 
 use crate::gangs::GroupName;
 use crate::limit_ranges::ObservedLimitRange;
+use crate::meta::Meta;
 use crate::queue_jobs::{QueueJobEntry, TaskJob};
 use crate::quotas::{ForeignQuota, ObservedQuota};
 use crate::resource_version::Age;
 use crate::sizes::{Autoscaler, DeploymentSize};
-use crate::table::Meta;
 
 pub(crate) use gangs::GroupNote;
-pub(crate) use owners::OwnerNote;
+pub(crate) use owner_note::OwnerNote;
 use queues::QueueEntry;
 use sizes::Sized;
 

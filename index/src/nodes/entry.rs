@@ -11,9 +11,9 @@ use quotient_engine::time::Timestamp;
 
 use super::readiness::Readiness;
 use super::selection::{is_schedulable, is_selected};
+use crate::meta::Meta;
 use crate::placement::taints;
 use crate::reading::{Reading, Rounding, UnreadableQuantity};
-use crate::table::Meta;
 
 /// The most resources of one node that are shared out beside cpu and memory: the first by name. A kubelet can report thousands,
 /// and each of them becomes a part of every quota. Nodes with many kinds of devices have about twenty.
@@ -22,7 +22,7 @@ const MOST_RESOURCES: usize = 64;
 /// A node as it was seen last.
 #[derive(Debug)]
 pub(crate) struct NodeEntry {
-    pub(super) meta: Meta,
+    pub(crate) meta: Meta,
     node: Arc<Node>,
     selected: bool,
     eligible: bool,
@@ -30,7 +30,7 @@ pub(crate) struct NodeEntry {
 }
 
 impl NodeEntry {
-    pub(super) fn of(object: &Object, meta: Meta, labels: Labels, selector: &Selector) -> Self {
+    pub(crate) fn of(object: &Object, meta: Meta, labels: Labels, selector: &Selector) -> Self {
         let selected = is_selected(object, selector);
         let written = object.spec.as_ref().and_then(|spec| spec.taints.as_deref());
         Self {
@@ -48,17 +48,17 @@ impl NodeEntry {
     }
 
     /// Its labels as they were seen last.
-    pub(super) fn labels(&self) -> &Labels {
+    pub(crate) fn labels(&self) -> &Labels {
         &self.node.labels
     }
 
     /// What it offers or will offer, whether it is Ready and schedulable or not; none if it never counts.
-    pub(super) fn claims(&self) -> Option<&Amounts> {
+    pub(crate) fn claims(&self) -> Option<&Amounts> {
         self.selected.then_some(&self.node.allocatable)
     }
 
     /// Whether a decision can tell this entry from `other`.
-    pub(super) fn differs_from(&self, other: &Self) -> bool {
+    pub(crate) fn differs_from(&self, other: &Self) -> bool {
         self.node.allocatable != other.node.allocatable
             || self.node.labels != other.node.labels
             || self.node.taints != other.node.taints
@@ -68,7 +68,7 @@ impl NodeEntry {
     }
 
     /// The node as of `now`, shared with the snapshots before as long as it is the same.
-    pub(super) fn at(&mut self, now: Timestamp, ready_seconds: i64) -> Arc<Node> {
+    pub(crate) fn at(&mut self, now: Timestamp, ready_seconds: i64) -> Arc<Node> {
         let counts = self.eligible && self.readiness.ripe(ready_seconds).is_some_and(|ripe| ripe <= now);
         if self.node.counts != counts {
             Arc::make_mut(&mut self.node).counts = counts;
@@ -77,7 +77,7 @@ impl NodeEntry {
     }
 
     /// When it will begin to count, if it does not yet and will if left alone.
-    pub(super) fn ripens_after(&self, now: Timestamp, ready_seconds: i64) -> Option<Timestamp> {
+    pub(crate) fn ripens_after(&self, now: Timestamp, ready_seconds: i64) -> Option<Timestamp> {
         self.readiness.ripe(ready_seconds).filter(|ripe| self.eligible && *ripe > now)
     }
 }
@@ -90,7 +90,7 @@ pub fn unreadable(node: &Object) -> Vec<UnreadableQuantity> {
 }
 
 /// What of the resources of `node` is not kept, if anything is.
-pub(super) fn excess(node: &Object) -> Option<String> {
+pub(crate) fn excess(node: &Object) -> Option<String> {
     let number = offered(node, &mut Reading::default()).iter().filter(|(one, _)| is_extended(one)).count();
     let why = || format!("it offers {number} extended resources, of which {MOST_RESOURCES} are shared out");
     (number > MOST_RESOURCES).then(why)

@@ -1,9 +1,10 @@
 //! Nodes: what they offer, to which pods, and whether they count.
 
 mod entry;
-mod kind;
+mod known;
 mod readiness;
 mod selection;
 
 pub use entry::unreadable;
-pub(crate) use kind::Nodes;
+pub(crate) use entry::{NodeEntry, excess};
+pub(crate) use known::Nodes;

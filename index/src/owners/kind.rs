@@ -11,14 +11,16 @@ use quotient_engine::snapshot::{Owner, OwnerKind, Shape, Size, Unspecified};
 use super::rejection::Refusal;
 use crate::gangs::{Stated, stated};
 use crate::index::Index;
+use crate::kinds::Kind;
 use crate::manual_selector::ManualSelector;
+use crate::meta::{Kept, Key, Meta};
 use crate::namespace::OwnerNote;
 use crate::placement::{self, placement};
-use crate::pods::{effective_requests, unspecified};
+use crate::pod_requests::{effective_requests, unspecified};
 use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::TaskJob;
 use crate::sizes::DeclaredReplicas;
-use crate::table::{Kept, Key, Kind, KindId, Meta};
+use crate::tables::KindId;
 use crate::time::timestamp;
 use crate::workload::controller;
 

@@ -13,8 +13,13 @@
 
 mod container;
 mod pod;
+mod read;
 #[cfg(test)]
 mod tests;
+mod unspecified;
 
 pub use container::{Container, InitContainer, Observed};
 pub use pod::PodRequests;
+pub(crate) use read::effective_requests;
+pub use read::{unreadable, unreadable_in_template};
+pub(crate) use unspecified::unspecified;

@@ -1,79 +1,28 @@
 //! How pods come in.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{Pod as Object, PodSpec};
-use quotient_engine::ledger::SeenPods;
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid};
 use quotient_engine::plan::PodId;
 use quotient_engine::snapshot::{NonPreemptible, Placement, Pod, Shape, Ties, Workload};
-use quotient_engine::time::Timestamp;
 
 use super::deletion_cost::deletion_cost;
-use super::evictions::UnseenEvictions;
 use super::gate::gate;
 use super::life::{phase, started, was_evicted};
 use super::non_preemptible::non_preemptible;
-use super::refusals::Refusals;
 use super::reluctance::is_reluctant;
-use super::requests::effective_requests;
 use super::stuck::{is_failing, stuck};
 use super::ties;
 use crate::index::Index;
+use crate::kinds::Kind;
+use crate::meta::{Kept, Key, Meta};
 use crate::namespace::NamespaceEntry;
 use crate::placement::{self, placement};
+use crate::pod_requests::effective_requests;
 use crate::resource_version::Age;
-use crate::table::{Kept, Key, Kind, KindId, Meta};
+use crate::tables::KindId;
 use crate::time::timestamp;
-
-/// What is remembered of pods as a kind; the pods themselves stand in their namespaces.
-#[derive(Debug, Default)]
-pub(crate) struct PodKind {
-    /// Up to which version every change of a pod was seen.
-    pub(crate) newest: Age,
-    /// Up to which version they have to be seen before a quota may grow in Gate mode, and how long that counts.
-    pub(crate) awaited: Option<(Age, Timestamp)>,
-    /// Namespaces in which a gated pod was seen, unless no Queue governed them when that was confirmed last.
-    pub(crate) gated: BTreeSet<Namespace>,
-    evictions: UnseenEvictions,
-    refusals: Refusals,
-}
-
-impl PodKind {
-    pub(crate) fn evicted(&mut self, pod: &PodId, deadline: Timestamp) {
-        self.evictions.insert(pod, deadline);
-    }
-
-    pub(crate) fn forget_eviction(&mut self, uid: &PodUid) -> bool {
-        self.evictions.remove(uid)
-    }
-
-    pub(crate) fn unseen_evictions(&self) -> impl Iterator<Item = &PodId> {
-        self.evictions.iter()
-    }
-
-    pub(crate) fn refused(&mut self, pod: &PodId, until: Timestamp) {
-        self.refusals.insert(pod, until);
-    }
-
-    pub(crate) fn take_expired_refusals(&mut self, now: Timestamp) -> Vec<PodId> {
-        self.refusals.take_expired(now)
-    }
-
-    /// Whether they are seen as they were when the ledger was written.
-    pub(crate) fn seen(&self, now: Timestamp) -> SeenPods {
-        match self.awaited {
-            Some((age, until)) if self.newest < age && now < until => SeenPods::Older,
-            _ => SeenPods::UpToLedger,
-        }
-    }
-
-    pub(crate) fn next_change(&self, now: Timestamp) -> Option<Timestamp> {
-        let awaited = self.awaited.filter(|_| self.seen(now) == SeenPods::Older).map(|(_, until)| until);
-        [awaited, self.refusals.next_expiry(now)].into_iter().flatten().min()
-    }
-}
 
 impl Kind for Object {
     type Name = PodName;

@@ -17,9 +17,11 @@ use quotient_engine::names::PodName;
 use serde::{Deserialize, Deserializer};
 
 use crate::index::Index;
+use crate::kinds::Kind;
+use crate::meta::{Kept, Key, Meta};
 use crate::metadata::Metadata;
 use crate::resource_version::Age;
-use crate::table::{Kept, Key, Kind, KindId, Meta};
+use crate::tables::KindId;
 
 /// A pod without what the index does not read. Feed one index with whole pods or with these, not with both.
 #[derive(Clone, Debug)]

@@ -4,14 +4,13 @@
 //! what snapshots show of the QueueJob is put together anew: its entry, and an owner for each of its tasks, which wants as
 //! many pods as have not succeeded, whatever its Job may run now.
 
-mod decode;
+mod entry;
 mod job_body;
-mod kind;
 mod observed;
-mod show;
 mod task_job;
 
-pub(crate) use show::QueueJobEntry;
+pub(crate) use entry::QueueJobEntry;
+pub(crate) use observed::end;
 pub(crate) use task_job::{TaskJob, task_job};
 
 pub use job_body::job_body;

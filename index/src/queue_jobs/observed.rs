@@ -90,7 +90,7 @@ impl StoredStatus {
 }
 
 /// How and when the QueueJob ended, if its status says so. What has ended stays so, whatever becomes of its Jobs.
-pub(super) fn end(status: &QueueJobStatus) -> Option<(Ended, Timestamp)> {
+pub(crate) fn end(status: &QueueJobStatus) -> Option<(Ended, Timestamp)> {
     let holds = |condition, end| {
         let found = status.condition(condition).filter(|found| found.status == "True")?;
         Some((end, timestamp(&found.last_transition_time)))

@@ -24,7 +24,7 @@ pub(super) fn read(map: Option<&ResourceMap>, mistakes: &mut Mistakes) -> Bounds
 /// The defaults of a spec; none if there is a mistake in them, and none of a parent, which has no pods.
 ///
 /// A spec without the field has the usual ones, but only of what the quota bounds: `governed`, or everything if that is empty.
-pub(super) fn of(spec: &QueueSpec, governed: &BTreeSet<Resource>) -> Bounds {
+pub(crate) fn of(spec: &QueueSpec, governed: &BTreeSet<Resource>) -> Bounds {
     if spec.children.is_some() {
         return Bounds::new();
     }

@@ -2,8 +2,7 @@
 
 mod amounts;
 mod decode;
-mod default_requests;
-mod kind;
+pub(crate) mod default_requests;
 mod mistakes;
 mod observed;
 mod remembered;

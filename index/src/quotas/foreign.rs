@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 
 use super::bounds_from_hard;
-use crate::table::Meta;
+use crate::meta::Meta;
 
 /// A quota of another writer as it was seen last.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct ForeignQuota {
 
 impl ForeignQuota {
     /// What `quota` bounds; none if it bounds nothing that is shared out, or only some of the pods.
-    pub(super) fn of(quota: &ResourceQuota, name: Arc<str>, meta: Meta) -> Option<Self> {
+    pub(crate) fn of(quota: &ResourceQuota, name: Arc<str>, meta: Meta) -> Option<Self> {
         let spec = quota.spec.as_ref()?;
         let scoped = spec.scopes.as_ref().is_some_and(|scopes| !scopes.is_empty())
             || spec.scope_selector.as_ref().is_some_and(|selector| selector.match_expressions.is_some());

@@ -5,11 +5,10 @@
 
 mod foreign;
 mod hard;
-mod kind;
-mod ledger;
 mod observed;
+mod watched;
 
 pub(crate) use foreign::{ForeignQuota, lowest};
 pub use hard::{bounds_from_hard, hard_from_bounds, unreadable};
-pub(crate) use kind::QuotaKind;
 pub use observed::{ObservedQuota, QuotaUid};
+pub(crate) use watched::QuotaKind;

@@ -313,7 +313,7 @@ fn the_priority_of_a_pod_of_a_manifest_can_be_looked_up() {
 #[test]
 fn quantities_of_a_template_that_cannot_be_read_are_named() {
     let template = "{spec: {containers: [{name: app, resources: {requests: {cpu: lots}}}]}}";
-    let problems = crate::pods::unreadable_in_template(&serde_yaml_ng::from_str(template).unwrap());
+    let problems = crate::pod_requests::unreadable_in_template(&serde_yaml_ng::from_str(template).unwrap());
     let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
     assert_eq!(fields, ["spec.template.spec.containers[app].resources.requests.cpu"]);
 }

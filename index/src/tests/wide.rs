@@ -213,7 +213,7 @@ fn pods_with_12_000_resources_are_read_and_planned_for_in_no_time() {
     for pod in &pods {
         index.apply(&serde_json::from_value::<Pod>(pod.clone()).unwrap());
     }
-    let plan = quotient_engine::plan::plan(&index.snapshot(at("12:00:00")));
+    let plan = quotient_engine::planner::plan(&index.snapshot(at("12:00:00")));
     let elapsed = effort().saturating_sub(begin);
     assert_eq!(plan.queues.values().next().unwrap().pods.pending, 5);
     assert!(elapsed < Duration::from_secs(3), "{elapsed:?}");

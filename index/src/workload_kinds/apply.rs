@@ -12,11 +12,12 @@ use super::setting::WorkloadKind;
 use crate::decoded::Decoded;
 use crate::index::Index;
 use crate::manual_selector::ManualSelector;
+use crate::meta::Key;
 use crate::namespace::OwnerNote;
-use crate::pods::unspecified;
+use crate::pod_requests::unspecified;
 use crate::resource_version::Age;
 use crate::sizes::DeclaredReplicas;
-use crate::table::{Key, KindId, Table};
+use crate::tables::{KindId, Table};
 use crate::workload::controller;
 
 /// As [`Indexed`](crate::Indexed), which is written for types: of these kinds there is one type for all.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::field_path::FieldPath;
 use super::setting::{PodPaths, WorkloadKind};
 use crate::decoded::{Decoded, Undecodable};
-use crate::pods::effective_requests;
+use crate::pod_requests::effective_requests;
 
 /// An object of a configured kind: its metadata, and the pods that it wants.
 #[derive(Clone, Debug)]

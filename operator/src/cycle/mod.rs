@@ -20,7 +20,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Plan, Planner};
+use quotient_engine::plan::Plan;
+use quotient_engine::planner::Planner;
 use quotient_engine::snapshot::Snapshot;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::watch;

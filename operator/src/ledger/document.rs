@@ -8,8 +8,9 @@ use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use k8s_openapi::jiff;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Quantity, Resource};
-use quotient_engine::ledger::{Entry, Generation, Ledger, Targets};
+use quotient_engine::ledger::{Entry, Generation, Ledger};
 use quotient_engine::names::Namespace;
+use quotient_engine::snapshot::Targets;
 use quotient_engine::time::Timestamp;
 use serde::{Deserialize, Serialize};
 

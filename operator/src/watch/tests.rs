@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use prometheus::Registry;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::plan;
+use quotient_engine::planner::plan;
 use quotient_engine::time::Timestamp;
 use quotient_index::{Index, IndexSettings};
 use serde_json::{Value, json};

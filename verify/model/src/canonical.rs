@@ -3,8 +3,9 @@
 //! Nothing depends on an id or a generation but its order among those that are remembered. So they are counted
 //! anew after every step, without gaps, and the world stays finite however long it runs.
 
-use crate::cluster::{Cluster, Generation, MOST_QUEUES, Version};
+use crate::cluster::Cluster;
 use crate::ledger::Ledger;
+use crate::numbers::{Generation, MOST_QUEUES, Version};
 use crate::pods::{Pods, count, ids};
 use crate::world::World;
 use crate::write::{Base, LedgerWrite, QuotaWrite, Write};

@@ -4,10 +4,8 @@ use quotient_engine::ledger as engine;
 use quotient_engine::names::Namespace;
 use quotient_engine::time::Timestamp;
 
-use crate::cluster::{Generation, PerQueue, Version};
-use crate::protocol::cpu;
-use crate::scenario::Scenario;
-use crate::view::{amounts, bounds, only};
+use crate::numbers::{Generation, NAMES, PerQueue, Version};
+use crate::units::{amounts, bounds, cpu, only};
 
 /// The ledger object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,7 +65,7 @@ impl Ledger {
                 generation: stamp(entry.changed),
                 changed: BEFORE,
             };
-            Some((Namespace::from(Scenario::NAMES[at]), engines))
+            Some((Namespace::from(NAMES[at]), engines))
         };
         engine::Ledger {
             generation: stamp(self.generation),
@@ -89,7 +87,7 @@ impl Ledger {
         Self {
             version: 0,
             generation: number(ledger.generation),
-            entries: Scenario::NAMES.map(entry),
+            entries: NAMES.map(entry),
             rebuilt: ledger.rebuilt.is_some(),
         }
     }

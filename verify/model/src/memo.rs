@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::RwLock;
 use std::sync::atomic::AtomicUsize;
 
-use crate::cluster::{Cluster, PerQueue};
-use crate::protocol::{cpu, planned, queues};
+use crate::cluster::Cluster;
+use crate::numbers::PerQueue;
+use crate::protocol::{planned, queues};
 use crate::scenario::Scenario;
+use crate::units::cpu;
 use crate::write::Work;
 
 /// Decisions by view, and what is the same in all states of a scenario.

@@ -1,7 +1,8 @@
 //! An operator: what it sees, and what it is doing.
 
-use crate::cluster::{Cluster, KINDS, Kind, Version};
+use crate::cluster::{Cluster, KINDS, Kind};
 use crate::ledger::Ledger;
+use crate::numbers::Version;
 use crate::scenario::Scenario;
 use crate::write::{Outcome, Work, Write};
 

@@ -2,32 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan, plan};
+use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
+use quotient_engine::planner::plan;
 
-use crate::cluster::{Cluster, PerQueue};
+use crate::cluster::Cluster;
 use crate::ledger::{Entry, Ledger};
+use crate::numbers::{NAMES, PerQueue};
 use crate::pods::{count, ids};
+use crate::rules::Protocol;
 use crate::scenario::Scenario;
-use crate::view::{snapshot, units};
-use crate::with_ledger::{self, Rules};
+use crate::units::cpu;
+use crate::view::snapshot;
+use crate::with_ledger::{self};
 use crate::write::{Base, LedgerWrite, QuotaWrite, Work};
-
-/// A way to turn what is seen into writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Protocol {
-    /// All quotas are set to what is deserved, then pods are evicted.
-    AllAtOnce,
-    /// Shrink, evict, grow, without a wait until a lower quota is enforced.
-    NoWait,
-    /// Waits, but different leaders may choose different victims.
-    AnyVictims,
-    /// Waits, and all leaders choose the same victims; they share nothing but the quotas.
-    NoLedger,
-    /// Grants are made in a ledger first. What it says is what holds; quotas are only copies of it.
-    Copies,
-    /// Grants are made in a ledger first, and what it says holds beside what quotas say.
-    Ledger(Rules),
-}
 
 /// The plan that the engine makes of what is seen.
 pub(crate) fn planned(scenario: &Scenario, seen: &Cluster) -> Plan {
@@ -35,22 +22,6 @@ pub(crate) fn planned(scenario: &Scenario, seen: &Cluster) -> Plan {
 }
 
 impl Protocol {
-    /// The real one.
-    pub const REAL: Self = Self::Ledger(Rules::All);
-
-    /// Whether operators read the ledger anew when they see a quota that bears a later stamp.
-    pub const fn rereads(self) -> bool {
-        matches!(self, Self::Ledger(rules) if rules.rereads())
-    }
-
-    /// In how many ways an operator may decide on the same view.
-    pub const fn choices(self) -> u8 {
-        match self {
-            Self::AnyVictims => 2,
-            _ => 1,
-        }
-    }
-
     /// What an operator that sees `seen` is going to write.
     pub fn decide(self, scenario: &Scenario, seen: &Cluster, choice: u8) -> Work {
         match self {
@@ -157,11 +128,6 @@ pub(crate) fn queues<'a>(
     plan.queues.values().enumerate()
 }
 
-/// The amount of the one governed resource.
-pub(crate) fn cpu(amounts: &quotient_engine::amounts::Amounts) -> u8 {
-    units(amounts.get(&quotient_engine::amounts::Resource::Cpu))
-}
-
 /// The victims, by queue.
 pub(crate) fn victims<'a>(evictions: impl Iterator<Item = &'a Eviction>) -> PerQueue<u16> {
     by_queue(evictions.map(|eviction| &eviction.pod))
@@ -178,7 +144,7 @@ fn by_queue<'a>(pods: impl Iterator<Item = &'a PodId>) -> PerQueue<u16> {
     for pod in pods {
         assert!(seen.insert(pod), "no pod is named twice by one plan");
         let (queue, id) = pod.uid.as_str().split_once('-').expect("uids are queue and id");
-        let at = Scenario::NAMES.iter().position(|name| *name == queue).expect("pods are in queues");
+        let at = NAMES.iter().position(|name| *name == queue).expect("pods are in queues");
         let id: u8 = id.parse().expect("only pods that are seen are named");
         by_queue[at] |= 1 << id;
     }

@@ -1,10 +1,10 @@
 //! A scenario: how large the world is, how it begins, and how much may go wrong.
 
-use crate::cluster::{Cluster, Kind, MOST_QUEUES, PerQueue, Quota};
+use crate::cluster::{Cluster, Kind, Quota};
 use crate::ledger::{Entry, Ledger};
+use crate::numbers::PerQueue;
 use crate::pods::Pods;
-use crate::protocol::Protocol;
-use crate::with_ledger::Rules;
+use crate::rules::{Protocol, Rules};
 
 /// One configuration of the model.
 #[derive(Clone, Debug)]
@@ -97,7 +97,4 @@ impl Scenario {
     pub fn lags(&self, kind: Kind) -> bool {
         self.lagging.contains(&kind)
     }
-
-    /// The names that queues have in traces.
-    pub const NAMES: [&'static str; MOST_QUEUES] = ["a", "b", "c"];
 }

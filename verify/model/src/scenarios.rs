@@ -1,9 +1,8 @@
 //! The scenarios that are exhausted: small ones with every change, large ones on demand.
 
 use crate::cluster::Kind;
-use crate::protocol::Protocol;
+use crate::rules::{Protocol, Rules};
 use crate::scenario::{Faults, Scenario};
-use crate::with_ledger::Rules;
 
 /// Everything but pods may be seen late.
 const ALL_BUT_PODS: &[Kind] = &[Kind::Queues, Kind::Quotas, Kind::Ledger];

@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use crate::action::Action;
-use crate::cluster::{Cluster, KINDS, Kind, MOST_QUEUES};
+use crate::cluster::{Cluster, KINDS, Kind};
 use crate::memo::Memo;
+use crate::numbers::MOST_QUEUES;
 use crate::operator::Operator;
 use crate::pods::{count, ids};
 use crate::scenario::Scenario;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::action::Action;
 use crate::cluster::{Cluster, Kind};
 use crate::ledger::Ledger;
+use crate::numbers::NAMES;
 use crate::pods::count;
 use crate::scenario::Scenario;
 use crate::stage::Stage;
@@ -44,13 +45,13 @@ fn state(scenario: &Scenario, truth: &Cluster) -> String {
             0 => String::new(),
             gated => format!(" ({gated} gated)"),
         };
-        format!("{} {quota}: {}{leaving}{gated}", Scenario::NAMES[at], pods.charged())
+        format!("{} {quota}: {}{leaving}{gated}", NAMES[at], pods.charged())
     };
     scenario.each().map(queue).collect::<Vec<_>>().join(", ")
 }
 
 fn step(stage: &Stage, world: &World, action: Action) -> String {
-    let queue = |at: usize| Scenario::NAMES[at];
+    let queue = |at: usize| NAMES[at];
     let leader = |op: usize| ["A", "B", "C"][op];
     match action {
         Action::Look(op, kind) => format!("{} looks at {}", leader(op), kinds(kind)),
@@ -109,9 +110,9 @@ fn done(stage: &Stage, world: &World, write: &Write) -> String {
 fn write(scenario: &Scenario, write: &Write) -> String {
     match *write {
         Write::Ledger(write) => ledger(scenario, &write.ledger),
-        Write::Quota(at, write) => format!("quota {} {}", Scenario::NAMES[at], write.hard),
-        Write::Evict(at, id) => format!("evict {}{id}", Scenario::NAMES[at]),
-        Write::LetIn(at, id) => format!("let in {}{id}", Scenario::NAMES[at]),
+        Write::Quota(at, write) => format!("quota {} {}", NAMES[at], write.hard),
+        Write::Evict(at, id) => format!("evict {}{id}", NAMES[at]),
+        Write::LetIn(at, id) => format!("let in {}{id}", NAMES[at]),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::amounts::Resource;
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueUid};
 use quotient_engine::snapshot::{
     Admission, GatePosition, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Quota, Settings,
@@ -11,34 +11,10 @@ use quotient_engine::snapshot::{
 use quotient_engine::time::Timestamp;
 
 use crate::cluster::Cluster;
+use crate::numbers::NAMES;
 use crate::pods::ids;
 use crate::scenario::Scenario;
-
-/// `units` of cpu. A unit is the quantum in which shares are handed out, so that no share ends within a pod and what
-/// queues deserve depends on their demands alone.
-pub(crate) fn amount(units: u8) -> Amount {
-    Amount::new(i128::from(units))
-}
-
-/// The units of cpu in `amount`.
-pub(crate) fn units(amount: Amount) -> u8 {
-    u8::try_from(amount.units()).expect("no amount is beyond the capacity")
-}
-
-/// The units of cpu that are stated.
-pub(crate) fn only(bounds: &Bounds) -> u8 {
-    units(bounds.get(&Resource::Cpu).expect("cpu is the one governed resource"))
-}
-
-/// `units` of cpu and nothing else.
-pub(crate) fn bounds(units: u8) -> Bounds {
-    [(Resource::Cpu, amount(units))].into_iter().collect()
-}
-
-/// The same as amounts that leave out nothing.
-pub(crate) fn amounts(units: u8) -> Amounts {
-    [(Resource::Cpu, amount(units))].into_iter().collect()
-}
+use crate::units::{amounts, bounds};
 
 /// What `seen` is to the engine.
 pub(crate) fn snapshot(scenario: &Scenario, seen: &Cluster) -> Snapshot {
@@ -46,7 +22,7 @@ pub(crate) fn snapshot(scenario: &Scenario, seen: &Cluster) -> Snapshot {
     let node = Node { allocatable: amounts(scenario.capacity), counts: true, ..Node::default() };
     let shape = Arc::new(Shape { requests: amounts(1), ..Shape::default() });
     let namespaces = scenario.each().map(|at| {
-        let name = Scenario::NAMES[at];
+        let name = NAMES[at];
         (Namespace::from(name), Arc::new(namespace(scenario, seen, at, &shape, now)))
     });
     Snapshot {
@@ -65,7 +41,7 @@ fn namespace(
     shape: &Arc<Shape>,
     now: Timestamp,
 ) -> NamespaceState {
-    let name = Scenario::NAMES[at];
+    let name = NAMES[at];
     let owner = OwnerUid::from(name);
     let workload = Workload { uid: owner.clone(), ..Workload::default() };
     let ties = Arc::new(Ties { owner: Some(workload), ..Ties::default() });

@@ -6,46 +6,18 @@ use quotient_engine as engine;
 use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::ledger::{Seen, SeenPods};
 use quotient_engine::names::Namespace;
-use quotient_engine::plan::{Plan, plan};
+use quotient_engine::plan::Plan;
+use quotient_engine::planner::plan;
 use quotient_engine::snapshot::Quota;
 
 use crate::cluster::Cluster;
 use crate::ledger::{Ledger, stamp};
 use crate::protocol::{let_in, queues, victims};
+use crate::rules::Rules;
 use crate::scenario::Scenario;
-use crate::view::{only, snapshot};
+use crate::units::only;
+use crate::view::snapshot;
 use crate::write::{Base, LedgerWrite, QuotaWrite, Work};
-
-/// What of the protocol is followed: all of it, or all but one rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rules {
-    /// All of it but what is charged to quotas.
-    All,
-    /// What earlier ledgers granted, and what may still land of it, is forgotten.
-    AllButHold,
-    /// The ledger is not read anew when a quota bears a later stamp, and what it says is written over that.
-    AllButOrder,
-    /// A ledger that is made up begins with the generation after the latest stamp.
-    AllButLeap,
-    /// Gates are removed before the ledger is written.
-    GatesFirst,
-    /// What is freed for a queue is not written to the ledger.
-    OwedUnwritten,
-    /// A ledger that is rebuilt owes to each queue what the lost one granted to it after it was owed.
-    OwedAfterLoss,
-    /// In Gate mode quotas grow although pods are seen as they were before the ledger was written.
-    AllButPods,
-    /// All of it, and what quotas say is charged counts as held where they are newer than the pods that are seen. This
-    /// is the operator's; where pods are not seen late it makes no difference but many more states.
-    AndUsed,
-}
-
-impl Rules {
-    /// Whether the ledger is read anew when a quota bears a later stamp.
-    pub(crate) const fn rereads(self) -> bool {
-        !matches!(self, Self::AllButOrder)
-    }
-}
 
 /// The quotas as they are seen, with the stamps that they bear.
 struct SeenQuotas(Vec<(Namespace, Option<Quota>, Option<engine::ledger::Generation>)>);

@@ -1,6 +1,7 @@
 //! The world: the cluster, the operators, requests under way, and what has happened.
 
-use crate::cluster::{Cluster, PerQueue};
+use crate::cluster::Cluster;
+use crate::numbers::PerQueue;
 use crate::operator::Operator;
 use crate::scenario::{Faults, Scenario};
 use crate::write::Write;

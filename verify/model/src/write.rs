@@ -1,7 +1,8 @@
 //! One write, and what the API server does with it.
 
-use crate::cluster::{Cluster, Generation, Kind, PerQueue, Quota, Version};
+use crate::cluster::{Cluster, Kind, Quota};
 use crate::ledger::Ledger;
+use crate::numbers::{Generation, PerQueue, Version};
 use crate::pods::{count, ids};
 
 /// A request that changes something.

@@ -6,10 +6,10 @@ use expect_test::expect;
 use quotient_model::check::{HEADING, refute};
 use quotient_model::cluster::Kind;
 use quotient_model::laws::{FEW, FREED, LOANS, NEED, ONCE, REST, ROOM};
-use quotient_model::protocol::Protocol;
+use quotient_model::rules::Protocol;
+use quotient_model::rules::Rules;
 use quotient_model::scenario::{Faults, Scenario};
 use quotient_model::scenarios::{free, gated_free, halves};
-use quotient_model::with_ledger::Rules;
 
 /// Asserts that `law` is broken, prints the shortest way there, and returns it.
 fn refuted(scenario: &Scenario, law: &'static str) -> String {

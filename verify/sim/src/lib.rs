@@ -35,6 +35,7 @@ pub mod campaign;
 pub mod clock;
 pub mod controllers;
 pub mod faults;
+pub mod objects;
 pub mod operators;
 pub mod random;
 pub mod scenario;

@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use quotient_sim::World;
+use quotient_sim::faults::OperatorOptions;
 use quotient_sim::faults::{Fault, What};
-use quotient_sim::operators::{Exit, OperatorOptions};
+use quotient_sim::operators::Exit;
 use quotient_sim::scenario::workload;
 
 const SEED: u64 = 5;

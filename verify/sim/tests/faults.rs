@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use quotient_sim::World;
 use quotient_sim::faults::{Act, Event, Fault, Match, WatchFault, WatchMatch, WatchWhat, What};
-use quotient_sim::operators::{OperatorOptions, StaleView};
+use quotient_sim::faults::{OperatorOptions, StaleView};
+use quotient_sim::objects::{Key, Kind};
 use quotient_sim::scenario::workload;
-use quotient_sim::server::{Call, Key, Kind};
+use quotient_sim::server::Call;
 use quotient_sim::trace::{Trace, Verb};
 use serde_json::json;
 

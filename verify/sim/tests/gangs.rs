@@ -6,10 +6,10 @@ use std::time::Duration;
 use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
 use quotient_sim::World;
 use quotient_sim::campaign::workloads::gated;
-use quotient_sim::operators::OperatorOptions;
+use quotient_sim::faults::OperatorOptions;
+use quotient_sim::objects::{Kind, object};
 use quotient_sim::random::Random;
 use quotient_sim::scenario::build::{self, created, deleted, seconds};
-use quotient_sim::server::{Kind, object};
 use serde_json::json;
 
 /// In how many orders, unless `QUOTIENT_GANG_ORDERS` says how many: `make faults` plays 1,000.

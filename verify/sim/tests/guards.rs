@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use quotient_sim::World;
+use quotient_sim::faults::OperatorOptions;
 use quotient_sim::faults::{Act, Event, Fault, Match, WatchFault, WatchMatch, WatchWhat, What};
-use quotient_sim::operators::OperatorOptions;
+use quotient_sim::objects::{Key, Kind};
 use quotient_sim::scenario::{Workload, build, workload};
-use quotient_sim::server::{Call, Key, Kind};
+use quotient_sim::server::Call;
 use quotient_sim::trace::{Record, Trace, Verb};
 use serde_json::json;
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use quotient_sim::World;
+use quotient_sim::faults::OperatorOptions;
 use quotient_sim::faults::{Act, Fault, Match, WatchWhat, What};
-use quotient_sim::operators::OperatorOptions;
+use quotient_sim::objects::Kind;
 use quotient_sim::scenario::workload;
-use quotient_sim::server::Kind;
 use quotient_sim::trace::Verb;
 
 /// When the list lies, and when the next one does not.

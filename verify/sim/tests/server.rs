@@ -2,8 +2,9 @@
 
 use quotient_sim::World;
 use quotient_sim::faults::Act;
+use quotient_sim::objects::{Key, Kind, object};
 use quotient_sim::scenario::build;
-use quotient_sim::server::{Body, Call, Client, Failure, Key, Kind, Reply, object};
+use quotient_sim::server::{Body, Call, Client, Failure, Reply};
 use quotient_sim::trace::Verb;
 use serde_json::{Value, json};
 use std::sync::Arc;

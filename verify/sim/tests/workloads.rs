@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use quotient_sim::World;
-use quotient_sim::operators::OperatorOptions;
+use quotient_sim::faults::OperatorOptions;
 use quotient_sim::scenario::{Workload, workload};
 
 /// The execution of one seed, until it is settled.

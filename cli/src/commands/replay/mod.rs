@@ -3,7 +3,8 @@
 mod alternative;
 mod report;
 
-use quotient_engine::plan::{Plan, plan};
+use quotient_engine::plan::Plan;
+use quotient_engine::planner::plan;
 use quotient_engine::snapshot::Snapshot;
 use quotient_operator::decisions::{Decision, read, text};
 

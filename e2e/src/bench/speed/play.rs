@@ -16,10 +16,8 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::{Demand, Measures, NodeGroup, Recorder, Scenario, Timeline};
 use crate::bench::{Cost, Meter, ProcessNumbers};
 use crate::quotient::{GATE_MODE, OPERATOR_USER, Operator, Programs, Stage, install_chart, upgrade_chart};
-use crate::testbed::{AuditEvent, Options, TestBed, annotations, eventually, objects};
+use crate::testbed::{AuditEvent, Options, PATIENCE, TestBed, annotations, eventually, objects};
 
-/// How long a scenario may take from the demand to its outcome.
-const PATIENCE: Duration = Duration::from_secs(180);
 /// The operator has nothing left to do when it has written nothing for so long.
 const REST: Duration = Duration::from_secs(3);
 /// Between two looks at the operator's memory.

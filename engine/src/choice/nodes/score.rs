@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 
 use super::room::{At, NodeResources};
 use crate::amounts::Amounts;
-use crate::choice::candidate::{Candidate, sum};
-use crate::choice::greedy_cover::part;
-use crate::choice::order::{Turn, turn};
+use crate::candidates::part;
+use crate::candidates::{Candidate, sum};
+use crate::candidates::{Turn, turn};
 use crate::choice::simulation::Level;
 use crate::plan::Stage;
 use crate::snapshot::Shape;

@@ -4,13 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::faults::{Act, Fault, Match, WatchFault, WatchMatch, WatchWhat, What};
-use crate::operators::{OperatorOptions, StaleView};
-use crate::server::{Call, Key, Kind};
-use crate::trace::Verb;
 use serde_json::json;
 
 use crate::campaign::trial::WITHOUT_LEASE;
+use crate::faults::{Act, Fault, Match, OperatorOptions, StaleView, WatchFault, WatchMatch, WatchWhat, What};
+use crate::objects::{Key, Kind};
+use crate::server::Call;
+use crate::trace::Verb;
 
 /// How long nothing runs after a crash.
 const DOWN: Duration = Duration::from_secs(1);
@@ -288,7 +288,7 @@ impl Family {
         };
         let quota = Key::new(Kind::ResourceQuota, namespace, "quotient");
         let hard = |cpu: &str| Call::merge(quota.clone(), json!({"spec": {"hard": {"requests.cpu": cpu}}}));
-        let ledger = Key::new(Kind::ConfigMap, crate::operators::NAMESPACE, LEDGER);
+        let ledger = Key::new(Kind::ConfigMap, crate::faults::NAMESPACE, LEDGER);
         match self {
             Self::CrashBefore => at(What::CrashBefore(DOWN)),
             Self::CrashAfter => at(What::CrashAfter(DOWN)),
@@ -323,7 +323,7 @@ impl Family {
             Self::QuotaRaised => human(hard("100")),
             Self::QuotaLowered => human(hard("0")),
             Self::LeaseDeleted => {
-                let lease = Key::new(Kind::Lease, crate::operators::NAMESPACE, "quotient-operator");
+                let lease = Key::new(Kind::Lease, crate::faults::NAMESPACE, "quotient-operator");
                 human(Call::delete(lease, json!({})))
             }
             Self::LedgerDeleted => human(Call::delete(ledger, json!({}))),

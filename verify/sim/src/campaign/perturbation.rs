@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::operators::OperatorOptions;
 use quotient_invariants::Tolerance;
 
 use crate::campaign::family::{Family, Place};
 use crate::campaign::swarm;
 use crate::campaign::trial::Trial;
 use crate::campaign::workloads::Case;
+use crate::faults::OperatorOptions;
 
 /// For how long an operator may not know what others do, if nothing hides it, in milliseconds.
 const LAG: i64 = 8_000;

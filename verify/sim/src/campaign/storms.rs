@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use crate::server::Kind;
-use crate::trace::{Record, Trace, Verb};
-
 use crate::campaign::trial::OPERATOR;
+use crate::objects::Kind;
+use crate::trace::{Record, Trace, Verb};
 
 /// So often, within so long, a request may be refused and come again.
 const MOST: usize = 15;

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use crate::faults::Act;
-use crate::operators::OperatorOptions;
-use crate::random::{Lag, Random};
-
 use crate::campaign::family::{Family, Place};
+use crate::faults::{Act, OperatorOptions};
+use crate::random::{Lag, Random};
 
 /// What chance has made.
 #[derive(Clone, Debug)]

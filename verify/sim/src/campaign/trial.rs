@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::World;
-use crate::clock::SimClock;
-use crate::controllers::Lags;
-use crate::faults::{Act, Fault, What};
-use crate::operators::{Exit, OperatorOptions, Tamper};
-use crate::server::Kind;
-use crate::trace::{Record, Trace};
 use quotient_invariants::{InvariantChecker, Tolerance, Verb, Violation, Write};
 
+use crate::World;
 use crate::campaign::storms::storms;
 use crate::campaign::workloads::Case;
+use crate::clock::SimClock;
+use crate::controllers::Lags;
+use crate::faults::{Act, Fault, OperatorOptions, Tamper, What};
+use crate::objects::Kind;
+use crate::operators::Exit;
+use crate::trace::{Record, Trace};
 
 /// How the names of operators begin in a trace.
 pub(crate) const OPERATOR: &str = "quotient-";

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::objects::Key;
 use crate::random::Random;
-use crate::server::Key;
 
 /// Items by time; those of one millisecond in an order drawn from the seed. An item is on it once: the earliest time
 /// counts.
@@ -53,7 +53,7 @@ impl Agenda {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::Kind;
+    use crate::objects::Kind;
 
     #[test]
     fn an_item_is_there_once_and_its_earliest_time_counts() {

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::{Controller, ControllerClient};
+use crate::objects::Key;
 use crate::random::Lag;
-use crate::server::{Change, Key, Store};
+use crate::server::{Change, Store};
 
 /// The end of admission. What it stores is known to the server.
 #[derive(Debug)]

@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Controller, ControllerClient};
+use crate::objects::{Key, Kind, object};
 use crate::random::Lag;
-use crate::server::{Call, Change, Key, Kind, Store, object};
+use crate::server::{Call, Change, Store};
 
 /// Annotation of an autoscaler: how many pods its metrics ask for.
 pub const WANTS: &str = "sim.quotient.dev/wants";

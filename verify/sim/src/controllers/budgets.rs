@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Controller, ControllerClient};
+use crate::objects::{Key, Kind, object};
 use crate::random::Lag;
-use crate::server::{Change, Key, Kind, Store, is_terminal, object};
+use crate::server::{Change, Store, is_terminal};
 
 /// Counts how many pods of each budget may be disrupted.
 #[derive(Debug)]

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::clock::SimClock;
+use crate::objects::{Key, Kind, object};
 use crate::random::{Lag, Random};
-use crate::server::{Call, Client, Key, Kind, Reply, State, Store, object};
+use crate::server::{Call, Client, Reply, State, Store};
 use crate::trace::Verb;
 
 /// The server, asked in a controller's name.

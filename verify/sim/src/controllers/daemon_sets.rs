@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use super::owners::{concerns, is_live, pod_of, pods_of};
 use super::scheduler::may_run_on;
 use super::{Controller, ControllerClient};
+use crate::objects::{Key, Kind, object};
 use crate::random::Lag;
-use crate::server::{Call, Change, Key, Kind, Store, object};
+use crate::server::{Call, Change, Store};
 
 /// How long it waits after a refusal.
 const AGAIN: Duration = Duration::from_secs(1);

@@ -7,8 +7,9 @@ use quotient_engine::stable_hash;
 use serde_json::{Value, json};
 
 use super::{Controller, ControllerClient};
+use crate::objects::{Key, Kind, object};
 use crate::random::Lag;
-use crate::server::{Call, Change, Key, Kind, Store, object};
+use crate::server::{Call, Change, Store};
 
 /// How many pods a rollout may create before old ones go.
 const SURGE: u64 = 1;

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{Controller, ControllerClient};
+use crate::objects::{Key, Kind, object};
 use crate::random::Lag;
-use crate::server::{Change, Key, Kind, Store, object};
+use crate::server::{Change, Store};
 
 /// Deletes pods, quotas and LimitRanges whose owner is gone.
 #[derive(Debug)]

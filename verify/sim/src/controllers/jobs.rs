@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::owners::{Counts, Owner};
-use crate::server::Kind;
+use crate::objects::Kind;
 
 /// Jobs.
 pub(super) struct Jobs;

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Controller, ControllerClient};
+use crate::objects::{Key, Kind, object};
 use crate::random::Lag;
-use crate::server::{Change, Key, Kind, Store, is_terminal, object};
+use crate::server::{Change, Store, is_terminal};
 
 /// Annotation of a pod: after how many seconds its work is done.
 pub const RUNS_SECONDS: &str = "sim.quotient.dev/runs-seconds";

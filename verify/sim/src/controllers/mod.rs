@@ -30,10 +30,10 @@ pub use lags::Lags;
 
 use std::sync::Arc;
 
-use agenda::Agenda;
-
+use crate::objects::Key;
 use crate::random::{Lag, Random};
-use crate::server::{Change, Client, InFlight, Key, Server, Store};
+use crate::server::{Change, Client, InFlight, Server, Store};
+use agenda::Agenda;
 
 /// One controller.
 trait Controller: Send {

@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Controller, ControllerClient};
+use crate::objects::{Key, Kind, object};
 use crate::random::Lag;
-use crate::server::{Call, Change, Key, Kind, Store, is_terminal, object};
+use crate::server::{Call, Change, Store, is_terminal};
 
 /// The most pods that one look creates.
 const MOST: usize = 500;

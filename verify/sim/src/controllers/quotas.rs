@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::{Map, json};
 
 use super::{Controller, ControllerClient};
+use crate::objects::{Key, Kind};
 use crate::random::Lag;
-use crate::server::{self, Change, Key, Kind, Store};
+use crate::server::{self, Change, Store};
 
 /// Copies `spec.hard` to `status.hard`, and counts `status.used`.
 #[derive(Debug)]

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::daemon_sets::of_node;
 use super::{Controller, ControllerClient};
+use crate::objects::{Key, Kind, Name, object};
 use crate::random::Lag;
-use crate::server::{self, Amounts, Change, Key, Kind, Store, is_terminal, object};
-use crate::trace::Name;
+use crate::server::{self, Amounts, Change, Store, is_terminal};
 
 /// Binds pods.
 #[derive(Debug)]

@@ -7,8 +7,9 @@ use serde_json::json;
 
 use super::owners::{concerns, pod_of, pods_of};
 use super::{Controller, ControllerClient};
+use crate::objects::{Key, Kind, object};
 use crate::random::Lag;
-use crate::server::{Call, Change, Key, Kind, Store, is_terminal, object};
+use crate::server::{Call, Change, Store, is_terminal};
 
 /// The first wait after a refusal, which doubles.
 const FIRST: Duration = Duration::from_millis(5);

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use crate::operators::OperatorOptions;
-use crate::server::{Call, Kind, Webhook};
-
-use super::WatchWhat;
+use super::{OperatorOptions, WatchWhat};
+use crate::objects::Kind;
+use crate::server::{Call, Webhook};
 
 /// Something that is done to the cluster or to an operator from outside.
 #[derive(Clone, Debug)]

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use super::Fault;
-use crate::server::{Change, Kind};
+use super::CountedFault;
+use crate::objects::Kind;
+use crate::server::Change;
 
 /// One fault on the watches of one operator.
-pub type WatchFault = Fault<WatchMatch, WatchWhat>;
+pub type WatchFault = CountedFault<WatchMatch, WatchWhat>;
 
 /// Which events are meant: all that agree with everything that is stated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! Where an operator's requests enter the simulation: the service under kube's client, for one life.
 
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -13,11 +12,12 @@ use serde_json::Value;
 use tower::{BoxError, Service};
 
 use super::content::Content;
-use super::watch::Watch;
+use super::watch::{Watch, reset};
 use super::{OperatorLink, SimCluster};
 use crate::faults::What;
+use crate::objects::Name;
 use crate::server::{self, Call, Client, Failure, Reply};
-use crate::trace::{Name, Verb};
+use crate::trace::Verb;
 
 /// The connection of one life.
 #[derive(Clone, Debug)]
@@ -261,10 +261,6 @@ impl SimClient {
             Watch::new(self.cluster.server().clone(), Arc::clone(&self.link), self.life, &call.key, query);
         Ok(Response::new(Content::Watch(Box::new(watch))))
     }
-}
-
-pub(super) fn reset() -> io::Error {
-    io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by peer")
 }
 
 /// The list without those whose place `keep` does not want.

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::OperatorLink;
 use super::life::live;
-use super::{OperatorLink, OperatorOptions};
-use crate::faults::{Act, WatchWhat};
-use crate::server::{Client, Kind, Server};
+use crate::faults::{Act, OperatorOptions, WatchWhat};
+use crate::objects::Kind;
+use crate::server::{Client, Server};
 
 /// The server and the operators.
 #[derive(Debug)]

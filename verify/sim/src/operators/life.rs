@@ -1,31 +1,13 @@
 //! The lives of an operator, one after the other.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use kube::Client;
 use quotient_operator::clock::Clock;
 
 use super::client::SimClient;
 use super::{OperatorLink, SimCluster};
-
-/// How a life ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exit {
-    /// When.
-    pub time: Duration,
-    /// Which life, from 0.
-    pub life: u32,
-    /// `crashed`, `ended` after it was told to, or the error that the process would have ended with.
-    pub why: String,
-}
-
-impl Exit {
-    /// Whether the operator ended because one of its parts panicked: a bug, whatever the fault was.
-    pub fn is_panic(&self) -> bool {
-        self.why.contains("panic")
-    }
-}
+use crate::faults::NAMESPACE;
 
 /// Runs life after life, until the operator is told to end.
 pub(super) async fn live(cluster: Arc<SimCluster>, link: Arc<OperatorLink>) {
@@ -35,8 +17,7 @@ pub(super) async fn live(cluster: Arc<SimCluster>, link: Arc<OperatorLink>) {
         let identity = format!("{}_{life}", link.name());
         let settings =
             link.options.settings(&identity, Clock::of(move || time.now()).computing(link.options.computing));
-        let client =
-            Client::new(SimClient::new(Arc::clone(&cluster), Arc::clone(&link), life), super::NAMESPACE);
+        let client = Client::new(SimClient::new(Arc::clone(&cluster), Arc::clone(&link), life), NAMESPACE);
         let run = quotient_operator::run(settings, client, stop.clone());
         let (why, down) = tokio::select! {
             biased;

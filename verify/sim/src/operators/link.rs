@@ -6,13 +6,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::OperatorOptions;
-use super::life::Exit;
 use crate::clock::SimClock;
-use crate::faults::{Event, Fault, WatchFault, WatchMatch, WatchWhat, What};
+use crate::faults::{Event, Fault, OperatorOptions, WatchFault, WatchMatch, WatchWhat, What};
+use crate::objects::{Kind, Name};
 use crate::random::Random;
-use crate::server::{Call, Change, Client, Kind};
-use crate::trace::Name;
+use crate::server::{Call, Change, Client};
 
 /// One operator's link to the API server.
 #[derive(Debug)]
@@ -246,5 +244,23 @@ impl OperatorLink {
     pub(super) fn judge_event(&self, change: &Change, event: Event) -> Option<WatchWhat> {
         let mut state = self.state();
         state.watch_faults.iter_mut().find_map(|fault| fault.hits(change, event).then_some(fault.what))
+    }
+}
+
+/// How a life ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// When.
+    pub time: Duration,
+    /// Which life, from 0.
+    pub life: u32,
+    /// `crashed`, `ended` after it was told to, or the error that the process would have ended with.
+    pub why: String,
+}
+
+impl Exit {
+    /// Whether the operator ended because one of its parts panicked: a bug, whatever the fault was.
+    pub fn is_panic(&self) -> bool {
+        self.why.contains("panic")
     }
 }

@@ -13,12 +13,8 @@ mod cluster;
 mod content;
 mod life;
 mod link;
-mod options;
 mod tamper;
 mod watch;
 
 pub use cluster::SimCluster;
-pub use life::Exit;
-pub use link::OperatorLink;
-pub use options::{NAMESPACE, OperatorOptions, StaleView};
-pub use tamper::Tamper;
+pub use link::{Exit, OperatorLink};

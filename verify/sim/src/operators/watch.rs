@@ -12,11 +12,10 @@ use serde_json::json;
 use tokio::time::{Instant, Sleep};
 
 use super::OperatorLink;
-use super::client::reset;
 use crate::faults::{Event, WatchWhat};
+use crate::objects::{Key, Kind, Name};
 use crate::random::Random;
-use crate::server::{Change, Failure, Key, Kind, Query, Server};
-use crate::trace::Name;
+use crate::server::{Change, Failure, Query, Server};
 
 /// How often a watch hears of versions that do not concern it.
 const BOOKMARK: Duration = Duration::from_secs(60);
@@ -278,4 +277,8 @@ fn line(kind: &str, object: &[u8]) -> Bytes {
     line.extend_from_slice(object);
     line.extend_from_slice(b"}\n");
     line.into()
+}
+
+pub(super) fn reset() -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by peer")
 }

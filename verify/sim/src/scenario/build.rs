@@ -6,7 +6,8 @@ use quotient_crds::{Queue, QueueSpec, ResourceMap};
 use serde_json::{Value, json};
 
 use crate::faults::Act;
-use crate::server::{Call, Key, Kind};
+use crate::objects::{Key, Kind};
+use crate::server::Call;
 
 /// So many seconds.
 pub const fn seconds(count: u64) -> Duration {

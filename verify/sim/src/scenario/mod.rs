@@ -1,7 +1,7 @@
 //! Whole scenarios: a cluster, its workloads, operators, and what happens to them.
 //!
 //! ```
-//! use quotient_sim::{World, operators::OperatorOptions, scenario::workload};
+//! use quotient_sim::{World, faults::OperatorOptions, scenario::workload};
 //!
 //! let mut world = World::new(7);
 //! workload::two_queues().build(&world);

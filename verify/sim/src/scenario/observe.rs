@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::World;
-use crate::server::{self, Key, Kind, object};
+use crate::objects::{Key, Kind, object};
+use crate::server::{self};
 
 impl World {
     /// The object, if it is there.

@@ -10,9 +10,10 @@ use tokio::task::JoinHandle;
 use super::build;
 use crate::clock::SimClock;
 use crate::controllers::{self, Lags};
-use crate::faults::Act;
-use crate::operators::{NAMESPACE, OperatorLink, OperatorOptions, SimCluster};
-use crate::server::{Call, Client, Kind, Reply, Server, State};
+use crate::faults::{Act, NAMESPACE, OperatorOptions};
+use crate::objects::Kind;
+use crate::operators::{OperatorLink, SimCluster};
+use crate::server::{Call, Client, Reply, Server, State};
 use crate::trace::Trace;
 
 /// How long nothing but leases may be written for the cluster to count as settled. Longer than any wait of the operator

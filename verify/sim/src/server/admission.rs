@@ -5,7 +5,8 @@
 use serde_json::{Value, json};
 
 use super::charges::{self, Amounts, quantities, text};
-use super::{Failure, Key, Kind, State, object};
+use super::{Failure, State};
+use crate::objects::{Key, Kind, object};
 
 impl State {
     /// Admits `pod` or says why not. Charges every quota of its namespace that has to do with it.

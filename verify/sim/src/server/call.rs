@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Failure, Key, Kind};
+use super::Failure;
+use crate::objects::{Key, Kind};
 use crate::trace::Verb;
 
 /// One request for one object or for many.
@@ -68,7 +69,7 @@ pub struct Query {
 impl Query {
     /// Whether `object` is wanted.
     pub(crate) fn selects(&self, object: &Value) -> bool {
-        !self.phases_left_out.iter().any(|phase| phase == super::object::phase(object))
+        !self.phases_left_out.iter().any(|phase| phase == crate::objects::object::phase(object))
     }
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use quotient_invariants::{Amount, Resource};
 use serde_json::Value;
 
-use super::object;
+use crate::objects::object;
 
 /// Amounts by resource, in billionths of the unit: `cpu`, `memory`, `nvidia.com/gpu`.
 pub type Amounts = BTreeMap<String, i128>;

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Body, Call, Client, Done, Failure, Key, Kind, State, object};
+use super::{Body, Call, Client, Done, Failure, State};
+use crate::objects::{Key, Kind, object};
 
 impl State {
     pub(super) fn create(&mut self, client: &Client, call: &Call) -> Result<Done, Failure> {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Body, Call, Done, Failure, Key, Kind, State, charges, object};
+use super::{Body, Call, Done, Failure, State, charges};
 use crate::clock::SimClock;
+use crate::objects::{Key, Kind, object};
 
 impl State {
     pub(super) fn delete(&mut self, call: &Call) -> Result<Done, Failure> {

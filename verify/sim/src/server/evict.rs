@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::delete::meets;
-use super::{Answer, Body, Call, Done, Failure, Key, Kind, State, charges, object};
+use super::{Answer, Body, Call, Done, Failure, State, charges};
+use crate::objects::{Key, Kind, object};
 
 impl State {
     pub(super) fn evict(&mut self, call: &Call) -> Result<Done, Failure> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Key;
+use crate::objects::Key;
 
 /// A refused request.
 #[derive(Clone, Debug, PartialEq)]

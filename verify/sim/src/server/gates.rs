@@ -3,7 +3,8 @@
 use quotient_crds::names::SHARE_GATE;
 use serde_json::{Value, json};
 
-use super::{Key, Kind, State, object};
+use super::State;
+use crate::objects::{Key, Kind, object};
 
 impl State {
     /// Gates `pod` if a Queue of its namespace says so, and neither a node nor a DaemonSet has the pod.

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Answer, Call, Client, Done, Failure, Key, Kind, State, object};
+use super::{Answer, Call, Client, Done, Failure, State};
+use crate::objects::{Key, Kind, object};
 use crate::random::{Lag, Random};
 
 /// The pods on their way.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Call, Done, Failure, Key, State};
+use super::{Call, Done, Failure, State};
+use crate::objects::Key;
 
 impl State {
     /// A page of the newest objects; of older ones if a page was begun then, or the request names a version.

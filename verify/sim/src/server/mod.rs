@@ -15,10 +15,7 @@ mod failure;
 mod gates;
 mod in_flight;
 mod json_patch;
-mod key;
-mod kind;
 mod list;
-pub mod object;
 mod store;
 mod update;
 mod webhook;
@@ -36,15 +33,15 @@ pub(crate) use charges::{add, in_words_of_quota};
 pub use failure::Failure;
 pub use gates::is_gated;
 pub(crate) use in_flight::InFlight;
-pub use key::Key;
-pub use kind::Kind;
 pub use store::{Change, Store};
 pub use webhook::Webhook;
 pub(crate) use wire::{parse, respond};
 
 use crate::clock::SimClock;
+use crate::objects::Name;
+use crate::objects::{Key, Kind};
 use crate::random::{Lag, Random};
-use crate::trace::{Name, Record, Trace, Verb};
+use crate::trace::{Record, Trace, Verb};
 
 /// The server. Cheap to clone; all clones are the same server.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::Value;
 
-use super::{Key, Kind, object};
+use crate::objects::{Key, Kind, object};
 
 /// By how much a restored backup raises its revision: more than was ever written since it was made.
 const RAISED: u64 = 1_000_000;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Body, Call, Done, Failure, Key, State, object};
+use super::{Body, Call, Done, Failure, State};
+use crate::objects::{Key, object};
 
 impl State {
     pub(super) fn update(&mut self, call: &Call) -> Result<Done, Failure> {

@@ -1,6 +1,7 @@
 //! Admission webhooks that refuse, or that do not answer.
 
-use super::{Call, Failure, Kind};
+use super::{Call, Failure};
+use crate::objects::Kind;
 use crate::trace::Verb;
 
 /// A webhook between clients and the store.

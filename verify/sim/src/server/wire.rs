@@ -8,7 +8,8 @@ use http::request::Parts;
 use http::{Method, Response};
 use serde_json::{Value, json};
 
-use super::{Body, Call, Failure, Key, Kind, Query, Reply, object};
+use super::{Body, Call, Failure, Query, Reply};
+use crate::objects::{Key, Kind, object};
 use crate::trace::Verb;
 
 /// Reads a request.

@@ -14,8 +14,6 @@
 mod record;
 mod replay;
 
-use std::sync::Arc;
-
 use quotient_engine::stable_hash;
 
 pub use record::{Line, Record, Verb};
@@ -73,6 +71,3 @@ impl Trace {
         number
     }
 }
-
-/// A name that many records share.
-pub type Name = Arc<str>;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Name;
-use crate::server::Kind;
+use crate::objects::Kind;
+use crate::objects::Name;
 
 /// What was asked for, as RBAC calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Record;
-use crate::server::{Key, Kind};
+use crate::objects::{Key, Kind};
 
 /// All objects at one point of a trace.
 pub type State = BTreeMap<Key, Arc<Value>>;

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use k8s_openapi::ByteString;
-use quotient_sim::operators::Tamper;
-use quotient_sim::server::{Answer, Body, Call, Key, Kind, Reply};
+use quotient_sim::faults::Tamper;
+use quotient_sim::objects::{Key, Kind};
+use quotient_sim::server::{Answer, Body, Call, Reply};
 use quotient_sim::trace::Verb;
 use serde_json::{Value, json};
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
-use quotient_sim::operators::Tamper;
-use quotient_sim::server::{Call, Failure, Kind, is_gated};
+use quotient_sim::faults::Tamper;
+use quotient_sim::objects::Kind;
+use quotient_sim::server::{Call, Failure, is_gated};
 use quotient_sim::trace::Verb;
 use serde_json::{Value, json};
 

@@ -10,11 +10,11 @@ use quotient_sim::campaign::workloads::gated;
 use quotient_sim::campaign::{Case, Occasion, Trial, Verdict, workloads};
 use quotient_sim::controllers::{Lags, STOPS_SECONDS};
 use quotient_sim::faults::{Fault, Match, What};
-use quotient_sim::operators::{OperatorOptions, Tamper};
+use quotient_sim::faults::{OperatorOptions, Tamper};
+use quotient_sim::objects::Kind;
 use quotient_sim::random::Lag;
 use quotient_sim::scenario::Workload;
 use quotient_sim::scenario::build::{self, created, merged, queue_of, seconds};
-use quotient_sim::server::Kind;
 use quotient_sim::trace::Verb;
 use serde_json::json;
 

@@ -10,9 +10,10 @@ use super::{Named, here};
 use crate::campaign::trial::Trial;
 use crate::controllers::Lags;
 use crate::faults::{Act, What};
+use crate::objects::Kind;
 use crate::random::Lag;
 use crate::scenario::build::{self, created};
-use crate::server::{Kind, Webhook};
+use crate::server::Webhook;
 use crate::trace::Verb;
 
 /// Admission takes up to two seconds, and quotas are counted anew every five seconds, by pods of a moment ago.

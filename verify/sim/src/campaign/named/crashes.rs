@@ -1,14 +1,14 @@
 //! P01 to P10: the process ends, or an answer is lost, between two writes that belong together.
 
-use crate::faults::{Act, Fault, Match, What};
-use crate::server::Kind;
-use crate::trace::Verb;
 use serde_json::json;
 
 use super::play::{DOWN, evictions, quota_change, quota_create, requests, statuses};
 use super::{Named, here};
 use crate::campaign::trial::Trial;
+use crate::faults::{Act, Fault, Match, What};
+use crate::objects::Kind;
 use crate::scenario::build::merged;
+use crate::trace::Verb;
 
 pub(super) const ALL: &[Named] = &[
     here("P01", "crash between the write that lowers a quota and its answer", "I2 I5 I26", || {

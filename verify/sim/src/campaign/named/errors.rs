@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
-use crate::faults::{Act, Fault, Match, WatchWhat, What};
-use crate::operators::OperatorOptions;
-use crate::random::Lag;
-use crate::server::Kind;
-use crate::trace::Verb;
-
 use super::play::{WATCHED, evictions, from_to, quota_change, requests, statuses};
 use super::{Named, here};
 use crate::campaign::trial::Trial;
+use crate::faults::{Act, Fault, Match, OperatorOptions, WatchWhat, What};
+use crate::objects::Kind;
+use crate::random::Lag;
 use crate::scenario::build::{deleted, merged};
+use crate::trace::Verb;
 
 pub(super) const ALL: &[Named] = &[
     here("P21", "409 to every second write", "I2 L1", || {

@@ -1,18 +1,17 @@
 //! P43 and P60: gangs whose size changes while some of them go, or that is none; and P67, what a QueueJob may ask for.
 
-use crate::World;
-use crate::faults::{Fault, What};
-use crate::scenario::build;
-use crate::server::Kind;
-use crate::trace::Verb;
 use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
 use serde_json::{Value, json};
 
 use super::play::quota_change;
 use super::victims::{half, one_node};
+use crate::World;
 use crate::campaign::trial::Trial;
 use crate::campaign::workloads::Case;
-use crate::scenario::build::{created, merged};
+use crate::faults::{Fault, What};
+use crate::objects::Kind;
+use crate::scenario::build::{self, created, merged};
+use crate::trace::Verb;
 
 /// Eight pods, of which each says what `of` has for its number: its gang, and how many of that have to run.
 fn ganged(of: impl Fn(u64) -> (&'static str, &'static str)) -> Case {

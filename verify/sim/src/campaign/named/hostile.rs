@@ -1,12 +1,11 @@
 //! P66 to P72: what tenants do who mean harm.
 
-use crate::scenario::build;
-use crate::server::Kind;
 use serde_json::{Value, json};
 
 use super::{Named, gangs, here, there};
 use crate::campaign::trial::Trial;
-use crate::scenario::build::{created, merged, status_merged};
+use crate::objects::Kind;
+use crate::scenario::build::{self, created, merged, status_merged};
 
 pub(super) const ALL: &[Named] = &[
     here("P66", "pods that say they are of another tenant's queue", "I24", || {

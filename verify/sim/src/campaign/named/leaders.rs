@@ -2,16 +2,13 @@
 
 use std::time::Duration;
 
-use crate::faults::{Act, Fault, What};
-use crate::operators::OperatorOptions;
-use crate::server::Kind;
-use crate::trace::Verb;
-
 use super::play::{evictions, from_to, quota_change, requests};
 use super::{Named, here};
-use crate::campaign::trial::Trial;
-use crate::campaign::trial::WITHOUT_LEASE;
+use crate::campaign::trial::{Trial, WITHOUT_LEASE};
+use crate::faults::{Act, Fault, OperatorOptions, What};
+use crate::objects::Kind;
 use crate::scenario::build::deleted;
+use crate::trace::Verb;
 
 pub(super) const ALL: &[Named] = &[
     here("P32", "two leaders, both in the middle of a plan", "I2 I9 I20 I27", || {
@@ -42,7 +39,7 @@ pub(super) const ALL: &[Named] = &[
     )
     .and(&["e2e/tests/bad_days.rs: a_frozen_leader_is_replaced_and_does_no_harm_when_it_wakes"]),
     here("P34", "a user deletes the Lease", "I20 I26", || {
-        let lease = || deleted(Kind::Lease, crate::operators::NAMESPACE, "quotient-operator");
+        let lease = || deleted(Kind::Lease, crate::faults::NAMESPACE, "quotient-operator");
         [59, 60, 61]
             .map(|second| newcomer().at(second, lease()).operator(OperatorOptions::default()).heals_after(90))
             .into()

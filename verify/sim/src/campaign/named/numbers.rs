@@ -1,15 +1,15 @@
 //! P55 to P65: amounts and nodes at the edge of what there can be.
 
-use crate::faults::Act;
-use crate::scenario::{Workload, build};
-use crate::server::Kind;
 use serde_json::{Value, json};
 
 use super::victims::{half, is_true, one_node};
 use super::{Named, gangs, here};
 use crate::campaign::trial::Trial;
 use crate::campaign::workloads::Case;
-use crate::scenario::build::{created, deleted, seconds, status_merged};
+use crate::faults::Act;
+use crate::objects::Kind;
+use crate::scenario::Workload;
+use crate::scenario::build::{self, created, deleted, seconds, status_merged};
 
 pub(super) const ALL: &[Named] = &[
     here("P55", "weights of nothing, below nothing, and so large that their sum does not fit", "I3 L6", || {

@@ -1,13 +1,12 @@
 //! P47 to P54: what people do to quotas, Queues and namespaces.
 
-use crate::scenario::build;
-use crate::server::Kind;
 use serde_json::{Value, json};
 
 use super::victims::is_true;
 use super::{Named, here};
 use crate::campaign::trial::Trial;
-use crate::scenario::build::{created, deleted, merged};
+use crate::objects::Kind;
+use crate::scenario::build::{self, created, deleted, merged};
 
 pub(super) const ALL: &[Named] = &[
     here("P47", "a user edits a quota every ten seconds", "I2 I4 L8", || {

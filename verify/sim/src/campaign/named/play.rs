@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use crate::faults::{Act, Event, Fault, Match, WatchFault, WatchMatch, WatchWhat, What};
-use crate::operators::OperatorOptions;
-use crate::scenario::build::seconds;
-use crate::server::Kind;
-use crate::trace::Verb;
 use quotient_invariants::Tolerance;
 use serde_json::Value;
 
 use crate::campaign::trial::{Expectation, Trial};
 use crate::campaign::workloads::{self, Case};
+use crate::faults::{Act, Event, Fault, Match, OperatorOptions, WatchFault, WatchMatch, WatchWhat, What};
+use crate::objects::Kind;
+use crate::scenario::build::seconds;
+use crate::trace::Verb;
 
 /// For how long an operator may not know what others do, in milliseconds, if nothing hides it; and if something does.
 const LAG: i64 = 8_000;

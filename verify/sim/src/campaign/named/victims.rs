@@ -1,17 +1,17 @@
 //! P37 to P46: those who have to go, and do not, or not as was thought.
 
-use crate::World;
-use crate::controllers::{LOST, RUNS_SECONDS};
-use crate::faults::{Fault, What};
-use crate::scenario::{Workload, build};
-use crate::server::Kind;
 use serde_json::{Value, json};
 
 use super::play::evictions;
 use super::{Named, gangs, here};
+use crate::World;
 use crate::campaign::trial::Trial;
 use crate::campaign::workloads::Case;
-use crate::scenario::build::{created, merged, seconds, status_merged};
+use crate::controllers::{LOST, RUNS_SECONDS};
+use crate::faults::{Fault, What};
+use crate::objects::Kind;
+use crate::scenario::Workload;
+use crate::scenario::build::{self, created, merged, seconds, status_merged};
 
 pub(super) const ALL: &[Named] = &[
     here("P37", "a budget allows no disruption at any time", "L6 L7", || {

@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
-use crate::faults::{Act, Fault, WatchWhat, What};
-use crate::operators::{OperatorOptions, StaleView};
-use crate::scenario::build;
-use crate::server::Kind;
-use crate::trace::Verb;
 use serde_json::json;
 
 use super::play::{DOWN, WATCHED, ends_of, events, evictions, requests};
 use super::{Named, here};
 use crate::campaign::trial::Trial;
-use crate::scenario::build::{created, deleted, merged, seconds};
+use crate::faults::{Act, Fault, OperatorOptions, StaleView, WatchWhat, What};
+use crate::objects::Kind;
+use crate::scenario::build::{self, created, deleted, merged, seconds};
+use crate::trace::Verb;
 
 /// Longer than until every kind is listed anew.
 const RELISTED: u64 = 2300;

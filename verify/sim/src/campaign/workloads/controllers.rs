@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::Case;
 use crate::controllers::WANTS;
-use crate::scenario::build::{created, merged, queue_of, seconds};
-use crate::scenario::{Workload, build};
-use crate::server::Kind;
+use crate::objects::Kind;
+use crate::scenario::Workload;
+use crate::scenario::build::{self, created, merged, queue_of, seconds};
 
 pub(super) fn all() -> Vec<Case> {
     // A pod that a rollout has just replaced may still be seen, so a third one may go.

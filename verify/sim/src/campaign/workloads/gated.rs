@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::Case;
 use crate::controllers::RUNS_SECONDS;
-use crate::scenario::build::{created, merged, queue_of, seconds};
-use crate::scenario::{Workload, build};
-use crate::server::Kind;
+use crate::objects::Kind;
+use crate::scenario::Workload;
+use crate::scenario::build::{self, created, merged, queue_of, seconds};
 
 pub(super) fn all() -> Vec<Case> {
     vec![

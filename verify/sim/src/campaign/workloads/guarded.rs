@@ -1,11 +1,11 @@
 //! Guarantees, trees, budgets and nodes.
 
-use crate::scenario::{Workload, build};
-use crate::server::Kind;
 use serde_json::json;
 
 use super::Case;
-use crate::scenario::build::{created, queue_of, seconds, teams};
+use crate::objects::Kind;
+use crate::scenario::Workload;
+use crate::scenario::build::{self, created, queue_of, seconds, teams};
 
 pub(super) fn all() -> Vec<Case> {
     vec![

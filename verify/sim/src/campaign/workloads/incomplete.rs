@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::Case;
 use super::gated::gang;
-use crate::scenario::build::{created, merged, seconds};
-use crate::scenario::{Workload, build};
-use crate::server::Kind;
+use crate::objects::Kind;
+use crate::scenario::Workload;
+use crate::scenario::build::{self, created, merged, seconds};
 
 /// For how long the pods of the first gang run: past the time at which the second one yields.
 const RUNS: &str = "150";

@@ -11,14 +11,14 @@ mod trouble;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::controllers::Lags;
-use crate::operators::OperatorOptions;
-use crate::scenario::Workload;
-use crate::server::Kind;
-use crate::trace::Trace;
 use quotient_invariants::Tolerance;
 
 use crate::campaign::trial::Trial;
+use crate::controllers::Lags;
+use crate::faults::OperatorOptions;
+use crate::objects::Kind;
+use crate::scenario::Workload;
+use crate::trace::Trace;
 
 /// A workload and what is known of it.
 #[derive(Clone, Debug)]

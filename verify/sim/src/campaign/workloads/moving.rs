@@ -1,12 +1,12 @@
 //! Demand, weights and nodes that change.
 
-use crate::clock::SimClock;
-use crate::scenario::{Workload, build};
-use crate::server::Kind;
 use serde_json::{Value, json};
 
 use super::Case;
-use crate::scenario::build::{created, merged, queue_of, seconds, teams};
+use crate::clock::SimClock;
+use crate::objects::Kind;
+use crate::scenario::Workload;
+use crate::scenario::build::{self, created, merged, queue_of, seconds, teams};
 
 pub(super) fn all() -> Vec<Case> {
     vec![

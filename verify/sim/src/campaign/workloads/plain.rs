@@ -1,10 +1,9 @@
 //! The seeds' examples and what is like them.
 
-use crate::scenario::build::{created, seconds};
-use crate::scenario::{Workload, build, workload};
-use crate::server::Kind;
-
 use super::Case;
+use crate::objects::Kind;
+use crate::scenario::build::{self, created, seconds};
+use crate::scenario::{Workload, workload};
 
 pub(super) fn all() -> Vec<Case> {
     vec![

@@ -1,11 +1,11 @@
 //! Things that go wrong in every cluster.
 
-use crate::scenario::{Workload, build};
-use crate::server::Kind;
 use serde_json::json;
 
 use super::Case;
-use crate::scenario::build::{created, deleted, merged, seconds};
+use crate::objects::Kind;
+use crate::scenario::Workload;
+use crate::scenario::build::{self, created, deleted, merged, seconds};
 
 pub(super) fn all() -> Vec<Case> {
     vec![

@@ -3,8 +3,8 @@
 use quotient_crds::{QueueSpec, ResourceMap};
 
 use super::{CLAIM, JOIN, WORK, Workload, created, teams};
+use crate::objects::Kind;
 use crate::scenario::build::{self, deleted};
-use crate::server::Kind;
 
 /// A disruption budget keeps all pods of one Deployment; what has to go goes from the other.
 pub fn guarded_by_a_budget() -> Workload {

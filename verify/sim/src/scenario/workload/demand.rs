@@ -3,8 +3,8 @@
 use quotient_crds::QueueSpec;
 
 use super::{CLAIM, WORK, Workload, created, teams};
+use crate::objects::Kind;
 use crate::scenario::build;
-use crate::server::Kind;
 
 /// Demand is observed: one team's work fills the cluster while the other has none, and leaves when that one has some.
 pub fn observed() -> Workload {

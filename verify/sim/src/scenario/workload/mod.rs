@@ -17,7 +17,7 @@ pub use tree::grandchildren;
 use super::World;
 use super::build::{created, teams};
 use crate::faults::Act;
-use crate::server::Kind;
+use crate::objects::Kind;
 
 /// All of them.
 pub fn all() -> Vec<Workload> {

@@ -3,8 +3,8 @@
 use quotient_crds::QueueSpec;
 
 use super::{CLAIM, JOIN, WORK, Workload, created, teams};
+use crate::objects::Kind;
 use crate::scenario::build;
-use crate::server::Kind;
 
 /// The example of S-QUEUE: weights 2 and 4 on 9 cpu and 27Gi, both ask for more than there is.
 pub fn two_queues() -> Workload {

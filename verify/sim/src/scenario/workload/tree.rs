@@ -3,8 +3,8 @@
 use quotient_crds::{ChildNamespaces, Children, NamespacesFrom, ParentRef, QueueSpec};
 
 use super::{CLAIM, JOIN, WORK, Workload, created, teams};
+use crate::objects::Kind;
 use crate::scenario::build;
-use crate::server::Kind;
 
 /// A tree of three levels: what a child lends comes back from its sibling, and the other branch loses nothing.
 pub fn grandchildren() -> Workload {

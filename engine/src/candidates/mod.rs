@@ -1,0 +1,182 @@
+//! Which pods of a queue may be evicted, which of them only when nothing else is left, and the fewest that cover an ask.
+
+mod candidate;
+mod exact_cover;
+mod gangs;
+mod greedy_cover;
+mod minimums;
+mod order;
+mod select;
+
+pub(crate) use candidate::{Bond, Candidate, Together, sum};
+pub(crate) use greedy_cover::part;
+pub(crate) use minimums::GangMinimums;
+pub(crate) use order::{Turn, class, rank, turn};
+pub(crate) use select::{select, select_together};
+
+use std::sync::Arc;
+
+use crate::keyed::KeyedMap;
+use crate::names::OwnerUid;
+use crate::plan::Stage;
+use crate::reason::Reason;
+use crate::snapshot::{
+    EvictionRules, GangPolicy, LastReplica, NamespaceState, NonPreemptible, Phase, Pod, Snapshot, Ties,
+};
+use crate::time::Timestamp;
+use crate::tree::BranchId;
+
+/// The pods of a queue, sorted into those that may be evicted and those that a rule protects.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Candidates<'a> {
+    /// Those that may go, least protected first.
+    pub(crate) may_go: Vec<Candidate<'a>>,
+    /// Those that may not, each with the rule that protects it.
+    pub(crate) never: Vec<(&'a Pod, Reason)>,
+}
+
+/// Sorts `pods`: the live ones in the namespace of the leaf at `at` that some node could run.
+///
+/// Never: mirror pods, last replicas and gangs where the queue says so, and pods whose eviction was refused a short while
+/// ago. Terminating pods are neither: they reduce the need already.
+/// Last, once they have started: pods that ask to be left alone, that run for less than the queue's minimum, that
+/// would not be recreated, pods of DaemonSets, and the last replica of an owner in each pool of nodes (S-MCM).
+pub(crate) fn candidates<'a>(
+    at: BranchId,
+    pods: impl Iterator<Item = &'a Pod>,
+    (state, minimums): (&'a NamespaceState, &GangMinimums<'a>),
+    rules: EvictionRules,
+    snapshot: &'a Snapshot,
+) -> Candidates<'a> {
+    let mut all = of_pods(at, pods, rules, snapshot);
+    let floors = gangs::sort_into_stages(&mut all, &state.owners, minimums);
+    let last = last_replicas(&all, snapshot);
+    for (candidate, last) in all.iter_mut().zip(&last) {
+        candidate.protected |= *last;
+    }
+    let mut in_floor = vec![false; all.len()];
+    for at in floors.iter().flat_map(|(floor, _)| floor) {
+        if let Some(entry) = in_floor.get_mut(*at) {
+            *entry = true;
+        }
+    }
+
+    let mut sorted = Candidates::default();
+    let never = |pod: &Pod, last: bool| -> Option<Reason> {
+        let kept = rules.last_replica() == LastReplica::Never && last;
+        non_preemptible(pod)
+            .or_else(|| kept.then_some(Reason::LastReplica))
+            .or_else(|| state.refused.contains(&pod.uid).then_some(Reason::EvictionRefused))
+    };
+    for (floor, others) in &floors {
+        let Some(whole) = gangs::as_a_whole(&all, floor, others) else { continue };
+        let members = floor.iter().filter_map(|at| Some((all.get(*at)?, last.get(*at)?)));
+        let rule = if rules.gangs() == GangPolicy::Never {
+            Some(Reason::GangFloor)
+        } else {
+            members.into_iter().find_map(|(member, last)| never(member.pod, *last))
+        };
+        match rule {
+            Some(rule) => sorted.never.extend(whole.pods().iter().map(|pod| (*pod, rule))),
+            None => sorted.may_go.push(whole),
+        }
+    }
+    for ((candidate, in_floor), last) in all.into_iter().zip(in_floor).zip(last) {
+        match never(candidate.pod, last) {
+            _ if in_floor => {}
+            Some(rule) => sorted.never.push((candidate.pod, rule)),
+            None => sorted.may_go.push(candidate),
+        }
+    }
+    sorted.may_go.sort_by(rank);
+    sorted
+}
+
+pub(crate) fn non_preemptible(pod: &Pod) -> Option<Reason> {
+    pod.non_preemptible.map(|non_preemptible| match non_preemptible {
+        NonPreemptible::Mirror => Reason::MirrorPod,
+    })
+}
+
+/// Every one of `pods` by itself.
+fn of_pods<'a>(
+    leaf: BranchId,
+    pods: impl Iterator<Item = &'a Pod>,
+    rules: EvictionRules,
+    snapshot: &Snapshot,
+) -> Vec<Candidate<'a>> {
+    let candidate = |pod| Candidate {
+        leaf,
+        pod,
+        together: None,
+        protected: is_protected(pod, rules, snapshot),
+        stage: if pod.phase == Phase::Running { Stage::Committed } else { Stage::NotRunning },
+    };
+    pods.map(candidate).collect()
+}
+
+pub(crate) fn is_protected(pod: &Pod, rules: EvictionRules, snapshot: &Snapshot) -> bool {
+    let Some(started) = pod.started else { return false };
+    let minimum = rules.min_runtime_seconds();
+    let is_young = minimum > 0 && snapshot.now < started.plus_seconds(minimum);
+    pod.do_not_disrupt || pod.owner().is_none() || pod.is_of_daemon_set() || is_young
+}
+
+/// When the next pod will have run for its queue's minimum, which makes it as good a victim as others; also of those on
+/// their way out, for others are chosen as if these were still there.
+pub(crate) fn next_unprotected(
+    state: &NamespaceState,
+    rules: EvictionRules,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let minimum = rules.min_runtime_seconds();
+    if minimum == 0 {
+        return None;
+    }
+    let started = state.pods.iter().filter(|pod| pod.is_charged()).filter_map(|pod| pod.started);
+    started.map(|started| started.plus_seconds(minimum)).filter(|until| *until > now).min()
+}
+
+/// An owner, and the pool of nodes that a pod of it is in, if pools are told apart.
+pub(crate) type Replicas<'a> = (&'a OwnerUid, Option<&'a str>);
+
+pub(crate) fn replicas<'a>(pod: &'a Pod, snapshot: &'a Snapshot) -> Option<Replicas<'a>> {
+    let pool = snapshot.settings.pool_label.as_ref().and_then(|label| {
+        let node = snapshot.nodes.get(pod.node.as_ref()?)?;
+        node.labels.get(label)
+    });
+    Some((pod.owner()?, pool))
+}
+
+/// Which of `candidates` have started and would go last of their owner's in their pool.
+fn last_replicas(candidates: &[Candidate<'_>], snapshot: &Snapshot) -> Vec<bool> {
+    let mut groups: KeyedMap<Replicas<'_>, usize> = KeyedMap::default();
+    let mut kept: Vec<(usize, &Candidate<'_>)> = Vec::new();
+    // Pods of an owner stand together as a rule, and share their ties.
+    let mut before: Option<(&Arc<Ties>, Option<&str>, usize)> = None;
+    for (at, candidate) in candidates.iter().enumerate() {
+        let pod = candidate.pod;
+        let Some(of) = replicas(pod, snapshot) else { continue };
+        let same = before.filter(|(ties, pool, _)| Arc::ptr_eq(ties, &pod.ties) && *pool == of.1);
+        let group = same.map_or_else(
+            || {
+                *groups.entry(of).or_insert_with(|| {
+                    kept.push((at, candidate));
+                    kept.len().saturating_sub(1)
+                })
+            },
+            |(_, _, group)| group,
+        );
+        before = Some((&pod.ties, of.1, group));
+        if let Some(kept) = kept.get_mut(group).filter(|(_, kept)| rank(candidate, kept).is_gt()) {
+            *kept = (at, candidate);
+        }
+    }
+    let mut last = vec![false; candidates.len()];
+    for (at, candidate) in kept {
+        if let Some(last) = last.get_mut(at) {
+            *last = candidate.pod.started.is_some();
+        }
+    }
+    last
+}

@@ -1,0 +1,374 @@
+//! From snapshot to plan: capacity, tree, demand, shares, grants, victims, in this order.
+
+mod cached;
+mod parents;
+mod queue_jobs;
+mod quota_writes;
+mod retained;
+mod rollouts;
+mod short;
+mod shortened;
+mod stuck_terminating;
+mod unmet;
+mod withheld;
+
+pub use cached::Planner;
+
+use std::collections::BTreeMap;
+
+use crate::amounts::{Amounts, Bounds, Resource};
+use crate::choice::{self, Context, ReclaimResult};
+use crate::cluster::Cluster;
+use crate::demand::first_patience;
+use crate::gates::{self, GatedNamespace, GatedNamespaces};
+use crate::grants::{cut_to_what_nodes_offer, grants, nothing_lowered};
+use crate::intra_queue::{self, Yielded};
+use crate::leaf::Leaf;
+use crate::names::QueueName;
+use crate::plan::{Plan, Preemptor, QueuePlan, Scaling, Unmet};
+use crate::reason::Reason;
+use crate::shares::{self, Shares};
+use crate::snapshot::{OwnerKind, Pod, Quota, Snapshot};
+use crate::targets::{Decided, targets};
+use crate::time::{Timestamp, earliest};
+use crate::tree::{self, Branch, BranchId, BranchMap, Tree};
+use crate::{candidates, capacity, incomplete_gangs, usage};
+use quota_writes::{is_in_force, is_left_alone, is_limit_in_force, limit_write, quota_write};
+use shortened::Shortened;
+use stuck_terminating::StuckTerminating;
+use unmet::Obstacles;
+use withheld::WithheldEvictions;
+
+/// Decides what every queue deserves, what its quota allows next, and which pods have to go.
+///
+/// Pure: equal snapshots give equal plans, in whatever order their parts were found.
+pub fn plan(snapshot: &Snapshot) -> Plan {
+    let resources = capacity::governed(snapshot);
+    let seen: &Snapshot = &snapshot.narrowed(&resources);
+    let tree = tree::grow(seen);
+    let gated = GatedNamespaces::of(seen, &tree);
+    let snapshot: &Snapshot = &gated.taken_out_of(seen);
+    let usage = usage::take(snapshot);
+    let capacity = capacity::shared(snapshot, &usage, &tree).of(&resources);
+    let offered = capacity::offered(snapshot, &usage, &tree).of(&resources);
+    let leaves = Leaf::all(snapshot, &usage, &tree, &capacity, &resources);
+
+    let wishes = leaves.map(|_, leaf| leaf.as_ref().map(Leaf::wish).unwrap_or_default());
+    let shares = shares::shares(&tree, &wishes, &capacity, &resources);
+    let offered_resources = offered_resources(&capacity, &resources);
+    let cluster = Cluster {
+        snapshot,
+        usage: &usage,
+        tree: &tree,
+        leaves: &leaves,
+        capacity: &capacity,
+        offered: &offered,
+        governed: &resources,
+        resources: &offered_resources,
+    };
+    let Decided { targets, kept } = targets(cluster, &shares);
+    let granted = grants(cluster, &targets);
+    let same_targets = kept == snapshot.targets;
+    let context = Context { cluster, shares: &shares, targets: &targets, granted: &granted, same_targets };
+    let mut reclaim = choice::evictions(context);
+    cut_to_what_nodes_offer(cluster, &granted.firm, &mut reclaim.owed);
+    let mut allocated = granted.allocated.clone();
+    for (at, lowered) in &reclaim.lowered {
+        let lent = granted.allocated[*at].less(lowered);
+        tree.path_up(*at).for_each(|(index, _)| allocated[index].subtract_all(&lent));
+    }
+    let withheld = WithheldEvictions::take_out(cluster, &allocated, &mut reclaim);
+    reclaim.wait_for_proof(snapshot);
+    let stuck_terminating = StuckTerminating::of(cluster, &targets);
+    let held = snapshot.reclaim_gate.held();
+    let shortage = held
+        .unwrap_or_else(|| short::why_short(cluster, &allocated, &reclaim, stuck_terminating.overdue.len()));
+    let keeps = |at: BranchId| held.is_some() || tree.is_paused(at);
+    if tree.branches.ids().any(keeps) {
+        allocated = nothing_lowered(cluster, &allocated, keeps);
+    }
+
+    let resources = resources.clone();
+    let mut plan = Plan { resources, capacity: capacity.clone(), held, targets: kept, ..Plan::default() };
+    plan.unmanaged = capacity::unmanaged(&usage, &tree, &plan.resources);
+    let target = tree.sums(targets.clone());
+    for (at, branch) in tree.branches.iter() {
+        let leaf = cluster.leaf(at);
+        let reason = short::reason(snapshot.grant_gate, reclaim.obstacles.get(&at), shortage);
+        let gated = gated.get(&branch.name.namespace).filter(|_| branch.is_leaf());
+        let mut decided = queue_plan(&tree, branch, leaf, gated, &shares[at], &allocated[at], &plan);
+        decided.target = target[at].clone();
+        decided.preempting = reclaim.owed.remove(&at).unwrap_or_default();
+        decided.lacking = reclaim.lacking.remove(&at).unwrap_or_default();
+        say_why_it_is_short(&mut decided, branch, reason, &withheld);
+        if let Some(leaf) = leaf {
+            let is_short = decided.starved.is_some();
+            let (mut remember, due) =
+                short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
+            let loans = &granted.loans[at];
+            remember.windows.clone_from(&loans.windows);
+            // What is not governed is not remembered.
+            decided.remember = remember.of(&plan.resources);
+            let due = [loans.next_change, leaf.demand.next_change, due];
+            plan.next_change = due.into_iter().fold(plan.next_change, earliest);
+            plan.next_try = earliest(plan.next_try, leaf.demand.next_try);
+        }
+        plan.queues.insert(branch.name.clone(), decided);
+    }
+    parents::sum_up(&tree, &mut plan);
+    say_what_is_unmet(cluster, &mut plan);
+    say_what_nodes_lack(&tree, &reclaim.unmet, &mut plan);
+    say_since_when_there_is_room(cluster, &reclaim, &mut plan);
+    leave_out_waiting_gangs(&mut plan);
+    say_who_goes(reclaim, withheld, &mut plan);
+    say_who_has_less_grace(cluster, &targets, stuck_terminating, &mut plan);
+    let mut yielded = intra_queue::yielded(context, &plan);
+    let yielded_slots = std::mem::take(&mut yielded.slots);
+    say_who_yields(yielded, &mut plan);
+    incomplete_gangs::resolve(cluster, &mut plan);
+    sort_scalings(&mut plan.scalings);
+    let due = [next_ripe(cluster, &plan), next_end_of_pause(snapshot)];
+    plan.next_change = due.into_iter().fold(plan.next_change, earliest);
+    queue_jobs::decide(cluster, &yielded_slots, &mut plan);
+    plan.retained = retained::retained(snapshot, &tree);
+    plan.gate_removals = gates::removals(seen, &gated, &tree, &leaves, &plan);
+    plan.stalled = tree.stalled;
+    plan
+}
+
+/// Those of `resources` of which there is something to share.
+fn offered_resources(capacity: &Amounts, resources: &[Resource]) -> Vec<Resource> {
+    resources.iter().filter(|one| capacity.offers(one)).cloned().collect()
+}
+
+/// A gang that waits although there is room for a pod of it says itself what it waits for.
+fn leave_out_waiting_gangs(plan: &mut Plan) {
+    let waits_by_rule = |unmet: &Unmet| {
+        matches!(unmet.who, Preemptor::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
+    };
+    plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
+}
+
+/// Writes down the evicted pods, those that should be and are not, and those that a rule kept.
+fn say_who_goes(reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &mut Plan) {
+    plan.withheld = withheld.evictions;
+    for (eviction, quota_is_in_force) in reclaim.evictions {
+        if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
+    }
+    plan.passed_over = reclaim.passed_over;
+    plan.unproven = reclaim.unproven;
+}
+
+/// Writes down which terminating pods hang, and which are evicted again.
+fn say_who_has_less_grace(
+    cluster: Cluster<'_>,
+    targets: &BranchMap<Amounts>,
+    stuck_terminating: StuckTerminating,
+    plan: &mut Plan,
+) {
+    plan.overdue = stuck_terminating.overdue;
+    plan.terminating_since = stuck_terminating.since;
+    plan.next_change = earliest(plan.next_change, stuck_terminating.next_change);
+    if plan.held.is_none() {
+        let shortened = Shortened::of(cluster, targets, plan);
+        plan.next_change = earliest(plan.next_change, shortened.next_change);
+        plan.shortened = stuck_terminating.forced;
+        plan.shortened.extend(shortened.evictions);
+    }
+}
+
+/// Writes down why others hold part of the share of `decided`, if they do: for this `reason`, or because something is withheld.
+fn say_why_it_is_short(
+    decided: &mut QueuePlan,
+    branch: &Branch<'_>,
+    reason: Reason,
+    withheld: &WithheldEvictions,
+) {
+    if decided.lacking.is_empty() {
+        return;
+    }
+    decided.withheld = withheld.cause(branch, reason);
+    decided.starved = Some(if decided.withheld.is_some() { Reason::EvictionsDisabled } else { reason });
+}
+
+/// Writes down which workloads yield to others of the same queue, and to which.
+fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
+    for (name, promised) in &yielded.promised {
+        let Some(queue) = plan.queues.get_mut(name) else { continue };
+        let evicts = queue.reach.evicts();
+        for one in &mut queue.unmet {
+            let is_promised = match &one.who {
+                Preemptor::Owner(kind, name) => promised.contains(&(*kind, name.clone())),
+                Preemptor::Pod(_) => false,
+            };
+            if is_promised && matches!(one.reason, Reason::ShareInUse | Reason::NothingToEvict) {
+                one.reason = if evicts { Reason::WaitingForPreemption } else { Reason::EvictionsDisabled };
+            }
+        }
+    }
+    let is_carried_out = |queue: &QueueName| plan.queues.get(queue).is_some_and(|queue| queue.reach.evicts());
+    plan.scalings = yielded.scalings;
+    plan.scalings.retain(|scaling| is_carried_out(&scaling.queue));
+    plan.passed_over.extend(yielded.passed_over);
+}
+
+/// Those that lower a size first, each group by queue.
+fn sort_scalings(scalings: &mut [Scaling]) {
+    scalings.sort_by(|a, b| {
+        let key =
+            |scaling: &Scaling| (!scaling.lowers(), scaling.queue.clone(), scaling.scale_target.clone());
+        key(a).cmp(&key(b))
+    });
+}
+
+/// When the next pod will have run long enough to go like others, or waited long enough for a node that may be added.
+fn next_ripe(cluster: Cluster<'_>, plan: &Plan) -> Option<Timestamp> {
+    // Where nothing is lacking it makes no difference who would go.
+    let matters = !is_at_rest(plan);
+    let unprotected =
+        |leaf: &Leaf<'_>| candidates::next_unprotected(leaf.state, leaf.eviction, cluster.snapshot.now);
+    let ripe = cluster.each_leaf().filter(|_| matters).filter_map(unprotected).min();
+    earliest(ripe, first_patience(cluster.snapshot, cluster.usage))
+}
+
+/// When the next pause ends.
+fn next_end_of_pause(snapshot: &Snapshot) -> Option<Timestamp> {
+    let queues = snapshot.namespaces.values().flat_map(|state| &state.queues);
+    queues.filter_map(|queue| queue.paused_until).filter(|until| *until > snapshot.now).min()
+}
+
+/// Whether no pod is evicted, kept by a rule, terminating or waiting.
+fn is_at_rest(plan: &Plan) -> bool {
+    let is_content =
+        |queue: &QueuePlan| queue.starved.is_none() && queue.unmet.is_empty() && queue.pods.terminating == 0;
+    plan.evictions.is_empty()
+        && plan.waiting.is_empty()
+        && plan.passed_over.is_empty()
+        && plan.queues.values().all(is_content)
+}
+
+/// Tells every leaf what keeps its pods from starting, once all numbers are known.
+fn say_what_is_unmet(cluster: Cluster<'_>, plan: &mut Plan) {
+    let used = |branch: &Branch<'_>| plan.queues.get(&branch.name).map(|queue| queue.used.clone());
+    let used = cluster.tree.branches.map(|_, branch| used(branch).unwrap_or_default());
+    let waits = |leaf: &Leaf<'_>| leaf.namespace_usage.stuck || !leaf.demand.asks.is_empty();
+    for leaf in cluster.each_leaf().filter(|leaf| waits(leaf)) {
+        let Some(decided) = plan.queues.get_mut(&leaf.name) else { continue };
+        let obstacles = Obstacles { cluster, leaf, decided, used: &used };
+        let found = obstacles.unmet();
+        decided.unmet = found.unmet;
+        decided.remember.waiting = found.waiting;
+        decided.remember.not_created = found.not_created;
+        plan.next_change = earliest(plan.next_change, found.next_change);
+    }
+}
+
+/// Notes since when pods without a node have had room in vain: while others are to go for them, they are no evidence.
+fn say_since_when_there_is_room(cluster: Cluster<'_>, reclaim: &ReclaimResult, plan: &mut Plan) {
+    let now = cluster.snapshot.now;
+    for leaf in cluster.each_leaf() {
+        let Some(decided) = plan.queues.get_mut(&leaf.name) else { continue };
+        let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck_since(now).is_some();
+        let mut unmet = reclaim.unmet.get(&leaf.at).into_iter().flatten();
+        let waits = plan.held.is_some() || unmet.any(|unmet| unmet.reason == Reason::WaitingForPreemption);
+        let has_room = leaf.namespace_usage.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
+        let before = leaf.queue.remembered.room_since.unwrap_or(now).min(now);
+        decided.remember.room_since = has_room.then_some(before);
+    }
+}
+
+/// Lets what was found on nodes, and in others' way of giving, replace what shares alone could say.
+fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<BranchId, Vec<Unmet>>, plan: &mut Plan) {
+    for (at, found) in found {
+        let Some(queue) = plan.queues.get_mut(&tree.branches[*at].name) else { continue };
+        let mut places: BTreeMap<Preemptor, usize> = BTreeMap::new();
+        for (place, known) in queue.unmet.iter().enumerate() {
+            places.entry(known.who.clone()).or_insert(place);
+        }
+        for one in found {
+            let place = *places.entry(one.who.clone()).or_insert(queue.unmet.len());
+            match queue.unmet.get_mut(place) {
+                Some(_) if one.reason == Reason::UnitAboveShare => {}
+                // No room on a node helps pods that do not come to be.
+                Some(known) if matches!(known.reason, Reason::PodsRejected | Reason::PodsNotCreated) => {}
+                Some(known) if one.pods < known.pods && one.reason != known.reason => {
+                    let pods = known.pods.saturating_sub(one.pods);
+                    let rest = Unmet { pods, ..known.clone() };
+                    (known.pods, known.reason) = (one.pods, one.reason);
+                    queue.unmet.push(rest);
+                }
+                Some(known) => known.reason = one.reason,
+                None => queue.unmet.push(one.clone()),
+            }
+        }
+    }
+}
+
+fn governed(bounds: &Bounds, resources: &[Resource]) -> Bounds {
+    let bound = |resource: &Resource| Some((resource.clone(), bounds.get(resource)?));
+    resources.iter().filter_map(bound).collect()
+}
+
+fn queue_plan(
+    tree: &Tree<'_>,
+    branch: &Branch<'_>,
+    leaf: Option<&Leaf<'_>>,
+    gated: Option<&GatedNamespace<'_>>,
+    shares: &Shares,
+    allocated: &Amounts,
+    plan: &Plan,
+) -> QueuePlan {
+    let resources = &plan.resources;
+    let quota = leaf.and_then(|leaf| leaf.state.quota.as_ref());
+    let limit = governed(&branch.queue.limit, resources);
+    let parent = branch.parent.map(|parent| tree.branches[parent].name.clone());
+    let write = leaf.and_then(|leaf| quota_write(quota, leaf.queue, plan.bounds(allocated)));
+    let is_left_alone = leaf.is_some() && is_left_alone(&branch.reach, quota, write.as_ref());
+    // Without a quota nothing keeps pods out, and none is to come.
+    let is_open = is_left_alone && quota.is_none_or(|quota| quota.hard.is_empty());
+    let is_in_force = |quota: &Quota| is_in_force(quota, allocated, resources);
+    let is_in_force = leaf.is_none() || is_open || quota.is_some_and(is_in_force);
+    let mut pods = leaf.map(|leaf| leaf.namespace_usage.pods).unwrap_or_default();
+    let (write, is_left_alone, is_in_force) = match gated {
+        // The ledger is always written: only the operator changes what it grants, and nothing of it falls during a pause.
+        Some(gated) => {
+            pods.gated = gated.count();
+            let write = limit_write(gated.quota(), branch.queue, &limit);
+            let is_in_force = is_limit_in_force(gated.quota(), write.as_ref(), &limit);
+            (write.filter(|write| !write.lowers || branch.reach.lowers()), false, is_in_force)
+        }
+        None => (write.filter(|_| !is_left_alone), is_left_alone, is_in_force),
+    };
+    QueuePlan {
+        uid: branch.queue.uid.clone(),
+        is_parent: !branch.is_leaf(),
+        parent,
+        demand: shares.demand.clone(),
+        deserved: shares.deserved.clone(),
+        nominal: shares.nominal.clone(),
+        guaranteed: governed(&branch.queue.guaranteed, resources),
+        limit,
+        unmeetable: shares.unmeetable.clone(),
+        used: leaf.map(|leaf| leaf.namespace_usage.charged.of(resources)).unwrap_or_default(),
+        pods,
+        quota_write: write,
+        quota_left_alone: is_left_alone,
+        admission: branch.queue.admission,
+        reach: branch.reach.clone(),
+        quota_in_force: is_in_force,
+        allocated: allocated.clone(),
+        foreign_limit: foreign_limit(branch, shares, resources),
+        ..QueuePlan::default()
+    }
+}
+
+/// Where what others allow in the namespace of a leaf is what keeps it from asking for more.
+fn foreign_limit(branch: &Branch<'_>, shares: &Shares, resources: &[Resource]) -> Bounds {
+    let binds = |resource: &Resource| {
+        let allowed = branch.foreign?.get(resource)?;
+        let own = branch.queue.limit.get(resource);
+        let is_tighter = own.is_none_or(|own| allowed < own) && shares.demand.get(resource) >= allowed;
+        is_tighter.then(|| (resource.clone(), allowed))
+    };
+    resources.iter().filter_map(binds).collect()
+}

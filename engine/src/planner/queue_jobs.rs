@@ -1,0 +1,452 @@
+//! Slots for the QueueJobs of every namespace, out of what is decided for its queue.
+//!
+//! What a queue loses is decided before, and by other rules: pods that go for others are no longer counted as running
+//! here, and what is divided is what stays.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::cluster::Cluster;
+use crate::demand::Ask;
+use crate::intra_queue::YieldedSlots;
+use crate::keyed::{KeyedMap, KeyedSet};
+use crate::names::{Namespace, OwnerUid, PodUid};
+use crate::plan::{
+    JobAmounts, Plan, PodCounts, QueueJobName, QueueJobPhase, QueueJobPlan, Reach, SlotReason,
+};
+use crate::slots::{self, CompetingPods, GangClaim, GangSlots, TaskClaim};
+use crate::snapshot::{
+    Ended, Mode, NamespaceState, OwnerKind, Phase, Preemption, QueueJob, QueueTask, Settings,
+};
+use crate::time::{Timestamp, earliest};
+
+/// How long a gang that did not start rests the first time; twice as long each time after.
+const FIRST_REST_SECONDS: i64 = 60;
+
+/// The longest that it rests.
+const LONGEST_REST_SECONDS: i64 = 3600;
+
+/// Decides on the slots of all QueueJobs, once everything else is decided, what they yield to others of their queue included.
+pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Plan) {
+    let snapshot = cluster.snapshot;
+    if snapshot.namespaces.values().all(|state| state.queue_jobs.is_empty()) {
+        return;
+    }
+    let going = plan.evictions.iter().chain(&plan.waiting).map(|eviction| &eviction.pod);
+    // Those that yield to others of their queue do so for the QueueJobs that are owed room here.
+    let going = going.chain(plan.scalings.iter().flat_map(|scaling| &scaling.pods));
+    let going: FxHashSet<PodUid> = going.map(|pod| pod.uid.clone()).collect();
+    let mut next_change = plan.next_change;
+    let mut decided = Vec::new();
+    for (namespace, state) in snapshot.namespaces.iter().filter(|(_, state)| !state.queue_jobs.is_empty()) {
+        let leaf = cluster.tree.leaves.get(namespace).and_then(|at| cluster.leaf(*at));
+        let reach = leaf.and_then(|leaf| plan.queues.get(&leaf.name)).map(|queue| &queue.reach);
+        let takes = plan.held.is_none() && reach.is_none_or(Reach::evicts);
+        let nothing = FxHashSet::default();
+        let pods_of_tasks = pods_of_tasks(state, &going, if takes { &yielded.pods } else { &nothing });
+        let no_amounts = Arc::default();
+        let place = Place { namespace, state, now: snapshot.now, pods_of_tasks, takes, nothing: no_amounts };
+        let jobs = match leaf {
+            Some(leaf) => {
+                let allocated =
+                    plan.queues.get(&leaf.name).map(|queue| queue.allocated.clone()).unwrap_or_default();
+                // Where workloads yield to each other, it is decided already which refused pods get room.
+                let competing = match leaf.queue.preemption {
+                    Preemption::LowerPriority => {
+                        yielded.competing.get(&leaf.name).cloned().unwrap_or_default()
+                    }
+                    Preemption::Never => leaf.demand.asks.iter().filter_map(competing_pods).collect(),
+                };
+                let input = GrantInput {
+                    room: place.room(&allocated, &going),
+                    free: place.free(&plan.resources),
+                    competing,
+                };
+                let mut jobs = place.divide(&input, plan);
+                for job in &mut jobs {
+                    job.queue = Some(leaf.name.clone());
+                    job.withheld = reach.is_some_and(|reach| !reach.writes_quotas());
+                }
+                jobs
+            }
+            None => place.without_queue(plan, &snapshot.settings),
+        };
+        for (job, decided) in state.queue_jobs.iter().zip(&jobs) {
+            next_change = earliest(next_change, place.due(job, decided));
+        }
+        decided.extend(state.queue_jobs.iter().zip(jobs).map(|(job, decided)| {
+            (QueueJobName { namespace: namespace.clone(), name: job.name.clone() }, decided)
+        }));
+    }
+    plan.queue_jobs = decided.into_iter().collect();
+    plan.next_change = next_change;
+}
+
+/// The pods of one task.
+#[derive(Clone, Copy, Debug, Default)]
+struct TaskPods {
+    /// Those that stay.
+    staying: u32,
+    /// Of these, the ones that have started.
+    started: u32,
+    /// Those on their way out, or about to be.
+    leaving: u32,
+    /// Of these, the ones that are still to be evicted.
+    going: u32,
+    /// Of those that stay, the ones that lose their slots to others of the queue.
+    yielding: u32,
+}
+
+/// The pods of every owner, by the owner's uid.
+fn pods_of_tasks<'a>(
+    state: &'a NamespaceState,
+    going: &FxHashSet<PodUid>,
+    yielding: &FxHashSet<PodUid>,
+) -> KeyedMap<&'a OwnerUid, TaskPods> {
+    let mut pods_of_tasks: KeyedMap<&OwnerUid, TaskPods> = KeyedMap::default();
+    for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
+        let Some(owner) = pod.owner() else { continue };
+        let task_pods = pods_of_tasks.entry(owner).or_default();
+        let is_going = going.contains(&pod.uid);
+        let counter = match (pod.is_terminating() || is_going, pod.phase) {
+            (true, _) => &mut task_pods.leaving,
+            (false, _) => &mut task_pods.staying,
+        };
+        *counter = counter.saturating_add(1);
+        task_pods.going = task_pods.going.saturating_add(u32::from(is_going && !pod.is_terminating()));
+        task_pods.yielding = task_pods.yielding.saturating_add(u32::from(yielding.contains(&pod.uid)));
+        let started = pod.is_live() && !is_going && pod.phase == Phase::Running;
+        task_pods.started = task_pods.started.saturating_add(u32::from(started));
+    }
+    pods_of_tasks
+}
+
+/// What a namespace has for its QueueJobs.
+struct GrantInput {
+    /// What its other pods leave of what is to be.
+    room: Amounts,
+    /// What admission lets in now.
+    free: Amounts,
+    /// The refused pods of others, which come in their turn.
+    competing: Vec<CompetingPods>,
+}
+
+/// A namespace with QueueJobs.
+struct Place<'a> {
+    namespace: &'a Namespace,
+    state: &'a NamespaceState,
+    now: Timestamp,
+    pods_of_tasks: KeyedMap<&'a OwnerUid, TaskPods>,
+    /// Whether slots may be taken at all.
+    takes: bool,
+    /// The amounts of those that get nothing.
+    nothing: Arc<JobAmounts>,
+}
+
+impl Place<'_> {
+    /// What the queue may have or keeps anyway, less what its other pods hold for good.
+    fn room(&self, allocated: &Amounts, going: &FxHashSet<PodUid>) -> Amounts {
+        let (mut staying, mut others) = (Amounts::new(), Amounts::new());
+        // What was running before a spec became invalid stays.
+        let divided = self.state.queue_jobs.iter().filter(|job| job.invalid.is_none());
+        let tasks: KeyedSet<&OwnerUid> =
+            divided.flat_map(|job| job.tasks.iter().map(|task| &task.owner)).collect();
+        for pod in self.state.pods.iter().filter(|pod| pod.is_live() && !going.contains(&pod.uid)) {
+            staying.add_all(pod.requests());
+            if pod.owner().is_none_or(|owner| !tasks.contains(owner)) {
+                others.add_all(pod.requests());
+            }
+        }
+        others.subtract_all(&self.surplus_of_others());
+        allocated.max(&staying).less(&others)
+    }
+
+    /// What owners have above what they want: it is about to go.
+    fn surplus_of_others(&self) -> Amounts {
+        let mut surplus = Amounts::new();
+        for owner in self.state.owners.iter().filter(|owner| owner.kind != OwnerKind::QueueJob) {
+            let task_pods = self.pods_of_tasks.get(&owner.uid).copied().unwrap_or_default();
+            surplus.add_all(&owner.shape.requests.times(task_pods.staying.saturating_sub(owner.wanted)));
+        }
+        surplus
+    }
+
+    /// What admission lets in beside all pods that are there, and those that are about to come.
+    fn free(&self, resources: &[Resource]) -> Amounts {
+        let quota = self.state.quota.as_ref();
+        let mut charged = Amounts::new();
+        self.state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| charged.add_all(pod.requests()));
+        if let Some(quota) = quota {
+            // Admission may know of pods that are not seen yet.
+            charged = charged.max(&quota.charged.amounts());
+        }
+        for task in self.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
+            charged.add_all(&task.shape.requests.times(self.to_come(task)));
+        }
+        let most = |resource: &Resource| -> Amount {
+            let Some(enforced) = quota.and_then(|quota| quota.enforced.get(resource)) else {
+                return Amount::ZERO;
+            };
+            let bounds =
+                [quota.and_then(|quota| quota.hard.get(resource)), self.state.foreign_quotas.get(resource)];
+            bounds.into_iter().flatten().fold(enforced, Ord::min)
+        };
+        let free = |resource: &Resource| (resource.clone(), most(resource).less(charged.get(resource)));
+        resources.iter().map(free).collect()
+    }
+
+    fn task_pods(&self, task: &QueueTask) -> TaskPods {
+        self.pods_of_tasks.get(&task.owner).copied().unwrap_or_default()
+    }
+
+    /// How many pods the task's Job has still to create.
+    fn to_come(&self, task: &QueueTask) -> u32 {
+        let task_pods = self.task_pods(task);
+        task.parallelism.min(task.left()).saturating_sub(task_pods.staying).saturating_sub(task_pods.leaving)
+    }
+
+    /// Divides the queue's share.
+    fn divide(&self, input: &GrantInput, plan: &Plan) -> Vec<QueueJobPlan> {
+        let jobs = &self.state.queue_jobs;
+        let late: Vec<bool> = jobs.iter().map(|job| self.takes && self.is_late(job)).collect();
+        let may_ask = |job: &QueueJob| !job.is_resting(self.now) && !self.yields_wholly(job);
+        let asks = |(job, late): &(&QueueJob, &bool)| may_ask(job) && !**late;
+        let asking: Vec<&QueueJob> = jobs.iter().zip(&late).filter(asks).map(|(job, _)| job).collect();
+        let claims: Vec<GangClaim> =
+            asking.iter().map(|job| self.claim(job, |task| self.most(job, task))).collect();
+        let slots = slots::divide(&input.room, &claims, &input.competing, &plan.capacity, &plan.resources);
+        let allocations: Vec<slots::JobAllocation> =
+            asking.iter().zip(&slots).map(|(job, slots)| self.allocation(job, slots)).collect();
+        let now = slots::bring(&claims, &allocations, &input.free, &plan.resources);
+
+        let mut given = slots.into_iter().zip(now);
+        let decided = jobs.iter().zip(late).map(|(job, late)| {
+            let mut decided = self.count(job);
+            let asks = may_ask(job) && !late;
+            let (slots, now) = asks.then(|| given.next()).flatten().unwrap_or_else(|| {
+                let kept = kept(job, job.invalid.is_none() || job.suspended || job.ended.is_some());
+                (GangSlots { fits: false, tasks: kept.clone() }, kept)
+            });
+            if late {
+                (decided.start_failures, decided.retry_at) = self.rest(job);
+            }
+            decided.reason = match decided.retry_at {
+                Some(until) if self.now < until => SlotReason::StartTimeout,
+                _ if now.iter().any(|count| *count > 0) => SlotReason::Admitted,
+                _ if slots.total() > 0 => SlotReason::WaitingForQuota,
+                _ if claim_fits(self.claim(job, QueueTask::left), input, plan) => SlotReason::WaitingForRoom,
+                _ => SlotReason::GangAboveShare,
+            };
+            self.settle(job, &mut decided, slots, now, plan);
+            decided
+        });
+        decided.collect()
+    }
+
+    /// Where no queue has a share, what runs stays as it is, and nothing else starts.
+    fn without_queue(&self, plan: &Plan, settings: &Settings) -> Vec<QueueJobPlan> {
+        let stalled = plan.stalled.keys().any(|queue| queue.namespace == *self.namespace);
+        let own = self.state.governing().map(|queue| queue.mode).unwrap_or_default();
+        let decide = |job: &QueueJob| {
+            let mut decided = self.count(job);
+            let kept = kept(job, job.suspended || job.ended.is_some());
+            decided.withheld = own.min(settings.mode) == Mode::Observe;
+            decided.reason = if stalled { SlotReason::QueueStalled } else { SlotReason::NoQueue };
+            let slots = GangSlots { fits: false, tasks: kept.clone() };
+            self.settle(job, &mut decided, slots, kept, plan);
+            decided
+        };
+        self.state.queue_jobs.iter().map(decide).collect()
+    }
+
+    /// Whether it has had its slots for so long without running that others should have them.
+    fn is_late(&self, job: &QueueJob) -> bool {
+        !job.is_resting(self.now) && self.deadline(job).is_some_and(|deadline| deadline <= self.now)
+    }
+
+    /// When it should run; none if it does, or has no slots.
+    fn deadline(&self, job: &QueueJob) -> Option<Timestamp> {
+        let since = job.remembered.admitted?.max(job.remembered.unready?);
+        let holds = job.tasks.iter().any(|task| task.parallelism > 0);
+        (holds && !self.is_ready(job)).then(|| since.plus_seconds(job.start_timeout_seconds.into()))
+    }
+
+    /// How often it has failed to start, and until when it rests.
+    fn rest(&self, job: &QueueJob) -> (u32, Option<Timestamp>) {
+        let failures = job.remembered.start_failures.saturating_add(1);
+        let doubled = FIRST_REST_SECONDS
+            .checked_shl(failures.saturating_sub(1).min(16))
+            .unwrap_or(LONGEST_REST_SECONDS);
+        let rest = doubled.min(LONGEST_REST_SECONDS);
+        (failures, self.deadline(job).map(|deadline| deadline.max(self.now).plus_seconds(rest)))
+    }
+
+    fn is_ready(&self, job: &QueueJob) -> bool {
+        let started = job.tasks.iter().map(|task| self.task_pods(task).started).fold(0, u32::saturating_add);
+        let each = |task: &QueueTask| self.task_pods(task).started >= task.floor().min(task.left());
+        started >= job.floor() && job.tasks.iter().all(each)
+    }
+
+    /// Whether so many of its pods yield that less than its minimum is left.
+    fn yields_wholly(&self, job: &QueueJob) -> bool {
+        let most = || job.tasks.iter().map(|task| (task, self.most(job, task)));
+        let all = most().map(|(_, most)| most).fold(0, u32::saturating_add);
+        self.yields(job)
+            && (all < job.floor() || most().any(|(task, most)| most < task.floor().min(task.left())))
+    }
+
+    fn yields(&self, job: &QueueJob) -> bool {
+        job.tasks.iter().any(|task| self.task_pods(task).yielding > 0)
+    }
+
+    /// How many pods of a task may run at most: none in the place of one that yields.
+    fn most(&self, job: &QueueJob, task: &QueueTask) -> u32 {
+        let now = task.parallelism.saturating_sub(self.task_pods(task).yielding);
+        if self.yields(job) { now.min(task.left()) } else { task.left() }
+    }
+
+    /// What it asks for, where each task may have at most so many pods.
+    fn claim(&self, job: &QueueJob, most: impl Fn(&QueueTask) -> u32) -> GangClaim {
+        let task = |task: &QueueTask| {
+            let pods = self.task_pods(task);
+            let running = pods.staying.saturating_add(self.to_come(task)).saturating_sub(pods.yielding);
+            let (requests, most) = (task.shape.requests.clone(), most(task));
+            TaskClaim { requests, most, floor: task.floor(), running }
+        };
+        let tasks: Vec<TaskClaim> = job.tasks.iter().map(task).collect();
+        let may_run =
+            job.tasks.iter().map(|task| task.parallelism.min(task.left())).fold(0, u32::saturating_add);
+        let running = tasks.iter().map(|task| task.running).fold(0, u32::saturating_add);
+        GangClaim {
+            name: job.name.clone(),
+            priority: job.priority,
+            created: job.created,
+            floor: job.floor(),
+            admitted: may_run > 0 && may_run >= job.floor(),
+            intact: running >= job.floor(),
+            tasks,
+        }
+    }
+
+    fn allocation(&self, job: &QueueJob, slots: &GangSlots) -> slots::JobAllocation {
+        let is_losing = job.tasks.iter().any(|task| self.task_pods(task).going > 0);
+        let parallelism: Vec<u32> = job.tasks.iter().map(|task| task.parallelism).collect();
+        let most =
+            slots.tasks.iter().zip(&parallelism).map(|(slots, parallelism)| (*slots).max(*parallelism));
+        slots::JobAllocation {
+            // Where no pod is evicted, no slot is taken either.
+            slots: if self.takes { slots.tasks.clone() } else { most.collect() },
+            parallelism,
+            is_losing,
+        }
+    }
+
+    /// What can be counted, whatever is decided.
+    fn count(&self, job: &QueueJob) -> QueueJobPlan {
+        let mut pods = PodCounts::default();
+        for task in &job.tasks {
+            let task_pods = self.task_pods(task);
+            let terminating = task_pods.leaving.saturating_sub(task_pods.going);
+            // What is still to be evicted runs until then.
+            pods.running = pods.running.saturating_add(task_pods.started).saturating_add(task_pods.going);
+            pods.pending = pods.pending.saturating_add(task_pods.staying.saturating_sub(task_pods.started));
+            pods.terminating = pods.terminating.saturating_add(terminating);
+        }
+        let ready = self.is_ready(job);
+        QueueJobPlan {
+            uid: job.uid.clone(),
+            problem: job.invalid.clone(),
+            min_available: job.min_available,
+            amounts: Arc::clone(&self.nothing),
+            pods,
+            succeeded: job.succeeded(),
+            failed: job.failed(),
+            left: job.tasks.iter().map(QueueTask::left).fold(0, u32::saturating_add),
+            start_failures: if ready { 0 } else { job.remembered.start_failures },
+            retry_at: job.remembered.retry_at.filter(|until| self.now < *until),
+            ..QueueJobPlan::default()
+        }
+    }
+
+    /// Writes down what a QueueJob gets, and where it stands with that.
+    fn settle(
+        &self,
+        job: &QueueJob,
+        decided: &mut QueueJobPlan,
+        slots: GangSlots,
+        now: Vec<u32>,
+        plan: &Plan,
+    ) {
+        let governed = |amounts: &Amounts| -> Amounts {
+            plan.resources.iter().map(|resource| (resource.clone(), amounts.get(resource))).collect()
+        };
+        let requested = |counts: &mut dyn Iterator<Item = u32>| {
+            let mut all = Amounts::new();
+            for (task, count) in job.tasks.iter().zip(counts) {
+                all.add_all(&task.shape.requests.times(count));
+            }
+            governed(&all)
+        };
+        let pods = |task| {
+            let task_pods = self.task_pods(task);
+            task_pods.staying.saturating_add(task_pods.leaving)
+        };
+        let amounts = JobAmounts {
+            deserved: requested(&mut slots.tasks.iter().copied()),
+            allocated: requested(&mut now.iter().copied()),
+            used: requested(&mut job.tasks.iter().map(pods)),
+        };
+        if amounts != *self.nothing {
+            decided.amounts = Arc::new(amounts);
+        }
+        decided.had =
+            job.tasks.iter().map(|task| task.parallelism.min(task.left())).fold(0, u32::saturating_add);
+        decided.loses = slots.total() < decided.had && job.ended.is_none() && !job.suspended;
+        let has_slots = now.iter().any(|count| *count > 0);
+        // A Job all of whose pods have succeeded is about to say so; suspended it would not.
+        decided.suspend = !has_slots && job.tasks.iter().any(|task| task.left() > 0);
+        (decided.phase, decided.reason) = match job.ended {
+            Some(Ended::Complete) => (QueueJobPhase::Complete, SlotReason::Finished),
+            Some(Ended::Failed) => (QueueJobPhase::Failed, SlotReason::Finished),
+            None if job.invalid.is_some() => (QueueJobPhase::Waiting, SlotReason::InvalidSpec),
+            None if job.suspended => (QueueJobPhase::Suspended, SlotReason::Suspended),
+            None if !has_slots && decided.suspend => (QueueJobPhase::Waiting, decided.reason),
+            None if self.is_ready(job) => (QueueJobPhase::Running, decided.reason),
+            None => (QueueJobPhase::Starting, decided.reason),
+        };
+        decided.slots = slots.tasks;
+        decided.parallelism = now;
+    }
+
+    /// When another decision on it is due although nothing happens.
+    fn due(&self, job: &QueueJob, decided: &QueueJobPlan) -> Option<Timestamp> {
+        let deadline = self.deadline(job).filter(|deadline| *deadline > self.now);
+        earliest(deadline.filter(|_| !job.is_resting(self.now)), decided.retry_at)
+    }
+}
+
+/// What the Jobs of a QueueJob have, or nothing if it `ends`.
+fn kept(job: &QueueJob, ends: bool) -> Vec<u32> {
+    job.tasks.iter().map(|task| if ends { 0 } else { task.parallelism }).collect()
+}
+
+/// The refused pods of an owner.
+fn competing_pods(ask: &Ask<'_>) -> Option<CompetingPods> {
+    let owner = ask.owner;
+    (owner.kind != OwnerKind::QueueJob && ask.counted > 0).then(|| CompetingPods {
+        name: Arc::clone(&owner.name),
+        priority: owner.priority,
+        created: owner.created,
+        requests: owner.shape.requests.clone(),
+        pods: ask.counted,
+    })
+}
+
+/// Whether the gang would have what it needs, or a pod, if it were alone with the queue's other pods.
+fn claim_fits(claim: GangClaim, input: &GrantInput, plan: &Plan) -> bool {
+    let alone = GangClaim { admitted: true, ..claim };
+    let slots = slots::divide(&input.room, &[alone], &[], &plan.capacity, &plan.resources);
+    slots.iter().all(|slots| slots.fits && slots.total() > 0)
+}

@@ -1,0 +1,252 @@
+//! Pods that cannot start now, and what stands in the way as far as shares, limits and quotas decide it.
+//!
+//! What only nodes decide (no room on any of them, none that fits) is not known here: a pod that its quota let in
+//! and that no node takes shows as [`RoomAvailable`](Reason::RoomAvailable).
+
+use std::collections::BTreeMap;
+
+use super::rollouts;
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::cluster::Cluster;
+use crate::demand::{Ask, node_patience};
+use crate::leaf::Leaf;
+use crate::names::OwnerUid;
+use crate::plan::{Lowered, Preemptor, QueuePlan, Unmet};
+use crate::reason::Reason;
+use crate::snapshot::{Owner, OwnerKind, Pod, Rejection};
+use crate::time::{Timestamp, earliest};
+use crate::tree::{BranchId, BranchMap};
+
+/// For how long there may be room and pods that an owner lacks may not be there before they count as not created.
+const NOT_CREATED_SECONDS: i64 = 60;
+
+/// What one leaf cannot start.
+pub(super) struct Found {
+    /// First the pods that are there, then what owners lack, the most important first.
+    pub(super) unmet: Vec<Unmet>,
+    /// Since when there has been room for pods that owners lack and that are not created, for the next decision.
+    pub(super) waiting: BTreeMap<OwnerUid, Timestamp>,
+    /// Those of them for which that has been long enough to be told.
+    pub(super) not_created: BTreeMap<OwnerUid, Timestamp>,
+    /// When the next of them has had room for too long.
+    pub(super) next_change: Option<Timestamp>,
+}
+
+/// What its pods show of an owner that lacks some.
+struct Signs<'a> {
+    owner: &'a Owner,
+    /// When the newest of them was created.
+    newest: Option<Timestamp>,
+    /// Whether one of them requests what its template does not: something fills it in.
+    filled_in: bool,
+}
+
+/// What stands in the way of the pods and owners of one leaf.
+pub(super) struct Obstacles<'a, 'p> {
+    pub(super) cluster: Cluster<'a>,
+    pub(super) leaf: &'a Leaf<'a>,
+    pub(super) decided: &'p QueuePlan,
+    /// What the pods below every queue request.
+    pub(super) used: &'p BranchMap<Amounts>,
+}
+
+impl Obstacles<'_, '_> {
+    /// The pods that cannot start, and why.
+    pub(super) fn unmet(&self) -> Found {
+        let (waiting, not_created) = (BTreeMap::new(), BTreeMap::new());
+        let mut found = Found { unmet: self.pods(), waiting, not_created, next_change: None };
+        let signs = self.signs();
+        let rollouts = rollouts::waiting(self.leaf.state, &self.leaf.demand.asks);
+        for ask in &self.leaf.demand.asks {
+            let owner = ask.owner;
+            let Some(signs) = signs.get(&owner.uid) else { continue };
+            let rejection = owner.rejection(self.leaf.state.quota.as_ref()).filter(|why| match why {
+                Rejection::Said(_) => true,
+                Rejection::Unspecified(_) => !signs.filled_in,
+            });
+            let mut reason = self.of_ask(ask, rejection.is_some());
+            if matches!(reason, Reason::ShareInUse | Reason::AboveLimit) && rollouts.contains(&owner.uid) {
+                reason = Reason::RolloutNeedsRoom;
+            }
+            if let Some(since) = self.waiting(ask, signs.newest) {
+                let until = since.plus_seconds(NOT_CREATED_SECONDS);
+                if until > self.cluster.snapshot.now {
+                    found.next_change = earliest(found.next_change, Some(until));
+                } else {
+                    found.not_created.insert(owner.uid.clone(), since);
+                    reason = if reason == Reason::PodsRejected { reason } else { Reason::PodsNotCreated };
+                }
+                found.waiting.insert(owner.uid.clone(), since);
+            }
+            let other = not_counted(ask, rejection.is_some());
+            let counted = if other == reason { ask.pods } else { ask.counted };
+            let split = [(reason, counted), (other, ask.pods.saturating_sub(counted))];
+            for (reason, pods) in split.into_iter().filter(|(_, pods)| *pods > 0) {
+                found.unmet.push(Unmet {
+                    controller: owner.controller.clone(),
+                    rejection: rejection.clone().filter(|_| reason == Reason::PodsRejected),
+                    lowered: Lowered::of(owner).map(Box::new),
+                    ..Unmet::new(Preemptor::of(owner), pods, &owner.shape, reason)
+                });
+            }
+        }
+        found
+    }
+
+    /// Since when there has been room for pods that `ask` lacks; none if there is none, or if they wait by rule.
+    fn waiting(&self, ask: &Ask<'_>, newest: Option<Timestamp>) -> Option<Timestamp> {
+        // A gang that waits for its slots says itself what it waits for.
+        let may_start = matches!(self.of_ask(ask, false), Reason::RoomAvailable | Reason::WaitingForQuota)
+            && ask.counted > 0
+            && ask.owner.kind != OwnerKind::QueueJob
+            && self.is_let_in(&ask.owner.shape.requests);
+        if !may_start {
+            return None;
+        }
+        let now = self.cluster.snapshot.now;
+        let since = self.leaf.queue.remembered.waiting.get(&ask.owner.uid).copied().unwrap_or(now);
+        // Every new pod restarts the time. A time in the future comes from a wrong clock.
+        Some(newest.map_or(since, |newest| since.max(newest)).min(now))
+    }
+
+    /// Whether admission lets in one more pod with these requests.
+    fn is_let_in(&self, unit: &Amounts) -> bool {
+        let quota = self.leaf.state.quota.as_ref();
+        let decided = self.decided;
+        self.cluster.governed.iter().filter(|resource| unit.get(resource).is_positive()).all(|resource| {
+            // Admission may have charged pods that are not seen yet.
+            let unseen = quota.and_then(|quota| quota.charged.get(resource)).unwrap_or_default();
+            let with = decided.used.get(resource).max(unseen) + unit.get(resource);
+            let enforced = quota.and_then(|quota| quota.enforced.get(resource));
+            with <= decided.allocated.get(resource) && enforced.is_none_or(|most| with <= most)
+        })
+    }
+
+    /// What their pods show of the owners that lack some.
+    fn signs(&self) -> BTreeMap<&OwnerUid, Signs<'_>> {
+        let asks = self.leaf.demand.asks.iter();
+        let mut signs: BTreeMap<&OwnerUid, Signs<'_>> = asks
+            .map(|ask| (&ask.owner.uid, Signs { owner: ask.owner, newest: None, filled_in: false }))
+            .collect();
+        for pod in &self.leaf.state.pods {
+            let Some(signs) = pod.owner().and_then(|owner| signs.get_mut(owner)) else { continue };
+            signs.newest = signs.newest.max(Some(pod.created));
+            let template = &signs.owner.shape.requests;
+            let exceeds = |one: &Resource| pod.requests().get(one) > template.get(one);
+            signs.filled_in |= signs.owner.unspecified.resources().any(|one| exceeds(&one));
+        }
+        signs
+    }
+
+    /// Pods that the scheduler could not place, those of one owner together.
+    fn pods(&self) -> Vec<Unmet> {
+        if !self.leaf.namespace_usage.stuck {
+            return Vec::new();
+        }
+        let owners: BTreeMap<&OwnerUid, &Owner> =
+            self.leaf.state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
+        let is_ignored = |pod: &Pod| self.leaf.demand.trust.why_ignored(pod).is_some();
+        let is_stuck =
+            |pod: &&Pod| pod.is_live() && pod.node.is_none() && (pod.stuck.is_some() || is_ignored(pod));
+        let mut pods: Vec<&Pod> = self.leaf.state.pods.iter().filter(is_stuck).collect();
+        pods.sort_by(|a, b| {
+            (b.priority.cmp(&a.priority))
+                .then_with(|| (a.created, &a.name, &a.uid).cmp(&(b.created, &b.name, &b.uid)))
+        });
+        let mut unmet: Vec<Unmet> = Vec::new();
+        let mut known: BTreeMap<(&OwnerUid, Reason), usize> = BTreeMap::new();
+        for pod in pods {
+            let reason = self.of_pod(pod);
+            let owner = pod.owner().and_then(|owner| owners.get(owner));
+            let same = owner.and_then(|owner| known.get(&(&owner.uid, reason)).copied());
+            if let Some(entry) = same.and_then(|at| unmet.get_mut(at)) {
+                entry.pods = entry.pods.saturating_add(1);
+                continue;
+            }
+            if let Some(owner) = owner {
+                known.insert((&owner.uid, reason), unmet.len());
+            }
+            unmet.push(Unmet {
+                controller: owner.and_then(|owner| owner.controller.clone()),
+                lowered: owner.and_then(|owner| Lowered::of(owner).map(Box::new)),
+                ..Unmet::new(Preemptor::of_pod(pod, owner.copied()), 1, &pod.shape, reason)
+            });
+        }
+        unmet
+    }
+
+    fn of_pod(&self, pod: &Pod) -> Reason {
+        let now = self.cluster.snapshot.now;
+        if let Some(reason) = self.leaf.demand.trust.why_ignored(pod) {
+            reason
+        } else if node_patience(pod, &self.cluster.snapshot.settings, now).is_some() {
+            Reason::WaitingForNodes
+        } else if !pod.shape.left_out.is_nothing() {
+            Reason::NoNodeFits
+        } else if pod.node.is_none() && self.exceeds_share(pod) {
+            Reason::ShareInUse
+        } else {
+            Reason::RoomAvailable
+        }
+    }
+
+    /// Whether the pods of the queue, which `pod` is one of, use more than they may of what it requests: they were there before
+    /// the share shrank, or Kubernetes let in too many.
+    fn exceeds_share(&self, pod: &Pod) -> bool {
+        let QueuePlan { used, allocated, .. } = self.decided;
+        let is_asked = |one: &&Resource| pod.requests().get(one).is_positive();
+        self.cluster.governed.iter().filter(is_asked).any(|one| used.get(one) > allocated.get(one))
+    }
+
+    fn of_ask(&self, ask: &Ask<'_>, rejected: bool) -> Reason {
+        let unit = &ask.owner.shape.requests;
+        let with = |used: Amount, resource: &Resource| used + unit.get(resource);
+        let asked = || self.cluster.governed.iter().filter(|resource| unit.get(resource).is_positive());
+        let used = |at: BranchId, resource: &Resource| self.used[at].get(resource);
+        let above_foreign = asked().any(|resource| {
+            let bound = self.leaf.state.foreign_quotas.get(resource);
+            bound.is_some_and(|bound| with(used(self.leaf.at, resource), resource) > bound)
+        });
+        let above_limit = self.cluster.tree.path_up(self.leaf.at).any(|(at, branch)| {
+            asked().any(|resource| {
+                let limit = branch.queue.limit.get(resource);
+                limit.is_some_and(|limit| with(used(at, resource), resource) > limit)
+            })
+        });
+        let fits = |room: &Amounts, used: &Amounts| {
+            asked().all(|resource| with(used.get(resource), resource) <= room.get(resource))
+        };
+        let share = self.decided.target.max(&self.decided.nominal).max(&self.decided.deserved);
+        if ask.withheld_replicas == ask.pods {
+            // Before every bound: its controller does not even try to create them.
+            Reason::GaveWay
+        } else if !self.leaf.could_run_shape(&ask.owner.shape) {
+            Reason::NoNodeFits
+        } else if above_foreign {
+            Reason::ForeignQuota
+        } else if above_limit {
+            Reason::AboveLimit
+        } else if rejected {
+            Reason::PodsRejected
+        } else if !fits(&share, &Amounts::new()) {
+            Reason::UnitAboveShare
+        } else if fits(&self.decided.allocated, &self.decided.used) {
+            if self.decided.quota_in_force { Reason::RoomAvailable } else { Reason::WaitingForQuota }
+        } else if fits(&self.decided.target, &self.decided.used) {
+            self.decided.starved.unwrap_or(Reason::WaitingForQuota)
+        } else {
+            Reason::ShareInUse
+        }
+    }
+}
+
+/// Why pods that `ask` lacks do not count.
+const fn not_counted(ask: &Ask<'_>, rejected: bool) -> Reason {
+    if rejected {
+        Reason::PodsRejected
+    } else if ask.set_aside.is_some() {
+        Reason::SetAside
+    } else {
+        Reason::OneAtATime
+    }
+}

@@ -1,0 +1,95 @@
+//! Evictions that a mode or a pause withholds, and the queues that wait because of that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::amounts::Amounts;
+use crate::choice::ReclaimResult;
+use crate::cluster::Cluster;
+use crate::grants::falls;
+use crate::leaf::Leaf;
+use crate::names::QueueName;
+use crate::plan::{Eviction, Withheld};
+use crate::reason::Reason;
+use crate::tree::{Branch, BranchMap, Tree};
+
+/// What is decided and not carried out.
+#[derive(Debug, Default)]
+pub(super) struct WithheldEvictions {
+    /// The evictions, in order.
+    pub(super) evictions: Vec<Eviction>,
+    /// What withholds them, by the queue that none of the other evictions is for.
+    of: BTreeMap<QueueName, Withheld>,
+    /// What withholds the first of them, or the first quota that would be lowered.
+    first: Option<Withheld>,
+}
+
+impl WithheldEvictions {
+    /// Takes them out of `reclaim`, and what they would free out of what is owed.
+    pub(super) fn take_out(
+        cluster: Cluster<'_>,
+        allocated: &BranchMap<Amounts>,
+        reclaim: &mut ReclaimResult,
+    ) -> Self {
+        let mut withheld = Self::default();
+        let tree = cluster.tree;
+        if tree.branches.values().all(|branch| branch.reach.evicts()) {
+            return withheld;
+        }
+        let mut served: BTreeSet<QueueName> = BTreeSet::new();
+        let all = std::mem::take(&mut reclaim.evictions);
+        for (eviction, quota_is_in_force) in all {
+            let Some(cause) = cause(tree, &eviction) else {
+                served.extend(eviction.beneficiary.clone());
+                reclaim.evictions.push((eviction, quota_is_in_force));
+                continue;
+            };
+            if let Some(beneficiary) = &eviction.beneficiary {
+                withheld.of.entry(beneficiary.clone()).or_insert_with(|| cause.clone());
+                if let Some(owed) =
+                    tree.leaves.get(&beneficiary.namespace).and_then(|at| reclaim.owed.get_mut(at))
+                {
+                    *owed = owed.less(&eviction.requests);
+                }
+            }
+            withheld.first.get_or_insert(cause);
+            withheld.evictions.push(eviction);
+        }
+        withheld.of.retain(|beneficiary, _| !served.contains(beneficiary));
+        if withheld.first.is_none() {
+            withheld.first = first_kept_quota(cluster, allocated);
+        }
+        withheld
+    }
+
+    /// What withholds that which the queue of `branch` waits for, if it is starved for `reason` and something does.
+    pub(super) fn cause(&self, branch: &Branch<'_>, reason: Reason) -> Option<Withheld> {
+        let own = || branch.reach.withheld();
+        match reason {
+            Reason::Blocked | Reason::Delayed => own(),
+            Reason::WaitingForPreemption | Reason::WaitingForQuota => {
+                own().or_else(|| self.of.get(&branch.name).cloned())
+            }
+            Reason::StuckTerminating => self.of.get(&branch.name).cloned(),
+            Reason::NothingToEvict => self
+                .first
+                .clone()
+                .map(|first| own().or_else(|| self.of.get(&branch.name).cloned()).unwrap_or(first)),
+            _ => None,
+        }
+    }
+}
+
+/// What withholds this eviction; none if nothing does.
+fn cause(tree: &Tree<'_>, eviction: &Eviction) -> Option<Withheld> {
+    let queues = std::iter::once(&eviction.queue).chain(&eviction.beneficiary);
+    let mut leaves = queues.filter_map(|queue| tree.leaves.get(&queue.namespace));
+    leaves.find_map(|at| tree.branches[*at].reach.withheld())
+}
+
+/// What keeps the first quota that would be lowered as it is.
+fn first_kept_quota(cluster: Cluster<'_>, allocated: &BranchMap<Amounts>) -> Option<Withheld> {
+    let reach = |leaf: &Leaf<'_>| &cluster.tree.branches[leaf.at].reach;
+    let is_kept =
+        |leaf: &&Leaf<'_>| !reach(leaf).lowers() && falls(leaf, &allocated[leaf.at], cluster.governed);
+    reach(cluster.each_leaf().find(is_kept)?).withheld()
+}

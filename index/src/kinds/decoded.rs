@@ -1,0 +1,85 @@
+//! Objects as watches and replies deliver them: one that cannot be decoded is skipped, and told.
+
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
+
+use crate::decoded::{Decoded, Undecodable};
+use crate::index::Index;
+use crate::indexed::{Indexed, ListLoss};
+use crate::resource_version::ResourceVersion;
+
+impl Index {
+    /// Notes whether a part of an object is too much to be kept.
+    fn note_excess<K: Resource<DynamicType = ()>>(&mut self, read: &K) -> bool
+    where
+        Self: Indexed<K>,
+    {
+        let ObjectMeta { namespace, name, .. } = read.meta();
+        match Self::excess(read) {
+            Some(why) => {
+                let names =
+                    ObjectMeta { namespace: namespace.clone(), name: name.clone(), ..ObjectMeta::default() };
+                self.skip(kind_name::<K>(), &Undecodable::new(&why, names))
+            }
+            None => self.end_skip(kind_name::<K>, namespace.as_deref(), name.as_deref()),
+        }
+    }
+}
+
+/// Objects as watches and replies deliver them. Feed one index with these or with plain objects, not with both.
+impl<K: Resource<DynamicType = ()>> Indexed<Decoded<K>> for Index
+where
+    Self: Indexed<K>,
+{
+    fn apply(&mut self, object: &Decoded<K>) -> bool {
+        match &object.0 {
+            Ok(read) => self.note_excess(read) | Indexed::<K>::apply(self, read),
+            Err(undecodable) => Indexed::<Decoded<K>>::apply_undecodable(self, undecodable),
+        }
+    }
+
+    fn apply_reply(&mut self, object: &Decoded<K>) -> bool {
+        match &object.0 {
+            Ok(read) => self.note_excess(read) | Indexed::<K>::apply_reply(self, read),
+            Err(undecodable) => Indexed::<Decoded<K>>::apply_undecodable(self, undecodable),
+        }
+    }
+
+    fn told(&mut self, version: &ResourceVersion) -> bool {
+        Indexed::<K>::told(self, version)
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        self.skip(kind_name::<K>(), object) | Indexed::<K>::apply_undecodable(self, object)
+    }
+
+    fn excess(object: &Decoded<K>) -> Option<String> {
+        object.0.as_ref().ok().and_then(<Self as Indexed<K>>::excess)
+    }
+
+    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
+        let gone = self.end_skip(kind_name::<K>, Some(namespace), Some(name));
+        Indexed::<K>::delete(self, namespace, name, uid) | gone
+    }
+
+    fn relist_begin(&mut self) {
+        self.begin_skipped(kind_name::<K>());
+        Indexed::<K>::relist_begin(self);
+    }
+
+    fn relist_loss(&self) -> ListLoss {
+        Indexed::<K>::relist_loss(self)
+    }
+
+    fn relist_finish(&mut self) -> bool {
+        self.finish_skipped(&kind_name::<K>()) | Indexed::<K>::relist_finish(self)
+    }
+}
+
+/// What kubectl calls the kind: `pods`, `poddisruptionbudgets.policy`.
+fn kind_name<K: Resource<DynamicType = ()>>() -> Arc<str> {
+    let (plural, group) = (K::plural(&()), K::group(&()));
+    if group.is_empty() { plural.into() } else { format!("{plural}.{group}").into() }
+}

@@ -1,0 +1,58 @@
+//! How Deployments come in, and which objects with a size are kept.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::apps::v1::Deployment;
+use quotient_engine::names::Namespace;
+use quotient_engine::snapshot::{OwnerKind, ScaleTarget, ScaleTargetKind};
+
+use super::Kind;
+use crate::index::Index;
+use crate::meta::{Kept, Key, Meta};
+use crate::namespace::NamespaceEntry;
+use crate::sizes::{DeclaredReplicas, DeploymentSize, surges_first};
+use crate::tables::KindId;
+
+impl Kind for Deployment {
+    type Name = Arc<str>;
+    const ID: KindId = KindId::Deployment;
+
+    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+        index.entry(namespace)?.deployment(name).map(|kept| kept.meta.kept())
+    }
+
+    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+        index.keys(NamespaceEntry::deployment_names)
+    }
+
+    fn put(index: &mut Index, (namespace, name): Key, meta: Meta, object: &Self) -> bool {
+        let spec = object.spec.as_ref();
+        let replicas = u32::try_from(spec.and_then(|spec| spec.replicas).unwrap_or(1)).unwrap_or_default();
+        let declared = DeclaredReplicas::of(&object.metadata, replicas);
+        let surges_first = spec.is_some_and(|spec| surges_first(spec, replicas));
+        index.entry_mut(&namespace).put_deployment(name, DeploymentSize { meta, declared, surges_first })
+    }
+
+    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+        index.entry_mut(namespace).remove_deployment(name)
+    }
+}
+
+impl Index {
+    /// Whether this life of the object is kept. The answer to a write is applied only then, because deletions of other lives
+    /// are not remembered.
+    pub fn holds_scale_target(&self, namespace: &Namespace, scale_target: &ScaleTarget) -> bool {
+        let Some(entry) = self.namespaces.get(namespace) else { return false };
+        let owner = |kind| {
+            entry.owner(kind, &scale_target.name).is_some_and(|(owner, _)| owner.uid == scale_target.uid)
+        };
+        match scale_target.kind {
+            ScaleTargetKind::Deployment => entry
+                .deployment(&scale_target.name)
+                .is_some_and(|kept| *kept.meta.uid == *scale_target.uid.as_str()),
+            ScaleTargetKind::ReplicaSet => owner(OwnerKind::ReplicaSet),
+            ScaleTargetKind::StatefulSet => owner(OwnerKind::StatefulSet),
+            ScaleTargetKind::Job => owner(OwnerKind::Job),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What watches, lists and replies do with the objects of every kind, written once.
+//!
+//! A kind says how its objects are read and where what is kept of them stands ([`Kind`]). Which of two versions is newer, what
+//! a list did not contain and what was deleted is found out here.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
+use quotient_engine::names::Namespace;
+
+use crate::decoded::Undecodable;
+use crate::index::Index;
+use crate::indexed::{Indexed, ListLoss};
+use crate::meta::{Kept, Key, Meta};
+use crate::namespace::NamespaceEntry;
+use crate::reading::uid_of;
+use crate::resource_version::{Age, ResourceVersion};
+use crate::tables::{KindId, ObjectName, Table};
+
+/// A kind of object: how it is read, and where what is kept of it stands.
+///
+/// Of a key for which nothing is kept, `remove` changes nothing and says so.
+pub(crate) trait Kind: Resource<DynamicType = ()> {
+    /// What the names of its objects are kept as.
+    type Name: ObjectName;
+
+    /// Which kind it is.
+    const ID: KindId;
+
+    /// Whether a list that lacks many of the kept objects is doubted.
+    const LISTS_ARE_DOUBTED: bool = false;
+
+    /// Whether the operator writes objects of this name. The reply to a write may come after the object is known to be deleted.
+    fn is_written(_name: &str) -> bool {
+        false
+    }
+
+    /// What of the object is too much to be kept, if anything is.
+    fn excess(&self) -> Option<String> {
+        None
+    }
+
+    /// What is kept under `key`.
+    fn kept<'i>(index: &'i Index, key: &Key<Self::Name>) -> Option<Kept<'i>>;
+
+    /// Every key under which something is kept.
+    fn keys(index: &Index) -> impl Iterator<Item = Key<Self::Name>>;
+
+    /// Keeps what matters of `object`, which is no older than what is kept. Says whether a decision depends on the difference.
+    fn put(index: &mut Index, key: Key<Self::Name>, meta: Meta, object: &Self) -> bool;
+
+    /// The same for an object that cannot be decoded. Most kinds leave what is kept as it is.
+    fn put_undecodable(
+        _index: &mut Index,
+        _key: Key<Self::Name>,
+        _meta: Meta,
+        _object: &Undecodable,
+    ) -> bool {
+        false
+    }
+
+    /// Forgets what is kept under `key`. Says whether a decision depends on the difference.
+    fn remove(index: &mut Index, key: &Key<Self::Name>) -> bool;
+
+    /// The watch has told every change up to this age. Says whether a decision depends on that.
+    fn told(_index: &mut Index, _age: Age) -> bool {
+        false
+    }
+
+    /// A full list has ended. Says whether a decision depends on that.
+    fn listed(_index: &mut Index) -> bool {
+        false
+    }
+}
+
+impl<K: Kind> Indexed<K> for Index {
+    fn apply(&mut self, object: &K) -> bool {
+        let changed = self.apply_reply(object);
+        let age = Age::of(object.meta());
+        self.tables.of::<K::Name>(K::ID).tells(age).is_some_and(|age| K::told(self, age)) | changed
+    }
+
+    fn apply_reply(&mut self, object: &K) -> bool {
+        let admitted = self.admit::<K>(object.meta());
+        admitted.is_some_and(|(key, meta)| K::put(self, key, meta, object))
+    }
+
+    fn told(&mut self, version: &ResourceVersion) -> bool {
+        K::told(self, version.age())
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        let admitted = self.admit::<K>(&object.metadata);
+        admitted.is_some_and(|(key, meta)| K::put_undecodable(self, key, meta, object))
+    }
+
+    fn excess(object: &K) -> Option<String> {
+        K::excess(object)
+    }
+
+    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
+        if K::is_written(name) {
+            self.tables.of::<K::Name>(K::ID).deleted.insert(uid);
+        }
+        let key = (Namespace::from(namespace), K::Name::from(name));
+        K::kept(self, &key).is_some_and(|kept| kept.uid == uid) && self.forget::<K>(&key)
+    }
+
+    fn relist_begin(&mut self) {
+        let kept = K::keys(self).collect();
+        self.tables.of::<K::Name>(K::ID).begin(kept);
+    }
+
+    fn relist_loss(&self) -> ListLoss {
+        let table = K::Name::tables(&self.tables).get(&K::ID).filter(|_| K::LISTS_ARE_DOUBTED);
+        table.map(Table::loss).unwrap_or_default()
+    }
+
+    fn relist_finish(&mut self) -> bool {
+        let table = self.tables.of::<K::Name>(K::ID);
+        let (missing, newest) = (table.finish(), table.newest);
+        let changed = missing.iter().fold(false, |changed, key| self.forget::<K>(key) | changed);
+        K::told(self, newest) | K::listed(self) | changed
+    }
+}
+
+impl Index {
+    /// The key and the version of an object that is neither older than what is kept under its name nor known to be deleted.
+    fn admit<K: Kind>(&mut self, metadata: &ObjectMeta) -> Option<(Key<K::Name>, Meta)> {
+        let uid = uid_of(metadata)?;
+        let name = metadata.name.as_deref().unwrap_or_default();
+        let namespace = metadata.namespace.as_deref().unwrap_or_default();
+        let key = (Namespace::from(namespace), K::Name::from(name));
+        let table = self.tables.of::<K::Name>(K::ID);
+        table.seen(&key);
+        if K::is_written(name) && table.deleted.contains(&uid) {
+            return None;
+        }
+        let age = Age::of(metadata);
+        let is_stale = K::kept(self, &key).is_some_and(|kept| age.is_stale_beside(kept.age));
+        (!is_stale).then(|| (key, Meta { uid: (*uid).into(), age }))
+    }
+
+    /// Forgets the object under `key`, if there is one. Says whether a decision depends on the difference.
+    pub(crate) fn forget<K: Kind>(&mut self, key: &Key<K::Name>) -> bool {
+        if K::kept(self, key).is_none() {
+            return false;
+        }
+        self.tables.of::<K::Name>(K::ID).seen(key);
+        let changed = K::remove(self, key);
+        self.drop_if_empty(&key.0);
+        changed
+    }
+
+    /// The keys of a kind of which every namespace has these names.
+    pub(crate) fn keys<'i, N, I>(
+        &'i self,
+        names: impl Fn(&'i NamespaceEntry) -> I,
+    ) -> impl Iterator<Item = Key<N>>
+    where
+        N: Clone + 'i,
+        I: Iterator<Item = &'i N>,
+    {
+        self.namespaces.iter().flat_map(move |(namespace, entry)| {
+            names(entry).map(move |name| (namespace.clone(), name.clone()))
+        })
+    }
+
+    /// What is kept of a namespace, if anything is.
+    pub(crate) fn entry(&self, namespace: &Namespace) -> Option<&NamespaceEntry> {
+        self.namespaces.get(namespace)
+    }
+
+    /// The same for keeping more of it.
+    pub(crate) fn entry_mut(&mut self, namespace: &Namespace) -> &mut NamespaceEntry {
+        self.namespaces.entry(namespace.clone()).or_default()
+    }
+}

@@ -1,0 +1,57 @@
+//! How namespaces come in.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::Namespace as Object;
+use quotient_engine::labels::Labels;
+use quotient_engine::names::Namespace;
+
+use super::Kind;
+use crate::index::Index;
+use crate::labels::Entry;
+use crate::meta::{Kept, Key, Meta};
+use crate::shared_labels::shared_labels;
+use crate::tables::KindId;
+
+impl Kind for Object {
+    type Name = Arc<str>;
+    const ID: KindId = KindId::Namespace;
+
+    fn kept<'i>(index: &'i Index, (_, name): &Key) -> Option<Kept<'i>> {
+        index.labels.0.get(&namespace(name)).map(|entry| entry.meta.kept())
+    }
+
+    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+        index.labels.0.keys().map(|name| (Namespace::default(), name.as_str().into()))
+    }
+
+    fn put(index: &mut Index, (_, name): Key, meta: Meta, object: &Self) -> bool {
+        let name = namespace(&name);
+        let known = index.labels.0.get(&name).map(|kept| &kept.labels);
+        let labels =
+            shared_labels(&mut index.texts, known, object.metadata.labels.as_ref(), |_| true, usize::MAX);
+        index.labels.0.insert(name.clone(), Entry { meta, labels });
+        // What was granted there may land from now on.
+        index.show_quota(&name) | index.show_labels(&name)
+    }
+
+    fn remove(index: &mut Index, (_, name): &Key) -> bool {
+        let name = namespace(name);
+        index.labels.0.remove(&name);
+        index.show_quota(&name) | index.show_labels(&name)
+    }
+}
+
+fn namespace(name: &Arc<str>) -> Namespace {
+    Namespace::new(Arc::clone(name))
+}
+
+impl Index {
+    /// Shows snapshots the labels of `namespace`, if there is a Queue in it that they matter to. Says whether
+    /// that is news.
+    pub(crate) fn show_labels(&mut self, namespace: &Namespace) -> bool {
+        let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
+        let matter = entry.queue_names().next().is_some();
+        entry.set_labels(if matter { self.labels.of(namespace) } else { Labels::default() })
+    }
+}

@@ -1,0 +1,132 @@
+//! What snapshots show of a QueueJob: its spec and its Jobs, put together.
+
+use std::sync::Arc;
+
+use quotient_crds::names::API_VERSION;
+use quotient_engine::names::{Namespace, OwnerUid};
+use quotient_engine::snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Size, Unspecified, Workload};
+
+use crate::index::Index;
+use crate::namespace::OwnerNote;
+use crate::priority_classes::AskedPriority;
+use crate::queue_jobs::{JobEnd, ObservedQueueJob, TaskJob, job_name};
+
+impl Index {
+    /// Shows the QueueJob `name` as it and its Jobs were seen last. Says whether a decision depends on the difference.
+    pub(super) fn show_queue_job(&mut self, namespace: &Namespace, name: &str) -> bool {
+        let [api_version, kind] = [API_VERSION, OwnerKind::QueueJob.name()].map(|text| self.texts.get(text));
+        let Self { namespaces, priority_classes, .. } = self;
+        let Some(entry) = namespaces.get_mut(namespace) else { return false };
+        let prefix = format!("{name}/");
+        let mut stale: Vec<Arc<str>> =
+            entry.owner_names_with(OwnerKind::QueueJob, &prefix).cloned().collect();
+        let mut changed = false;
+        let shown = entry.queue_jobs.get(name).map(|kept| {
+            let mut job = kept.job.clone();
+            let asked = kept.asked.clone().unwrap_or(AskedPriority::Default);
+            job.priority = priority_classes.resolve(&asked);
+            fill_in(&mut job, |task| {
+                let found = entry.task_jobs.get(&*job_name(name, task));
+                found.filter(|found| *found.controller == *kept.job.uid.as_str())
+            });
+            (job, asked)
+        });
+        if let Some((job, asked)) = &shown {
+            for owner in owners(job, namespace, [api_version, kind]) {
+                stale.retain(|known| *known != owner.name);
+                let note = OwnerNote::of_queue_job(asked.clone(), &owner);
+                changed |= entry.put_owner(owner, note);
+            }
+        }
+        for name in stale {
+            changed |= entry.remove_owner(OwnerKind::QueueJob, &name);
+        }
+        changed |= entry.show_queue_job(name, shown.map(|(job, _)| job));
+        self.drop_if_empty(namespace);
+        changed
+    }
+
+    /// Shows all QueueJobs anew: priority classes mean something else.
+    pub(crate) fn show_queue_jobs(&mut self) -> bool {
+        let all: Vec<(Namespace, Arc<str>)> = self
+            .namespaces
+            .iter()
+            .flat_map(|(namespace, entry)| {
+                entry.queue_jobs.keys().map(|name| (namespace.clone(), name.clone()))
+            })
+            .collect();
+        all.iter().fold(false, |changed, (namespace, name)| self.show_queue_job(namespace, name) | changed)
+    }
+
+    /// What was observed of a QueueJob and its Jobs, for keeping them and for writing its status.
+    pub fn observed_queue_job(&self, namespace: &Namespace, name: &str) -> Option<ObservedQueueJob> {
+        let entry = self.namespaces.get(namespace)?;
+        let kept = entry.queue_jobs.get(name)?;
+        let mut observed = kept.observed.clone();
+        for task in &mut observed.tasks {
+            let found = entry.task_jobs.get(&*job_name(name, &task.name));
+            let ours = found.filter(|found| *found.controller == *kept.job.uid.as_str());
+            task.job = ours.map(|found| found.seen.clone());
+        }
+        Some(observed)
+    }
+}
+
+/// Fills in what the Jobs of `job`'s tasks say.
+fn fill_in<'j>(job: &mut QueueJob, found: impl Fn(&str) -> Option<&'j TaskJob>) {
+    let (mut complete, mut failed) = (!job.tasks.is_empty(), false);
+    for task in &mut job.tasks {
+        let Some(found) = found(&task.name) else {
+            complete = false;
+            continue;
+        };
+        task.owner = OwnerUid::new(Arc::clone(&found.seen.uid));
+        task.succeeded = found.succeeded.min(task.replicas);
+        task.failed = found.failed;
+        task.parallelism =
+            if found.seen.suspended || found.seen.end.is_some() { 0 } else { found.seen.parallelism };
+        complete &= found.seen.end == Some(JobEnd::Complete);
+        failed |= matches!(found.seen.end, Some(JobEnd::Failed(..)));
+    }
+    if job.ended.is_none() {
+        job.ended = failed.then_some(Ended::Failed).or(complete.then_some(Ended::Complete));
+    }
+}
+
+/// An owner for each of the QueueJob's tasks that may still want pods.
+fn owners(job: &QueueJob, namespace: &Namespace, [api_version, kind]: [Arc<str>; 2]) -> Vec<Owner> {
+    let lasts = job.ended.is_none() && job.invalid.is_none();
+    let tasks = job.tasks.iter().filter(|task| lasts && task.left() > 0);
+    let controller = Arc::new(Workload {
+        api_version,
+        kind,
+        name: Arc::clone(&job.name),
+        uid: OwnerUid::new(job.uid.shared()),
+    });
+    tasks
+        .map(|task| {
+            let name: Arc<str> = format!("{}/{}", job.name, task.name).into();
+            let uid = match task.owner.as_str() {
+                "" => OwnerUid::new(format!("{namespace}/QueueJob/{name}")),
+                _ => task.owner.clone(),
+            };
+            Owner {
+                uid,
+                kind: OwnerKind::QueueJob,
+                name,
+                generation: 0,
+                created: job.created,
+                wanted: if job.suspended { 0 } else { task.left() },
+                shape: Arc::clone(&task.shape),
+                gang: Some(Gang { name: QueueJob::gang_name(&job.name), min_available: job.min_available }),
+                priority: job.priority,
+                size: Size::default(),
+                controller: Some(Arc::clone(&controller)),
+                rejected: None,
+                succeeded: 0,
+                fails: false,
+                unspecified: Unspecified::default(),
+            }
+        })
+        .collect()
+}

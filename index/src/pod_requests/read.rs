@@ -1,0 +1,160 @@
+//! What a pod requests, read for the engine's rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::{Container, InitContainer, Observed, PodRequests};
+use k8s_openapi::api::core::v1::{
+    Container as Written, ContainerStatus, Pod, PodSpec, PodStatus, PodTemplateSpec, ResourceRequirements,
+};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use quotient_engine::amounts::{Amounts, Resource};
+use quotient_engine::snapshot::LeftOut;
+
+use crate::governable::governable;
+use crate::reading::{Reading, Rounding, UnreadableQuantity};
+
+/// The most resources of which the amounts that one pod requests are kept.
+///
+/// No node offers more. A pod may name as many as its object has room for, 12,000 and more; each would be looked at
+/// wherever amounts are added up.
+const MOST: usize = 64;
+
+/// The quantities of the pod that cannot be read.
+pub fn unreadable(pod: &Pod) -> Vec<UnreadableQuantity> {
+    let mut reading = Reading::default();
+    read(pod.spec.as_ref(), pod.status.as_ref(), &mut reading);
+    reading.unreadable
+}
+
+/// The quantities of an owner's pod template that cannot be read.
+pub fn unreadable_in_template(template: &PodTemplateSpec) -> Vec<UnreadableQuantity> {
+    let mut reading = Reading::default();
+    read(template.spec.as_ref(), None, &mut reading);
+    for problem in &mut reading.unreadable {
+        problem.field.insert_str(0, "spec.template.");
+    }
+    reading.unreadable
+}
+
+/// What a pod requests.
+#[derive(Debug, Default)]
+pub(crate) struct Requested {
+    /// What it is charged for, of the resources that can be shared.
+    pub(crate) amounts: Amounts,
+    /// What it is charged for beside that.
+    pub(crate) left_out: LeftOut,
+}
+
+/// What a pod with this spec and status is charged for. Of more than [`MOST`] resources the first are kept: cpu, memory,
+/// then others by name.
+pub(crate) fn effective_requests(spec: Option<&PodSpec>, status: Option<&PodStatus>) -> Requested {
+    let beyond = spec.map(beyond).unwrap_or_default();
+    let left_out = LeftOut { resources: u32::try_from(beyond.len()).unwrap_or(u32::MAX), first: None };
+    let amounts = read(spec, status, &mut Reading::without(beyond));
+    Requested { amounts, left_out }
+}
+
+fn read(spec: Option<&PodSpec>, status: Option<&PodStatus>, reading: &mut Reading) -> Amounts {
+    let Some(spec) = spec else { return Amounts::new() };
+    PodReading { reading, status }.read(spec).effective()
+}
+
+/// The names of resources of which `spec` requests some and that are too many to be kept.
+///
+/// A request of 0 pushes no other request out, because it keeps a pod from no node.
+fn beyond(spec: &PodSpec) -> BTreeSet<String> {
+    let containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
+    let resources = containers.filter_map(|container| container.resources.as_ref()).chain(&spec.resources);
+    let lists = resources.flat_map(|resources| [&resources.requests, &resources.limits]);
+    let lists = || lists.clone().chain([&spec.overhead]).flatten();
+    if lists().fold(0usize, |names, list| names.saturating_add(list.len())) <= MOST {
+        return BTreeSet::new();
+    }
+    let mut reading = Reading::default();
+    let mut requested: BTreeMap<Resource, &str> = BTreeMap::new();
+    for (name, text) in lists().flatten() {
+        let Some(resource) = governable(name) else { continue };
+        if reading.amount(&resource, &text.0, Rounding::Up, format_args!("")).is_positive() {
+            requested.insert(resource, name);
+        }
+    }
+    requested.into_values().skip(MOST).map(str::to_owned).collect()
+}
+
+struct PodReading<'a> {
+    reading: &'a mut Reading,
+    status: Option<&'a PodStatus>,
+}
+
+impl PodReading<'_> {
+    fn read(&mut self, spec: &PodSpec) -> PodRequests {
+        let observed = self.status.and_then(|status| status.container_statuses.as_deref());
+        let observed_init = self.status.and_then(|status| status.init_container_statuses.as_deref());
+        let containers = spec.containers.iter().map(|container| Container {
+            requests: self.requests("containers", container),
+            observed: self.observed("containerStatuses", observed, &container.name),
+        });
+        let containers = containers.collect();
+        let init_containers = spec.init_containers.iter().flatten().map(|container| {
+            let requests = self.requests("initContainers", container);
+            if container.restart_policy.as_deref() == Some("Always") {
+                let observed = self.observed("initContainerStatuses", observed_init, &container.name);
+                InitContainer::Sidecar(Container { requests, observed })
+            } else {
+                InitContainer::Step(requests)
+            }
+        });
+        let init_containers = init_containers.collect();
+        let pod_level = spec.resources.as_ref().map(merged);
+        PodRequests {
+            containers,
+            init_containers,
+            pod_level: self.reading.list(
+                pod_level.as_ref(),
+                Rounding::Up,
+                format_args!("spec.resources.requests"),
+            ),
+            overhead: self.up(spec.overhead.as_ref(), format_args!("spec.overhead")),
+            resize_infeasible: self.status.is_some_and(resize_infeasible),
+        }
+    }
+
+    fn requests(&mut self, list: &str, container: &Written) -> Amounts {
+        let requests = container.resources.as_ref().map(merged);
+        let name = &container.name;
+        self.up(requests.as_ref(), format_args!("spec.{list}[{name}].resources.requests"))
+    }
+
+    fn observed(&mut self, list: &str, statuses: Option<&[ContainerStatus]>, name: &str) -> Option<Observed> {
+        let status = statuses?.iter().find(|status| status.name == name)?;
+        let actual = status.resources.as_ref()?;
+        Some(Observed {
+            actual: self
+                .up(actual.requests.as_ref(), format_args!("status.{list}[{name}].resources.requests")),
+            allocated: self.up(
+                status.allocated_resources.as_ref(),
+                format_args!("status.{list}[{name}].allocatedResources"),
+            ),
+        })
+    }
+
+    fn up(&mut self, list: Option<&BTreeMap<String, Quantity>>, field: fmt::Arguments<'_>) -> Amounts {
+        self.reading.list(list, Rounding::Up, field)
+    }
+}
+
+/// The requests, with a limit standing in where there is none: what the API server fills in when it stores a
+/// pod, and what a manifest leaves to it.
+fn merged(resources: &ResourceRequirements) -> BTreeMap<String, Quantity> {
+    let mut requests = resources.limits.clone().unwrap_or_default();
+    requests.extend(resources.requests.clone().unwrap_or_default());
+    requests
+}
+
+/// Whether the node can never do what the pod's last resize asks for.
+fn resize_infeasible(status: &PodStatus) -> bool {
+    status.conditions.iter().flatten().any(|condition| {
+        condition.type_ == "PodResizePending" && condition.reason.as_deref() == Some("Infeasible")
+    })
+}
