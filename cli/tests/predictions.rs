@@ -12,10 +12,11 @@ use std::time::Duration;
 
 use quotient_operator::decisions::{Decisions, read, text};
 use quotient_sim::World;
-use quotient_sim::operators::OperatorOptions;
+use quotient_sim::faults::OperatorOptions;
+use quotient_sim::objects::Kind;
 use quotient_sim::random::Random;
 use quotient_sim::scenario::build;
-use quotient_sim::server::{Kind, State};
+use quotient_sim::server::State;
 use serde_json::{Value, json};
 
 /// The kinds that a simulated cluster has, as the API names them.

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use clap::CommandFactory as _;
 use expect_test::expect_file;
+use quotient_engine::reasons::{EvictionReason, KeptReason, ScalingReason, ShortReason, StallReason};
 use quotient_operator::args::Args;
 use serde_yaml_ng::Value;
 
@@ -28,6 +29,39 @@ fn check(page: &str, content: &str) {
 /// A text in one cell of a table.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}
+
+// ---- reasons ------------------------------------------------------------------------------------------------
+
+/// The table of one kind of reason: name, meaning and remedy.
+fn table<R: Copy>(all: &[R], cells: [fn(R) -> &'static str; 3]) -> String {
+    let row = |reason: &R| {
+        let [name, meaning, remedy] = cells.map(|text| cell(text(*reason)));
+        format!("| `{name}` | {meaning} | {remedy} |\n")
+    };
+    let head = "| reason | meaning | what ends it, or what to do |\n|---|---|---|\n";
+    head.to_owned() + &all.iter().map(row).collect::<String>()
+}
+
+macro_rules! tables {
+    ($($reasons:ident),+) => {
+        [$((
+            stringify!($reasons),
+            table($reasons::ALL, [$reasons::name, $reasons::meaning, $reasons::remedy]),
+        )),+]
+    };
+}
+
+#[test]
+fn the_page_of_reasons_has_every_reason() {
+    let mut page = text("docs/reference/reasons.md");
+    for (name, table) in tables![EvictionReason, ShortReason, KeptReason, ScalingReason, StallReason] {
+        let begin = format!("<!-- reasons: {name} -->\n");
+        let (before, rest) = page.split_once(&begin).unwrap();
+        let (_, after) = rest.split_once("<!-- end -->").unwrap();
+        page = format!("{before}{begin}{table}<!-- end -->{after}");
+    }
+    check("reasons.md", &page);
 }
 
 // ---- fields -------------------------------------------------------------------------------------------------

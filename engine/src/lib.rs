@@ -39,7 +39,7 @@ pub mod names;
 mod nodes;
 pub mod plan;
 pub mod planner;
-pub mod reason;
+pub mod reasons;
 pub mod shares;
 pub mod slots;
 pub mod snapshot;

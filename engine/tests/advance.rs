@@ -284,7 +284,7 @@ fn a_budget_refuses_what_it_does_not_allow_and_recovers_with_what_runs() {
 fn eviction(world: &Snapshot, uid: &str) -> Eviction {
     use quotient_engine::names::QueueName;
     use quotient_engine::plan::Stage;
-    use quotient_engine::reason::Reason;
+    use quotient_engine::reasons::EvictionReason;
     let (namespace, state) = world.namespaces.iter().next().unwrap();
     let pod = state.pods.iter().find(|pod| pod.uid.as_str() == uid).unwrap();
     Eviction {
@@ -292,7 +292,7 @@ fn eviction(world: &Snapshot, uid: &str) -> Eviction {
         workload: None,
         queue: QueueName::new(namespace.clone(), "a"),
         beneficiary: None,
-        reason: Reason::Overcommitted,
+        reason: EvictionReason::Overcommitted,
         stage: Stage::Committed,
         rank: None,
         priority: 0,

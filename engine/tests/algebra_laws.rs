@@ -20,7 +20,7 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{NodeName, QueueName};
 use quotient_engine::plan::Plan;
 use quotient_engine::planner::plan;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{Acceptance, Node, Queue, Snapshot};
 
 use crate::edits::{
@@ -428,7 +428,7 @@ proptest! {
         // The reason of a wait may be a resource that no node has; which pods wait may not.
         for queue in known.queues.values_mut().chain(dreamt.queues.values_mut()) {
             queue.unmet.clear();
-            queue.starved = queue.starved.map(|_| Reason::NothingToEvict);
+            queue.starved = queue.starved.map(|_| ShortReason::NothingToEvict);
         }
         prop_assert_eq!(&known.queues, &dreamt.queues);
         prop_assert_eq!((&known.capacity, &known.resources), (&dreamt.capacity, &dreamt.resources));

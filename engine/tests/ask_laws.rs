@@ -14,7 +14,7 @@ use quotient_advance::{keep, settle};
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, PodUid, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{Node, Owner, Phase, Pod, Queue, Snapshot};
 use quotient_engine::time::Timestamp;
 
@@ -481,7 +481,7 @@ fn stable_for_each(cluster: &Cluster, which: u16, gone: u16) -> Law {
     }
     let (_, again) = settle(&decided.snapshot);
     // Once what is asked for of a guaranteed resource is granted, that guarantee keeps no pod any more.
-    prop_assume!(decided.plan.queues.values().all(|queue| queue.starved != Some(Reason::Guarantee)));
+    prop_assume!(decided.plan.queues.values().all(|queue| queue.starved != Some(ShortReason::Guarantee)));
     // The choice is the subject here; that whole shares follow the pods that are there is another law.
     prop_assume!(
         again.queues.iter().all(|(name, queue)| queue.deserved == decided.plan.queues[name].deserved)

@@ -7,13 +7,13 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
 use quotient_engine::planner::plan;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::{ShortReason, StallReason};
 use quotient_engine::snapshot::{Pod, ReclaimGate, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use crate::{effort, history, random, story};
 
-const HELD: ReclaimGate = ReclaimGate::Held(Reason::CapacityUntrusted);
+const HELD: ReclaimGate = ReclaimGate::Held(ShortReason::CapacityUntrusted);
 
 fn held(snapshot: &Snapshot) -> Snapshot {
     Snapshot { reclaim_gate: HELD, ..snapshot.clone() }
@@ -48,9 +48,9 @@ fn what_is_held_names_no_victim_and_says_why() {
 
     let plan = plan(&held(&snapshot));
     assert!(!destroys(&plan));
-    assert_eq!(plan.held, Some(Reason::CapacityUntrusted));
+    assert_eq!(plan.held, Some(ShortReason::CapacityUntrusted));
     let short = &plan.queues[&queue("b")];
-    assert_eq!(short.starved, Some(Reason::CapacityUntrusted));
+    assert_eq!(short.starved, Some(ShortReason::CapacityUntrusted));
     assert_eq!(short.deserved, free.queues[&queue("b")].deserved);
 }
 
@@ -58,7 +58,7 @@ fn what_is_held_names_no_victim_and_says_why() {
 #[test]
 fn evictions_wait_until_a_quota_is_seen_to_take_effect() {
     let waits = |snapshot: &Snapshot| {
-        let gate = ReclaimGate::EvictionsWait(Reason::QuotaControllerSilent);
+        let gate = ReclaimGate::EvictionsWait(ShortReason::QuotaControllerSilent);
         plan(&Snapshot { reclaim_gate: gate, ..snapshot.clone() })
     };
     let snapshot = story::parse(SHORT);
@@ -67,7 +67,7 @@ fn evictions_wait_until_a_quota_is_seen_to_take_effect() {
     assert!(!free.evictions.is_empty() && free.unproven.is_none());
     assert_eq!((held.evictions.len(), held.waiting.len()), (0, free.evictions.len()));
     assert_eq!(held.unproven, Some(queue("a")));
-    assert_eq!(held.queues[&queue("b")].starved, Some(Reason::QuotaControllerSilent));
+    assert_eq!(held.queues[&queue("b")].starved, Some(ShortReason::QuotaControllerSilent));
     // What a mode withholds needs no proof.
     let observed = waits(&story::parse(&SHORT.replace("queue a ", "queue a mode=Quota ")));
     assert!(observed.unproven.is_none() && observed.waiting.is_empty(), "{:?}", observed.waiting);
@@ -190,10 +190,10 @@ fn pods_that_hang_are_named_and_hold_what_they_hold() {
     };
     let (recent, old) = (plan(&story(941)), plan(&story(940)));
     assert_eq!((recent.overdue.len(), old.overdue.len()), (0, 1));
-    assert_eq!(recent.queues[&queue("b")].starved, Some(Reason::WaitingForPreemption));
+    assert_eq!(recent.queues[&queue("b")].starved, Some(ShortReason::WaitingForPreemption));
     assert_eq!(recent.next_change.map(|at| at.millis_since(Timestamp::from_seconds(0))), Some(1_001_000));
     // It is not replaced by another victim, and what it holds is given to no queue.
-    assert_eq!(old.queues[&queue("b")].starved, Some(Reason::StuckTerminating));
+    assert_eq!(old.queues[&queue("b")].starved, Some(ShortReason::StuckTerminating));
     assert!(!destroys(&old));
     assert_eq!(old.quota_writes().count(), 0);
     assert_eq!(old.overdue[0].name.as_str(), "p2");
@@ -245,7 +245,7 @@ fn a_status_that_lies_is_believed_for_half_a_minute() {
     assert_eq!(asked(&snapshot).0, 1000);
 }
 
-fn stalled(scenario: &str) -> Option<(Reason, String)> {
+fn stalled(scenario: &str) -> Option<(StallReason, String)> {
     let stall = plan(&story::parse(scenario)).stalled.remove(&queue("a"))?;
     Some((stall.reason, stall.message.to_string()))
 }
@@ -257,7 +257,7 @@ fn a_namespace_of_kueue_is_refused_and_the_others_go_on() {
     for sign in [labelled, pods] {
         let scenario = format!("node n1 cpu=4\nqueue a request=all\nqueue b request=all\n{sign}");
         let (reason, message) = stalled(&scenario).unwrap();
-        assert_eq!(reason, Reason::ManagedByKueue);
+        assert_eq!(reason, StallReason::ManagedByKueue);
         assert!(message.contains("kueue") && message.contains("delete this Queue"), "{message}");
         let plan = plan(&story::parse(&scenario));
         let free = if sign == pods { 3000 } else { 4000 };
@@ -276,7 +276,7 @@ fn a_label_of_a_tenant_ends_no_share() {
     let pod = "pod a/p1 cpu=1 node=n1 labels=kueue.x-k8s.io/queue-name:main";
     assert_eq!(stalled(&format!("{governed}\n{pod}")), None);
     let by_administrator = format!("{governed}\nnamespace a kueue.openshift.io/managed=true");
-    assert_eq!(stalled(&by_administrator).map(|(reason, _)| reason), Some(Reason::ManagedByKueue));
+    assert_eq!(stalled(&by_administrator).map(|(reason, _)| reason), Some(StallReason::ManagedByKueue));
 }
 
 proptest! {
@@ -312,7 +312,7 @@ proptest! {
             prop_assert!(hold(true) <= hold(false).max(plan.capacity.get(resource)), "{resource}\n{}\n{}", history::tell(&snapshot), story::print(1, &plan, &[]));
         }
         for queue in plan.queues.values().filter(|queue| !queue.is_parent && queue.starved.is_some()) {
-            prop_assert_eq!(queue.starved, Some(Reason::CapacityUntrusted));
+            prop_assert_eq!(queue.starved, Some(ShortReason::CapacityUntrusted));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::Snapshot;
 
 use crate::history::{Chronicle, happen, history, no_queue_starves_beside_plenty};
@@ -38,8 +38,9 @@ fn rest(world: &mut Snapshot, chronicle: &mut Chronicle) -> Result<(), TestCaseE
                 story::print_writes(&step.plan)
             );
             for (name, queue) in &step.plan.queues {
-                let may_stay =
-                    |reason| !matches!(reason, Reason::WaitingForPreemption | Reason::WaitingForQuota);
+                let may_stay = |reason| {
+                    !matches!(reason, ShortReason::WaitingForPreemption | ShortReason::WaitingForQuota)
+                };
                 prop_assert!(
                     queue.starved.is_none_or(may_stay),
                     "{} waits for ever: {:?}",

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use quotient_engine::plan::Eviction;
 use quotient_engine::planner::plan;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{Shape, Snapshot, Ties};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -293,7 +293,7 @@ fn of_more_sizes_than_a_plan_looks_for() {
         let took = effort().saturating_sub(begin);
         let unmet = |queue: &str| {
             let decided = plan.queues.iter().find(|(name, _)| name.namespace.as_str() == queue).unwrap().1;
-            decided.unmet.iter().filter(|unmet| unmet.reason == Reason::PlanLimit).count()
+            decided.unmet.iter().filter(|unmet| unmet.reason == ShortReason::PlanLimit).count()
         };
         let evicted_for = |queue: &str| {
             let is_for = |eviction: &&Eviction| {

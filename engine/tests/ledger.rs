@@ -6,7 +6,7 @@ use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::ledger::{Entry, Generation, Ledger, REQUEST_LIFE_SECONDS, Seen};
 use quotient_engine::names::Namespace;
 use quotient_engine::planner::plan;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{GrantGate, Snapshot};
 use quotient_engine::time::Timestamp;
 
@@ -601,7 +601,7 @@ fn after_a_loss_nothing_grows_until_every_quota_bears_the_new_stamp() {
     let (plan, writes) = new.decide(&mut cluster, &seen).unwrap();
     assert_eq!((granted(&plan, "a"), granted(&plan, "b")), (1, 2));
     let starved: Vec<_> = plan.queues.values().filter_map(|queue| queue.starved).collect();
-    assert_eq!(starved, [Reason::WaitingForLedger]);
+    assert_eq!(starved, [ShortReason::WaitingForLedger]);
     // The late write comes first: it is seen to be from another ledger, and counts.
     let mut early = cluster.clone();
     assert!(early.land(&late[0]));

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, Plan};
 use quotient_engine::planner::plan;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{Mode, Queue, Snapshot};
 use quotient_engine::time::Timestamp;
 
@@ -105,7 +105,7 @@ proptest! {
             }
             prop_assert_eq!(decided.reach.mode, mode(&lowered, name));
             prop_assert_eq!(decided.starved.is_some(), queue.starved.is_some());
-            prop_assert_eq!(decided.withheld.is_some(), decided.starved == Some(Reason::EvictionsDisabled));
+            prop_assert_eq!(decided.withheld.is_some(), decided.starved == Some(ShortReason::EvictionsDisabled));
             // What is withheld frees nothing for any queue.
             prop_assert!(decided.preempting.fits_in(&queue.preempting));
             queue.preempting.clone_from(&decided.preempting);

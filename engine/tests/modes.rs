@@ -7,7 +7,7 @@ use quotient_engine::amounts::Resource;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, Withheld};
 use quotient_engine::planner::plan;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::Mode;
 use quotient_engine::time::Timestamp;
 
@@ -350,7 +350,7 @@ fn nothing_is_scaled_where_no_pod_is_evicted() {
         let unmet = &decided.queues[&QueueName::new("a", "a")].unmet;
         assert_eq!(
             unmet.iter().map(|unmet| unmet.reason).collect::<Vec<_>>(),
-            [Reason::EvictionsDisabled],
+            [ShortReason::EvictionsDisabled],
             "{how}"
         );
     }

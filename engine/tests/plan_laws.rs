@@ -17,7 +17,7 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_engine::planner::plan;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{EvictionPolicy, NamespaceState, Pod, Queue, Remembered, Snapshot};
 use quotient_engine::time::Timestamp;
 
@@ -273,7 +273,7 @@ proptest! {
         prop_assert!(leaves(&rest).all(|(_, queue)| queue.preempting.is_empty()), "{}\n{}", history::tell(&snapshot), told);
         for queue in rest.queues.values() {
             // What it still lacks comes neither by waiting for pods nor for quotas.
-            prop_assert!(!matches!(queue.starved, Some(Reason::WaitingForPreemption | Reason::WaitingForQuota)));
+            prop_assert!(!matches!(queue.starved, Some(ShortReason::WaitingForPreemption | ShortReason::WaitingForQuota)));
         }
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use quotient_advance::{keep, settle};
 use quotient_engine::plan::{Eviction, Plan};
 use quotient_engine::planner::plan;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::EvictionReason;
 use quotient_engine::snapshot::{Pod, Snapshot};
 
 use crate::{effort, history, random, story};
@@ -34,7 +34,7 @@ prop_compose! {
 }
 
 fn capped(plan: &Plan) -> impl Iterator<Item = &Eviction> {
-    plan.shortened.iter().filter(|again| again.reason == Reason::GraceShortened)
+    plan.shortened.iter().filter(|again| again.reason == EvictionReason::GraceShortened)
 }
 
 fn pod<'a>(snapshot: &'a Snapshot, again: &Eviction) -> &'a Pod {

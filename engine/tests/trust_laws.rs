@@ -7,7 +7,7 @@ use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::plan::{Plan, Preemptor, QueuePlan};
 use quotient_engine::planner::plan;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Remembered, SetAside, Snapshot};
 use quotient_engine::time::Timestamp;
 
@@ -110,7 +110,7 @@ proptest! {
                     let owner = state.owners.iter().find(|owner| owner.uid == *uid);
                     let is_its = |who: &Preemptor| owner.is_some_and(|owner| *who == Preemptor::Owner(owner.kind, owner.name.clone()));
                     let mut told = queue.unmet.iter().filter(|unmet| is_its(&unmet.who));
-                    let is_told = told.any(|unmet| unmet.reason == Reason::SetAside);
+                    let is_told = told.any(|unmet| unmet.reason == ShortReason::SetAside);
                     prop_assert!(!is_told || entry.is_active(snapshot.now), "{entry:?}");
                 }
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::plan::Plan;
 use quotient_engine::planner::plan;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{LeftOut, Owner, Pod, Shape, Snapshot};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -129,14 +129,14 @@ fn a_name_counts_as_soon_as_a_node_offers_it() {
         (queue.used.get(&Resource::from_name("example.org/fpga")), queue.unmet[0].clone())
     };
     let (used, one) = unmet(cluster);
-    assert_eq!((used, one.reason, one.left_out.resources), (Amount::ZERO, Reason::NoNodeFits, 1));
+    assert_eq!((used, one.reason, one.left_out.resources), (Amount::ZERO, ShortReason::NoNodeFits, 1));
     assert_eq!(one.left_out.first, Some(Resource::from_name("example.org/fpga")));
     let with_node = [cluster, "\nnode n2 cpu=1 memory=1Gi example.org/fpga=2"].concat();
     let (used, one) = unmet(&with_node);
-    assert_eq!((used, one.reason, one.left_out.resources), (Amount::new(1), Reason::RoomAvailable, 0));
+    assert_eq!((used, one.reason, one.left_out.resources), (Amount::new(1), ShortReason::RoomAvailable, 0));
     // Where others are governed, what nodes offer still decides where a pod may run.
     let governed = [&with_node, "\nsettings resources=cpu"].concat();
-    assert_eq!(unmet(&governed).1.reason, Reason::RoomAvailable);
+    assert_eq!(unmet(&governed).1.reason, ShortReason::RoomAvailable);
     let governed = [cluster, "\nsettings resources=cpu"].concat();
-    assert_eq!(unmet(&governed).1.reason, Reason::NoNodeFits);
+    assert_eq!(unmet(&governed).1.reason, ShortReason::NoNodeFits);
 }

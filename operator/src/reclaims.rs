@@ -89,7 +89,7 @@ mod tests {
     use quotient_engine::amounts::{Amount, Amounts, Resource};
     use quotient_engine::names::QueueName;
     use quotient_engine::plan::{PodId, Stage};
-    use quotient_engine::reason::Reason;
+    use quotient_engine::reasons::EvictionReason;
     use quotient_engine::snapshot::Workload;
     use serde_json::json;
 
@@ -99,7 +99,7 @@ mod tests {
             workload: Some(Workload { kind: "Deployment".into(), name: "web".into(), ..Workload::default() }),
             queue: QueueName::new("a", "team"),
             beneficiary: Some(QueueName::new("b", "batch")),
-            reason: Reason::Reclaimed,
+            reason: EvictionReason::Reclaimed,
             stage: Stage::Committed,
             rank: Some(1),
             priority: 0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quotient_engine::names::{Namespace, PodUid};
 use quotient_engine::plan::{PassedOver, Plan};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::{KeptReason, ShortReason};
 use quotient_engine::snapshot::{NamespaceState, Snapshot};
 
 /// Names that a plan leaves out because no decision depends on them.
@@ -20,7 +20,7 @@ impl StatusDetails {
     pub fn of(plan: &Plan, snapshot: &Snapshot) -> Self {
         let mut details = Self::default();
         let state = |namespace: &Namespace| snapshot.namespaces.get(namespace).map(|state| &**state);
-        if plan.queues.values().any(|queue| queue.starved == Some(Reason::Blocked)) {
+        if plan.queues.values().any(|queue| queue.starved == Some(ShortReason::Blocked)) {
             for passed in examples(plan) {
                 let budgets = state(&passed.pod.namespace).map(|state| protecting(state, &passed.pod.uid));
                 details.budgets.insert(passed.pod.uid.clone(), budgets.unwrap_or_default());
@@ -32,7 +32,9 @@ impl StatusDetails {
 
 /// The pods that a budget, or the API server for another reason, keeps where something was to be taken.
 pub(crate) fn kept(plan: &Plan) -> impl Iterator<Item = &PassedOver> {
-    plan.passed_over.iter().filter(|passed| matches!(passed.reason, Reason::Budget | Reason::EvictionRefused))
+    plan.passed_over
+        .iter()
+        .filter(|passed| matches!(passed.reason, KeptReason::Budget | KeptReason::EvictionRefused))
 }
 
 /// Those of them that a sentence may name: the first, and the first of another queue, for a queue's own pods are
@@ -84,11 +86,11 @@ mod tests {
             reason,
         };
         let passed_over = vec![
-            passed("bare", "team", Reason::LastReplica),
-            passed("web-0", "team", Reason::Budget),
-            passed("bare", "team", Reason::Budget),
+            passed("bare", "team", KeptReason::LastReplica),
+            passed("web-0", "team", KeptReason::Budget),
+            passed("bare", "team", KeptReason::Budget),
         ];
-        let starved = QueuePlan { starved: Some(Reason::Blocked), ..QueuePlan::default() };
+        let starved = QueuePlan { starved: Some(ShortReason::Blocked), ..QueuePlan::default() };
         let plan = Plan { passed_over, ..Plan::default() };
         assert_eq!(StatusDetails::of(&plan, &snapshot()), StatusDetails::default());
         let plan = Plan { queues: [(QueueName::new("b", "batch"), starved)].into(), ..plan };

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use quotient_engine::plan::Eviction;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::EvictionReason;
 
 use super::{check, read};
 use crate::commands::simulate::{render, simulate};
@@ -230,13 +230,14 @@ fn overdue_pods_are_shown() {
     let evicted = plan.evictions[0].clone();
     let overdue = Eviction {
         beneficiary: None,
-        reason: Reason::ForceDeleted,
+        reason: EvictionReason::ForceDeleted,
         grace_seconds: Some(0),
         ..evicted.clone()
     };
-    let capped = Eviction { reason: Reason::GraceShortened, grace_seconds: Some(600), ..evicted.clone() };
+    let capped =
+        Eviction { reason: EvictionReason::GraceShortened, grace_seconds: Some(600), ..evicted.clone() };
     plan.shortened = vec![overdue, capped];
-    plan.evictions = vec![Eviction { reason: Reason::MovedAside, ..evicted }];
+    plan.evictions = vec![Eviction { reason: EvictionReason::MovedAside, ..evicted }];
     expect![[r#"
         Step 1  capacity 8c 8Gi
           QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING

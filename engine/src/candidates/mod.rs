@@ -19,7 +19,7 @@ use std::sync::Arc;
 use crate::keyed::KeyedMap;
 use crate::names::OwnerUid;
 use crate::plan::Stage;
-use crate::reason::Reason;
+use crate::reasons::KeptReason;
 use crate::snapshot::{
     EvictionRules, GangPolicy, LastReplica, NamespaceState, NonPreemptible, Phase, Pod, Snapshot, Ties,
 };
@@ -32,7 +32,7 @@ pub(crate) struct Candidates<'a> {
     /// Those that may go, least protected first.
     pub(crate) may_go: Vec<Candidate<'a>>,
     /// Those that may not, each with the rule that protects it.
-    pub(crate) never: Vec<(&'a Pod, Reason)>,
+    pub(crate) never: Vec<(&'a Pod, KeptReason)>,
 }
 
 /// Sorts `pods`: the live ones in the namespace of the leaf at `at` that some node could run.
@@ -62,17 +62,17 @@ pub(crate) fn candidates<'a>(
     }
 
     let mut sorted = Candidates::default();
-    let never = |pod: &Pod, last: bool| -> Option<Reason> {
+    let never = |pod: &Pod, last: bool| -> Option<KeptReason> {
         let kept = rules.last_replica() == LastReplica::Never && last;
         non_preemptible(pod)
-            .or_else(|| kept.then_some(Reason::LastReplica))
-            .or_else(|| state.refused.contains(&pod.uid).then_some(Reason::EvictionRefused))
+            .or_else(|| kept.then_some(KeptReason::LastReplica))
+            .or_else(|| state.refused.contains(&pod.uid).then_some(KeptReason::EvictionRefused))
     };
     for (floor, others) in &floors {
         let Some(whole) = gangs::as_a_whole(&all, floor, others) else { continue };
         let members = floor.iter().filter_map(|at| Some((all.get(*at)?, last.get(*at)?)));
         let rule = if rules.gangs() == GangPolicy::Never {
-            Some(Reason::GangFloor)
+            Some(KeptReason::GangFloor)
         } else {
             members.into_iter().find_map(|(member, last)| never(member.pod, *last))
         };
@@ -92,9 +92,9 @@ pub(crate) fn candidates<'a>(
     sorted
 }
 
-pub(crate) fn non_preemptible(pod: &Pod) -> Option<Reason> {
+pub(crate) fn non_preemptible(pod: &Pod) -> Option<KeptReason> {
     pod.non_preemptible.map(|non_preemptible| match non_preemptible {
-        NonPreemptible::Mirror => Reason::MirrorPod,
+        NonPreemptible::Mirror => KeptReason::MirrorPod,
     })
 }
 

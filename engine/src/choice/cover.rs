@@ -12,7 +12,7 @@ use crate::candidates::Candidate;
 use crate::candidates::select;
 use crate::names::PodUid;
 use crate::plan::Stage;
-use crate::reason::Reason;
+use crate::reasons::{EvictionReason, KeptReason};
 use crate::snapshot::Pod;
 use crate::tree::BranchId;
 
@@ -166,7 +166,7 @@ impl<'a> Simulation<'a> {
         }
         self.work.spend(scope.beneficiary, u64::try_from(all.may_go.len()).unwrap_or(u64::MAX));
         let mut able = Vec::new();
-        let mut kept: Vec<(&'a Pod, Reason)> = Vec::new();
+        let mut kept: Vec<(&'a Pod, KeptReason)> = Vec::new();
         let mut last: Option<(&Amounts, bool)> = None;
         for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
             let is_left = |pod: &&Pod| !self.gone.contains(&pod.uid) && !refused.contains(&pod.uid);
@@ -204,7 +204,7 @@ impl<'a> Simulation<'a> {
         candidate: &Candidate<'a>,
         scope: &Scope,
         (lacks, reclaimed): (&Amounts, &Amounts),
-    ) -> Result<(), Option<Reason>> {
+    ) -> Result<(), Option<KeptReason>> {
         let at = candidate.leaf;
         let takes = self.takes_of(at, scope);
         let helps =
@@ -213,10 +213,10 @@ impl<'a> Simulation<'a> {
             return Err(None);
         }
         if !self.is_spare(at, &self.counted(candidate), reclaimed, scope) {
-            return Err(Some(Reason::Guarantee));
+            return Err(Some(KeptReason::Guarantee));
         }
         if self.budgets_allow(at, std::slice::from_ref(candidate)) != [true] {
-            return Err(Some(Reason::Budget));
+            return Err(Some(KeptReason::Budget));
         }
         if self.takes_of_target(candidate, scope, reclaimed) { Err(None) } else { Ok(()) }
     }
@@ -233,7 +233,12 @@ impl<'a> Simulation<'a> {
     }
 
     /// Removes `candidate` with all that go with it, unless it went with another one.
-    pub(crate) fn take(&mut self, candidate: Candidate<'a>, beneficiary: Option<BranchId>, reason: Reason) {
+    pub(crate) fn take(
+        &mut self,
+        candidate: Candidate<'a>,
+        beneficiary: Option<BranchId>,
+        reason: EvictionReason,
+    ) {
         if self.is_gone(&candidate) {
             return;
         }

@@ -9,7 +9,7 @@ use super::simulation::Victim;
 use crate::amounts::Amounts;
 use crate::names::{PodUid, QueueName};
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
-use crate::reason::Reason;
+use crate::reasons::{EvictionReason, KeptReason, ShortReason};
 use crate::snapshot::{Pod, Snapshot, Workloads};
 use crate::tree::BranchId;
 
@@ -19,7 +19,7 @@ pub(crate) struct ReclaimResult {
     /// The pods to evict, in order, each with whether its queue's lowered quota is in force already.
     pub(crate) evictions: Vec<(Eviction, bool)>,
     /// The leaves that lack something, and what stands in the way, where it is more than the time that pods take to go.
-    pub(crate) obstacles: BTreeMap<BranchId, Reason>,
+    pub(crate) obstacles: BTreeMap<BranchId, ShortReason>,
     /// The pods of each leaf that no room was found for.
     pub(crate) unmet: BTreeMap<BranchId, Vec<Unmet>>,
     /// The pods that a rule kept.
@@ -49,7 +49,7 @@ impl ReclaimResult {
             let over = context.resources.iter().filter(|one| over.get(one).is_positive());
             let allocated = self.lowered.get(&victim.candidate.leaf).unwrap_or(giver.allocated);
             // Who is moved comes back.
-            let in_force = victim.reason == Reason::MovedAside || giver.is_fenced(allocated, over);
+            let in_force = victim.reason == EvictionReason::MovedAside || giver.is_fenced(allocated, over);
             let workloads =
                 workloads.entry(victim.candidate.leaf).or_insert_with(|| Workloads::of(giver.leaf.state));
             for pod in victim.candidate.pods() {
@@ -81,7 +81,7 @@ impl ReclaimResult {
             snapshot.namespaces.get(&queue.namespace).is_some_and(|state| state.is_in_gate_mode())
         };
         for (eviction, in_force) in &mut self.evictions {
-            if *in_force && eviction.reason != Reason::MovedAside && !is_gated(&eviction.queue) {
+            if *in_force && eviction.reason != EvictionReason::MovedAside && !is_gated(&eviction.queue) {
                 *in_force = false;
                 self.unproven.get_or_insert_with(|| eviction.queue.clone());
             }
@@ -89,7 +89,11 @@ impl ReclaimResult {
     }
 
     /// Writes down which pods of which leaf a rule kept, but for those that went all the same.
-    pub(super) fn pass_over(&mut self, context: Context<'_>, kept: BTreeMap<BranchId, Vec<(&Pod, Reason)>>) {
+    pub(super) fn pass_over(
+        &mut self,
+        context: Context<'_>,
+        kept: BTreeMap<BranchId, Vec<(&Pod, KeptReason)>>,
+    ) {
         let gone: BTreeSet<PodUid> =
             self.evictions.iter().map(|(eviction, _)| eviction.pod.uid.clone()).collect();
         for (at, mut kept) in kept {

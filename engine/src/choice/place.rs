@@ -7,7 +7,7 @@ use super::rules::Scope;
 use super::simulation::Simulation;
 use crate::amounts::Amounts;
 use crate::candidates::Candidate;
-use crate::reason::Reason;
+use crate::reasons::ShortReason;
 use crate::snapshot::{Pod, Shape};
 use crate::tree::BranchId;
 
@@ -53,9 +53,9 @@ impl<'a> Simulation<'a> {
     }
 
     /// Places one pod of `shape`: where there is room, or where pods go that may go. Says why if neither can be.
-    pub(super) fn place_pod(&mut self, shape: &'a Shape, scope: &Scope) -> Result<(), Reason> {
+    pub(super) fn place_pod(&mut self, shape: &'a Shape, scope: &Scope) -> Result<(), ShortReason> {
         if self.work.is_spent(scope.beneficiary) {
-            return Err(Reason::PlanLimit);
+            return Err(ShortReason::PlanLimit);
         }
         let placed = self.find_place(shape, scope);
         let of_nodes = self.node_resources.as_ref().map_or(0, NodeResources::take_looks);
@@ -64,7 +64,7 @@ impl<'a> Simulation<'a> {
         placed
     }
 
-    fn find_place(&mut self, shape: &'a Shape, scope: &Scope) -> Result<(), Reason> {
+    fn find_place(&mut self, shape: &'a Shape, scope: &Scope) -> Result<(), ShortReason> {
         let Some(node_resources) = &mut self.node_resources else { return Ok(()) };
         if let Some(node) = node_resources.free_for(shape) {
             self.place(node, shape);
@@ -83,7 +83,7 @@ impl<'a> Simulation<'a> {
                     .node_resources
                     .as_ref()
                     .is_some_and(|node_resources| node_resources.could_run(shape));
-                return Err(if possible { Reason::Fragmented } else { Reason::NoNodeFits });
+                return Err(if possible { ShortReason::Fragmented } else { ShortReason::NoNodeFits });
             };
             let mark = self.mark();
             for candidate in &victims {
@@ -97,7 +97,7 @@ impl<'a> Simulation<'a> {
             self.undo(mark);
             tried.push(node);
             if tried.len() >= MOST_NODES_TRIED {
-                return Err(Reason::Fragmented);
+                return Err(ShortReason::Fragmented);
             }
         }
     }

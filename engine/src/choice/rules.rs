@@ -6,7 +6,7 @@ use super::simulation::Simulation;
 use crate::amounts::{Amounts, Resource};
 use crate::candidates::Candidate;
 use crate::guarantee::preemptable;
-use crate::reason::Reason;
+use crate::reasons::{EvictionReason, KeptReason};
 use crate::snapshot::Pod;
 use crate::tree::BranchId;
 
@@ -36,7 +36,7 @@ pub(super) struct Scope {
     pub(super) within_target: bool,
     /// Whether no queue goes below its target: a claim without pods comes in no units, so a part of it serves as well.
     pub(super) spares_targets: bool,
-    pub(super) reason: Reason,
+    pub(super) reason: EvictionReason,
 }
 
 impl Scope {
@@ -49,7 +49,7 @@ impl Scope {
             priority: None,
             within_target: false,
             spares_targets: false,
-            reason: Reason::Overcommitted,
+            reason: EvictionReason::Overcommitted,
         }
     }
 
@@ -97,11 +97,11 @@ impl<'a> Simulation<'a> {
     }
 
     /// Whether a rule keeps `pod` from going in this scope, whatever else goes.
-    pub(super) fn rule(&self, pod: &Pod, scope: &Scope) -> Option<Reason> {
+    pub(super) fn rule(&self, pod: &Pod, scope: &Scope) -> Option<KeptReason> {
         if !self.context.usage.frees_room(pod) {
-            return Some(Reason::NodeNotCounted);
+            return Some(KeptReason::NodeNotCounted);
         }
-        scope.priority.filter(|most| pod.priority > *most).map(|_| Reason::PriorityAboveAsk)
+        scope.priority.filter(|most| pod.priority > *most).map(|_| KeptReason::PriorityAboveAsk)
     }
 
     /// Whether taking `takes` more from the leaf at `at` touches no guarantee of `reclaimed`, or of what is asked for and short:
@@ -145,7 +145,7 @@ impl<'a> Simulation<'a> {
         beside: &mut Vec<Candidate<'a>>,
         reclaimed: &Amounts,
         scope: &Scope,
-    ) -> Result<Amounts, Option<Reason>> {
+    ) -> Result<Amounts, Option<KeptReason>> {
         let at = candidate.leaf;
         if !self.gives(at, scope) || self.is_gone(candidate) {
             return Err(None);
@@ -163,15 +163,15 @@ impl<'a> Simulation<'a> {
             return Err(None);
         }
         if let Some(rule) = candidate.pods().iter().find_map(|pod| self.rule(pod, scope)) {
-            return Err(Some(rule).filter(|rule| *rule == Reason::PriorityAboveAsk));
+            return Err(Some(rule).filter(|rule| *rule == KeptReason::PriorityAboveAsk));
         }
         let with = already.plus(&self.counted(candidate));
         if !self.is_spare(at, &with, reclaimed, scope) {
-            return Err(Some(Reason::Guarantee));
+            return Err(Some(KeptReason::Guarantee));
         }
         beside.push(candidate.clone());
         let is_allowed = self.budgets_allow(at, beside).last() == Some(&true);
-        if is_allowed { Ok(with) } else { Err(Some(Reason::Budget)) }
+        if is_allowed { Ok(with) } else { Err(Some(KeptReason::Budget)) }
     }
 
     /// Which of `victims` may go by the budgets of the leaf at `at`, one after the other.

@@ -15,7 +15,7 @@ use crate::demand::first_patience;
 use crate::guarantee::remaining_on_path;
 use crate::leaf::{Leaf, Wanted};
 use crate::plan::{Preemptor, Unmet};
-use crate::reason::Reason;
+use crate::reasons::{EvictionReason, KeptReason, ShortReason};
 use crate::snapshot::{Shape, VictimPriority};
 use crate::tree::BranchId;
 
@@ -73,7 +73,7 @@ pub(super) struct Service<'a> {
     asked: BTreeMap<BranchId, Vec<u32>>,
     pub(super) taken: ReclaimResult,
     /// The places of what is told of pods that wait.
-    told: BTreeMap<(BranchId, Preemptor, Reason), usize>,
+    told: BTreeMap<(BranchId, Preemptor, ShortReason), usize>,
 }
 
 impl<'a> Service<'a> {
@@ -232,7 +232,7 @@ impl<'a> Service<'a> {
             }
         }
         if promise == Promise::Granted && evicts_for > 0 {
-            self.tell(at, wanted, Reason::WaitingForPreemption, evicts_for.saturating_mul(pods));
+            self.tell(at, wanted, ShortReason::WaitingForPreemption, evicts_for.saturating_mul(pods));
         }
         served
     }
@@ -244,13 +244,13 @@ impl<'a> Service<'a> {
         wanted: &Wanted<'a>,
         units: u32,
         promise: Promise,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), ShortReason> {
         let limited = self.context.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
         let priority = limited.then_some(wanted.owner.priority);
         let is_only_kept = promise != Promise::None && self.is_under_way;
         let mark = self.simulation.mark();
         let requests = wanted.requests.times(units);
-        let mut scope = self.scope(at, None, priority, Reason::Reclaimed);
+        let mut scope = self.scope(at, None, priority, EvictionReason::Reclaimed);
         scope.may_evict &= !is_only_kept;
         if promise != Promise::Granted {
             self.simulation.promise(at, requests.clone());
@@ -271,10 +271,10 @@ impl<'a> Service<'a> {
             return Ok(());
         }
         if self.must_wait_for_nodes(&requests) {
-            return Err(Reason::WaitingForNodes);
+            return Err(ShortReason::WaitingForNodes);
         }
         for bound in self.bounds(at) {
-            let scope = self.scope(at, bound, priority, Reason::Reclaimed);
+            let scope = self.scope(at, bound, priority, EvictionReason::Reclaimed);
             let rest = self.simulation.cover(&scope, Shortage::Short(bound, &requests));
             if !rest.is_empty() {
                 return Err(self.what_keeps(&scope));
@@ -301,7 +301,7 @@ impl<'a> Service<'a> {
         self.simulation.promise(at, claimed.clone());
         let mut rest = Amounts::new();
         for bound in self.bounds(at).into_iter().filter(|_| !is_only_kept) {
-            let scope = self.scope(at, bound, None, Reason::Reclaimed);
+            let scope = self.scope(at, bound, None, EvictionReason::Reclaimed);
             let scope = Scope { spares_targets: meets_guarantee, ..scope };
             let short = self.simulation.cover(&scope, Shortage::Short(bound, claimed));
             if !short.is_empty() {
@@ -346,7 +346,7 @@ impl<'a> Service<'a> {
         at: BranchId,
         bound: Option<BranchId>,
         priority: Option<i32>,
-        reason: Reason,
+        reason: EvictionReason,
     ) -> Scope {
         let fence = self.context.tree.fence_above(at);
         // Both are on the same path: the lower one is inside the other.
@@ -363,45 +363,45 @@ impl<'a> Service<'a> {
     }
 
     /// What keeps pods of the nodes that would have helped, if a rule does; else `reason`.
-    fn why(&self, reason: Reason, scope: &Scope, requests: &Amounts) -> Reason {
-        if reason != Reason::Fragmented {
+    fn why(&self, reason: ShortReason, scope: &Scope, requests: &Amounts) -> ShortReason {
+        if reason != ShortReason::Fragmented {
             return reason;
         }
         match self.what_keeps(scope) {
-            rule @ (Reason::Blocked | Reason::Guarantee | Reason::Delayed) => rule,
+            rule @ (ShortReason::Blocked | ShortReason::Guarantee | ShortReason::Delayed) => rule,
             // There is not enough inside the fence, whatever node it is on.
-            Reason::Fenced if !self.is_short_of(requests).is_empty() => Reason::Fenced,
+            ShortReason::Fenced if !self.is_short_of(requests).is_empty() => ShortReason::Fenced,
             _ => reason,
         }
     }
 
     /// What keeps pods that would have helped, if it is more than that there are none.
-    fn what_keeps(&self, scope: &Scope) -> Reason {
-        let kept_by = |rules: &[Reason]| {
+    fn what_keeps(&self, scope: &Scope) -> ShortReason {
+        let kept_by = |rules: &[KeptReason]| {
             let inside =
                 self.simulation.passed_over.iter().filter(|(at, _)| self.simulation.gives(**at, scope));
             inside.flat_map(|(_, kept)| kept).any(|(_, reason)| rules.contains(reason))
         };
-        if kept_by(&[Reason::Budget, Reason::EvictionRefused]) {
-            Reason::Blocked
-        } else if kept_by(&[Reason::Guarantee]) {
-            Reason::Guarantee
+        if kept_by(&[KeptReason::Budget, KeptReason::EvictionRefused]) {
+            ShortReason::Blocked
+        } else if kept_by(&[KeptReason::Guarantee]) {
+            ShortReason::Guarantee
         } else if !scope.may_evict {
-            Reason::Delayed
+            ShortReason::Delayed
         } else if scope.beneficiary.is_some_and(|at| self.context.tree.fence_above(at).is_some()) {
-            Reason::Fenced
+            ShortReason::Fenced
         } else {
-            Reason::NothingToEvict
+            ShortReason::NothingToEvict
         }
     }
 
-    fn tell(&mut self, at: BranchId, wanted: &Wanted<'a>, reason: Reason, pods: u32) {
+    fn tell(&mut self, at: BranchId, wanted: &Wanted<'a>, reason: ShortReason, pods: u32) {
         let expandable = &self.context.snapshot.settings.expandable;
-        if reason == Reason::Fragmented && wanted.requests.overlaps(expandable) {
+        if reason == ShortReason::Fragmented && wanted.requests.overlaps(expandable) {
             // A node may be added once the pods are there.
             return;
         }
-        if reason != Reason::NoNodeFits {
+        if reason != ShortReason::NoNodeFits {
             self.taken.obstacles.insert(at, reason);
         }
         let Some((owner, _)) = wanted.pods.first() else { return };
@@ -409,7 +409,14 @@ impl<'a> Service<'a> {
     }
 
     /// Says why so many pods of `shape` wait.
-    pub(super) fn tell_of(&mut self, at: BranchId, who: Preemptor, reason: Reason, pods: u32, shape: &Shape) {
+    pub(super) fn tell_of(
+        &mut self,
+        at: BranchId,
+        who: Preemptor,
+        reason: ShortReason,
+        pods: u32,
+        shape: &Shape,
+    ) {
         let told = self.taken.unmet.entry(at).or_default();
         let place = *self.told.entry((at, who.clone(), reason)).or_insert(told.len());
         if let Some(same) = told.get_mut(place) {

@@ -12,7 +12,7 @@ use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::candidates::Candidate;
 use crate::leaf::Leaf;
 use crate::names::{GangName, PodUid};
-use crate::reason::Reason;
+use crate::reasons::{EvictionReason, KeptReason};
 use crate::shares::Fraction;
 use crate::snapshot::{Phase, Pod, Shape};
 use crate::tree::{BranchId, BranchMap};
@@ -23,7 +23,7 @@ pub(super) struct Victim<'a> {
     pub(super) candidate: Candidate<'a>,
     /// The leaf that gains by it.
     pub(super) beneficiary: Option<BranchId>,
-    pub(super) reason: Reason,
+    pub(super) reason: EvictionReason,
 }
 
 /// Victims by leaf, each with its place in the order of choice.
@@ -73,7 +73,7 @@ pub(crate) struct Simulation<'a> {
     /// The same in the order of the promises.
     promises: Vec<(BranchId, Amounts)>,
     /// The pods that a rule kept although they would have helped, by leaf.
-    pub(super) passed_over: BTreeMap<BranchId, Vec<(&'a Pod, Reason)>>,
+    pub(super) passed_over: BTreeMap<BranchId, Vec<(&'a Pod, KeptReason)>>,
     noted: FxHashSet<&'a PodUid>,
     /// The work so far.
     pub(super) work: Work,
@@ -266,7 +266,12 @@ impl<'a> Simulation<'a> {
     }
 
     /// Removes `candidate`.
-    pub(super) fn remove(&mut self, candidate: Candidate<'a>, beneficiary: Option<BranchId>, reason: Reason) {
+    pub(super) fn remove(
+        &mut self,
+        candidate: Candidate<'a>,
+        beneficiary: Option<BranchId>,
+        reason: EvictionReason,
+    ) {
         self.shift(&candidate, false);
         self.victims.push(Victim { candidate, beneficiary, reason });
     }
@@ -472,7 +477,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Notes that a rule keeps `pods` of the leaf at `at`, each once.
-    pub(super) fn keep(&mut self, at: BranchId, pods: impl IntoIterator<Item = &'a Pod>, rule: Reason) {
+    pub(super) fn keep(&mut self, at: BranchId, pods: impl IntoIterator<Item = &'a Pod>, rule: KeptReason) {
         for pod in pods {
             if self.noted.insert(&pod.uid) {
                 self.passed_over.entry(at).or_default().push((pod, rule));

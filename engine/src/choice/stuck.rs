@@ -5,7 +5,7 @@ use super::serve::Service;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::node_patience;
 use crate::plan::Preemptor;
-use crate::reason::Reason;
+use crate::reasons::{EvictionReason, ShortReason};
 use crate::snapshot::{Pod, VictimPriority};
 use crate::tree::BranchId;
 
@@ -49,28 +49,28 @@ impl<'a> Service<'a> {
     }
 
     /// Makes room for one pod; says why it still waits. What was done for one that waits in vain has to be undone.
-    fn serve_pod(&mut self, at: BranchId, pod: &'a Pod) -> Result<Option<Reason>, Reason> {
+    fn serve_pod(&mut self, at: BranchId, pod: &'a Pod) -> Result<Option<ShortReason>, ShortReason> {
         let Some(leaf) = self.context.leaf(at) else { return Ok(None) };
         let requests = pod.requests().of(self.context.resources);
         if self.simulation.work.is_spent(Some(at)) {
-            return Err(Reason::PlanLimit);
+            return Err(ShortReason::PlanLimit);
         }
         let Some(node_resources) = self.simulation.node_resources.as_mut() else { return Ok(None) };
         if node_resources.reserve(&pod.shape).is_some() {
             return Ok(None);
         }
         if node_patience(pod, &self.context.snapshot.settings, self.context.snapshot.now).is_some() {
-            return Err(Reason::WaitingForNodes);
+            return Err(ShortReason::WaitingForNodes);
         }
         if let Some(reason) = leaf.demand.trust.why_ignored(pod) {
             return Err(reason);
         }
         if !node_resources.could_run(&pod.shape) {
-            return Err(Reason::NoNodeFits);
+            return Err(ShortReason::NoNodeFits);
         }
         // What is on its way out may make the room; who goes is decided anew when it has left.
         if self.is_under_way || node_resources.someone_leaves(&pod.shape) {
-            return Ok(Some(Reason::WaitingForPreemption));
+            return Ok(Some(ShortReason::WaitingForPreemption));
         }
         // Until the scheduler says so, it may find room, unless more is held than there is.
         if pod.stuck.is_none() && self.is_short_of(&requests).is_empty() {
@@ -80,27 +80,27 @@ impl<'a> Service<'a> {
             requests.resources().all(|one| leaf.staying.get(one) <= bound(one))
         };
         let limited = self.context.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
-        let scope = self.scope(at, None, limited.then_some(pod.priority), Reason::Reclaimed);
+        let scope = self.scope(at, None, limited.then_some(pod.priority), EvictionReason::Reclaimed);
         let mark = self.simulation.mark();
         if self.simulation.place_pod(&pod.shape, &scope).is_ok() {
-            return Ok(Some(Reason::WaitingForPreemption));
+            return Ok(Some(ShortReason::WaitingForPreemption));
         }
         self.simulation.undo(mark);
         if self.simulation.work.is_spent(Some(at)) {
-            return Err(Reason::PlanLimit);
+            return Err(ShortReason::PlanLimit);
         }
         if pod.stuck.is_some() && within(&|one| leaf.queue.guaranteed.get(one).unwrap_or_default()) {
             // A moved pod is within its queue's share, so it is created again, perhaps before the pod that it made room for.
             let scope = Scope {
                 within_target: true,
-                reason: Reason::MovedAside,
+                reason: EvictionReason::MovedAside,
                 priority: Some(pod.priority),
                 ..scope
             };
             if self.simulation.place_pod(&pod.shape, &scope).is_ok() {
-                return Ok(Some(Reason::WaitingForPreemption));
+                return Ok(Some(ShortReason::WaitingForPreemption));
             }
         }
-        Err(Reason::Fragmented)
+        Err(ShortReason::Fragmented)
     }
 }

@@ -20,7 +20,7 @@ use super::evidence::{Workloads, is_proven};
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::names::{OwnerUid, PodUid};
 use crate::nodes::Nodes;
-use crate::reason::Reason;
+use crate::reasons::ShortReason;
 use crate::snapshot::{NamespaceState, OwnerKind, Phase, Pod, Queue, SetAside, Snapshot};
 use crate::time::{Timestamp, earliest};
 
@@ -31,7 +31,7 @@ const TOGETHER_SECONDS: i64 = 30;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trust {
     /// The pods that had room and never started. They do not count, but as far as they lie within what is guaranteed.
-    ignored: BTreeMap<PodUid, Reason>,
+    ignored: BTreeMap<PodUid, ShortReason>,
     /// Those of them that do not count as demand: what lies within guarantees does.
     uncounted: BTreeSet<PodUid>,
 }
@@ -48,7 +48,7 @@ impl Trust {
     }
 
     /// Why no pod is evicted for `pod`, if it had room for long enough and did not start.
-    pub(crate) fn why_ignored(&self, pod: &Pod) -> Option<Reason> {
+    pub(crate) fn why_ignored(&self, pod: &Pod) -> Option<ShortReason> {
         self.ignored.get(&pod.uid).copied()
     }
 }
@@ -181,7 +181,7 @@ fn ignore(
                 verdict.dropped.add_all(pod.requests());
             }
         }
-        let reason = if active { Reason::SetAside } else { Reason::OneAtATime };
+        let reason = if active { ShortReason::SetAside } else { ShortReason::OneAtATime };
         verdict.trust.ignored.insert(pod.uid.clone(), reason);
     }
 }

@@ -7,7 +7,7 @@ use crate::amounts::{Amounts, Resource};
 use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::plan::{GangPart, IncompleteGang, PodId, Preemptor, QueuePlan, Resolution, Scaling};
-use crate::reason::Reason;
+use crate::reasons::{ScalingReason, ShortReason};
 use crate::snapshot::Pod;
 use crate::time::Timestamp;
 
@@ -84,10 +84,10 @@ impl<'a> Standoff<'a> {
     /// Names in `queue` which gangs use the room of each other, where only that keeps them from their pods.
     pub(super) fn tell(&self, queue: &mut QueuePlan) {
         let told: BTreeMap<Preemptor, IncompleteGang> = self.told();
-        let waits = |reason: Reason| matches!(reason, Reason::ShareInUse | Reason::AboveLimit);
+        let waits = |reason: ShortReason| matches!(reason, ShortReason::ShareInUse | ShortReason::AboveLimit);
         for unmet in queue.unmet.iter_mut().filter(|unmet| waits(unmet.reason)) {
             if let Some(gang) = told.get(&unmet.who) {
-                unmet.reason = Reason::GangIncomplete;
+                unmet.reason = ShortReason::GangIncomplete;
                 unmet.incomplete_gang = Some(Box::new(gang.clone()));
             }
         }
@@ -140,7 +140,7 @@ impl<'a> Standoff<'a> {
                 lifts: Vec::new(),
                 priority: owner.priority,
                 beneficiaries: beneficiary.iter().cloned().collect(),
-                reason: Reason::GangIncomplete,
+                reason: ScalingReason::GangIncomplete,
             })
         };
         self.yielding.iter().filter_map(scaling).collect()

@@ -11,7 +11,7 @@ use crate::keyed::{KeyedMap, KeyedSet};
 use crate::leaf::Leaf;
 use crate::names::{OwnerUid, PodUid};
 use crate::plan::{Scaling, Stage};
-use crate::reason::Reason;
+use crate::reasons::KeptReason;
 use crate::snapshot::{Owner, OwnerKind, Phase, Pod, Snapshot};
 use crate::time::Timestamp;
 
@@ -26,7 +26,7 @@ pub(super) struct Member<'a> {
     /// How many of these go before any other, whatever they are marked with.
     pub(super) fixed: usize,
     /// Why none of them can be made to go by scaling the owner, if so.
-    kept: Option<Reason>,
+    kept: Option<KeptReason>,
 }
 
 /// The owners of a queue that have pods, and its QueueJobs.
@@ -102,7 +102,7 @@ impl<'a> Members<'a> {
     }
 
     /// Why a pod never goes, whatever happens to others.
-    pub(super) fn rule(&self, pod: &Pod) -> Option<Reason> {
+    pub(super) fn rule(&self, pod: &Pod) -> Option<KeptReason> {
         non_preemptible(pod).or_else(|| self.of_pod(pod)?.kept)
     }
 
@@ -138,9 +138,9 @@ impl<'a> Members<'a> {
 
 impl<'a> Member<'a> {
     fn of(owner: &'a Owner, live: Vec<&'a Pod>) -> Self {
-        let unscalable = owner.size.scale_target.is_none().then_some(Reason::NotScalable);
+        let unscalable = owner.size.scale_target.is_none().then_some(KeptReason::NotScalable);
         let Removal { order, fixed, is_certain } = Removal::of(owner.kind, live);
-        let unforeseeable = (!is_certain).then_some(Reason::NotScalable);
+        let unforeseeable = (!is_certain).then_some(KeptReason::NotScalable);
         let surplus = order.len().saturating_sub(usize::try_from(owner.wanted).unwrap_or(usize::MAX));
         let (going, order) = order.split_at_checked(surplus).unwrap_or_default();
         let kept = owner.size.left_alone.or(unscalable).or(unforeseeable);

@@ -13,7 +13,7 @@ use crate::candidates::{Candidate, select_together};
 use crate::choice::{Group, Mark, QueueState, Rules, Search, Simulation};
 use crate::names::PodUid;
 use crate::plan::QueuePlan;
-use crate::reason::Reason;
+use crate::reasons::EvictionReason;
 use crate::snapshot::{Pod, Shape};
 use crate::tree::BranchId;
 
@@ -197,7 +197,8 @@ impl<'a, 's> Pass<'a, 's> {
     fn take(&mut self, number: usize, victims: Vec<Candidate<'a>>) {
         for candidate in victims {
             self.goes_for.extend(candidate.everything().map(|pod| (&pod.uid, number)));
-            self.simulation.take(candidate, Some(self.at), Reason::Outranked);
+            // What is told is the reason of the scaling.
+            self.simulation.take(candidate, Some(self.at), EvictionReason::Reclaimed);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::choice::QueueState;
 use crate::plan::QueuePlan;
-use crate::reason::Reason;
+use crate::reasons::ShortReason;
 
 /// How much of a queue is taken, and how much there is.
 #[derive(Clone, Debug)]
@@ -27,10 +27,12 @@ impl QueueRoom {
         resources: &[Resource],
     ) -> Self {
         // What others give back comes by itself; no pod of its own has to go for it.
-        let comes = |reason: Reason| {
+        let comes = |reason: ShortReason| {
             matches!(
                 reason,
-                Reason::WaitingForPreemption | Reason::WaitingForQuota | Reason::WaitingForLedger
+                ShortReason::WaitingForPreemption
+                    | ShortReason::WaitingForQuota
+                    | ShortReason::WaitingForLedger
             )
         };
         let promised = decided.starved.is_some_and(comes);

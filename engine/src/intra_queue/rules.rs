@@ -10,7 +10,7 @@ use crate::choice::{Rules, Simulation};
 use crate::keyed::{KeyedMap, KeyedSet};
 use crate::names::{GangName, OwnerUid, PodUid};
 use crate::plan::Stage;
-use crate::reason::Reason;
+use crate::reasons::KeptReason;
 use crate::snapshot::{EvictionRules, LastReplica, OwnerKind, Phase, Pod, Snapshot};
 
 /// The rules for one ask.
@@ -134,7 +134,7 @@ impl<'a> Staying<'a> {
     }
 
     /// The rule that keeps `pod` if it is alone in going.
-    pub(super) fn rule_alone(&self, pod: &'a Pod) -> Option<Reason> {
+    pub(super) fn rule_alone(&self, pod: &'a Pod) -> Option<KeptReason> {
         let mut lost = Counts::default();
         lost.count(pod, self.snapshot, true);
         self.rule(pod, &lost)
@@ -142,7 +142,7 @@ impl<'a> Staying<'a> {
 
     /// The rule that keeps `pod`, which is among those `lost`: it is a last replica, also in its pool, or of a gang that would
     /// be of no use any more.
-    fn rule(&self, pod: &'a Pod, lost: &Counts<'a>) -> Option<Reason> {
+    fn rule(&self, pod: &'a Pod, lost: &Counts<'a>) -> Option<KeptReason> {
         let (has, owner) = (&self.counts, pod.owner()?);
         let is_last = has.of_owners.get(owner) == lost.of_owners.get(owner)
             || running(pod, self.snapshot).is_some_and(|one| has.running.get(&one) == lost.running.get(&one));
@@ -153,8 +153,8 @@ impl<'a> Staying<'a> {
         };
         let breaks_gang = pod.gang().and_then(|gang| breaks(&gang.name)).unwrap_or_default();
         (is_last && !self.may_end.contains(owner))
-            .then_some(Reason::LastReplica)
-            .or_else(|| breaks_gang.then_some(Reason::GangFloor))
+            .then_some(KeptReason::LastReplica)
+            .or_else(|| breaks_gang.then_some(KeptReason::GangFloor))
     }
 
     /// Whether its gang keeps pods beside those `lost`.

@@ -9,7 +9,7 @@ use super::pass::Pass;
 use super::rules::Staying;
 use crate::names::OwnerUid;
 use crate::plan::{PassedOver, PodId, Preemptor, Scaling};
-use crate::reason::Reason;
+use crate::reasons::{KeptReason, ScalingReason};
 use crate::snapshot::{Owner, OwnerKind, Pod};
 
 /// Adds what came of the asks of one queue.
@@ -61,7 +61,7 @@ fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[Ask<'_>]) -> Option
         marks: ids(pass, to_mark.map(|(_, pod)| pod)),
         lifts: ids(pass, member.order.iter().copied().filter(|pod| !goes(pod) && is_marked(pod))),
         beneficiaries,
-        ..scaling(pass, owner, Reason::Outranked)?
+        ..scaling(pass, owner, ScalingReason::Outranked)?
     })
 }
 
@@ -97,12 +97,12 @@ fn raised(pass: &Pass<'_, '_>, owner: &Owner, pods: u32) -> Option<Scaling> {
         to: if all { former } else { owner.size.written.saturating_add(pods).min(former) },
         former: (!all).then_some(former),
         lifts: ids(pass, state.pods.iter().filter(is_marked)),
-        ..scaling(pass, owner, Reason::Restored)?
+        ..scaling(pass, owner, ScalingReason::Restored)?
     })
 }
 
 /// A scaling of `owner` that changes nothing.
-fn scaling(pass: &Pass<'_, '_>, owner: &Owner, reason: Reason) -> Option<Scaling> {
+fn scaling(pass: &Pass<'_, '_>, owner: &Owner, reason: ScalingReason) -> Option<Scaling> {
     Some(Scaling {
         namespace: pass.queue_state.leaf.name.namespace.clone(),
         queue: pass.queue_state.leaf.name.clone(),
@@ -127,7 +127,7 @@ fn kept(pass: &Pass<'_, '_>, highest: i32) -> Vec<PassedOver> {
     let pods = pass.members.all.values().flat_map(|member| member.order.iter().copied());
     let pods = pods.filter(|pod| pod.priority < highest && !pass.simulation.gone.contains(&pod.uid));
     let rule = |pod: &Pod| {
-        let is_of_no_use = || (!usage.frees_room(pod)).then_some(Reason::NodeNotCounted);
+        let is_of_no_use = || (!usage.frees_room(pod)).then_some(KeptReason::NodeNotCounted);
         pass.members.rule(pod).or_else(is_of_no_use)
     };
     pods.filter_map(|pod| {

@@ -5,7 +5,7 @@ use std::fmt;
 use super::IncompleteGang;
 use crate::amounts::Amounts;
 use crate::names::{Namespace, PodName, PodUid, QueueName};
-use crate::reason::Reason;
+use crate::reasons::{EvictionReason, KeptReason, ShortReason};
 use crate::snapshot::{GATED_PODS, LeftOut, Owner, OwnerKind, Pod, Rejection, ScaleTarget, Shape, Workload};
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub struct Eviction {
     /// The queue that is short of what the pod holds; none where the cluster itself is exceeded.
     pub beneficiary: Option<QueueName>,
     /// Why.
-    pub reason: Reason,
+    pub reason: EvictionReason,
     /// Where in its life it stands.
     pub stage: Stage,
     /// Its place among the candidates of its queue when it was chosen, least protected first; the first is 1. None for a
@@ -81,7 +81,7 @@ pub struct PassedOver {
     /// Its queue.
     pub queue: QueueName,
     /// The rule.
-    pub reason: Reason,
+    pub reason: KeptReason,
 }
 
 /// Pods that cannot start now, and what stands in the way.
@@ -96,7 +96,7 @@ pub struct Unmet {
     /// What each of them requests.
     pub requests: Amounts,
     /// What stands in the way.
-    pub reason: Reason,
+    pub reason: ShortReason,
     /// How far Quotient lowered the workload for other pods of the queue, if it did.
     pub lowered: Option<Box<Lowered>>,
     /// The gang that they complete and the one that uses the room for it, if that is what stands in the way.
@@ -109,7 +109,7 @@ pub struct Unmet {
 
 impl Unmet {
     /// So many pods of `shape`, of which no more is known.
-    pub(crate) fn new(who: Preemptor, pods: u32, shape: &Shape, reason: Reason) -> Self {
+    pub(crate) fn new(who: Preemptor, pods: u32, shape: &Shape, reason: ShortReason) -> Self {
         let (requests, left_out) = (shape.requests.clone(), shape.left_out.clone());
         Self {
             who,
@@ -135,7 +135,7 @@ pub struct Lowered {
     /// The size now.
     pub to: u32,
     /// Why Quotient leaves the size alone now, if it does.
-    pub left_alone: Option<Reason>,
+    pub left_alone: Option<KeptReason>,
 }
 
 impl Lowered {

@@ -21,7 +21,7 @@ pub use scaling::Scaling;
 
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::names::{Namespace, QueueName, QueueUid};
-use crate::reason::Reason;
+use crate::reasons::{ShortReason, StallReason};
 use crate::snapshot::Targets;
 use crate::time::{Timestamp, earliest};
 
@@ -69,7 +69,7 @@ pub struct Plan {
     /// A queue whose evictions wait only until some quota is seen to take effect: its quota is to be counted anew.
     pub unproven: Option<QueueName>,
     /// Why this plan shrinks no quota and evicts no pod, if so.
-    pub held: Option<Reason>,
+    pub held: Option<ShortReason>,
     /// The earliest time at which another plan might be made although nothing happens: demand that falls, a pod that
     /// has waited too long or run long enough, a delay that is over. None if nothing but the clock would change.
     ///
@@ -93,7 +93,7 @@ pub struct Stall {
     /// The Queue's id.
     pub uid: QueueUid,
     /// The kind of trouble.
-    pub reason: Reason,
+    pub reason: StallReason,
     /// What is wrong and what to do, for its administrator.
     pub message: Arc<str>,
 }

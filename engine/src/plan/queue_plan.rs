@@ -2,7 +2,7 @@
 
 use crate::amounts::{Amounts, Bounds};
 use crate::names::{QueueName, QueueUid};
-use crate::reason::Reason;
+use crate::reasons::ShortReason;
 use crate::snapshot::{Admission, Remembered};
 
 use super::{Reach, Unmet, Withheld};
@@ -56,7 +56,7 @@ pub struct QueuePlan {
     /// What withholds the evictions that the queue waits for, if it is starved for that.
     pub withheld: Option<Withheld>,
     /// Why others hold part of its share, if they do.
-    pub starved: Option<Reason>,
+    pub starved: Option<ShortReason>,
     /// The pods that cannot start now, and why; the most important first.
     pub unmet: Vec<Unmet>,
     /// What the next decision has to know of this one, kept in the Queue's status.

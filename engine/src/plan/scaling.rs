@@ -2,7 +2,7 @@
 
 use super::{PodId, Preemptor};
 use crate::names::{Namespace, OwnerUid, QueueName};
-use crate::reason::Reason;
+use crate::reasons::ScalingReason;
 use crate::snapshot::{Owner, OwnerKind, Pod, ScaleTarget};
 
 /// One owner to scale.
@@ -33,7 +33,7 @@ pub struct Scaling {
     /// The beneficiaries, the most important first.
     pub beneficiaries: Vec<Preemptor>,
     /// Why.
-    pub reason: Reason,
+    pub reason: ScalingReason,
 }
 
 impl Scaling {

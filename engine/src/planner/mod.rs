@@ -26,7 +26,7 @@ use crate::intra_queue::{self, Yielded};
 use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::plan::{Plan, Preemptor, QueuePlan, Scaling, Unmet};
-use crate::reason::Reason;
+use crate::reasons::ShortReason;
 use crate::shares::{self, Shares};
 use crate::snapshot::{OwnerKind, Pod, Quota, Snapshot};
 use crate::targets::{Decided, targets};
@@ -144,7 +144,8 @@ fn offered_resources(capacity: &Amounts, resources: &[Resource]) -> Vec<Resource
 /// A gang that waits although there is room for a pod of it says itself what it waits for.
 fn leave_out_waiting_gangs(plan: &mut Plan) {
     let waits_by_rule = |unmet: &Unmet| {
-        matches!(unmet.who, Preemptor::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
+        matches!(unmet.who, Preemptor::Owner(OwnerKind::QueueJob, _))
+            && unmet.reason == ShortReason::RoomAvailable
     };
     plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
 }
@@ -181,14 +182,14 @@ fn say_who_has_less_grace(
 fn say_why_it_is_short(
     decided: &mut QueuePlan,
     branch: &Branch<'_>,
-    reason: Reason,
+    reason: ShortReason,
     withheld: &WithheldEvictions,
 ) {
     if decided.lacking.is_empty() {
         return;
     }
     decided.withheld = withheld.cause(branch, reason);
-    decided.starved = Some(if decided.withheld.is_some() { Reason::EvictionsDisabled } else { reason });
+    decided.starved = Some(if decided.withheld.is_some() { ShortReason::EvictionsDisabled } else { reason });
 }
 
 /// Writes down which workloads yield to others of the same queue, and to which.
@@ -201,8 +202,9 @@ fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
                 Preemptor::Owner(kind, name) => promised.contains(&(*kind, name.clone())),
                 Preemptor::Pod(_) => false,
             };
-            if is_promised && matches!(one.reason, Reason::ShareInUse | Reason::NothingToEvict) {
-                one.reason = if evicts { Reason::WaitingForPreemption } else { Reason::EvictionsDisabled };
+            if is_promised && matches!(one.reason, ShortReason::ShareInUse | ShortReason::NothingToEvict) {
+                one.reason =
+                    if evicts { ShortReason::WaitingForPreemption } else { ShortReason::EvictionsDisabled };
             }
         }
     }
@@ -270,7 +272,8 @@ fn say_since_when_there_is_room(cluster: Cluster<'_>, reclaim: &ReclaimResult, p
         let Some(decided) = plan.queues.get_mut(&leaf.name) else { continue };
         let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck_since(now).is_some();
         let mut unmet = reclaim.unmet.get(&leaf.at).into_iter().flatten();
-        let waits = plan.held.is_some() || unmet.any(|unmet| unmet.reason == Reason::WaitingForPreemption);
+        let waits =
+            plan.held.is_some() || unmet.any(|unmet| unmet.reason == ShortReason::WaitingForPreemption);
         let has_room = leaf.namespace_usage.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
         let before = leaf.queue.remembered.room_since.unwrap_or(now).min(now);
         decided.remember.room_since = has_room.then_some(before);
@@ -288,9 +291,10 @@ fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<BranchId, Vec<Unmet>>, 
         for one in found {
             let place = *places.entry(one.who.clone()).or_insert(queue.unmet.len());
             match queue.unmet.get_mut(place) {
-                Some(_) if one.reason == Reason::UnitAboveShare => {}
+                Some(_) if one.reason == ShortReason::UnitAboveShare => {}
                 // No room on a node helps pods that do not come to be.
-                Some(known) if matches!(known.reason, Reason::PodsRejected | Reason::PodsNotCreated) => {}
+                Some(known)
+                    if matches!(known.reason, ShortReason::PodsRejected | ShortReason::PodsNotCreated) => {}
                 Some(known) if one.pods < known.pods && one.reason != known.reason => {
                     let pods = known.pods.saturating_sub(one.pods);
                     let rest = Unmet { pods, ..known.clone() };

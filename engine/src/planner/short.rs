@@ -5,7 +5,7 @@ use crate::choice::ReclaimResult;
 use crate::cluster::Cluster;
 use crate::grants::falls;
 use crate::leaf::Leaf;
-use crate::reason::Reason;
+use crate::reasons::ShortReason;
 use crate::snapshot::{GrantGate, Queue, Remembered};
 use crate::time::Timestamp;
 use crate::tree::BranchMap;
@@ -16,7 +16,7 @@ pub(super) fn why_short(
     allocated: &BranchMap<Amounts>,
     reclaim: &ReclaimResult,
     overdue: usize,
-) -> Reason {
+) -> ShortReason {
     let terminating = |leaf: &Leaf<'_>| leaf.namespace_usage.pods.terminating;
     let leaving = cluster.each_leaf().map(|leaf| usize::try_from(terminating(leaf)).unwrap_or(usize::MAX));
     let leaving = leaving.fold(0, usize::saturating_add);
@@ -27,24 +27,28 @@ pub(super) fn why_short(
         })
     };
     if leaving > overdue || reclaim.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
-        Reason::WaitingForPreemption
+        ShortReason::WaitingForPreemption
     } else if let (Some(_), Some(reason)) =
         (&reclaim.unproven, cluster.snapshot.reclaim_gate.evictions_wait())
     {
         reason
     } else if !reclaim.evictions.is_empty() || falling() {
-        Reason::WaitingForQuota
+        ShortReason::WaitingForQuota
     } else if overdue > 0 {
-        Reason::StuckTerminating
+        ShortReason::StuckTerminating
     } else {
-        Reason::NothingToEvict
+        ShortReason::NothingToEvict
     }
 }
 
 /// Why one of them is: no share can grow, its own `obstacle`, or what stands in the way of all.
-pub(super) fn reason(grant_gate: GrantGate, obstacle: Option<&Reason>, everybodys: Reason) -> Reason {
+pub(super) fn reason(
+    grant_gate: GrantGate,
+    obstacle: Option<&ShortReason>,
+    everybodys: ShortReason,
+) -> ShortReason {
     match grant_gate {
-        GrantGate::Held => Reason::WaitingForLedger,
+        GrantGate::Held => ShortReason::WaitingForLedger,
         GrantGate::Allowed => obstacle.copied().unwrap_or(everybodys),
     }
 }

@@ -8,7 +8,7 @@ use crate::cluster::Cluster;
 use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::plan::{Eviction, PodId, Stage};
-use crate::reason::Reason;
+use crate::reasons::EvictionReason;
 use crate::snapshot::{Pod, Workloads};
 use crate::time::{Timestamp, earliest};
 use crate::tree::BranchMap;
@@ -58,7 +58,7 @@ impl StuckTerminating {
             let is_to_be_forced = wait.is_some_and(|wait| is_past(i64::from(wait)));
             self.overdue.extend(is_overdue.then(|| PodId::of(&leaf.name.namespace, pod)));
             self.forced.extend(is_to_be_forced.then(|| Eviction {
-                reason: Reason::ForceDeleted,
+                reason: EvictionReason::ForceDeleted,
                 workload: workloads.of_pod(pod).cloned(),
                 ..again(leaf, pod, target, 0)
             }));
@@ -73,7 +73,7 @@ pub(super) fn again(leaf: &Leaf<'_>, pod: &Pod, target: &Amounts, grace_seconds:
         workload: None,
         queue: leaf.name.clone(),
         beneficiary: None,
-        reason: Reason::GraceShortened,
+        reason: EvictionReason::GraceShortened,
         stage: Stage::Terminating,
         rank: None,
         priority: pod.priority,

@@ -1,7 +1,7 @@
 //! Pods that cannot start now, and what stands in the way as far as shares, limits and quotas decide it.
 //!
 //! What only nodes decide (no room on any of them, none that fits) is not known here: a pod that its quota let in
-//! and that no node takes shows as [`RoomAvailable`](Reason::RoomAvailable).
+//! and that no node takes shows as [`RoomAvailable`](ShortReason::RoomAvailable).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::demand::{Ask, node_patience};
 use crate::leaf::Leaf;
 use crate::names::OwnerUid;
 use crate::plan::{Lowered, Preemptor, QueuePlan, Unmet};
-use crate::reason::Reason;
+use crate::reasons::ShortReason;
 use crate::snapshot::{Owner, OwnerKind, Pod, Rejection};
 use crate::time::{Timestamp, earliest};
 use crate::tree::{BranchId, BranchMap};
@@ -65,8 +65,10 @@ impl Obstacles<'_, '_> {
                 Rejection::Unspecified(_) => !signs.filled_in,
             });
             let mut reason = self.of_ask(ask, rejection.is_some());
-            if matches!(reason, Reason::ShareInUse | Reason::AboveLimit) && rollouts.contains(&owner.uid) {
-                reason = Reason::RolloutNeedsRoom;
+            if matches!(reason, ShortReason::ShareInUse | ShortReason::AboveLimit)
+                && rollouts.contains(&owner.uid)
+            {
+                reason = ShortReason::RolloutNeedsRoom;
             }
             if let Some(since) = self.waiting(ask, signs.newest) {
                 let until = since.plus_seconds(NOT_CREATED_SECONDS);
@@ -74,7 +76,11 @@ impl Obstacles<'_, '_> {
                     found.next_change = earliest(found.next_change, Some(until));
                 } else {
                     found.not_created.insert(owner.uid.clone(), since);
-                    reason = if reason == Reason::PodsRejected { reason } else { Reason::PodsNotCreated };
+                    reason = if reason == ShortReason::PodsRejected {
+                        reason
+                    } else {
+                        ShortReason::PodsNotCreated
+                    };
                 }
                 found.waiting.insert(owner.uid.clone(), since);
             }
@@ -84,7 +90,7 @@ impl Obstacles<'_, '_> {
             for (reason, pods) in split.into_iter().filter(|(_, pods)| *pods > 0) {
                 found.unmet.push(Unmet {
                     controller: owner.controller.clone(),
-                    rejection: rejection.clone().filter(|_| reason == Reason::PodsRejected),
+                    rejection: rejection.clone().filter(|_| reason == ShortReason::PodsRejected),
                     lowered: Lowered::of(owner).map(Box::new),
                     ..Unmet::new(Preemptor::of(owner), pods, &owner.shape, reason)
                 });
@@ -96,10 +102,11 @@ impl Obstacles<'_, '_> {
     /// Since when there has been room for pods that `ask` lacks; none if there is none, or if they wait by rule.
     fn waiting(&self, ask: &Ask<'_>, newest: Option<Timestamp>) -> Option<Timestamp> {
         // A gang that waits for its slots says itself what it waits for.
-        let may_start = matches!(self.of_ask(ask, false), Reason::RoomAvailable | Reason::WaitingForQuota)
-            && ask.counted > 0
-            && ask.owner.kind != OwnerKind::QueueJob
-            && self.is_let_in(&ask.owner.shape.requests);
+        let may_start =
+            matches!(self.of_ask(ask, false), ShortReason::RoomAvailable | ShortReason::WaitingForQuota)
+                && ask.counted > 0
+                && ask.owner.kind != OwnerKind::QueueJob
+                && self.is_let_in(&ask.owner.shape.requests);
         if !may_start {
             return None;
         }
@@ -154,7 +161,7 @@ impl Obstacles<'_, '_> {
                 .then_with(|| (a.created, &a.name, &a.uid).cmp(&(b.created, &b.name, &b.uid)))
         });
         let mut unmet: Vec<Unmet> = Vec::new();
-        let mut known: BTreeMap<(&OwnerUid, Reason), usize> = BTreeMap::new();
+        let mut known: BTreeMap<(&OwnerUid, ShortReason), usize> = BTreeMap::new();
         for pod in pods {
             let reason = self.of_pod(pod);
             let owner = pod.owner().and_then(|owner| owners.get(owner));
@@ -175,18 +182,18 @@ impl Obstacles<'_, '_> {
         unmet
     }
 
-    fn of_pod(&self, pod: &Pod) -> Reason {
+    fn of_pod(&self, pod: &Pod) -> ShortReason {
         let now = self.cluster.snapshot.now;
         if let Some(reason) = self.leaf.demand.trust.why_ignored(pod) {
             reason
         } else if node_patience(pod, &self.cluster.snapshot.settings, now).is_some() {
-            Reason::WaitingForNodes
+            ShortReason::WaitingForNodes
         } else if !pod.shape.left_out.is_nothing() {
-            Reason::NoNodeFits
+            ShortReason::NoNodeFits
         } else if pod.node.is_none() && self.exceeds_share(pod) {
-            Reason::ShareInUse
+            ShortReason::ShareInUse
         } else {
-            Reason::RoomAvailable
+            ShortReason::RoomAvailable
         }
     }
 
@@ -198,7 +205,7 @@ impl Obstacles<'_, '_> {
         self.cluster.governed.iter().filter(is_asked).any(|one| used.get(one) > allocated.get(one))
     }
 
-    fn of_ask(&self, ask: &Ask<'_>, rejected: bool) -> Reason {
+    fn of_ask(&self, ask: &Ask<'_>, rejected: bool) -> ShortReason {
         let unit = &ask.owner.shape.requests;
         let with = |used: Amount, resource: &Resource| used + unit.get(resource);
         let asked = || self.cluster.governed.iter().filter(|resource| unit.get(resource).is_positive());
@@ -219,34 +226,38 @@ impl Obstacles<'_, '_> {
         let share = self.decided.target.max(&self.decided.nominal).max(&self.decided.deserved);
         if ask.withheld_replicas == ask.pods {
             // Before every bound: its controller does not even try to create them.
-            Reason::GaveWay
+            ShortReason::GaveWay
         } else if !self.leaf.could_run_shape(&ask.owner.shape) {
-            Reason::NoNodeFits
+            ShortReason::NoNodeFits
         } else if above_foreign {
-            Reason::ForeignQuota
+            ShortReason::ForeignQuota
         } else if above_limit {
-            Reason::AboveLimit
+            ShortReason::AboveLimit
         } else if rejected {
-            Reason::PodsRejected
+            ShortReason::PodsRejected
         } else if !fits(&share, &Amounts::new()) {
-            Reason::UnitAboveShare
+            ShortReason::UnitAboveShare
         } else if fits(&self.decided.allocated, &self.decided.used) {
-            if self.decided.quota_in_force { Reason::RoomAvailable } else { Reason::WaitingForQuota }
+            if self.decided.quota_in_force {
+                ShortReason::RoomAvailable
+            } else {
+                ShortReason::WaitingForQuota
+            }
         } else if fits(&self.decided.target, &self.decided.used) {
-            self.decided.starved.unwrap_or(Reason::WaitingForQuota)
+            self.decided.starved.unwrap_or(ShortReason::WaitingForQuota)
         } else {
-            Reason::ShareInUse
+            ShortReason::ShareInUse
         }
     }
 }
 
 /// Why pods that `ask` lacks do not count.
-const fn not_counted(ask: &Ask<'_>, rejected: bool) -> Reason {
+const fn not_counted(ask: &Ask<'_>, rejected: bool) -> ShortReason {
     if rejected {
-        Reason::PodsRejected
+        ShortReason::PodsRejected
     } else if ask.set_aside.is_some() {
-        Reason::SetAside
+        ShortReason::SetAside
     } else {
-        Reason::OneAtATime
+        ShortReason::OneAtATime
     }
 }

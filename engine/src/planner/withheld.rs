@@ -9,7 +9,7 @@ use crate::grants::falls;
 use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::plan::{Eviction, Withheld};
-use crate::reason::Reason;
+use crate::reasons::ShortReason;
 use crate::tree::{Branch, BranchMap, Tree};
 
 /// What is decided and not carried out.
@@ -62,15 +62,15 @@ impl WithheldEvictions {
     }
 
     /// What withholds that which the queue of `branch` waits for, if it is starved for `reason` and something does.
-    pub(super) fn cause(&self, branch: &Branch<'_>, reason: Reason) -> Option<Withheld> {
+    pub(super) fn cause(&self, branch: &Branch<'_>, reason: ShortReason) -> Option<Withheld> {
         let own = || branch.reach.withheld();
         match reason {
-            Reason::Blocked | Reason::Delayed => own(),
-            Reason::WaitingForPreemption | Reason::WaitingForQuota => {
+            ShortReason::Blocked | ShortReason::Delayed => own(),
+            ShortReason::WaitingForPreemption | ShortReason::WaitingForQuota => {
                 own().or_else(|| self.of.get(&branch.name).cloned())
             }
-            Reason::StuckTerminating => self.of.get(&branch.name).cloned(),
-            Reason::NothingToEvict => self
+            ShortReason::StuckTerminating => self.of.get(&branch.name).cloned(),
+            ShortReason::NothingToEvict => self
                 .first
                 .clone()
                 .map(|first| own().or_else(|| self.of.get(&branch.name).cloned()).unwrap_or(first)),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::reason::Reason;
+use crate::reasons::ShortReason;
 
 /// Whether what is seen can be trusted enough to take something away because of it.
 ///
@@ -13,14 +13,14 @@ pub enum ReclaimGate {
     #[default]
     Allowed,
     /// It is, but for evictions that a lowered quota has to follow up: no quota has been seen to take effect lately, and why.
-    EvictionsWait(Reason),
+    EvictionsWait(ShortReason),
     /// It is not, and why; queues that are starved because of that say so.
-    Held(Reason),
+    Held(ShortReason),
 }
 
 impl ReclaimGate {
     /// Why nothing may be taken, if so.
-    pub const fn held(self) -> Option<Reason> {
+    pub const fn held(self) -> Option<ShortReason> {
         match self {
             Self::Allowed | Self::EvictionsWait(_) => None,
             Self::Held(reason) => Some(reason),
@@ -28,7 +28,7 @@ impl ReclaimGate {
     }
 
     /// Why evictions wait although quotas shrink, if so.
-    pub const fn evictions_wait(self) -> Option<Reason> {
+    pub const fn evictions_wait(self) -> Option<ShortReason> {
         match self {
             Self::EvictionsWait(reason) => Some(reason),
             Self::Allowed | Self::Held(_) => None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::names::OwnerUid;
-use crate::reason::Reason;
+use crate::reasons::KeptReason;
 
 /// How the size of an owner is said, and what became of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Size {
     /// How many more pods the owner would want now if that still stood there.
     pub withheld_replicas: u32,
     /// Why it is not to be changed, if so.
-    pub left_alone: Option<Reason>,
+    pub left_alone: Option<KeptReason>,
     /// Whether it is the newest ReplicaSet of a Deployment that removes an older pod only after a newer one is available:
     /// its `maxUnavailable` comes to 0.
     pub surges_first: bool,

@@ -3,17 +3,17 @@
 use super::kueue::sign_of_kueue;
 use crate::names::QueueName;
 use crate::plan::Stall;
-use crate::reason::Reason;
+use crate::reasons::StallReason;
 use crate::snapshot::{NamespaceState, Queue};
 
-fn stall(queue: &Queue, reason: Reason, message: String) -> Stall {
+fn stall(queue: &Queue, reason: StallReason, message: String) -> Stall {
     Stall { uid: queue.uid.clone(), reason, message: message.into() }
 }
 
 pub(super) fn taken(queue: &Queue, oldest: &Queue) -> Stall {
     stall(
         queue,
-        Reason::NamespaceTaken,
+        StallReason::NamespaceTaken,
         format!(
             "this namespace is governed by the older Queue {}: delete one of the two, one namespace has one Queue",
             oldest.name
@@ -24,7 +24,7 @@ pub(super) fn taken(queue: &Queue, oldest: &Queue) -> Stall {
 /// What is wrong with the spec itself. Of a parent with a guarantee above its limit the limit counts.
 pub(super) fn of_spec(queue: &Queue) -> Option<Stall> {
     if let Some(message) = &queue.invalid {
-        return Some(stall(queue, Reason::InvalidSpec, message.to_string()));
+        return Some(stall(queue, StallReason::InvalidSpec, message.to_string()));
     }
     if queue.children.is_some() {
         return None;
@@ -35,7 +35,7 @@ pub(super) fn of_spec(queue: &Queue) -> Option<Stall> {
     })?;
     Some(stall(
         queue,
-        Reason::GuaranteedAboveLimit,
+        StallReason::GuaranteedAboveLimit,
         format!(
             "spec.guaranteed asks for {resource} {} but spec.limit allows {}: lower the one or raise the other",
             resource.format(guaranteed),
@@ -49,7 +49,7 @@ pub(super) fn kueue(queue: &Queue, state: &NamespaceState) -> Option<Stall> {
     let sign = sign_of_kueue(state).filter(|_| queue.children.is_none())?;
     Some(stall(
         queue,
-        Reason::ManagedByKueue,
+        StallReason::ManagedByKueue,
         format!(
             "Kueue manages the pods of this namespace ({sign}): delete this Queue, or take the namespace out of Kueue \
              and remove that label"
@@ -60,7 +60,7 @@ pub(super) fn kueue(queue: &Queue, state: &NamespaceState) -> Option<Stall> {
 pub(super) fn not_found(queue: &Queue, parent: &QueueName) -> Stall {
     stall(
         queue,
-        Reason::ParentNotFound,
+        StallReason::ParentNotFound,
         format!(
             "spec.parentRef names {parent}, which does not exist: create that Queue or correct the reference"
         ),
@@ -75,13 +75,13 @@ pub(super) fn not_accepting(queue: &Queue, parent: &QueueName, is_parent: bool) 
     } else {
         format!("{parent} is no parent queue: give it spec.children, or refer to another one")
     };
-    stall(queue, Reason::ParentNotAccepting, message)
+    stall(queue, StallReason::ParentNotAccepting, message)
 }
 
 pub(super) fn cycle(queue: &Queue, parent: &QueueName) -> Stall {
     stall(
         queue,
-        Reason::ParentCycle,
+        StallReason::ParentCycle,
         format!(
             "following spec.parentRef from {parent} leads back to it: break the circle at one of its queues"
         ),
@@ -91,7 +91,7 @@ pub(super) fn cycle(queue: &Queue, parent: &QueueName) -> Stall {
 pub(super) fn parent_stalled(queue: &Queue, parent: &QueueName) -> Stall {
     stall(
         queue,
-        Reason::ParentStalled,
+        StallReason::ParentStalled,
         format!("{parent}, which it takes its share from, has none itself: see the conditions of that Queue"),
     )
 }

@@ -8,7 +8,7 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{PodUid, QueueName};
 use quotient_engine::plan::{Eviction, Plan, QueuePlan};
 use quotient_engine::planner::plan;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{
     Budget, EvictionPolicy, NamespaceState, Owner, Phase, Pod, Quota, ReclaimFrom, Snapshot,
 };
@@ -93,7 +93,7 @@ fn moved(one: &Plan, other: &Plan) -> String {
 ///
 /// Where there are limits and fences, what a queue holds may be out of reach.
 pub(crate) fn no_queue_starves_beside_plenty(world: &Snapshot, decided: &Plan) -> Checked {
-    let starved = |queue: &&QueuePlan| !queue.is_parent && queue.starved == Some(Reason::NothingToEvict);
+    let starved = |queue: &&QueuePlan| !queue.is_parent && queue.starved == Some(ShortReason::NothingToEvict);
     let mut lacking = Amounts::new();
     decided.queues.values().filter(starved).for_each(|queue| lacking.add_all(&not_granted(queue)));
     if has_scopes(world) || lacking.is_empty() {
@@ -386,7 +386,8 @@ fn is_for_a_stuck_pod(settled: &Snapshot, decided: &Plan, eviction: &Eviction, r
     let mut stuck = all(&queue.namespace)
         .filter(|pod| pod.is_live() && pod.node.is_none() && pod.stuck.is_some())
         .peekable();
-    let waits = decided.queues[queue].unmet.iter().any(|unmet| unmet.reason == Reason::WaitingForPreemption);
+    let waits =
+        decided.queues[queue].unmet.iter().any(|unmet| unmet.reason == ShortReason::WaitingForPreemption);
     waits && stuck.peek().is_some() && stuck.all(|pod| pod.requests().get(resource) <= free)
 }
 

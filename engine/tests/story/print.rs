@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::plan::{Plan, PodId, Preemptor, Scaling, Unmet, Withheld};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::EvictionReason;
 use quotient_engine::snapshot::Rejection;
 
 /// One step as lines: every queue's numbers and what it waits for, evictions with beneficiary and reason, what started.
@@ -78,7 +78,7 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
     for again in &plan.shortened {
         let (namespace, name) = (&again.pod.namespace, &again.pod.name);
         let grace = again.grace_seconds.unwrap();
-        if again.reason == Reason::ForceDeleted {
+        if again.reason == EvictionReason::ForceDeleted {
             writeln!(told, "  delete {namespace}/{name} without grace").unwrap();
         } else {
             let gainer = again.beneficiary.as_ref().unwrap();

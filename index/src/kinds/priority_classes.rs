@@ -1,4 +1,4 @@
-//! How PriorityClasses come in.
+//! How priority classes come in.
 
 use std::sync::Arc;
 

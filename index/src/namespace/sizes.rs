@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use quotient_engine::names::OwnerUid;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::KeptReason;
 use quotient_engine::snapshot::{Owner, OwnerKind, ScaleTarget, ScaleTargetKind, Size, Workload};
 
 use super::{NamespaceEntry, OwnerNote};
@@ -213,9 +213,9 @@ impl NamespaceEntry {
             && declared.revision.is_some()
             && declared.revision == note.declared.revision;
         let autoscaled = self.sized.is_autoscaled(&scale_target);
-        let left_alone = (autoscaled.then_some(Reason::Autoscaled))
+        let left_alone = (autoscaled.then_some(KeptReason::Autoscaled))
             .or(declared.left_alone)
-            .or(rolls_out.then_some(Reason::RollingOut));
+            .or(rolls_out.then_some(KeptReason::RollingOut));
         let is_of_deployment = scale_target.kind == ScaleTargetKind::Deployment;
         // What its Deployment says reaches a ReplicaSet a moment later; until then no other workload is to have that room.
         let wanted = if is_of_deployment && !rolls_out { declared.written } else { note.wanted };

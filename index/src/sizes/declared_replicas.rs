@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::names::{
     REPLICAS_BEFORE_ANNOTATION, REPLICAS_LOWERED_ANNOTATION, WITHIN_QUEUE_ANNOTATION, WITHIN_QUEUE_NEVER,
 };
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::KeptReason;
 
 /// Where the Deployment controller notes the revision of a template.
 const REVISION_ANNOTATION: &str = "deployment.kubernetes.io/revision";
@@ -17,7 +17,7 @@ pub struct DeclaredReplicas {
     /// The size before Quotient lowered it.
     pub former: Option<u32>,
     /// Why it is not to be changed, as far as the object itself says.
-    pub left_alone: Option<Reason>,
+    pub left_alone: Option<KeptReason>,
     /// Of a Deployment and its ReplicaSets the revision of the template: the newest ReplicaSet has its Deployment's.
     pub revision: Option<u32>,
 }
@@ -35,11 +35,11 @@ impl DeclaredReplicas {
             Some((_, to)) => (None, to != written),
             None => (None, false),
         };
-        let left_alone = opted_out.then_some(Reason::OptedOut);
+        let left_alone = opted_out.then_some(KeptReason::OptedOut);
         Self {
             written,
             former,
-            left_alone: left_alone.or(changed.then_some(Reason::SizeSetByAnother)),
+            left_alone: left_alone.or(changed.then_some(KeptReason::SizeSetByAnother)),
             revision: annotation(REVISION_ANNOTATION).and_then(|text| text.parse().ok()),
         }
     }
@@ -51,7 +51,7 @@ mod tests {
 
     use super::*;
 
-    fn said(annotations: &[(&str, &str)], written: u32) -> (Option<u32>, Option<Reason>) {
+    fn said(annotations: &[(&str, &str)], written: u32) -> (Option<u32>, Option<KeptReason>) {
         let annotations: BTreeMap<String, String> =
             annotations.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let metadata = ObjectMeta { annotations: Some(annotations), ..ObjectMeta::default() };
@@ -64,8 +64,8 @@ mod tests {
         let (before, to) = (REPLICAS_BEFORE_ANNOTATION, REPLICAS_LOWERED_ANNOTATION);
         assert_eq!(said(&[], 3), (None, None));
         assert_eq!(said(&[(before, "5"), (to, "3")], 3), (Some(5), None));
-        assert_eq!(said(&[(before, "5"), (to, "3")], 4), (None, Some(Reason::SizeSetByAnother)));
-        assert_eq!(said(&[(before, "5"), (to, "3")], 5), (None, Some(Reason::SizeSetByAnother)));
+        assert_eq!(said(&[(before, "5"), (to, "3")], 4), (None, Some(KeptReason::SizeSetByAnother)));
+        assert_eq!(said(&[(before, "5"), (to, "3")], 5), (None, Some(KeptReason::SizeSetByAnother)));
         // What cannot be read, or makes no sense, was not written by Quotient.
         assert_eq!(said(&[(before, "many"), (to, "3")], 3), (None, None));
         assert_eq!(said(&[(before, "2"), (to, "3")], 3), (None, None));
@@ -76,8 +76,8 @@ mod tests {
     fn who_opts_out_is_left_alone_and_still_gets_its_size_back() {
         let (before, to) = (REPLICAS_BEFORE_ANNOTATION, REPLICAS_LOWERED_ANNOTATION);
         let opted_out = (WITHIN_QUEUE_ANNOTATION, WITHIN_QUEUE_NEVER);
-        assert_eq!(said(&[opted_out], 3), (None, Some(Reason::OptedOut)));
-        assert_eq!(said(&[opted_out, (before, "5"), (to, "3")], 3), (Some(5), Some(Reason::OptedOut)));
+        assert_eq!(said(&[opted_out], 3), (None, Some(KeptReason::OptedOut)));
+        assert_eq!(said(&[opted_out, (before, "5"), (to, "3")], 3), (Some(5), Some(KeptReason::OptedOut)));
         assert_eq!(said(&[(WITHIN_QUEUE_ANNOTATION, "never")], 3), (None, None));
     }
 }

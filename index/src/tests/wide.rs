@@ -86,7 +86,7 @@ fn autoscalers_are_found_by_their_targets() {
     let (mut index, whole) = load(&sized(3_000));
     let snapshot = index.snapshot(at("12:00:00"));
     let owners = &snapshot.namespaces[&"a".into()].owners;
-    let autoscaled = Some(quotient_engine::reason::Reason::Autoscaled);
+    let autoscaled = Some(quotient_engine::reasons::KeptReason::Autoscaled);
     assert_eq!(owners.len(), 6_000);
     assert!(owners.iter().all(|owner| owner.size.left_alone == autoscaled), "each has one");
     let wanted: u32 = owners.iter().map(|owner| owner.wanted).sum();

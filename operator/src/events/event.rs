@@ -229,7 +229,7 @@ mod tests {
     use crate::events::{Reclaimed, Subject};
     use quotient_engine::amounts::Amount;
     use quotient_engine::plan::PodId;
-    use quotient_engine::reason::Reason;
+    use quotient_engine::reasons::EvictionReason;
 
     fn cpu(milli: i128) -> Amounts {
         [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
@@ -251,7 +251,7 @@ mod tests {
             workload: None,
             queue: QueueName::new("a", "team"),
             beneficiaries: [QueueName::new("b", "batch")].into(),
-            reason: Reason::Reclaimed,
+            reason: EvictionReason::Reclaimed,
             requests: cpu(1000),
             used: cpu(3000),
             deserved: cpu(2000),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::{PodName, QueueJobUid, QueueName};
 use quotient_engine::plan::{Preemptor, QueueJobName, Scaling, SlotReason};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ScalingReason;
 use quotient_engine::snapshot::ScaleTarget;
 
 use super::Reclaimed;
@@ -152,7 +152,7 @@ pub struct Scaled {
     /// The queue or workload that benefits.
     pub beneficiaries: Vec<Preemptor>,
     /// Why.
-    pub reason: Reason,
+    pub reason: ScalingReason,
 }
 
 impl Notice {

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Eviction, PodId};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::EvictionReason;
 use quotient_engine::snapshot::Workload;
 
 use crate::message::message;
@@ -26,7 +26,7 @@ pub struct Reclaimed {
     /// The queues that need the room; none if a limit is exceeded.
     pub beneficiaries: BTreeSet<QueueName>,
     /// Why.
-    pub reason: Reason,
+    pub reason: EvictionReason,
     /// The amounts that a pod requests.
     pub requests: Amounts,
     /// The amounts that the queue uses.
@@ -113,7 +113,7 @@ impl Reclaimed {
     /// What people read when it has happened.
     pub(super) fn note(&self) -> String {
         let what = match (&self.subject, self.reason) {
-            (Subject::Pod(_), Reason::GraceShortened) => {
+            (Subject::Pod(_), EvictionReason::GraceShortened) => {
                 format!("Evicted again with {} s of grace", self.grace_seconds.unwrap_or_default())
             }
             (Subject::Pod(_), _) => "Evicted".to_owned(),
@@ -155,10 +155,10 @@ impl Reclaimed {
         };
         let (used, deserved) = (amount(&self.used), amount(&self.deserved));
         match self.reason {
-            Reason::MovedAside => format!(
+            EvictionReason::MovedAside => format!(
                 "{gainers} because its pod fits on no other node; queue {queue} uses {used} and deserves {deserved}"
             ),
-            Reason::Overcommitted => {
+            EvictionReason::Overcommitted => {
                 format!(" because queue {queue} uses {used} and deserves {deserved}, and a limit is exceeded")
             }
             _ => format!("{gainers} because queue {queue} uses {used} and deserves {deserved}"),
@@ -185,7 +185,7 @@ impl Reclaimed {
             _ => "new pods",
         };
         let Workload { kind, name, .. } = workload;
-        if self.reason == Reason::MovedAside {
+        if self.reason == EvictionReason::MovedAside {
             format!("{kind} {name} starts {successor} on another node.")
         } else {
             format!("{kind} {name} starts {successor} when the quota has room.")
@@ -217,7 +217,7 @@ mod tests {
             workload,
             queue: QueueName::new("team-a", "team-a"),
             beneficiary: Some(QueueName::new("team-b", "team-b")),
-            reason: Reason::Reclaimed,
+            reason: EvictionReason::Reclaimed,
             stage: Stage::Committed,
             rank: Some(1),
             priority: 0,
@@ -238,13 +238,13 @@ mod tests {
              pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue."
         );
         assert_eq!(
-            told(Eviction { beneficiary: None, reason: Reason::Overcommitted, ..web() }),
+            told(Eviction { beneficiary: None, reason: EvictionReason::Overcommitted, ..web() }),
             "Evicted because queue team-a uses cpu 6 and deserves cpu 4, and a limit is exceeded. \
              Deployment web starts a new pod when the quota has room. \
              To keep more pods, raise weight or guaranteed of the Queue."
         );
         assert_eq!(
-            told(Eviction { reason: Reason::MovedAside, used: amounts(2000, 2), ..web() }),
+            told(Eviction { reason: EvictionReason::MovedAside, used: amounts(2000, 2), ..web() }),
             "Evicted for queue team-b because its pod fits on no other node; queue team-a uses cpu 2 and deserves cpu 4. \
              Deployment web starts a new pod on another node. \
              To keep more pods, raise weight or guaranteed of the Queue."
@@ -255,8 +255,12 @@ mod tests {
             "{}",
             told(bare)
         );
-        let again =
-            Eviction { reason: Reason::GraceShortened, grace_seconds: Some(600), rank: None, ..web() };
+        let again = Eviction {
+            reason: EvictionReason::GraceShortened,
+            grace_seconds: Some(600),
+            rank: None,
+            ..web()
+        };
         assert!(
             told(again.clone()).starts_with("Evicted again with 600 s of grace for queue team-b because")
         );

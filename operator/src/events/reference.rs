@@ -9,7 +9,7 @@ use k8s_openapi::jiff::Timestamp;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{PodId, Preemptor, QueueJobName, SlotReason};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::{EvictionReason, ScalingReason};
 use quotient_engine::snapshot::{OwnerKind, ScaleTarget, ScaleTargetKind, Workload};
 
 use super::event::event;
@@ -54,7 +54,7 @@ fn queue() -> QueueName {
     QueueName::new("team-a", "team-a")
 }
 
-fn reclaimed(subject: Subject, pods: usize, reason: Reason) -> Box<Reclaimed> {
+fn reclaimed(subject: Subject, pods: usize, reason: EvictionReason) -> Box<Reclaimed> {
     Box::new(Reclaimed {
         subject,
         pods,
@@ -65,7 +65,7 @@ fn reclaimed(subject: Subject, pods: usize, reason: Reason) -> Box<Reclaimed> {
         requests: cpu(1000),
         used: cpu(6000),
         deserved: cpu(4000),
-        grace_seconds: (reason == Reason::GraceShortened).then_some(600),
+        grace_seconds: (reason == EvictionReason::GraceShortened).then_some(600),
     })
 }
 
@@ -73,7 +73,7 @@ fn web() -> Workload {
     Workload { api_version: "apps/v1".into(), kind: "Deployment".into(), name: "web".into(), uid: "w".into() }
 }
 
-fn scaled(from: u32, to: u32, reason: Reason) -> Notice {
+fn scaled(from: u32, to: u32, reason: ScalingReason) -> Notice {
     Notice::Scaled(Box::new(Scaled {
         queue: queue(),
         scale_target: ScaleTarget { kind: ScaleTargetKind::Deployment, name: "web".into(), uid: "d".into() },
@@ -103,13 +103,13 @@ fn samples() -> Vec<Notice> {
     let pod = || Subject::Pod(PodId { namespace: "team-a".into(), name: "web-1".into(), uid: "p".into() });
     let workload = || Subject::Workload("team-a".into(), web());
     let mut all = vec![
-        Notice::Reclaimed(reclaimed(pod(), 1, Reason::Reclaimed)),
-        Notice::Reclaimed(reclaimed(workload(), 2, Reason::Reclaimed)),
-        Notice::Reclaimed(reclaimed(pod(), 1, Reason::MovedAside)),
-        Notice::Reclaimed(reclaimed(pod(), 1, Reason::GraceShortened)),
-        Notice::WouldReclaim(reclaimed(workload(), 2, Reason::Reclaimed)),
-        scaled(3, 2, Reason::Outranked),
-        scaled(1, 2, Reason::Restored),
+        Notice::Reclaimed(reclaimed(pod(), 1, EvictionReason::Reclaimed)),
+        Notice::Reclaimed(reclaimed(workload(), 2, EvictionReason::Reclaimed)),
+        Notice::Reclaimed(reclaimed(pod(), 1, EvictionReason::MovedAside)),
+        Notice::Reclaimed(reclaimed(pod(), 1, EvictionReason::GraceShortened)),
+        Notice::WouldReclaim(reclaimed(workload(), 2, EvictionReason::Reclaimed)),
+        scaled(3, 2, ScalingReason::Outranked),
+        scaled(1, 2, ScalingReason::Restored),
         Notice::QuotaWritten { queue: queue(), before: None, after: bounds(4000), lowers: false },
         Notice::QuotaRaised { queue: queue(), before: Some(bounds(2000)), after: bounds(4000) },
         Notice::QuotaWritten {

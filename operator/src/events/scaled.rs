@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use quotient_crds::names::REPLICAS_BEFORE_ANNOTATION;
 use quotient_engine::names::PodName;
 use quotient_engine::plan::{INCOMPLETE_SECONDS, Preemptor};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ScalingReason;
 use quotient_engine::snapshot::ScaleTargetKind;
 
 use super::Scaled;
@@ -44,7 +44,7 @@ pub(super) fn note(scaled: &Scaled) -> String {
     let back = former.map(|former| {
         format!("It gets its {former} back when there is room ({REPLICAS_BEFORE_ANNOTATION}).")
     });
-    let why = if scaled.reason == Reason::GangIncomplete {
+    let why = if scaled.reason == ScalingReason::GangIncomplete {
         format!("its gang and that of {gainers} existed in part for {INCOMPLETE_SECONDS} s in queue {queue}")
     } else {
         format!("{gainers} of a higher priority than {priority} lacks room in queue {queue}")
@@ -93,7 +93,7 @@ mod tests {
                 Preemptor::Owner(OwnerKind::ReplicaSet, "train".into()),
                 Preemptor::Pod("one".into()),
             ],
-            reason: Reason::Outranked,
+            reason: ScalingReason::Outranked,
         }
     }
 
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_gang_that_yields_reads_to_which_one() {
         let beneficiaries = vec![Preemptor::Owner(OwnerKind::Job, "train".into())];
-        let yields = Scaled { reason: Reason::GangIncomplete, beneficiaries, ..scaled(3, 0, Some(3)) };
+        let yields = Scaled { reason: ScalingReason::GangIncomplete, beneficiaries, ..scaled(3, 0, Some(3)) };
         assert_eq!(
             note(&yields),
             "Scaled from 3 to 0 because its gang and that of Job train existed in part for 60 s in queue a/team. It gets its 3 \

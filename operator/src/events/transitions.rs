@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use quotient_engine::amounts::{Amount, Amounts, Resource};
     use quotient_engine::plan::{Eviction, PodCounts, PodId, QueuePlan, Stage};
-    use quotient_engine::reason::Reason;
+    use quotient_engine::reasons::EvictionReason;
     use quotient_engine::snapshot::Workload;
 
     fn gainer() -> QueueName {
@@ -139,7 +139,7 @@ mod tests {
             workload: None,
             queue: QueueName::new("a", "team"),
             beneficiary: Some(gainer()),
-            reason: Reason::Reclaimed,
+            reason: EvictionReason::Reclaimed,
             stage: Stage::Committed,
             rank: Some(1),
             priority: 0,

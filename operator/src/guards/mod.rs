@@ -13,7 +13,7 @@ mod enforcement;
 
 use std::time::Duration;
 
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{ReclaimGate, Snapshot};
 use tokio::time::Instant;
 use tracing::{info, warn};
@@ -29,7 +29,7 @@ use enforcement::EnforcementGuard;
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The reasons there are.
-const REASONS: [Reason; 2] = [Reason::CapacityUntrusted, Reason::ViewStale];
+const REASONS: [ShortReason; 2] = [ShortReason::CapacityUntrusted, ShortReason::ViewStale];
 
 /// Judges views.
 #[derive(Debug)]
@@ -60,14 +60,14 @@ impl Guards {
     pub fn judge(&mut self, snapshot: &Snapshot, enforced: u64) -> ReclaimGate {
         let proven = self.enforcement.is_proven(snapshot, enforced, Instant::now());
         match self.trust(snapshot) {
-            ReclaimGate::Allowed if !proven => ReclaimGate::EvictionsWait(Reason::QuotaControllerSilent),
+            ReclaimGate::Allowed if !proven => ReclaimGate::EvictionsWait(ShortReason::QuotaControllerSilent),
             gate => gate,
         }
     }
 
     /// Shows whether evictions wait for the quota controller.
     pub fn show_unproven(&self, waits: bool) {
-        let reason = Reason::QuotaControllerSilent.name();
+        let reason = ShortReason::QuotaControllerSilent.name();
         self.metrics.cycles.held.with_label_values(&[reason]).set(i64::from(waits));
     }
 
@@ -75,21 +75,21 @@ impl Guards {
         let judgement =
             self.capacity.judge(offered(snapshot), &promised(snapshot), self.nodes.counts(), Instant::now());
         if let Judgement::Doubted { news: Some(loss) } = &judgement {
-            warn!(reason = %Reason::CapacityUntrusted, "the nodes offer {loss}: nothing is taken until that is certain");
+            warn!(reason = %ShortReason::CapacityUntrusted, "the nodes offer {loss}: nothing is taken until that is certain");
             self.nodes.ask();
         }
         let silent = self.pulses.complaints();
         let held = if judgement != Judgement::Trusted {
-            ReclaimGate::Held(Reason::CapacityUntrusted)
+            ReclaimGate::Held(ShortReason::CapacityUntrusted)
         } else if silent.is_empty() {
             ReclaimGate::Allowed
         } else {
-            ReclaimGate::Held(Reason::ViewStale)
+            ReclaimGate::Held(ShortReason::ViewStale)
         };
         if held != self.held {
             match held {
-                ReclaimGate::Held(Reason::ViewStale) => {
-                    warn!(reason = %Reason::ViewStale, "the view is old, so nothing is taken: {}", silent.join(", "));
+                ReclaimGate::Held(ShortReason::ViewStale) => {
+                    warn!(reason = %ShortReason::ViewStale, "the view is old, so nothing is taken: {}", silent.join(", "));
                 }
                 ReclaimGate::Held(_) => {}
                 _ => info!("what is seen is trusted again"),
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::settings::WatchSettings;
 
-    const HELD: ReclaimGate = ReclaimGate::Held(Reason::CapacityUntrusted);
+    const HELD: ReclaimGate = ReclaimGate::Held(ShortReason::CapacityUntrusted);
 
     fn nodes(count: u32) -> Snapshot {
         let node = || {
@@ -194,7 +194,7 @@ mod tests {
         tokio::time::advance(Duration::from_secs(180)).await;
         assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Allowed);
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Held(Reason::ViewStale));
+        assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Held(ShortReason::ViewStale));
         guards.show_pulses(Duration::from_secs(1000));
         let heard = metrics.watches.heard.with_label_values(&["pods"]).get();
         assert!((818.0..820.0).contains(&heard), "{heard}");

@@ -3,7 +3,7 @@
 use prometheus::{Histogram, IntCounter, IntCounterVec, IntGauge, exponential_buckets};
 
 use quotient_engine::plan::Scaling;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ScalingReason;
 
 use super::catalogue::{Catalogue, Unit, label, metric};
 
@@ -50,7 +50,7 @@ pub struct ScalingMetrics {
 impl ScalingMetrics {
     pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
         into.under("Priority inside a queue");
-        let reasons = [Reason::Outranked, Reason::GangIncomplete, Reason::Restored];
+        let reasons = [ScalingReason::Outranked, ScalingReason::GangIncomplete, ScalingReason::Restored];
         let metrics = Self {
             owners: into.counters(metric(
                 "quotient_scalings_total",

@@ -8,7 +8,7 @@ use axum::http::Request;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Eviction, Plan, PodId, Stage};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::EvictionReason;
 use quotient_engine::snapshot::Snapshot;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -137,7 +137,7 @@ fn evicting() -> Plan {
         workload: None,
         queue: QueueName::new(Namespace::from("a"), "a"),
         beneficiary: None,
-        reason: Reason::Reclaimed,
+        reason: EvictionReason::Reclaimed,
         stage: Stage::Committed,
         rank: Some(1),
         priority: 0,

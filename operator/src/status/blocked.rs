@@ -5,19 +5,30 @@ use std::sync::Arc;
 
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{PassedOver, Plan, PodId, QueuePlan};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::{KeptReason, ShortReason};
 use tokio::time::Instant;
 
-use super::obstacle;
 use crate::status_details::{StatusDetails, kept};
 
 /// Why no pod is evicted for a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
-    /// What kept the first pod, such as [`Reason::Budget`]; or what keeps all.
-    pub reason: Reason,
+    /// The name of what kept the first pod, such as [`KeptReason::Budget`]; or of what keeps all.
+    pub reason: &'static str,
     /// The first pod and what protects it: the end of a sentence after "because".
     pub message: String,
+    /// What ends that.
+    pub remedy: &'static str,
+}
+
+impl Blocked {
+    fn for_all(reason: ShortReason, message: String) -> Self {
+        Self { reason: reason.name(), message, remedy: reason.remedy() }
+    }
+
+    pub(super) fn of_pods(reason: KeptReason, message: String) -> Self {
+        Self { reason: reason.name(), message, remedy: ShortReason::Blocked.remedy() }
+    }
 }
 
 /// An eviction that the API server refused.
@@ -44,16 +55,16 @@ pub(crate) fn blocked_queues(
     let short = plan.queues.iter().filter(|(_, queue)| !queue.is_parent && lacks(queue));
     let wanted: BTreeSet<&PodId> =
         plan.evictions.iter().chain(&plan.waiting).map(|eviction| &eviction.pod).collect();
-    let of_queue = |name: &QueueName, starved: Option<Reason>| {
+    let of_queue = |name: &QueueName, starved: Option<ShortReason>| {
         // A refusal stands until its wait is over, and on while the pod is wanted gone: the eviction was not tried again yet, and
         // most likely the answer will be the same.
         let stands = |refusal: &&Refusal<'_>| now < refusal.until || wanted.contains(refusal.pod);
         let of_it = refusals.iter().filter(|refusal| refusal.beneficiary == Some(name)).filter(stands);
         refused(of_it).or_else(|| match starved? {
-            Reason::Blocked => Some(protected(plan, details, refusals, name)),
-            Reason::StuckTerminating => stuck(plan),
+            ShortReason::Blocked => Some(protected(plan, details, refusals, name)),
+            ShortReason::StuckTerminating => stuck(plan),
             reason if plan.held == Some(reason) => {
-                Some(Blocked { reason, message: obstacle(reason).to_owned() })
+                Some(Blocked::for_all(reason, reason.because().to_owned()))
             }
             _ => None,
         })
@@ -70,14 +81,14 @@ fn stuck(plan: &Plan) -> Option<Blocked> {
         more => format!(" and {} more pods are", more.saturating_sub(1)),
     };
     let message = format!("pod {}/{}{are} terminating and past the deadline", pod.namespace, pod.name);
-    Some(Blocked { reason: Reason::StuckTerminating, message })
+    Some(Blocked::for_all(ShortReason::StuckTerminating, message))
 }
 
 /// What the API server refused for a queue, if anything.
 fn refused<'a>(mut refusals: impl Iterator<Item = &'a Refusal<'a>>) -> Option<Blocked> {
     let Refusal { pod, why, .. } = refusals.next()?;
     let message = sentence(pod, why, refusals.count());
-    Some(Blocked { reason: Reason::EvictionRefused, message })
+    Some(Blocked::of_pods(KeptReason::EvictionRefused, message))
 }
 
 /// What no eviction is asked for, because it would be refused.
@@ -85,20 +96,20 @@ fn protected(plan: &Plan, details: &StatusDetails, refusals: &[Refusal<'_>], que
     let mut others = kept(plan).filter(|passed| passed.queue != *queue);
     let Some(PassedOver { pod, queue: giver, reason }) = others.next() else {
         let message = "the pods that hold what the queue lacks may not be evicted now".to_owned();
-        return Blocked { reason: Reason::Budget, message };
+        return Blocked::of_pods(KeptReason::Budget, message);
     };
     let budgets = details.budgets.get(&pod.uid).map(Vec::as_slice).unwrap_or_default();
     let refusal = refusals.iter().find(|refusal| refusal.pod == pod);
     let count = others.count();
     let message = match (reason, refusal.map(|refusal| refusal.why)) {
-        (Reason::EvictionRefused, Some(why)) => sentence(pod, why, count),
-        (Reason::EvictionRefused, None) => {
+        (KeptReason::EvictionRefused, Some(why)) => sentence(pod, why, count),
+        (KeptReason::EvictionRefused, None) => {
             sentence(pod, "the API server refused it a short while ago", count)
         }
         _ => protected_by(budgets, pod, count),
     };
     let message = message + &above_nominal(plan, giver);
-    Blocked { reason: *reason, message }
+    Blocked::of_pods(*reason, message)
 }
 
 /// How much the queue of pods that stay uses above its nominal share, if it does.
@@ -155,12 +166,12 @@ mod tests {
         PodId { namespace: "a".into(), name: name.into(), uid: name.into() }
     }
 
-    fn passed(name: &str, reason: Reason) -> PassedOver {
+    fn passed(name: &str, reason: KeptReason) -> PassedOver {
         PassedOver { pod: id(name), queue: QueueName::new("a", "team"), reason }
     }
 
     /// A plan in which the gainer is short of 1 cpu.
-    fn plan(starved: Reason, passed_over: Vec<PassedOver>) -> Plan {
+    fn plan(starved: ShortReason, passed_over: Vec<PassedOver>) -> Plan {
         let preempting = [(Resource::Cpu, Amount::new(1000))].into_iter().collect();
         let queue = QueuePlan { preempting, starved: Some(starved), ..QueuePlan::default() };
         Plan { queues: [(gainer(), queue)].into(), passed_over, ..Plan::default() }
@@ -168,7 +179,7 @@ mod tests {
 
     #[test]
     fn what_the_budgets_keep_above_the_nominal_share_is_told() {
-        let mut plan = plan(Reason::Blocked, vec![passed("web-0", Reason::Budget)]);
+        let mut plan = plan(ShortReason::Blocked, vec![passed("web-0", KeptReason::Budget)]);
         let cpu = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect();
         let giver = QueuePlan { used: cpu(6000), nominal: cpu(4000), ..QueuePlan::default() };
         plan.queues.insert(QueueName::new("a", "team"), giver);
@@ -202,11 +213,11 @@ mod tests {
     #[test]
     fn the_pod_and_its_budget_are_named() {
         let kept = vec![
-            passed("last", Reason::LastReplica),
-            passed("web-0", Reason::Budget),
-            passed("web-1", Reason::Budget),
+            passed("last", KeptReason::LastReplica),
+            passed("web-0", KeptReason::Budget),
+            passed("web-1", KeptReason::Budget),
         ];
-        let plan = plan(Reason::Blocked, kept);
+        let plan = plan(ShortReason::Blocked, kept);
         assert_eq!(
             told(&plan, &["web"], None).unwrap(),
             "Budget: budget web protects pod a/web-0 (and 1 more pod)"
@@ -222,15 +233,15 @@ mod tests {
     fn what_was_refused_is_told_in_the_servers_words() {
         let refused = "EvictionRefused: pod a/web-0 cannot be evicted: the budget is spent".to_owned();
         // Others leave instead, and still this one should have.
-        let waiting = plan(Reason::WaitingForPreemption, Vec::new());
+        let waiting = plan(ShortReason::WaitingForPreemption, Vec::new());
         assert_eq!(told(&waiting, &[], Some("web-0")), Some(refused.clone()));
-        let blocked = plan(Reason::Blocked, vec![passed("web-0", Reason::EvictionRefused)]);
+        let blocked = plan(ShortReason::Blocked, vec![passed("web-0", KeptReason::EvictionRefused)]);
         assert_eq!(told(&blocked, &[], Some("web-0")), Some(refused));
     }
 
     #[test]
     fn who_does_not_go_is_named() {
-        let mut plan = plan(Reason::StuckTerminating, Vec::new());
+        let mut plan = plan(ShortReason::StuckTerminating, Vec::new());
         plan.overdue = vec![id("web-0")];
         let of_one = told(&plan, &[], None).unwrap();
         assert!(
@@ -244,8 +255,8 @@ mod tests {
 
     #[test]
     fn what_holds_everything_is_told_to_who_waits_for_it() {
-        let mut plan = plan(Reason::CapacityUntrusted, Vec::new());
-        plan.held = Some(Reason::CapacityUntrusted);
+        let mut plan = plan(ShortReason::CapacityUntrusted, Vec::new());
+        plan.held = Some(ShortReason::CapacityUntrusted);
         let message = told(&plan, &[], None).unwrap();
         assert!(
             message.starts_with("CapacityUntrusted: much of the capacity of the nodes vanished"),
@@ -255,8 +266,11 @@ mod tests {
 
     #[test]
     fn a_queue_that_is_not_starved_or_waits_for_something_else_is_not_blocked() {
-        assert_eq!(told(&plan(Reason::Fenced, vec![passed("web-0", Reason::Budget)]), &[], None), None);
-        let mut served = plan(Reason::Blocked, Vec::new());
+        assert_eq!(
+            told(&plan(ShortReason::Fenced, vec![passed("web-0", KeptReason::Budget)]), &[], None),
+            None
+        );
+        let mut served = plan(ShortReason::Blocked, Vec::new());
         for queue in served.queues.values_mut() {
             *queue = QueuePlan::default();
         }
@@ -268,7 +282,7 @@ mod tests {
     #[test]
     fn a_refusal_stands_while_the_pod_is_wanted_gone() {
         let after = Duration::from_secs(10);
-        let mut waiting = plan(Reason::WaitingForPreemption, Vec::new());
+        let mut waiting = plan(ShortReason::WaitingForPreemption, Vec::new());
         assert!(told(&waiting, &[], Some("web-0")).is_some());
         assert_eq!(told_at(&waiting, &[], Some("web-0"), after), None);
         let eviction = quotient_engine::plan::Eviction { pod: id("web-0"), ..again("web-0") };

@@ -7,7 +7,7 @@ use quotient_crds::{ConditionReport, ConditionStatus, ConditionType, RecentRecla
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, Stall};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::Admission;
 use quotient_index::SkippedObject;
 
@@ -104,8 +104,8 @@ fn ready(
     }
     let well = "The spec is understood and its share computed";
     if let Some(reason) = plan.held {
-        let why = format!("Quotas do not shrink because {}.", unmet::obstacle(reason));
-        let told = message([why, unmet::way_out(reason).to_owned(), format!("{well}.")]);
+        let why = format!("Quotas do not shrink because {}.", reason.because());
+        let told = message([why, reason.remedy().to_owned(), format!("{well}.")]);
         return yes(condition, reason.name(), &told);
     }
     if let Some([first, more @ ..]) = skipped {
@@ -121,7 +121,7 @@ fn ready(
             "{well}. Another ResourceQuota of the namespace bounds the share to {}.",
             allowed.join(", ")
         );
-        return yes(condition, Reason::ForeignQuota.name(), &message);
+        return yes(condition, ShortReason::ForeignQuota.name(), &message);
     }
     yes(condition, "Reconciled", well)
 }
@@ -188,14 +188,12 @@ fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstanc
     let condition = ConditionType::Starved;
     let withheld = withheld::evictions(queue);
     let (reason, why, next) = match (&circumstances.blocked, queue.starved) {
-        (_, Some(reason @ Reason::EvictionsDisabled)) => {
-            let why = withheld.as_deref().unwrap_or(unmet::obstacle(reason));
-            (reason.name(), why, unmet::way_out(reason))
+        (_, Some(reason @ ShortReason::EvictionsDisabled)) => {
+            let why = withheld.as_deref().unwrap_or(reason.because());
+            (reason.name(), why, reason.remedy())
         }
-        (Some(blocked), _) => {
-            (blocked.reason.name(), blocked.message.trim_end_matches('.'), unmet::way_out(blocked.reason))
-        }
-        (None, Some(reason)) => (reason.name(), unmet::obstacle(reason), unmet::way_out(reason)),
+        (Some(blocked), _) => (blocked.reason, blocked.message.trim_end_matches('.'), blocked.remedy),
+        (None, Some(reason)) => (reason.name(), reason.because(), reason.remedy()),
         (None, None) => return not_starved(queue),
     };
     let lacks = if queue.lacking.is_empty() {

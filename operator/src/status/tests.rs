@@ -5,7 +5,7 @@ use quotient_crds::{ConditionType, QueueStatus, condition};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Pause, Plan, PodCounts, Preemptor, QueuePlan, Reach, Stall, Unmet, Withheld};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::{KeptReason, ShortReason, StallReason};
 use quotient_engine::snapshot::{LeftOut, Mode, OwnerKind, Remembered, SetAside, Window};
 use quotient_index::SkippedObject;
 use serde_json::json;
@@ -122,7 +122,7 @@ fn a_queue_that_waits_for_others_to_leave() {
         allocated: amounts(1000, 9),
         preempting: amounts(2000, 0),
         lacking: amounts(2000, 0),
-        starved: Some(Reason::WaitingForPreemption),
+        starved: Some(ShortReason::WaitingForPreemption),
         ..settled()
     };
     let status = status(&plan(queue), None, &normal(), 10);
@@ -142,7 +142,7 @@ fn what_is_lacking_is_measured_in_whole_pods() {
         target: amounts(4000, 9),
         allocated: amounts(2000, 9),
         lacking: amounts(2000, 0),
-        starved: Some(Reason::WaitingForPreemption),
+        starved: Some(ShortReason::WaitingForPreemption),
         ..settled()
     };
     let status = status(&plan(queue), None, &normal(), 10);
@@ -225,9 +225,9 @@ fn objects_that_cannot_be_read_are_named() {
 
 #[test]
 fn a_blocked_preemption_says_what_blocks_it() {
-    let told = Blocked { reason: Reason::Budget, message: "pod b/web cannot be evicted".to_owned() };
+    let told = Blocked::of_pods(KeptReason::Budget, "pod b/web cannot be evicted".to_owned());
     let blocked = Circumstances { blocked: Some(told), ..normal() };
-    let waits = || QueuePlan { starved: Some(Reason::Blocked), lacking: amounts(2000, 0), ..settled() };
+    let waits = || QueuePlan { starved: Some(ShortReason::Blocked), lacking: amounts(2000, 0), ..settled() };
     let told = status(&plan(waits()), None, &blocked, 10);
     assert_eq!(unusual(&told), ["Starved=True Budget"]);
     assert_eq!(
@@ -236,7 +236,7 @@ fn a_blocked_preemption_says_what_blocks_it() {
          The quota rises when their budgets allow more. kubectl delete pod asks no budget."
     );
     // Where no eviction is allowed at all, that comes first.
-    let waits = QueuePlan { starved: Some(Reason::EvictionsDisabled), ..waits() };
+    let waits = QueuePlan { starved: Some(ShortReason::EvictionsDisabled), ..waits() };
     let told = status(&plan(waits), None, &blocked, 10);
     assert_eq!(unusual(&told), ["Starved=True EvictionsDisabled"]);
 }
@@ -282,14 +282,14 @@ fn a_pause_shows_in_a_condition_with_its_end() {
 
 #[test]
 fn the_state_names_a_mode_below_full() {
-    let told = |mode, starved: Option<Reason>, used| {
+    let told = |mode, starved: Option<ShortReason>, used| {
         let reach = Reach { mode, ..Reach::default() };
         let lacking = if starved.is_some() { amounts(1000, 0) } else { Amounts::new() };
         state(&status(&plan(QueuePlan { reach, starved, lacking, used, ..settled() }), None, &normal(), 10))
     };
     let (less, more) = (amounts(1000, 1), amounts(9000, 1));
-    assert_eq!(told(Mode::Observe, Some(Reason::EvictionsDisabled), less.clone()), "Observe");
-    assert_eq!(told(Mode::Quota, Some(Reason::EvictionsDisabled), less.clone()), "EvictionsDisabled");
+    assert_eq!(told(Mode::Observe, Some(ShortReason::EvictionsDisabled), less.clone()), "Observe");
+    assert_eq!(told(Mode::Quota, Some(ShortReason::EvictionsDisabled), less.clone()), "EvictionsDisabled");
     assert_eq!(told(Mode::Quota, None, more.clone()), "Quota");
     assert_eq!(told(Mode::Full, None, more), "Borrowing");
     assert_eq!(told(Mode::Full, None, less), "OK");
@@ -306,7 +306,7 @@ fn a_stalled_queue_says_what_to_mend_and_has_no_amounts() {
     let former = status(&plan(settled()), None, &normal(), 10);
     let stall = Stall {
         uid: "1".into(),
-        reason: Reason::NamespaceTaken,
+        reason: StallReason::NamespaceTaken,
         message: "the older Queue a/first governs the namespace".into(),
     };
     let plan = Plan { stalled: [(team(), stall)].into(), ..Plan::default() };
@@ -320,7 +320,7 @@ fn a_stalled_queue_says_what_to_mend_and_has_no_amounts() {
 }
 
 /// Short of 2 cpu for this reason, with three pods that cannot start for that one.
-fn short(starved: Reason, unmet: Option<Reason>) -> QueuePlan {
+fn short(starved: ShortReason, unmet: Option<ShortReason>) -> QueuePlan {
     let web = |reason| Unmet {
         who: Preemptor::Owner(OwnerKind::ReplicaSet, "web".into()),
         pods: 3,
@@ -362,7 +362,7 @@ fn what_waits_is_named_where_the_queue_is_starved() {
         let starved = status.conditions.iter().find(|condition| condition.type_ == "Starved").unwrap();
         (starved.reason.clone(), starved.message.clone())
     };
-    let (reason, message) = told(short(Reason::Fenced, Some(Reason::Fragmented)));
+    let (reason, message) = told(short(ShortReason::Fenced, Some(ShortReason::Fragmented)));
     assert_eq!(reason, "Fenced");
     assert_eq!(
         message,
@@ -370,14 +370,14 @@ fn what_waits_is_named_where_the_queue_is_starved() {
          The quota rises as pods outside the fence finish."
     );
     // The same is said once.
-    let (_, message) = told(short(Reason::Delayed, Some(Reason::Delayed)));
+    let (_, message) = told(short(ShortReason::Delayed, Some(ShortReason::Delayed)));
     assert_eq!(message.matches("reclaim.afterSeconds").count(), 1, "{message}");
     assert!(message.ends_with(". ReplicaSet web: 3 pods of cpu 2."), "{message}");
     // A queue may have all that it deserves, and still its pods do not start.
     let whole = QueuePlan {
         preempting: Amounts::new(),
         lacking: Amounts::new(),
-        ..short(Reason::UnitAboveShare, Some(Reason::UnitAboveShare))
+        ..short(ShortReason::UnitAboveShare, Some(ShortReason::UnitAboveShare))
     };
     let (reason, message) = told(whole);
     assert_eq!(reason, "UnitAboveShare");
@@ -387,8 +387,8 @@ fn what_waits_is_named_where_the_queue_is_starved() {
 #[test]
 fn what_withholds_evictions_is_named() {
     let told = |withheld| {
-        let disabled = Some(Reason::EvictionsDisabled);
-        let queue = QueuePlan { withheld, ..short(Reason::EvictionsDisabled, disabled) };
+        let disabled = Some(ShortReason::EvictionsDisabled);
+        let queue = QueuePlan { withheld, ..short(ShortReason::EvictionsDisabled, disabled) };
         let status = status(&plan(queue), None, &normal(), 10);
         (message(&status, "Starved").to_owned(), status.unmet[0].message.clone())
     };
@@ -422,7 +422,7 @@ fn what_is_remembered_and_what_waits_is_written() {
             windows: [(Resource::Cpu, window)].into(),
             ..Remembered::default()
         },
-        ..short(Reason::Fragmented, Some(Reason::Fragmented))
+        ..short(ShortReason::Fragmented, Some(ShortReason::Fragmented))
     };
     let plan = plan(queue);
     let overview = Overview::of(&plan);
@@ -461,7 +461,7 @@ fn ready(plan: &Plan, circumstances: &Circumstances) -> String {
 
 #[test]
 fn while_nothing_is_taken_every_queue_says_so() {
-    for reason in [Reason::CapacityUntrusted, Reason::ViewStale] {
+    for reason in [ShortReason::CapacityUntrusted, ShortReason::ViewStale] {
         let plan = Plan { held: Some(reason), ..plan(settled()) };
         let told = ready(&plan, &normal());
         assert!(told.starts_with(&format!("True {reason}: Quotas do not shrink because")), "{told}");

@@ -6,7 +6,7 @@ use quotient_crds::{MAX_UNMET, Unmet as Written};
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Preemptor, QueuePlan, Unmet};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::SetAside;
 
 use crate::message::{MOST, message as message_of};
@@ -44,15 +44,15 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
         return message_of(gang.sentences());
     }
     let because = |why: &str| format!("The pods cannot start because {why}.");
-    let general = || [because(obstacle(unmet.reason)), way_out(unmet.reason).to_owned()];
+    let general = || [because(unmet.reason.because()), unmet.reason.remedy().to_owned()];
     let said = match unmet.reason {
-        Reason::GaveWay => String::new(),
-        Reason::UnitAboveShare => message_of([
+        ShortReason::GaveWay => String::new(),
+        ShortReason::UnitAboveShare => message_of([
             format!("One pod requests {}, and the deserved share is {}.", unmet.requests, queue.deserved),
-            way_out(unmet.reason).to_owned(),
+            unmet.reason.remedy().to_owned(),
         ]),
-        Reason::RolloutNeedsRoom => rollout(queue, unmet),
-        Reason::PodsNotCreated => {
+        ShortReason::RolloutNeedsRoom => rollout(queue, unmet),
+        ShortReason::PodsNotCreated => {
             let [what, next] = general();
             let command = match &unmet.who {
                 Preemptor::Owner(kind, name) => {
@@ -64,26 +64,26 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
             };
             message_of([what, next, command])
         }
-        Reason::NoNodeFits if !unmet.left_out.is_nothing() => {
+        ShortReason::NoNodeFits if !unmet.left_out.is_nothing() => {
             let first = unmet.left_out.first.as_ref();
             let named =
                 first.map(|resource| because(&format!("no node offers {resource}, which one requests")));
             let unnamed = because("no node offers all of the resources that one requests");
             let what = named.filter(|told| told.chars().count() <= MOST).unwrap_or(unnamed);
-            message_of([what, way_out(unmet.reason).to_owned()])
+            message_of([what, unmet.reason.remedy().to_owned()])
         }
-        Reason::SetAside => {
+        ShortReason::SetAside => {
             let entry = queue.remember.set_aside.values().find(|entry| is_of(entry, unmet));
             let until = entry.map(|entry| format!("are set aside until {}", time(entry.until()).0));
             let why = "because they had room and did not start";
             let what = until.map(|until| format!("The pods {until} {why}."));
-            let what = what.unwrap_or_else(|| because(obstacle(unmet.reason)));
-            message_of([what, way_out(unmet.reason).to_owned()])
+            let what = what.unwrap_or_else(|| because(unmet.reason.because()));
+            message_of([what, unmet.reason.remedy().to_owned()])
         }
-        Reason::EvictionsDisabled => {
+        ShortReason::EvictionsDisabled => {
             let why = withheld::evictions(queue);
-            let what = because(why.as_deref().unwrap_or(obstacle(unmet.reason)));
-            message_of([what, way_out(unmet.reason).to_owned()])
+            let what = because(why.as_deref().unwrap_or(unmet.reason.because()));
+            message_of([what, unmet.reason.remedy().to_owned()])
         }
         _ => message_of(general()),
     };
@@ -115,145 +115,20 @@ fn rollout(queue: &QueuePlan, unmet: &Unmet) -> String {
     ])
 }
 
-/// What stands in the way, in general: the end of a sentence after "because".
-pub const fn obstacle(reason: Reason) -> &'static str {
-    match reason {
-        Reason::WaitingForPreemption => "terminating pods use the room",
-        Reason::WaitingForQuota => "the lowered quota of another queue is not enforced yet",
-        Reason::WaitingForLedger => "the record of grants was lost or another replica wrote it",
-        Reason::Fenced => "queues outside the preemption fence use the room",
-        Reason::NothingToEvict => "no pod that uses the room may be evicted",
-        Reason::Blocked => "the pods that use the room may not be evicted now",
-        Reason::EvictionsDisabled => "a mode or a pause withholds the evictions",
-        Reason::StuckTerminating => "terminating pods that use the room are past their deadline",
-        Reason::CapacityUntrusted => "much of the capacity of the nodes vanished at once",
-        Reason::ViewStale => "the API server has sent nothing for too long",
-        Reason::QuotaControllerSilent => "kube-controller-manager has not enforced any quota lately",
-        Reason::Delayed => "reclaim.afterSeconds of the queue have not passed yet",
-        Reason::Guarantee => "the queues that use the room would fall below their guaranteed amounts",
-        Reason::UnitAboveShare => "one pod requests more than the deserved share",
-        Reason::ShareInUse => "other pods of the queue use all of the share",
-        Reason::RolloutNeedsRoom => "the older pods of the rollout use the room that a new pod needs",
-        Reason::AboveLimit => "the limit of the queue or of a parent queue is reached",
-        Reason::ForeignQuota => "another ResourceQuota of the namespace leaves no room",
-        Reason::Fragmented => "the queue has room, but no single node that suits has enough of it",
-        Reason::NoNodeFits => "no node could run one even if the node were empty",
-        Reason::PlanLimit => "one plan looks at only so many nodes for the sizes of a queue",
-        Reason::WaitingForNodes => "no node has room, and the autoscaler may add one",
-        Reason::RoomAvailable => "they are not created or scheduled yet, although there is room",
-        Reason::PodsRejected => "the API server rejects them",
-        Reason::PodsNotCreated => "nothing has created them for 60 s, although there is room",
-        Reason::SetAside => "they had room, did not start and are set aside",
-        Reason::OneAtATime => {
-            "pods of the queue did not start lately, and one pod of the workload starts first"
-        }
-        Reason::GangIncomplete => "another gang that exists in part uses the room for the rest of this one",
-        _ => "other pods use the room",
-    }
-}
-
-/// What happens next, or what you can do, as a sentence.
-pub(crate) const fn way_out(reason: Reason) -> &'static str {
-    match reason {
-        Reason::WaitingForPreemption => "The quota rises as these pods end.",
-        Reason::WaitingForQuota => {
-            "kube-controller-manager enforces it within moments, and then pods of that queue are evicted."
-        }
-        Reason::WaitingForLedger => {
-            "Quotas rise again once all of them agree with the record, within moments or ten minutes."
-        }
-        Reason::Fenced => "The quota rises as pods outside the fence finish.",
-        Reason::NothingToEvict => "The quota rises as these pods finish.",
-        Reason::EvictionsDisabled => {
-            "No pod is evicted for it. The quota rises as pods of other queues finish."
-        }
-        Reason::Blocked | Reason::Budget | Reason::EvictionRefused => {
-            "The quota rises when their budgets allow more. kubectl delete pod asks no budget."
-        }
-        Reason::StuckTerminating => {
-            "Remove their finalizers or lost nodes, or set eviction.forceAfterSeconds of their Queue."
-        }
-        Reason::CapacityUntrusted => {
-            "Quotient waits for the capacity, or for a second full list and --capacity-grace-seconds."
-        }
-        Reason::ViewStale => "Quotient goes on as soon as the API server has sent every kind of object.",
-        Reason::QuotaControllerSilent => {
-            "Quotient evicts as soon as one quota takes effect. Check kube-controller-manager and its resource quotas."
-        }
-        Reason::Delayed => "Then Quotient evicts pods of other queues.",
-        Reason::Guarantee => "The quota rises as their pods finish.",
-        Reason::UnitAboveShare => "Request less in one pod, or raise weight or guaranteed of the queue.",
-        Reason::ShareInUse => "They start as other pods finish, or as the deserved share rises.",
-        Reason::RolloutNeedsRoom => {
-            "Set maxUnavailable to at least 1, or raise the share or limit of the queue."
-        }
-        Reason::AboveLimit => "They start as pods below that limit finish, or when you raise the limit.",
-        Reason::ForeignQuota => "They start as pods of the namespace finish, or when you raise that quota.",
-        Reason::Fragmented => "They start as pods of one node finish, or on a new node.",
-        Reason::NoNodeFits => "Correct node selector, affinity, tolerations or size, or add such a node.",
-        Reason::PlanLimit => {
-            "They start where a node has room. Give the pods of the queue fewer sizes and placements."
-        }
-        Reason::WaitingForNodes => {
-            "If no node comes within 10 minutes, Quotient evicts pods of other queues."
-        }
-        Reason::RoomAvailable => "The controller creates them, or the scheduler places them.",
-        Reason::PodsRejected => "Correct the template, or the rule that rejects them.",
-        Reason::PodsNotCreated => "The API server rejects them or their controller waits; see its events.",
-        Reason::SetAside => {
-            "They count again then, or when the spec changes, a node joins or a node has room; see the events."
-        }
-        Reason::OneAtATime => {
-            "Every pod that becomes Ready lets one more start; see the events of the workload."
-        }
-        Reason::GangIncomplete => {
-            "Quotient lowers one of the two to 0 if it may; else delete or suspend one."
-        }
-        _ => "They start as other pods finish.",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use quotient_engine::amounts::{Amount, Resource};
     use quotient_engine::names::OwnerUid;
     use quotient_engine::plan::Lowered;
+    use quotient_engine::reasons::KeptReason;
     use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, ScaleTarget, ScaleTargetKind, Workload};
-
-    /// Those that a pod or a queue may wait for.
-    const ALL: [Reason; 24] = [
-        Reason::WaitingForPreemption,
-        Reason::WaitingForQuota,
-        Reason::WaitingForLedger,
-        Reason::Fenced,
-        Reason::NothingToEvict,
-        Reason::Blocked,
-        Reason::EvictionsDisabled,
-        Reason::QuotaControllerSilent,
-        Reason::Delayed,
-        Reason::Guarantee,
-        Reason::UnitAboveShare,
-        Reason::RolloutNeedsRoom,
-        Reason::AboveLimit,
-        Reason::ForeignQuota,
-        Reason::Fragmented,
-        Reason::NoNodeFits,
-        Reason::PlanLimit,
-        Reason::WaitingForNodes,
-        Reason::RoomAvailable,
-        Reason::PodsRejected,
-        Reason::PodsNotCreated,
-        Reason::SetAside,
-        Reason::OneAtATime,
-        Reason::GangIncomplete,
-    ];
 
     fn cpu(milli: i128) -> Amounts {
         [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
     }
 
-    fn web(pods: u32, reason: Reason) -> Unmet {
+    fn web(pods: u32, reason: ShortReason) -> Unmet {
         Unmet {
             who: Preemptor::Owner(OwnerKind::ReplicaSet, "web".into()),
             pods,
@@ -269,26 +144,24 @@ mod tests {
 
     #[test]
     fn every_reason_has_words_of_its_own() {
-        let distinct = |text: fn(Reason) -> &'static str| {
-            ALL.into_iter().map(text).collect::<std::collections::BTreeSet<_>>().len()
+        let distinct = |text: fn(ShortReason) -> &'static str| {
+            ShortReason::ALL.iter().copied().map(text).collect::<std::collections::BTreeSet<_>>().len()
         };
-        assert_eq!(distinct(obstacle), ALL.len());
-        assert_eq!(distinct(way_out), ALL.len());
-        for reason in ALL {
+        assert_eq!(distinct(ShortReason::because), ShortReason::ALL.len());
+        for reason in ShortReason::ALL.iter().copied() {
             let told = message(&"team".into(), &QueuePlan::default(), &web(1, reason));
-            assert!(!told.contains("other pods use the room."), "{reason}: {told}");
             assert!(told.chars().count() <= MOST, "{reason}: {told}");
         }
     }
 
     #[test]
     fn an_ask_is_told_with_its_numbers() {
-        assert_eq!(ask(&web(3, Reason::Fragmented)), "ReplicaSet web: 3 pods of cpu 2");
-        let pod = Unmet { who: Preemptor::Pod("x".into()), pods: 1, ..web(1, Reason::NoNodeFits) };
+        assert_eq!(ask(&web(3, ShortReason::Fragmented)), "ReplicaSet web: 3 pods of cpu 2");
+        let pod = Unmet { who: Preemptor::Pod("x".into()), pods: 1, ..web(1, ShortReason::NoNodeFits) };
         assert_eq!(ask(&pod), "Pod x: 1 pod of cpu 2");
         let queue = QueuePlan { deserved: cpu(1500), ..QueuePlan::default() };
         assert_eq!(
-            message(&"team".into(), &queue, &web(3, Reason::UnitAboveShare)),
+            message(&"team".into(), &queue, &web(3, ShortReason::UnitAboveShare)),
             "One pod requests cpu 2, and the deserved share is cpu 1500m. Request less in one pod, or raise weight or \
              guaranteed of the queue."
         );
@@ -297,7 +170,7 @@ mod tests {
     #[test]
     fn a_rollout_is_told_with_both_ways_out() {
         let deployment = Workload { kind: "Deployment".into(), name: "web".into(), ..Workload::default() };
-        let unmet = Unmet { controller: Some(deployment.into()), ..web(1, Reason::RolloutNeedsRoom) };
+        let unmet = Unmet { controller: Some(deployment.into()), ..web(1, ShortReason::RolloutNeedsRoom) };
         let queue = QueuePlan { used: cpu(6000), ..QueuePlan::default() };
         assert_eq!(
             message(&"team".into(), &queue, &unmet),
@@ -314,12 +187,12 @@ mod tests {
             uid: OwnerUid::new("u-web"),
         };
         let lowered = Lowered { scale_target, from: 5, to: 3, left_alone: None };
-        let unmet = Unmet { lowered: Some(Box::new(lowered.clone())), ..web(2, Reason::GaveWay) };
+        let unmet = Unmet { lowered: Some(Box::new(lowered.clone())), ..web(2, ShortReason::GaveWay) };
         let told = "Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the \
                     room; in mode Full Quotient restores the size when the queue and a node have room";
         assert_eq!(message(&Namespace::from("a"), &QueuePlan::default(), &unmet), told);
         // Some of its pods lack more than that.
-        let unmet = Unmet { reason: Reason::ShareInUse, pods: 3, ..unmet };
+        let unmet = Unmet { reason: ShortReason::ShareInUse, pods: 3, ..unmet };
         assert_eq!(
             message(&Namespace::from("a"), &QueuePlan::default(), &unmet),
             format!(
@@ -327,8 +200,8 @@ mod tests {
                  finish, or as the deserved share rises. {told}"
             )
         );
-        let kept = Lowered { left_alone: Some(Reason::OptedOut), ..lowered };
-        let unmet = Unmet { lowered: Some(Box::new(kept)), ..web(2, Reason::GaveWay) };
+        let kept = Lowered { left_alone: Some(KeptReason::OptedOut), ..lowered };
+        let unmet = Unmet { lowered: Some(Box::new(kept)), ..web(2, ShortReason::GaveWay) };
         assert!(
             message(&Namespace::from("a"), &QueuePlan::default(), &unmet)
                 .ends_with("; Quotient leaves the size alone now (OptedOut)")
@@ -348,7 +221,7 @@ mod tests {
         let mut queue = QueuePlan::default();
         queue.remember.set_aside.insert(OwnerUid::new("u-web"), entry);
         let deployment = Workload { kind: "Deployment".into(), name: "web".into(), ..Workload::default() };
-        let unmet = Unmet { controller: Some(deployment.into()), ..web(3, Reason::SetAside) };
+        let unmet = Unmet { controller: Some(deployment.into()), ..web(3, ShortReason::SetAside) };
         assert_eq!(
             message(&"team".into(), &queue, &unmet),
             "The pods are set aside until 1970-01-01T00:12:00Z because they had room and did not start. They count again \
@@ -361,23 +234,23 @@ mod tests {
         let told = |unmet: &Unmet| message(&"team".into(), &QueuePlan::default(), unmet);
         let job = Preemptor::Owner(OwnerKind::Job, "train".into());
         assert_eq!(
-            told(&Unmet { who: job, ..web(1, Reason::PodsNotCreated) }),
+            told(&Unmet { who: job, ..web(1, ShortReason::PodsNotCreated) }),
             "The pods cannot start because nothing has created them for 60 s, although there is room. The API server \
              rejects them or their controller waits; see its events. See: kubectl -n team describe job train"
         );
         let long = Preemptor::Owner(OwnerKind::Job, "x".repeat(200).into());
-        let told_long = told(&Unmet { who: long, ..web(1, Reason::PodsNotCreated) });
+        let told_long = told(&Unmet { who: long, ..web(1, ShortReason::PodsNotCreated) });
         assert!(told_long.ends_with("their controller waits; see its events."), "{told_long}");
         let rejection = Some(Rejection::Said("policy says no".into()));
         assert_eq!(
-            told(&Unmet { rejection, ..web(1, Reason::PodsRejected) }),
+            told(&Unmet { rejection, ..web(1, ShortReason::PodsRejected) }),
             "the API server rejects its pods: policy says no; correct its template, or the rule that rejects it"
         );
         let rejection = Some(Rejection::Said("long ".repeat(99).into()));
-        assert_eq!(told(&Unmet { rejection, ..web(1, Reason::PodsRejected) }).chars().count(), MOST);
+        assert_eq!(told(&Unmet { rejection, ..web(1, ShortReason::PodsRejected) }).chars().count(), MOST);
         let left_out = LeftOut { resources: 3, first: Some(Resource::from_name("example.org/fpga")) };
         assert_eq!(
-            told(&Unmet { left_out, ..web(1, Reason::NoNodeFits) }),
+            told(&Unmet { left_out, ..web(1, ShortReason::NoNodeFits) }),
             "The pods cannot start because no node offers example.org/fpga, which one requests. Correct node selector, \
              affinity, tolerations or size, or add such a node."
         );
@@ -385,7 +258,7 @@ mod tests {
 
     #[test]
     fn only_the_first_few_are_listed() {
-        let queue = QueuePlan { unmet: vec![web(3, Reason::Fragmented); 20], ..QueuePlan::default() };
+        let queue = QueuePlan { unmet: vec![web(3, ShortReason::Fragmented); 20], ..QueuePlan::default() };
         let listed = listed(&"team".into(), &queue);
         assert_eq!(listed.len(), MAX_UNMET);
         assert_eq!((&*listed[0].kind, &*listed[0].name, listed[0].pods), ("ReplicaSet", "web", 3));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quotient_engine::names::{PodName, QueueName, QueueUid};
 use quotient_engine::plan::{Eviction, Plan, PodId};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::EvictionReason;
 use quotient_engine::time::Timestamp;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
@@ -206,7 +206,7 @@ impl Evictions {
                 if is_news {
                     info!(pod = named, grace_seconds, reason = %eviction.reason, "evicted a terminating pod again");
                 }
-                if eviction.reason == Reason::ForceDeleted {
+                if eviction.reason == EvictionReason::ForceDeleted {
                     self.context.metrics.evictions.forced.inc();
                     if is_news {
                         self.untold.entry(queue.clone()).or_default().push(pod.name.clone());

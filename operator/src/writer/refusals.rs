@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use quotient_engine::amounts::Amounts;
     use quotient_engine::plan::Stage;
-    use quotient_engine::reason::Reason;
+    use quotient_engine::reasons::EvictionReason;
 
     const FIRST: Duration = Duration::from_secs(10);
     const LONGEST: Duration = Duration::from_secs(60);
@@ -115,7 +115,7 @@ mod tests {
             workload: None,
             queue: QueueName::new("a", "team"),
             beneficiary: Some(QueueName::new("b", "team")),
-            reason: Reason::Reclaimed,
+            reason: EvictionReason::Reclaimed,
             stage: Stage::Committed,
             rank: None,
             priority: 0,

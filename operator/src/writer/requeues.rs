@@ -19,7 +19,7 @@ use std::time::Duration;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::plan::{IncompleteGang, Plan, Preemptor, Resolution, Unmet};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Preemption, Queue, Quota, Snapshot};
 use tokio::time::Instant;
 use tracing::{debug, warn};
@@ -76,7 +76,7 @@ fn promise(unmet: &Unmet) -> Option<((OwnerKind, Arc<str>), YieldsTo)> {
         (Some(IncompleteGang { gang, resolution: Resolution::IsCompleted, .. }), _) => {
             YieldsTo::Gang(gang.minimum.saturating_sub(gang.members))
         }
-        (_, Reason::WaitingForPreemption) => YieldsTo::Priority,
+        (_, ShortReason::WaitingForPreemption) => YieldsTo::Priority,
         _ => return None,
     };
     match &unmet.who {

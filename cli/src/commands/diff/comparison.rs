@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::{EvictionReason, KeptReason, ShortReason};
 use quotient_engine::snapshot::Pod;
 
 use crate::commands::simulate::{Simulation, pod_name, unmet};
@@ -57,7 +57,7 @@ pub(crate) struct Evicted {
     /// `Job trainer`; none for a bare pod.
     pub(super) workload: Option<String>,
     pub(super) beneficiary: Option<QueueName>,
-    pub(super) reason: Reason,
+    pub(super) reason: EvictionReason,
     pub(super) requests: Amounts,
     /// How long the pod may take to end, if that is known.
     pub(super) grace_seconds: Option<u32>,
@@ -164,7 +164,7 @@ fn kept(queue: &QueueDiff, evicted: &[Evicted], cluster: &Cluster) -> Vec<String
 
 fn blocked(simulation: &Simulation) -> usize {
     let passed_over = simulation.steps.iter().flat_map(|step| &step.plan.passed_over);
-    let by_budgets = passed_over.filter(|passed| passed.reason == Reason::Budget);
+    let by_budgets = passed_over.filter(|passed| passed.reason == KeptReason::Budget);
     by_budgets.map(|passed| &passed.pod).collect::<BTreeSet<_>>().len()
 }
 
@@ -201,7 +201,7 @@ fn unmet_only_in(old: &Plan, new: &Plan) -> Vec<String> {
     let before = pods(old);
     let more = unmet::all(new).filter(|(name, _, unmet)| {
         let key = ((*name).clone(), unmet::what(unmet));
-        before.get(&key).is_none_or(|pods| *pods < unmet.pods) && unmet.reason != Reason::RoomAvailable
+        before.get(&key).is_none_or(|pods| *pods < unmet.pods) && unmet.reason != ShortReason::RoomAvailable
     });
     more.map(|(name, queue, unmet)| {
         format!("{} in {}: {}", unmet::what(unmet), name.in_words(), unmet::sentence(queue, unmet))

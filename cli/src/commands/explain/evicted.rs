@@ -6,13 +6,12 @@ use quotient_crds::RecentReclaim;
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, PassedOver, Stage};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::KeptReason;
 use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Snapshot};
 
 use super::scene::Scene;
 use super::target::Target;
 use crate::commands::replay::Replay;
-use crate::commands::simulate::why_kept;
 use crate::objects::{Kind, Object, ignores_evictions};
 use crate::output::{Explanation, counted, duration, only, spaced, time_text};
 use crate::queues::{QueueView, amounts};
@@ -258,12 +257,12 @@ fn kept(replay: &Replay, eviction: &Eviction) -> Option<String> {
 fn rule(replay: &Replay, kept: &PassedOver) -> String {
     let state = replay.snapshot.namespaces.get(&kept.pod.namespace);
     let pod = state.and_then(|state| state.pods.iter().find(|pod| pod.uid == kept.pod.uid));
-    let budget = state.zip(pod).filter(|_| kept.reason == Reason::Budget).and_then(|(state, pod)| {
+    let budget = state.zip(pod).filter(|_| kept.reason == KeptReason::Budget).and_then(|(state, pod)| {
         state.budgets.iter().find(|budget| budget.selector.matches(&pod.ties.labels))
     });
     match budget {
         Some(budget) => format!("PodDisruptionBudget {} allows {}", budget.name, budget.allowed),
-        None => why_kept(kept.reason).to_owned(),
+        None => kept.reason.because().to_owned(),
     }
 }
 

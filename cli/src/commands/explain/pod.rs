@@ -11,7 +11,7 @@ use super::scene::Scene;
 use super::target::Target;
 use super::workload::add_unmet;
 use super::{Question, evicted};
-use crate::commands::simulate::{why, why_kept};
+use crate::commands::simulate::why;
 use crate::objects::{find_text, text};
 use crate::output::{Explanation, Fact, duration, spaced};
 
@@ -156,7 +156,7 @@ fn placed(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod, phase: &str, nod
                 format!("a mode or a pause keeps it, otherwise it would be evicted: {}", why(eviction, plan)),
             );
         } else if let Some(kept) = kept {
-            told.fact("Kept", format!("{}: {}", kept.reason, why_kept(kept.reason)));
+            told.fact("Kept", format!("{}: {}", kept.reason, kept.reason.because()));
         }
     }
 }

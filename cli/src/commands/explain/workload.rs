@@ -7,7 +7,7 @@ use quotient_crds::names::QUOTA;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::{NodeName, QueueName};
 use quotient_engine::plan::{Eviction, Plan};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{Owner, Pod, Shape};
 use serde_json::Value;
 
@@ -227,7 +227,7 @@ pub(super) fn add_unmet(told: &mut Explanation, scene: &Scene<'_>, names: &BTree
     for unmet in scene.unmet(names) {
         told.reason.get_or_insert_with(|| unmet.reason.clone());
         told.needs_a_person |= needs_a_person(&unmet.reason);
-        let waits = unmet.reason == Reason::WaitingForPreemption.name();
+        let waits = unmet.reason == ShortReason::WaitingForPreemption.name();
         let reclaimed = scene.queue().filter(|_| waits).and_then(|view| reclaimed(scene, view));
         told.step(reclaimed.unwrap_or_else(|| {
             let pods = counted(usize::try_from(unmet.pods).unwrap_or_default(), "pod", "pods");
@@ -240,7 +240,7 @@ pub(super) fn add_unmet(told: &mut Explanation, scene: &Scene<'_>, names: &BTree
     told.next = Some(if told.needs_a_person {
         "The pods do not start until you change something.".to_owned()
     } else {
-        let waits = told.reason.as_deref() == Some(Reason::WaitingForPreemption.name());
+        let waits = told.reason.as_deref() == Some(ShortReason::WaitingForPreemption.name());
         let seconds = if waits { expected(scene) } else { None };
         seconds.map_or_else(
             || "Nothing to do: the pods start by themselves.".to_owned(),

@@ -18,7 +18,7 @@ pub(crate) use args::{SimulateArgs, time};
 #[cfg(test)]
 pub(crate) use report::Report;
 pub(crate) use report::pod_name;
-pub(crate) use sentence::{why, why_it_waits, why_kept};
+pub(crate) use sentence::{why, why_it_waits};
 pub(crate) use steps::{Simulation, simulate};
 
 /// Reads, simulates and prints.

@@ -3,10 +3,9 @@
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, Plan, QueueJobPlan, QueuePlan, Scaling, SlotReason};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::{EvictionReason, ShortReason};
 
 use quotient_index::cause;
-use quotient_operator::status::obstacle;
 
 /// Why `eviction` is part of `plan`, for people.
 pub(crate) fn why(eviction: &Eviction, plan: &Plan) -> String {
@@ -15,11 +14,11 @@ pub(crate) fn why(eviction: &Eviction, plan: &Plan) -> String {
     let deserved = eviction.deserved.compact();
     let numbers = |name| plan.queues.get(name);
     match (eviction.reason, &eviction.beneficiary) {
-        (Reason::Overcommitted, _) => {
+        (EvictionReason::Overcommitted, _) => {
             let allocated = numbers(queue).map_or_else(Amounts::new, |queue| queue.allocated.clone());
             format!("{queue} uses {used} and is allocated {}", allocated.compact())
         }
-        (Reason::MovedAside, Some(beneficiary)) => format!(
+        (EvictionReason::MovedAside, Some(beneficiary)) => format!(
             "{beneficiary} needs its room on this node for a pod within what is guaranteed; {queue} keeps its quota"
         ),
         (_, Some(beneficiary)) => {
@@ -60,10 +59,10 @@ pub(super) fn why_withheld(eviction: &Eviction, plan: &Plan) -> String {
 /// Why no pod is evicted for what `queue` lacks, for people; none if it lacks nothing, or pods are evicted for all of it.
 pub(super) fn why_none(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Option<String> {
     let why = match queue.starved? {
-        Reason::WaitingForPreemption | Reason::WaitingForQuota => return None,
+        ShortReason::WaitingForPreemption | ShortReason::WaitingForQuota => return None,
         reason => {
-            let withheld = queue.withheld.as_ref().filter(|_| reason == Reason::EvictionsDisabled);
-            withheld.map_or_else(|| obstacle(reason).to_owned(), cause)
+            let withheld = queue.withheld.as_ref().filter(|_| reason == ShortReason::EvictionsDisabled);
+            withheld.map_or_else(|| reason.because().to_owned(), cause)
         }
     };
     let mut coming = Amounts::new();
@@ -72,29 +71,6 @@ pub(super) fn why_none(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Opti
     let short = queue.lacking.less(&coming);
     let deserved = queue.target.compact();
     (!short.is_empty()).then(|| format!("lacks {} of the deserved {deserved} because {why}", short.compact()))
-}
-
-/// Which rule kept a pod, for people.
-pub(crate) fn why_kept(reason: Reason) -> &'static str {
-    match reason {
-        Reason::PolicyDisabled => "its queue, or one above, has eviction.policy Never",
-        Reason::MirrorPod => "its kubelet would only start it again",
-        Reason::NodeNotCounted => "its node does not count, so its room would leave with it",
-        Reason::LastReplica => "it is the last replica of its owner, and its queue says Never",
-        Reason::GangFloor => "its gang needs it, and its queue does not give gangs",
-        Reason::Guarantee => "without it a queue would be below what is guaranteed to it",
-        Reason::Budget => "a disruption budget allows no more",
-        Reason::EvictionRefused => "the API server refused its eviction a moment ago",
-        Reason::PriorityAboveAsk => "its priority is above that of the pod that needs room",
-        Reason::Autoscaled => "an autoscaler says how many pods its owner wants",
-        Reason::OptedOut => "its owner says quotient.dev/within-queue: Never",
-        Reason::SizeSetByAnother => {
-            "another writer changed the size of its workload after it was scaled down"
-        }
-        Reason::RollingOut => "its Deployment is between two templates",
-        Reason::NotScalable => "no workload is known that could be scaled down",
-        _ => "a rule protects it",
-    }
 }
 
 /// `from 3 to 2 of 3 for ReplicaSet high, without low-2: Outranked`.

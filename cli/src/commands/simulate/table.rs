@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{PodId, QueueJobPlan, QueuePlan, Unmet};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 
-use super::sentence::{how_scaled, why, why_again, why_it_waits, why_kept, why_none, why_withheld};
+use super::sentence::{how_scaled, why, why_again, why_it_waits, why_none, why_withheld};
 use super::steps::{Simulation, Step};
 use super::{pod_name, tree, unmet};
 use crate::output::{Cell, Colour, Style, align, titles};
@@ -153,7 +153,7 @@ fn sections(step: &Step, explain: bool) -> [Vec<Vec<Cell>>; 10] {
         again.map(|one| line("again", Alarm, pod_name(&one.pod), why_again(one))).collect(),
         scaled.collect(),
         kept.map(|one| {
-            let told = format!("{}: {}", one.reason, why_kept(one.reason));
+            let told = format!("{}: {}", one.reason, one.reason.because());
             line("keep", Good, pod_name(&one.pod), told)
         })
         .collect(),
@@ -174,7 +174,8 @@ fn started(started: &[PodId]) -> Vec<Vec<Cell>> {
 /// Those that only have to take the room are not mentioned where some do, at the end of the step.
 fn unmet_asks(step: &Step) -> Vec<Vec<Cell>> {
     let starts = |queue: &QueueName| step.started.iter().any(|pod| pod.namespace == queue.namespace);
-    let waits = |queue: &QueueName, unmet: &Unmet| unmet.reason != Reason::RoomAvailable || !starts(queue);
+    let waits =
+        |queue: &QueueName, unmet: &Unmet| unmet.reason != ShortReason::RoomAvailable || !starts(queue);
     let unmet = unmet::all(&step.plan).filter(|(queue, _, unmet)| waits(queue, unmet));
     let lines = unmet.map(|(queue, numbers, unmet)| {
         let name = format!("{}/{}", queue.namespace, unmet::name(unmet));

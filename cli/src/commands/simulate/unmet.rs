@@ -2,8 +2,7 @@
 
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, QueuePlan, Unmet};
-use quotient_engine::reason::Reason;
-use quotient_operator::status::obstacle;
+use quotient_engine::reasons::ShortReason;
 
 /// Everything unmet, by queue, each queue's most important first. Parents only repeat what their children have.
 pub(crate) fn all(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan, &Unmet)> {
@@ -24,7 +23,7 @@ pub(crate) fn name(unmet: &Unmet) -> &str {
 /// `2 pods of 4c cannot start: Fragmented (…)`.
 pub(crate) fn sentence(queue: &QueuePlan, unmet: &Unmet) -> String {
     let pods = if unmet.pods == 1 { "pod" } else { "pods" };
-    let state = if unmet.reason == Reason::RoomAvailable { "can start" } else { "cannot start" };
+    let state = if unmet.reason == ShortReason::RoomAvailable { "can start" } else { "cannot start" };
     let (number, each, reason) = (unmet.pods, unmet.requests.compact(), unmet.reason);
     format!("{number} {pods} of {each} {state}: {reason} ({})", message(queue, unmet))
 }
@@ -37,16 +36,16 @@ pub(crate) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
     if let Some(rejection) = &unmet.rejection {
         return rejection.sentence(MOST);
     }
-    if let (Reason::GaveWay, Some(lowered)) = (unmet.reason, &unmet.lowered) {
+    if let (ShortReason::GaveWay, Some(lowered)) = (unmet.reason, &unmet.lowered) {
         return lowered.to_string();
     }
     if let Some(gang) = &unmet.incomplete_gang {
         return gang.sentences().join(" ");
     }
-    if let Some(first) = unmet.left_out.first.as_ref().filter(|_| unmet.reason == Reason::NoNodeFits) {
+    if let Some(first) = unmet.left_out.first.as_ref().filter(|_| unmet.reason == ShortReason::NoNodeFits) {
         return format!("one requests {first}, which no node offers");
     }
-    if unmet.reason == Reason::UnitAboveShare {
+    if unmet.reason == ShortReason::UnitAboveShare {
         let share = queue.deserved.max(&queue.nominal);
         return if unmet.requests.fits_in(&share) {
             format!("more is needed at once than is left of the queue's {}", share.compact())
@@ -54,5 +53,5 @@ pub(crate) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
             format!("one alone is more than the {} that the queue could have", share.compact())
         };
     }
-    obstacle(unmet.reason).to_owned()
+    unmet.reason.because().to_owned()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quotient_engine::labels::{Requirement, Selector};
 use quotient_engine::names::{GangName, OwnerUid};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::KeptReason;
 use quotient_engine::snapshot::{
     Budget, Gang, NamespaceState, NodeRequirement, NodeTerm, Owner, OwnerKind, Placement, ScaleTarget,
     ScaleTargetKind, Shape, Size, Toleration, Unspecified, Workload,
@@ -82,7 +82,8 @@ fn deployment(name: &str) -> Arc<Workload> {
 /// ReplicaSets are their own scale targets, also those of a Deployment.
 fn size(words: &Words<'_>, kind: OwnerKind, wanted: u32) -> Size {
     let former = words.count("former");
-    let reasons = [Reason::Autoscaled, Reason::OptedOut, Reason::SizeSetByAnother, Reason::RollingOut];
+    let reasons =
+        [KeptReason::Autoscaled, KeptReason::OptedOut, KeptReason::SizeSetByAnother, KeptReason::RollingOut];
     let scale_target = match kind {
         OwnerKind::ReplicaSet | OwnerKind::QueueJob => ScaleTargetKind::ReplicaSet,
         OwnerKind::StatefulSet => ScaleTargetKind::StatefulSet,

@@ -2,12 +2,13 @@
 
 use prometheus::IntCounterVec;
 use quotient_engine::names::QueueName;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::EvictionReason;
 
 use crate::metrics::catalogue::{Catalogue, NAMESPACE, QUEUE, Unit, label, metric};
 
 /// What makes a pod go.
-const EVICTED: [Reason; 3] = [Reason::Reclaimed, Reason::Overcommitted, Reason::MovedAside];
+const EVICTED: [EvictionReason; 3] =
+    [EvictionReason::Reclaimed, EvictionReason::Overcommitted, EvictionReason::MovedAside];
 
 /// What stands in the way of an eviction.
 const REFUSED: [&str; 6] = ["Budget", "SeveralBudgets", "Forbidden", "ServerError", "Overloaded", "Other"];
@@ -71,7 +72,7 @@ impl Evictions {
         let _ = self.lost_seconds.remove_label_values(&[queue.namespace.as_str(), &queue.name]);
     }
 
-    pub(super) fn accepted(&self, queue: &QueueName, reason: Reason, ran_seconds: u64) {
+    pub(super) fn accepted(&self, queue: &QueueName, reason: EvictionReason, ran_seconds: u64) {
         self.accepted.with_label_values(&labels(queue, reason.name())).inc();
         self.lost_seconds.with_label_values(&[queue.namespace.as_str(), &queue.name]).inc_by(ran_seconds);
     }

@@ -9,7 +9,7 @@ use prometheus::proto::MetricFamily;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 
 use super::Terms;
 use crate::metrics::catalogue::{
@@ -225,7 +225,7 @@ impl Gauges {
         for (state, count) in states {
             self.pods.with_label_values(&[namespace, team, state]).set(f64::from(count));
         }
-        let mut unmet: BTreeMap<Reason, u32> = BTreeMap::new();
+        let mut unmet: BTreeMap<ShortReason, u32> = BTreeMap::new();
         for ask in &queue.unmet {
             let count = unmet.entry(ask.reason).or_default();
             *count = count.saturating_add(ask.pods);

@@ -14,7 +14,7 @@ use prometheus::exponential_buckets;
 use prometheus::proto::MetricFamily;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::EvictionReason;
 use tokio::time::Instant;
 
 use super::catalogue::{Catalogue, Unit, metric};
@@ -104,7 +104,7 @@ impl QueueGauges {
     }
 
     /// Counts one accepted eviction of a pod of `queue` that had run for so long.
-    pub fn evicted(&self, queue: &QueueName, reason: Reason, ran_seconds: u64) {
+    pub fn evicted(&self, queue: &QueueName, reason: EvictionReason, ran_seconds: u64) {
         self.evictions.accepted(queue, reason, ran_seconds);
     }
 
@@ -178,6 +178,7 @@ mod tests {
     use quotient_engine::plan::{
         Eviction, Pause, PodCounts, PodId, Preemptor, QueuePlan, Reach, Stage, Unmet,
     };
+    use quotient_engine::reasons::ShortReason;
     use quotient_engine::snapshot::{LeftOut, Mode};
     use quotient_engine::time::Timestamp;
 
@@ -296,7 +297,7 @@ mod tests {
             pod: PodId { namespace: "a".into(), name: "p".into(), uid: "p".into() },
             queue: name,
             beneficiary: None,
-            reason: Reason::Reclaimed,
+            reason: EvictionReason::Reclaimed,
             stage: Stage::Committed,
             priority: 0,
             requests: Amounts::new(),
@@ -399,9 +400,9 @@ mod tests {
         let mut plan = plan(&["team"]);
         for queue in Arc::make_mut(&mut plan).queues.values_mut() {
             queue.unmet = vec![
-                unmet(2, Reason::Fragmented),
-                unmet(1, Reason::NoNodeFits),
-                unmet(3, Reason::Fragmented),
+                unmet(2, ShortReason::Fragmented),
+                unmet(1, ShortReason::NoNodeFits),
+                unmet(3, ShortReason::Fragmented),
             ];
         }
         gauges.show(&plan, Terms::default());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, Plan, PodId, Stage};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::EvictionReason;
 use serde_json::json;
 
 use super::{context, view};
@@ -23,7 +23,7 @@ pub(crate) fn again(name: &str) -> Eviction {
         workload: None,
         queue: QueueName::new("a", "team"),
         beneficiary: None,
-        reason: Reason::ForceDeleted,
+        reason: EvictionReason::ForceDeleted,
         stage: Stage::Terminating,
         rank: None,
         priority: 0,
@@ -101,7 +101,7 @@ async fn a_capped_grace_is_told_on_the_pod() {
     let mut evictor = super::writer(context);
     let capped = Eviction {
         beneficiary: Some(QueueName::new("b", "team")),
-        reason: Reason::GraceShortened,
+        reason: EvictionReason::GraceShortened,
         grace_seconds: Some(600),
         ..again("p1")
     };
@@ -109,7 +109,7 @@ async fn a_capped_grace_is_told_on_the_pod() {
     let options = json!({"gracePeriodSeconds": 600, "preconditions": {"uid": "uid-p1"}});
     assert_eq!(log.all()[0].body["deleteOptions"], options);
     let Notice::Reclaimed(told) = announced.try_recv().unwrap() else { panic!("the pod is told") };
-    assert_eq!((told.reason, told.grace_seconds), (Reason::GraceShortened, Some(600)));
+    assert_eq!((told.reason, told.grace_seconds), (EvictionReason::GraceShortened, Some(600)));
     // Its queue lost it before, to whatever deleted it.
     assert!(announced.try_recv().is_err());
     assert_eq!(metrics.evictions.forced.get(), 0);

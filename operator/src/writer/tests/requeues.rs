@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::Pod;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{GangPart, IncompleteGang, Plan, Preemptor, QueuePlan, Resolution, Unmet};
-use quotient_engine::reason::Reason;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{LeftOut, OwnerKind};
 use quotient_index::Indexed;
 use serde_json::{Value, json};
@@ -315,7 +315,7 @@ fn promised() -> Plan {
         who: Preemptor::Owner(OwnerKind::ReplicaSet, "web".into()),
         pods: 1,
         requests: Amounts::new(),
-        reason: Reason::WaitingForPreemption,
+        reason: ShortReason::WaitingForPreemption,
         lowered: None,
         incomplete_gang: None,
         controller: None,
@@ -335,7 +335,7 @@ fn completed() -> Plan {
     };
     let mut plan = promised();
     for unmet in plan.queues.values_mut().flat_map(|queue| &mut queue.unmet) {
-        unmet.reason = Reason::GangIncomplete;
+        unmet.reason = ShortReason::GangIncomplete;
         unmet.incomplete_gang = Some(Box::new(IncompleteGang {
             gang: part("web", 1),
             other: part("low", 2),
