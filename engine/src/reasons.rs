@@ -165,8 +165,8 @@ reasons! {
         /// template lacks. The way out: a correct template, the missing `ServiceAccount`, or `defaultRequests` of the Queue.
         PodsRejected: "the API server rejects them",
             "Correct the template, or the rule that rejects them.";
-        /// The queue has had room for 60 s, and the pods do not exist. The events of the workload say why; the message has the
-        /// command.
+        /// The queue has had room for 60 s, and the pods do not exist. The events of the workload say why; the message has
+        /// the command.
         PodsNotCreated: "nothing has created them for 60 s, although there is room",
             "The API server rejects them or their controller waits; see its events.";
         /// The workload had room and did not start: a pod was unschedulable for 60 s although no pod of another queue held its
@@ -178,12 +178,13 @@ reasons! {
         /// lacks counts at a time, and one more for every pod that is Ready, until an hour passes without evidence.
         OneAtATime: "pods of the queue did not start lately, and one pod of the workload starts first",
             "Every pod that becomes Ready lets one more start; see the events of the workload.";
-        /// Only a part of the gang exists, and the pods of another gang that exists in part use the room for the rest. The message
-        /// names both with their numbers. After 60 s without a new pod of the two, Quotient lowers the younger Job to 0 where it
-        /// may.
+        /// Only a part of the gang exists, and the pods of another gang that exists in part use the room for the rest. The
+        /// message names both with their numbers. After 60 s without a new pod of the two, Quotient lowers the younger Job to 0
+        /// where it may.
         GangIncomplete: "another gang that exists in part uses the room for the rest of this one",
             "Quotient lowers one of the two to 0 if it may; else delete or suspend one.";
-        /// Quotient lowered the size of the workload, because other pods of the queue needed the room. The message has both sizes.
+        /// Quotient lowered the size of the workload, because other pods of the queue needed the room. The message has both
+        /// sizes.
         GaveWay: "Quotient lowered the size of the workload for other pods of the queue",
             "In mode Full, Quotient restores the size when the queue and a node have room.";
     }
