@@ -169,9 +169,9 @@ reasons! {
         /// the command.
         PodsNotCreated: "nothing has created them for 60 s, although there is room",
             "The API server rejects them or their controller waits; see its events.";
-        /// The workload had room and did not start: a pod was unschedulable for 60 s although no pod of another queue held its
-        /// room, or its failure was reported for 60 s, or it was not Ready or not created for 5 minutes. Its pods that never
-        /// started do not count as demand for 1, 2, 4, … 30 minutes; the message has the end.
+        /// The workload had room and did not start. Its pods that never started do not count as demand for 1, 2, 4, … 30
+        /// minutes; the message has the end. The evidence: a pod was unschedulable for 60 s although no pod of another queue
+        /// held its room. Or its failure was reported for 60 s, or it was not Ready or not created for 5 minutes.
         SetAside: "they had room, did not start and are set aside",
             "They count again then, or when the spec changes, a node joins or a node has room; see the events.";
         /// There is evidence against the workload, or a workload of its queue was set aside within the last hour. One pod that it
