@@ -82,7 +82,9 @@ impl Live {
         }
         snapshot.add(deployments);
         snapshot.is_partial = !scope.is_everything();
-        self.add_operator(&mut snapshot, scope).await?;
+        if has_deployments(scope) {
+            self.add_operator(&mut snapshot, scope).await?;
+        }
         Ok(snapshot)
     }
 
@@ -118,42 +120,47 @@ impl Live {
         ClusterError::missing(snapshot.missing.iter().filter(is_required))
     }
 
-    /// The Deployment of the operator, unless all are read anyway. It only informs.
+    /// The Deployment of the operator with the Leases of its namespace, unless all Deployments are read anyway. Both only inform.
     async fn operator_beside(&self, scope: &Scope) -> Result<Vec<Value>, ClusterError> {
-        if scope.namespace.is_none() && scope.kinds.iter().any(|kind| kind.plural == DEPLOYMENTS) {
+        if has_deployments(scope) {
             return Ok(Vec::new());
         }
         let selection = Selection { labels: "app.kubernetes.io/part-of=quotient", fields: "" };
         let found = self.list_if_allowed(kind(DEPLOYMENTS), None, &selection).await?;
-        Ok(found.unwrap_or_default())
+        let mut found = found.unwrap_or_default();
+        let leases = self.leases(&found).await?;
+        found.extend(leases);
+        Ok(found)
     }
 
-    /// What is read because the operator is known: the kinds of its settings, and the Leases of its namespace.
+    /// The Leases beside these Deployments.
+    async fn leases(&self, deployments: &[Value]) -> Result<Vec<Value>, ClusterError> {
+        let namespaces: BTreeSet<&str> =
+            deployments.iter().filter_map(|value| find_text(value, "/metadata/namespace")).collect();
+        let mut leases = Vec::new();
+        for namespace in namespaces {
+            let found = self.list_if_allowed(&LEASES, Some(namespace), &Selection::default()).await?;
+            leases.extend(found.unwrap_or_default());
+        }
+        Ok(leases)
+    }
+
+    /// What is read because an operator is among the Deployments: the kinds of its settings, and the Leases of its namespace.
     async fn add_operator(&self, snapshot: &mut Snapshot, scope: &Scope) -> Result<(), ClusterError> {
         let of_operator: Vec<Value> = (snapshot.entries.iter())
             .filter(|entry| text(&entry.value, "/kind") == "Deployment")
             .filter(|entry| text(&entry.value, PART_OF) == "quotient")
             .map(|entry| Value::clone(&entry.value))
             .collect();
-        if scope.is_everything() {
-            // The kinds that the operator's settings name. Where the API does not serve one, it has no objects.
-            for kind in of_operator.iter().flat_map(workload_kinds) {
-                let kind = ApiKind::configured(&kind).optional();
-                match self.list_if_allowed(&kind, None, &Selection::default()).await? {
-                    Some(found) => snapshot.add(found),
-                    None => snapshot.missing.push(Missing { resource: kind.resource(), namespace: None }),
-                }
+        // Where the API does not serve a kind, it has no objects.
+        for kind in of_operator.iter().filter(|_| scope.is_everything()).flat_map(workload_kinds) {
+            let kind = ApiKind::configured(&kind).optional();
+            match self.list_if_allowed(&kind, None, &Selection::default()).await? {
+                Some(found) => snapshot.add(found),
+                None => snapshot.missing.push(Missing { resource: kind.resource(), namespace: None }),
             }
         }
-        let namespaces: BTreeSet<String> = of_operator
-            .iter()
-            .filter_map(|value| find_text(value, "/metadata/namespace"))
-            .map(str::to_owned)
-            .collect();
-        for namespace in namespaces {
-            let found = self.list_if_allowed(&LEASES, Some(&namespace), &Selection::default()).await?;
-            snapshot.add(found.unwrap_or_default());
-        }
+        snapshot.add(self.leases(&of_operator).await?);
         Ok(())
     }
 
@@ -194,8 +201,8 @@ impl Live {
         }
         loop {
             let request = Request::new(kind.path(namespace)).list(&parameters);
-            let page: Page = self.ask(request, "list", kind, namespace).await?;
-            let next = page.next().to_owned();
+            let page = Page(self.text(request, kind, namespace).await?);
+            let next = page.next();
             // The next page is on its way while this one is read.
             pages.push(tokio::task::spawn_blocking(move || page.objects(are_pods)));
             if next.is_empty() {
@@ -273,6 +280,18 @@ impl Live {
         self.client.request(request).await.map_err(failed)
     }
 
+    /// The text of a list.
+    async fn text(
+        &self,
+        request: Result<http::Request<Vec<u8>>, kube::core::request::Error>,
+        kind: &ApiKind,
+        namespace: Option<&str>,
+    ) -> Result<String, ClusterError> {
+        let failed = |error| ClusterError::of(error, "list", &kind.resource(), namespace);
+        let request = request.map_err(kube::Error::BuildRequest).map_err(failed)?;
+        self.client.request_text(request).await.map_err(failed)
+    }
+
     /// Sends a request, and names it if it fails.
     async fn ask<A: DeserializeOwned>(
         &self,
@@ -285,6 +304,11 @@ impl Live {
         let request = request.map_err(kube::Error::BuildRequest).map_err(failed)?;
         self.client.request(request).await.map_err(failed)
     }
+}
+
+/// Whether the Deployment of the operator is among what is read.
+fn has_deployments(scope: &Scope) -> bool {
+    scope.namespace.is_none() && scope.kinds.iter().any(|kind| kind.plural == DEPLOYMENTS)
 }
 
 /// Items of a list leave kind and version out.

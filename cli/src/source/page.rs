@@ -2,47 +2,71 @@
 
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::{Deserialize, Deserializer as _};
 use serde_json::{Deserializer, Error, Map, Value};
 
 use crate::snapshot::{CONTAINERS, OF_CONTAINER, OF_POD};
 
-/// The answer to a list.
-#[derive(Deserialize)]
-pub(super) struct Page {
-    #[serde(default)]
-    metadata: Metadata,
-    /// The objects as text: where the next page begins is known before they are read.
-    #[serde(default)]
-    items: Vec<Box<RawValue>>,
-}
-
-#[derive(Default, Deserialize)]
-struct Metadata {
-    #[serde(default, rename = "continue")]
-    next: String,
-}
+/// The answer to a list. Where the next page begins is known before its objects are read.
+pub(super) struct Page(pub(super) String);
 
 impl Page {
-    /// Where the next page begins; empty behind the last one.
-    pub(super) fn next(&self) -> &str {
-        &self.metadata.next
+    /// Where the next page begins; empty behind the last one, and where the text is no list.
+    pub(super) fn next(&self) -> String {
+        let mut next = String::new();
+        // It ends in an error where it stops: behind the metadata, which an API server writes first.
+        let _stopped = Deserializer::from_str(&self.0).deserialize_map(Head(&mut next));
+        next
     }
 
     /// The objects without what no command looks at, which can be larger than the rest: `metadata.managedFields`, and of pods
     /// what [`redact`](crate::snapshot::redact) removes from their spec.
     pub(super) fn objects(&self, are_pods: bool) -> Result<Vec<Value>, Error> {
-        let part = if are_pods { Part::Pod } else { Part::Object };
-        let read = |item: &RawValue| part.deserialize(&mut Deserializer::from_str(item.get()));
-        self.items.iter().map(|item| read(item)).collect()
+        let list = Part::List(are_pods).deserialize(&mut Deserializer::from_str(&self.0))?;
+        match list {
+            Value::Object(mut fields) => match fields.remove("items") {
+                Some(Value::Array(objects)) => Ok(objects),
+                _ => Ok(Vec::new()),
+            },
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Reads the metadata of a list, and stops.
+struct Head<'n>(&'n mut String);
+
+#[derive(Deserialize)]
+struct Metadata {
+    #[serde(default, rename = "continue")]
+    next: String,
+}
+
+impl<'de> Visitor<'de> for Head<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        while let Some(name) = fields.next_key::<String>()? {
+            if name == "metadata" {
+                *self.0 = fields.next_value::<Metadata>()?.next;
+                break;
+            }
+            fields.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
     }
 }
 
 /// A part of an object of which not every field is wanted.
 #[derive(Clone, Copy)]
 enum Part {
+    /// A list; whether of pods.
+    List(bool),
     Object,
     Pod,
     Metadata,
@@ -61,10 +85,11 @@ enum Field {
 impl Part {
     fn field(self, name: &str) -> Field {
         match (self, name) {
+            (Self::List(are_pods), "items") => Field::Parts(if are_pods { Self::Pod } else { Self::Object }),
             (Self::Object | Self::Pod, "metadata") => Field::Parts(Self::Metadata),
             (Self::Pod, "spec") => Field::Parts(Self::PodSpec),
             (Self::PodSpec, list) if CONTAINERS.contains(&list) => Field::Parts(Self::Container),
-            (Self::Metadata, "managedFields") => Field::LeftOut,
+            (Self::List(_), _) | (Self::Metadata, "managedFields") => Field::LeftOut,
             (Self::PodSpec, name) if OF_POD.contains(&name) => Field::LeftOut,
             (Self::Container, name) if !OF_CONTAINER.contains(&name) => Field::LeftOut,
             _ => Field::Whole,
@@ -137,7 +162,7 @@ mod tests {
                 },
             }],
         });
-        let page: Page = serde_json::from_str(&page.to_string()).unwrap();
+        let page = Page(page.to_string());
         assert_eq!(page.next(), "more");
         let metadata = json!({"name": "a\"", "labels": {"managedFields": "b"}});
         let containers = json!([{"name": "c", "resources": {"limits": {"cpu": 1}}}]);
@@ -146,9 +171,13 @@ mod tests {
         let whole = page.objects(false).unwrap();
         assert_eq!(whole[0]["metadata"], metadata);
         assert_eq!(whole[0]["spec"]["volumes"], json!([{"name": "v"}]));
-        let last: Page = serde_json::from_str(r#"{"kind": "PodList", "items": []}"#).unwrap();
-        assert_eq!(last.next(), "");
-        let wrong: Page = serde_json::from_str(r#"{"items": [{"metadata": 1}]}"#).unwrap();
-        assert!(wrong.objects(false).is_err());
+        let page = |text: &str| Page(text.to_owned());
+        let last = page(r#"{"kind": "PodList", "items": null}"#);
+        assert_eq!((last.next().as_str(), last.objects(true).unwrap()), ("", vec![]));
+        // The order of fields does not matter.
+        assert_eq!(page(r#"{"items": [{"metadata": {}}], "metadata": {"continue": "x"}}"#).next(), "x");
+        for wrong in [r#"{"items": [{"metadata": 1}]}"#, r#"{"metadata": {}, "items": [{]}"#, "{", ""] {
+            assert!(page(wrong).objects(false).is_err(), "{wrong}");
+        }
     }
 }
