@@ -24,7 +24,6 @@ const PAGE: u32 = 500;
 /// How many lists are read at the same time.
 const AT_ONCE: usize = 8;
 
-const PODS: &str = "pods";
 const DEPLOYMENTS: &str = "deployments";
 
 /// Where the label stands that marks the objects of the chart.
@@ -190,7 +189,7 @@ impl Live {
         let selectors = [kind.field_selector, selection.fields];
         let selector =
             selectors.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(",");
-        let are_pods = kind.plural == PODS;
+        let plural = kind.plural;
         let mut pages = Vec::new();
         let mut parameters = ListParams::default().limit(PAGE);
         if !selector.is_empty() {
@@ -204,7 +203,7 @@ impl Live {
             let page = Page(self.text(request, kind, namespace).await?);
             let next = page.next();
             // The next page is on its way while this one is read.
-            pages.push(tokio::task::spawn_blocking(move || page.objects(are_pods)));
+            pages.push(tokio::task::spawn_blocking(move || page.objects(plural)));
             if next.is_empty() {
                 break;
             }

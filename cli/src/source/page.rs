@@ -20,10 +20,15 @@ impl Page {
         next
     }
 
-    /// The objects without what no command looks at, which can be larger than the rest: `metadata.managedFields`, and of pods
-    /// what [`redact`](crate::snapshot::redact) removes from their spec.
-    pub(super) fn objects(&self, are_pods: bool) -> Result<Vec<Value>, Error> {
-        let list = Part::List(are_pods).deserialize(&mut Deserializer::from_str(&self.0))?;
+    /// The objects of the kind with this plural, without what no command looks at. That can be larger than the rest:
+    /// `metadata.managedFields`, of pods what [`redact`](crate::snapshot::redact) removes from their spec, and the images of nodes.
+    pub(super) fn objects(&self, plural: &str) -> Result<Vec<Value>, Error> {
+        let of_each = match plural {
+            "pods" => &Part::Pod,
+            "nodes" => &Part::Node,
+            _ => &Part::Object,
+        };
+        let list = Part::List(of_each).deserialize(&mut Deserializer::from_str(&self.0))?;
         match list {
             Value::Object(mut fields) => match fields.remove("items") {
                 Some(Value::Array(objects)) => Ok(objects),
@@ -65,10 +70,12 @@ impl<'de> Visitor<'de> for Head<'_> {
 /// A part of an object of which not every field is wanted.
 #[derive(Clone, Copy)]
 enum Part {
-    /// A list; whether of pods.
-    List(bool),
+    /// A list of such objects.
+    List(&'static Self),
     Object,
     Pod,
+    Node,
+    NodeStatus,
     Metadata,
     PodSpec,
     Container,
@@ -85,11 +92,14 @@ enum Field {
 impl Part {
     fn field(self, name: &str) -> Field {
         match (self, name) {
-            (Self::List(are_pods), "items") => Field::Parts(if are_pods { Self::Pod } else { Self::Object }),
-            (Self::Object | Self::Pod, "metadata") => Field::Parts(Self::Metadata),
+            (Self::List(of_each), "items") => Field::Parts(*of_each),
+            (Self::Object | Self::Pod | Self::Node, "metadata") => Field::Parts(Self::Metadata),
+            (Self::Node, "status") => Field::Parts(Self::NodeStatus),
             (Self::Pod, "spec") => Field::Parts(Self::PodSpec),
             (Self::PodSpec, list) if CONTAINERS.contains(&list) => Field::Parts(Self::Container),
-            (Self::List(_), _) | (Self::Metadata, "managedFields") => Field::LeftOut,
+            (Self::List(_), _) | (Self::Metadata, "managedFields") | (Self::NodeStatus, "images") => {
+                Field::LeftOut
+            }
             (Self::PodSpec, name) if OF_POD.contains(&name) => Field::LeftOut,
             (Self::Container, name) if !OF_CONTAINER.contains(&name) => Field::LeftOut,
             _ => Field::Whole,
@@ -167,17 +177,20 @@ mod tests {
         let metadata = json!({"name": "a\"", "labels": {"managedFields": "b"}});
         let containers = json!([{"name": "c", "resources": {"limits": {"cpu": 1}}}]);
         let spec = json!({"managedFields": 1, "initContainers": null, "containers": containers});
-        assert_eq!(page.objects(true).unwrap(), [json!({"metadata": metadata, "spec": spec})]);
-        let whole = page.objects(false).unwrap();
+        assert_eq!(page.objects("pods").unwrap(), [json!({"metadata": metadata, "spec": spec})]);
+        let whole = page.objects("claims").unwrap();
         assert_eq!(whole[0]["metadata"], metadata);
         assert_eq!(whole[0]["spec"]["volumes"], json!([{"name": "v"}]));
         let page = |text: &str| Page(text.to_owned());
         let last = page(r#"{"kind": "PodList", "items": null}"#);
-        assert_eq!((last.next().as_str(), last.objects(true).unwrap()), ("", vec![]));
+        assert_eq!((last.next().as_str(), last.objects("pods").unwrap()), ("", vec![]));
+        let node =
+            page(r#"{"items": [{"metadata": {}, "status": {"images": [{"names": ["i"]}], "phase": "x"}}]}"#);
+        assert_eq!(node.objects("nodes").unwrap(), [json!({"metadata": {}, "status": {"phase": "x"}})]);
         // The order of fields does not matter.
         assert_eq!(page(r#"{"items": [{"metadata": {}}], "metadata": {"continue": "x"}}"#).next(), "x");
         for wrong in [r#"{"items": [{"metadata": 1}]}"#, r#"{"metadata": {}, "items": [{]}"#, "{", ""] {
-            assert!(page(wrong).objects(false).is_err(), "{wrong}");
+            assert!(page(wrong).objects("nodes").is_err(), "{wrong}");
         }
     }
 }

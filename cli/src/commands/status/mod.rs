@@ -38,7 +38,9 @@ pub(crate) async fn run(
     let mut watch = args.watch.then(Watch::default);
     let mut is_first = true;
     loop {
-        let mut status = Status::of(&read(args, connection).await?, args, connection)?;
+        let snapshot = read(args, connection).await?;
+        let mut status = Status::of(&snapshot, args, connection)?;
+        free_beside(snapshot);
         if std::mem::take(&mut is_first) {
             status.cluster = status.cluster.warned();
         }
@@ -63,11 +65,17 @@ pub(crate) async fn run(
                 "queues are still starved or stalled after {seconds} s"
             )));
         }
+        free_beside(status);
         if is_over || !args.source.is_live() {
             return Ok(outcome);
         }
         tokio::time::sleep(INTERVAL).await;
     }
+}
+
+/// Frees what thousands of objects are kept in, while the answer goes on.
+fn free_beside<T: Send + 'static>(value: T) {
+    std::thread::spawn(move || drop(value));
 }
 
 /// What is read of a cluster.
