@@ -23,11 +23,11 @@ fn scale(state: &mut NamespaceState, scaling: &Scaling) {
     }
     // Of a Job that is nearly done fewer pods are wanted than are written, whatever is written.
     let rightful = owner.rightful();
-    let left = if rightful < owner.size.former.unwrap_or(scaling.from) { rightful } else { u32::MAX };
+    let left = if rightful < owner.size.original_replicas.unwrap_or(scaling.from) { rightful } else { u32::MAX };
     owner.wanted = scaling.to.min(left);
     owner.size.withheld_replicas =
-        scaling.former.unwrap_or(scaling.to).min(left).saturating_sub(owner.wanted);
-    (owner.size.written, owner.size.former) = (scaling.to, scaling.former);
+        scaling.original_replicas.unwrap_or(scaling.to).min(left).saturating_sub(owner.wanted);
+    (owner.size.written, owner.size.original_replicas) = (scaling.to, scaling.original_replicas);
     for (pods, cost) in [(&scaling.marks, Scaling::MARK), (&scaling.lifts, 0)] {
         let uids: BTreeSet<&PodUid> = pods.iter().map(|pod| &pod.uid).collect();
         for pod in state.pods.iter_mut().filter(|pod| uids.contains(&pod.uid)) {

@@ -73,7 +73,7 @@ pub const REQUEUED_ANNOTATION: &str = "quotient.dev/requeued-at";
 
 /// Key in `spec.hard` of a ResourceQuota: it counts objects that do not exist, and stays only until kube-controller-manager has
 /// counted the quota again.
-pub const RECOUNT_KEY: &str = "count/recounts.quotient.dev";
+pub const USAGE_RESYNC_KEY: &str = "count/usage-resync.quotient.dev";
 
 /// Annotation on Deployments, ReplicaSets, StatefulSets and Jobs: with the value [`WITHIN_QUEUE_NEVER`], the workload is never
 /// scaled down for pods of a higher priority in its queue.

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use quotient_crds::names::RECOUNT_KEY;
+use quotient_crds::names::USAGE_RESYNC_KEY;
 use quotient_e2e::quotient::{OPERATOR_USER, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{KUBERNETES_RECOUNTS, Options, eventually};
 use quotient_invariants::Tolerance;
@@ -50,10 +50,10 @@ async fn what_is_charged_without_a_pod_is_counted_anew_and_the_refused_owner_is_
     let quota = quotas.get("quotient").await?;
     let used = quota.status.unwrap_or_default().used.unwrap_or_default();
     assert_eq!(used["requests.cpu"].0, "2");
-    assert!(!quota.spec.unwrap_or_default().hard.unwrap_or_default().contains_key(RECOUNT_KEY));
+    assert!(!quota.spec.unwrap_or_default().hard.unwrap_or_default().contains_key(USAGE_RESYNC_KEY));
     let marks = stage.bed.audit().events()?.into_iter().filter(|event| {
         let request = event.request.as_ref().map(ToString::to_string).unwrap_or_default();
-        event.user == OPERATOR_USER && request.contains("recounts.quotient.dev")
+        event.user == OPERATOR_USER && request.contains("usage-resync.quotient.dev")
     });
     assert_eq!(marks.count(), 2, "the key comes and goes");
     operator.stop().await?;

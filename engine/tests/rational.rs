@@ -6,7 +6,7 @@ use quotient_engine::shares::{Claim, divide};
 
 use crate::forest::Grain;
 use crate::oracle::fraction::Fraction;
-use crate::oracle::{Ask, Tier, descent, singly, water};
+use crate::oracle::{PendingPods, Tier, descent, singly, water};
 use crate::{effort, forest};
 
 fn claim(demand: i128, guaranteed: i128, held: i128, weight: u32) -> Claim {
@@ -33,7 +33,7 @@ fn shares(capacity: i128, claims: &[Claim], quantum: i128) -> Vec<i128> {
 /// so it is less than one quantum each; with two claims none is a full quantum off. And no quantum was handed to
 /// one while another one would have stood lower with it, nor to a later one if equal: together with the sum this
 /// says that it *is* the divisor rule's rounding, however it was found.
-fn trouble(quanta: i128, asks: &[Ask], shares: &[i128]) -> Option<String> {
+fn trouble(quanta: i128, asks: &[PendingPods], shares: &[i128]) -> Option<String> {
     let exact = water::shares(quanta, asks);
     let wanted: i128 = asks.iter().map(|ask| Tier::Rest.end(ask)).sum();
     let total = Fraction::whole(quanta.min(wanted));
@@ -100,13 +100,13 @@ proptest! {
 
     #[test]
     fn shares_are_the_rounding_of_exact_fractions(capacity in 0i128..160, claims in claims(8, 40)) {
-        let asks: Vec<Ask> = claims.iter().map(Ask::of).collect();
+        let asks: Vec<PendingPods> = claims.iter().map(PendingPods::of).collect();
         prop_assert_eq!(trouble(capacity, &asks, &shares(capacity, &claims, 1)), None);
     }
 
     #[test]
     fn large_shares_are_the_rounding_of_exact_fractions(capacity in 0i128..1 << 34, claims in claims(12, 1 << 32)) {
-        let asks: Vec<Ask> = claims.iter().map(Ask::of).collect();
+        let asks: Vec<PendingPods> = claims.iter().map(PendingPods::of).collect();
         prop_assert_eq!(trouble(capacity, &asks, &shares(capacity, &claims, 1)), None);
     }
 }
@@ -163,7 +163,7 @@ fn the_examples_of_the_definition() {
     assert_eq!(shares(10, &weighted([6, 6, 2]), 1), [5, 4, 1]);
     assert_eq!(shares(11, &weighted([6, 6, 2]), 1), [5, 5, 1]);
     assert_eq!(shares(8, &weighted([1, 1, 1]), 1), [3, 3, 2]);
-    let asks = weighted([6, 6, 2]).map(|claim| Ask::of(&claim));
+    let asks = weighted([6, 6, 2]).map(|claim| PendingPods::of(&claim));
     let exact = [Fraction::new(30, 7), Fraction::new(30, 7), Fraction::new(10, 7)];
     assert_eq!(water::shares(10, &asks), exact);
 }

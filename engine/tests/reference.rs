@@ -13,7 +13,7 @@ use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_engine::planner::plan;
 
-use crate::oracle::{Ask, singly};
+use crate::oracle::{PendingPods, singly};
 use crate::{effort, story};
 
 /// Of cpu in thousandths, and of devices.
@@ -74,9 +74,9 @@ fn deserved(cluster: &Cluster) -> Vec<Two> {
     let divide = |one: usize| {
         let ask = |queue: &Queue| {
             let all = queue.demand(cluster.capacity)[one];
-            Ask { held: 0, floor: queue.guaranteed[one].min(all), all, weight: queue.weight }
+            PendingPods { held: 0, floor: queue.guaranteed[one].min(all), all, weight: queue.weight }
         };
-        let asks: Vec<Ask> = cluster.queues.iter().map(ask).collect();
+        let asks: Vec<PendingPods> = cluster.queues.iter().map(ask).collect();
         singly::hand_out(cluster.capacity[one], &asks, 1)
     };
     let (cpu, devices) = (divide(0), divide(1));

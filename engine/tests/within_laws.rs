@@ -170,8 +170,8 @@ fn carry_out(snapshot: &mut Snapshot, scaling: &Scaling, come: &dyn Fn(usize) ->
     owner.wanted = scaling.to;
     owner.size = Size {
         written: scaling.to,
-        former: scaling.former,
-        withheld_replicas: scaling.former.unwrap() - scaling.to,
+        original_replicas: scaling.original_replicas,
+        withheld_replicas: scaling.original_replicas.unwrap() - scaling.to,
         ..owner.size.clone()
     };
     for (at, pod) in scaling.pods.iter().enumerate() {

@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 
 /// An owner that wants more pods than there are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct PendingPods<'a> {
     pub(crate) owner: &'a Owner,
     /// How many it lacks.
     pub(crate) pods: u32,
@@ -23,7 +23,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) set_aside: Option<Timestamp>,
 }
 
-impl Ask<'_> {
+impl PendingPods<'_> {
     /// What counts of it.
     pub(crate) fn requests(&self) -> Amounts {
         self.owner.shape.requests.times(self.counted)
@@ -32,9 +32,9 @@ impl Ask<'_> {
 
 /// Those of `asks` for members of gangs, by gang.
 pub(crate) fn by_gang<'l, 'a>(
-    asks: impl IntoIterator<Item = &'l Ask<'a>>,
-) -> BTreeMap<&'a GangName, Vec<&'l Ask<'a>>> {
-    let mut by_gang: BTreeMap<&GangName, Vec<&Ask<'a>>> = BTreeMap::new();
+    asks: impl IntoIterator<Item = &'l PendingPods<'a>>,
+) -> BTreeMap<&'a GangName, Vec<&'l PendingPods<'a>>> {
+    let mut by_gang: BTreeMap<&GangName, Vec<&PendingPods<'a>>> = BTreeMap::new();
     for ask in asks {
         if let Some(gang) = ask.owner.gang.as_ref().filter(|gang| gang.min_available > 0) {
             by_gang.entry(&gang.name).or_default().push(ask);
@@ -44,17 +44,17 @@ pub(crate) fn by_gang<'l, 'a>(
 }
 
 /// What the owners of a namespace lack, most important first: by priority, then age.
-pub(crate) fn asks(state: &NamespaceState) -> Vec<Ask<'_>> {
+pub(crate) fn asks(state: &NamespaceState) -> Vec<PendingPods<'_>> {
     if state.owners.is_empty() {
         return Vec::new();
     }
     let live = live_by_owner(state);
-    let mut asks: Vec<Ask<'_>> = state
+    let mut asks: Vec<PendingPods<'_>> = state
         .owners
         .iter()
         .map(|owner| {
             let pods = owner.rightful().saturating_sub(live.get(&owner.uid).copied().unwrap_or_default());
-            Ask {
+            PendingPods {
                 owner,
                 pods,
                 withheld_replicas: owner.size.withheld_replicas.min(pods),

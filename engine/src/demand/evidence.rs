@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Ask;
+use super::PendingPods;
 use crate::keyed::KeyedMap;
 use crate::names::{GangName, OwnerUid};
 use crate::nodes::Nodes;
@@ -184,7 +184,7 @@ impl<'a> Workloads<'a> {
     pub(super) fn of(
         queue: &Queue,
         state: &'a NamespaceState,
-        asks: &[Ask<'a>],
+        asks: &[PendingPods<'a>],
         nodes: &Nodes<'_>,
         snapshot: &Snapshot,
     ) -> Self {
@@ -292,7 +292,7 @@ impl<'a> Workloads<'a> {
     }
 
     /// `waiting` is since when there has been room for one of the pods that `ask` lacks.
-    fn add_ask(&mut self, ask: &Ask<'a>, waiting: Option<&Timestamp>, now: Timestamp) {
+    fn add_ask(&mut self, ask: &PendingPods<'a>, waiting: Option<&Timestamp>, now: Timestamp) {
         let owner = ask.owner;
         let newest = self.progress.get(scope(owner)).and_then(|progress| progress.newest);
         let Some(evidence) = self.all.get_mut(top(owner).0) else { return };

@@ -14,7 +14,7 @@ mod evidence;
 mod trust;
 mod window;
 
-pub(crate) use asks::{Ask, by_gang};
+pub(crate) use asks::{PendingPods, by_gang};
 pub(crate) use evidence::node_patience;
 pub(crate) use trust::Trust;
 
@@ -34,7 +34,7 @@ pub(crate) struct Demand<'a> {
     /// What counts, of every resource.
     pub(crate) counted: Amounts,
     /// The owners that want more pods than there are.
-    pub(crate) asks: Vec<Ask<'a>>,
+    pub(crate) asks: Vec<PendingPods<'a>>,
     /// Which pods do not count, and how many of those that owners lack do.
     pub(crate) trust: Trust,
     /// The part of it that known pods show: what live pods request and owners lack, as far as it counts.
@@ -69,7 +69,8 @@ impl<'a> Demand<'a> {
         };
         for job in state.queue_jobs.iter().filter(|job| job.is_resting(now)) {
             // It could not use what it had; no pod is evicted for it until it tries again.
-            let of_job = |ask: &&mut Ask<'_>| job.tasks.iter().any(|task| task.owner == ask.owner.uid);
+            let of_job =
+                |ask: &&mut PendingPods<'_>| job.tasks.iter().any(|task| task.owner == ask.owner.uid);
             for ask in asks.iter_mut().filter(of_job) {
                 (ask.counted, ask.set_aside) = (0, job.remembered.retry_at);
             }

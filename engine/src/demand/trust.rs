@@ -15,7 +15,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Ask;
+use super::PendingPods;
 use super::evidence::{Workloads, is_proven};
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::names::{OwnerUid, PodUid};
@@ -73,7 +73,7 @@ pub(super) struct Verdict {
 pub(super) fn judge<'a>(
     queue: &Queue,
     state: &'a NamespaceState,
-    asks: &mut [Ask<'a>],
+    asks: &mut [PendingPods<'a>],
     live: Amounts,
     nodes: &Nodes<'_>,
     snapshot: &'a Snapshot,
@@ -142,7 +142,7 @@ fn late_pods<'a>(
 fn ignore(
     guaranteed: &Bounds,
     late: Vec<&Pod>,
-    asks: &[Ask<'_>],
+    asks: &[PendingPods<'_>],
     workloads: &mut Workloads<'_>,
     verdict: &mut Verdict,
     now: Timestamp,
@@ -188,14 +188,14 @@ fn ignore(
 
 /// Limits what counts of owners whose workload is set aside, or not trusted: of those with late pods, or of the others.
 fn limit(
-    asks: &mut [Ask<'_>],
+    asks: &mut [PendingPods<'_>],
     with_late_pods: bool,
     workloads: &mut Workloads<'_>,
     verdict: &mut Verdict,
     now: Timestamp,
 ) {
     // The newest owner is the one that the others make way for.
-    let mut newest_first: Vec<&mut Ask<'_>> =
+    let mut newest_first: Vec<&mut PendingPods<'_>> =
         asks.iter_mut().filter(|ask| ask.owner.kind != OwnerKind::QueueJob).collect();
     newest_first.sort_by(|a, b| (b.owner.created, &b.owner.uid).cmp(&(a.owner.created, &a.owner.uid)));
     for ask in newest_first {

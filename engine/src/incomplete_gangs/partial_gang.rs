@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::amounts::{Amounts, Resource};
-use crate::demand::{Ask, by_gang};
+use crate::demand::{PendingPods, by_gang};
 use crate::leaf::Leaf;
 use crate::names::GangName;
 use crate::plan::{GangPart, Preemptor};
@@ -37,7 +37,7 @@ impl<'a> PartialGang<'a> {
             let Some(gang) = pod.gang().filter(|gang| asks.contains_key(&gang.name)) else { continue };
             members.entry(&gang.name).or_default().push(pod);
         }
-        let partial = |(name, asks): (&GangName, Vec<&Ask<'a>>)| {
+        let partial = |(name, asks): (&GangName, Vec<&PendingPods<'a>>)| {
             let minimum = leaf.minimums.of_gang(asks.iter().filter_map(|ask| ask.owner.gang.as_ref()));
             Self::of(&asks, minimum, members.remove(name)?, resources)
         };
@@ -48,9 +48,14 @@ impl<'a> PartialGang<'a> {
 
     /// The gang of these asks, which are in order, and members, of which so many have to run. None if it is complete, if its
     /// workloads lack too few pods to complete it, or if one of them is lowered or set aside.
-    fn of(asks: &[&Ask<'a>], minimum: u32, members: Vec<&'a Pod>, resources: &[Resource]) -> Option<Self> {
+    fn of(
+        asks: &[&PendingPods<'a>],
+        minimum: u32,
+        members: Vec<&'a Pod>,
+        resources: &[Resource],
+    ) -> Option<Self> {
         let mut left = minimum.saturating_sub(u32::try_from(members.len()).unwrap_or(u32::MAX));
-        let is_put_off = |ask: &&&Ask<'_>| ask.withheld_replicas > 0 || ask.set_aside.is_some();
+        let is_put_off = |ask: &&&PendingPods<'_>| ask.withheld_replicas > 0 || ask.set_aside.is_some();
         if left == 0 || asks.iter().any(|ask| is_put_off(&ask)) {
             return None;
         }

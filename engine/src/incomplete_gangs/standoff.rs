@@ -134,7 +134,7 @@ impl<'a> Standoff<'a> {
                 scale_target: owner.size.scale_target.clone()?,
                 from: owner.size.written,
                 to: 0,
-                former: Some(owner.size.former.unwrap_or(owner.size.written)),
+                original_replicas: Some(owner.size.original_replicas.unwrap_or(owner.size.written)),
                 pods: members.iter().map(id).collect(),
                 marks: Vec::new(),
                 lifts: Vec::new(),

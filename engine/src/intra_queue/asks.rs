@@ -25,7 +25,7 @@ pub(super) enum Kind {
 
 /// Alike units that lack room.
 #[derive(Clone, Debug)]
-pub(super) struct Ask<'a> {
+pub(super) struct PendingPods<'a> {
     pub(super) kind: Kind,
     pub(super) who: Preemptor,
     pub(super) owner: Option<&'a OwnerUid>,
@@ -41,7 +41,7 @@ pub(super) struct Ask<'a> {
     order: (Timestamp, Arc<str>),
 }
 
-impl<'a> Ask<'a> {
+impl<'a> PendingPods<'a> {
     /// The gang that a unit completes.
     pub(super) fn completes(&self) -> Option<&'a GangName> {
         self.wanted?.completes.as_ref()
@@ -63,14 +63,14 @@ impl<'a> Ask<'a> {
 /// The asks of a queue, the most important first.
 ///
 /// Slots of a QueueJob above its minimum are no ask: it gets them out of what is left (S-GANG).
-pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<Ask<'a>> {
+pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<PendingPods<'a>> {
     let state = leaf.state;
     let owners: BTreeMap<&OwnerUid, &Owner> = state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
     let trust = &leaf.demand.trust;
     let unschedulable = |pod: &&Pod| is_unschedulable(pod) && trust.why_ignored(pod).is_none();
     let pods = state.pods.iter().filter(unschedulable).map(|pod| {
         let owner = pod.owner().and_then(|uid| owners.get(uid));
-        Ask {
+        PendingPods {
             kind: Kind::Unschedulable,
             who: Preemptor::of_pod(pod, owner.copied()),
             owner: pod.owner(),
@@ -89,7 +89,7 @@ pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<Ask<'a>> {
             (Kind::Refused, wanted.units.saturating_sub(wanted.withheld_replicas)),
             (Kind::HeldBack, wanted.withheld_replicas),
         ];
-        units.into_iter().filter(|(_, units)| *units > 0).map(move |(kind, units)| Ask {
+        units.into_iter().filter(|(_, units)| *units > 0).map(move |(kind, units)| PendingPods {
             kind,
             who: Preemptor::of(wanted.owner),
             owner: Some(&wanted.owner.uid),
@@ -101,7 +101,7 @@ pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<Ask<'a>> {
             order: (wanted.owner.created, wanted.owner.name.clone()),
         })
     });
-    let mut asks: Vec<Ask<'a>> = pods.chain(lacking).collect();
+    let mut asks: Vec<PendingPods<'a>> = pods.chain(lacking).collect();
     asks.sort_by(|a, b| {
         (Reverse(a.priority), a.kind)
             .cmp(&(Reverse(b.priority), b.kind))

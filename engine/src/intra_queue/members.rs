@@ -120,12 +120,12 @@ impl<'a> Members<'a> {
     pub(super) fn is_begun(&self) -> bool {
         let has_marks =
             |member: &Member<'_>| member.order.iter().any(|pod| Scaling::marks(member.owner, pod));
-        self.all.values().any(|member| member.owner.size.former.is_none() && has_marks(member))
+        self.all.values().any(|member| member.owner.size.original_replicas.is_none() && has_marks(member))
     }
 
     /// Whether pods of workloads that yielded leave, and are not overdue.
     pub(super) fn is_under_way(&self, leaf: &Leaf<'_>, now: Timestamp) -> bool {
-        let yielded = |owner: &Owner| owner.size.former.is_some();
+        let yielded = |owner: &Owner| owner.size.original_replicas.is_some();
         let leaves = |pod: &Pod| pod.is_charged() && pod.is_terminating() && !pod.is_overdue(now);
         let of_yielded: KeyedSet<&OwnerUid> =
             leaf.state.owners.iter().filter(|owner| yielded(owner)).map(|owner| &owner.uid).collect();

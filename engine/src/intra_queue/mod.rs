@@ -93,7 +93,7 @@ fn yields(leaf: &Leaf<'_>) -> bool {
 
 /// Whether an owner that yielded waits for its size, also where none yields any more.
 fn is_held_back(leaf: &Leaf<'_>) -> bool {
-    leaf.state.owners.iter().any(|owner| owner.size.former.is_some())
+    leaf.state.owners.iter().any(|owner| owner.size.original_replicas.is_some())
 }
 
 /// The pods that go for other queues.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Yielded;
-use super::asks::{Ask, Kind};
+use super::asks::{Kind, PendingPods};
 use super::members::Member;
 use super::pass::Pass;
 use super::rules::Staying;
@@ -13,7 +13,7 @@ use crate::reasons::{KeptReason, ScalingReason};
 use crate::snapshot::{Owner, OwnerKind, Pod};
 
 /// Adds what came of the asks of one queue.
-pub(super) fn tell(pass: &Pass<'_, '_>, asks: &[Ask<'_>], yielded: &mut Yielded) {
+pub(super) fn tell(pass: &Pass<'_, '_>, asks: &[PendingPods<'_>], yielded: &mut Yielded) {
     let of_queue_jobs = pass.victims().filter(|pod| pass.members.is_of_queue_job(pod));
     yielded.slots.pods.extend(of_queue_jobs.map(|pod| pod.uid.clone()));
     yielded.scalings.extend(pass.members.all.values().filter_map(|member| lowered(pass, member, asks)));
@@ -34,7 +34,7 @@ pub(super) fn tell(pass: &Pass<'_, '_>, asks: &[Ask<'_>], yielded: &mut Yielded)
     }
 }
 
-fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[Ask<'_>]) -> Option<Scaling> {
+fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[PendingPods<'_>]) -> Option<Scaling> {
     let goes = |pod: &&Pod| pass.simulation.gone.contains(&pod.uid);
     let going: Vec<&Pod> = member.order.iter().copied().filter(goes).collect();
     if going.is_empty() {
@@ -56,7 +56,7 @@ fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[Ask<'_>]) -> Option
     let stays = member.order.len().saturating_sub(going.len());
     Some(Scaling {
         to: u32::try_from(stays).unwrap_or(u32::MAX),
-        former: Some(owner.size.former.unwrap_or(owner.size.written)),
+        original_replicas: Some(owner.size.original_replicas.unwrap_or(owner.size.written)),
         pods: ids(pass, going.iter().copied()),
         marks: ids(pass, to_mark.map(|(_, pod)| pod)),
         lifts: ids(pass, member.order.iter().copied().filter(|pod| !goes(pod) && is_marked(pod))),
@@ -66,7 +66,7 @@ fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[Ask<'_>]) -> Option
 }
 
 /// By how many pods each owner is raised. No owner is before there is room for what completes its gang.
-fn restored<'a>(pass: &Pass<'_, '_>, asks: &[Ask<'a>]) -> BTreeMap<&'a OwnerUid, (&'a Owner, u32)> {
+fn restored<'a>(pass: &Pass<'_, '_>, asks: &[PendingPods<'a>]) -> BTreeMap<&'a OwnerUid, (&'a Owner, u32)> {
     let mut restored: BTreeMap<&OwnerUid, (&Owner, u32)> = BTreeMap::new();
     let wanted = |number: &usize| asks.get(*number)?.wanted;
     for (wanted, units) in pass.restored.iter().filter_map(|(number, units)| Some((wanted(number)?, *units)))
@@ -76,7 +76,7 @@ fn restored<'a>(pass: &Pass<'_, '_>, asks: &[Ask<'a>]) -> BTreeMap<&'a OwnerUid,
             *count = count.saturating_add(pods.saturating_mul(units));
         }
     }
-    let waits = |(number, ask): &(usize, &Ask<'_>)| {
+    let waits = |(number, ask): &(usize, &PendingPods<'_>)| {
         ask.kind == Kind::HeldBack && ask.completes().is_some() && !pass.restored.contains_key(number)
     };
     let gangs = asks.iter().enumerate().filter(waits).filter_map(|(_, ask)| ask.wanted);
@@ -88,14 +88,14 @@ fn restored<'a>(pass: &Pass<'_, '_>, asks: &[Ask<'a>]) -> BTreeMap<&'a OwnerUid,
 
 fn raised(pass: &Pass<'_, '_>, owner: &Owner, pods: u32) -> Option<Scaling> {
     let state = pass.queue_state.leaf.state;
-    let former = owner.size.former.filter(|_| owner.size.left_alone.is_none())?;
+    let former = owner.size.original_replicas.filter(|_| owner.size.left_alone.is_none())?;
     let all = pods >= owner.size.withheld_replicas;
     // Of its pods those are marked still that were not taken.
     let is_marked =
         |pod: &&Pod| pod.is_live() && pod.owner() == Some(&owner.uid) && Scaling::marks(owner, pod);
     Some(Scaling {
         to: if all { former } else { owner.size.written.saturating_add(pods).min(former) },
-        former: (!all).then_some(former),
+        original_replicas: (!all).then_some(former),
         lifts: ids(pass, state.pods.iter().filter(is_marked)),
         ..scaling(pass, owner, ScalingReason::Restored)?
     })
@@ -110,7 +110,7 @@ fn scaling(pass: &Pass<'_, '_>, owner: &Owner, reason: ScalingReason) -> Option<
         scale_target: owner.size.scale_target.clone()?,
         from: owner.size.written,
         to: owner.size.written,
-        former: owner.size.former,
+        original_replicas: owner.size.original_replicas,
         pods: Vec::new(),
         marks: Vec::new(),
         lifts: Vec::new(),

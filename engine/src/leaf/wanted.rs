@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::amounts::{Amounts, Resource};
 use crate::candidates::GangMinimums;
-use crate::demand::{Ask, Demand, by_gang};
+use crate::demand::{Demand, PendingPods, by_gang};
 use crate::keyed::KeyedMap;
 use crate::names::{GangName, OwnerUid};
 use crate::nodes::Nodes;
@@ -38,9 +38,9 @@ impl<'a> Wanted<'a> {
         nodes: &Nodes<'_>,
         resources: &[Resource],
     ) -> Vec<Self> {
-        let mut asks: Vec<&Ask<'a>> = demand.asks.iter().filter(|ask| ask.counted > 0).collect();
+        let mut asks: Vec<&PendingPods<'a>> = demand.asks.iter().filter(|ask| ask.counted > 0).collect();
         asks.retain(|ask| nodes.could_run(&ask.owner.shape));
-        asks.sort_by(|Ask { owner: a, .. }, Ask { owner: b, .. }| {
+        asks.sort_by(|PendingPods { owner: a, .. }, PendingPods { owner: b, .. }| {
             (a.created, a.kind).cmp(&(b.created, b.kind)).then_with(|| Owner::by_age(a, b))
         });
         let mut gangs = gangs(state, minimums, &asks);
@@ -128,7 +128,7 @@ struct Lacking<'a> {
 fn gangs<'a>(
     state: &NamespaceState,
     minimums: &GangMinimums<'_>,
-    asks: &[&Ask<'a>],
+    asks: &[&PendingPods<'a>],
 ) -> BTreeMap<&'a GangName, Lacking<'a>> {
     let by_gang = by_gang(asks.iter().copied());
     if by_gang.is_empty() {
@@ -145,7 +145,7 @@ fn gangs<'a>(
             *count = count.saturating_add(1);
         }
     }
-    let lacking = |(name, asks): (&'a GangName, Vec<&Ask<'a>>)| {
+    let lacking = |(name, asks): (&'a GangName, Vec<&PendingPods<'a>>)| {
         let job = minimums.queue_jobs.get(name);
         let minimum = minimums.of_gang(asks.iter().filter_map(|ask| ask.owner.gang.as_ref()));
         let mut lacks = minimum.saturating_sub(members.get(name).copied().unwrap_or_default());

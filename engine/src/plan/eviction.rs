@@ -142,7 +142,7 @@ impl Lowered {
     /// The record of `owner`; none if Quotient did not lower it or the size is back.
     pub(crate) fn of(owner: &Owner) -> Option<Self> {
         let size = &owner.size;
-        let (scale_target, from) = (size.scale_target.clone()?, size.former?);
+        let (scale_target, from) = (size.scale_target.clone()?, size.original_replicas?);
         let lowered = Self { scale_target, from, to: size.written, left_alone: size.left_alone };
         (lowered.to < lowered.from).then_some(lowered)
     }

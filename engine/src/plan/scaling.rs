@@ -21,7 +21,7 @@ pub struct Scaling {
     /// The size to write.
     pub to: u32,
     /// The size to remember beside it as the one before; none if there is nothing to remember any more.
-    pub former: Option<u32>,
+    pub original_replicas: Option<u32>,
     /// The pods that are to go, first to go first; none where it grows.
     pub pods: Vec<PodId>,
     /// Those among them that have to be marked before the size is written, so that the owner's controller takes them first.

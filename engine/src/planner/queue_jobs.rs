@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::cluster::Cluster;
-use crate::demand::Ask;
+use crate::demand::PendingPods;
 use crate::intra_queue::YieldedSlots;
 use crate::keyed::{KeyedMap, KeyedSet};
 use crate::names::{Namespace, OwnerUid, PodUid};
@@ -433,7 +433,7 @@ fn kept(job: &QueueJob, ends: bool) -> Vec<u32> {
 }
 
 /// The refused pods of an owner.
-fn competing_pods(ask: &Ask<'_>) -> Option<CompetingPods> {
+fn competing_pods(ask: &PendingPods<'_>) -> Option<CompetingPods> {
     let owner = ask.owner;
     (owner.kind != OwnerKind::QueueJob && ask.counted > 0).then(|| CompetingPods {
         name: Arc::clone(&owner.name),

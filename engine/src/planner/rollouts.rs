@@ -4,7 +4,7 @@
 //! older pods fill the share of the queue, neither can happen.
 
 use crate::amounts::Amounts;
-use crate::demand::Ask;
+use crate::demand::PendingPods;
 use crate::keyed::{KeyedMap, KeyedSet};
 use crate::names::OwnerUid;
 use crate::snapshot::{NamespaceState, Owner, Phase, Pod};
@@ -23,7 +23,7 @@ struct Rollout<'a> {
 }
 
 /// The newest ReplicaSets among `asks` whose rollout waits for room that only an older pod of it could give.
-pub(super) fn waiting<'a>(state: &'a NamespaceState, asks: &[Ask<'a>]) -> KeyedSet<&'a OwnerUid> {
+pub(super) fn waiting<'a>(state: &'a NamespaceState, asks: &[PendingPods<'a>]) -> KeyedSet<&'a OwnerUid> {
     let newest = asks.iter().filter(|ask| ask.owner.size.surges_first);
     let mut rollouts: KeyedMap<&OwnerUid, Rollout<'a>> = newest
         .filter_map(|ask| {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::rollouts;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::cluster::Cluster;
-use crate::demand::{Ask, node_patience};
+use crate::demand::{PendingPods, node_patience};
 use crate::leaf::Leaf;
 use crate::names::OwnerUid;
 use crate::plan::{Lowered, Preemptor, QueuePlan, Unmet};
@@ -61,7 +61,7 @@ impl Obstacles<'_, '_> {
             let owner = ask.owner;
             let Some(signs) = signs.get(&owner.uid) else { continue };
             let rejection = owner.rejection(self.leaf.state.quota.as_ref()).filter(|why| match why {
-                Rejection::Said(_) => true,
+                Rejection::ByServer(_) => true,
                 Rejection::Unspecified(_) => !signs.filled_in,
             });
             let mut reason = self.of_ask(ask, rejection.is_some());
@@ -100,7 +100,7 @@ impl Obstacles<'_, '_> {
     }
 
     /// Since when there has been room for pods that `ask` lacks; none if there is none, or if they wait by rule.
-    fn waiting(&self, ask: &Ask<'_>, newest: Option<Timestamp>) -> Option<Timestamp> {
+    fn waiting(&self, ask: &PendingPods<'_>, newest: Option<Timestamp>) -> Option<Timestamp> {
         // A gang that waits for its slots says itself what it waits for.
         let may_start =
             matches!(self.of_ask(ask, false), ShortReason::RoomAvailable | ShortReason::WaitingForQuota)
@@ -205,7 +205,7 @@ impl Obstacles<'_, '_> {
         self.cluster.governed.iter().filter(is_asked).any(|one| used.get(one) > allocated.get(one))
     }
 
-    fn of_ask(&self, ask: &Ask<'_>, rejected: bool) -> ShortReason {
+    fn of_ask(&self, ask: &PendingPods<'_>, rejected: bool) -> ShortReason {
         let unit = &ask.owner.shape.requests;
         let with = |used: Amount, resource: &Resource| used + unit.get(resource);
         let asked = || self.cluster.governed.iter().filter(|resource| unit.get(resource).is_positive());
@@ -252,7 +252,7 @@ impl Obstacles<'_, '_> {
 }
 
 /// Why pods that `ask` lacks do not count.
-const fn not_counted(ask: &Ask<'_>, rejected: bool) -> ShortReason {
+const fn not_counted(ask: &PendingPods<'_>, rejected: bool) -> ShortReason {
     if rejected {
         ShortReason::PodsRejected
     } else if ask.set_aside.is_some() {

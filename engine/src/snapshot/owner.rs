@@ -106,7 +106,7 @@ impl Owner {
     /// Why admission refuses its pods whatever room there is beside `quota`, as far as that is known.
     pub fn rejection(&self, quota: Option<&Quota>) -> Option<Rejection> {
         if let Some(said) = &self.rejected {
-            return Some(Rejection::Said(Arc::clone(said)));
+            return Some(Rejection::ByServer(Arc::clone(said)));
         }
         let is_bounded =
             |resource: &Resource| quota.is_some_and(|quota| quota.enforced.get(resource).is_some());

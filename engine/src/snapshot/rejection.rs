@@ -11,7 +11,7 @@ use crate::amounts::Resource;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rejection {
     /// In its own words.
-    Said(Arc<str>),
+    ByServer(Arc<str>),
     /// The quota bounds these resources, so each container has to name a request for them, and one names none.
     Unspecified(Vec<Resource>),
 }
@@ -35,7 +35,7 @@ impl Rejection {
     pub fn way_out(&self) -> &'static str {
         match self {
             Self::Unspecified(_) => SET_REQUESTS,
-            Self::Said(said) => WAYS_OUT
+            Self::ByServer(said) => WAYS_OUT
                 .into_iter()
                 .find(|(words, _)| said.contains(words))
                 .map_or("correct its template, or the rule that rejects it", |(_, way_out)| way_out),
@@ -62,7 +62,7 @@ impl Rejection {
 impl fmt::Display for Rejection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Said(said) => formatter.pad(said),
+            Self::ByServer(said) => formatter.pad(said),
             Self::Unspecified(lacking) => {
                 let names: Vec<&str> = lacking.iter().map(Resource::name).collect();
                 let names = names.join(" and ");
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> Rejection {
-        Rejection::Said(text.into())
+        Rejection::ByServer(text.into())
     }
 
     #[test]

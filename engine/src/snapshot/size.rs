@@ -16,7 +16,7 @@ pub struct Size {
     /// What stands there: replicas, or a Job's parallelism.
     pub written: u32,
     /// What stood there before Quotient lowered it, if it did.
-    pub former: Option<u32>,
+    pub original_replicas: Option<u32>,
     /// How many more pods the owner would want now if that still stood there.
     pub withheld_replicas: u32,
     /// Why it is not to be changed, if so.

@@ -14,14 +14,14 @@ use quotient_engine::shares::Claim;
 
 /// One claim, in units.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ask {
+pub(crate) struct PendingPods {
     pub(crate) held: i128,
     pub(crate) floor: i128,
     pub(crate) all: i128,
     pub(crate) weight: i128,
 }
 
-impl Ask {
+impl PendingPods {
     pub(crate) fn of(claim: &Claim) -> Self {
         let (held, demand) = (claim.held.units(), claim.demand.units());
         let all = held.max(demand);
@@ -44,7 +44,7 @@ impl Tier {
     pub(crate) const ALL: [Self; 3] = [Self::Held, Self::Floors, Self::Rest];
 
     /// What `ask` has when the tier begins, if everything before it was served.
-    pub(crate) fn start(self, ask: &Ask) -> i128 {
+    pub(crate) fn start(self, ask: &PendingPods) -> i128 {
         match self {
             Self::Held => 0,
             Self::Floors => ask.held,
@@ -53,7 +53,7 @@ impl Tier {
     }
 
     /// What it has when the tier ends.
-    pub(crate) fn end(self, ask: &Ask) -> i128 {
+    pub(crate) fn end(self, ask: &PendingPods) -> i128 {
         match self {
             Self::Held => ask.held,
             Self::Floors => ask.held.max(ask.floor),
@@ -62,17 +62,17 @@ impl Tier {
     }
 
     /// From where its level is measured.
-    pub(crate) fn ground(self, ask: &Ask) -> i128 {
+    pub(crate) fn ground(self, ask: &PendingPods) -> i128 {
         if self == Self::Rest { ask.floor } else { 0 }
     }
 
     /// How full `ask` is with `share` quanta; the weightless weigh the same among themselves.
-    pub(crate) fn level(self, ask: &Ask, share: i128) -> Fraction {
+    pub(crate) fn level(self, ask: &PendingPods, share: i128) -> Fraction {
         Fraction::new(share - self.ground(ask), ask.weight.max(1))
     }
 
     /// The tier in which `quanta` run out; the last one if they do not.
-    pub(crate) fn of(quanta: i128, asks: &[Ask]) -> Self {
+    pub(crate) fn of(quanta: i128, asks: &[PendingPods]) -> Self {
         let ends = |tier: &Self| asks.iter().map(|ask| tier.end(ask)).sum::<i128>() >= quanta;
         Self::ALL.into_iter().find(ends).unwrap_or(Self::Rest)
     }

@@ -2,13 +2,13 @@
 
 use quotient_engine::shares::Claim;
 
-use super::{Ask, Tier};
+use super::{PendingPods, Tier};
 
 /// Hands out `units` in quanta, one by one; the last one of a claim, and the last of all, is as small as need be.
 ///
 /// What is held first, then floors, then the rest; in each of the three the weightless come last. Each quantum
 /// goes to the lowest level after receiving it, as if it were whole; ties to the earlier one.
-pub(crate) fn hand_out(units: i128, asks: &[Ask], quantum: i128) -> Vec<i128> {
+pub(crate) fn hand_out(units: i128, asks: &[PendingPods], quantum: i128) -> Vec<i128> {
     let mut shares = vec![0; asks.len()];
     let mut left = units;
     while left > 0 {
@@ -33,6 +33,6 @@ pub(crate) fn hand_out(units: i128, asks: &[Ask], quantum: i128) -> Vec<i128> {
 
 /// The shares of `claims` in units.
 pub(crate) fn divide(capacity: i128, claims: &[Claim], quantum: i128) -> Vec<i128> {
-    let asks: Vec<Ask> = claims.iter().map(Ask::of).collect();
+    let asks: Vec<PendingPods> = claims.iter().map(PendingPods::of).collect();
     hand_out(capacity, &asks, quantum)
 }

@@ -119,7 +119,7 @@ fn scaled(scaling: &Scaling) -> String {
         "scale {}/{} from {} to {}",
         scaling.namespace, scaling.scale_target.name, scaling.from, scaling.to
     );
-    if let Some(former) = scaling.former {
+    if let Some(former) = scaling.original_replicas {
         write!(told, " of {former}").unwrap();
     }
     if !scaling.beneficiaries.is_empty() {
@@ -139,7 +139,7 @@ fn waiting(unmet: &Unmet, each: &str) -> String {
         Preemptor::Pod(name) => format!("pod {name}, {each}: {}", unmet.reason),
         Preemptor::Owner(kind, name) => {
             let why = match &unmet.rejection {
-                Some(Rejection::Said(said)) => format!(" ({said})"),
+                Some(Rejection::ByServer(said)) => format!(" ({said})"),
                 Some(Rejection::Unspecified(lacking)) => format!(" (no request for {lacking:?})"),
                 None => String::new(),
             };

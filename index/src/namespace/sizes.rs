@@ -219,7 +219,7 @@ impl NamespaceEntry {
         let is_of_deployment = scale_target.kind == ScaleTargetKind::Deployment;
         // What its Deployment says reaches a ReplicaSet a moment later; until then no other workload is to have that room.
         let wanted = if is_of_deployment && !rolls_out { declared.written } else { note.wanted };
-        let withheld_replicas = match declared.former {
+        let withheld_replicas = match declared.original_replicas {
             Some(former) if !is_of_deployment => note.rightful.max(wanted).saturating_sub(wanted).min(former),
             Some(former) => former.saturating_sub(declared.written),
             None => 0,
@@ -227,7 +227,7 @@ impl NamespaceEntry {
         let size = Size {
             scale_target: Some(scale_target),
             written: declared.written,
-            former: declared.former,
+            original_replicas: declared.original_replicas,
             withheld_replicas,
             left_alone,
             surges_first,

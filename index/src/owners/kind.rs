@@ -99,8 +99,10 @@ impl<O: OwnerObject> Kind for O {
         let is_leaving = metadata.deletion_timestamp.is_some();
         let wanted = if is_leaving { 0 } else { object.wanted() };
         let declared = DeclaredReplicas::of(metadata, object.written());
-        let rightful =
-            declared.former.filter(|_| !is_leaving).map_or(wanted, |former| object.wanted_at(former));
+        let rightful = declared
+            .original_replicas
+            .filter(|_| !is_leaving)
+            .map_or(wanted, |former| object.wanted_at(former));
         let Some(template) = object.template().filter(|_| wanted > 0 || rightful > 0) else {
             return index.forget::<O>(&key);
         };

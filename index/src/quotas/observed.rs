@@ -6,7 +6,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ResourceQuota;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use quotient_crds::names::{
-    FIELD_MANAGER, GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, RECOUNT_KEY,
+    FIELD_MANAGER, GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, USAGE_RESYNC_KEY,
 };
 use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::{Generation, Seen};
@@ -70,7 +70,7 @@ pub struct ObservedQuota {
 impl ObservedQuota {
     pub(crate) fn of(quota: &ResourceQuota, uid: &str) -> Self {
         let spec = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
-        let marked = spec.is_some_and(|hard| hard.contains_key(RECOUNT_KEY));
+        let marked = spec.is_some_and(|hard| hard.contains_key(USAGE_RESYNC_KEY));
         let status = quota.status.as_ref().and_then(|status| status.hard.as_ref());
         let used = quota.status.as_ref().and_then(|status| status.used.as_ref());
         let annotations = quota.metadata.annotations.as_ref();
@@ -88,7 +88,7 @@ impl ObservedQuota {
             enforced: status.map(bounds_from_hard).unwrap_or_default(),
             charged: used.map(bounds_from_hard).unwrap_or_default(),
             marked,
-            enforces_mark: status.is_some_and(|hard| hard.contains_key(RECOUNT_KEY)),
+            enforces_mark: status.is_some_and(|hard| hard.contains_key(USAGE_RESYNC_KEY)),
             edited_by: edited_by(&quota.metadata),
         }
     }

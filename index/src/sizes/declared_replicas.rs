@@ -15,7 +15,7 @@ pub struct DeclaredReplicas {
     /// The size in its spec.
     pub written: u32,
     /// The size before Quotient lowered it.
-    pub former: Option<u32>,
+    pub original_replicas: Option<u32>,
     /// Why it is not to be changed, as far as the object itself says.
     pub left_alone: Option<KeptReason>,
     /// Of a Deployment and its ReplicaSets the revision of the template: the newest ReplicaSet has its Deployment's.
@@ -38,7 +38,7 @@ impl DeclaredReplicas {
         let left_alone = opted_out.then_some(KeptReason::OptedOut);
         Self {
             written,
-            former,
+            original_replicas: former,
             left_alone: left_alone.or(changed.then_some(KeptReason::SizeSetByAnother)),
             revision: annotation(REVISION_ANNOTATION).and_then(|text| text.parse().ok()),
         }
@@ -56,7 +56,7 @@ mod tests {
             annotations.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let metadata = ObjectMeta { annotations: Some(annotations), ..ObjectMeta::default() };
         let declared = DeclaredReplicas::of(&metadata, written);
-        (declared.former, declared.left_alone)
+        (declared.original_replicas, declared.left_alone)
     }
 
     #[test]

@@ -239,7 +239,7 @@ spec: {{hard: {{requests.cpu: 4{key}}}}}
     };
     let mut index = index_of(QUEUE);
     for (version, key, unstamped) in
-        [(1, "", false), (2, ", count/recounts.quotient.dev: 0", true), (3, "", false)]
+        [(1, "", false), (2, ", count/usage-resync.quotient.dev: 0", true), (3, "", false)]
     {
         apply(&mut index, &quota(version, key));
         let snapshot = index.snapshot(Timestamp::default());

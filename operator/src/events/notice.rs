@@ -144,7 +144,7 @@ pub struct Scaled {
     /// Its size now.
     pub to: u32,
     /// The size that it gets back when there is room; none if it has it.
-    pub former: Option<u32>,
+    pub original_replicas: Option<u32>,
     /// The pods that go.
     pub pods: Vec<PodName>,
     /// Their priority.
@@ -163,7 +163,7 @@ impl Notice {
             scale_target: scaling.scale_target.clone(),
             from: scaling.from,
             to: scaling.to,
-            former: scaling.former,
+            original_replicas: scaling.original_replicas,
             pods: scaling.pods.iter().map(|pod| pod.name.clone()).collect(),
             priority: scaling.priority,
             beneficiaries: scaling.beneficiaries.clone(),

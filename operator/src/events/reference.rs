@@ -79,7 +79,7 @@ fn scaled(from: u32, to: u32, reason: ScalingReason) -> Notice {
         scale_target: ScaleTarget { kind: ScaleTargetKind::Deployment, name: "web".into(), uid: "d".into() },
         from,
         to,
-        former: Some(3),
+        original_replicas: Some(3),
         pods: if to < from { vec!["web-1".into()] } else { Vec::new() },
         priority: 0,
         beneficiaries: vec![Preemptor::Owner(OwnerKind::Job, "train".into())],

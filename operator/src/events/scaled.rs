@@ -31,7 +31,7 @@ pub(super) fn reference(scaled: &Scaled) -> ObjectReference {
 
 /// The sentences.
 pub(super) fn note(scaled: &Scaled) -> String {
-    let Scaled { queue, from, to, former, pods, priority, beneficiaries, .. } = scaled;
+    let Scaled { queue, from, to, original_replicas: former, pods, priority, beneficiaries, .. } = scaled;
     let queue = queue.in_words();
     if to > from {
         let rest = former.map(|former| format!("It gets all {former} back when there is more room."));
@@ -86,7 +86,7 @@ mod tests {
             },
             from,
             to,
-            former,
+            original_replicas: former,
             pods: (0..from.saturating_sub(to)).map(|at| format!("web-{at}").as_str().into()).collect(),
             priority: 10,
             beneficiaries: vec![

@@ -101,7 +101,7 @@ pub(crate) enum Purpose {
     /// Containers that state no requests get these.
     LimitRange { queue: QueueName, uid: QueueUid, defaults: Bounds },
     /// kube-controller-manager counts what a quota charges again. The second of two writes removes what the first added.
-    Recount { namespace: Namespace, is_second: bool },
+    UsageResync { namespace: Namespace, is_second: bool },
     /// A controller tries again to create rejected pods.
     Requeue { namespace: Namespace, kind: OwnerKind, name: Arc<str>, uid: OwnerUid },
     /// A running pod terminates.
@@ -129,7 +129,7 @@ pub(crate) enum Purpose {
 pub(crate) enum Class {
     LimitRange,
     Quota,
-    Recount,
+    UsageResync,
     Gate,
     Eviction,
     Requeue,
@@ -170,7 +170,7 @@ impl Purpose {
         match self {
             Self::Quota { queue, .. } => Key::new(Class::Quota, &queue.namespace, &queue.name),
             Self::LimitRange { queue, .. } => Key::new(Class::LimitRange, &queue.namespace, ""),
-            Self::Recount { namespace, .. } => Key::new(Class::Recount, namespace, ""),
+            Self::UsageResync { namespace, .. } => Key::new(Class::UsageResync, namespace, ""),
             Self::Requeue { namespace, uid, .. } => Key::new(Class::Requeue, namespace, uid.as_str()),
             Self::Eviction { eviction, .. } | Self::LessGrace(eviction) => {
                 Key::new(Class::Eviction, &eviction.pod.namespace, eviction.pod.uid.as_str())
@@ -192,7 +192,7 @@ impl Purpose {
         match self {
             Self::Quota { .. } => "resourcequota",
             Self::LimitRange { .. } => "limitrange",
-            Self::Recount { .. } => "recount",
+            Self::UsageResync { .. } => "usage-resync",
             Self::Requeue { .. } => "requeue",
             Self::Eviction { .. } | Self::LessGrace(_) => "eviction",
             Self::Gate(_) => "scheduling_gate",
@@ -221,7 +221,7 @@ impl Purpose {
         match self {
             Self::Quota { write, .. } => !write.lowers,
             Self::Job { frees, .. } => !*frees,
-            Self::Recount { is_second, .. } => *is_second,
+            Self::UsageResync { is_second, .. } => *is_second,
             _ => false,
         }
     }
@@ -244,9 +244,9 @@ impl Object {
 
 impl Class {
     /// Whether an operation that failed is put off. Evictions have rules of their own; nothing depends on a requeue or on a
-    /// recount.
+    /// resync of usage.
     pub(crate) const fn is_retried(self) -> bool {
-        !matches!(self, Self::Eviction | Self::Recount | Self::Requeue | Self::JobStatus)
+        !matches!(self, Self::Eviction | Self::UsageResync | Self::Requeue | Self::JobStatus)
     }
 
     /// Whether its operations may stay under way when a cycle ends.

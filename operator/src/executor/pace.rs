@@ -33,7 +33,7 @@ impl Pace {
             // One small write, which takes the API server some milliseconds.
             Class::Gate => 32,
             Class::QueueJob | Class::JobStatus => 16,
-            Class::Recount | Class::Requeue | Class::Scaling | Class::Status => 8,
+            Class::UsageResync | Class::Requeue | Class::Scaling | Class::Status => 8,
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Observed<'a> {
     pub(crate) requeues: &'a [Requeue],
     /// The namespaces whose quota charges pods that do not exist, or shows whether the quota controller runs, each with
     /// whether by the second of both writes.
-    pub(crate) recounts: &'a BTreeSet<(Namespace, bool)>,
+    pub(crate) usage_resyncs: &'a BTreeSet<(Namespace, bool)>,
 }
 
 /// Every operation of `class` that `plan` wants, in the order of the plan.
@@ -41,7 +41,7 @@ pub(crate) fn operations(class: Class, plan: &Plan, observed: &Observed<'_>) -> 
     match class {
         Class::LimitRange => limit_ranges::operations(plan, observed),
         Class::Quota => quotas::operations(plan, observed),
-        Class::Recount => quotas::recounts(plan, observed),
+        Class::UsageResync => quotas::usage_resyncs(plan, observed),
         Class::Gate => gates::operations(plan),
         Class::Eviction => evictions::operations(plan, observed),
         Class::Requeue => requeues::operations(plan, observed),

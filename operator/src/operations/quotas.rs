@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_crds::names::{
-    GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUEUE_ANNOTATION, QUOTA, RECOUNT_KEY,
+    GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUEUE_ANNOTATION, QUOTA, USAGE_RESYNC_KEY,
 };
 use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::Generation;
@@ -86,24 +86,24 @@ fn stamp(index: &Index, namespace: &Namespace) -> Result<Generation, &'static st
 /// It counts the pods of a namespace when `spec.hard` of its quota changes. So the quota gets one key more, which bounds what
 /// does not exist, and loses it again: no amount changes, whichever of the two writes lands, and when. Between them the quota
 /// does not say what was granted; if the second is lost, the next plan writes it.
-pub(super) fn recounts(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
+pub(super) fn usage_resyncs(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
     let left_alone = |namespace: &Namespace| {
         plan.queues.iter().any(|(name, queue)| queue.quota_left_alone && name.namespace == *namespace)
     };
-    let due = observed.recounts.iter().filter(|(namespace, _)| !left_alone(namespace));
-    due.filter_map(|(namespace, is_second)| recount(namespace, *is_second, observed.index)).collect()
+    let due = observed.usage_resyncs.iter().filter(|(namespace, _)| !left_alone(namespace));
+    due.filter_map(|(namespace, is_second)| usage_resync(namespace, *is_second, observed.index)).collect()
 }
 
-fn recount(namespace: &Namespace, is_second: bool, index: &Index) -> Option<Operation> {
+fn usage_resync(namespace: &Namespace, is_second: bool, index: &Index) -> Option<Operation> {
     let seen = index.observed_quota(namespace)?;
-    let path = format!("/spec/hard/{}", escaped(RECOUNT_KEY));
+    let path = format!("/spec/hard/{}", escaped(USAGE_RESYNC_KEY));
     let change = if is_second {
         json!({"op": "remove", "path": path})
     } else {
         json!({"op": "add", "path": path, "value": "0"})
     };
     Some(Operation {
-        purpose: Purpose::Recount { namespace: namespace.clone(), is_second },
+        purpose: Purpose::UsageResync { namespace: namespace.clone(), is_second },
         object: object(namespace),
         life: Some(Life::of(&seen.uid.to_string())),
         request: Request::Patch(vec![test_of_stamp(seen.generation?), change]),

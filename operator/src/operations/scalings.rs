@@ -108,21 +108,22 @@ fn difference(found: &Sized, scaling: &Scaling) -> Option<String> {
         return Some(format!("it is to be left alone: {reason}"));
     }
     let expected = former_before(scaling);
-    (said.former != expected).then(|| format!("its former size is {:?} and not {expected:?}", said.former))
+    (said.original_replicas != expected)
+        .then(|| format!("its former size is {:?} and not {expected:?}", said.original_replicas))
 }
 
 /// The former size that stood on the object when `scaling` was decided on.
 fn former_before(scaling: &Scaling) -> Option<u32> {
     if scaling.lowers() {
-        scaling.former.filter(|former| *former != scaling.from)
+        scaling.original_replicas.filter(|former| *former != scaling.from)
     } else {
-        Some(scaling.former.unwrap_or(scaling.to))
+        Some(scaling.original_replicas.unwrap_or(scaling.to))
     }
 }
 
 /// The size, and what is remembered beside it.
 fn body(scaling: &Scaling) -> Value {
-    let former = scaling.former.map(|former| former.to_string());
+    let former = scaling.original_replicas.map(|former| former.to_string());
     let written = former.is_some().then(|| scaling.to.to_string());
     let field = if scaling.scale_target.kind == ScaleTargetKind::Job { "parallelism" } else { "replicas" };
     json!({

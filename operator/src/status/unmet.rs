@@ -241,12 +241,12 @@ mod tests {
         let long = Preemptor::Owner(OwnerKind::Job, "x".repeat(200).into());
         let told_long = told(&Unmet { who: long, ..web(1, ShortReason::PodsNotCreated) });
         assert!(told_long.ends_with("their controller waits; see its events."), "{told_long}");
-        let rejection = Some(Rejection::Said("policy says no".into()));
+        let rejection = Some(Rejection::ByServer("policy says no".into()));
         assert_eq!(
             told(&Unmet { rejection, ..web(1, ShortReason::PodsRejected) }),
             "the API server rejects its pods: policy says no; correct its template, or the rule that rejects it"
         );
-        let rejection = Some(Rejection::Said("long ".repeat(99).into()));
+        let rejection = Some(Rejection::ByServer("long ".repeat(99).into()));
         assert_eq!(told(&Unmet { rejection, ..web(1, ShortReason::PodsRejected) }).chars().count(), MOST);
         let left_out = LeftOut { resources: 3, first: Some(Resource::from_name("example.org/fpga")) };
         assert_eq!(

@@ -61,7 +61,7 @@ pub struct Writer {
     /// The controllers that are to look again.
     requeues: Vec<Requeue>,
     /// The quotas to count anew, each with whether by the second of both writes.
-    recounts: BTreeSet<(Namespace, bool)>,
+    usage_resyncs: BTreeSet<(Namespace, bool)>,
     /// When a quota may be counted anew again to see whether the quota controller runs.
     next_proof: Option<Instant>,
 }
@@ -110,7 +110,7 @@ impl Writer {
             },
             requeuer: Requeuer::default(),
             requeues: Vec::new(),
-            recounts: BTreeSet::new(),
+            usage_resyncs: BTreeSet::new(),
             next_proof: None,
         }
     }
@@ -169,12 +169,12 @@ impl Writer {
         self.carry_out(&[Class::Quota], plan).await;
         self.requeuer.risen(self.memory.quotas.take_risen());
         let both = |namespace: Namespace| [(namespace.clone(), false), (namespace, true)];
-        self.recounts = self.requeuer.take_recounts().into_iter().flat_map(both).collect();
-        self.carry_out(&[Class::Recount], plan).await;
+        self.usage_resyncs = self.requeuer.take_usage_resyncs().into_iter().flat_map(both).collect();
+        self.carry_out(&[Class::UsageResync], plan).await;
         if let Some(namespace) = self.proof(plan) {
             self.prove(namespace, plan).await;
         }
-        self.recounts.clear();
+        self.usage_resyncs.clear();
     }
 
     /// Has the quota of `namespace` name one key more until the quota controller is seen to copy that, for two seconds at most.
@@ -182,14 +182,14 @@ impl Writer {
         let view = self.memory.context.view.clone();
         let enforced = || view.read(|index| index.quotas_enforced());
         let before = enforced();
-        self.recounts = [(namespace.clone(), false)].into();
-        self.carry_out(&[Class::Recount], plan).await;
+        self.usage_resyncs = [(namespace.clone(), false)].into();
+        self.carry_out(&[Class::UsageResync], plan).await;
         let begun = Instant::now();
         while enforced() == before && begun.elapsed() < PROOF_PATIENCE {
             tokio::time::sleep(PROOF_LOOK).await;
         }
-        self.recounts = [(namespace, true)].into();
-        self.carry_out(&[Class::Recount], plan).await;
+        self.usage_resyncs = [(namespace, true)].into();
+        self.carry_out(&[Class::UsageResync], plan).await;
     }
 
     /// Carries out the evictions of `plan`, and requeues and removals of gates beside them. Returns when every requeue and
@@ -212,14 +212,14 @@ impl Writer {
 
     /// Carries out the operations of these classes that `plan` wants and that are not put off.
     async fn carry_out(&mut self, classes: &[Class], plan: &Plan) {
-        let Self { executor, memory, requeues, recounts, .. } = self;
+        let Self { executor, memory, requeues, usage_resyncs, .. } = self;
         let mut due = Vec::new();
         for class in classes {
             let now = memory.context.clock.now();
             let wanted = memory
                 .context
                 .view
-                .read(|index| operations(*class, plan, &Observed { index, now, requeues, recounts }));
+                .read(|index| operations(*class, plan, &Observed { index, now, requeues, usage_resyncs }));
             executor.wants(*class, &wanted);
             due.extend(memory.due(*class, wanted, plan, executor));
         }
@@ -321,7 +321,7 @@ impl Memory {
                 taken
             }
             Class::JobStatus => self.job_statuses.due(plan, self.refused_jobs.reasons(), context),
-            Class::Recount | Class::Gate | Class::Requeue | Class::Status => wanted,
+            Class::UsageResync | Class::Gate | Class::Requeue | Class::Status => wanted,
         }
     }
 
@@ -335,7 +335,7 @@ impl Memory {
             Purpose::LimitRange { queue, uid, defaults } => {
                 self.limit_ranges.settle((queue, uid, defaults), completed, context);
             }
-            Purpose::Recount { namespace, is_second } => recounted(namespace, *is_second, completed),
+            Purpose::UsageResync { namespace, is_second } => usage_resynced(namespace, *is_second, completed),
             Purpose::Requeue { namespace, kind, name, .. } => {
                 requeues::settle((namespace, *kind, name), completed, context);
             }
@@ -362,7 +362,7 @@ fn frees_for_gated(plan: &Plan) -> bool {
     plan.evictions.iter().filter_map(|eviction| eviction.beneficiary.as_ref()).any(is_gated)
 }
 
-fn recounted(namespace: &Namespace, is_second: bool, Completed { outcome, why, .. }: &Completed) {
+fn usage_resynced(namespace: &Namespace, is_second: bool, Completed { outcome, why, .. }: &Completed) {
     match outcome {
         Outcome::Done if is_second => {
             info!(%namespace, "had the quota counted anew");

@@ -39,7 +39,7 @@ const FOLLOWED: Duration = Duration::from_secs(30);
 const RESYNC_DELAY: Duration = Duration::from_secs(1);
 
 /// How often a quota is counted anew after one rise.
-const RECOUNTS: u32 = 5;
+const MOST_USAGE_RESYNCS: u32 = 5;
 
 /// The most owners that one cycle requeues; the rest waits for the next.
 const MOST: usize = 64;
@@ -54,7 +54,7 @@ pub(super) struct Requeuer {
     /// When each owner was requeued last.
     requeued: BTreeMap<OwnerUid, Instant>,
     /// Where admission is to count anew.
-    recounts: BTreeSet<Namespace>,
+    usage_resyncs: BTreeSet<Namespace>,
     next: Option<Instant>,
 }
 
@@ -95,7 +95,7 @@ struct QuotaIncrease {
     /// What keeps owners out that have room by what is seen of pods.
     miscount: Option<Miscount>,
     /// How often it was counted anew.
-    recounts: u32,
+    usage_resyncs: u32,
 }
 
 /// Whether an owner was requeued since its quota has risen.
@@ -126,8 +126,8 @@ impl Requeuer {
     }
 
     /// Where admission is to count anew, since this was asked last.
-    pub(super) fn take_recounts(&mut self) -> BTreeSet<Namespace> {
-        std::mem::take(&mut self.recounts)
+    pub(super) fn take_usage_resyncs(&mut self) -> BTreeSet<Namespace> {
+        std::mem::take(&mut self.usage_resyncs)
     }
 
     /// The last plan has pods of their own queue go for some owners: these are requeued as soon as there is room.
@@ -289,21 +289,21 @@ impl Requeuer {
         kept_out: u32,
         now: Instant,
     ) {
-        if kept_out == 0 || rise.recounts >= RECOUNTS {
+        if kept_out == 0 || rise.usage_resyncs >= MOST_USAGE_RESYNCS {
             rise.miscount = None;
             return;
         }
         let still = rise.miscount.take().filter(|was| was.charged == *charged && was.missing == kept_out);
         let mut since = still.map_or(now, |was| was.since);
-        if now >= still_until(since, rise.recounts) {
-            rise.recounts = rise.recounts.saturating_add(1);
+        if now >= still_until(since, rise.usage_resyncs) {
+            rise.usage_resyncs = rise.usage_resyncs.saturating_add(1);
             rise.in_force = Some(now);
             rise.owners.values_mut().for_each(|told| *told = Notified::Not);
-            self.recounts.insert(namespace.clone());
+            self.usage_resyncs.insert(namespace.clone());
             since = now;
         }
-        if rise.recounts < RECOUNTS {
-            self.wake_at(still_until(since, rise.recounts));
+        if rise.usage_resyncs < MOST_USAGE_RESYNCS {
+            self.wake_at(still_until(since, rise.usage_resyncs));
         }
         rise.miscount = Some(Miscount { since, charged: charged.clone(), missing: kept_out });
     }
@@ -314,8 +314,8 @@ impl Requeuer {
 }
 
 /// How long nothing has to have moved `since` then for another count after so many.
-fn still_until(since: Instant, recounts: u32) -> Instant {
-    since.checked_add(RESYNC_DELAY.saturating_mul(1 << recounts)).unwrap_or(since)
+fn still_until(since: Instant, usage_resyncs: u32) -> Instant {
+    since.checked_add(RESYNC_DELAY.saturating_mul(1 << usage_resyncs)).unwrap_or(since)
 }
 
 fn rested(at: Instant) -> Instant {

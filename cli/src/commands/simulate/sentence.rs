@@ -76,7 +76,7 @@ pub(super) fn why_none(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Opti
 /// `from 3 to 2 of 3 for ReplicaSet high, without low-2: Outranked`.
 pub(super) fn how_scaled(scaling: &Scaling) -> String {
     let mut text = format!("from {} to {}", scaling.from, scaling.to);
-    if let Some(former) = scaling.former {
+    if let Some(former) = scaling.original_replicas {
         text.push_str(" of ");
         text.push_str(&former.to_string());
     }

@@ -94,7 +94,7 @@ fn size(words: &Words<'_>, kind: OwnerKind, wanted: u32) -> Size {
     Size {
         scale_target: Some(ScaleTarget { kind: scale_target, name: name.into(), uid: OwnerUid::from(name) }),
         written: words.count("of").unwrap_or(wanted),
-        former,
+        original_replicas: former,
         withheld_replicas: former.unwrap_or(wanted).saturating_sub(wanted),
         left_alone: words.choice("leftAlone", reasons.map(|reason| (reason.name(), reason))),
         surges_first: words.has("surges"),

@@ -278,10 +278,10 @@ async fn what_admission_charges_without_a_pod_is_counted_anew_once_nothing_moves
     world.cycle().await;
     let next = world.writer.requeuer.next().unwrap();
     assert_eq!(next.duration_since(Instant::now()), Duration::from_secs(1), "it has moved");
-    assert_eq!(world.writer.requeuer.take_recounts(), [].into());
+    assert_eq!(world.writer.requeuer.take_usage_resyncs(), [].into());
     tokio::time::sleep_until(next).await;
     assert_eq!(world.cycle().await, 1, "no use in a requeue before");
-    assert_eq!(world.writer.requeuer.take_recounts(), ["a".into()].into());
+    assert_eq!(world.writer.requeuer.take_usage_resyncs(), ["a".into()].into());
     // Counted anew, it is told again, although it was since the rise.
     put(&world.view, &charging(10, 3, 1));
     tokio::time::sleep(Duration::from_secs(2)).await;
@@ -298,15 +298,15 @@ async fn a_count_that_stays_as_it_is_is_not_made_for_ever() {
     world.writer.requeuer.risen(["a".into()].into());
     world.cycle().await;
     let start = Instant::now();
-    let mut recounts = Vec::new();
+    let mut usage_resyncs = Vec::new();
     while let Some(next) = world.writer.requeuer.next() {
         tokio::time::sleep_until(next).await;
         assert_eq!(world.cycle().await, 0);
-        if !world.writer.requeuer.take_recounts().is_empty() {
-            recounts.push(start.elapsed().as_secs());
+        if !world.writer.requeuer.take_usage_resyncs().is_empty() {
+            usage_resyncs.push(start.elapsed().as_secs());
         }
     }
-    assert_eq!(recounts, [1, 3, 7, 15, 31]);
+    assert_eq!(usage_resyncs, [1, 3, 7, 15, 31]);
 }
 
 /// A plan in which `web` waits for pods of its own queue to go.
