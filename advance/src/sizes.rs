@@ -23,7 +23,8 @@ fn scale(state: &mut NamespaceState, scaling: &Scaling) {
     }
     // Of a Job that is nearly done fewer pods are wanted than are written, whatever is written.
     let rightful = owner.rightful();
-    let left = if rightful < owner.size.original_replicas.unwrap_or(scaling.from) { rightful } else { u32::MAX };
+    let left =
+        if rightful < owner.size.original_replicas.unwrap_or(scaling.from) { rightful } else { u32::MAX };
     owner.wanted = scaling.to.min(left);
     owner.size.withheld_replicas =
         scaling.original_replicas.unwrap_or(scaling.to).min(left).saturating_sub(owner.wanted);

@@ -1,7 +1,7 @@
 //! Room for pods that exist, are within their queue's target and fit no node.
 
+use super::reclaim::Reclaim;
 use super::rules::Scope;
-use super::serve::Service;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::node_patience;
 use crate::plan::Preemptor;
@@ -9,7 +9,7 @@ use crate::reasons::{EvictionReason, ShortReason};
 use crate::snapshot::{Pod, VictimPriority};
 use crate::tree::BranchId;
 
-impl<'a> Service<'a> {
+impl<'a> Reclaim<'a> {
     /// Counts pods that no node has room for as if they were not there; with each what it holds.
     pub(super) fn set_apart(
         &mut self,
@@ -31,15 +31,15 @@ impl<'a> Service<'a> {
     /// Pods of queues above their targets go for each of them; for one within what its queue is *guaranteed* also pods of
     /// queues within theirs, above what these are guaranteed, as far as all of them have room elsewhere: their quota stays,
     /// so they start again there. A pod that waits longer than its demand counts is not tried any more, so the tries end.
-    pub(super) fn serve_pods(&mut self, unplaced: Vec<(BranchId, &'a Pod, Amounts)>) {
+    pub(super) fn place_stuck_pods(&mut self, unplaced: Vec<(BranchId, &'a Pod, Amounts)>) {
         for (at, pod, requests) in unplaced {
             self.simulation.set_apart(at, &requests, true);
             let mark = self.simulation.mark();
-            let served = self.serve_pod(at, pod);
-            if served.is_err() {
+            let placed = self.place_stuck_pod(at, pod);
+            if placed.is_err() {
                 self.simulation.undo(mark);
             }
-            let reason = served.unwrap_or_else(Some);
+            let reason = placed.unwrap_or_else(Some);
             if let Some(reason) = reason.filter(|_| pod.stuck.is_some()) {
                 let Some(leaf) = self.context.leaf(at) else { continue };
                 let owner = leaf.state.owners.iter().find(|owner| Some(&owner.uid) == pod.owner());
@@ -49,7 +49,7 @@ impl<'a> Service<'a> {
     }
 
     /// Makes room for one pod; says why it still waits. What was done for one that waits in vain has to be undone.
-    fn serve_pod(&mut self, at: BranchId, pod: &'a Pod) -> Result<Option<ShortReason>, ShortReason> {
+    fn place_stuck_pod(&mut self, at: BranchId, pod: &'a Pod) -> Result<Option<ShortReason>, ShortReason> {
         let Some(leaf) = self.context.leaf(at) else { return Ok(None) };
         let requests = pod.requests().of(self.context.resources);
         if self.simulation.work.is_spent(Some(at)) {

@@ -192,7 +192,14 @@ fn owner(owner: &Owner) -> String {
 
 /// What is unusual about the size of `owner`: what says it, what it was, why it stays.
 fn size(owner: &Owner, size: &Size) -> String {
-    let Size { scale_target, written, original_replicas: former, withheld_replicas, left_alone, surges_first } = size;
+    let Size {
+        scale_target,
+        written,
+        original_replicas: former,
+        withheld_replicas,
+        left_alone,
+        surges_first,
+    } = size;
     let mut text = String::new();
     match scale_target {
         None => text.push_str("; cannot be scaled"),

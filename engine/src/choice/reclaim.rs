@@ -1,4 +1,4 @@
-//! Serving asks one after the other, each wholly or at no cost to others.
+//! Room for pending pods, one workload after the other: for each wholly, or at no cost to others.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
     let waits_for_nodes = first_patience(context.snapshot, context.usage).is_some();
     let is_under_way = context.is_under_way();
     let pods_left = MOST_PLACED;
-    Service {
+    Reclaim {
         simulation,
         context,
         waits_for_nodes,
@@ -60,8 +60,8 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
     .run(needs)
 }
 
-/// Asks while they are served.
-pub(super) struct Service<'a> {
+/// The state while room is made.
+pub(super) struct Reclaim<'a> {
     pub(super) simulation: Simulation<'a>,
     pub(super) context: Context<'a>,
     /// Whether pods wait for nodes that may be added: then what there is too little of evicts no pod.
@@ -76,7 +76,7 @@ pub(super) struct Service<'a> {
     told: BTreeMap<(BranchId, Preemptor, ShortReason), usize>,
 }
 
-impl<'a> Service<'a> {
+impl<'a> Reclaim<'a> {
     fn run(mut self, mut needs: Vec<(BranchId, Need<'a>)>) -> ReclaimResult {
         let asks = needs.iter().any(|(_, need)| !need.units.is_empty());
         let stuck = self.context.each_leaf().any(|leaf| leaf.namespace_usage.stuck);
@@ -89,7 +89,7 @@ impl<'a> Service<'a> {
         }
         let unplaced = self.set_apart(unplaced);
         self.simulation.contest(&asks);
-        self.serve_pods(unplaced);
+        self.place_stuck_pods(unplaced);
         needs.sort_by_cached_key(|(at, _)| self.turn(*at));
         // A whole pod may be more than its queue has too much; what it lacks then is part of its claim.
         for _ in 0..MOST_ROUNDS {
@@ -99,13 +99,13 @@ impl<'a> Service<'a> {
             }
             let (later, now): (Vec<_>, Vec<_>) = needs.into_iter().partition(|(at, _)| self.is_delayed(*at));
             for (at, need) in &now {
-                self.serve(*at, need);
+                self.place(*at, need);
             }
             self.meet_limits();
             self.reprieve_since(start);
             // What no pod may go for keeps none from staying.
             for (at, need) in &later {
-                self.serve(*at, need);
+                self.place(*at, need);
             }
             let losers: BTreeSet<BranchId> =
                 self.simulation.victims_since(start).map(|victim| victim.leaf).collect();
@@ -158,15 +158,15 @@ impl<'a> Service<'a> {
             self.simulation.promise(at, units.wanted.requests.times(units.granted));
         }
         for units in self.in_order(need) {
-            self.serve_units(at, units, units.granted, Promise::Granted);
-            let owed = self.serve_units(at, units, units.owed, Promise::Owed);
+            self.place_units(at, units, units.granted, Promise::Granted);
+            let owed = self.place_units(at, units, units.owed, Promise::Owed);
             self.count(at, units.place, units.granted.saturating_add(owed));
         }
-        self.serve_claim(at, &need.claim_promised, self.is_under_way);
+        self.meet_claim(at, &need.claim_promised, self.is_under_way);
     }
 
     /// Serves what one leaf needs: units, then what it claims without pods.
-    fn serve(&mut self, at: BranchId, need: &Need<'a>) {
+    fn place(&mut self, at: BranchId, need: &Need<'a>) {
         let mut units = self.in_order(need);
         let mut claimed = need.claim_lacking.clone();
         if self.is_under_way {
@@ -182,10 +182,10 @@ impl<'a> Service<'a> {
             claimed = claimed.min(&lost);
         }
         for units in units {
-            let served = self.serve_units(at, units, units.lacking, Promise::None);
-            self.count(at, units.place, served);
+            let placed = self.place_units(at, units, units.lacking, Promise::None);
+            self.count(at, units.place, placed);
         }
-        self.serve_claim(at, &claimed, false);
+        self.meet_claim(at, &claimed, false);
     }
 
     /// Counts so many units at `place` of what the leaf at `at` wants as asked for.
@@ -208,23 +208,23 @@ impl<'a> Service<'a> {
     /// Makes room for `count` of `units`; for how many there is, or will be.
     ///
     /// For all at once, else for half of them: that takes the fewest pods, and few tries.
-    fn serve_units(&mut self, at: BranchId, units: Units<'a>, count: u32, promise: Promise) -> u32 {
+    fn place_units(&mut self, at: BranchId, units: Units<'a>, count: u32, promise: Promise) -> u32 {
         let wanted = units.wanted;
         let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
-        let (mut served, mut together, mut evicts_for) = (0, count, 0);
-        while served < count {
-            together = together.min(count.saturating_sub(served));
+        let (mut placed, mut together, mut evicts_for) = (0, count, 0);
+        while placed < count {
+            together = together.min(count.saturating_sub(placed));
             let mark = self.simulation.mark();
-            match self.serve_together(at, wanted, together, promise) {
+            match self.place_together(at, wanted, together, promise) {
                 Ok(()) => {
-                    served = served.saturating_add(together);
+                    placed = placed.saturating_add(together);
                     let evicts = self.simulation.victims.len() > mark.victims;
                     evicts_for = if evicts { together.saturating_add(evicts_for) } else { evicts_for };
                 }
                 Err(reason) => {
                     self.simulation.undo(mark);
                     if together == 1 {
-                        self.tell(at, wanted, reason, count.saturating_sub(served).saturating_mul(pods));
+                        self.tell(at, wanted, reason, count.saturating_sub(placed).saturating_mul(pods));
                         break;
                     }
                     together /= 2;
@@ -234,11 +234,11 @@ impl<'a> Service<'a> {
         if promise == Promise::Granted && evicts_for > 0 {
             self.tell(at, wanted, ShortReason::WaitingForPreemption, evicts_for.saturating_mul(pods));
         }
-        served
+        placed
     }
 
     /// Makes room for so many units, or says why that cannot be; what was done then has to be undone.
-    fn serve_together(
+    fn place_together(
         &mut self,
         at: BranchId,
         wanted: &Wanted<'a>,
@@ -292,7 +292,7 @@ impl<'a> Service<'a> {
     }
 
     /// Makes room for what is claimed without pods, and promises as much as there is, or will be.
-    fn serve_claim(&mut self, at: BranchId, claimed: &Amounts, is_only_kept: bool) {
+    fn meet_claim(&mut self, at: BranchId, claimed: &Amounts, is_only_kept: bool) {
         if claimed.is_empty() || (!is_only_kept && self.must_wait_for_nodes(&Amounts::new())) {
             return;
         }
