@@ -21,7 +21,8 @@ impl Page {
     }
 
     /// The objects of the kind with this plural, without what no command looks at. That can be larger than the rest:
-    /// `metadata.managedFields`, of pods what [`redact`](crate::snapshot::redact) removes from their spec, and the images of nodes.
+    /// `metadata.managedFields`, the images of nodes, and of pods what [`redact`](crate::snapshot::redact) removes from their
+    /// spec.
     pub(super) fn objects(&self, plural: &str) -> Result<Vec<Value>, Error> {
         let of_each = match plural {
             "pods" => &Part::Pod,
