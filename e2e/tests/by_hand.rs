@@ -1,6 +1,7 @@
 //! Pods that name their node themselves: no scheduler looks at them, and quotas count them as all others.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::{Node, Pod};
@@ -52,6 +53,8 @@ async fn a_node_name_set_by_hand_takes_no_share_of_others() -> Result<()> {
         Ok(())
     })
     .await?;
+    // The status of `others` follows its quota.
+    stage.until_quiet_for(Duration::from_secs(2)).await?;
     operator.process().must_run()?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
