@@ -189,6 +189,8 @@ impl Live {
         let selectors = [kind.field_selector, selection.fields];
         let selector =
             selectors.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(",");
+        let failed = |error| ClusterError::of(error, "list", &kind.resource(), namespace);
+        let unreadable = |error| failed(kube::Error::SerdeError(error));
         let plural = kind.plural;
         let mut pages = Vec::new();
         let mut parameters = ListParams::default().limit(PAGE);
@@ -201,7 +203,7 @@ impl Live {
         loop {
             let request = Request::new(kind.path(namespace)).list(&parameters);
             let page = Page(self.text(request, kind, namespace).await?);
-            let next = page.next();
+            let next = page.next().map_err(unreadable)?;
             // The next page is on its way while this one is read.
             pages.push(tokio::task::spawn_blocking(move || page.objects(plural)));
             if next.is_empty() {
@@ -211,9 +213,8 @@ impl Live {
         }
         let mut objects = Vec::new();
         for page in pages {
-            let failed = |error| ClusterError::of(error, "list", &kind.resource(), namespace);
             let page = page.await.map_err(|error| failed(kube::Error::Service(error.into())))?;
-            let page = page.map_err(|error| failed(kube::Error::SerdeError(error)))?;
+            let page = page.map_err(unreadable)?;
             objects.extend(page.into_iter().map(|object| with_kind(object, kind)));
         }
         Ok(objects)

@@ -12,12 +12,12 @@ use crate::snapshot::{CONTAINERS, OF_CONTAINER, OF_POD};
 pub(super) struct Page(pub(super) String);
 
 impl Page {
-    /// Where the next page begins; empty behind the last one, and where the text is no list.
-    pub(super) fn next(&self) -> String {
-        let mut next = String::new();
-        // It ends in an error where it stops: behind the metadata, which an API server writes first.
-        let _stopped = Deserializer::from_str(&self.0).deserialize_map(Head(&mut next));
-        next
+    /// Where the next page begins; empty behind the last one.
+    pub(super) fn next(&self) -> Result<String, Error> {
+        let mut next = None;
+        // It ends in an error also where it stops: behind the metadata, which an API server writes first.
+        let read = Deserializer::from_str(&self.0).deserialize_map(Head(&mut next));
+        next.map_or_else(|| read.map(|()| String::new()), Ok)
     }
 
     /// The objects of the kind with this plural, without what no command looks at. That can be larger than the rest:
@@ -29,19 +29,17 @@ impl Page {
             "nodes" => &Part::Node,
             _ => &Part::Object,
         };
-        let list = Part::List(of_each).deserialize(&mut Deserializer::from_str(&self.0))?;
-        match list {
-            Value::Object(mut fields) => match fields.remove("items") {
-                Some(Value::Array(objects)) => Ok(objects),
-                _ => Ok(Vec::new()),
-            },
-            _ => Ok(Vec::new()),
+        let mut list = Part::List(of_each).deserialize(&mut Deserializer::from_str(&self.0))?;
+        match list.get_mut("items").map(Value::take) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Array(objects)) => Ok(objects),
+            Some(_) => Err(serde::de::Error::custom("its items are no list")),
         }
     }
 }
 
 /// Reads the metadata of a list, and stops.
-struct Head<'n>(&'n mut String);
+struct Head<'n>(&'n mut Option<String>);
 
 #[derive(Deserialize)]
 struct Metadata {
@@ -59,7 +57,7 @@ impl<'de> Visitor<'de> for Head<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
         while let Some(name) = fields.next_key::<String>()? {
             if name == "metadata" {
-                *self.0 = fields.next_value::<Metadata>()?.next;
+                *self.0 = Some(fields.next_value::<Metadata>()?.next);
                 break;
             }
             fields.next_value::<IgnoredAny>()?;
@@ -174,7 +172,7 @@ mod tests {
             }],
         });
         let page = Page(page.to_string());
-        assert_eq!(page.next(), "more");
+        assert_eq!(page.next().unwrap(), "more");
         let metadata = json!({"name": "a\"", "labels": {"managedFields": "b"}});
         let containers = json!([{"name": "c", "resources": {"limits": {"cpu": 1}}}]);
         let spec = json!({"managedFields": 1, "initContainers": null, "containers": containers});
@@ -184,14 +182,27 @@ mod tests {
         assert_eq!(whole[0]["spec"]["volumes"], json!([{"name": "v"}]));
         let page = |text: &str| Page(text.to_owned());
         let last = page(r#"{"kind": "PodList", "items": null}"#);
-        assert_eq!((last.next().as_str(), last.objects("pods").unwrap()), ("", vec![]));
+        assert_eq!((last.next().unwrap().as_str(), last.objects("pods").unwrap()), ("", vec![]));
         let node =
             page(r#"{"items": [{"metadata": {}, "status": {"images": [{"names": ["i"]}], "phase": "x"}}]}"#);
         assert_eq!(node.objects("nodes").unwrap(), [json!({"metadata": {}, "status": {"phase": "x"}})]);
         // The order of fields does not matter.
-        assert_eq!(page(r#"{"items": [{"metadata": {}}], "metadata": {"continue": "x"}}"#).next(), "x");
-        for wrong in [r#"{"items": [{"metadata": 1}]}"#, r#"{"metadata": {}, "items": [{]}"#, "{", ""] {
+        assert_eq!(
+            page(r#"{"items": [{"metadata": {}}], "metadata": {"continue": "x"}}"#).next().unwrap(),
+            "x"
+        );
+        for wrong in [
+            r#"{"items": [{"metadata": 1}]}"#,
+            r#"{"metadata": {}, "items": [{]}"#,
+            r#"{"items": 1}"#,
+            "{",
+            "",
+        ] {
             assert!(page(wrong).objects("nodes").is_err(), "{wrong}");
+        }
+        // A list whose end is not known must not look complete.
+        for wrong in [r#"{"metadata": {"continue": 1}, "items": []}"#, "{", "null", ""] {
+            assert!(page(wrong).next().is_err(), "{wrong}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How LimitRanges come in.
+//! What is remembered of LimitRanges as a kind.
 
 /// What is remembered of LimitRanges as a kind.
 #[derive(Debug, Default)]

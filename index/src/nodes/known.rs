@@ -1,4 +1,4 @@
-//! How nodes come in, and how they stand at an instant.
+//! The nodes that the API server knows, and how they stand at an instant.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How ResourceQuotas come in.
+//! What is remembered of ResourceQuotas as a kind.
 
 use std::collections::BTreeSet;
 

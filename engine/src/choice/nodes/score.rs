@@ -4,9 +4,7 @@ use std::cmp::Reverse;
 
 use super::room::{At, NodeResources};
 use crate::amounts::Amounts;
-use crate::candidates::part;
-use crate::candidates::{Candidate, sum};
-use crate::candidates::{Turn, turn};
+use crate::candidates::{Candidate, Turn, part, sum, turn};
 use crate::choice::simulation::Level;
 use crate::plan::Stage;
 use crate::snapshot::Shape;
