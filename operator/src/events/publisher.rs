@@ -1,5 +1,6 @@
 //! The task that writes events.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -8,6 +9,7 @@ use k8s_openapi::api::events::v1::Event;
 use kube::api::PostParams;
 use kube::{Api, Client};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
 use tracing::debug;
 
 use super::Notice;
@@ -23,6 +25,15 @@ const CALL: Duration = Duration::from_secs(5);
 
 /// How many events are written at the same time: few, so that telling does not slow down doing.
 const PARALLEL: usize = 2;
+
+/// Events are written when nothing more has happened for so long: while a share moves, the API server is busy with that …
+const LULL: Duration = Duration::from_millis(500);
+
+/// … and none later than this, where things happen all the time.
+const LATEST: Duration = Duration::from_secs(2);
+
+/// How many events wait for that. More notices are left where they are.
+const MOST: usize = 1024;
 
 /// What metrics call an event.
 const KIND: &str = "event";
@@ -44,22 +55,26 @@ pub struct Publisher {
 impl Publisher {
     /// Writes what comes, until no recorder is left and all is written.
     pub async fn run(self, mut happenings: mpsc::Receiver<Notice>) {
+        let mut waiting = Waiting::default();
         let mut writing = FuturesUnordered::new();
         let mut number = 0_u64;
         loop {
             tokio::select! {
                 biased;
-                happening = happenings.recv(), if writing.len() < PARALLEL => match happening {
+                happening = happenings.recv(), if !waiting.is_full() => match happening {
                     Some(happening) => {
                         number = number.wrapping_add(1);
-                        writing.push(self.publish(self.event(&happening, number)));
+                        waiting.push(self.event(&happening, number), Instant::now());
                     }
-                    None => break,
+                    None => waiting.is_last = true,
                 },
                 Some(()) = writing.next() => {}
+                () = sleep_until(waiting.due()), if !waiting.events.is_empty() && writing.len() < PARALLEL => {
+                    writing.extend(waiting.events.pop_front().map(|(_, event)| self.publish(event)));
+                }
+                else => break,
             }
         }
-        while writing.next().await.is_some() {}
     }
 
     fn event(&self, happening: &Notice, number: u64) -> Event {
@@ -78,5 +93,52 @@ impl Publisher {
             Answer::Refused(status) => debug!(error = said(&status), "the event was not written"),
             Answer::Unknown(lost) => debug!(error = %lost, "the event was perhaps not written"),
         }
+    }
+}
+
+/// Events that are to be written, each with when it came.
+#[derive(Default)]
+struct Waiting {
+    events: VecDeque<(Instant, Event)>,
+    /// When the last one came.
+    last: Option<Instant>,
+    /// Whether no more come, so that there is nothing to wait for.
+    is_last: bool,
+}
+
+impl Waiting {
+    fn is_full(&self) -> bool {
+        self.is_last || self.events.len() >= MOST
+    }
+
+    fn push(&mut self, event: Event, now: Instant) {
+        self.events.push_back((now, event));
+        self.last = Some(now);
+    }
+
+    /// When the first one is to be written.
+    fn due(&self) -> Instant {
+        let now = Instant::now();
+        let lull = self.last.and_then(|last| last.checked_add(LULL)).filter(|_| !self.is_last);
+        let latest = self.events.front().and_then(|(came, _)| came.checked_add(LATEST));
+        lull.map_or(now, |lull| latest.map_or(lull, |latest| lull.min(latest)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn events_wait_until_nothing_happens_and_no_longer_than_two_seconds() {
+        let start = Instant::now();
+        let mut waiting = Waiting::default();
+        let due = [0, 400, 800, 1_200, 1_600, 2_000].map(|at| {
+            waiting.push(Event::default(), start + Duration::from_millis(at));
+            waiting.due().duration_since(start).as_millis()
+        });
+        assert_eq!(due, [500, 900, 1_300, 1_700, 2_000, 2_000]);
+        waiting.is_last = true;
+        assert_eq!(waiting.due(), start, "nothing more comes");
     }
 }
