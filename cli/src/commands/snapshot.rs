@@ -46,7 +46,8 @@ Examples:
 
 /// Reads and writes.
 pub(crate) async fn run(args: &SnapshotArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
-    let scope = Scope { namespace: connection.namespace.clone(), ..Scope::everything() };
+    let namespace = connection.namespace.clone();
+    let scope = Scope { namespace, is_verbatim: true, ..Scope::everything() };
     let mut snapshot = args.source.read(connection, &scope).await?;
     if args.source.is_live() {
         Live::require(&snapshot, &["pods"])?;

@@ -100,6 +100,9 @@ impl Cluster {
         for entry in &snapshot.entries {
             reader.take(entry);
         }
+        for pod in &snapshot.pods {
+            reader.take_pod(pod);
+        }
         if reader.problems.is_empty() && reader.objects.is_empty() && !snapshot.is_observed {
             reader
                 .problems

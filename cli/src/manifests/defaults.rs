@@ -4,6 +4,8 @@
 //! object that has none is its namespace and name, which the index takes care of; what ties pods and their owners
 //! together is completed beforehand.
 
+use std::sync::Arc;
+
 use crate::objects::Object;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Namespace, Pod, ResourceQuota, ResourceQuotaStatus};
@@ -15,7 +17,7 @@ pub(super) fn complete(object: &mut Object, now: &Time) {
     // What is not in the cluster yet would be created now: after everything that is.
     object.metadata_mut().creation_timestamp.get_or_insert_with(|| now.clone());
     match object {
-        Object::Pod(pod) => complete_pod(pod),
+        Object::Pod(pod) => complete_pod(Arc::make_mut(pod)),
         Object::ResourceQuota(quota) => complete_quota(quota),
         Object::Namespace(namespace) => complete_namespace(namespace),
         Object::Deployment(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),

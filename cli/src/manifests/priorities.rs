@@ -1,6 +1,7 @@
 //! Priorities, as admission resolves them from classes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::objects::Object;
 use k8s_openapi::api::core::v1::PodSpec;
@@ -14,8 +15,8 @@ const BUILT_IN: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
 pub(super) fn prioritize(objects: &mut [Object], index: &Index) {
     for object in objects {
         if let Object::Pod(pod) = object
-            && let Some(spec) = &mut pod.spec
-            && spec.priority.is_none()
+            && pod.spec.as_ref().is_some_and(|spec| spec.priority.is_none())
+            && let Some(spec) = &mut Arc::make_mut(pod).spec
         {
             spec.priority = Some(index.priority_of(spec));
         }

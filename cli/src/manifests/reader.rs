@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use k8s_openapi::api::core::v1::Pod;
 use serde_json::Value;
 
 use super::checks::{futility, mistakes};
@@ -50,6 +51,15 @@ impl Reader {
                 let why = messages.into_iter().next().unwrap_or_default();
                 self.warnings.insert(format!("{name} is skipped because it cannot be read: {why}"));
             }
+        }
+    }
+
+    /// Takes one pod in that an API server returned. One without a name does not exist.
+    pub(super) fn take_pod(&mut self, pod: &Arc<Pod>) {
+        let mut object = Object::Pod(Arc::clone(pod));
+        if let Ok(full_name) = complete_name(&mut object, Kind::Pod) {
+            self.places.insert((Kind::Pod, full_name), Place::file("cluster"));
+            self.objects.push((object, false));
         }
     }
 
@@ -122,19 +132,18 @@ impl Reader {
 
 /// Gives the object its namespace; returns `namespace/name`, or the name of what is in no namespace.
 fn complete_name(object: &mut Object, kind: Kind) -> Result<String, Vec<String>> {
-    let metadata = object.metadata_mut();
-    let Some(name) = metadata.name.clone().filter(|name| !name.is_empty()) else {
+    let name = object.name().to_owned();
+    if name.is_empty() {
         return Err(vec!["metadata.name: give the object a name".to_owned()]);
-    };
+    }
     if !kind.is_namespaced() {
-        metadata.namespace = None;
+        object.metadata_mut().namespace = None;
         return Ok(name);
     }
-    let namespace = metadata.namespace.take().filter(|namespace| !namespace.is_empty());
-    let namespace = namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
-    let full_name = format!("{namespace}/{name}");
-    metadata.namespace = Some(namespace);
-    Ok(full_name)
+    if object.namespace().is_empty() {
+        object.metadata_mut().namespace = Some(DEFAULT_NAMESPACE.to_owned());
+    }
+    Ok(format!("{}/{name}", object.namespace()))
 }
 
 fn kind_of(value: &Value) -> Result<Option<Kind>, String> {

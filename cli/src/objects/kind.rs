@@ -1,5 +1,7 @@
 //! The kinds that are understood, and objects of them.
 
+use std::sync::Arc;
+
 use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::batch::v1::Job;
@@ -22,6 +24,7 @@ macro_rules! kinds {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Kind {
             $($kind,)*
+            Pod,
             PodGroup,
             Lease,
         }
@@ -30,6 +33,7 @@ macro_rules! kinds {
             /// Every kind with its name, group and version. Several groups serve PodGroups.
             const ALL: &[(Self, &'static str, &'static str)] = &[
                 $((Self::$kind, stringify!($kind), $api_version),)*
+                (Self::Pod, "Pod", "v1"),
                 (Self::PodGroup, "PodGroup", "scheduling.x-k8s.io/v1alpha1"),
                 (Self::Lease, "Lease", "coordination.k8s.io/v1"),
             ];
@@ -39,6 +43,8 @@ macro_rules! kinds {
         #[derive(Debug)]
         pub(crate) enum Object {
             $($kind(Box<$kind>),)*
+            /// Clusters that differ in a few objects share the pods.
+            Pod(Arc<Pod>),
             PodGroup(Box<AnyPodGroup>),
             Lease(Box<Lease>),
         }
@@ -49,6 +55,7 @@ macro_rules! kinds {
             pub(crate) fn read(kind: Kind, value: &Value) -> Result<(Self, Vec<String>), String> {
                 match kind {
                     $(Kind::$kind => decode(value).map(|(object, unknown)| (Self::$kind(object), unknown)),)*
+                    Kind::Pod => decode(value).map(|(pod, unknown)| (Self::Pod(Arc::new(pod)), unknown)),
                     Kind::PodGroup => AnyPodGroup::read(value).map(|group| (Self::PodGroup(Box::new(group)), Vec::new())),
                     Kind::Lease => decode(value).map(|(object, unknown)| (Self::Lease(object), unknown)),
                 }
@@ -57,6 +64,7 @@ macro_rules! kinds {
             pub(crate) const fn kind(&self) -> Kind {
                 match self {
                     $(Self::$kind(_) => Kind::$kind,)*
+                    Self::Pod(_) => Kind::Pod,
                     Self::PodGroup(_) => Kind::PodGroup,
                     Self::Lease(_) => Kind::Lease,
                 }
@@ -65,6 +73,7 @@ macro_rules! kinds {
             pub(crate) fn metadata(&self) -> &ObjectMeta {
                 match self {
                     $(Self::$kind(object) => &object.metadata,)*
+                    Self::Pod(object) => &object.metadata,
                     Self::PodGroup(object) => object.metadata(),
                     Self::Lease(object) => &object.metadata,
                 }
@@ -73,6 +82,7 @@ macro_rules! kinds {
             pub(crate) fn metadata_mut(&mut self) -> &mut ObjectMeta {
                 match self {
                     $(Self::$kind(object) => &mut object.metadata,)*
+                    Self::Pod(object) => &mut Arc::make_mut(object).metadata,
                     Self::PodGroup(object) => object.metadata_mut(),
                     Self::Lease(object) => &mut object.metadata,
                 }
@@ -82,6 +92,7 @@ macro_rules! kinds {
             pub(crate) fn apply_to(&self, index: &mut Index) {
                 match self {
                     $(Self::$kind(object) => index.apply(&**object),)*
+                    Self::Pod(object) => index.apply(&**object),
                     Self::PodGroup(object) => object.apply_to(index),
                     Self::Lease(_) => false,
                 };
@@ -93,7 +104,6 @@ macro_rules! kinds {
 kinds! {
     Namespace "v1";
     Node "v1";
-    Pod "v1";
     Deployment "apps/v1";
     ReplicaSet "apps/v1";
     StatefulSet "apps/v1";

@@ -8,6 +8,7 @@ mod redact;
 
 use std::sync::Arc;
 
+use k8s_openapi::api::core::v1::Pod;
 use quotient_engine::time::Timestamp;
 use serde_json::Value;
 
@@ -36,6 +37,8 @@ pub(crate) struct Snapshot {
     pub(crate) is_redacted: bool,
     /// The objects.
     pub(crate) entries: Vec<Entry>,
+    /// Pods of a cluster, beside the entries: they are the most of it, and as JSON they would take three times the memory.
+    pub(crate) pods: Vec<Arc<Pod>>,
     /// The lists that the API server refused.
     pub(crate) missing: Vec<Missing>,
 }
@@ -70,6 +73,7 @@ impl Snapshot {
             is_partial: false,
             is_redacted: false,
             entries: Vec::new(),
+            pods: Vec::new(),
             missing: Vec::new(),
         }
     }

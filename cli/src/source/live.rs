@@ -1,8 +1,10 @@
 //! The cluster: lists of objects, read side by side, and the few writes that a command makes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use futures::{StreamExt as _, stream, try_join};
+use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams};
 use kube::core::Request;
@@ -14,7 +16,7 @@ use super::page::Page;
 use super::{ApiKind, ConnectionArgs, LEASES, Scope, kind};
 use crate::exit::ClusterError;
 use crate::manifests::workload_kinds;
-use crate::objects::{find_text, text};
+use crate::objects::{decoded, find_text, text};
 use crate::output::Progress;
 use crate::snapshot::{Missing, Snapshot};
 
@@ -71,7 +73,10 @@ impl Live {
         let (lists, deployments) = try_join!(self.lists(scope), self.operator_beside(scope))?;
         for (kind, list) in lists {
             match list {
-                Some(objects) => snapshot.add(objects),
+                Some((objects, pods)) => {
+                    snapshot.add(objects);
+                    snapshot.pods.extend(pods);
+                }
                 None if kind.is_optional => {}
                 None => {
                     let namespace = scope.namespace.clone().filter(|_| kind.is_namespaced);
@@ -88,15 +93,13 @@ impl Live {
     }
 
     /// The lists of `scope`, none where the user may not, ordered by resource: the order of arrival must not matter.
-    async fn lists(
-        &self,
-        scope: &Scope,
-    ) -> Result<Vec<(&'static ApiKind, Option<Vec<Value>>)>, ClusterError> {
+    async fn lists(&self, scope: &Scope) -> Result<Vec<(&'static ApiKind, Option<Objects>)>, ClusterError> {
         let progress = Progress::begin("reading the cluster");
         let lists = scope.kinds.iter().map(|kind| async move {
             let namespace = scope.namespace.as_deref();
-            let list = self.list_if_allowed(kind, namespace, &Selection::default()).await;
-            list.map(|list| (*kind, list))
+            let reads_pods = kind.plural == "pods" && !scope.is_verbatim;
+            let list = self.pages(kind, namespace, &Selection::default(), reads_pods).await;
+            if_allowed(kind, list).map(|list| (*kind, list))
         });
         let mut lists = stream::iter(lists).buffer_unordered(AT_ONCE);
         let mut read = Vec::new();
@@ -171,12 +174,7 @@ impl Live {
         namespace: Option<&str>,
         selection: &Selection<'_>,
     ) -> Result<Option<Vec<Value>>, ClusterError> {
-        match self.list(kind, namespace, selection).await {
-            Ok(found) => Ok(Some(found)),
-            Err(error) if error.is_forbidden() => Ok(None),
-            Err(error) if error.is_not_found() => Ok(kind.is_optional.then(Vec::new)),
-            Err(error) => Err(error),
-        }
+        if_allowed(kind, self.list(kind, namespace, selection).await)
     }
 
     /// All objects of one kind, page by page.
@@ -186,6 +184,17 @@ impl Live {
         namespace: Option<&str>,
         selection: &Selection<'_>,
     ) -> Result<Vec<Value>, ClusterError> {
+        self.pages(kind, namespace, selection, false).await.map(|(objects, _)| objects)
+    }
+
+    /// The same, the pods apart from the other objects if `reads_pods`. One that cannot be read is among the others.
+    async fn pages(
+        &self,
+        kind: &ApiKind,
+        namespace: Option<&str>,
+        selection: &Selection<'_>,
+        reads_pods: bool,
+    ) -> Result<Objects, ClusterError> {
         let selectors = [kind.field_selector, selection.fields];
         let selector =
             selectors.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(",");
@@ -205,19 +214,23 @@ impl Live {
             let page = Page(self.text(request, kind, namespace).await?);
             let next = page.next().map_err(unreadable)?;
             // The next page is on its way while this one is read.
-            pages.push(tokio::task::spawn_blocking(move || page.objects(plural)));
+            pages.push(tokio::task::spawn_blocking(move || {
+                page.objects(plural)
+                    .map(|objects| if reads_pods { pods_apart(objects) } else { (objects, Vec::new()) })
+            }));
             if next.is_empty() {
                 break;
             }
             parameters = parameters.continue_token(&next);
         }
-        let mut objects = Vec::new();
+        let (mut objects, mut pods) = Objects::default();
         for page in pages {
             let page = page.await.map_err(|error| failed(kube::Error::Service(error.into())))?;
-            let page = page.map_err(unreadable)?;
-            objects.extend(page.into_iter().map(|object| with_kind(object, kind)));
+            let (others, read) = page.map_err(unreadable)?;
+            objects.extend(others.into_iter().map(|object| with_kind(object, kind)));
+            pods.extend(read);
         }
-        Ok(objects)
+        Ok((objects, pods))
     }
 
     /// One object; none if it does not exist.
@@ -309,6 +322,34 @@ impl Live {
 /// Whether the Deployment of the operator is among what is read.
 fn has_deployments(scope: &Scope) -> bool {
     scope.namespace.is_none() && scope.kinds.iter().any(|kind| kind.plural == DEPLOYMENTS)
+}
+
+/// Objects as they were written, and pods that were read.
+type Objects = (Vec<Value>, Vec<Arc<Pod>>);
+
+/// Reads the pods of a list, and leaves what is none.
+fn pods_apart(objects: Vec<Value>) -> Objects {
+    let mut apart = Objects::default();
+    for object in objects {
+        match decoded(&object) {
+            Some(pod) => apart.1.push(Arc::new(pod)),
+            None => apart.0.push(object),
+        }
+    }
+    apart
+}
+
+/// What was `listed`, none where the user may not. Of an optional kind that is not served there are none.
+fn if_allowed<T: Default>(
+    kind: &ApiKind,
+    listed: Result<T, ClusterError>,
+) -> Result<Option<T>, ClusterError> {
+    match listed {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.is_forbidden() => Ok(None),
+        Err(error) if error.is_not_found() => Ok(kind.is_optional.then(T::default)),
+        Err(error) => Err(error),
+    }
 }
 
 /// Items of a list leave kind and version out.

@@ -35,18 +35,21 @@ pub(crate) struct Scope {
     pub(crate) kinds: Vec<&'static ApiKind>,
     /// The namespace of namespaced objects; none for all.
     pub(crate) namespace: Option<String>,
+    /// Whether pods are kept as the API server wrote them, for a file.
+    pub(crate) is_verbatim: bool,
 }
 
 impl Scope {
     /// Everything that the operator reads.
     pub(crate) fn everything() -> Self {
-        Self { kinds: KINDS.iter().collect(), namespace: None }
+        Self { kinds: KINDS.iter().collect(), namespace: None, is_verbatim: false }
     }
 
     /// The kinds with these plural names of this namespace; none for all namespaces.
     pub(crate) fn of(plurals: &str, namespace: Option<&str>) -> Self {
         let is_wanted = |kind: &&'static ApiKind| plurals.split(' ').any(|plural| plural == kind.plural);
-        Self { kinds: KINDS.iter().filter(is_wanted).collect(), namespace: namespace.map(str::to_owned) }
+        let kinds = KINDS.iter().filter(is_wanted).collect();
+        Self { kinds, namespace: namespace.map(str::to_owned), is_verbatim: false }
     }
 
     /// Whether nothing is left out.

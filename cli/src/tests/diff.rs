@@ -1,15 +1,18 @@
 //! `diff`: a change is played before it is made.
 
+use std::sync::Arc;
+
 use clap::Parser as _;
 use expect_test::{Expect, expect};
 
-use super::{directory, example};
+use super::{directory, example, observed_at};
 use crate::args::{Args, Command};
 use crate::commands::diff::{Diff, DiffArgs, text};
 use crate::exit::CommandError;
 use crate::manifests;
+use crate::objects::{decoded, text as field};
 use crate::output::Screen;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Entry, Snapshot};
 
 fn args(words: &[&str]) -> DiffArgs {
     let words = ["kubectl-quotient", "diff"].iter().chain(words);
@@ -295,4 +298,31 @@ fn objects_of_a_cluster_are_changed_as_kubectl_apply_would() {
     );
     let refused = Diff::of(&base, &args(&["--set", "queue/a.limit.cpu=lots"])).err().unwrap();
     assert_eq!(refused.code(), 2);
+}
+
+/// Pods of a cluster are read while the next ones come, and are no JSON then.
+#[test]
+fn pods_that_were_read_are_as_good_as_their_json() {
+    let written = observed_at(&example("newcomer"), "2026-11-24T14:02:00Z");
+    let (pods, others): (Vec<Entry>, Vec<Entry>) =
+        written.entries.iter().cloned().partition(|entry| field(&entry.value, "/kind") == "Pod");
+    let node = field(&pods[0].value, "/spec/nodeName");
+    let [namespace, name] = ["/metadata/namespace", "/metadata/name"].map(|path| field(&pods[0].value, path));
+    let change = format!(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, namespace: {namespace}}}, spec: {{priority: 7}}}}"
+    );
+    let directory = directory(&[("pod.yaml", &change)]);
+    let change = directory.path().join("pod.yaml");
+    let read_pods = pods.iter().map(|entry| Arc::new(decoded(&entry.value).unwrap())).collect();
+    let read = Snapshot { entries: others, pods: read_pods, ..written.clone() };
+    for (words, told) in [
+        (["--drain", node], "drain Node".to_owned()),
+        (["-f", change.to_str().unwrap()], format!("change Pod {namespace}/{name}")),
+    ] {
+        let args = args(&words);
+        let [one, other] = [&written, &read]
+            .map(|snapshot| text(&Diff::of(snapshot, &args).unwrap(), args.output, Screen::plain()).unwrap());
+        assert_eq!(one, other, "{words:?}");
+        assert!(one.contains(&told), "{one}");
+    }
 }

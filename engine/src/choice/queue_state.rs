@@ -124,7 +124,8 @@ impl<'a> QueueState<'a> {
     /// What admission has charged is known here only where the quota is newer than every pod that is seen. If that is no
     /// more than is allocated, the pods that are seen are gone.
     ///
-    /// In Gate mode the ledger is the quota. It is written before the evictions of the same plan, and no gate is removed above it.
+    /// In Gate mode the ledger is the quota. It is written before the evictions of the same plan, and no gate is removed above
+    /// it.
     pub(crate) fn is_fenced<'r>(
         &self,
         allocated: &Amounts,

@@ -65,6 +65,7 @@ pub(super) async fn read(
 fn has_pod(snapshot: &Snapshot, name: &str) -> bool {
     let is_it = |value| text(value, "/kind") == "Pod" && text(value, "/metadata/name") == name;
     snapshot.entries.iter().any(|entry| is_it(&entry.value))
+        || snapshot.pods.iter().any(|pod| pod.metadata.name.as_deref() == Some(name))
 }
 
 /// The namespace of the only Queue of this name. A person who may not look for it has it in a namespace of its name, or else in
