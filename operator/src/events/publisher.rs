@@ -55,22 +55,22 @@ pub struct Publisher {
 impl Publisher {
     /// Writes what comes, until no recorder is left and all is written.
     pub async fn run(self, mut happenings: mpsc::Receiver<Notice>) {
-        let mut waiting = Waiting::default();
+        let mut backlog = Backlog::default();
         let mut writing = FuturesUnordered::new();
         let mut number = 0_u64;
         loop {
             tokio::select! {
                 biased;
-                happening = happenings.recv(), if !waiting.is_full() => match happening {
+                happening = happenings.recv(), if !backlog.is_full() => match happening {
                     Some(happening) => {
                         number = number.wrapping_add(1);
-                        waiting.push(self.event(&happening, number), Instant::now());
+                        backlog.push(self.event(&happening, number), Instant::now());
                     }
-                    None => waiting.is_last = true,
+                    None => backlog.is_last = true,
                 },
                 Some(()) = writing.next() => {}
-                () = sleep_until(waiting.due()), if !waiting.events.is_empty() && writing.len() < PARALLEL => {
-                    writing.extend(waiting.events.pop_front().map(|(_, event)| self.publish(event)));
+                () = sleep_until(backlog.due()), if !backlog.events.is_empty() && writing.len() < PARALLEL => {
+                    writing.extend(backlog.events.pop_front().map(|(_, event)| self.publish(event)));
                 }
                 else => break,
             }
@@ -98,7 +98,7 @@ impl Publisher {
 
 /// Events that are to be written, each with when it came.
 #[derive(Default)]
-struct Waiting {
+struct Backlog {
     events: VecDeque<(Instant, Event)>,
     /// When the last one came.
     last: Option<Instant>,
@@ -106,7 +106,7 @@ struct Waiting {
     is_last: bool,
 }
 
-impl Waiting {
+impl Backlog {
     fn is_full(&self) -> bool {
         self.is_last || self.events.len() >= MOST
     }
@@ -132,13 +132,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn events_wait_until_nothing_happens_and_no_longer_than_two_seconds() {
         let start = Instant::now();
-        let mut waiting = Waiting::default();
+        let mut backlog = Backlog::default();
         let due = [0, 400, 800, 1_200, 1_600, 2_000].map(|at| {
-            waiting.push(Event::default(), start + Duration::from_millis(at));
-            waiting.due().duration_since(start).as_millis()
+            backlog.push(Event::default(), start + Duration::from_millis(at));
+            backlog.due().duration_since(start).as_millis()
         });
         assert_eq!(due, [500, 900, 1_300, 1_700, 2_000, 2_000]);
-        waiting.is_last = true;
-        assert_eq!(waiting.due(), start, "nothing more comes");
+        backlog.is_last = true;
+        assert_eq!(backlog.due(), start, "nothing more comes");
     }
 }

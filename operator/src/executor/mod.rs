@@ -186,8 +186,9 @@ impl Executor {
                 self.under_way.begin(&self.context, operation, at);
             }
             let (stays, ends) = self.awaited(&turn);
-            let goes_on = ends || (stays && Instant::now() < over);
-            if !goes_on {
+            // What ends is waited for without a bound of this turn's: each call has its own.
+            let is_bounded = stays && Instant::now() < over;
+            if !ends && !is_bounded {
                 break;
             }
             tokio::select! {
@@ -196,7 +197,7 @@ impl Executor {
                     Some(ended) => settle(self.note(ended)),
                     None => break,
                 },
-                () = tokio::time::sleep_until(over), if stays => {}
+                () = tokio::time::sleep_until(over), if is_bounded => {}
             }
         }
         for ((class, _), left) in std::mem::take(&mut turn.lanes) {

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp as Clock;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::Plan;
+use quotient_engine::plan::{GateRemoval, Plan, PodId};
+use quotient_engine::snapshot::GatePosition;
 use quotient_engine::time::Timestamp;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{SETTINGS, context, node, planned, planned_now, pod, put, queue, quota, view};
 use crate::events::{Notice, Subject};
@@ -253,6 +255,23 @@ async fn evictions_that_hang_in_one_namespace_take_no_slot_from_another() {
     };
     let _ = tokio::time::timeout(Duration::from_millis(300), evictor.only(Class::Eviction, &plan)).await;
     assert_eq!((asked("/a/"), asked("/b/")), (2, 4));
+}
+
+/// Until the answer comes nothing turns: time would stand still here.
+#[tokio::test(start_paused = true)]
+async fn an_eviction_that_hangs_waits_beside_a_removal_that_takes_long() {
+    let view = overused();
+    let (client, log) = client(|asked| match asked.method {
+        http::Method::POST => Reply::Silence,
+        _ => Reply::Late(Duration::from_secs(3), Box::new(Reply::failure(404, "NotFound", "gone"))),
+    });
+    let (context, _announced) = context(client, view.clone());
+    let mut plan = planned(&view);
+    let pod = PodId { namespace: "b".into(), name: "gated".into(), uid: "uid-gated".into() };
+    plan.gate_removals = vec![GateRemoval { pod, position: GatePosition::default() }];
+    let began = Instant::now();
+    super::writer(context).evict_and_admit(&plan).await;
+    assert_eq!((began.elapsed().as_secs(), log.all().len()), (3, plan.evictions.len() + 1));
 }
 
 #[tokio::test(start_paused = true)]
