@@ -26,13 +26,13 @@ const CALL: Duration = Duration::from_secs(5);
 /// How many events are written at the same time: few, so that telling does not slow down doing.
 const PARALLEL: usize = 2;
 
-/// Events are written when nothing more has happened for so long: while a share moves, the API server is busy with that …
+/// Events of evictions are written when no pod has gone for so long: while a share moves, the API server is busy with that …
 const LULL: Duration = Duration::from_millis(500);
 
-/// … and none later than this, where things happen all the time.
+/// … and none later than this, where pods go all the time.
 const LATEST: Duration = Duration::from_secs(2);
 
-/// How many events wait for that. More notices are left where they are.
+/// How many events wait. More notices are left where they are.
 const MOST: usize = 1024;
 
 /// What metrics call an event.
@@ -64,13 +64,18 @@ impl Publisher {
                 happening = happenings.recv(), if !backlog.is_full() => match happening {
                     Some(happening) => {
                         number = number.wrapping_add(1);
-                        backlog.push(self.event(&happening, number), Instant::now());
+                        let event = self.event(&happening, number);
+                        if matches!(happening, Notice::Reclaimed(_)) {
+                            backlog.push_of_eviction(event, Instant::now());
+                        } else {
+                            backlog.others.push_back(event);
+                        }
                     }
                     None => backlog.is_last = true,
                 },
                 Some(()) = writing.next() => {}
-                () = sleep_until(backlog.due()), if !backlog.events.is_empty() && writing.len() < PARALLEL => {
-                    writing.extend(backlog.events.pop_front().map(|(_, event)| self.publish(event)));
+                () = sleep_until(backlog.due()), if !backlog.is_empty() && writing.len() < PARALLEL => {
+                    writing.extend(backlog.pop().map(|event| self.publish(event)));
                 }
                 else => break,
             }
@@ -96,11 +101,14 @@ impl Publisher {
     }
 }
 
-/// Events that are to be written, each with when it came.
+/// Events that are to be written.
 #[derive(Default)]
 struct Backlog {
-    events: VecDeque<(Instant, Event)>,
-    /// When the last one came.
+    /// Those of evictions, each with when it came.
+    evictions: VecDeque<(Instant, Event)>,
+    /// All others, which wait for nothing.
+    others: VecDeque<Event>,
+    /// When the last one of an eviction came.
     last: Option<Instant>,
     /// Whether no more come, so that there is nothing to wait for.
     is_last: bool,
@@ -108,20 +116,28 @@ struct Backlog {
 
 impl Backlog {
     fn is_full(&self) -> bool {
-        self.is_last || self.events.len() >= MOST
+        self.is_last || self.evictions.len().saturating_add(self.others.len()) >= MOST
     }
 
-    fn push(&mut self, event: Event, now: Instant) {
-        self.events.push_back((now, event));
+    fn is_empty(&self) -> bool {
+        self.evictions.is_empty() && self.others.is_empty()
+    }
+
+    fn push_of_eviction(&mut self, event: Event, now: Instant) {
+        self.evictions.push_back((now, event));
         self.last = Some(now);
     }
 
     /// When the first one is to be written.
     fn due(&self) -> Instant {
-        let now = Instant::now();
-        let lull = self.last.and_then(|last| last.checked_add(LULL)).filter(|_| !self.is_last);
-        let latest = self.events.front().and_then(|(came, _)| came.checked_add(LATEST));
-        lull.map_or(now, |lull| latest.map_or(lull, |latest| lull.min(latest)))
+        let waits = self.others.is_empty() && !self.is_last;
+        let lull = self.last.and_then(|last| last.checked_add(LULL)).filter(|_| waits);
+        let latest = self.evictions.front().and_then(|(came, _)| came.checked_add(LATEST));
+        lull.map_or_else(Instant::now, |lull| latest.map_or(lull, |latest| lull.min(latest)))
+    }
+
+    fn pop(&mut self) -> Option<Event> {
+        self.others.pop_front().or_else(|| self.evictions.pop_front().map(|(_, event)| event))
     }
 }
 
@@ -130,14 +146,18 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn events_wait_until_nothing_happens_and_no_longer_than_two_seconds() {
+    async fn events_of_evictions_wait_until_no_pod_goes_and_no_longer_than_two_seconds() {
         let start = Instant::now();
         let mut backlog = Backlog::default();
         let due = [0, 400, 800, 1_200, 1_600, 2_000].map(|at| {
-            backlog.push(Event::default(), start + Duration::from_millis(at));
+            backlog.push_of_eviction(Event::default(), start + Duration::from_millis(at));
             backlog.due().duration_since(start).as_millis()
         });
         assert_eq!(due, [500, 900, 1_300, 1_700, 2_000, 2_000]);
+        backlog.others.push_back(Event { note: Some("other".to_owned()), ..Event::default() });
+        assert_eq!(backlog.due(), start, "others wait for nothing");
+        assert_eq!(backlog.pop().and_then(|event| event.note).as_deref(), Some("other"));
+        assert_eq!(backlog.due(), start + LATEST);
         backlog.is_last = true;
         assert_eq!(backlog.due(), start, "nothing more comes");
     }
