@@ -26,7 +26,7 @@ use super::sources::read_all;
 use super::ungoverned::with_every_owner;
 use crate::controllers::Controllers;
 use crate::objects::Object;
-use crate::snapshot::{Entry, Missing, Snapshot};
+use crate::snapshot::{Entry, Missing, Place, Snapshot};
 
 /// What the objects describe.
 #[derive(Debug)]
@@ -100,8 +100,9 @@ impl Cluster {
         for entry in &snapshot.entries {
             reader.take(entry);
         }
+        let place = Place::file(&snapshot.source);
         for pod in &snapshot.pods {
-            reader.take_pod(pod);
+            reader.take_pod(pod, &place);
         }
         if reader.problems.is_empty() && reader.objects.is_empty() && !snapshot.is_observed {
             reader

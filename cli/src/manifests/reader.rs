@@ -55,10 +55,10 @@ impl Reader {
     }
 
     /// Takes one pod in that an API server returned. One without a name does not exist.
-    pub(super) fn take_pod(&mut self, pod: &Arc<Pod>) {
+    pub(super) fn take_pod(&mut self, pod: &Arc<Pod>, place: &Place) {
         let mut object = Object::Pod(Arc::clone(pod));
         if let Ok(full_name) = complete_name(&mut object, Kind::Pod) {
-            self.places.insert((Kind::Pod, full_name), Place::file("cluster"));
+            self.places.insert((Kind::Pod, full_name), place.clone());
             self.objects.push((object, false));
         }
     }

@@ -113,19 +113,20 @@ fn queue_spec(value: &Value) -> String {
     format!(" ({})", told.join(", "))
 }
 
-/// Has the pod of this key among the entries.
-fn write_out(snapshot: &mut Snapshot, (kind, namespace, name): &(String, String, String)) {
-    let is_it = |pod: &Arc<Pod>| {
-        pod.metadata.namespace.as_deref() == Some(namespace) && pod.metadata.name.as_deref() == Some(name)
-    };
-    let at = if kind == "/Pod" { snapshot.pods.iter().position(is_it) } else { None };
-    let pod = at.map(|at| snapshot.pods.swap_remove(at));
-    snapshot.add(pod.and_then(|pod| serde_json::to_value(&*pod).ok()).into_iter().collect());
+/// Has these pods among the entries.
+fn write_out(snapshot: &mut Snapshot, is_wanted: impl Fn(&Pod) -> bool) {
+    let wanted = snapshot.pods.extract_if(.., |pod| is_wanted(pod));
+    let written = wanted.filter_map(|pod| serde_json::to_value(&*pod).ok()).collect();
+    snapshot.add(written);
 }
 
 fn apply(snapshot: &mut Snapshot, entry: Entry) -> String {
     let wanted = key(&entry.value);
-    write_out(snapshot, &wanted);
+    let (kind, namespace, name) = &wanted;
+    write_out(snapshot, |pod| {
+        let of = &pod.metadata;
+        kind == "/Pod" && of.namespace.as_ref() == Some(namespace) && of.name.as_ref() == Some(name)
+    });
     let told = words(&entry.value);
     let Some(found) = snapshot.entries.iter_mut().find(|other| key(&other.value) == wanted) else {
         let spec = queue_spec(&entry.value);
@@ -237,21 +238,16 @@ fn drain(snapshot: &mut Snapshot, node: &str) -> Result<String, OverlayError> {
     if !snapshot.entries.iter().any(is_node) {
         return Err(OverlayError::NotFound(format!("Node {node}")));
     }
+    write_out(snapshot, |pod| pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) == Some(node));
     let is_pod =
         |entry: &Entry| text(&entry.value, "/kind") == "Pod" && text(&entry.value, "/spec/nodeName") == node;
-    let has_owner = |entry: &Entry| {
+    let pods = snapshot.entries.iter().filter(|entry| is_pod(entry));
+    let has_controller = |entry: &&Entry| {
         let owners = entry.value.pointer("/metadata/ownerReferences").and_then(Value::as_array);
         owners.is_some_and(|owners| !owners.is_empty())
     };
-    let is_on_it =
-        |pod: &Arc<Pod>| pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) == Some(node);
-    let is_owned = |pod: &Arc<Pod>| pod.metadata.owner_references.iter().flatten().next().is_some();
-    let written = snapshot.entries.iter().filter(|entry| is_pod(entry)).map(has_owner);
-    let read = snapshot.pods.iter().filter(|pod| is_on_it(pod)).map(is_owned);
-    let owned: Vec<bool> = written.chain(read).collect();
-    let (all, recreated) = (owned.len(), owned.iter().filter(|is_owned| **is_owned).count());
+    let (all, recreated) = (pods.clone().count(), pods.filter(has_controller).count());
     snapshot.entries.retain(|entry| !is_node(entry) && !is_pod(entry));
-    snapshot.pods.retain(|pod| !is_on_it(pod));
     Ok(format!("drain Node {node} ({all} pods, of which controllers create {recreated} again)"))
 }
 

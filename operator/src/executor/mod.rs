@@ -186,7 +186,7 @@ impl Executor {
                 self.under_way.begin(&self.context, operation, at);
             }
             let (stays, ends) = self.awaited(&turn);
-            // What ends is waited for without a bound of this turn's: each call has its own.
+            // Calls that have to end in this turn are waited for however late it is: each has a timeout.
             let is_bounded = stays && Instant::now() < over;
             if !ends && !is_bounded {
                 break;
