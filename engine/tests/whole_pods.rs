@@ -441,3 +441,40 @@ fn targets_change_when_a_node_can_run_what_none_could() {
         "#]],
     );
 }
+
+/// No workload wants these pods, so what workloads want is the same before and after. The queue's request keeps what it deserves.
+#[test]
+fn targets_change_when_a_pod_ends_that_no_workload_wants() {
+    plays(
+        "node n1 cpu=10 memory=10Gi
+         queue a request=cpu:10,memory:10Gi
+         owner a/ring replicas=8 cpu=1 memory=1Gi kind=Job gang=ring min=8
+         pod a/tool-1 cpu=1 memory=1Gi node=n1 started=10
+         pod a/tool-2 cpu=1 memory=1Gi node=n1 started=20
+         pod a/tool-3 cpu=1 memory=1Gi node=n1 started=30
+         then
+         delete pod a/tool-1",
+        &expect![[r#"
+            step 1: capacity 10c 10Gi
+              a: deserved 10c 10Gi, allocated 5c 8Gi, used 3c 3Gi, target 3c 3Gi
+                8 pods of Job ring, 1c 1Gi each: RoomAvailable
+              started a/ring-r1001-0
+              started a/ring-r1001-1
+            step 2: capacity 10c 10Gi
+              a: deserved 10c 10Gi, allocated 5c 8Gi, used 5c 5Gi, target 3c 3Gi
+                6 pods of Job ring, 1c 1Gi each: ShareInUse
+            then
+            step 3: capacity 10c 10Gi
+              a: deserved 10c 10Gi, allocated 10c 10Gi, used 4c 4Gi
+                6 pods of Job ring, 1c 1Gi each: RoomAvailable
+              started a/ring-r1003-0
+              started a/ring-r1003-1
+              started a/ring-r1003-2
+              started a/ring-r1003-3
+              started a/ring-r1003-4
+              started a/ring-r1003-5
+            step 4: capacity 10c 10Gi
+              a: deserved 10c 10Gi, allocated 10c 10Gi, used 10c 10Gi
+        "#]],
+    );
+}

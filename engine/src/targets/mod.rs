@@ -21,7 +21,7 @@ use stamp::{Stamp, newest_bare_pod};
 
 use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
-use crate::leaf::{Leaf, Unit};
+use crate::leaf::{Leaf, Unit, Wanted};
 use crate::shares::Shares;
 use crate::snapshot::Targets;
 use crate::tree::BranchMap;
@@ -89,7 +89,9 @@ fn whole(cluster: Cluster<'_>, shares: &BranchMap<Shares>) -> Decided {
             let target = kept.of.get(&branch.name.namespace).filter(|_| branch.is_leaf());
             target.unwrap_or(&deserved[at]).clone()
         });
-        return Decided { targets, kept: Some(Arc::clone(kept)) };
+        if !cluster.each_leaf().any(|leaf| has_outgrown(leaf, &targets[leaf.at], &deserved[leaf.at])) {
+            return Decided { targets, kept: Some(Arc::clone(kept)) };
+        }
     }
     if is_enough {
         return Decided { targets: deserved, kept: None };
@@ -102,6 +104,17 @@ fn whole(cluster: Cluster<'_>, shares: &BranchMap<Shares>) -> Decided {
     let leaves = cluster.tree.leaves.iter().filter(|(_, at)| targets[**at] != deserved[**at]);
     let of = leaves.map(|(namespace, at)| ((*namespace).clone(), targets[*at].clone())).collect();
     Decided { targets, kept: Some(Arc::new(Targets { stamp, newest, of })) }
+}
+
+/// Whether a unit that the leaf lacks fits beside its pods in what it deserves, and not in its target: pods that no owner wants
+/// have ended, and the stamp does not tell. While pods leave, they may go for another queue.
+fn has_outgrown(leaf: &Leaf<'_>, target: &Amounts, deserved: &Amounts) -> bool {
+    if !leaf.namespace_usage.leaving.is_empty() {
+        return false;
+    }
+    let (mut room, mut within) = (deserved.less(&leaf.staying), target.less(&leaf.staying));
+    let fitting = Wanted::fit_all(&leaf.wanted, &[], &mut room, &mut within);
+    fitting.iter().any(|one| one.granted < one.units)
 }
 
 /// The target of a leaf within what it deserves.
