@@ -178,6 +178,11 @@ impl ClusterState {
         place.quota.as_ref().map(|quota| &quota.enforced)
     }
 
+    /// The target of a namespace when the operator wrote the ledger last, whether or not a user has deleted it since.
+    pub(crate) fn target(&self, namespace: &str) -> Option<&Amounts> {
+        Some(&self.last_ledger.as_ref()?.entries.get(namespace)?.target)
+    }
+
     /// What the quotas of all governed namespaces allow.
     pub(crate) fn allowed(&self) -> Amounts {
         let governed = self.places.values().filter(|place| place.is_governed() && !place.is_in_gate_mode());

@@ -95,7 +95,7 @@ fn waits(truth: &ClusterState, date: i64) -> BTreeMap<(Invariant, String), Strin
             add(Invariant::QuotasFollow, format!("{} is granted, and the quota says {hard}", entry.granted));
         }
         if let Some(deserved) = &queue.deserved {
-            let target = entry.map_or(deserved, |entry| &entry.target);
+            let target = truth.target(namespace).unwrap_or(deserved);
             if let Some(lacking) = rest::lacking_without_reason(place, queue, deserved, target) {
                 add(Invariant::ReasonsFollow, format!("{lacking} is missing and nothing says why"));
             }

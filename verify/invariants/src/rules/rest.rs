@@ -24,11 +24,9 @@ pub(crate) fn broken(truth: &ClusterState, at: i64) -> Vec<(Invariant, String)> 
         }
         let of = format!("{namespace}/{name}");
         let deserved = queue.deserved.clone().unwrap_or_default();
-        let entry = truth.ledger.as_ref().and_then(|ledger| ledger.entries.get(namespace));
-        // The ledger tells the target of when it was written last.
-        let target = entry.map_or_else(|| deserved.clone(), |entry| entry.target.clone());
-        found.extend(of_queue(&of, place, queue, &target));
-        promised.add_all(&queue.allocated.min(&deserved.min(&target)));
+        let target = truth.target(namespace).unwrap_or(&deserved);
+        found.extend(of_queue(&of, place, queue, target));
+        promised.add_all(&queue.allocated.min(&deserved.min(target)));
         promised.add_all(&queue.preempting);
     }
     let capacity = truth.capacity();

@@ -232,6 +232,16 @@ impl Family {
         matches!(self, Self::Drop(Watched::Pods))
     }
 
+    /// Whether what comes at an age of an object comes much later with it.
+    pub fn delays(self) -> bool {
+        matches!(self, Self::Clock(false))
+    }
+
+    /// Whether what starts looks late with it: a sound workload may be set aside, and a pod go for its next try.
+    pub fn looks_late(self) -> bool {
+        matches!(self, Self::Clock(true) | Self::Silent(Watched::Pods))
+    }
+
     /// Whether it refuses a write for good. An eviction that is refused twice like that has another pod go.
     pub fn refuses(self) -> bool {
         matches!(self, Self::Code(403 | 422))
@@ -264,6 +274,8 @@ impl Family {
             Self::Frozen => hangs(FROZEN),
             Self::Late => hangs(LATE),
             Self::Outage | Self::Slow => 10_000,
+            // Every swarm is slow, and some have two operators.
+            Self::Pair | Self::Swarm => 4_000,
             _ => 0,
         }
     }

@@ -15,6 +15,8 @@ use crate::faults::OperatorOptions;
 const LAG: i64 = 8_000;
 /// The same if something does: for as long as anything lasts.
 const BLIND: i64 = 1_000_000;
+/// How many pods may go for the next tries of workloads that look late.
+const TRIES: usize = 2;
 
 /// One fault at one place of one workload, in one execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,45 +41,42 @@ impl Perturbation {
     pub fn trial(&self, case: &Case) -> Trial {
         let family = self.family;
         let loser = case.loser();
-        let mut operators = vec![OperatorOptions::default()];
-        let mut acts = Vec::new();
-        let mut tolerance = Tolerance {
-            lag: if family.blinds() { BLIND } else { LAG },
-            repeats: true,
-            under_way: family.under_way(),
-            progress: !matches!(family.place(), Place::Event(_) | Place::Chance) && !family.blinds(),
-            ..case.tolerance.clone()
-        };
-        let mut blinds = family.blinds();
-        let mut diverts = family.diverts();
-        let mut quiet = family.heals_after();
-        let mut counts_evictions = !family.lets_in() && !family.deceives();
-        match family {
+        let (mut operators, mut families) = match family {
             Family::Pair | Family::Swarm => {
-                let swarm = swarm::draw(family, self.nth, self.seed, loser, case.writes_hint());
-                operators = swarm.operators;
-                acts = swarm.acts;
-                quiet = swarm.heals_after;
-                counts_evictions = !swarm.deceives;
-                blinds = swarm.blinds;
-                diverts = swarm.diverts;
-                tolerance.under_way = swarm.under_way;
-                tolerance.lag = BLIND;
+                swarm::draw(family, self.nth, self.seed, loser, case.writes_hint())
             }
-            _ => operators[0] = family.strike(operators[0].clone(), self.nth, loser),
-        }
+            _ => (vec![family.strike(OperatorOptions::default(), self.nth, loser)], Vec::new()),
+        };
         if family == Family::Frozen {
             operators.push(OperatorOptions::default());
         }
+        families.push(family);
+        let any = |is: fn(Family) -> bool| families.iter().copied().any(is);
+        // An eviction that is refused twice has another pod go.
+        let refusals = families.iter().filter(|family| family.refuses()).count();
+        let diverts = any(Family::diverts) || refusals > 1;
+        let by_chance = matches!(family, Family::Pair | Family::Swarm);
+        let mut reference = case.reference();
+        if any(Family::looks_late) {
+            let most = case.evictions.end().saturating_add(TRIES);
+            reference.case.evictions = *case.evictions.start()..=most;
+        }
         Trial {
             operators,
-            acts,
-            tolerance,
-            quiet,
-            ends_alike: !(diverts || case.fragments && blinds),
-            counts_evictions,
+            tolerance: Tolerance {
+                lag: if by_chance || family.blinds() { BLIND } else { LAG },
+                repeats: true,
+                under_way: families.iter().map(|family| family.under_way()).max().unwrap_or_default(),
+                progress: !matches!(family.place(), Place::Event(_) | Place::Chance) && !family.blinds(),
+                ..case.tolerance.clone()
+            },
+            quiet: families.iter().filter_map(|family| family.heals_after()).max(),
+            ends_alike: !(diverts
+                || case.fragments && any(Family::blinds)
+                || case.ages && any(Family::delays)),
+            counts_evictions: !any(Family::lets_in) && !any(Family::deceives),
             seed: self.seed,
-            ..case.reference()
+            ..reference
         }
     }
 }

@@ -1,30 +1,17 @@
 //! Several faults at once, by chance.
 
-use std::time::Duration;
-
 use crate::campaign::family::{Family, Place};
-use crate::faults::{Act, OperatorOptions};
+use crate::faults::OperatorOptions;
 use crate::random::{Lag, Random};
 
-/// What chance has made.
-#[derive(Clone, Debug)]
-pub(crate) struct Swarm {
-    pub(crate) operators: Vec<OperatorOptions>,
-    pub(crate) acts: Vec<(Duration, Act)>,
-    /// How long the last of it may take until it is noticed.
-    pub(crate) heals_after: Option<Duration>,
-    /// Whether any of it shows a world that never was.
-    pub(crate) deceives: bool,
-    /// Whether any of it has another pod go.
-    pub(crate) diverts: bool,
-    /// Whether any of it hides what happens.
-    pub(crate) blinds: bool,
-    /// For how long an eviction may be under way.
-    pub(crate) under_way: i64,
-}
-
-/// The nth swarm of a seed, for a workload of about so many writes.
-pub(crate) fn draw(family: Family, nth: u64, seed: u64, loser: &str, writes: u64) -> Swarm {
+/// The nth swarm of a seed, for a workload of about so many writes: the operators, and what strikes them.
+pub(crate) fn draw(
+    family: Family,
+    nth: u64,
+    seed: u64,
+    loser: &str,
+    writes: u64,
+) -> (Vec<OperatorOptions>, Vec<Family>) {
     let mut random = Random::of(seed ^ nth.rotate_left(17), "swarm");
     // What lets in pods, or changes the end, has families of its own; so has what never heals.
     let candidates: Vec<Family> = Family::all()
@@ -43,12 +30,8 @@ pub(crate) fn draw(family: Family, nth: u64, seed: u64, loser: &str, writes: u64
             options.watch_lag = Lag::new(1, 1 + random.below(1_500));
         }
     }
-    let mut heals_after = family.heals_after();
-    let (mut deceives, mut diverts, mut blinds) = (false, false, false);
+    let mut drawn = Vec::new();
     let mut nodes_are_hidden = false;
-    let mut refusals = 0;
-    // Every swarm is slow, and some have two operators.
-    let mut under_way = 4_000;
     for _ in 0..count {
         let index = usize::try_from(random.below(candidates.len() as u64)).unwrap_or_default();
         let chosen = candidates[index];
@@ -57,17 +40,12 @@ pub(crate) fn draw(family: Family, nth: u64, seed: u64, loser: &str, writes: u64
         if hides_nodes && std::mem::replace(&mut nodes_are_hidden, true) {
             continue;
         }
-        heals_after = heals_after.max(chosen.heals_after());
-        deceives |= chosen.deceives();
-        refusals += u32::from(chosen.refuses());
-        diverts |= chosen.diverts() || refusals > 1;
-        blinds |= chosen.blinds();
-        under_way = under_way.max(chosen.under_way());
         let first = operators[0].clone();
         operators[0] = chosen.strike(first, random.below(writes), loser);
         if chosen == Family::Frozen && operators.len() < 2 {
             operators.push(OperatorOptions::default());
         }
+        drawn.push(chosen);
     }
-    Swarm { operators, acts: Vec::new(), heals_after, deceives, diverts, blinds, under_way }
+    (operators, drawn)
 }

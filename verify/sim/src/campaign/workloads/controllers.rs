@@ -23,7 +23,7 @@ pub(super) fn all() -> Vec<Case> {
 /// team-3.
 fn controllers() -> Workload {
     let small = build::work("1", "1Gi");
-    let mut objects = build::node_and_teams("12", "12Gi", 3);
+    let mut objects = build::node_and_teams("13", "13Gi", 3);
     objects.push((Kind::Node, build::node("node-2", "1", "1Gi")));
     for team in ["team-1", "team-2", "team-3"] {
         objects.push(queue_of(team, team, json!({"weight": 1})));
@@ -43,7 +43,7 @@ fn controllers() -> Workload {
         ],
         length: seconds(80),
         hard: vec![],
-        running_cpu: vec![("team-1", "5"), ("team-2", "6"), ("team-3", "2")],
+        running_cpu: vec![("team-1", "6"), ("team-2", "6"), ("team-3", "2")],
         evictions: 2,
     }
 }

@@ -12,7 +12,7 @@ use crate::scenario::build::{self, created, merged, seconds};
 const RUNS: &str = "150";
 
 pub(super) fn all() -> Vec<Case> {
-    vec![Case::new(halves(), "two gangs get half of their pods each, and one yields to the other")]
+    vec![Case::new(halves(), "two gangs get half of their pods each, and one yields to the other").aging()]
 }
 
 /// Two gangs of eight get four pods each, and room for two is left. The younger one yields, and comes back when the older one

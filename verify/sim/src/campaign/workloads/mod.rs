@@ -34,6 +34,8 @@ pub struct Case {
     /// Whether it matters on which nodes pods go: chosen with an old view of nodes they leave room nowhere, and a plan that
     /// waits is told `Fragmented`, which is an end as well.
     pub fragments: bool,
+    /// Whether anything comes at an age of pods, which an operator with a clock that is behind takes for less.
+    pub ages: bool,
     counts: Counts,
 }
 
@@ -66,6 +68,7 @@ impl Case {
             evictions,
             tolerance: Tolerance::default(),
             fragments: false,
+            ages: false,
             counts: Counts::default(),
         }
     }
@@ -78,6 +81,11 @@ impl Case {
     /// The same where it matters on which nodes pods go.
     fn fragmenting(self) -> Self {
         Self { fragments: true, ..self }
+    }
+
+    /// The same where something comes at an age of pods.
+    fn aging(self) -> Self {
+        Self { ages: true, ..self }
     }
 
     /// It without faults.

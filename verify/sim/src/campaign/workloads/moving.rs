@@ -117,14 +117,15 @@ fn nodes() -> Workload {
         name: "nodes",
         objects,
         later: vec![
-            (seconds(6), created(Kind::Job, build::job("team-1", "train", 8, &small))),
-            (seconds(6), created(Kind::Job, build::job("team-2", "train", 8, &small))),
+            // An operator that dies before is back: pods that are there before any quota keep another queue's quota low.
+            (seconds(30), created(Kind::Job, build::job("team-1", "train", 8, &small))),
+            (seconds(30), created(Kind::Job, build::job("team-2", "train", 8, &small))),
             // Its capacity leaves with its pods, and they stay.
-            (seconds(30), cordon(true)),
-            (seconds(40), created(Kind::Node, build::node("node-3", "4", "4Gi"))),
-            (seconds(60), cordon(false)),
+            (seconds(54), cordon(true)),
+            (seconds(64), created(Kind::Node, build::node("node-3", "4", "4Gi"))),
+            (seconds(84), cordon(false)),
         ],
-        length: seconds(61),
+        length: seconds(85),
         hard: vec![
             ("team-1", "requests.cpu 6, requests.memory 6Gi"),
             ("team-2", "requests.cpu 6, requests.memory 6Gi"),
