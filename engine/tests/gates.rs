@@ -208,6 +208,27 @@ fn the_quota_holds_only_the_limit() {
     );
 }
 
+/// The ledger, which takes the place of the quota, is written before the evictions of the same plan.
+#[test]
+fn in_gate_mode_a_pod_goes_in_the_cycle_that_lowers_its_queue() {
+    let cycle = |mode: &str| {
+        let snapshot = story::parse(&format!(
+            "node n1 cpu=2 memory=2Gi
+             queue a{mode}
+             queue b{mode}
+             quota a cpu=2 memory=2Gi granted=cpu:2,memory:2Gi
+             owner a/batch replicas=2 cpu=1 memory=1Gi
+             pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=batch
+             pod a/p2 cpu=1 memory=1Gi node=n1 started=20 owner=batch
+             owner b/batch replicas=2 cpu=1 memory=1Gi"
+        ));
+        let plan = plan(&snapshot);
+        (plan.evictions.len(), plan.waiting.len())
+    };
+    assert_eq!(cycle(" admission=Gate"), (1, 0));
+    assert_eq!(cycle(""), (0, 1), "the quota is lowered, and enforced, before");
+}
+
 #[test]
 fn leaving_gate_mode_removes_every_gate_and_evicts_no_pod() {
     plays(

@@ -138,8 +138,8 @@ pub struct WriteSettings {
     #[arg(help_heading = "Pace", value_parser = count(1..=256))]
     pub quotas_in_parallel: usize,
 
-    /// The most evictions of pods of one namespace at the same time.
-    #[arg(long, value_name = "COUNT", default_value = "16", help_heading = "Pace")]
+    /// The most evictions of pods of one namespace at the same time; half as many while more than 64 are left.
+    #[arg(long, value_name = "COUNT", default_value = "32", help_heading = "Pace")]
     #[arg(value_parser = count(1..=256))]
     pub evictions_in_parallel: usize,
 

@@ -123,12 +123,18 @@ impl<'a> QueueState<'a> {
     ///
     /// What admission has charged is known here only where the quota is newer than every pod that is seen. If that is no
     /// more than is allocated, the pods that are seen are gone.
+    ///
+    /// In Gate mode the ledger is the quota. It is written before the evictions of the same plan, and no gate is removed above
+    /// it.
     pub(crate) fn is_fenced<'r>(
         &self,
         allocated: &Amounts,
         resources: impl IntoIterator<Item = &'r Resource>,
     ) -> bool {
         let Some(quota) = &self.leaf.state.quota else { return false };
+        if self.leaf.state.is_in_gate_mode() {
+            return true;
+        }
         let mut is_over = false;
         resources.into_iter().all(|resource| {
             let allocated = allocated.get(resource);

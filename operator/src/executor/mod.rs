@@ -231,8 +231,10 @@ impl Executor {
     /// The next operation to begin in this turn, and when. None if no other can be begun now.
     fn next_due(&mut self, turn: &mut Turn) -> Option<(Instant, Operation)> {
         loop {
-            let open =
-                turn.lanes.iter().filter(|(lane, _)| self.under_way.count(lane) < self.pace.parallel(lane.0));
+            let open = turn
+                .lanes
+                .iter()
+                .filter(|(lane, left)| self.under_way.count(lane) < self.pace.parallel(lane.0, left.len()));
             let lane = open.min_by_key(|(_, left)| left.front().map(|(place, _)| *place))?.0.clone();
             let class = lane.0;
             let begun = turn.begun.get(&class).copied().unwrap_or_default();

@@ -9,6 +9,10 @@ use tokio::time::Instant;
 use super::{Class, Operation, Purpose, Rate};
 use crate::settings::WriteSettings;
 
+/// While more evictions of one namespace are left than this, half as many are under way: the API server has time for what
+/// starts in the room that is freed.
+const FEW_EVICTIONS: usize = 64;
+
 /// The bounds of all classes.
 #[derive(Debug)]
 pub(crate) struct Pace {
@@ -25,10 +29,11 @@ impl Pace {
         Self { settings, evictions, of_queues: BTreeMap::new() }
     }
 
-    /// How many operations of `class` are under way at a time; of evictions, in one namespace.
-    pub(super) const fn parallel(&self, class: Class) -> usize {
+    /// How many operations of `class` are under way at a time where so many are `left`; of evictions, in one namespace.
+    pub(super) const fn parallel(&self, class: Class, left: usize) -> usize {
         match class {
             Class::Quota | Class::LimitRange => self.settings.quotas_in_parallel,
+            Class::Eviction if left > FEW_EVICTIONS => self.settings.evictions_in_parallel.div_ceil(2),
             Class::Eviction => self.settings.evictions_in_parallel,
             // One small write, which takes the API server some milliseconds.
             Class::Gate => 32,
