@@ -1,5 +1,5 @@
-//! Quotas: nothing grows but into what the ledger grants, or what is free where there is none, loans overlap within bounds, and
-//! no stamp goes back.
+//! Quotas: nothing grows but into what the ledger grants, or what is free where there never was one; loans overlap within bounds,
+//! and no stamp goes back.
 
 use crate::amounts::{Amounts, Resource};
 
@@ -25,7 +25,7 @@ pub(crate) fn broken(
     };
     let squeeze = judge.changes.squeeze();
     found.extend(loans_overlap(judge, write, capacity, &squeeze, &place.hold().less(was)));
-    if let Some(ledger) = &judge.truth.ledger {
+    if let Some(ledger) = &judge.truth.last_ledger {
         let granted =
             ledger.entries.get(write.namespace).map(|entry| entry.largest.clone()).unwrap_or_default();
         let raised = place.hold().less(&was.max(&granted));
