@@ -49,6 +49,8 @@ struct Failing {
     why: String,
     /// Whether the API server decided against the write, rather than not having been reached.
     refused: bool,
+    /// Whether the write succeeded since.
+    settled: bool,
 }
 
 impl<K: Ord + Clone> Backoff<K> {
@@ -63,14 +65,23 @@ impl<K: Ord + Clone> Backoff<K> {
 
     /// When the write of `key` may be tried again, if it failed.
     pub(crate) fn until(&self, key: &K) -> Option<Instant> {
-        self.failing.get(key).map(|failing| failing.until)
+        self.failing.get(key).filter(|failing| !failing.settled).map(|failing| failing.until)
     }
 
     /// The write of `key` failed, once more or for the first time.
     pub(crate) fn failed(&mut self, key: &K, why: String, refused: bool, now: Instant) {
-        let wait = self.schedule.next(self.failing.get(key).map(|failing| failing.wait));
+        let former = self.failing.get(key).filter(|failing| !failing.is_over(now, self.schedule.longest));
+        let wait = self.schedule.next(former.map(|failing| failing.wait));
         let until = now.checked_add(wait).unwrap_or(now);
-        self.failing.insert(key.clone(), Failing { wait, until, why, refused });
+        self.failing.insert(key.clone(), Failing { wait, until, why, refused, settled: false });
+    }
+
+    /// The write of `key` succeeded. A failure within the longest wait is one more in a row, so that two writers that undo each
+    /// other's work slow down.
+    pub(crate) fn settle(&mut self, key: &K) {
+        if let Some(failing) = self.failing.get_mut(key) {
+            failing.settled = true;
+        }
     }
 
     /// The write of `key` succeeded or is no longer wanted.
@@ -115,14 +126,19 @@ impl<K: Ord + Clone> Backoff<K> {
 
     /// When the first wait ends.
     pub(crate) fn next(&self) -> Option<Instant> {
-        self.failing.values().map(|failing| failing.until).min()
+        self.failing.values().filter(|failing| !failing.settled).map(|failing| failing.until).min()
     }
 }
 
 impl Failing {
     /// One refusal is what a race looks like.
     const fn is_refused(&self) -> bool {
-        self.refused && !self.wait.is_zero()
+        self.refused && !self.settled && !self.wait.is_zero()
+    }
+
+    /// Whether the write succeeded, and did not fail for as long as the `longest` wait.
+    fn is_over(&self, now: Instant, longest: Duration) -> bool {
+        self.settled && self.until.checked_add(longest).is_none_or(|over| over <= now)
     }
 }
 
@@ -147,6 +163,24 @@ mod tests {
         assert_eq!(backoff.refused().collect::<Vec<_>>(), [(&"a", "no")]);
         backoff.clear(&"a");
         assert_eq!(backoff.next(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn writers_that_undo_each_others_work_slow_down() {
+        let mut backoff = Backoff::new(Schedule::WRITES);
+        let mut now = Instant::now();
+        let mut waits = Vec::new();
+        for _ in 0..5 {
+            backoff.failed(&"a", "conflict".to_owned(), true, now);
+            waits.push(backoff.next().unwrap().duration_since(now).as_millis());
+            backoff.settle(&"a");
+            assert_eq!((backoff.next(), backoff.refused().count()), (None, 0));
+            now += Duration::from_secs(3);
+        }
+        assert_eq!(waits, [0, 250, 500, 1000, 2000]);
+        now += Duration::from_secs(61);
+        backoff.failed(&"a", "conflict".to_owned(), true, now);
+        assert_eq!(backoff.next(), Some(now), "it was settled for longer than the longest wait");
     }
 
     #[tokio::test(start_paused = true)]

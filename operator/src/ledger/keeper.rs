@@ -126,6 +126,12 @@ impl LedgerKeeper {
         if self.standing.is_some() && known.is_some() && known >= newest {
             return Ok(());
         }
+        if self.standing.take().is_some() {
+            self.failed(Call::Write, "another writer changed it", true);
+            if self.retries.is_waiting(&Call::Write, now) {
+                return Err(self.why.clone());
+            }
+        }
         self.read(newest).await
     }
 
@@ -203,7 +209,7 @@ impl LedgerKeeper {
             return Err(Dropped::StartOver);
         };
         if next.is_none() && !self.made_up {
-            self.retries.clear(&Call::Write);
+            self.retries.settle(&Call::Write);
             return Ok(());
         }
         let next = next.unwrap_or_else(|| Ledger::clone(&known));
@@ -218,7 +224,7 @@ impl LedgerKeeper {
         // All that is new may be what there is no place for.
         let is_same = fitted.ledger.entries == known.entries && fitted.ledger.targets == known.targets;
         if is_same && !self.made_up {
-            self.retries.clear(&Call::Write);
+            self.retries.settle(&Call::Write);
             return Ok(());
         }
         let Some(standing) = self.standing.clone().filter(|_| self.context.may_write()) else {
@@ -247,7 +253,7 @@ impl LedgerKeeper {
                 metrics.ledger.size.set(i64::try_from(bytes).unwrap_or(i64::MAX));
                 self.standing = Some(LedgerState::Object(Box::new(object.metadata)));
                 self.made_up = false;
-                self.retries.clear(&Call::Write);
+                self.retries.settle(&Call::Write);
                 self.await_pods();
                 self.show(ledger);
                 Ok(())

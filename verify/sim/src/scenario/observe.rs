@@ -31,6 +31,14 @@ impl World {
         server::text(resource, sum)
     }
 
+    /// Whether pods of the queue of `namespace` hold what its quota does not allow yet: they were there before any quota, and so
+    /// were more pods than have room.
+    pub fn is_held_by_itself(&self, namespace: &str) -> bool {
+        let queue = self.get(Kind::Queue, namespace, namespace).unwrap_or_default();
+        let conditions = queue["status"]["conditions"].as_array();
+        conditions.into_iter().flatten().any(|condition| condition["reason"] == "HeldByItself")
+    }
+
     /// How many pods of `namespace` there are.
     pub fn pods(&self, namespace: &str) -> usize {
         self.state(|state| state.store.list(Kind::Pod, Some(namespace)).count())

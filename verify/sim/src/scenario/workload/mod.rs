@@ -70,8 +70,8 @@ impl Workload {
 
     /// What is not as it has to be in the end; nothing if all is well.
     pub fn differences(&self, world: &World) -> Vec<String> {
-        let hard =
-            self.hard.iter().map(|(namespace, wanted)| (namespace, "hard", world.hard(namespace), wanted));
+        let hard = self.hard.iter().filter(|(namespace, _)| !world.is_held_by_itself(namespace));
+        let hard = hard.map(|(namespace, wanted)| (namespace, "hard", world.hard(namespace), wanted));
         let running = self
             .running_cpu
             .iter()
