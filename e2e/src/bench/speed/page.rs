@@ -161,4 +161,13 @@ mod tests {
         let series = Series { runs: vec![run], ..Series::default() };
         assert_eq!((victims(&series).as_str(), writes(&series).as_str()), ("4 of 4", "2.5"));
     }
+
+    #[test]
+    fn the_published_results_can_be_read() {
+        let path = crate::quotient::workspace_root().join("docs/evidence/performance/results.json");
+        let all: Vec<Series> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let known: Vec<String> = super::super::scenarios().into_iter().map(|one| one.name).collect();
+        let unknown = all.iter().find(|series| !known.contains(&series.name));
+        assert_eq!(unknown.map(|series| &series.name), None);
+    }
 }
