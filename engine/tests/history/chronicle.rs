@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use quotient_advance::{Advanced, advance, settle};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
-use quotient_engine::names::{Namespace, PodUid, QueueName};
+use quotient_engine::names::{GangName, Namespace, PodUid, QueueName};
 use quotient_engine::plan::{Eviction, Plan};
 use quotient_engine::planner::plan;
 use quotient_engine::snapshot::{Pod, Snapshot};
@@ -98,7 +98,8 @@ impl Chronicle {
     }
 
     /// While nothing changes from outside, no queue gains what would hold a pod that it lost, no newcomer is evicted but one
-    /// of a queue that was lent as much since then (pods above targets are loans, which overlap and know no nodes), and
+    /// of a queue that was lent as much since then (pods above targets are loans, which overlap and know no nodes) or with
+    /// its gang, of which a part is such a loan, and
     /// the equal of an evicted pod does not come back while the queue that it went for still lacks; but for what went
     /// although its queue deserved it, because a gang or a node went as a whole. Less than such a pod is what a claim lacks
     /// after the last of its queue's surplus pods has gone.
@@ -165,13 +166,19 @@ impl Since {
     /// Notes which queue loses what for which; says if one loses what it was given.
     fn evict(&mut self, before: &Snapshot, decided: &Plan) -> Result<(), String> {
         // A gang goes as a whole, and its queue may have a part of that again.
-        let of_gangs: BTreeSet<&PodUid> =
-            pods(before).filter(|(_, pod)| pod.gang().is_some()).map(|(_, pod)| &pod.uid).collect();
+        let gangs: BTreeMap<&PodUid, (&Namespace, &GangName)> =
+            pods(before).filter_map(|(name, pod)| Some((&pod.uid, (name, &pod.gang()?.name)))).collect();
+        let newcomers = decided.evictions.iter().filter(|eviction| !self.old.contains(&eviction.pod.uid));
+        let (lent, others): (Vec<_>, Vec<_>) =
+            newcomers.collect::<Vec<_>>().into_iter().partition(|eviction| self.ends_a_loan(eviction));
+        let lent: BTreeSet<_> = lent.iter().filter_map(|eviction| gangs.get(&eviction.pod.uid)).collect();
+        let goes_with_its_gang =
+            |eviction: &&Eviction| gangs.get(&eviction.pod.uid).is_some_and(|gang| lent.contains(gang));
+        if let Some(eviction) = others.into_iter().find(|eviction| !goes_with_its_gang(eviction)) {
+            return Err(format!("{:?} was admitted and is evicted", eviction.pod));
+        }
         for eviction in &decided.evictions {
             let pod = &eviction.pod;
-            if !self.old.contains(&pod.uid) && !self.ends_a_loan(eviction) {
-                return Err(format!("{pod:?} was admitted and is evicted"));
-            }
             let target = decided.queues.get(&eviction.queue).map(|queue| queue.target.clone());
             let target = target.unwrap_or_default();
             let is_above = |(one, _): (&Resource, Amount)| eviction.used.get(one) > target.get(one);
@@ -179,7 +186,7 @@ impl Since {
             // larger ones went, or a gang as a whole.
             let rest = eviction.used.less(&lost(decided, &eviction.queue));
             let gives_more = eviction.requests.resources().any(|one| rest.get(one) > target.get(one));
-            let has_room = eviction.requests.fits_in(&target.less(&rest)) || of_gangs.contains(&pod.uid);
+            let has_room = eviction.requests.fits_in(&target.less(&rest)) || gangs.contains_key(&pod.uid);
             if eviction.requests.iter().any(is_above) && !gives_more && !has_room {
                 self.losers.push((eviction.queue.clone(), eviction.requests.clone()));
             }

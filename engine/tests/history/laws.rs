@@ -181,12 +181,13 @@ fn is_met_by(
         units.extend(waits.then_some(unit));
         lacking.subtract_all(&unit.times(u32::try_from(fits).unwrap()));
     }
-    let claims = state.queues.iter().any(|queue| queue.name == name.name && !queue.request.is_empty());
-    // What a queue with a request lacks may be the part that no pod shows.
-    if claims {
-        let lacks = not_granted(queue);
+    // What a queue requests beside its pods and those that wait comes in no units: any part of it is of use.
+    let own = state.queues.iter().find(|queue| queue.name == name.name);
+    let requested = own.map(|queue| queue.request.amounts()).unwrap_or_default().min(&queue.target);
+    let claim = requested.less(&queue.target.less(&lacking)).min(&not_granted(queue));
+    if !claim.is_empty() {
         let serves =
-            |pod: &&Pod| pod.requests().overlaps(&lacks) && leaves_its_target(world, decided, pod, &lacks);
+            |pod: &&Pod| pod.requests().overlaps(&claim) && leaves_its_target(world, decided, pod, &claim);
         return left.iter().any(serves);
     }
     units.into_iter().any(|unit| unit.fits_in(&room))
