@@ -16,7 +16,7 @@ mod stamp;
 use std::sync::Arc;
 
 use damped::damped;
-use rest::hand_out_rest;
+use rest::{Rest, hand_out_rest};
 use stamp::{Stamp, newest_bare_pod};
 
 use crate::amounts::{Amounts, Resource};
@@ -24,6 +24,7 @@ use crate::cluster::Cluster;
 use crate::leaf::{Leaf, Unit, Wanted};
 use crate::shares::Shares;
 use crate::snapshot::Targets;
+use crate::time::Timestamp;
 use crate::tree::BranchMap;
 
 /// The targets of leaves, and what has to be kept of them.
@@ -85,13 +86,17 @@ fn whole(cluster: Cluster<'_>, shares: &BranchMap<Shares>) -> Decided {
     let newest = newest_bare_pod(cluster);
     let kept = cluster.snapshot.targets.as_ref();
     if let Some(kept) = kept.filter(|kept| kept.stamp == stamp && newest <= kept.newest) {
-        let targets = cluster.tree.branches.map(|at, branch| {
+        let mut targets = cluster.tree.branches.map(|at, branch| {
             let target = kept.of.get(&branch.name.namespace).filter(|_| branch.is_leaf());
             target.unwrap_or(&deserved[at]).clone()
         });
-        if !cluster.each_leaf().any(|leaf| has_outgrown(leaf, &targets[leaf.at], &deserved[leaf.at])) {
-            return Decided { targets, kept: Some(Arc::clone(kept)) };
-        }
+        let is_raised = raise_outgrown(cluster, shares, &mut targets);
+        let kept = if is_raised {
+            keep(cluster, &deserved, &targets, kept.stamp, kept.newest)
+        } else {
+            Arc::clone(kept)
+        };
+        return Decided { targets, kept: Some(kept) };
     }
     if is_enough {
         return Decided { targets: deserved, kept: None };
@@ -101,9 +106,46 @@ fn whole(cluster: Cluster<'_>, shares: &BranchMap<Shares>) -> Decided {
     let mut targets =
         making.map(|at, making| making.as_ref().map_or_else(|| deserved[at].clone(), Making::target));
     hand_out_rest(cluster, &mut making, &mut targets);
+    let kept = keep(cluster, &deserved, &targets, stamp, newest);
+    Decided { targets, kept: Some(kept) }
+}
+
+/// What has to be kept of `targets`: those that are not what the leaf deserves.
+fn keep(
+    cluster: Cluster<'_>,
+    deserved: &BranchMap<Amounts>,
+    targets: &BranchMap<Amounts>,
+    stamp: u64,
+    newest: Option<Timestamp>,
+) -> Arc<Targets> {
     let leaves = cluster.tree.leaves.iter().filter(|(_, at)| targets[**at] != deserved[**at]);
     let of = leaves.map(|(namespace, at)| ((*namespace).clone(), targets[*at].clone())).collect();
-    Decided { targets, kept: Some(Arc::new(Targets { stamp, newest, of })) }
+    Arc::new(Targets { stamp, newest, of })
+}
+
+/// Raises the targets of leaves that have outgrown them as far as no other target shrinks for it. Whether it raised any.
+fn raise_outgrown(
+    cluster: Cluster<'_>,
+    shares: &BranchMap<Shares>,
+    targets: &mut BranchMap<Amounts>,
+) -> bool {
+    let has_outgrown = |leaf: &&Leaf<'_>| has_outgrown(leaf, &targets[leaf.at], &shares[leaf.at].deserved);
+    let outgrown: Vec<&Leaf<'_>> = cluster.each_leaf().filter(has_outgrown).collect();
+    if outgrown.is_empty() {
+        return false;
+    }
+    let mut rest = Rest::beside(cluster, targets);
+    let mut is_raised = false;
+    for leaf in outgrown {
+        let target = begin(cluster, leaf, &shares[leaf.at]).target();
+        let more = target.less(&targets[leaf.at]);
+        if !more.is_empty() && rest.fits(leaf.at, &more) {
+            rest.take(leaf.at, &more);
+            targets[leaf.at].add_all(&more);
+            is_raised = true;
+        }
+    }
+    is_raised
 }
 
 /// Whether a unit that the leaf lacks fits beside its pods in what it deserves, and not in its target: pods that no owner wants

@@ -15,8 +15,7 @@ pub(super) fn hand_out_rest(
     making: &mut BranchMap<Option<Making>>,
     targets: &mut BranchMap<Amounts>,
 ) {
-    let sums = cluster.tree.sums(targets.clone());
-    let mut rest = Rest { cluster, room: cluster.tree.left(cluster.capacity, &sums), sums };
+    let mut rest = Rest::beside(cluster, targets);
     for running in [true, false] {
         let receives =
             |making: &Making| making.receives && making.left.iter().any(|unit| unit.runs || !running);
@@ -42,14 +41,21 @@ pub(super) fn hand_out_rest(
 /// How much the queues from the root down to a leaf have, each by its weight among its siblings.
 type Level = Vec<(bool, Fraction, BranchId)>;
 
-struct Rest<'a> {
+/// What is left of the capacity.
+pub(super) struct Rest<'a> {
     cluster: Cluster<'a>,
     /// The targets so far; of parents the sums of their children's.
     sums: BranchMap<Amounts>,
     room: Amounts,
 }
 
-impl Rest<'_> {
+impl<'a> Rest<'a> {
+    /// What `targets` leave.
+    pub(super) fn beside(cluster: Cluster<'a>, targets: &BranchMap<Amounts>) -> Self {
+        let sums = cluster.tree.sums(targets.clone());
+        Self { cluster, room: cluster.tree.left(cluster.capacity, &sums), sums }
+    }
+
     fn level(&self, at: BranchId) -> Level {
         let Cluster { tree, capacity, resources, .. } = self.cluster;
         let of_branch = |at: BranchId, weight: u32| {
@@ -86,14 +92,18 @@ impl Rest<'_> {
             unit.count > 0
         });
         leaf.left = left;
-        let more = leaf.target().less(&before);
-        self.room.subtract_all(&more);
-        self.cluster.tree.path_up(at).for_each(|(index, _)| self.sums[index].add_all(&more));
+        self.take(at, &leaf.target().less(&before));
         given
     }
 
+    /// Counts so much more as the target of the leaf at `at`.
+    pub(super) fn take(&mut self, at: BranchId, more: &Amounts) {
+        self.room.subtract_all(more);
+        self.cluster.tree.path_up(at).for_each(|(index, _)| self.sums[index].add_all(more));
+    }
+
     /// Whether so much more fits below every limit on the path and into the capacity.
-    fn fits(&self, at: BranchId, more: &Amounts) -> bool {
+    pub(super) fn fits(&self, at: BranchId, more: &Amounts) -> bool {
         let fits = |one: &Resource| {
             let below_limits = self
                 .cluster

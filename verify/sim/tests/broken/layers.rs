@@ -44,16 +44,16 @@ pub(crate) struct Keeps {
     pub(crate) number: usize,
 }
 
-/// Stores the first target of team-2 with every later stamp, too.
+/// Stores the first targets that are made with every later stamp, too.
 #[derive(Debug, Default)]
-pub(crate) struct FirstTarget(Mutex<Option<Value>>);
+pub(crate) struct FirstTargets(Mutex<Option<Value>>);
 
-impl Tamper for FirstTarget {
+impl Tamper for FirstTargets {
     fn pass(&self, mut call: Call, server: Server<'_>) -> Reply {
         ledger(&mut call, |ledger| {
             let Some(targets) = ledger.get_mut("targets") else { return };
             let mut first = self.0.lock().unwrap();
-            targets["of"]["team-2"] = first.get_or_insert_with(|| targets["of"]["team-2"].clone()).clone();
+            targets["of"] = first.get_or_insert_with(|| targets["of"].clone()).clone();
         });
         server(&call)
     }

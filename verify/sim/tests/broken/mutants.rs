@@ -10,7 +10,7 @@ use quotient_sim::trace::Verb;
 use serde_json::{Value, json};
 
 use super::layers::{
-    Asks, Dealer, Deals, DealsWithout, FirstTarget, Keeps, Sees, change, deletion, entries, is_eviction,
+    Asks, Dealer, Deals, DealsWithout, FirstTargets, Keeps, Sees, change, deletion, entries, is_eviction,
     is_gate_removal, is_leaving, is_quota_write, operations, success, uncounted,
 };
 use super::setup::Setup;
@@ -227,7 +227,9 @@ pub(crate) const ALL: &[Mutant] = &[
             });
         })
     }),
-    mutant("a target that falls stays", Setup::HeavierLater, "team-", |_| Arc::new(FirstTarget::default())),
+    mutant("targets stay after their inputs have changed", Setup::HeavierLater, "team-", |_| {
+        Arc::new(FirstTargets::default())
+    }),
     mutant("the ledger is written whatever it says by now", Setup::Leaders, "I2 ", |_| {
         asks(|call| {
             if call.key.kind == Kind::ConfigMap {

@@ -174,7 +174,7 @@ fn idle() -> Case {
 /// Two teams want all of nine cpus: 4.5 each are five and four in whole pods. Then team-1 becomes twice as heavy.
 fn heavier_later() -> Case {
     let mut objects = build::node_and_teams("9", "9Gi", 2);
-    objects.extend(["team-1", "team-2"].map(|name| queue_of(name, name, json!({"weight": 2}))));
+    objects.extend(["team-1", "team-2"].map(|name| queue_of(name, name, json!({"weight": 1}))));
     let job = |name| created(Kind::Job, build::job(name, "train", 9, &build::work("1", "1Gi")));
     let workload = Workload {
         name: "heavier-later",
@@ -182,14 +182,14 @@ fn heavier_later() -> Case {
         later: vec![
             (seconds(6), job("team-1")),
             (seconds(6), job("team-2")),
-            (seconds(60), merged(Kind::Queue, "team-1", "team-1", json!({"spec": {"weight": 7}}))),
+            (seconds(60), merged(Kind::Queue, "team-1", "team-1", json!({"spec": {"weight": 2}}))),
         ],
         length: seconds(90),
         hard: vec![
-            ("team-1", "requests.cpu 7, requests.memory 7Gi"),
-            ("team-2", "requests.cpu 2, requests.memory 2Gi"),
+            ("team-1", "requests.cpu 6, requests.memory 6Gi"),
+            ("team-2", "requests.cpu 3, requests.memory 3Gi"),
         ],
-        running_cpu: vec![("team-1", "7"), ("team-2", "2")],
+        running_cpu: vec![("team-1", "6"), ("team-2", "3")],
         evictions: 2,
     };
     Case::new(workload, "a queue becomes heavier")
