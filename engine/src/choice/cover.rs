@@ -167,6 +167,7 @@ impl<'a> Simulation<'a> {
         let mut able = Vec::new();
         let mut kept: Vec<(&'a Pod, KeptReason)> = Vec::new();
         let mut last: Option<(&Amounts, bool)> = None;
+        let all_are_left = self.gone_of[at] == 0 && refused.is_empty();
         for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
             let is_left = |pod: &&Pod| !self.gone.contains(&pod.uid) && !refused.contains(&pod.uid);
             // Most pods beside each other share what they request.
@@ -176,7 +177,7 @@ impl<'a> Simulation<'a> {
                 None => requests.overlaps(&ask) && !self.takes_of_target(candidate, scope, reclaimed),
             };
             last = Some((requests, helps));
-            if !helps || !candidate.pods().iter().all(is_left) {
+            if !helps || !(all_are_left || candidate.pods().iter().all(is_left)) {
                 continue;
             }
             // Above its own limit it does not matter what others could use.

@@ -64,6 +64,8 @@ pub(crate) struct Simulation<'a> {
     unbound: BranchMap<Amounts>,
     budgets: BranchMap<Option<Budgets<'a>>>,
     pub(crate) gone: FxHashSet<&'a PodUid>,
+    /// How many of them are of which leaf.
+    pub(super) gone_of: BranchMap<usize>,
     /// The victims so far, in the order of their choice.
     pub(super) victims: Vec<Victim<'a>>,
     /// The pods that were placed, each with its node.
@@ -115,6 +117,7 @@ impl<'a> Simulation<'a> {
             unbound: context.of_leaves(unbound),
             budgets: tree.branches.map(|_, _| None),
             gone: FxHashSet::default(),
+            gone_of: tree.branches.map(|_, _| 0),
             victims: Vec::new(),
             placed: Vec::new(),
             placed_on: BTreeSet::new(),
@@ -288,10 +291,13 @@ impl<'a> Simulation<'a> {
             for (one, amount) in pod.requests().iter().filter(|(one, _)| context.resources.contains(one)) {
                 self.hold(at, one, if is_back { amount } else { Amount::ZERO - amount });
             }
+            let count = &mut self.gone_of[at];
             if is_back {
                 self.gone.remove(&pod.uid);
+                *count = count.saturating_sub(1);
             } else {
                 self.gone.insert(&pod.uid);
+                *count = count.saturating_add(1);
             }
             if context.leaf(at).is_some_and(|leaf| !leaf.demand.trust.counts(pod)) {
                 let requests = pod.requests().of(context.resources);
@@ -301,6 +307,9 @@ impl<'a> Simulation<'a> {
                 change(&mut self.unbound[at], pod.requests(), is_back);
             }
             self.change_room(pod, !is_back);
+        }
+        for (index, _) in context.tree.path_up(at) {
+            self.above[index] = self.over_by_weight(index);
         }
         if let Some(budgets) = self.budgets(at) {
             if is_back {
@@ -319,7 +328,6 @@ impl<'a> Simulation<'a> {
         for (index, _) in self.context.tree.path_up(at) {
             self.staying[index].add(one, more);
             self.over[index].add(one, over);
-            self.above[index] = self.over_by_weight(index);
         }
         self.occupy(at, one, self.occupies(at, one) - occupied);
     }
