@@ -15,6 +15,7 @@ mod creators;
 mod crowds;
 mod default_requests;
 mod demo;
+mod everyday;
 mod eviction_webhooks;
 mod examples;
 mod gate;

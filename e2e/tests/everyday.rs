@@ -1,0 +1,156 @@
+//! What happens every day: a Queue without work, an idle cluster, a workload whose pods never start.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use kube::api::{Patch, PatchParams, PostParams};
+use kube::{Api, Resource as _};
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
+use quotient_e2e::testbed::{annotations, eventually};
+use quotient_invariants::Tolerance;
+use serde_json::{Value, json};
+
+/// For how long no pod may be evicted that the operator would evict within a second.
+const A_WHILE: Duration = Duration::from_secs(8);
+
+/// Longer than a pod with room may be not Ready before that is evidence against its workload.
+const EVIDENCE: Duration = Duration::from_secs(14);
+
+fn one_cpu() -> Value {
+    json!({"cpu": "1", "memory": "1Gi"})
+}
+
+/// The cluster has 8 cpu, all in use. A Queue in an empty namespace takes none, and one that requests GPUs takes no cpu.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_without_work_evicts_no_pod_and_a_gpu_request_claims_no_cpu() -> Result<()> {
+    let stage = Stage::set(&[]).await?;
+    let room = [("cpu", "8"), ("memory", "32Gi"), ("nvidia.com/gpu", "8")];
+    stage.bed.add_node("node-1", &room).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("busy", json!({})).await?;
+    stage.deployment("busy", "web", 8, one_cpu(), false).await?;
+    stage.until_pods("busy", PodCounts::running(8)).await?;
+
+    let before = stage.bed.audit().mark()?;
+    stage.queue("empty", json!({"weight": 7, "guaranteed": {"cpu": "4"}})).await?;
+    stage.queue("devices", json!({"request": {"nvidia.com/gpu": "4"}})).await?;
+    for namespace in ["empty", "devices"] {
+        eventually(format!("the Queue {namespace} has its quota"), PATIENCE, async || {
+            let view = queue(&stage.bed, namespace, namespace).await?;
+            ensure!(view.conditions.contains_key("QuotaSynced"), "{view:?}");
+            Ok(())
+        })
+        .await?;
+    }
+    tokio::time::sleep(A_WHILE).await;
+    ensure!(stage.evicted(before)?.is_empty(), "{:?}", stage.evicted(before)?);
+    stage.until_pods("busy", PodCounts::running(8)).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// No pod of it existed before, and no list of kinds names its controller: the quota lets it in at the first try.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_cluster_starts_a_notebook_a_bare_pod_and_pods_of_unknown_controllers_at_once() -> Result<()>
+{
+    let stage = Stage::set(&[]).await?;
+    let room = [("cpu", "32"), ("memory", "128Gi"), ("nvidia.com/gpu", "8")];
+    stage.bed.add_node("node-1", &room).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("lab", json!({})).await?;
+    stage.queue("others", json!({})).await?;
+    eventually("the Queue has its quota", PATIENCE, async || {
+        let view = queue(&stage.bed, "lab", "lab").await?;
+        ensure!(view.conditions.contains_key("QuotaSynced"), "{view:?}");
+        Ok(())
+    })
+    .await?;
+
+    let maps: Api<ConfigMap> = Api::namespaced(stage.bed.client(), "lab");
+    let map = serde_json::from_value(json!({"metadata": {"name": "cluster"}}))?;
+    let map = maps.create(&PostParams::default(), &map).await?;
+    let owner = map.controller_owner_ref(&()).context("the ConfigMap has no uid")?;
+    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "lab");
+    let requests = [
+        ("notebook", json!({"cpu": "1", "memory": "2Gi", "nvidia.com/gpu": "8"}), None),
+        ("head", one_cpu(), Some(&owner)),
+        ("worker", one_cpu(), Some(&owner)),
+        ("bare", one_cpu(), None),
+    ];
+    for (name, requests, owner) in requests {
+        let devices = requests.get("nvidia.com/gpu").map(|devices| json!({"nvidia.com/gpu": devices}));
+        let pod: Pod = serde_json::from_value(json!({
+            "metadata": {"name": name, "ownerReferences": owner.into_iter().collect::<Vec<_>>()},
+            "spec": {
+                "terminationGracePeriodSeconds": 0,
+                "containers": [{
+                    "name": "main",
+                    "image": "main",
+                    "resources": {"requests": requests, "limits": devices.unwrap_or(json!({}))},
+                }],
+            },
+        }))?;
+        // The window doubles once its queue has used more than half of it; no pod waits for more than that.
+        let created = std::time::Instant::now();
+        while let Err(refused) = pods.create(&PostParams::default(), &pod).await {
+            ensure!(created.elapsed() < Duration::from_secs(3), "{name}: {refused}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        println!("{name} was let in after {} ms", created.elapsed().as_millis());
+    }
+    stage.until_pods("lab", PodCounts::running(4)).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// The cluster has 10 cpu, of which a neighbor uses 8. A Deployment whose two pods never start may lack 48 more: it takes one at
+/// a time, and so does the next revision.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workload_whose_pods_never_start_takes_one_pod_of_a_neighbor() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "10", "40Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("neighbor", json!({})).await?;
+    stage.queue("broken", json!({})).await?;
+    stage.deployment("neighbor", "web", 8, one_cpu(), false).await?;
+    stage.until_pods("neighbor", PodCounts::running(8)).await?;
+
+    let before = stage.bed.audit().mark()?;
+    let deployment: Deployment = serde_json::from_value(json!({
+        "metadata": {"namespace": "broken", "name": "web"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}, "annotations": {annotations::HOLD_START: "true"}},
+                "spec": {
+                    "terminationGracePeriodSeconds": 0,
+                    "containers": [{"name": "main", "image": "missing", "resources": {"requests": one_cpu()}}],
+                },
+            },
+        },
+    }))?;
+    let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), "broken");
+    deployments.create(&PostParams::default(), &deployment).await?;
+    let two = PodCounts { pending: 2, ..PodCounts::default() };
+    stage.until_pods("broken", two).await?;
+    tokio::time::sleep(EVIDENCE).await;
+    let scaled = Patch::Merge(json!({"spec": {"replicas": 50}}));
+    deployments.patch("web", &PatchParams::default(), &scaled).await?;
+    tokio::time::sleep(A_WHILE).await;
+    let evicted = stage.evicted(before)?;
+    ensure!(evicted.len() <= 1, "{evicted:?}");
+
+    let redeployed =
+        Patch::Merge(json!({"spec": {"template": {"metadata": {"annotations": {"revision": "2"}}}}}));
+    deployments.patch("web", &PatchParams::default(), &redeployed).await?;
+    tokio::time::sleep(A_WHILE).await;
+    let evicted = stage.evicted(before)?;
+    ensure!(evicted.len() <= 2, "{evicted:?}");
+    ensure!(evicted.iter().all(|pod| pod.contains("neighbor")), "{evicted:?}");
+    let left = stage.pod_counts("neighbor").await?.running;
+    ensure!(left >= 6, "{left} pods of the neighbor are left");
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
