@@ -445,7 +445,7 @@ fn stable(cluster: &Cluster) -> Law {
             (pod.deletion, pod.evicted) = (Some(Timestamp::from_seconds(1030)), true);
             if pod.phase == Phase::Running {
                 let protecting =
-                    state.budgets.iter_mut().filter(|one| one.selector.matches(&pod.ties.labels));
+                    state.budgets.iter_mut().filter(|one| one.selector.matches(&pod.metadata.labels));
                 protecting.for_each(|budget| budget.allowed = budget.allowed.saturating_sub(1));
             }
         }
@@ -473,7 +473,7 @@ fn stable_for_each(cluster: &Cluster, which: u16, gone: u16) -> Law {
             (pod.deletion, pod.evicted) = (Some(Timestamp::from_seconds(1030)), true);
             if pod.phase == Phase::Running {
                 let protecting =
-                    state.budgets.iter_mut().filter(|one| one.selector.matches(&pod.ties.labels));
+                    state.budgets.iter_mut().filter(|one| one.selector.matches(&pod.metadata.labels));
                 protecting.for_each(|budget| budget.allowed = budget.allowed.saturating_sub(1));
             }
         }
@@ -505,11 +505,12 @@ fn within_budgets(cluster: &Cluster) -> Law {
         let going =
             || state.pods.iter().filter(|pod| victims.contains(&pod.uid) && pod.phase == Phase::Running);
         for budget in &state.budgets {
-            let number = going().filter(|pod| budget.selector.matches(&pod.ties.labels)).count();
+            let number = going().filter(|pod| budget.selector.matches(&pod.metadata.labels)).count();
             prop_assert!(number <= usize::try_from(budget.allowed).unwrap(), "{number} of {}", budget.name);
         }
         for pod in going() {
-            let protecting = state.budgets.iter().filter(|budget| budget.selector.matches(&pod.ties.labels));
+            let protecting =
+                state.budgets.iter().filter(|budget| budget.selector.matches(&pod.metadata.labels));
             prop_assert!(protecting.count() < 2, "{} goes", pod.uid);
         }
     }

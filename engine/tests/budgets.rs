@@ -248,7 +248,6 @@ fn another_node_is_freed_where_budgets_keep_the_cheapest() {
                 1 pods of ReplicaSet train, 2c each: RoomAvailable
               started b/train-r1002-0
             step 3: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
@@ -364,7 +363,6 @@ fn what_a_budget_allows_goes_first_and_the_rest_when_it_recovers() {
               b: deserved 2c, allocated 1c, used 0c, preempting 0c (Blocked), lacks 1c
             then, 60 s later
             step 3: capacity 4c
-              a: deserved 2c, allocated 2c, used 3c
               b: deserved 2c, allocated 1c, used 0c, preempting 1c (WaitingForPreemption)
               evict a/web-3 for b: Reclaimed
             step 4: capacity 4c

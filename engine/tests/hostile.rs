@@ -11,7 +11,7 @@ use std::time::Duration;
 use quotient_engine::plan::Eviction;
 use quotient_engine::planner::plan;
 use quotient_engine::reasons::ShortReason;
-use quotient_engine::snapshot::{Shape, Snapshot, Ties};
+use quotient_engine::snapshot::{PodMetadata, Shape, Snapshot};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::story::parse;
@@ -42,12 +42,13 @@ fn effort() -> Duration {
 fn interned(scenario: &str) -> Snapshot {
     let mut snapshot = parse(scenario);
     let mut shapes: HashMap<Arc<Shape>, Arc<Shape>> = HashMap::new();
-    let mut ties: HashMap<Arc<Ties>, Arc<Ties>> = HashMap::new();
+    let mut metadata: HashMap<Arc<PodMetadata>, Arc<PodMetadata>> = HashMap::new();
     for state in snapshot.namespaces.values_mut() {
         let state = Arc::make_mut(state);
         for pod in &mut state.pods {
             pod.shape = shapes.entry(pod.shape.clone()).or_insert_with(|| pod.shape.clone()).clone();
-            pod.ties = ties.entry(pod.ties.clone()).or_insert_with(|| pod.ties.clone()).clone();
+            pod.metadata =
+                metadata.entry(pod.metadata.clone()).or_insert_with(|| pod.metadata.clone()).clone();
         }
         for owner in &mut state.owners {
             owner.shape = shapes.entry(owner.shape.clone()).or_insert_with(|| owner.shape.clone()).clone();

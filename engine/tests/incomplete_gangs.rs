@@ -32,9 +32,6 @@ fn after_a_minute_the_younger_gang_yields_and_later_comes_back_whole() {
                 1 pods of Job y, 1c 1Gi each: GangIncomplete
             then, 60 s later
             step 2: capacity 4c 4Gi
-              a: deserved 4c 4Gi, allocated 3c 3Gi, used 4c 4Gi, target 3c 3Gi
-                1 pods of Job x, 1c 1Gi each: GangIncomplete
-                1 pods of Job y, 1c 1Gi each: GangIncomplete
               scale a/y from 3 to 0 of 3 for Job x, without y1 y2: GangIncomplete
               started a/x-r1062-0
             step 3: capacity 4c 4Gi

@@ -222,8 +222,6 @@ fn the_pause_of_the_giver_keeps_its_pods_and_its_quota_and_ends_by_itself() {
               started b/batch-r1063-0
               started b/batch-r1063-1
             step 4: capacity 4c 4Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
-                2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
                 2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
         "#]],
@@ -367,31 +365,25 @@ fn slots_are_given_and_not_taken_in_quota_and_nothing_is_done_in_observe() {
     plays(
         &jobs.replace("MODE", "mode=Quota"),
         &expect![[r#"
-        step 1: capacity 4c
-          a: deserved 4c, allocated 4c, used 0c
-          a/job-01: 4 slots, Starting (Admitted)
-          started a/job-01-r1001-0
-          started a/job-01-r1001-1
-          started a/job-01-r1001-2
-          started a/job-01-r1001-3
-        step 2: capacity 4c
-          a: deserved 4c, allocated 4c, used 4c
-          a/job-01: 4 slots, Running (Admitted)
-        step 3: capacity 4c
-          a: deserved 4c, allocated 4c, used 4c
-          a/job-01: 4 slots, Running (Admitted)
-        then, 5 s later
-        step 4: capacity 4c
-          a: deserved 4c, allocated 4c, used 4c
-            4 pods of QueueJob job-02, 1c each: ShareInUse
-          a/job-01: 2 slots, 4 now, Running (Admitted)
-          a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
-        step 5: capacity 4c
-          a: deserved 4c, allocated 4c, used 4c
-            4 pods of QueueJob job-02, 1c each: ShareInUse
-          a/job-01: 2 slots, 4 now, Running (Admitted)
-          a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
-    "#]],
+            step 1: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/job-01: 4 slots, Starting (Admitted)
+              started a/job-01-r1001-0
+              started a/job-01-r1001-1
+              started a/job-01-r1001-2
+              started a/job-01-r1001-3
+            step 2: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+              a/job-01: 4 slots, Running (Admitted)
+            step 3: capacity 4c
+            then, 5 s later
+            step 4: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+                4 pods of QueueJob job-02, 1c each: ShareInUse
+              a/job-01: 2 slots, 4 now, Running (Admitted)
+              a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
+            step 5: capacity 4c
+        "#]],
     );
     plays(
         &jobs.replace("MODE", "mode=Observe"),
@@ -400,17 +392,11 @@ fn slots_are_given_and_not_taken_in_quota_and_nothing_is_done_in_observe() {
               a: deserved 4c, allocated 4c, used 0c
               a/job-01: 4 slots, 0 now, Waiting (WaitingForQuota)
             step 2: capacity 4c
-              a: deserved 4c, allocated 4c, used 0c
-              a/job-01: 4 slots, 0 now, Waiting (WaitingForQuota)
             then, 5 s later
             step 3: capacity 4c
-              a: deserved 4c, allocated 4c, used 0c
               a/job-01: 2 slots, 0 now, Waiting (WaitingForQuota)
               a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
             step 4: capacity 4c
-              a: deserved 4c, allocated 4c, used 0c
-              a/job-01: 2 slots, 0 now, Waiting (WaitingForQuota)
-              a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
         "#]],
     );
 }

@@ -26,8 +26,6 @@ fn the_seeds_first_table_from_the_first_submission() {
               a: deserved 4c, allocated 4c, used 4c
               a/job-01: 4 slots, Running (Admitted)
             step 3: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
-              a/job-01: 4 slots, Running (Admitted)
             then, 5 s later
             step 4: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
@@ -36,7 +34,6 @@ fn the_seeds_first_table_from_the_first_submission() {
               a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
             step 5: capacity 4c
               a: deserved 4c, allocated 4c, used 2c
-              a/job-01: 2 slots, Running (Admitted)
               a/job-02: 2 slots, Starting (Admitted)
               started a/job-02-r1010-0
               started a/job-02-r1010-1
@@ -44,14 +41,8 @@ fn the_seeds_first_table_from_the_first_submission() {
               a: deserved 4c, allocated 4c, used 4c
                 2 pods of QueueJob job-01, 1c each: ShareInUse
                 2 pods of QueueJob job-02, 1c each: ShareInUse
-              a/job-01: 2 slots, Running (Admitted)
               a/job-02: 2 slots, Running (Admitted)
             step 7: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
-                2 pods of QueueJob job-01, 1c each: ShareInUse
-                2 pods of QueueJob job-02, 1c each: ShareInUse
-              a/job-01: 2 slots, Running (Admitted)
-              a/job-02: 2 slots, Running (Admitted)
         "#]],
     );
 }
@@ -80,9 +71,6 @@ fn the_seeds_fourth_table_what_has_succeeded_counts() {
                 6 pods of QueueJob job-01, 1c each: ShareInUse
               a/job-01: 4 slots, Running (Admitted)
             step 3: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
-                6 pods of QueueJob job-01, 1c each: ShareInUse
-              a/job-01: 4 slots, Running (Admitted)
             then, 5 s later
             step 4: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
@@ -92,7 +80,6 @@ fn the_seeds_fourth_table_what_has_succeeded_counts() {
               a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
             step 5: capacity 4c
               a: deserved 4c, allocated 4c, used 2c
-              a/job-01: 2 slots, Running (Admitted)
               a/job-02: 2 slots, Starting (Admitted)
               started a/job-02-r1010-0
               started a/job-02-r1010-1
@@ -100,14 +87,8 @@ fn the_seeds_fourth_table_what_has_succeeded_counts() {
               a: deserved 4c, allocated 4c, used 4c
                 6 pods of QueueJob job-01, 1c each: ShareInUse
                 8 pods of QueueJob job-02, 1c each: ShareInUse
-              a/job-01: 2 slots, Running (Admitted)
               a/job-02: 2 slots, Running (Admitted)
             step 7: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
-                6 pods of QueueJob job-01, 1c each: ShareInUse
-                8 pods of QueueJob job-02, 1c each: ShareInUse
-              a/job-01: 2 slots, Running (Admitted)
-              a/job-02: 2 slots, Running (Admitted)
         "#]],
     );
 }
@@ -124,8 +105,6 @@ fn a_gang_of_eight_with_room_for_seven_starts_nothing() {
               a: deserved 7c, allocated 2c, used 0c, target 0c
               a/gang: 0 slots, Waiting (GangAboveShare)
             step 2: capacity 7c
-              a: deserved 7c, allocated 2c, used 0c, target 0c
-              a/gang: 0 slots, Waiting (GangAboveShare)
         "#]],
     );
 }
@@ -156,11 +135,7 @@ fn two_gangs_of_two_thirds_run_one_after_the_other() {
             step 2: capacity 6c
               a: deserved 6c, allocated 6c, used 4c, target 4c
               a/one: 4 slots, Running (Admitted)
-              a/two: 0 slots, Waiting (WaitingForRoom)
             step 3: capacity 6c
-              a: deserved 6c, allocated 6c, used 4c, target 4c
-              a/one: 4 slots, Running (Admitted)
-              a/two: 0 slots, Waiting (WaitingForRoom)
             then
             step 4: capacity 6c
               a: deserved 6c, allocated 6c, used 0c
@@ -172,12 +147,8 @@ fn two_gangs_of_two_thirds_run_one_after_the_other() {
               started a/two-r1004-3
             step 5: capacity 6c
               a: deserved 6c, allocated 6c, used 4c
-              a/one: 0 slots, Complete (Finished)
               a/two: 4 slots, Running (Admitted)
             step 6: capacity 6c
-              a: deserved 6c, allocated 6c, used 4c
-              a/one: 0 slots, Complete (Finished)
-              a/two: 4 slots, Running (Admitted)
         "#]],
     );
 }
@@ -204,8 +175,6 @@ fn what_a_neighbour_takes_back_is_taken_once() {
               a: deserved 4c, allocated 4c, used 4c
               a/train: 4 slots, Running (Admitted)
             step 3: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
-              a/train: 4 slots, Running (Admitted)
             then
             step 4: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
@@ -219,10 +188,6 @@ fn what_a_neighbour_takes_back_is_taken_once() {
               b: deserved 2c, allocated 2c, used 0c
               a/train: 2 slots, Running (Admitted)
             step 6: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-                2 pods of QueueJob train, 1c each: ShareInUse
-              b: deserved 2c, allocated 2c, used 0c
-              a/train: 2 slots, Running (Admitted)
         "#]],
     );
 }
@@ -253,10 +218,6 @@ fn the_floor_that_is_left_is_no_victim() {
               b: deserved 2c, allocated 2c, used 0c
               a/train: 2 slots, Running (Admitted)
             step 3: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-                2 pods of QueueJob train, 1c each: ShareInUse
-              b: deserved 2c, allocated 2c, used 0c
-              a/train: 2 slots, Running (Admitted)
         "#]],
     );
 }
@@ -283,19 +244,9 @@ fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
               a: deserved 6c, allocated 6c, used 6c
                 1 pods of QueueJob wide, 2c each: Fragmented
                 2 pods of QueueJob late, 2c each: ShareInUse
-              a/late: 0 slots, Waiting (WaitingForRoom)
-              a/wide: 2 slots, Starting (Admitted)
             step 3: capacity 6c
-              a: deserved 6c, allocated 6c, used 6c
-                1 pods of QueueJob wide, 2c each: Fragmented
-                2 pods of QueueJob late, 2c each: ShareInUse
-              a/late: 0 slots, Waiting (WaitingForRoom)
-              a/wide: 2 slots, Starting (Admitted)
             then, 100 s later
             step 4: capacity 6c
-              a: deserved 6c, allocated 6c, used 6c
-                1 pods of QueueJob wide, 2c each: Fragmented
-                2 pods of QueueJob late, 2c each: ShareInUse
               a/late: 2 slots, 0 now, Waiting (WaitingForQuota)
               a/wide: 0 slots, Waiting (StartTimeout)
             step 5: capacity 6c
@@ -303,20 +254,12 @@ fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
                 2 pods of QueueJob wide, 2c each: SetAside
                 2 pods of QueueJob late, 2c each: Fragmented
               a/late: 2 slots, Starting (Admitted)
-              a/wide: 0 slots, Waiting (StartTimeout)
               started a/late-r1105-0
             step 6: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
                 1 pods of QueueJob late, 2c each: Fragmented
                 2 pods of QueueJob wide, 2c each: SetAside
-              a/late: 2 slots, Starting (Admitted)
-              a/wide: 0 slots, Waiting (StartTimeout)
             step 7: capacity 6c
-              a: deserved 6c, allocated 6c, used 6c
-                1 pods of QueueJob late, 2c each: Fragmented
-                2 pods of QueueJob wide, 2c each: SetAside
-              a/late: 2 slots, Starting (Admitted)
-              a/wide: 0 slots, Waiting (StartTimeout)
         "#]],
     );
 }
@@ -333,8 +276,6 @@ fn without_a_queue_nothing_starts() {
               b: deserved 4c, allocated 4c, used 0c
               a/train: 0 slots, Waiting (NoQueue)
             step 2: capacity 4c
-              b: deserved 4c, allocated 4c, used 0c
-              a/train: 0 slots, Waiting (NoQueue)
         "#]],
     );
 }
@@ -367,8 +308,6 @@ fn deployments_and_gangs_share_a_namespace() {
               a: deserved 6c, allocated 6c, used 6c
               a/first: 6 slots, Running (Admitted)
             step 3: capacity 6c
-              a: deserved 6c, allocated 6c, used 6c
-              a/first: 6 slots, Running (Admitted)
             then, 5 s later
             step 4: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
@@ -380,31 +319,19 @@ fn deployments_and_gangs_share_a_namespace() {
               started a/web-r1009-1
             step 5: capacity 6c
               a: deserved 6c, allocated 6c, used 4c
-              a/first: 2 slots, Running (Admitted)
               a/second: 2 slots, Starting (Admitted)
               started a/second-r1010-0
               started a/second-r1010-1
             step 6: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
                 4 pods of QueueJob first, 1c each: ShareInUse
-              a/first: 2 slots, Running (Admitted)
               a/second: 2 slots, Running (Admitted)
             step 7: capacity 6c
-              a: deserved 6c, allocated 6c, used 6c
-                4 pods of QueueJob first, 1c each: ShareInUse
-              a/first: 2 slots, Running (Admitted)
-              a/second: 2 slots, Running (Admitted)
             then, 5 s later
             step 8: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
                 2 pods of QueueJob first, 1c each: ShareInUse
-              a/first: 2 slots, Running (Admitted)
-              a/second: 2 slots, Running (Admitted)
             step 9: capacity 6c
-              a: deserved 6c, allocated 6c, used 6c
-                2 pods of QueueJob first, 1c each: ShareInUse
-              a/first: 2 slots, Running (Admitted)
-              a/second: 2 slots, Running (Admitted)
         "#]],
     );
 }
@@ -430,18 +357,12 @@ fn a_suspended_job_gives_its_slots_up() {
               a: deserved 4c, allocated 4c, used 4c
               a/train: 4 slots, Running (Admitted)
             step 3: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
-              a/train: 4 slots, Running (Admitted)
             then
             step 4: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
               a/train: 0 slots, Suspended (Suspended)
             step 5: capacity 4c
               a: deserved 4c, allocated 4c, used 0c
-              a/train: 0 slots, Suspended (Suspended)
             step 6: capacity 4c
-              a: deserved 4c, allocated 4c, used 0c
-              a/train: 0 slots, Suspended (Suspended)
         "#]],
     );
 }
@@ -473,10 +394,6 @@ fn what_a_task_cannot_do_without_is_no_victim() {
               b: deserved 2c, allocated 2c, used 0c
               a/train: 2 slots, Running (Admitted)
             step 3: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-                2 pods of QueueJob train, 1c each: ShareInUse
-              b: deserved 2c, allocated 2c, used 0c
-              a/train: 2 slots, Running (Admitted)
         "#]],
     );
 }
@@ -507,46 +424,30 @@ fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
               a: deserved 6c, allocated 6c, used 6c
               a/low: 6 slots, Running (Admitted)
             step 3: capacity 6c
-              a: deserved 6c, allocated 6c, used 6c
-              a/low: 6 slots, Running (Admitted)
             then
             step 4: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
                 4 pods of QueueJob equal, 1c each: ShareInUse
               a/equal: 0 slots, Waiting (WaitingForRoom)
-              a/low: 6 slots, Running (Admitted)
             step 5: capacity 6c
-              a: deserved 6c, allocated 6c, used 6c
-                4 pods of QueueJob equal, 1c each: ShareInUse
-              a/equal: 0 slots, Waiting (WaitingForRoom)
-              a/low: 6 slots, Running (Admitted)
             then
             step 6: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
                 4 pods of QueueJob high, 1c each: WaitingForPreemption
                 4 pods of QueueJob equal, 1c each: ShareInUse
-              a/equal: 0 slots, Waiting (WaitingForRoom)
               a/high: 4 slots, 0 now, Waiting (WaitingForQuota)
               a/low: 0 slots, Waiting (WaitingForRoom)
             step 7: capacity 6c
               a: deserved 6c, allocated 6c, used 0c
-              a/equal: 0 slots, Waiting (WaitingForRoom)
               a/high: 4 slots, Starting (Admitted)
-              a/low: 0 slots, Waiting (WaitingForRoom)
               started a/high-r1007-0
               started a/high-r1007-1
               started a/high-r1007-2
               started a/high-r1007-3
             step 8: capacity 6c
               a: deserved 6c, allocated 6c, used 4c
-              a/equal: 0 slots, Waiting (WaitingForRoom)
               a/high: 4 slots, Running (Admitted)
-              a/low: 0 slots, Waiting (WaitingForRoom)
             step 9: capacity 6c
-              a: deserved 6c, allocated 6c, used 4c
-              a/equal: 0 slots, Waiting (WaitingForRoom)
-              a/high: 4 slots, Running (Admitted)
-              a/low: 0 slots, Waiting (WaitingForRoom)
         "#]],
     );
 }
@@ -589,20 +490,17 @@ fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
     plays(
         &scenario(6),
         &expect![[r#"
-        step 1: capacity 16c
-          a: deserved 6c, allocated 6c, used 7c
-            2 pods of QueueJob train, 1c each: AboveLimit
-          a/train: 5 slots, 6 now, Running (Admitted)
-          evict a/t6 for no queue in particular: Overcommitted
-        step 2: capacity 16c
-          a: deserved 6c, allocated 6c, used 6c
-            3 pods of QueueJob train, 1c each: AboveLimit
-          a/train: 5 slots, Running (Admitted)
-        step 3: capacity 16c
-          a: deserved 6c, allocated 6c, used 6c
-            3 pods of QueueJob train, 1c each: AboveLimit
-          a/train: 5 slots, Running (Admitted)
-    "#]],
+            step 1: capacity 16c
+              a: deserved 6c, allocated 6c, used 7c
+                2 pods of QueueJob train, 1c each: AboveLimit
+              a/train: 5 slots, 6 now, Running (Admitted)
+              evict a/t6 for no queue in particular: Overcommitted
+            step 2: capacity 16c
+              a: deserved 6c, allocated 6c, used 6c
+                3 pods of QueueJob train, 1c each: AboveLimit
+              a/train: 5 slots, Running (Admitted)
+            step 3: capacity 16c
+        "#]],
     );
 }
 
@@ -635,9 +533,6 @@ fn of_two_floors_the_lower_priority_yields() {
               a/low: 3 slots, Running (Admitted)
               a/middle: 3 slots, Running (Admitted)
             step 3: capacity 7c
-              a: deserved 7c, allocated 7c, used 6c
-              a/low: 3 slots, Running (Admitted)
-              a/middle: 3 slots, Running (Admitted)
             then
             step 4: capacity 7c
               a: deserved 7c, allocated 7c, used 6c
@@ -645,14 +540,10 @@ fn of_two_floors_the_lower_priority_yields() {
               a/equal: 0 slots, Waiting (WaitingForRoom)
               a/high: 3 slots, 0 now, Waiting (WaitingForQuota)
               a/low: 0 slots, Waiting (WaitingForRoom)
-              a/middle: 3 slots, Running (Admitted)
               started a/web-r1004-0
             step 5: capacity 7c
               a: deserved 7c, allocated 7c, used 4c
-              a/equal: 0 slots, Waiting (WaitingForRoom)
               a/high: 3 slots, Starting (Admitted)
-              a/low: 0 slots, Waiting (WaitingForRoom)
-              a/middle: 3 slots, Running (Admitted)
               started a/high-r1005-0
               started a/high-r1005-1
               started a/high-r1005-2
@@ -660,18 +551,8 @@ fn of_two_floors_the_lower_priority_yields() {
               a: deserved 7c, allocated 7c, used 7c
                 3 pods of QueueJob equal, 1c each: ShareInUse
                 3 pods of QueueJob low, 1c each: ShareInUse
-              a/equal: 0 slots, Waiting (WaitingForRoom)
               a/high: 3 slots, Running (Admitted)
-              a/low: 0 slots, Waiting (WaitingForRoom)
-              a/middle: 3 slots, Running (Admitted)
             step 7: capacity 7c
-              a: deserved 7c, allocated 7c, used 7c
-                3 pods of QueueJob equal, 1c each: ShareInUse
-                3 pods of QueueJob low, 1c each: ShareInUse
-              a/equal: 0 slots, Waiting (WaitingForRoom)
-              a/high: 3 slots, Running (Admitted)
-              a/low: 0 slots, Waiting (WaitingForRoom)
-              a/middle: 3 slots, Running (Admitted)
         "#]],
     );
 }
@@ -697,22 +578,12 @@ fn the_last_pod_of_a_gang_yields_to_no_lower_priority() {
             step 2: capacity 4c
               a: deserved 4c, allocated 4c, used 2c
               a/first: 1 slots, Running (Admitted)
-              a/last: 1 slots, Running (Admitted)
             step 3: capacity 4c
-              a: deserved 4c, allocated 4c, used 2c
-              a/first: 1 slots, Running (Admitted)
-              a/last: 1 slots, Running (Admitted)
             then
             step 4: capacity 4c
               a: deserved 4c, allocated 4c, used 2c, target 2c
-              a/first: 1 slots, Running (Admitted)
               a/gang: 0 slots, Waiting (WaitingForRoom)
-              a/last: 1 slots, Running (Admitted)
             step 5: capacity 4c
-              a: deserved 4c, allocated 4c, used 2c, target 2c
-              a/first: 1 slots, Running (Admitted)
-              a/gang: 0 slots, Waiting (WaitingForRoom)
-              a/last: 1 slots, Running (Admitted)
         "#]],
     );
 }

@@ -44,7 +44,6 @@ fn s_preempt_preprocess_brings_an_overused_queue_back() {
               evict q1/pod-1 for q2: Reclaimed
             step 2: capacity 9c 27Gi
               q1: deserved 3c 9Gi, allocated 3c 9Gi, used 3c 2Gi
-              q2: deserved 6c 18Gi, allocated 6c 18Gi, used 5c 3Gi
         "#]],
     );
 }

@@ -384,7 +384,6 @@ fn a_new_node_and_free_room_are_a_new_try() {
               started a/train-1
             step 3: capacity 8c 8gpu
               a: deserved 1c 2gpu, allocated 2c 0gpu, used 1c 4gpu, target 0c 0gpu
-              b: deserved 1c 6gpu, allocated 3c 6gpu, used 0c 0gpu
             then, 31 s later
             step 4: capacity 8c 8gpu
               a: deserved 1c 4gpu, allocated 2c 8gpu, used 1c 4gpu
@@ -474,16 +473,10 @@ fn a_pod_that_waits_for_others_to_go_is_not_set_aside() {
               would evict a/web-3 for b: Reclaimed
             then, 400 s later
             step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 2c, used 2c
-                2 pods of ReplicaSet train, 1c each: WaitingForPreemption
               would evict a/web-4 for b: Reclaimed
               would evict a/web-3 for b: Reclaimed
             then
             step 3: capacity 4c
-              a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 2c, used 2c
-                2 pods of ReplicaSet train, 1c each: WaitingForPreemption
               evict a/web-4 for b: Reclaimed
               evict a/web-3 for b: Reclaimed
               started b/train-1

@@ -99,8 +99,6 @@ fn what_the_api_server_refuses_is_told_in_its_words() {
                 3 pods of ReplicaSet web, 1c 1Gi each: PodsRejected (serviceaccount-not-found)
             then, 3600 s later
             step 2: capacity 8c 8Gi
-              a: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
-                3 pods of ReplicaSet web, 1c 1Gi each: PodsRejected (serviceaccount-not-found)
         "#]],
     );
 }

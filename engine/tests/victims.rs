@@ -64,8 +64,6 @@ fn a_system_critical_deployment_on_borrowed_room_yields_to_a_guarantee() {
               started b/train-r1002-3
               started b/train-r1002-4
             step 3: capacity 8c 8Gi
-              a: deserved 3c 4Gi, allocated 3c 3Gi, used 3c 3Gi, target 3c 3Gi
-                5 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
               b: deserved 5c 4Gi, allocated 5c 5Gi, used 5c 5Gi, target 5c 5Gi
         "#]],
     );
@@ -109,9 +107,6 @@ fn a_daemon_set_on_borrowed_room_yields_to_a_guarantee_after_other_pods() {
               started b/train-r1002-3
               started b/train-r1002-4
             step 3: capacity 8c 8Gi
-              a: deserved 3c 4Gi, allocated 3c 3Gi, used 3c 2Gi, target 3c 2Gi
-                1 pods of DaemonSet agent, 2c 1Gi each: ShareInUse
-                3 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
               b: deserved 5c 4Gi, allocated 5c 6Gi, used 5c 5Gi, target 5c 5Gi
         "#]],
     );

@@ -10,8 +10,8 @@ use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, Que
 use quotient_engine::plan::{Plan, Scaling};
 use quotient_engine::planner::plan;
 use quotient_engine::snapshot::{
-    NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, Quota, ScaleTarget,
-    ScaleTargetKind, Settings, Shape, Size, Snapshot, Ties, Workload,
+    NamespaceState, Node, Owner, OwnerKind, Phase, Pod, PodMetadata, Preemption, Queue, Quota, ScaleTarget,
+    ScaleTargetKind, Settings, Shape, Size, Snapshot, Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -64,7 +64,7 @@ fn build(nodes: &[u32], wishes: &[Wish], mut seed: u64) -> Snapshot {
         let uid = OwnerUid::from(name.as_str());
         let shape = Arc::new(Shape { requests: gpus(*each), ..Shape::default() });
         let owner = Workload { uid: uid.clone(), ..Workload::default() };
-        let ties = Arc::new(Ties { owner: Some(owner), ..Ties::default() });
+        let metadata = Arc::new(PodMetadata { owner: Some(owner), ..PodMetadata::default() });
         for number in 0..*tries.min(wanted) {
             let first = chance(free.len());
             let fitting =
@@ -76,7 +76,7 @@ fn build(nodes: &[u32], wishes: &[Wish], mut seed: u64) -> Snapshot {
                 uid: PodUid::from(format!("{name}-{number}").as_str()),
                 name: PodName::from(format!("{name}-{number}").as_str()),
                 shape: Arc::clone(&shape),
-                ties: Arc::clone(&ties),
+                metadata: Arc::clone(&metadata),
                 node: Some(NodeName::from(format!("n{node}").as_str())),
                 phase: Phase::Running,
                 priority: *priority,

@@ -27,6 +27,7 @@ use quotient_advance::{advance, settle};
 use quotient_engine::planner::plan;
 
 pub(crate) use parse::{Scenario, parse, parts};
+use print::print_changes;
 pub(crate) use print::{print, print_passed_over, print_writes};
 
 /// More steps than any story takes.
@@ -59,15 +60,15 @@ pub(crate) fn explain(scenario: &str) -> String {
     print(1, &plan, &[]) + &print_passed_over(&plan)
 }
 
-/// Plays `scenario` to its end and tells every step.
+/// Plays `scenario` to its end and tells every step; of each queue only what changes.
 pub(crate) fn play(scenario: &str) -> String {
     let Scenario { beginning: mut snapshot, then } = parts(scenario);
     let mut then = then.into_iter();
-    let mut told = String::new();
+    let (mut told, mut before) = (String::new(), Vec::new());
     for step in 1..=MOST_STEPS {
         let (settled, plan) = settle(&snapshot);
         let advanced = advance(&settled, &plan);
-        told.push_str(&print(step, &plan, &advanced.started));
+        told.push_str(&print_changes(step, &plan, &advanced.started, &mut before));
         let moves = !plan.queue_jobs.is_empty() && !advanced.rests(&settled);
         snapshot = advanced.snapshot;
         let is_still = plan.evictions.is_empty() && plan.shortened.is_empty() && plan.scalings.is_empty();

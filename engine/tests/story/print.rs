@@ -9,12 +9,28 @@ use quotient_engine::snapshot::Rejection;
 
 /// One step as lines: every queue's numbers and what it waits for, evictions with beneficiary and reason, what started.
 pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
-    let short = |amounts: &Amounts| -> String {
-        let parts: Vec<String> = plan.resources.iter().map(|resource| compact(resource, amounts)).collect();
-        parts.join(" ")
-    };
-    let mut told = format!("step {step}: capacity {}\n", short(&plan.capacity));
+    print_changes(step, plan, started, &mut Vec::new())
+}
+
+/// The same without the queues and QueueJobs of which the last step told the same.
+pub(crate) fn print_changes(step: usize, plan: &Plan, started: &[PodId], before: &mut Vec<String>) -> String {
+    let now = states(plan);
+    let changed: String = now.iter().filter(|state| !before.contains(state)).map(String::as_str).collect();
+    *before = now;
+    format!("step {step}: capacity {}\n{changed}{}", short(plan, &plan.capacity), actions(plan, started))
+}
+
+fn short(plan: &Plan, amounts: &Amounts) -> String {
+    let parts: Vec<String> = plan.resources.iter().map(|resource| compact(resource, amounts)).collect();
+    parts.join(" ")
+}
+
+/// Every queue's numbers and what it waits for, and every QueueJob.
+fn states(plan: &Plan) -> Vec<String> {
+    let short = |amounts: &Amounts| short(plan, amounts);
+    let mut states = Vec::new();
     for (name, queue) in &plan.queues {
+        let mut told = String::new();
         write!(
             told,
             "  {}: deserved {}, allocated {}, used {}",
@@ -46,15 +62,23 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
         for unmet in &queue.unmet {
             writeln!(told, "    {}", waiting(unmet, &short(&unmet.requests))).unwrap();
         }
+        states.push(told);
     }
-    for (name, job) in &plan.queue_jobs {
+    states.extend(plan.queue_jobs.iter().map(|(name, job)| {
         let slots: u32 = job.slots.iter().sum();
         let now = if job.total() == slots { String::new() } else { format!(", {} now", job.total()) };
-        writeln!(told, "  {name}: {slots} slots{now}, {:?} ({})", job.phase, job.reason.name()).unwrap();
-    }
-    for (name, stall) in &plan.stalled {
-        writeln!(told, "  {name} has no share: {}: {}", stall.reason, stall.message).unwrap();
-    }
+        format!("  {name}: {slots} slots{now}, {:?} ({})\n", job.phase, job.reason.name())
+    }));
+    let stalled = plan.stalled.iter();
+    states.extend(
+        stalled.map(|(name, stall)| format!("  {name} has no share: {}: {}\n", stall.reason, stall.message)),
+    );
+    states
+}
+
+/// What is done, and what started.
+fn actions(plan: &Plan, started: &[PodId]) -> String {
+    let mut told = String::new();
     for eviction in &plan.evictions {
         let gainer =
             eviction.beneficiary.as_ref().map_or("no queue in particular", |queue| queue.namespace.as_str());

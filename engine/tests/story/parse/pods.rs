@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quotient_engine::names::{NodeName, OwnerUid, PodName, PodUid};
 use quotient_engine::snapshot::{
-    GatePosition, NamespaceState, NonPreemptible, Phase, Pod, Shape, Ties, Workload,
+    GatePosition, NamespaceState, NonPreemptible, Phase, Pod, PodMetadata, Shape, Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -62,7 +62,7 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
             placement: placement(words),
             ..Shape::default()
         }),
-        ties: Arc::new(Ties {
+        metadata: Arc::new(PodMetadata {
             owner: words.value("owner").map(|name| owner(name, words.has("daemonset"))),
             gang: gang(words),
             labels: words.labels("labels"),
