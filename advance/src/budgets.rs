@@ -38,7 +38,9 @@ pub(super) fn judge(state: &NamespaceState, asked: &[&PodUid]) -> Verdict {
     for uid in asked {
         let pod = state.pods.iter().find(|pod| pod.uid == **uid);
         let protects = |budget: &Budget| {
-            pod.is_some_and(|pod| pod.phase == Phase::Running && budget.selector.matches(&pod.ties.labels))
+            pod.is_some_and(|pod| {
+                pod.phase == Phase::Running && budget.selector.matches(&pod.metadata.labels)
+            })
         };
         let mut protecting = left.iter_mut().zip(&state.budgets).filter(|(_, budget)| protects(budget));
         let granted = match (protecting.next(), protecting.next()) {
@@ -80,6 +82,6 @@ pub(super) fn recover(snapshot: &mut Snapshot, before: &Snapshot) {
 /// How many pods of `budget` run and are Ready.
 fn healthy(budget: &Budget, pods: &[Pod]) -> u32 {
     let is_healthy = |pod: &&Pod| pod.is_live() && pod.phase == Phase::Running && pod.stuck.is_none();
-    let healthy = pods.iter().filter(is_healthy).filter(|pod| budget.selector.matches(&pod.ties.labels));
+    let healthy = pods.iter().filter(is_healthy).filter(|pod| budget.selector.matches(&pod.metadata.labels));
     u32::try_from(healthy.count()).unwrap_or(u32::MAX)
 }

@@ -8,7 +8,7 @@ use super::gates;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::{Namespace, PodName, PodUid};
 use quotient_engine::removal_order;
-use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Pod, Preemption, Snapshot, Ties};
+use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Pod, PodMetadata, Preemption, Snapshot};
 use quotient_engine::time::Timestamp;
 
 /// How many pods an owner creates in one step, as its controller does in one go: a manifest may ask for two thousand
@@ -114,18 +114,18 @@ fn admits(state: &NamespaceState, charged: &Amounts, requests: &Amounts) -> bool
 fn new_pod(namespace: &Namespace, owner: &Owner, siblings: &[Pod], now: Timestamp, number: usize) -> Pod {
     let of_owner = siblings.iter().filter(|pod| pod.owner() == Some(&owner.uid));
     let sibling = of_owner.min_by_key(|pod| &pod.uid);
-    let ties = Ties {
+    let metadata = PodMetadata {
         owner: Some(owner.as_named_by_pods()),
         gang: owner.gang.clone(),
-        labels: sibling.map(|pod| pod.ties.labels.clone()).unwrap_or_default(),
+        labels: sibling.map(|pod| pod.metadata.labels.clone()).unwrap_or_default(),
     };
-    let shared = sibling.map(|pod| &pod.ties).filter(|shared| ***shared == ties);
+    let shared = sibling.map(|pod| &pod.metadata).filter(|shared| ***shared == metadata);
     let name = format!("{}-r{}-{number}", owner.as_named_by_pods().name, now.millis().div_euclid(1000));
     Pod {
         uid: PodUid::new(format!("{namespace}/{name}")),
         name: PodName::new(name),
         shape: Arc::clone(&owner.shape),
-        ties: shared.map_or_else(|| Arc::new(ties), Arc::clone),
+        metadata: shared.map_or_else(|| Arc::new(metadata), Arc::clone),
         priority: owner.priority,
         created: now,
         do_not_disrupt: sibling.is_some_and(|pod| pod.do_not_disrupt),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quotient_engine::ledger::Ledger;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::{ReclaimGate, Remembered, Settings, Shape, Snapshot, Ties};
+use quotient_engine::snapshot::{PodMetadata, ReclaimGate, Remembered, Settings, Shape, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use crate::interned::Interned;
@@ -41,7 +41,7 @@ pub struct Index {
     pub(crate) ledger: Option<Arc<Ledger>>,
     pub(crate) labels: NamespaceLabels,
     pub(crate) shapes: Interned<Shape>,
-    pub(crate) ties: Interned<Ties>,
+    pub(crate) metadata: Interned<PodMetadata>,
     pub(crate) texts: Interned<str>,
 }
 
@@ -61,7 +61,7 @@ impl Index {
             ledger: None,
             labels: NamespaceLabels::default(),
             shapes: Interned::new(),
-            ties: Interned::new(),
+            metadata: Interned::new(),
             texts: Interned::new(),
         }
     }

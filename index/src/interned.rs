@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// Shared values: the shapes and ties of pods; node names, labels and ids as texts.
+/// Shared values: the shapes and metadata of pods; node names, labels and ids as texts.
 ///
 /// A cluster of 150,000 pods has a few hundred shapes and a few thousand nodes.
 #[derive(Debug)]

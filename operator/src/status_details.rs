@@ -47,7 +47,7 @@ fn examples(plan: &Plan) -> impl Iterator<Item = &PassedOver> {
 
 fn protecting(state: &NamespaceState, uid: &PodUid) -> Vec<Arc<str>> {
     let Some(pod) = state.pods.iter().find(|pod| pod.uid == *uid) else { return Vec::new() };
-    let protects = state.budgets.iter().filter(|budget| budget.selector.matches(&pod.ties.labels));
+    let protects = state.budgets.iter().filter(|budget| budget.selector.matches(&pod.metadata.labels));
     protects.map(|budget| budget.name.clone()).collect()
 }
 
@@ -57,11 +57,11 @@ mod tests {
     use quotient_engine::labels::{Requirement, Selector};
     use quotient_engine::names::QueueName;
     use quotient_engine::plan::{PodId, QueuePlan};
-    use quotient_engine::snapshot::{Budget, Pod, Ties};
+    use quotient_engine::snapshot::{Budget, Pod, PodMetadata};
 
     fn pod(name: &str, app: &str) -> Pod {
-        let ties = Ties { labels: [("app", app)].into_iter().collect(), ..Ties::default() };
-        Pod { uid: name.into(), name: name.into(), ties: Arc::new(ties), ..Pod::default() }
+        let metadata = PodMetadata { labels: [("app", app)].into_iter().collect(), ..PodMetadata::default() };
+        Pod { uid: name.into(), name: name.into(), metadata: Arc::new(metadata), ..Pod::default() }
     }
 
     fn budget(name: &str, app: &str) -> Budget {

@@ -72,7 +72,7 @@ impl Disruptions {
     /// What the disruption controller writes as `disruptionsAllowed`: what is healthy beyond what has to be.
     fn allowed(&self, bound: Bound, budget: &Budget, state: &NamespaceState) -> u32 {
         let pods: Vec<&Pod> =
-            state.pods.iter().filter(|pod| budget.selector.matches(&pod.ties.labels)).collect();
+            state.pods.iter().filter(|pod| budget.selector.matches(&pod.metadata.labels)).collect();
         let is_healthy = |pod: &&&Pod| pod.is_live() && pod.phase == Phase::Running && pod.stuck.is_none();
         let healthy = count(pods.iter().filter(is_healthy).count());
         // Where it does not know how many there should be, it allows nothing, and neither where there are none.

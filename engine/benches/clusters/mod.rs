@@ -16,7 +16,8 @@ use quotient_advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Shape, Snapshot, Ties, Workload,
+    Acceptance, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, PodMetadata, Queue, Shape, Snapshot,
+    Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -119,12 +120,12 @@ pub(crate) fn cluster(size: Size, newcomer: Newcomer) -> Snapshot {
         let pods = size.pods * (number + 1) / size.queues - first;
         let owner = OwnerUid::from(format!("owner-{number}").as_str());
         let owner = Workload { uid: owner, ..Workload::default() };
-        let ties = Arc::new(Ties { owner: Some(owner), ..Ties::default() });
+        let metadata = Arc::new(PodMetadata { owner: Some(owner), ..PodMetadata::default() });
         let pod = |index: usize| Pod {
             uid: PodUid::from(format!("00000000-0000-0000-{number:04}-{index:012}").as_str()),
             name: PodName::from(format!("worker-{index}").as_str()),
             shape: Arc::clone(&shape),
-            ties: Arc::clone(&ties),
+            metadata: Arc::clone(&metadata),
             node: names.get((first + index) % size.nodes).cloned(),
             phase: Phase::Running,
             priority: 0,

@@ -21,7 +21,7 @@ use crate::names::OwnerUid;
 use crate::plan::Stage;
 use crate::reasons::KeptReason;
 use crate::snapshot::{
-    EvictionRules, GangPolicy, LastReplica, NamespaceState, NonPreemptible, Phase, Pod, Snapshot, Ties,
+    EvictionRules, GangPolicy, LastReplica, NamespaceState, NonPreemptible, Phase, Pod, PodMetadata, Snapshot,
 };
 use crate::time::Timestamp;
 use crate::tree::BranchId;
@@ -152,12 +152,12 @@ pub(crate) fn replicas<'a>(pod: &'a Pod, snapshot: &'a Snapshot) -> Option<Repli
 fn last_replicas(candidates: &[Candidate<'_>], snapshot: &Snapshot) -> Vec<bool> {
     let mut groups: KeyedMap<Replicas<'_>, usize> = KeyedMap::default();
     let mut kept: Vec<(usize, &Candidate<'_>)> = Vec::new();
-    // Pods of an owner stand together as a rule, and share their ties.
-    let mut before: Option<(&Arc<Ties>, Option<&str>, usize)> = None;
+    // Pods of an owner stand together as a rule, and share their metadata.
+    let mut before: Option<(&Arc<PodMetadata>, Option<&str>, usize)> = None;
     for (at, candidate) in candidates.iter().enumerate() {
         let pod = candidate.pod;
         let Some(of) = replicas(pod, snapshot) else { continue };
-        let same = before.filter(|(ties, pool, _)| Arc::ptr_eq(ties, &pod.ties) && *pool == of.1);
+        let same = before.filter(|(metadata, pool, _)| Arc::ptr_eq(metadata, &pod.metadata) && *pool == of.1);
         let group = same.map_or_else(
             || {
                 *groups.entry(of).or_insert_with(|| {
@@ -167,7 +167,7 @@ fn last_replicas(candidates: &[Candidate<'_>], snapshot: &Snapshot) -> Vec<bool>
             },
             |(_, _, group)| group,
         );
-        before = Some((&pod.ties, of.1, group));
+        before = Some((&pod.metadata, of.1, group));
         if let Some(kept) = kept.get_mut(group).filter(|(_, kept)| rank(candidate, kept).is_gt()) {
             *kept = (at, candidate);
         }

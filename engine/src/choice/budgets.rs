@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::candidates::Candidate;
 use crate::keyed::KeyedMap;
 use crate::names::PodUid;
-use crate::snapshot::{Budget, NamespaceState, Phase, Pod, Ties};
+use crate::snapshot::{Budget, NamespaceState, Phase, Pod, PodMetadata};
 
 /// The budgets of one namespace, and what they still allow while victims are chosen.
 #[derive(Clone, Debug)]
@@ -16,8 +16,8 @@ pub(crate) struct Budgets<'a> {
     state: &'a NamespaceState,
     left: Vec<u32>,
     by_label: ByLabel<'a>,
-    /// Which budgets protect the pods of an owner; pods that share their ties share the answer.
-    matched: FxHashMap<*const Ties, CountsIn>,
+    /// Which budgets protect the pods of an owner; pods that share their metadata share the answer.
+    matched: FxHashMap<*const PodMetadata, CountsIn>,
 }
 
 /// The budgets that a pod counts in.
@@ -63,10 +63,10 @@ impl<'a> ByLabel<'a> {
         by_label
     }
 
-    fn counts_in(&self, budgets: &[Budget], ties: &Ties) -> CountsIn {
-        let labelled = ties.labels.iter().filter_map(|label| self.labelled.get(&label)).flatten();
+    fn counts_in(&self, budgets: &[Budget], metadata: &PodMetadata) -> CountsIn {
+        let labelled = metadata.labels.iter().filter_map(|label| self.labelled.get(&label)).flatten();
         let matches =
-            |at: &&usize| budgets.get(**at).is_some_and(|budget| budget.selector.matches(&ties.labels));
+            |at: &&usize| budgets.get(**at).is_some_and(|budget| budget.selector.matches(&metadata.labels));
         let mut all = labelled.chain(&self.others).filter(matches);
         match (all.next(), all.next()) {
             (None, _) => CountsIn::None,
@@ -87,8 +87,8 @@ impl<'a> Budgets<'a> {
         if self.left.is_empty() || pod.phase != Phase::Running {
             return CountsIn::None;
         }
-        let counts_in = || self.by_label.counts_in(&self.state.budgets, &pod.ties);
-        *self.matched.entry(Arc::as_ptr(&pod.ties)).or_insert_with(counts_in)
+        let counts_in = || self.by_label.counts_in(&self.state.budgets, &pod.metadata);
+        *self.matched.entry(Arc::as_ptr(&pod.metadata)).or_insert_with(counts_in)
     }
 
     /// How many of `victims`, in order, may go.
@@ -166,7 +166,8 @@ mod tests {
             selector: Selector::new([Requirement::In("app".to_owned(), values)]),
             allowed: 1,
         }];
-        let ties = Ties { labels: [("app", "web")].into_iter().collect(), ..Ties::default() };
-        assert_eq!(ByLabel::of(&budgets).counts_in(&budgets, &ties), CountsIn::One(0));
+        let metadata =
+            PodMetadata { labels: [("app", "web")].into_iter().collect(), ..PodMetadata::default() };
+        assert_eq!(ByLabel::of(&budgets).counts_in(&budgets, &metadata), CountsIn::One(0));
     }
 }

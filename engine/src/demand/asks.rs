@@ -73,9 +73,9 @@ fn live_by_owner(state: &NamespaceState) -> KeyedMap<&OwnerUid, u32> {
     let mut live: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
     let mut pods = state.pods.iter().filter(|pod| pod.is_live()).peekable();
     while let Some(first) = pods.next() {
-        // Pods of an owner stand together as a rule, and share their ties.
+        // Pods of an owner stand together as a rule, and share their metadata.
         let mut together = 1u32;
-        while pods.next_if(|pod| Arc::ptr_eq(&pod.ties, &first.ties)).is_some() {
+        while pods.next_if(|pod| Arc::ptr_eq(&pod.metadata, &first.metadata)).is_some() {
             together = together.saturating_add(1);
         }
         if let Some(owner) = first.owner() {

@@ -239,7 +239,7 @@ impl<'a> Workloads<'a> {
         }
         let own = (pod.uid.as_str(), "Pod", pod.name.as_str());
         let owner = pod.owner().and_then(|uid| self.owners.get(uid.as_str())).copied();
-        let (named, scope) = match (owner, &pod.ties.owner) {
+        let (named, scope) = match (owner, &pod.metadata.owner) {
             (Some(owner), _) if owner.kind == OwnerKind::QueueJob => return,
             (Some(owner), _) => (top(owner), scope(owner)),
             (None, Some(owner)) => ((owner.uid.as_str(), &*owner.kind, &*owner.name), owner.uid.as_str()),

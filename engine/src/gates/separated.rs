@@ -124,7 +124,7 @@ fn asking_for_themselves(pods: &[&Pod]) -> Vec<Owner> {
             shape: Arc::clone(&pod.shape),
             gang: pod.gang().cloned(),
             priority: pod.priority,
-            controller: pod.ties.owner.clone().map(Arc::new),
+            controller: pod.metadata.owner.clone().map(Arc::new),
             ..Owner::default()
         });
     }

@@ -45,7 +45,7 @@ pub use reclaim_gate::ReclaimGate;
 pub use rejection::Rejection;
 pub use remembered::{MAX_SET_ASIDE, Remembered, SetAside, Window};
 pub use settings::{Settings, VictimPriority};
-pub use shape::{Gang, LeftOut, Shape, Ties};
+pub use shape::{Gang, LeftOut, PodMetadata, Shape};
 pub use size::{ScaleTarget, ScaleTargetKind, Size};
 pub use targets::Targets;
 pub use workload::Workload;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Gang, GatePosition, Shape, Ties, Workload};
+use super::{Gang, GatePosition, PodMetadata, Shape, Workload};
 use crate::amounts::Amounts;
 use crate::names::{NodeName, OwnerUid, PodName, PodUid};
 use crate::time::Timestamp;
@@ -23,7 +23,7 @@ pub struct Pod {
     /// What it requests and where it may run.
     pub shape: Arc<Shape>,
     /// Its owner and gang.
-    pub ties: Arc<Ties>,
+    pub metadata: Arc<PodMetadata>,
     /// The node that it is bound to.
     pub node: Option<NodeName>,
     /// How far it has come.
@@ -106,17 +106,17 @@ impl Pod {
 
     /// Its controller; without one it is not recreated.
     pub fn owner(&self) -> Option<&OwnerUid> {
-        self.ties.owner.as_ref().map(|owner| &owner.uid)
+        self.metadata.owner.as_ref().map(|owner| &owner.uid)
     }
 
     /// Whether a DaemonSet controls it, which creates it again on the same node.
     pub fn is_of_daemon_set(&self) -> bool {
-        self.ties.owner.as_ref().is_some_and(Workload::is_daemon_set)
+        self.metadata.owner.as_ref().is_some_and(Workload::is_daemon_set)
     }
 
     /// The gang that it is a member of, if its size is known.
     pub fn gang(&self) -> Option<&Gang> {
-        self.ties.gang.as_ref().filter(|gang| gang.min_available > 0)
+        self.metadata.gang.as_ref().filter(|gang| gang.min_available > 0)
     }
 
     /// Whether it holds what it requests: everything but finished pods, terminating ones included.

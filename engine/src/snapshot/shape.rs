@@ -36,9 +36,9 @@ impl LeftOut {
     }
 }
 
-/// The owner and gang of a pod; shared by all pods of the same owner.
+/// What the metadata of a pod says, as far as it is shared by all pods of the same owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Ties {
+pub struct PodMetadata {
     /// Its controller; without one it is not recreated.
     pub owner: Option<Workload>,
     /// The gang that it is a member of.

@@ -45,7 +45,7 @@ impl<'a> Workloads<'a> {
 
     /// The workload that created `pod`; none for a bare pod.
     pub(crate) fn of_pod(&self, pod: &'a Pod) -> Option<&'a Workload> {
-        let owner = pod.ties.owner.as_ref()?;
+        let owner = pod.metadata.owner.as_ref()?;
         Some(self.controllers.get(&owner.uid).copied().unwrap_or(owner))
     }
 }

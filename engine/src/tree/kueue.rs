@@ -25,7 +25,7 @@ pub(super) fn sign_of_kueue(state: &NamespaceState) -> Option<String> {
         return None;
     }
     let labelled = state.pods.iter().filter(|pod| pod.is_charged()).filter_map(|pod| {
-        let label = POD_LABELS.into_iter().find(|label| pod.ties.labels.get(label).is_some())?;
+        let label = POD_LABELS.into_iter().find(|label| pod.metadata.labels.get(label).is_some())?;
         Some((&pod.name, label))
     });
     labelled.min().map(|(pod, label)| format!("pod {pod} is labelled {label}"))

@@ -1,4 +1,4 @@
-//! How random trees come about: small numbers with many ties, zeros and gaps.
+//! How random trees come about: small numbers with many metadata, zeros and gaps.
 
 use proptest::option::weighted;
 use proptest::prelude::*;

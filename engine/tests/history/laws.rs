@@ -50,7 +50,7 @@ pub(super) fn while_victims_leave_no_other_goes(settled: &Snapshot, decided: &Pl
             for pod in state.pods.iter_mut().filter(|pod| leaving.contains(&pod.uid)) {
                 (pod.deletion, pod.evicted) = (Some(in_time(settled)), true);
                 // A pod that no longer counts is one disruption less that is allowed.
-                let labels = &pod.ties.labels;
+                let labels = &pod.metadata.labels;
                 let protects = |budget: &&mut Budget| budget.selector.matches(labels);
                 for budget in state.budgets.iter_mut().filter(protects) {
                     budget.allowed = budget.allowed.saturating_sub(u32::from(pod.phase == Phase::Running));

@@ -9,7 +9,7 @@ use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
     Acceptance, EvictionPolicy, EvictionRules, NamespaceState, Node, NonPreemptible, Owner, OwnerKind, Phase,
-    Pod, Queue, Quota, Reclaim, ReclaimFrom, Shape, Snapshot, Ties, Workload,
+    Pod, PodMetadata, Queue, Quota, Reclaim, ReclaimFrom, Shape, Snapshot, Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -49,12 +49,12 @@ prop_compose! {
             deletion: (state == 3).then(|| Timestamp::from_seconds(1000)),
             evicted: state == 3 && priority == 0,
             non_preemptible: (state == 4).then_some(NonPreemptible::Mirror),
-            ties: Arc::new(Ties {
+            metadata: Arc::new(PodMetadata {
                 owner: owner.map(|owner| Workload {
                     uid: OwnerUid::from(format!("owner-{owner}").as_str()),
                     ..Workload::default()
                 }),
-                ..Ties::default()
+                ..PodMetadata::default()
             }),
             stuck: stuck.filter(|_| state <= 5).map(Timestamp::from_seconds),
             ..Pod::default()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kube::Resource as _;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Gang, Ties};
+use quotient_engine::snapshot::{Gang, PodMetadata};
 
 use super::Kind;
 use crate::gangs::{GroupName, PodGroup, Scheduler, Stated};
@@ -62,9 +62,9 @@ impl Index {
     ) -> bool {
         let gang = Gang { name: group.gang(), min_available };
         let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
-        let ties = &mut self.ties;
+        let metadata = &mut self.metadata;
         entry.resize_gang(&gang, controller, |former| {
-            ties.get(Ties { gang: Some(gang.clone()), ..former.clone() })
+            metadata.get(PodMetadata { gang: Some(gang.clone()), ..former.clone() })
         })
     }
 }

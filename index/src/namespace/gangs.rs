@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quotient_engine::names::OwnerUid;
-use quotient_engine::snapshot::{Gang, Owner, Ties};
+use quotient_engine::snapshot::{Gang, Owner, PodMetadata};
 
 use super::NamespaceEntry;
 use crate::gangs::GroupName;
@@ -51,13 +51,13 @@ impl NamespaceEntry {
         Some(note)
     }
 
-    /// Gives pods and owners that name this gang, and the owner that controls it and names none, its size; `tied` makes ties
-    /// like others with the gang in them. Says whether anything changed that a decision depends on.
+    /// Gives pods and owners that name this gang, and the owner that controls it and names none, its size; `tied` makes their
+    /// metadata like others with the gang in it. Says whether anything changed that a decision depends on.
     pub(crate) fn resize_gang(
         &mut self,
         gang: &Gang,
         controller: Option<&OwnerUid>,
-        mut tied: impl FnMut(&Ties) -> Arc<Ties>,
+        mut tied: impl FnMut(&PodMetadata) -> Arc<PodMetadata>,
     ) -> bool {
         let is_other = |kept: &Option<Gang>| {
             kept.as_ref()
@@ -66,13 +66,13 @@ impl NamespaceEntry {
         let controls = |owner: &Owner| owner.gang.is_none() && controller == Some(&owner.uid);
         let concerns = |owner: &&Owner| is_other(&owner.gang) || (gang.min_available > 0 && controls(owner));
         let state = &self.state;
-        let concerns_pods = state.pods.iter().any(|pod| is_other(&pod.ties.gang));
+        let concerns_pods = state.pods.iter().any(|pod| is_other(&pod.metadata.gang));
         if !concerns_pods && !state.owners.iter().any(|owner| concerns(&owner)) {
             return false;
         }
         let state = Arc::make_mut(&mut self.state);
-        for pod in state.pods.iter_mut().filter(|pod| is_other(&pod.ties.gang)) {
-            pod.ties = tied(&pod.ties);
+        for pod in state.pods.iter_mut().filter(|pod| is_other(&pod.metadata.gang)) {
+            pod.metadata = tied(&pod.metadata);
         }
         for owner in state.owners.iter_mut().filter(|owner| concerns(&&**owner)) {
             owner.gang = Some(gang.clone());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quotient_engine::names::{PodName, PodUid};
-use quotient_engine::snapshot::{Pod, Ties};
+use quotient_engine::snapshot::{Pod, PodMetadata};
 use quotient_engine::time::Timestamp;
 
 use super::{NamespaceEntry, make_room};
@@ -66,11 +66,11 @@ impl NamespaceEntry {
         true
     }
 
-    /// Gives the pod other ties. Says whether it is kept.
-    pub(crate) fn set_pod_ties(&mut self, name: &PodName, ties: Arc<Ties>) -> bool {
+    /// Gives the pod other metadata. Says whether it is kept.
+    pub(crate) fn set_pod_metadata(&mut self, name: &PodName, metadata: Arc<PodMetadata>) -> bool {
         let Ok(at) = self.find_pod(name) else { return false };
         let Some(kept) = Arc::make_mut(&mut self.state).pods.get_mut(at) else { return false };
-        kept.ties = ties;
+        kept.metadata = metadata;
         true
     }
 

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::{Pod as Object, PodSpec};
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid};
 use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::{NonPreemptible, Placement, Pod, Shape, Ties, Workload};
+use quotient_engine::snapshot::{NonPreemptible, Placement, Pod, PodMetadata, Shape, Workload};
 
 use super::deletion_cost::deletion_cost;
 use super::gate::gate;
 use super::life::{phase, started, was_evicted};
+use super::metadata;
 use super::non_preemptible::non_preemptible;
 use super::reluctance::is_reluctant;
 use super::stuck::{is_failing, stuck};
-use super::ties;
 use crate::index::Index;
 use crate::kinds::Kind;
 use crate::meta::{Kept, Key, Meta};
@@ -30,7 +30,7 @@ impl Kind for Object {
     const LISTS_ARE_DOUBTED: bool = true;
 
     fn excess(&self) -> Option<String> {
-        self.spec.as_ref().and_then(placement::excess).or_else(|| ties::excess(self))
+        self.spec.as_ref().and_then(placement::excess).or_else(|| metadata::excess(self))
     }
 
     fn kept<'i>(index: &'i Index, (namespace, name): &Key<PodName>) -> Option<Kept<'i>> {
@@ -47,7 +47,7 @@ impl Kind for Object {
         let mut known = None;
         if let Some((kept, _)) = index.entry(&namespace).and_then(|entry| entry.pod(&name)) {
             if kept.uid == uid {
-                known = Some((Arc::clone(&kept.shape), Arc::clone(&kept.ties)));
+                known = Some((Arc::clone(&kept.shape), Arc::clone(&kept.metadata)));
             } else {
                 // Its deletion was missed; whatever was done to it does not concern its successor.
                 let former = kept.uid.clone();
@@ -80,30 +80,29 @@ impl Index {
         namespace: &Namespace,
         name: PodName,
         uid: PodUid,
-        known: Option<&(Arc<Shape>, Arc<Ties>)>,
+        known: Option<&(Arc<Shape>, Arc<PodMetadata>)>,
     ) -> Pod {
-        let metadata = &object.metadata;
         let spec = object.spec.as_ref();
         let node = spec.and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
-        let deletion = metadata.deletion_timestamp.as_ref().map(timestamp);
+        let deletion = object.metadata.deletion_timestamp.as_ref().map(timestamp);
         let leaves_by = self.pods.evictions.merge(&uid, deletion);
         let non_preemptible = non_preemptible(object);
         // A pod of a DaemonSet names its node in a term of its own: a cluster would have as many shapes as it has
         // such pods. Once they are there, no other node is sought for them.
-        let ties = self.read_ties(namespace, object, known.map(|(_, ties)| ties));
-        let is_of_daemon_set = ties.owner.as_ref().is_some_and(Workload::is_daemon_set);
+        let metadata = self.read_metadata(namespace, object, known.map(|(_, metadata)| metadata));
+        let is_of_daemon_set = metadata.owner.as_ref().is_some_and(Workload::is_daemon_set);
         let stays = node.is_some() && (is_of_daemon_set || non_preemptible == Some(NonPreemptible::Mirror));
         let placement = if stays { Placement::default() } else { spec.map(placement).unwrap_or_default() };
         let requested = effective_requests(spec, object.status.as_ref());
-        let ties = self.ties_of_owner(namespace, ties, &requested.amounts);
+        let metadata = self.metadata_of_owner(namespace, metadata, &requested.amounts);
         let shape = Shape { requests: requested.amounts, placement, left_out: requested.left_out };
         Pod {
             shape: self.shapes.get_like(shape, known.map(|(shape, _)| shape)),
-            ties,
+            metadata,
             node: node.map(|node| NodeName::new(self.texts.get(node))),
             phase: phase(object),
             priority: spec.and_then(|spec| spec.priority).unwrap_or_default(),
-            created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
+            created: object.metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
             started: started(object),
             deletion: leaves_by,
             deletion_seconds: deletion_seconds(object),
@@ -114,7 +113,7 @@ impl Index {
             failing: is_failing(object),
             non_preemptible,
             do_not_disrupt: is_reluctant(object),
-            forced: deletion.is_some() && metadata.deletion_grace_period_seconds == Some(0),
+            forced: deletion.is_some() && object.metadata.deletion_grace_period_seconds == Some(0),
             deletion_cost: deletion_cost(object),
             grace_seconds: grace_seconds(spec),
             uid,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Pod;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::Ties;
+use quotient_engine::snapshot::PodMetadata;
 
 use crate::gangs::stated;
 use crate::index::Index;
@@ -38,12 +38,12 @@ pub(super) fn excess(pod: &Pod) -> Option<String> {
 
 impl Index {
     /// What `pod` has in common with the others of its owner; `known` is what was read of it before.
-    pub(super) fn read_ties(
+    pub(super) fn read_metadata(
         &mut self,
         namespace: &Namespace,
         pod: &Pod,
-        known: Option<&Arc<Ties>>,
-    ) -> Arc<Ties> {
+        known: Option<&Arc<PodMetadata>>,
+    ) -> Arc<PodMetadata> {
         let owner = controller(&mut self.texts, &pod.metadata).map(|mut owner| {
             // A manifest may leave the uid out; there the kind and the name stand in for it.
             if owner.uid.as_str().is_empty() {
@@ -54,14 +54,14 @@ impl Index {
         });
         let labels = shared_labels(
             &mut self.texts,
-            known.map(|ties| &ties.labels),
+            known.map(|metadata| &metadata.labels),
             pod.metadata.labels.as_ref(),
             |key| !NUMBERING.contains(&key),
             MOST_LABELS,
         );
         let gang = stated(&pod.metadata, pod.spec.as_ref(), owner.as_ref().map(|owner| &owner.uid));
         let gang = gang.map(|stated| self.gang(namespace, stated));
-        let ties = Ties { gang, owner, labels };
-        self.ties.get_like(ties, known)
+        let metadata = PodMetadata { gang, owner, labels };
+        self.metadata.get_like(metadata, known)
     }
 }

@@ -5,9 +5,9 @@ mod gate;
 mod kind;
 mod lean;
 mod life;
+mod metadata;
 mod non_preemptible;
 mod reluctance;
 mod stuck;
-mod ties;
 
 pub use lean::LeanPod;

@@ -301,7 +301,7 @@ fn of_the_labels_of_a_pod_so_many_are_kept() {
     );
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
     Indexed::<Decoded<LeanPod>>::apply(&mut index, &decoded(&text));
-    let kept = index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].ties.labels.iter().count();
+    let kept = index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].metadata.labels.iter().count();
     assert_eq!(kept, 256);
     assert_eq!(skipped(&index), ["pods p: it has 1000 labels, of which 256 are kept"]);
 }

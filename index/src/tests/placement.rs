@@ -146,5 +146,5 @@ fn a_bound_pod_of_a_daemon_set_is_bound_for_good() {
     assert_eq!(pods[0].shape.placement, Placement::default());
     // The scheduler still has to find that one node for this one.
     assert_ne!(pods[2].shape.placement, Placement::default());
-    assert!(std::sync::Arc::ptr_eq(&pods[0].ties, &pods[2].ties));
+    assert!(std::sync::Arc::ptr_eq(&pods[0].metadata, &pods[2].metadata));
 }

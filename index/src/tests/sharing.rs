@@ -64,20 +64,20 @@ fn pods_of_one_owner_share_all_that_they_have_in_common() {
         )
     };
     let mut index = index_of(&[pod(1, "gold"), pod(2, "gold"), pod(3, "iron")].concat());
-    let ties = |index: &mut crate::Index| -> Vec<_> {
+    let metadata = |index: &mut crate::Index| -> Vec<_> {
         let snapshot = index.snapshot(at("12:00:00"));
-        snapshot.namespaces[&"a".into()].pods.iter().map(|pod| pod.ties.clone()).collect()
+        snapshot.namespaces[&"a".into()].pods.iter().map(|pod| pod.metadata.clone()).collect()
     };
-    let before = ties(&mut index);
+    let before = metadata(&mut index);
     assert!(Arc::ptr_eq(&before[0], &before[1]));
     assert!(!Arc::ptr_eq(&before[0], &before[2]));
     // What an event leaves as it was is not even looked up again.
     let again = pod(1, "gold").replace("containers: []", "containers: [], priority: 1");
     assert_eq!(apply(&mut index, &again), [true]);
-    assert!(Arc::ptr_eq(&before[0], &ties(&mut index)[0]));
+    assert!(Arc::ptr_eq(&before[0], &metadata(&mut index)[0]));
     // Labels may change.
     assert_eq!(apply(&mut index, &pod(1, "iron")), [true]);
-    assert!(Arc::ptr_eq(&before[2], &ties(&mut index)[0]));
+    assert!(Arc::ptr_eq(&before[2], &metadata(&mut index)[0]));
 }
 
 #[test]
@@ -94,6 +94,6 @@ spec: {containers: []}
     );
     let snapshot = index.snapshot(at("12:00:00"));
     let of_node = snapshot.nodes[&"n1".into()].labels.get("zone").unwrap();
-    let of_pod = snapshot.namespaces[&"a".into()].pods[0].ties.labels.get("zone").unwrap();
+    let of_pod = snapshot.namespaces[&"a".into()].pods[0].metadata.labels.get("zone").unwrap();
     assert!(std::ptr::eq(of_node, of_pod));
 }

@@ -260,7 +260,7 @@ fn pod(pod: &Pod) -> String {
         uid,
         name,
         shape,
-        ties,
+        metadata,
         node,
         phase,
         priority,
@@ -325,10 +325,10 @@ fn pod(pod: &Pod) -> String {
     if *do_not_disrupt {
         write!(line, ", goes last").unwrap();
     }
-    if let Some(owner) = &ties.owner {
+    if let Some(owner) = &metadata.owner {
         write!(line, ", of {}", owner.uid).unwrap();
     }
-    line + &gang_of(ties.gang.as_ref()) + &labels(&ties.labels) + &placement(&shape.placement)
+    line + &gang_of(metadata.gang.as_ref()) + &labels(&metadata.labels) + &placement(&shape.placement)
 }
 
 fn bounds(bounds: &Bounds) -> String {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Pod, Shape, Ties};
+use quotient_engine::snapshot::{Pod, PodMetadata, Shape};
 
 use crate::index::Index;
 
@@ -22,18 +22,18 @@ pub(super) fn owner_uid(uid: &OwnerUid, at: usize) -> OwnerUid {
 const MARK: char = '#';
 
 impl Index {
-    /// `ties`, of a pod with these requests, which name the object: with the owner that the pod belongs to.
-    pub(crate) fn ties_of_owner(
+    /// `metadata`, of a pod with these requests, which name the object: with the owner that the pod belongs to.
+    pub(crate) fn metadata_of_owner(
         &mut self,
         namespace: &Namespace,
-        ties: Arc<Ties>,
+        metadata: Arc<PodMetadata>,
         requests: &Amounts,
-    ) -> Arc<Ties> {
-        let Some(owner) = &ties.owner else { return ties };
+    ) -> Arc<PodMetadata> {
+        let Some(owner) = &metadata.owner else { return metadata };
         let shapes = self.namespaces.get(namespace).and_then(|entry| entry.divided.get(&owner.uid));
         let at = shapes.and_then(|shapes| shapes.iter().position(|shape| shape.requests == *requests));
-        let Some(at) = at.filter(|at| *at > 0) else { return ties };
-        self.ties.get(with_owner(&ties, owner_uid(&owner.uid, at)))
+        let Some(at) = at.filter(|at| *at > 0) else { return metadata };
+        self.metadata.get(with_owner(&metadata, owner_uid(&owner.uid, at)))
     }
 
     /// From now on the pods of the object with this uid belong to owners of these shapes. Says whether one belongs to
@@ -60,19 +60,19 @@ impl Index {
         let pods: Vec<Pod> = entry.state().pods.iter().filter(is_its).cloned().collect();
         let mut changed = false;
         for pod in pods {
-            let of_object = self.ties.get(with_owner(&pod.ties, uid.clone()));
-            let ties = self.ties_of_owner(namespace, of_object, pod.requests());
-            if ties != pod.ties
+            let of_object = self.metadata.get(with_owner(&pod.metadata, uid.clone()));
+            let metadata = self.metadata_of_owner(namespace, of_object, pod.requests());
+            if metadata != pod.metadata
                 && let Some(entry) = self.namespaces.get_mut(namespace)
             {
-                changed |= entry.set_pod_ties(&pod.name, ties);
+                changed |= entry.set_pod_metadata(&pod.name, metadata);
             }
         }
         changed
     }
 }
 
-fn with_owner(ties: &Ties, uid: OwnerUid) -> Ties {
-    let owner = ties.owner.clone().map(|owner| quotient_engine::snapshot::Workload { uid, ..owner });
-    Ties { owner, ..ties.clone() }
+fn with_owner(metadata: &PodMetadata, uid: OwnerUid) -> PodMetadata {
+    let owner = metadata.owner.clone().map(|owner| quotient_engine::snapshot::Workload { uid, ..owner });
+    PodMetadata { owner, ..metadata.clone() }
 }

@@ -167,13 +167,13 @@ pub fn read(file: &[u8]) -> Result<(Decision, Inputs), DecisionError> {
     Ok((decision, Inputs { snapshot, plan }))
 }
 
-/// Equal shapes and ties are one value again, as in the index: the engine takes pods together that share theirs.
+/// Equal shapes and metadata are one value again, as in the index: the engine takes pods together that share theirs.
 fn share(snapshot: &mut Snapshot) {
-    let (mut shapes, mut ties) = (HashSet::new(), HashSet::new());
+    let (mut shapes, mut metadata) = (HashSet::new(), HashSet::new());
     for state in snapshot.namespaces.values_mut().map(Arc::make_mut) {
         for pod in &mut state.pods {
             shared(&mut shapes, &mut pod.shape);
-            shared(&mut ties, &mut pod.ties);
+            shared(&mut metadata, &mut pod.metadata);
         }
         state.owners.iter_mut().for_each(|owner| shared(&mut shapes, &mut owner.shape));
         let tasks = state.queue_jobs.iter_mut().flat_map(|job| &mut job.tasks);

@@ -103,7 +103,7 @@ mod tests {
     use std::sync::Arc;
 
     use quotient_engine::amounts::Resource;
-    use quotient_engine::snapshot::{Shape, Ties, Workload};
+    use quotient_engine::snapshot::{PodMetadata, Shape, Workload};
     use quotient_engine::time::Timestamp;
 
     fn shape(cpu: i128) -> Arc<Shape> {
@@ -128,9 +128,9 @@ mod tests {
 
     fn pod(owner: &str, cpu: i128, leaving: bool) -> Pod {
         let owner = Workload { uid: owner.into(), ..Workload::default() };
-        let ties = Ties { owner: Some(owner), ..Ties::default() };
+        let metadata = PodMetadata { owner: Some(owner), ..PodMetadata::default() };
         let deletion = leaving.then(Timestamp::default);
-        Pod { ties: Arc::new(ties), shape: shape(cpu), deletion, ..Pod::default() }
+        Pod { metadata: Arc::new(metadata), shape: shape(cpu), deletion, ..Pod::default() }
     }
 
     fn cpu(units: i128) -> Bounds {

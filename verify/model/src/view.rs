@@ -5,8 +5,8 @@ use std::sync::Arc;
 use quotient_engine::amounts::Resource;
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueUid};
 use quotient_engine::snapshot::{
-    Admission, GatePosition, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Quota, Settings,
-    Shape, Snapshot, Ties, Workload,
+    Admission, GatePosition, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, PodMetadata, Queue, Quota,
+    Settings, Shape, Snapshot, Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -44,7 +44,7 @@ fn namespace(
     let name = NAMES[at];
     let owner = OwnerUid::from(name);
     let workload = Workload { uid: owner.clone(), ..Workload::default() };
-    let ties = Arc::new(Ties { owner: Some(workload), ..Ties::default() });
+    let metadata = Arc::new(PodMetadata { owner: Some(workload), ..PodMetadata::default() });
     // Request and limit alike: the demand is exactly this, whatever pods there are.
     let demand = bounds(scenario.demands[usize::from(seen.demand)][at]);
     let queue = Queue {
@@ -71,7 +71,7 @@ fn namespace(
             uid: PodUid::from(format!("{name}-{id}").as_str()),
             name: PodName::from(format!("{name}-{id:02}").as_str()),
             shape: Arc::clone(shape),
-            ties: Arc::clone(&ties),
+            metadata: Arc::clone(&metadata),
             node: bound.then(|| NodeName::from("node")),
             phase: if bound { Phase::Running } else { Phase::Pending },
             gate: is_gated.then(GatePosition::default),

@@ -258,7 +258,7 @@ fn rule(replay: &Replay, kept: &PassedOver) -> String {
     let state = replay.snapshot.namespaces.get(&kept.pod.namespace);
     let pod = state.and_then(|state| state.pods.iter().find(|pod| pod.uid == kept.pod.uid));
     let budget = state.zip(pod).filter(|_| kept.reason == KeptReason::Budget).and_then(|(state, pod)| {
-        state.budgets.iter().find(|budget| budget.selector.matches(&pod.ties.labels))
+        state.budgets.iter().find(|budget| budget.selector.matches(&pod.metadata.labels))
     });
     match budget {
         Some(budget) => format!("PodDisruptionBudget {} allows {}", budget.name, budget.allowed),

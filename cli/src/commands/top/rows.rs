@@ -141,7 +141,7 @@ pub(super) fn of_workloads(cluster: &Cluster, views: &[QueueView]) -> Vec<Row> {
     let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
     for (namespace, state) in &cluster.snapshot.namespaces {
         for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
-            let name = match &pod.ties.owner {
+            let name = match &pod.metadata.owner {
                 Some(owner) => top_name(&owner.kind, &owner.name, owner.uid.as_str(), &owners),
                 None => format!("Pod {}", pod.name),
             };
