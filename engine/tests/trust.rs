@@ -11,7 +11,7 @@ use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{Phase, Pod, Snapshot};
 use quotient_engine::time::Timestamp;
 
-use crate::story::{self, parse, plays};
+use crate::story::{self, decides, parse, plays};
 
 /// What is wrong with the pods of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -526,4 +526,35 @@ fn pods_that_no_scheduler_looks_at_are_set_aside_and_tried_again() {
         409: nothing SetAside SetAside
         411: cpu 4"#]]
     .assert_eq(&told.join("\n"));
+}
+
+/// What its kubelet has not reported yet is not known to run: a moment after each binding the next pod would go for it.
+#[test]
+fn a_pod_that_was_bound_just_now_is_in_the_making() {
+    decides(
+        "node n1 cpu=10 memory=40Gi
+         queue a
+         queue b
+         quota a cpu=8 memory=32Gi
+         quota b cpu=2 memory=8Gi
+         owner a/web replicas=8 cpu=1 memory=1Gi
+         pod a/w1 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         pod a/w2 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         pod a/w3 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         pod a/w4 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         pod a/w5 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         pod a/w6 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         pod a/w7 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         pod a/w8 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         owner b/api replicas=50 cpu=1 memory=1Gi
+         pod b/p1 cpu=1 memory=1Gi node=n1 pending created=970 stuck=970 owner=api
+         pod b/p2 cpu=1 memory=1Gi node=n1 pending created=1000 owner=api",
+        &expect![[r#"
+            step 1: capacity 10c 40Gi
+              a: deserved 8c 8Gi, allocated 8c 16Gi, used 8c 8Gi
+              b: deserved 2c 2Gi, allocated 2c 8Gi, used 2c 2Gi
+                48 pods of ReplicaSet api, 1c 1Gi each: OneAtATime
+              lower a to 8c 16Gi
+        "#]],
+    );
 }

@@ -31,10 +31,12 @@ fn waits_for_nodes(pod: &Pod, settings: &Settings) -> bool {
     pod.node.is_none() && pod.requests().overlaps(&settings.expandable)
 }
 
-/// Whether the pod is Ready, or was: it stopped being Ready after its containers had started.
+/// Whether the pod is Ready, or was: it stopped being Ready after its containers had started. Of a pod that was bound just now
+/// its kubelet has said nothing yet.
 pub(super) fn is_proven(pod: &Pod) -> bool {
     let was_ready = |stuck: Timestamp| pod.started.is_some_and(|started| started < stuck);
-    pod.node.is_some() && !pod.failing && pod.stuck.is_none_or(was_ready)
+    let is_begun = pod.node.is_some() && pod.phase != Phase::Pending;
+    is_begun && !pod.failing && pod.stuck.is_none_or(was_ready)
 }
 
 /// How long the pod may be as it is before its workload is set aside.
