@@ -18,6 +18,9 @@ const A_WHILE: Duration = Duration::from_secs(8);
 /// Longer than a pod with room may be not Ready before that is evidence against its workload.
 const EVIDENCE: Duration = Duration::from_secs(14);
 
+/// When nothing was written for so long, quotas and statuses agree.
+const QUIET: Duration = Duration::from_secs(2);
+
 fn one_cpu() -> Value {
     json!({"cpu": "1", "memory": "1Gi"})
 }
@@ -47,6 +50,7 @@ async fn a_queue_without_work_evicts_no_pod_and_a_gpu_request_claims_no_cpu() ->
     tokio::time::sleep(A_WHILE).await;
     ensure!(stage.evicted(before)?.is_empty(), "{:?}", stage.evicted(before)?);
     stage.until_pods("busy", PodCounts::running(8)).await?;
+    stage.until_quiet_for(QUIET).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }
@@ -101,6 +105,7 @@ async fn an_idle_cluster_starts_a_notebook_a_bare_pod_and_pods_of_unknown_contro
         println!("{name} was let in after {} ms", created.elapsed().as_millis());
     }
     stage.until_pods("lab", PodCounts::running(4)).await?;
+    stage.until_quiet_for(QUIET).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }
@@ -151,6 +156,7 @@ async fn a_workload_whose_pods_never_start_takes_one_pod_of_a_neighbor() -> Resu
     ensure!(evicted.iter().all(|pod| pod.contains("neighbor")), "{evicted:?}");
     let left = stage.pod_counts("neighbor").await?.running;
     ensure!(left >= 6, "{left} pods of the neighbor are left");
+    stage.until_quiet_for(QUIET).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }
