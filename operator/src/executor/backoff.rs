@@ -70,7 +70,8 @@ impl<K: Ord + Clone> Backoff<K> {
 
     /// The write of `key` failed, once more or for the first time.
     pub(crate) fn failed(&mut self, key: &K, why: String, refused: bool, now: Instant) {
-        let former = self.failing.get(key).filter(|failing| !failing.is_over(now, self.schedule.longest));
+        let is_over = |failing: &&Failing| failing.settled && failing.is_old(now, self.schedule.longest);
+        let former = self.failing.get(key).filter(|failing| !is_over(failing));
         let wait = self.schedule.next(former.map(|failing| failing.wait));
         let until = now.checked_add(wait).unwrap_or(now);
         self.failing.insert(key.clone(), Failing { wait, until, why, refused, settled: false });
@@ -103,7 +104,7 @@ impl<K: Ord + Clone> Backoff<K> {
     /// Forgets failures whose wait has been over for as long as the longest wait.
     pub(crate) fn forget_old(&mut self, now: Instant) {
         let longest = self.schedule.longest;
-        self.failing.retain(|_, failing| failing.until.checked_add(longest).is_some_and(|old| now < old));
+        self.failing.retain(|_, failing| !failing.is_old(now, longest));
     }
 
     /// All that failed: why, and until when it is put off.
@@ -136,9 +137,9 @@ impl Failing {
         self.refused && !self.settled && !self.wait.is_zero()
     }
 
-    /// Whether the write succeeded, and did not fail for as long as the `longest` wait.
-    fn is_over(&self, now: Instant, longest: Duration) -> bool {
-        self.settled && self.until.checked_add(longest).is_none_or(|over| over <= now)
+    /// Whether its wait has been over for as long as the `longest` wait.
+    fn is_old(&self, now: Instant, longest: Duration) -> bool {
+        self.until.checked_add(longest).is_none_or(|old| old <= now)
     }
 }
 

@@ -173,14 +173,18 @@ impl ClusterState {
     /// nothing is. A ledger that a user deletes is what counts until the operator writes another one.
     pub(crate) fn enforced<'a>(&'a self, namespace: &str, place: &'a Place) -> Option<&'a Amounts> {
         if place.is_in_gate_mode() {
-            return self.last_ledger.as_ref()?.entries.get(namespace).map(|entry| &entry.granted);
+            return self.last_entry(namespace).map(|entry| &entry.granted);
         }
         place.quota.as_ref().map(|quota| &quota.enforced)
     }
 
     /// The target of a namespace when the operator wrote the ledger last, whether or not a user has deleted it since.
     pub(crate) fn target(&self, namespace: &str) -> Option<&Amounts> {
-        Some(&self.last_ledger.as_ref()?.entries.get(namespace)?.target)
+        self.last_entry(namespace).map(|entry| &entry.target)
+    }
+
+    fn last_entry(&self, namespace: &str) -> Option<&EntryFacts> {
+        self.last_ledger.as_ref()?.entries.get(namespace)
     }
 
     /// What the quotas of all governed namespaces allow.

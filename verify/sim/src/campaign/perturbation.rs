@@ -41,11 +41,11 @@ impl Perturbation {
     pub fn trial(&self, case: &Case) -> Trial {
         let family = self.family;
         let loser = case.loser();
-        let (mut operators, mut families) = match family {
-            Family::Pair | Family::Swarm => {
-                swarm::draw(family, self.nth, self.seed, loser, case.writes_hint())
-            }
-            _ => (vec![family.strike(OperatorOptions::default(), self.nth, loser)], Vec::new()),
+        let by_chance = family.place() == Place::Chance;
+        let (mut operators, mut families) = if by_chance {
+            swarm::draw(family, self.nth, self.seed, loser, case.writes_hint())
+        } else {
+            (vec![family.strike(OperatorOptions::default(), self.nth, loser)], Vec::new())
         };
         if family == Family::Frozen {
             operators.push(OperatorOptions::default());
@@ -55,7 +55,6 @@ impl Perturbation {
         // An eviction that is refused twice has another pod go.
         let refusals = families.iter().filter(|family| family.refuses()).count();
         let diverts = any(Family::diverts) || refusals > 1;
-        let by_chance = matches!(family, Family::Pair | Family::Swarm);
         let mut reference = case.reference();
         if any(Family::looks_late) {
             let most = case.evictions.end().saturating_add(TRIES);
