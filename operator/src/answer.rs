@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use kube::core::Status;
 
-/// What became of a call.
+/// What became of a call: its result if it was carried out.
+pub type Answer<T> = Result<T, Failure>;
+
+/// Why a call has no result.
 ///
-/// The third case is the one that decides whether Quotient is safe: a request whose answer was lost may have been
+/// The second case is the one that decides whether Quotient is safe: a request whose answer was lost may have been
 /// carried out, or may yet be.
 #[derive(Debug)]
-pub enum Answer<T> {
-    /// It was carried out, and this is the result.
-    Done(T),
+pub enum Failure {
     /// It was not carried out and never will be.
     Refused(Box<Status>),
     /// It was carried out, will be, or will never be: the answer was lost, or is no answer.
@@ -43,29 +44,37 @@ impl std::fmt::Display for Lost {
     }
 }
 
-/// Awaits `call` for at most `limit`.
-pub async fn ask<T>(limit: Duration, call: impl Future<Output = kube::Result<T>>) -> Answer<T> {
-    match tokio::time::timeout(limit, call).await {
-        Ok(Ok(result)) => Answer::Done(result),
-        Ok(Err(error)) => judge(error),
-        Err(_) => Answer::Unknown(Lost::TimedOut(limit)),
+impl std::fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused(status) => formatter.write_str(&said(status)),
+            Self::Unknown(lost) => lost.fmt(formatter),
+        }
     }
 }
 
-pub(crate) fn judge<T>(error: kube::Error) -> Answer<T> {
+/// Awaits `call` for at most `limit`.
+pub async fn ask<T>(limit: Duration, call: impl Future<Output = kube::Result<T>>) -> Answer<T> {
+    match tokio::time::timeout(limit, call).await {
+        Ok(answer) => answer.map_err(judge),
+        Err(_) => Err(Failure::Unknown(Lost::TimedOut(limit))),
+    }
+}
+
+pub(crate) fn judge(error: kube::Error) -> Failure {
     match error {
         // 408 is a proxy's, given up half-way; every other 4xx, 429 included, is a decision not to do it.
         kube::Error::Api(status) if (400..500).contains(&status.code) && status.code != 408 => {
-            Answer::Refused(status)
+            Failure::Refused(status)
         }
         kube::Error::Api(status) => {
-            Answer::Unknown(Lost::Server { code: status.code, message: said(&status) })
+            Failure::Unknown(Lost::Server { code: status.code, message: said(&status) })
         }
         // It never left the process.
         error @ kube::Error::BuildRequest(_) => {
-            Answer::Refused(Status::failure(&error.to_string(), "BadRequest").with_code(400).boxed())
+            Failure::Refused(Status::failure(&error.to_string(), "BadRequest").with_code(400).boxed())
         }
-        error => Answer::Unknown(Lost::Connection(error.to_string())),
+        error => Failure::Unknown(Lost::Connection(error.to_string())),
     }
 }
 
@@ -78,23 +87,21 @@ pub fn said(status: &Status) -> String {
     }
 }
 
-impl<T> Answer<T> {
-    /// The kind of outcome, for metrics: few values, never a message.
-    pub fn result(&self) -> &'static str {
-        match self {
-            Self::Done(_) => "done",
-            Self::Refused(status) => match status.code {
-                403 => "forbidden",
-                404 => "not_found",
-                409 => "conflict",
-                422 => "invalid",
-                429 => "too_many_requests",
-                _ => "refused",
-            },
-            Self::Unknown(Lost::TimedOut(_)) => "timeout",
-            Self::Unknown(Lost::Server { .. }) => "server_error",
-            Self::Unknown(Lost::Connection(_)) => "connection_error",
-        }
+/// The kind of outcome, for metrics: few values, never a message.
+pub fn result<T>(answer: &Answer<T>) -> &'static str {
+    match answer {
+        Ok(_) => "done",
+        Err(Failure::Refused(status)) => match status.code {
+            403 => "forbidden",
+            404 => "not_found",
+            409 => "conflict",
+            422 => "invalid",
+            429 => "too_many_requests",
+            _ => "refused",
+        },
+        Err(Failure::Unknown(Lost::TimedOut(_))) => "timeout",
+        Err(Failure::Unknown(Lost::Server { .. })) => "server_error",
+        Err(Failure::Unknown(Lost::Connection(_))) => "connection_error",
     }
 }
 
@@ -103,7 +110,8 @@ mod tests {
     use super::*;
 
     fn result_of(code: u16) -> &'static str {
-        judge::<()>(kube::Error::Api(Status::failure("no", "").with_code(code).boxed())).result()
+        let error = kube::Error::Api(Status::failure("no", "").with_code(code).boxed());
+        result::<()>(&Err(judge(error)))
     }
 
     #[test]
@@ -128,6 +136,6 @@ mod tests {
     async fn silence_is_an_unknown_outcome() {
         let limit = Duration::from_secs(5);
         let answer: Answer<()> = ask(limit, std::future::pending()).await;
-        assert!(matches!(answer, Answer::Unknown(Lost::TimedOut(after)) if after == limit));
+        assert!(matches!(answer, Err(Failure::Unknown(Lost::TimedOut(after))) if after == limit));
     }
 }

@@ -11,7 +11,7 @@ use kube::{Api, Client, Resource};
 use quotient_crds::{Queue, QueueJob};
 use serde::de::DeserializeOwned;
 
-use crate::answer::{Answer, ask, said};
+use crate::answer::{Failure, ask};
 use crate::args::Args;
 use crate::client::connect_to;
 use crate::rights::{Feature, Right, needed, needed_for};
@@ -53,9 +53,8 @@ pub async fn check(settings: &Settings, client: &Client) -> Vec<Finding> {
 
 async fn api_server(client: &Client) -> Finding {
     match ask(CALL, client.apiserver_version()).await {
-        Answer::Done(version) => Finding::good(format!("the API server answers: {}", version.git_version)),
-        Answer::Refused(status) => Finding::bad(format!("ask the API server's version: {}", said(&status))),
-        Answer::Unknown(lost) => Finding::bad(format!("ask the API server's version: {lost}")),
+        Ok(version) => Finding::good(format!("the API server answers: {}", version.git_version)),
+        Err(failure) => Finding::bad(format!("ask the API server's version: {failure}")),
     }
 }
 
@@ -65,12 +64,11 @@ where
 {
     let objects: Api<Kind> = Api::all(client.clone());
     match ask(CALL, objects.list_metadata(&ListParams::default().limit(1))).await {
-        Answer::Done(_) => Finding::good(format!("the kind {name} is served")),
-        Answer::Refused(status) if status.code == 404 => Finding::bad(format!(
+        Ok(_) => Finding::good(format!("the kind {name} is served")),
+        Err(Failure::Refused(status)) if status.code == 404 => Finding::bad(format!(
             "the kind {name} is not served: apply crds/yaml, or install the chart with crds.install"
         )),
-        Answer::Refused(status) => Finding::bad(format!("list the kind {name}: {}", said(&status))),
-        Answer::Unknown(lost) => Finding::bad(format!("list the kind {name}: {lost}")),
+        Err(failure) => Finding::bad(format!("list the kind {name}: {failure}")),
     }
 }
 
@@ -96,11 +94,10 @@ async fn metrics(args: &Args, url: &str) -> Result<String, String> {
     let client = connect_to(args, server).await.map_err(|error| error.to_string())?;
     let path = path.as_ref().map_or("/metrics", PathAndQuery::as_str);
     let request = Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
-    match ask(CALL, client.request_text(request)).await {
-        Answer::Done(text) => Ok(text),
-        Answer::Refused(status) => Err(format!("{} {}", status.code, said(&status))),
-        Answer::Unknown(lost) => Err(lost.to_string()),
-    }
+    ask(CALL, client.request_text(request)).await.map_err(|failure| match &failure {
+        Failure::Refused(status) => format!("{} {failure}", status.code),
+        Failure::Unknown(_) => failure.to_string(),
+    })
 }
 
 async fn rights(settings: &Settings, client: &Client) -> Finding {
@@ -157,12 +154,9 @@ async fn missing(
     for right in needed {
         let review = review(right, &settings.ledger.namespace);
         match ask(CALL, reviews.create(&PostParams::default(), &review)).await {
-            Answer::Done(review) if review.status.as_ref().is_some_and(|status| status.allowed) => {}
-            Answer::Done(_) => missing.push(right.to_string()),
-            Answer::Refused(status) => {
-                return Err(Finding::bad(format!("ask for rights: {}", said(&status))));
-            }
-            Answer::Unknown(lost) => return Err(Finding::bad(format!("ask for rights: {lost}"))),
+            Ok(review) if review.status.as_ref().is_some_and(|status| status.allowed) => {}
+            Ok(_) => missing.push(right.to_string()),
+            Err(failure) => return Err(Finding::bad(format!("ask for rights: {failure}"))),
         }
     }
     Ok(missing)

@@ -14,7 +14,7 @@ use tracing::debug;
 
 use super::Notice;
 use super::event::event;
-use crate::answer::{Answer, ask, said};
+use crate::answer::{Failure, ask, result, said};
 use crate::clock::Clock;
 use crate::identity::Identity;
 use crate::metrics::Metrics;
@@ -92,11 +92,11 @@ impl Publisher {
         let namespace = event.metadata.namespace.as_deref().unwrap_or("default");
         let api: Api<Event> = Api::namespaced(self.client.clone(), namespace);
         let answer = ask(CALL, api.create(&PostParams::default(), &event)).await;
-        self.metrics.wrote(KIND, answer.result());
+        self.metrics.wrote(KIND, result(&answer));
         match answer {
-            Answer::Done(_) => {}
-            Answer::Refused(status) => debug!(error = said(&status), "the event was not written"),
-            Answer::Unknown(lost) => debug!(error = %lost, "the event was perhaps not written"),
+            Ok(_) => {}
+            Err(Failure::Refused(status)) => debug!(error = said(&status), "the event was not written"),
+            Err(Failure::Unknown(lost)) => debug!(error = %lost, "the event was perhaps not written"),
         }
     }
 }

@@ -3,16 +3,17 @@
 use k8s_openapi::api::policy::v1::Eviction;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, ObjectMeta, Preconditions};
 use kube::api::{DeleteParams, GetParams, Patch, PatchParams, PostParams};
-use kube::core::{Request as Path, Status};
+use kube::core::Request as Path;
 use quotient_crds::names::FIELD_MANAGER;
+use quotient_index::Index;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tracing::warn;
 
 use super::operation::Mismatch;
-use super::{Life, Object, Outcome, Purpose, Request};
-use crate::answer::{Answer, Lost, ask, said};
+use super::{Life, Object, Operation, Outcome, Purpose, Request};
+use crate::answer::{Answer, Failure, ask, result, said};
 use crate::context::Context;
 
 /// What the API server was asked for.
@@ -25,21 +26,14 @@ enum Verb {
 }
 
 /// Carries out one operation at this time. No request is sent if this replica may not write any more.
-pub(super) async fn call(
-    context: Context,
-    at: Instant,
-    purpose: Purpose,
-    object: Object,
-    life: Option<Life>,
-    request: Request,
-) -> Outcome {
+pub(super) async fn call(context: Context, at: Instant, operation: Operation) -> Outcome {
     tokio::select! {
         biased;
         () = context.stop.cancelled() => return Outcome::Skipped,
         () = tokio::time::sleep_until(at) => {}
     }
-    let call = Call { context, purpose, object };
-    call.carry_out(life, request).await
+    let Operation { purpose, object, life, request } = operation;
+    Call { context, purpose, object }.carry_out(life, request).await
 }
 
 struct Call {
@@ -55,14 +49,13 @@ impl Call {
         }
         if let Request::Read(read, prepare) = request {
             let found = match self.get(&read).await {
-                Answer::Done(found) => found,
-                Answer::Refused(status) => return self.refused(Verb::Read, life.as_ref(), status).await,
-                Answer::Unknown(lost) => return Outcome::Unknown(lost),
+                Ok(found) => found,
+                Err(failure) => return self.failed(Verb::Read, life.as_ref(), failure).await,
             };
             match (prepare.0)(&found) {
                 Ok((found, prepared)) => (life, request) = (Some(found), prepared),
                 Err(Mismatch::Stale(why)) => return Outcome::Stale(why),
-                Err(Mismatch::Unreadable(why)) => return Outcome::Unknown(Lost::Connection(why)),
+                Err(Mismatch::Unreadable(why)) => return Outcome::unreadable(why),
             }
             if !self.context.may_write() {
                 return Outcome::Skipped;
@@ -83,14 +76,10 @@ impl Call {
         };
         let client = &self.context.client;
         let answer = ask(self.purpose.timeout(), client.request_text(built)).await;
-        self.context.metrics.wrote(self.purpose.metric(), answer.result());
+        self.context.metrics.wrote(self.purpose.metric(), result(&answer));
         match answer {
-            Answer::Done(text) => match self.keep(verb, life.as_ref(), &text) {
-                Ok(()) => Outcome::Done,
-                Err(why) => Outcome::Unknown(Lost::Connection(why)),
-            },
-            Answer::Refused(status) => self.refused(verb, life.as_ref(), status).await,
-            Answer::Unknown(lost) => Outcome::Unknown(lost),
+            Ok(text) => self.kept(verb, life.as_ref(), &text),
+            Err(failure) => self.failed(verb, life.as_ref(), failure).await,
         }
     }
 
@@ -150,16 +139,14 @@ impl Call {
         ask(self.purpose.timeout(), async { client.request_text(request?).await }).await
     }
 
+    /// What an answer means that came: the view knows of it if it can be read.
+    fn kept(&self, verb: Verb, life: Option<&Life>, answer: &str) -> Outcome {
+        self.keep(verb, life, answer).map_or_else(Outcome::unreadable, |()| Outcome::Done)
+    }
+
     /// Has the view know what was answered. An error says why the answer cannot be read.
     fn keep(&self, verb: Verb, life: Option<&Life>, answer: &str) -> Result<(), String> {
-        let Object { kind, namespace, name } = &self.object;
-        let mut kept = Ok(());
-        let mut keep = |index: &mut _| {
-            let (changed, read) = kind.keep(index, answer);
-            kept = read;
-            changed
-        };
-        let view = &self.context.view;
+        let Object { kind, namespace, .. } = &self.object;
         match &self.purpose {
             // The watch shows what becomes of them. A size is written only once the watch has shown every mark.
             Purpose::Requeue { .. }
@@ -168,36 +155,48 @@ impl Call {
             | Purpose::Mark { .. }
             | Purpose::Expiry(_) => {}
             Purpose::Job { .. } if verb == Verb::Delete => {}
-            _ if verb == Verb::Delete => {
-                // An object with a deletion time waits for a finalizer; the watch tells when it is gone.
-                if let Some(life) = life.filter(|_| !is_terminating(answer)) {
-                    view.update(|index| kind.forget(index, namespace, name, &life.uid));
-                }
-            }
+            // An object with a deletion time waits for a finalizer; the watch tells when it is gone.
+            _ if verb == Verb::Delete => self.forget(life.filter(|_| !is_terminating(answer))),
             // Only of objects that are kept it is known here whether they were deleted since.
             Purpose::Size(scaling) => {
-                view.update(|index| {
-                    index.holds_scale_target(namespace, &scaling.scale_target) && keep(index)
-                });
+                return self.show(answer, |index| index.holds_scale_target(namespace, &scaling.scale_target));
             }
-            Purpose::Gate(pod) => view.update(|index| index.holds_pod(pod) && keep(index)),
+            Purpose::Gate(pod) => return self.show(answer, |index| index.holds_pod(pod)),
             // No decision depends on a status, so it wakes no loop. An object that cannot be decoded gets one, too: it says so.
-            Purpose::Status { .. } => {
-                view.read(keep);
-                kept = Ok(());
-            }
-            Purpose::JobStatus { .. } => {
-                view.update(keep);
-                kept = Ok(());
-            }
-            _ => view.update(keep),
+            Purpose::Status { .. } => drop(self.context.view.read(|index| kind.keep(index, answer))),
+            Purpose::JobStatus { .. } => drop(self.show(answer, |_| true)),
+            _ => return self.show(answer, |_| true),
         }
-        kept
+        Ok(())
     }
 
-    /// What a refusal means.
-    async fn refused(&self, verb: Verb, life: Option<&Life>, status: Box<Status>) -> Outcome {
+    /// Has the view show the object that an answer has, if `is_held` says so. An error says why it cannot be read.
+    fn show(&self, answer: &str, is_held: impl FnOnce(&Index) -> bool) -> Result<(), String> {
+        let mut read = Ok(());
+        self.context.view.update(|index| {
+            let mut changed = false;
+            if is_held(index) {
+                (changed, read) = self.object.kind.keep(index, answer);
+            }
+            changed
+        });
+        read
+    }
+
+    /// Has the view forget this life of the object.
+    fn forget(&self, life: Option<&Life>) {
         let Object { kind, namespace, name } = &self.object;
+        if let Some(life) = life {
+            self.context.view.update(|index| kind.forget(index, namespace, name, &life.uid));
+        }
+    }
+
+    /// What it means that a call has no result.
+    async fn failed(&self, verb: Verb, life: Option<&Life>, failure: Failure) -> Outcome {
+        let status = match failure {
+            Failure::Refused(status) => status,
+            Failure::Unknown(lost) => return Outcome::Unknown(lost),
+        };
         let is_gone = matches!(status.code, 404 | 409);
         match (&self.purpose, verb, status.code) {
             // Something is not as it was seen: the next cycle decides with what is there now.
@@ -211,10 +210,7 @@ impl Call {
             | (Purpose::Job { .. }, Verb::Read, 404) => Outcome::Stale(said(&status)),
             (Purpose::Job { .. }, Verb::Create, 409) => self.adopt(life).await,
             (Purpose::Job { .. }, Verb::Change, 404) => {
-                if let Some(life) = life {
-                    let view = &self.context.view;
-                    view.update(|index| kind.forget(index, namespace, name, &life.uid));
-                }
+                self.forget(life);
                 Outcome::Done
             }
             // What is gone already, or has a successor, needs no deletion.
@@ -226,28 +222,16 @@ impl Call {
 
     /// Brings what the view has of the object up to date.
     async fn read_again(&self, life: Option<&Life>) {
-        let Object { kind, namespace, name } = &self.object;
-        let view = &self.context.view;
-        let why = match self.get(&self.object).await {
-            Answer::Done(found) => {
-                let mut read = Ok(());
-                view.update(|index| {
-                    let changed;
-                    (changed, read) = kind.keep(index, &found);
-                    changed
-                });
-                read.err()
+        let kept = match self.get(&self.object).await {
+            Ok(found) => self.show(&found, |_| true),
+            Err(Failure::Refused(status)) if status.code == 404 => {
+                self.forget(life);
+                Ok(())
             }
-            Answer::Refused(status) if status.code == 404 => {
-                if let Some(life) = life {
-                    view.update(|index| kind.forget(index, namespace, name, &life.uid));
-                }
-                None
-            }
-            Answer::Refused(status) => Some(said(&status)),
-            Answer::Unknown(lost) => Some(lost.to_string()),
+            Err(failure) => Err(failure.to_string()),
         };
-        if let Some(error) = why {
+        if let Err(error) = kept {
+            let Object { namespace, name, .. } = &self.object;
             warn!(%namespace, %name, error, "cannot read the object again");
         }
     }
@@ -256,23 +240,20 @@ impl Call {
     async fn adopt(&self, life: Option<&Life>) -> Outcome {
         let name = &self.object.name;
         let found = match self.get(&self.object).await {
-            Answer::Done(found) => found,
-            Answer::Refused(status) if status.code == 404 => {
+            Ok(found) => found,
+            Err(Failure::Refused(status)) if status.code == 404 => {
                 return Outcome::Stale(format!("the Job {name} was there and is gone"));
             }
-            Answer::Refused(status) => return Outcome::Refused(status),
-            Answer::Unknown(lost) => return Outcome::Unknown(lost),
+            Err(failure) => return failure.into(),
         };
         let metadata = match serde_json::from_str::<WithMetadata>(&found) {
             Ok(read) => read.metadata,
-            Err(error) => return Outcome::Unknown(Lost::Connection(error.to_string())),
+            Err(error) => return Outcome::unreadable(error.to_string()),
         };
         let is_ours =
             |owner: &OwnerHead| owner.controller && life.is_some_and(|life| *life.uid == *owner.uid);
         if metadata.owner_references.iter().any(is_ours) {
-            return self
-                .keep(Verb::Create, None, &found)
-                .map_or_else(|why| Outcome::Unknown(Lost::Connection(why)), |()| Outcome::Done);
+            return self.kept(Verb::Create, None, &found);
         }
         if metadata.deletion_timestamp.is_some() {
             return Outcome::Stale(format!("the Job {name} of an earlier QueueJob is still being deleted"));

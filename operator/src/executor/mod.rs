@@ -273,7 +273,7 @@ impl Executor {
         is_late || count >= self.pace.per_cycle(class) || self.pace.wait(class, turn.began) >= begins
     }
 
-    fn note(&mut self, Ended { purpose, key, outcome }: Ended) -> Completed {
+    fn note(&mut self, (purpose, key, outcome): Ended) -> Completed {
         self.context.beat.now();
         let why = outcome.why(purpose.feature());
         let mut is_lasting = false;

@@ -2,7 +2,7 @@
 
 use kube::core::Status;
 
-use crate::answer::{Lost, said};
+use crate::answer::{Failure, Lost, said};
 use crate::rights::Feature;
 
 /// What became of an operation.
@@ -20,10 +20,24 @@ pub(crate) enum Outcome {
     Unknown(Lost),
 }
 
+impl From<Failure> for Outcome {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(status) => Self::Refused(status),
+            Failure::Unknown(lost) => Self::Unknown(lost),
+        }
+    }
+}
+
 impl Outcome {
     /// A refusal of our own, in the form of the API server's.
     pub(crate) fn refused(code: u16, why: &str) -> Self {
         Self::Refused(Status::failure(why, "").with_code(code).boxed())
+    }
+
+    /// An answer that came and cannot be read.
+    pub(super) const fn unreadable(why: String) -> Self {
+        Self::Unknown(Lost::Connection(why))
     }
 
     /// Whether the API server decided against it.

@@ -24,27 +24,20 @@ pub(super) struct UnderWay {
     counts: BTreeMap<(Class, Option<Namespace>), usize>,
 }
 
-/// An operation that has ended.
-#[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) purpose: Purpose,
-    pub(super) key: Key,
-    pub(super) outcome: Outcome,
-}
+/// An operation that has ended: what it was for, what fails as one with it, and what became of it.
+pub(super) type Ended = (Purpose, Key, Outcome);
 
 impl UnderWay {
     /// Sends `operation` at this time.
     pub(super) fn begin(&mut self, context: &Context, operation: Operation, at: Instant) {
-        let Operation { purpose, object, life, request } = operation;
-        let uid = life.as_ref().map(|life| Arc::clone(&life.uid));
-        let id = (purpose.key(), object, uid);
-        let call = call(context.clone(), at, purpose.clone(), id.1.clone(), life, request);
-        if self.purposes.insert(id.clone(), purpose).is_none() {
+        let id = id(&operation);
+        if self.purposes.insert(id.clone(), operation.purpose.clone()).is_none() {
             for place in places(&id) {
                 let count = self.counts.entry(place).or_default();
                 *count = count.saturating_add(1);
             }
         }
+        let call = call(context.clone(), at, operation);
         self.calls.spawn(async move { (id, call.await) });
     }
 
@@ -54,8 +47,7 @@ impl UnderWay {
     }
 
     pub(super) fn contains(&self, operation: &Operation) -> bool {
-        let uid = operation.life.as_ref().map(|life| Arc::clone(&life.uid));
-        self.purposes.contains_key(&(operation.key(), operation.object.clone(), uid))
+        self.purposes.contains_key(&id(operation))
     }
 
     /// What is under way.
@@ -87,8 +79,13 @@ impl UnderWay {
                 }
             }
         }
-        Some(Ended { purpose, key: id.0, outcome })
+        Some((purpose, id.0, outcome))
     }
+}
+
+fn id(operation: &Operation) -> Id {
+    let uid = operation.life.as_ref().map(|life| Arc::clone(&life.uid));
+    (operation.key(), operation.object.clone(), uid)
 }
 
 /// Where an operation counts.

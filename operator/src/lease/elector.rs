@@ -15,7 +15,7 @@ use super::evaluate::{Observed, Step, evaluate};
 use super::leadership::{Leadership, Term};
 use super::moment::Moment;
 use super::record::Record;
-use crate::answer::{Answer, ask, said};
+use crate::answer::{Answer, Failure, ask};
 use crate::clock::Clock;
 use crate::health::Heartbeat;
 use crate::identity::Identity;
@@ -149,14 +149,10 @@ impl Elector {
     /// Reads the Lease. False if it could not be read.
     async fn look(&mut self) -> Result<bool, LeaseError> {
         match ask(CALL, self.api.get_opt(&self.settings.name)).await {
-            Answer::Done(Some(lease)) => self.see(lease)?,
-            Answer::Done(None) => self.seen = None,
-            Answer::Refused(status) => {
-                warn!(lease = %self.name(), error = said(&status), "cannot read the lease");
-                return Ok(false);
-            }
-            Answer::Unknown(lost) => {
-                warn!(lease = %self.name(), error = %lost, "cannot read the lease");
+            Ok(Some(lease)) => self.see(lease)?,
+            Ok(None) => self.seen = None,
+            Err(failure) => {
+                warn!(lease = %self.name(), error = failure.to_string(), "cannot read the lease");
                 return Ok(false);
             }
         }
@@ -202,7 +198,7 @@ impl Elector {
             (Step::Take, Some((record, _))) => record.taken(&self.settings, identity, now),
         };
         match self.write(&wanted).await {
-            Answer::Done(lease) => {
+            Ok(lease) => {
                 self.see(lease)?;
                 let term = Term::Since(sent.clone(), self.settings.renew_deadline);
                 self.renewed = Some(sent);
@@ -211,13 +207,9 @@ impl Elector {
                 }
                 Ok(false)
             }
-            Answer::Refused(status) if status.code == 409 || status.code == 404 => Ok(true),
-            Answer::Refused(status) => {
-                warn!(lease = %self.name(), error = said(&status), "cannot write the lease");
-                Ok(false)
-            }
-            Answer::Unknown(lost) => {
-                warn!(lease = %self.name(), error = %lost, "cannot write the lease");
+            Err(Failure::Refused(status)) if matches!(status.code, 404 | 409) => Ok(true),
+            Err(failure) => {
+                warn!(lease = %self.name(), error = failure.to_string(), "cannot write the lease");
                 Ok(false)
             }
         }
@@ -255,11 +247,10 @@ impl Elector {
         self.leading.send_replace(Term::None);
         let Some((record, _)) = &self.seen else { return };
         match self.write(&record.released(self.clock.now())).await {
-            Answer::Done(_) => info!(lease = %self.name(), "released the lease"),
-            Answer::Refused(status) => {
-                warn!(lease = %self.name(), error = said(&status), "cannot release the lease");
+            Ok(_) => info!(lease = %self.name(), "released the lease"),
+            Err(failure) => {
+                warn!(lease = %self.name(), error = failure.to_string(), "cannot release the lease");
             }
-            Answer::Unknown(lost) => warn!(lease = %self.name(), error = %lost, "cannot release the lease"),
         }
     }
 

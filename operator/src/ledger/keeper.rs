@@ -18,7 +18,7 @@ use tracing::{info, warn};
 
 use super::document::{LeafTargets, unpack};
 use super::fit::{Fitted, fit};
-use crate::answer::{Answer, ask, said};
+use crate::answer::{Failure, ask, result, said};
 use crate::context::Context;
 use crate::executor::{Backoff, Schedule};
 use crate::settings::LedgerSettings;
@@ -140,13 +140,15 @@ impl LedgerKeeper {
         let answer = ask(CALL, self.api.get_opt(LEDGER)).await;
         self.context.beat.now();
         let (standing, data) = match answer {
-            Answer::Done(None) => (LedgerState::Nothing, None),
-            Answer::Done(Some(object)) => {
+            Ok(None) => (LedgerState::Nothing, None),
+            Ok(Some(object)) => {
                 let data = object.binary_data.unwrap_or_default().remove(LEDGER_KEY);
                 (LedgerState::Object(Box::new(object.metadata)), data)
             }
-            Answer::Refused(status) => return Err(self.failed(Call::Read, &said(&status), true)),
-            Answer::Unknown(lost) => return Err(self.failed(Call::Read, &lost.to_string(), false)),
+            Err(failure) => {
+                let is_refused = matches!(failure, Failure::Refused(_));
+                return Err(self.failed(Call::Read, &failure.to_string(), is_refused));
+            }
         };
         let is_stored = data.is_some();
         let ledger = match data.map(|data| unpack(&data.0)) {
@@ -246,10 +248,10 @@ impl LedgerKeeper {
             ask(CALL, self.api.replace(LEDGER, &parameters, &object)).await
         };
         let metrics = &self.context.metrics;
-        metrics.wrote(KIND, answer.result());
+        metrics.wrote(KIND, result(&answer));
         self.context.beat.now();
         match answer {
-            Answer::Done(object) => {
+            Ok(object) => {
                 metrics.ledger.size.set(i64::try_from(bytes).unwrap_or(i64::MAX));
                 self.standing = Some(LedgerState::Object(Box::new(object.metadata)));
                 self.made_up = false;
@@ -259,15 +261,17 @@ impl LedgerKeeper {
                 Ok(())
             }
             // A 404 for a replacement says that it was deleted; for a create, that the namespace is missing.
-            Answer::Refused(status) if status.code == 409 || (status.code == 404 && !is_new) => {
+            Err(Failure::Refused(status)) if status.code == 409 || (status.code == 404 && !is_new) => {
                 info!(error = said(&status), "another writer changed the ledger: starting over");
                 metrics.ledger.conflicts.inc();
                 self.standing = None;
                 self.failed(Call::Write, &said(&status), true);
                 Err(Dropped::StartOver)
             }
-            Answer::Refused(status) => Err(Dropped::Stuck(self.failed(Call::Write, &said(&status), true))),
-            Answer::Unknown(lost) => {
+            Err(Failure::Refused(status)) => {
+                Err(Dropped::Stuck(self.failed(Call::Write, &said(&status), true)))
+            }
+            Err(Failure::Unknown(lost)) => {
                 // It may have been written, or may yet be: what it says now comes first.
                 self.standing = None;
                 self.failed(Call::Write, &lost.to_string(), false);

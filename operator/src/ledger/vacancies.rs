@@ -11,7 +11,7 @@ use quotient_index::{Decoded, Index, Indexed, ResourceVersion};
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
-use crate::answer::{Answer, ask, said};
+use crate::answer::{Failure, ask};
 use crate::context::Context;
 use crate::executor::{Backoff, Schedule};
 
@@ -62,10 +62,10 @@ impl Vacancies {
         let answers: Vec<_> = stream::iter(calls).buffer_unordered(PARALLEL).collect().await;
         for (namespace, answer) in answers {
             match answer {
-                Answer::Done(queues) if is_older(&queues, version) => {
+                Ok(queues) if is_older(&queues, version) => {
                     self.failed(&namespace, "the list of Queues is older than the ledger".to_owned(), false);
                 }
-                Answer::Done(queues) => {
+                Ok(queues) => {
                     self.retries.clear(&namespace);
                     debug!(%namespace, queues = queues.items.len(), "asked which Queues exist");
                     self.context.view.read(|index: &mut Index| {
@@ -75,8 +75,10 @@ impl Vacancies {
                         index.confirm_vacant(&namespace);
                     });
                 }
-                Answer::Refused(status) => self.failed(&namespace, said(&status), true),
-                Answer::Unknown(lost) => self.failed(&namespace, lost.to_string(), false),
+                Err(failure) => {
+                    let is_refused = matches!(failure, Failure::Refused(_));
+                    self.failed(&namespace, failure.to_string(), is_refused);
+                }
             }
         }
     }

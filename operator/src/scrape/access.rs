@@ -13,7 +13,7 @@ use kube::{Api, Client};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::answer::{Answer, ask, said};
+use crate::answer::ask;
 
 /// How long one question may take.
 const CALL: Duration = Duration::from_secs(5);
@@ -92,9 +92,8 @@ impl Gate {
         };
         let api: Api<TokenReview> = Api::all(self.client.clone());
         let user = match ask(CALL, api.create(&PostParams::default(), &review)).await {
-            Answer::Done(review) => review.status.unwrap_or_default(),
-            Answer::Refused(status) => return Access::Unclear(said(&status)),
-            Answer::Unknown(lost) => return Access::Unclear(lost.to_string()),
+            Ok(review) => review.status.unwrap_or_default(),
+            Err(failure) => return Access::Unclear(failure.to_string()),
         };
         match user.user.filter(|_| user.authenticated == Some(true)) {
             Some(user) => self.has(user, right).await,
@@ -118,12 +117,9 @@ impl Gate {
         };
         let api: Api<SubjectAccessReview> = Api::all(self.client.clone());
         match ask(CALL, api.create(&PostParams::default(), &review)).await {
-            Answer::Done(review) if review.status.as_ref().is_some_and(|status| status.allowed) => {
-                Access::Granted
-            }
-            Answer::Done(_) => Access::Denied(name),
-            Answer::Refused(status) => Access::Unclear(said(&status)),
-            Answer::Unknown(lost) => Access::Unclear(lost.to_string()),
+            Ok(review) if review.status.as_ref().is_some_and(|status| status.allowed) => Access::Granted,
+            Ok(_) => Access::Denied(name),
+            Err(failure) => Access::Unclear(failure.to_string()),
         }
     }
 

@@ -118,17 +118,12 @@ fn budget(status: &Status) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Answer;
+    use crate::answer::judge;
     use serde_json::{Value, json};
 
     fn of(body: Value) -> EvictionOutcome {
         let status: Status = serde_json::from_value(body).unwrap();
-        let outcome = match crate::answer::judge::<()>(kube::Error::Api(status.boxed())) {
-            Answer::Done(()) => Outcome::Done,
-            Answer::Refused(status) => Outcome::Refused(status),
-            Answer::Unknown(lost) => Outcome::Unknown(lost),
-        };
-        eviction_outcome(&outcome).unwrap()
+        eviction_outcome(&judge(kube::Error::Api(status.boxed())).into()).unwrap()
     }
 
     #[test]
