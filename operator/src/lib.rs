@@ -61,6 +61,8 @@ pub mod status;
 pub mod status_details;
 #[cfg(test)]
 mod test_api;
+#[cfg(test)]
+mod test_plan;
 pub mod view;
 pub mod watch;
 pub mod writer;

@@ -179,7 +179,7 @@ impl Cycle {
     }
 
     fn show_leading(&self, led: bool) {
-        self.context.metrics.leader.set(i64::from(led));
+        self.context.metrics.operator.leader.set(i64::from(led));
         if let Some(lease) = &self.lease {
             self.context.metrics.standard.leads(lease, led);
         }

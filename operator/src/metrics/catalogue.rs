@@ -4,7 +4,7 @@
 use prometheus::core::Collector;
 use prometheus::{
     Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
-    IntGaugeVec, Opts, Registry,
+    IntGaugeVec, Opts, Registry, exponential_buckets,
 };
 use quotient_engine::amounts::{Amount, Resource};
 
@@ -110,24 +110,122 @@ pub struct Catalogue<'a> {
     declarations: Vec<Declaration>,
 }
 
-/// One metric that is about to be registered.
+/// A metric that is about to be declared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Metric<'a> {
-    pub(super) name: &'static str,
-    pub(super) unit: Unit,
-    pub(super) help: &'static str,
-    pub(super) labels: &'a [Label],
+    name: &'static str,
+    unit: Unit,
+    labels: &'a [Label],
+    help: &'static str,
+    /// The upper bound of the first bucket of a histogram, and how many buckets there are.
+    doubling: Option<(f64, usize)>,
 }
 
-/// A metric that is about to be registered.
+/// A metric that is about to be declared.
 pub(super) const fn metric<'a>(
     name: &'static str,
     unit: Unit,
     labels: &'a [Label],
     help: &'static str,
 ) -> Metric<'a> {
-    Metric { name, unit, help, labels }
+    Metric { name, unit, labels, help, doubling: None }
 }
+
+impl Metric<'_> {
+    /// As a histogram: the first bucket ends at `first`, and each further one of the `count` at twice the one before.
+    pub(super) const fn doubling(self, first: f64, count: usize) -> Self {
+        Self { doubling: Some((first, count)), ..self }
+    }
+
+    pub(super) fn options(&self) -> Opts {
+        Opts::new(self.name, self.help)
+    }
+}
+
+/// What a metric may be for the registry. Its type says how it behaves.
+pub(super) trait Family: Collector + Clone + 'static {
+    const KIND: Kind;
+
+    fn of(options: Opts, labels: &[&str], buckets: Vec<f64>) -> Result<Self, prometheus::Error>;
+}
+
+macro_rules! families {
+    ($($type:ident is a $kind:ident: $new:expr;)+) => {
+        $(impl Family for $type {
+            const KIND: Kind = Kind::$kind;
+
+            fn of(options: Opts, labels: &[&str], buckets: Vec<f64>) -> Result<Self, prometheus::Error> {
+                let new: fn(Opts, &[&str], Vec<f64>) -> Result<Self, prometheus::Error> = $new;
+                new(options, labels, buckets)
+            }
+        })+
+    };
+}
+
+families! {
+    IntCounter is a Counter: |options, _, _| Self::with_opts(options);
+    IntCounterVec is a Counter: |options, labels, _| Self::new(options, labels);
+    IntGauge is a Gauge: |options, _, _| Self::with_opts(options);
+    IntGaugeVec is a Gauge: |options, labels, _| Self::new(options, labels);
+    Gauge is a Gauge: |options, _, _| Self::with_opts(options);
+    GaugeVec is a Gauge: |options, labels, _| Self::new(options, labels);
+    Histogram is a Histogram: |options, _, buckets| Self::with_opts(HistogramOpts::from(options).buckets(buckets));
+    HistogramVec is a Histogram: |options, labels, buckets| Self::new(HistogramOpts::from(options).buckets(buckets), labels);
+}
+
+/// Defines a struct of metrics and how they are declared: each metric once, with its help as the text of the field.
+///
+/// ```text
+/// metrics! {
+///     /// What the struct is.
+///     pub struct CycleMetrics: registered {
+///         pub plan_duration: Histogram = "quotient_plan_duration_seconds", Seconds, [], doubling(0.000_1, 15) =>
+///             "The time that the engine took for one plan.";
+///     }
+/// }
+/// ```
+///
+/// After the name of a metric come its unit, its labels and the buckets of a histogram. The metrics are `registered`, or
+/// `computed` at a scrape by a collector of their own.
+macro_rules! metrics {
+    (
+        $(#[$about:meta])*
+        $open:vis struct $name:ident: $how:ident {
+            $($see:vis $field:ident: $type:ty = $metric:literal, $unit:ident, $labels:expr
+                $(, doubling($first:expr, $count:expr))? => $help:literal;)+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        $open struct $name {
+            $(#[doc = $help] $see $field: $type),+
+        }
+
+        impl $name {
+            pub(super) fn declare(
+                into: &mut $crate::metrics::catalogue::Catalogue<'_>,
+            ) -> Result<Self, prometheus::Error> {
+                use $crate::metrics::catalogue::{Unit, metric};
+                Ok(Self {
+                    $($field: into.$how(
+                        metric($metric, Unit::$unit, &$labels, $help)$(.doubling($first, $count))?
+                    )?),+
+                })
+            }
+        }
+
+        $crate::metrics::catalogue::metrics!(@all $how $name $($field)+);
+    };
+    (@all registered $name:ident $($field:ident)+) => {};
+    (@all computed $name:ident $($field:ident)+) => {
+        impl $name {
+            fn all(&self) -> Vec<&prometheus::GaugeVec> {
+                vec![$(&self.$field),+]
+            }
+        }
+    };
+}
+pub(super) use metrics;
 
 impl<'a> Catalogue<'a> {
     /// An empty one that registers with `registry`.
@@ -146,95 +244,30 @@ impl<'a> Catalogue<'a> {
         self
     }
 
-    pub(super) fn counter(&mut self, metric: Metric<'_>) -> Result<IntCounter, prometheus::Error> {
-        let collector = IntCounter::with_opts(options(metric))?;
-        self.add(Kind::Counter, metric, collector)
+    /// A metric that is declared and registered.
+    pub(super) fn registered<F: Family>(&mut self, metric: Metric<'_>) -> Result<F, prometheus::Error> {
+        let family: F = self.computed(metric)?;
+        self.collector(family.clone())?;
+        Ok(family)
     }
 
-    pub(super) fn counters(&mut self, metric: Metric<'_>) -> Result<IntCounterVec, prometheus::Error> {
-        let collector = IntCounterVec::new(options(metric), &names(metric))?;
-        self.add(Kind::Counter, metric, collector)
+    /// A metric that a collector of its own fills at a scrape: declared, not registered.
+    pub(super) fn computed<F: Family>(&mut self, metric: Metric<'_>) -> Result<F, prometheus::Error> {
+        self.declare(F::KIND, metric);
+        let labels: Vec<&str> = metric.labels.iter().map(|label| label.name).collect();
+        let buckets = metric.doubling.map(|(first, count)| exponential_buckets(first, 2.0, count));
+        F::of(metric.options(), &labels, buckets.transpose()?.unwrap_or_default())
     }
 
-    pub(super) fn gauge(&mut self, metric: Metric<'_>) -> Result<IntGauge, prometheus::Error> {
-        let collector = IntGauge::with_opts(options(metric))?;
-        self.add(Kind::Gauge, metric, collector)
-    }
-
-    pub(super) fn gauges(&mut self, metric: Metric<'_>) -> Result<GaugeVec, prometheus::Error> {
-        let collector = GaugeVec::new(options(metric), &names(metric))?;
-        self.add(Kind::Gauge, metric, collector)
-    }
-
-    /// Gauges that a collector of their own fills at a scrape: declared, not registered.
-    pub(super) fn asked_gauges(&mut self, metric: Metric<'_>) -> Result<GaugeVec, prometheus::Error> {
-        self.declare(Kind::Gauge, metric);
-        GaugeVec::new(options(metric), &names(metric))
-    }
-
-    /// The same without labels.
-    pub(super) fn asked_gauge(&mut self, metric: Metric<'_>) -> Result<Gauge, prometheus::Error> {
-        self.declare(Kind::Gauge, metric);
-        Gauge::with_opts(options(metric))
-    }
-
-    /// The parts of a counter that a scrape computes.
-    pub(super) fn asked_counter(&mut self, metric: Metric<'_>) -> Opts {
-        self.declare(Kind::Counter, metric);
-        options(metric)
-    }
-
-    /// Registers the collector of such gauges.
+    /// Registers a collector of computed metrics.
     pub(super) fn collector(&self, collector: impl Collector + 'static) -> Result<(), prometheus::Error> {
         self.registry.register(Box::new(collector))
     }
 
-    pub(super) fn whole_gauges(&mut self, metric: Metric<'_>) -> Result<IntGaugeVec, prometheus::Error> {
-        let collector = IntGaugeVec::new(options(metric), &names(metric))?;
-        self.add(Kind::Gauge, metric, collector)
-    }
-
-    pub(super) fn histogram(
-        &mut self,
-        metric: Metric<'_>,
-        buckets: Vec<f64>,
-    ) -> Result<Histogram, prometheus::Error> {
-        let options = HistogramOpts::new(metric.name, metric.help).buckets(buckets);
-        self.add(Kind::Histogram, metric, Histogram::with_opts(options)?)
-    }
-
-    pub(super) fn histograms(
-        &mut self,
-        metric: Metric<'_>,
-        buckets: Vec<f64>,
-    ) -> Result<HistogramVec, prometheus::Error> {
-        let options = HistogramOpts::new(metric.name, metric.help).buckets(buckets);
-        self.add(Kind::Histogram, metric, HistogramVec::new(options, &names(metric))?)
-    }
-
-    fn add<C: Collector + Clone + 'static>(
-        &mut self,
-        kind: Kind,
-        metric: Metric<'_>,
-        collector: C,
-    ) -> Result<C, prometheus::Error> {
-        self.registry.register(Box::new(collector.clone()))?;
-        self.declare(kind, metric);
-        Ok(collector)
-    }
-
-    fn declare(&mut self, kind: Kind, Metric { name, unit, help, labels }: Metric<'_>) {
+    pub(super) fn declare(&mut self, kind: Kind, Metric { name, unit, labels, help, .. }: Metric<'_>) {
         let group = self.group;
         self.declarations.push(Declaration { group, name, kind, unit, help, labels: labels.to_vec() });
     }
-}
-
-fn options(metric: Metric<'_>) -> Opts {
-    Opts::new(metric.name, metric.help)
-}
-
-fn names(metric: Metric<'_>) -> Vec<&'static str> {
-    metric.labels.iter().map(|label| label.name).collect()
 }
 
 /// `amount` in cores, bytes or devices.

@@ -16,25 +16,40 @@ mod writes;
 
 use prometheus::{GaugeVec, IntGauge, IntGaugeVec, Registry};
 use quotient_engine::amounts::Amounts;
+use quotient_engine::reasons::ScalingReason;
 use quotient_engine::snapshot::Mode;
 
 pub use catalogue::{Catalogue, Declaration, Kind, Label, Unit};
 pub use cycles::CycleMetrics;
 pub use ledger::LedgerMetrics;
-pub use queues::{ConditionGauges, QueueGauges, Terms};
+pub use queues::{ConditionGauges, Evictions, QueueGauges, Terms};
 pub use reference::{declarations, reference};
 pub use standard::{CycleResult, StandardMetrics};
 pub use watches::WatchMetrics;
 pub use writes::{EvictionMetrics, ScalingMetrics, WriteMetrics};
 
-use catalogue::{RESOURCE, base_units, label, metric};
+use catalogue::{RESOURCE, base_units, label, metrics};
 use process::Process;
+
+metrics! {
+    /// What is reported of the operator itself.
+    pub struct OperatorMetrics: registered {
+        build: IntGaugeVec = "quotient_build_info", Info, [label("version", "")] =>
+            "The version that runs.";
+        mode: IntGaugeVec = "quotient_mode_info", Info, [label("mode", "`Observe`, `Quota`, `Full`")] =>
+            "How far the operator goes.";
+        ceiling: GaugeVec = "quotient_capacity_ceiling", Amount, [RESOURCE] =>
+            "The capacity that --capacity states, such as the ceiling of an autoscaler. No series if it is Nodes.";
+        pub leader: IntGauge = "quotient_leader", Truth, [] =>
+            "1 while this replica leads.";
+    }
+}
 
 /// The metrics, all registered.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    /// 1 while this replica leads.
-    pub leader: IntGauge,
+    /// The operator itself.
+    pub operator: OperatorMetrics,
     /// What each queue deserves, has and wants.
     pub queues: QueueGauges,
     /// Evictions of whatever queue's pods that were put off, or were more than that.
@@ -51,11 +66,17 @@ pub struct Metrics {
     pub watches: WatchMetrics,
     /// What dashboards for operators look for.
     pub standard: StandardMetrics,
-    /// 1 for the mode that the operator runs in.
-    mode: IntGaugeVec,
-    /// What an autoscaler grows the nodes to.
-    ceiling: GaugeVec,
 }
+
+/// Why a ledger is rebuilt.
+const REBUILDS: [&str; 3] = ["Missing", "Unreadable", "Older"];
+
+/// Why a workload is scaled.
+const SCALINGS: [ScalingReason; 3] =
+    [ScalingReason::Outranked, ScalingReason::GangIncomplete, ScalingReason::Restored];
+
+/// What other writers do to quotas.
+const CHANGES: [&str; 2] = ["Edited", "Deleted"];
 
 impl Metrics {
     /// Registers everything with `registry`.
@@ -64,51 +85,47 @@ impl Metrics {
     }
 
     fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
-        into.under("The operator");
-        let build = into.whole_gauges(metric(
-            "quotient_build_info",
-            Unit::Info,
-            &[label("version", "")],
-            "The version that runs.",
-        ))?;
-        build.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
         let metrics = Self {
-            mode: into.whole_gauges(metric(
-                "quotient_mode_info",
-                Unit::Info,
-                &[label("mode", "`Observe`, `Quota`, `Full`")],
-                "How far the operator goes.",
-            ))?,
-            ceiling: into.gauges(metric(
-                "quotient_capacity_ceiling",
-                Unit::Amount,
-                &[RESOURCE],
-                "The capacity that --capacity states, such as the ceiling of an autoscaler. No series if it is Nodes.",
-            ))?,
-            leader: into.gauge(metric("quotient_leader", Unit::Truth, &[], "1 while this replica leads."))?,
+            operator: OperatorMetrics::declare(into.under("The operator"))?,
             queues: QueueGauges::declare(into)?,
-            evictions: EvictionMetrics::declare(into)?,
-            scalings: ScalingMetrics::declare(into)?,
-            cycles: CycleMetrics::declare(into)?,
-            writes: WriteMetrics::declare(into)?,
-            ledger: LedgerMetrics::declare(into)?,
-            watches: WatchMetrics::declare(into)?,
-            standard: StandardMetrics::declare(into)?,
+            evictions: EvictionMetrics::declare(into.under("Evictions"))?,
+            scalings: ScalingMetrics::declare(into.under("Priority inside a queue"))?,
+            cycles: CycleMetrics::declare(into.under("Cycles"))?,
+            writes: WriteMetrics::declare(into.under("Writes"))?,
+            ledger: LedgerMetrics::declare(into.under("The ledger"))?,
+            watches: WatchMetrics::declare(into.under("Watches"))?,
+            standard: StandardMetrics::declare(into.under("Standard names"))?,
         };
-        Process::declare(into)?;
+        Process::declare(into.under("The process"))?;
+        metrics.begin();
         Ok(metrics)
+    }
+
+    /// Shows what is known at the start, and begins counters at 0, so that the first one is seen to happen.
+    fn begin(&self) {
+        self.operator.build.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
+        for reason in SCALINGS {
+            self.scalings.owners.with_label_values(&[reason.name()]);
+        }
+        for change in CHANGES {
+            self.writes.quota_repairs.with_label_values(&[change]);
+        }
+        for reason in REBUILDS {
+            self.ledger.rebuilds.with_label_values(&[reason]);
+        }
+        self.standard.begin();
     }
 
     /// Shows what --capacity states.
     pub fn grows_to(&self, ceiling: &Amounts) {
         for (resource, amount) in ceiling.iter() {
-            self.ceiling.with_label_values(&[resource.name()]).set(base_units(resource, amount));
+            self.operator.ceiling.with_label_values(&[resource.name()]).set(base_units(resource, amount));
         }
     }
 
     /// Says how far the operator goes.
     pub fn runs_in(&self, mode: Mode) {
-        self.mode.with_label_values(&[mode.name()]).set(1);
+        self.operator.mode.with_label_values(&[mode.name()]).set(1);
     }
 
     /// Counts one write of `kind`.

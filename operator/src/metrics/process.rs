@@ -8,7 +8,7 @@ use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{Counter, Gauge, Opts};
 
-use super::catalogue::{Catalogue, Unit, metric};
+use super::catalogue::{Catalogue, Kind, Unit, metric};
 
 /// Name, unit and help of a gauge, and what it shows.
 type Shown = (&'static str, Unit, &'static str, fn(&Metrics) -> Option<u64>);
@@ -42,14 +42,11 @@ pub(super) struct Process {
 impl Process {
     /// Declares its metrics and has them collected.
     pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<(), prometheus::Error> {
-        into.under("The process");
-        let cpu = into.asked_counter(metric(
-            "process_cpu_seconds_total",
-            Unit::Seconds,
-            &[],
-            "Total user and system CPU time spent in seconds.",
-        ));
-        let gauges = GAUGES.map(|(name, unit, help, _)| into.asked_gauge(metric(name, unit, &[], help)));
+        let help = "Total user and system CPU time spent in seconds.";
+        let cpu = metric("process_cpu_seconds_total", Unit::Seconds, &[], help);
+        into.declare(Kind::Counter, cpu);
+        let cpu = cpu.options();
+        let gauges = GAUGES.map(|(name, unit, help, _)| into.computed(metric(name, unit, &[], help)));
         let gauges: Vec<Gauge> = gauges.into_iter().collect::<Result<_, _>>()?;
         let counter = Counter::with_opts(cpu.clone())?;
         let descriptions = gauges.iter().flat_map(Collector::desc).chain(counter.desc()).cloned().collect();

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use prometheus::{HistogramVec, IntCounterVec, IntGaugeVec, exponential_buckets};
+use prometheus::{HistogramVec, IntCounterVec, IntGaugeVec};
 
-use super::catalogue::{Catalogue, Label, Unit, label, metric};
+use super::catalogue::{Label, label, metrics};
 
 /// The one controller there is: it reconciles all Queues together.
 const CONTROLLER: &str = "queue";
@@ -32,119 +32,54 @@ impl CycleResult {
     }
 }
 
-/// Metrics whose names and meanings others have set.
-#[derive(Clone, Debug)]
-pub struct StandardMetrics {
-    reconciles: IntCounterVec,
-    errors: IntCounterVec,
-    reconcile_time: HistogramVec,
-    active: IntGaugeVec,
-    adds: IntCounterVec,
-    depth: IntGaugeVec,
-    queued: HistogramVec,
-    work: HistogramVec,
-    requests: IntCounterVec,
-    request_time: HistogramVec,
-    leader: IntGaugeVec,
-}
-
 const CONTROLLERS: [Label; 1] = [label("controller", "`queue`")];
 const WORK_QUEUES: [Label; 2] = [label("name", "`queue`"), label("controller", "`queue`")];
 
+metrics! {
+    /// Metrics whose names and meanings others have set.
+    pub struct StandardMetrics: registered {
+        reconciles: IntCounterVec = "controller_runtime_reconcile_total", Count,
+            [label("controller", "`queue`"), label("result", "`success`, `requeue`, `error`")] =>
+            "Cycles as leader, by result. requeue: another writer changed the ledger. error: the ledger cannot be read or written.";
+        errors: IntCounterVec = "controller_runtime_reconcile_errors_total", Count, CONTROLLERS =>
+            "Cycles as leader that wrote nothing because the ledger could not be read or written.";
+        reconcile_time: HistogramVec = "controller_runtime_reconcile_time_seconds", Seconds, CONTROLLERS,
+            doubling(0.005, 14) =>
+            "How long a cycle as leader took, dropped ones included.";
+        active: IntGaugeVec = "controller_runtime_active_workers", Count, CONTROLLERS =>
+            "1 while a cycle is under way. There is never more than one.";
+        adds: IntCounterVec = "workqueue_adds_total", Count, WORK_QUEUES =>
+            "How many times a change, a timer or the resync woke the loop.";
+        depth: IntGaugeVec = "workqueue_depth", Count, WORK_QUEUES =>
+            "1 while a cycle is due and has not begun. Changes that come meanwhile are part of it.";
+        queued: HistogramVec = "workqueue_queue_duration_seconds", Seconds, WORK_QUEUES, doubling(0.001, 12) =>
+            "How long a cycle that was due waited before it began (--cycle-interval-milliseconds).";
+        work: HistogramVec = "workqueue_work_duration_seconds", Seconds, WORK_QUEUES, doubling(0.001, 15) =>
+            "How long a cycle took, on the leader or on a replica that does not lead.";
+        requests: IntCounterVec = "rest_client_requests_total", Count,
+            [
+                label("code", "the HTTP status, or `<error>`"),
+                label("method", "`GET`, `POST`, `PUT`, `PATCH`, `DELETE`"),
+            ] =>
+            "Requests to the API server. A watch counts once, when it is opened.";
+        request_time: HistogramVec = "rest_client_request_duration_seconds", Seconds,
+            [label("verb", "`GET`, `POST`, `PUT`, `PATCH`, `DELETE`")], doubling(0.001, 15) =>
+            "The time until the API server began to answer.";
+        leader: IntGaugeVec = "leader_election_master_status", Truth, [label("name", "the Lease's")] =>
+            "1 while this replica leads.";
+    }
+}
+
 impl StandardMetrics {
-    pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
-        into.under("Standard names");
-        let metrics = Self {
-            reconciles: into.counters(metric(
-                "controller_runtime_reconcile_total",
-                Unit::Count,
-                &[label("controller", "`queue`"), label("result", "`success`, `requeue`, `error`")],
-                "Cycles as leader, by result. requeue: another writer changed the ledger. error: the ledger cannot be read or written.",
-            ))?,
-            errors: into.counters(metric(
-                "controller_runtime_reconcile_errors_total",
-                Unit::Count,
-                &CONTROLLERS,
-                "Cycles as leader that wrote nothing because the ledger could not be read or written.",
-            ))?,
-            reconcile_time: into.histograms(
-                metric(
-                    "controller_runtime_reconcile_time_seconds",
-                    Unit::Seconds,
-                    &CONTROLLERS,
-                    "How long a cycle as leader took, dropped ones included.",
-                ),
-                exponential_buckets(0.005, 2.0, 14)?,
-            )?,
-            active: into.whole_gauges(metric(
-                "controller_runtime_active_workers",
-                Unit::Count,
-                &CONTROLLERS,
-                "1 while a cycle is under way. There is never more than one.",
-            ))?,
-            adds: into.counters(metric(
-                "workqueue_adds_total",
-                Unit::Count,
-                &WORK_QUEUES,
-                "How many times a change, a timer or the resync woke the loop.",
-            ))?,
-            depth: into.whole_gauges(metric(
-                "workqueue_depth",
-                Unit::Count,
-                &WORK_QUEUES,
-                "1 while a cycle is due and has not begun. Changes that come meanwhile are part of it.",
-            ))?,
-            queued: into.histograms(
-                metric(
-                    "workqueue_queue_duration_seconds",
-                    Unit::Seconds,
-                    &WORK_QUEUES,
-                    "How long a cycle that was due waited before it began (--cycle-interval-milliseconds).",
-                ),
-                exponential_buckets(0.001, 2.0, 12)?,
-            )?,
-            work: into.histograms(
-                metric(
-                    "workqueue_work_duration_seconds",
-                    Unit::Seconds,
-                    &WORK_QUEUES,
-                    "How long a cycle took, on the leader or on a replica that does not lead.",
-                ),
-                exponential_buckets(0.001, 2.0, 15)?,
-            )?,
-            requests: into.counters(metric(
-                "rest_client_requests_total",
-                Unit::Count,
-                &[
-                    label("code", "the HTTP status, or `<error>`"),
-                    label("method", "`GET`, `POST`, `PUT`, `PATCH`, `DELETE`"),
-                ],
-                "Requests to the API server. A watch counts once, when it is opened.",
-            ))?,
-            request_time: into.histograms(
-                metric(
-                    "rest_client_request_duration_seconds",
-                    Unit::Seconds,
-                    &[label("verb", "`GET`, `POST`, `PUT`, `PATCH`, `DELETE`")],
-                    "The time until the API server began to answer.",
-                ),
-                exponential_buckets(0.001, 2.0, 15)?,
-            )?,
-            leader: into.whole_gauges(metric(
-                "leader_election_master_status",
-                Unit::Truth,
-                &[label("name", "the Lease's")],
-                "1 while this replica leads.",
-            ))?,
-        };
+    /// Begins at 0, so that the first one is seen to happen.
+    pub(super) fn begin(&self) {
         for result in CycleResult::ALL {
-            metrics.reconciles.with_label_values(&[CONTROLLER, result.name()]);
+            self.reconciles.with_label_values(&[CONTROLLER, result.name()]);
         }
-        metrics.errors.with_label_values(&[CONTROLLER]);
-        metrics.active.with_label_values(&[CONTROLLER]);
-        metrics.depth.with_label_values(&[CONTROLLER, CONTROLLER]);
-        metrics.adds.with_label_values(&[CONTROLLER, CONTROLLER]);
-        Ok(metrics)
+        self.errors.with_label_values(&[CONTROLLER]);
+        self.active.with_label_values(&[CONTROLLER]);
+        self.depth.with_label_values(&[CONTROLLER, CONTROLLER]);
+        self.adds.with_label_values(&[CONTROLLER, CONTROLLER]);
     }
 
     /// A cycle is due.

@@ -8,49 +8,37 @@ use prometheus::{GaugeVec, IntGaugeVec};
 use quotient_crds::ConditionType;
 use quotient_engine::names::QueueName;
 
-use crate::metrics::catalogue::{Catalogue, NAMESPACE, QUEUE, Unit, label, metric};
+use crate::metrics::catalogue::{Catalogue, NAMESPACE, QUEUE, label, metrics};
+
+metrics! {
+    struct Series: registered {
+        holds: IntGaugeVec = "quotient_queue_condition", Truth,
+            [NAMESPACE, QUEUE, label("condition", "`Ready`, `QuotaSynced`, `Starved`, …")] =>
+            "Whether the condition of the Queue's status is True.";
+        abnormal: IntGaugeVec = "quotient_queue_abnormal", Truth,
+            [
+                NAMESPACE,
+                QUEUE,
+                label("condition", "`Ready` and `QuotaSynced` while False, `Starved`, `Overused`, … while True"),
+                label("reason", "`WaitingForPreemption`, `Fenced`, `ObserveMode`, …"),
+            ] =>
+            "The reason of an abnormal condition of the queue. The series exists while the condition is abnormal.";
+        starved_since: GaugeVec = "quotient_queue_starved_since_timestamp_seconds", Timestamp, [NAMESPACE, QUEUE] =>
+            "The time since which the queue is starved. The series exists while it is.";
+    }
+}
 
 /// The conditions of Queues. A series disappears with its Queue.
 #[derive(Clone, Debug)]
 pub struct ConditionGauges {
-    holds: IntGaugeVec,
-    abnormal: IntGaugeVec,
-    starved_since: GaugeVec,
+    series: Series,
     /// The Queues that are shown, with the reasons of their abnormal conditions.
     shown: Arc<Mutex<BTreeMap<QueueName, BTreeMap<ConditionType, String>>>>,
 }
 
 impl ConditionGauges {
     pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
-        Ok(Self {
-            holds: into.whole_gauges(metric(
-                "quotient_queue_condition",
-                Unit::Truth,
-                &[NAMESPACE, QUEUE, label("condition", "`Ready`, `QuotaSynced`, `Starved`, …")],
-                "Whether the condition of the Queue's status is True.",
-            ))?,
-            abnormal: into.whole_gauges(metric(
-                "quotient_queue_abnormal",
-                Unit::Truth,
-                &[
-                    NAMESPACE,
-                    QUEUE,
-                    label(
-                        "condition",
-                        "`Ready` and `QuotaSynced` while False, `Starved`, `Overused`, … while True",
-                    ),
-                    label("reason", "`WaitingForPreemption`, `Fenced`, `ObserveMode`, …"),
-                ],
-                "The reason of an abnormal condition of the queue. The series exists while the condition is abnormal.",
-            ))?,
-            starved_since: into.gauges(metric(
-                "quotient_queue_starved_since_timestamp_seconds",
-                Unit::Timestamp,
-                &[NAMESPACE, QUEUE],
-                "The time since which the queue is starved. The series exists while it is.",
-            ))?,
-            shown: Arc::default(),
-        })
+        Ok(Self { series: Series::declare(into)?, shown: Arc::default() })
     }
 
     /// Shows the conditions of one Queue.
@@ -61,7 +49,7 @@ impl ConditionGauges {
         for condition in conditions {
             let holds = condition.status == "True";
             let labels = [namespace, name, condition.type_.as_str()];
-            self.holds.with_label_values(&labels).set(i64::from(holds));
+            self.series.holds.with_label_values(&labels).set(i64::from(holds));
             let kind = ConditionType::ALL.into_iter().find(|kind| kind.as_str() == condition.type_);
             let Some(kind) = kind.filter(|kind| holds != is_normally_true(*kind)) else { continue };
             abnormal.insert(kind, condition.reason.clone());
@@ -70,15 +58,15 @@ impl ConditionGauges {
             }
         }
         if let Some(since) = starved_since {
-            self.starved_since.with_label_values(&[namespace, name]).set(since);
+            self.series.starved_since.with_label_values(&[namespace, name]).set(since);
         } else {
             // Only fails where there is no such series.
-            let _ = self.starved_since.remove_label_values(&[namespace, name]);
+            let _ = self.series.starved_since.remove_label_values(&[namespace, name]);
         }
         let before = self.shown().insert(queue.clone(), abnormal.clone()).unwrap_or_default();
         self.forget(queue, before.iter().filter(|(kind, reason)| abnormal.get(kind) != Some(reason)));
         for (kind, reason) in &abnormal {
-            self.abnormal.with_label_values(&[namespace, name, kind.as_str(), reason]).set(1);
+            self.series.abnormal.with_label_values(&[namespace, name, kind.as_str(), reason]).set(1);
         }
     }
 
@@ -91,9 +79,9 @@ impl ConditionGauges {
                 let labels = [queue.namespace.as_str(), queue.name.as_ref()];
                 for condition in ConditionType::ALL {
                     let [namespace, name] = labels;
-                    let _ = self.holds.remove_label_values(&[namespace, name, condition.as_str()]);
+                    let _ = self.series.holds.remove_label_values(&[namespace, name, condition.as_str()]);
                 }
-                let _ = self.starved_since.remove_label_values(&labels);
+                let _ = self.series.starved_since.remove_label_values(&labels);
             }
             keep
         });
@@ -103,7 +91,7 @@ impl ConditionGauges {
         let (namespace, name) = (queue.namespace.as_str(), queue.name.as_ref());
         for (kind, reason) in abnormal {
             // Only fails where there is no such series.
-            let _ = self.abnormal.remove_label_values(&[namespace, name, kind.as_str(), reason]);
+            let _ = self.series.abnormal.remove_label_values(&[namespace, name, kind.as_str(), reason]);
         }
     }
 

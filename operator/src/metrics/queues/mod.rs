@@ -10,17 +10,15 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use prometheus::core::{Collector, Desc};
-use prometheus::exponential_buckets;
 use prometheus::proto::MetricFamily;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
-use quotient_engine::reasons::EvictionReason;
 use tokio::time::Instant;
 
 use super::catalogue::{Catalogue, Unit, metric};
 pub use conditions::ConditionGauges;
 use episodes::Episodes;
-use evictions::Evictions;
+pub use evictions::Evictions;
 use gauges::Gauges;
 pub use terms::Terms;
 
@@ -29,7 +27,8 @@ pub use terms::Terms;
 pub struct QueueGauges {
     /// The conditions of every Queue, those without a share included.
     pub conditions: ConditionGauges,
-    evictions: Evictions,
+    /// Evictions, by the queue that loses the pods.
+    pub evictions: Evictions,
     shown: Arc<Mutex<Shown>>,
 }
 
@@ -54,31 +53,18 @@ impl QueueGauges {
     pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
         let gauges = Gauges::declare(into)?;
         let conditions = ConditionGauges::declare(into)?;
-        let starved = into.histogram(
-            metric(
-                "quotient_queue_starvation_seconds",
-                Unit::Seconds,
-                &[],
-                "How long queues were starved, counted when it ended.",
-            ),
-            waits()?,
+        let starved = waits(
+            into,
+            "quotient_queue_starvation_seconds",
+            "How long queues were starved, counted when it ended.",
         )?;
-        let preempting = into.histogram(
-            metric(
-                "quotient_preemption_convergence_seconds",
-                Unit::Seconds,
-                &[],
-                "How long pods of other queues used a part of a queue's share, counted when none of them did any more.",
-            ),
-            waits()?,
+        let preempting = waits(
+            into,
+            "quotient_preemption_convergence_seconds",
+            "How long pods of other queues used a part of a queue's share, counted when none of them did any more.",
         )?;
-        let evictions = Evictions::declare(into)?;
-        let shown = Arc::new(Mutex::new(Shown {
-            plan: None,
-            counted: BTreeSet::new(),
-            starved: Episodes::new(starved),
-            preempting: Episodes::new(preempting),
-        }));
+        let evictions = Evictions::declare(into.under("Evictions"))?;
+        let shown = Arc::new(Mutex::new(Shown { plan: None, counted: BTreeSet::new(), starved, preempting }));
         into.collector(LastPlan { gauges, shown: Arc::clone(&shown) })?;
         Ok(Self { conditions, evictions, shown })
     }
@@ -101,28 +87,6 @@ impl QueueGauges {
             }
         }
         shown.plan = Some((Arc::clone(plan), terms));
-    }
-
-    /// Counts one accepted eviction of a pod of `queue` that had run for so long.
-    pub fn evicted(&self, queue: &QueueName, reason: EvictionReason, ran_seconds: u64) {
-        self.evictions.accepted(queue, reason, ran_seconds);
-    }
-
-    /// Counts one refused eviction of a pod of `queue`.
-    pub fn refused_eviction(&self, queue: &QueueName, reason: &str) {
-        self.evictions.refused(queue, reason);
-    }
-
-    /// How often that was counted.
-    #[cfg(test)]
-    pub(crate) fn refusals(&self, queue: &QueueName, reason: &str) -> u64 {
-        self.evictions.refusals(queue, reason)
-    }
-
-    /// How long the evicted pods of `queue` had run.
-    #[cfg(test)]
-    pub(crate) fn lost_seconds(&self, queue: &QueueName) -> u64 {
-        self.evictions.lost(queue)
     }
 
     /// Drops every queue's series: another replica reports them now.
@@ -163,21 +127,24 @@ fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
     shown.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From a tenth of a second to almost two hours.
-fn waits() -> Result<Vec<f64>, prometheus::Error> {
-    exponential_buckets(0.1, 2.0, 17)
+/// Times of waiting, from a tenth of a second to almost two hours.
+fn waits(
+    into: &mut Catalogue<'_>,
+    name: &'static str,
+    help: &'static str,
+) -> Result<Episodes, prometheus::Error> {
+    into.registered(metric(name, Unit::Seconds, &[], help).doubling(0.1, 17)).map(Episodes::new)
 }
 
 #[cfg(test)]
 mod tests {
     use super::terms::Term;
     use super::*;
+    use crate::test_plan::eviction;
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
     use prometheus::{Encoder, Registry, TextEncoder};
     use quotient_engine::amounts::{Amount, Amounts, Resource};
-    use quotient_engine::plan::{
-        Eviction, Pause, PodCounts, PodId, Preemptor, QueuePlan, Reach, Stage, Unmet,
-    };
+    use quotient_engine::plan::{Pause, PodCounts, PodId, Preemptor, QueuePlan, Reach, Unmet};
     use quotient_engine::reasons::ShortReason;
     use quotient_engine::snapshot::{LeftOut, Mode};
     use quotient_engine::time::Timestamp;
@@ -291,21 +258,7 @@ mod tests {
         let pause = Pause { until: Timestamp::from_seconds(9), of: name.clone() };
         let reach = Reach { mode: Mode::Quota, mode_of: None, pause: Some(pause) };
         decided.queues.get_mut(&name).unwrap().reach = reach;
-        let eviction = Eviction {
-            workload: None,
-            rank: None,
-            pod: PodId { namespace: "a".into(), name: "p".into(), uid: "p".into() },
-            queue: name,
-            beneficiary: None,
-            reason: EvictionReason::Reclaimed,
-            stage: Stage::Committed,
-            priority: 0,
-            requests: Amounts::new(),
-            used: Amounts::new(),
-            deserved: Amounts::new(),
-            grace_seconds: None,
-        };
-        decided.withheld = vec![eviction.clone(), eviction];
+        decided.withheld = vec![eviction("p"), eviction("p")];
         gauges.show(&plan, Terms::default());
         let shown = lines(&registry);
         for expected in [

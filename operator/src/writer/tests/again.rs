@@ -86,7 +86,7 @@ async fn a_refusal_is_counted_and_not_told_as_done() {
     evictor.only(Class::Eviction, &stuck(&["p1"])).await;
     evictor.only(Class::Eviction, &stuck(&["p1"])).await;
     assert_eq!(log.all().len(), 1);
-    assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Forbidden"), 1);
+    assert_eq!(metrics.queues.evictions.refusals(&QueueName::new("a", "team"), "Forbidden"), 1);
     assert_eq!(metrics.evictions.forced.get(), 0);
     assert!(announced.try_recv().is_err());
     let wait = evictor.next_retry().unwrap().duration_since(tokio::time::Instant::now());

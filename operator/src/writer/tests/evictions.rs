@@ -126,9 +126,9 @@ async fn what_victims_have_run_counts_as_lost() {
     let plan = planned(&view);
     assert_eq!(plan.evictions.len(), 2);
     super::writer(context).only(Class::Eviction, &plan).await;
-    let lost = metrics.queues.lost_seconds(&QueueName::new("a", "team"));
+    let lost = metrics.queues.evictions.lost(&QueueName::new("a", "team"));
     assert!((7200..7320).contains(&lost), "{lost}");
-    assert_eq!(metrics.queues.lost_seconds(&QueueName::new("b", "team")), 0);
+    assert_eq!(metrics.queues.evictions.lost(&QueueName::new("b", "team")), 0);
 }
 
 fn blocked(evictor: &Writer, plan: &Plan) -> Vec<String> {
@@ -146,7 +146,7 @@ async fn a_refused_pod_is_told_and_others_are_chosen() {
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p4", "p3"]);
     evictor.only(Class::Eviction, &plan).await;
-    assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Budget"), 1);
+    assert_eq!(metrics.queues.evictions.refusals(&QueueName::new("a", "team"), "Budget"), 1);
     assert_eq!(
         blocked(&evictor, &plan),
         ["b/team: EvictionRefused pod a/p4 cannot be evicted: \
@@ -230,7 +230,7 @@ async fn a_server_error_twice_is_a_refusal_and_another_pod_goes() {
         blocked(&evictor, &plan),
         [format!("b/team: EvictionRefused pod a/p4 cannot be evicted: {message}")]
     );
-    assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "ServerError"), 2);
+    assert_eq!(metrics.queues.evictions.refusals(&QueueName::new("a", "team"), "ServerError"), 2);
 }
 
 /// A webhook hangs for the pods of one namespace; the pods of another go at once.
@@ -287,7 +287,7 @@ async fn an_overloaded_server_is_given_a_second_and_the_same_pods() {
     assert_eq!(victims(&again), ["p4", "p3"]);
     evictor.only(Class::Eviction, &again).await;
     assert_eq!(log.all().len(), 2);
-    assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Overloaded"), 2);
+    assert_eq!(metrics.queues.evictions.refusals(&QueueName::new("a", "team"), "Overloaded"), 2);
     assert_eq!(blocked(&evictor, &again), Vec::<String>::new());
     tokio::time::sleep(Duration::from_secs(1)).await;
     evictor.only(Class::Eviction, &again).await;
@@ -454,7 +454,7 @@ async fn a_late_answer_is_believed_as_well() {
     tokio::time::timeout(Duration::from_secs(3), evictor.finish()).await.unwrap();
     assert_eq!(start.elapsed().as_millis(), 2000);
     tokio::time::timeout(Duration::from_secs(1), view.changed()).await.unwrap();
-    assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Budget"), 1);
+    assert_eq!(metrics.queues.evictions.refusals(&QueueName::new("a", "team"), "Budget"), 1);
     assert_eq!(victims(&planned_now(&view)), ["p2"], "p4 stays, p3 is on its way out");
     let Notice::Reclaimed(told) = announced.try_recv().unwrap() else { panic!("a victim is told") };
     assert!(matches!(&told.subject, Subject::Pod(pod) if pod.name.as_str() == "p3"));

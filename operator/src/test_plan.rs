@@ -1,0 +1,29 @@
+//! Parts of plans for tests, each with what most of them do not care about.
+
+use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Eviction, PodId, Stage};
+use quotient_engine::reasons::EvictionReason;
+
+/// So many thousandths of a core.
+pub(crate) fn cpu(milli: i128) -> Amounts {
+    [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
+}
+
+/// The eviction of a bare pod of queue a/team. Its uid is its name.
+pub(crate) fn eviction(pod: &str) -> Eviction {
+    Eviction {
+        pod: PodId { namespace: "a".into(), name: pod.into(), uid: pod.into() },
+        workload: None,
+        queue: QueueName::new("a", "team"),
+        beneficiary: None,
+        reason: EvictionReason::Reclaimed,
+        stage: Stage::Committed,
+        rank: Some(1),
+        priority: 0,
+        requests: Amounts::new(),
+        used: Amounts::new(),
+        deserved: Amounts::new(),
+        grace_seconds: None,
+    }
+}
