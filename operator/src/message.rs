@@ -1,6 +1,6 @@
 //! Messages of events and conditions: what, why, what follows and what you can do, in at most 240 characters.
 
-use quotient_engine::amounts::Bounds;
+use quotient_engine::amounts::{Amounts, Bounds, Resource};
 
 /// The most characters of a message.
 pub(crate) const MOST: usize = 240;
@@ -22,6 +22,12 @@ pub(crate) fn message(sentences: impl IntoIterator<Item = String>) -> String {
 /// `cpu 2, memory 6Gi`.
 pub(crate) fn listed(amounts: &Bounds) -> String {
     let each = amounts.iter().map(|(resource, amount)| format!("{resource} {}", resource.format(amount)));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// `cpu 3, memory 0`: these resources, zeros included.
+pub(crate) fn amounts_of<'a>(amounts: &Amounts, resources: impl Iterator<Item = &'a Resource>) -> String {
+    let each = resources.map(|resource| format!("{resource} {}", resource.format(amounts.get(resource))));
     each.collect::<Vec<_>>().join(", ")
 }
 

@@ -86,10 +86,9 @@ fn entry(eviction: &Eviction, now: Timestamp) -> RecentReclaim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quotient_engine::amounts::{Amount, Amounts, Resource};
+    use crate::test_plan::{self, cpu};
     use quotient_engine::names::QueueName;
-    use quotient_engine::plan::{PodId, Stage};
-    use quotient_engine::reasons::EvictionReason;
+    use quotient_engine::plan::PodId;
     use quotient_engine::snapshot::Workload;
     use serde_json::json;
 
@@ -97,16 +96,9 @@ mod tests {
         Eviction {
             pod: PodId { namespace: "a".into(), name: format!("web-{uid}").as_str().into(), uid: uid.into() },
             workload: Some(Workload { kind: "Deployment".into(), name: "web".into(), ..Workload::default() }),
-            queue: QueueName::new("a", "team"),
             beneficiary: Some(QueueName::new("b", "batch")),
-            reason: EvictionReason::Reclaimed,
-            stage: Stage::Committed,
-            rank: Some(1),
-            priority: 0,
-            requests: [(Resource::Cpu, Amount::new(1500))].into_iter().collect(),
-            used: Amounts::new(),
-            deserved: Amounts::new(),
-            grace_seconds: None,
+            requests: cpu(1500),
+            ..test_plan::eviction(uid)
         }
     }
 

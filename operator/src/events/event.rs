@@ -5,14 +5,13 @@ use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff::Timestamp;
 use quotient_crds::names::{API_VERSION, LIMIT_RANGE};
-use quotient_engine::amounts::{Amounts, Bounds, Resource};
+use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::{PodName, QueueName, QueueUid};
 
 use super::jobs::{job_kind, job_note};
-use super::{Change, Notice, scaled};
+use super::{Change, Notice, object, scaled};
 use crate::identity::Identity;
-use crate::message::listed;
-use crate::message::message;
+use crate::message::{amounts_of, listed, message};
 
 /// Who tells, in every event.
 const CONTROLLER: &str = "quotient.dev/operator";
@@ -67,14 +66,9 @@ fn regarding(notice: &Notice, uid: &impl Fn(&QueueName) -> Option<QueueUid>) -> 
         | Notice::DefaultRequestsWritten { queue, .. }
         | Notice::DefaultRequestsRefused { queue, .. }
         | Notice::ForceDeleted { queue, .. } => queue_reference(queue, uid),
-        Notice::QueueJob { name, uid, .. } => ObjectReference {
-            api_version: Some(API_VERSION.to_owned()),
-            kind: Some("QueueJob".to_owned()),
-            namespace: Some(name.namespace.as_str().to_owned()),
-            name: Some(name.name.to_string()),
-            uid: Some(uid.as_str().to_owned()),
-            ..ObjectReference::default()
-        },
+        Notice::QueueJob { name, uid, .. } => {
+            object::reference((API_VERSION, "QueueJob"), &name.namespace, &name.name, Some(uid.as_str()))
+        }
     }
 }
 
@@ -87,14 +81,13 @@ fn related(notice: &Notice) -> Option<&QueueName> {
 }
 
 fn queue_reference(queue: &QueueName, uid: &impl Fn(&QueueName) -> Option<QueueUid>) -> ObjectReference {
-    ObjectReference {
-        api_version: Some(API_VERSION.to_owned()),
-        kind: Some("Queue".to_owned()),
-        namespace: Some(queue.namespace.as_str().to_owned()),
-        name: Some(queue.name.to_string()),
-        uid: uid(queue).map(|uid| uid.as_str().to_owned()),
-        ..ObjectReference::default()
-    }
+    let uid = uid(queue);
+    object::reference(
+        (API_VERSION, "Queue"),
+        &queue.namespace,
+        &queue.name,
+        uid.as_ref().map(QueueUid::as_str),
+    )
 }
 
 /// Type, reason and action.
@@ -162,18 +155,12 @@ fn planned_note(allocated: &Amounts, deserved: &Amounts, pods: &[(QueueName, usi
     message([
         format!(
             "{total} {are} evicted because the quota allows {} of the deserved {}.",
-            of(allocated, lacking.resources()),
-            of(deserved, lacking.resources())
+            amounts_of(allocated, lacking.resources()),
+            amounts_of(deserved, lacking.resources())
         ),
         "The quota rises as they end.".to_owned(),
         format!("They are pods of {}.", losers.join(", ")),
     ])
-}
-
-/// `cpu 3, memory 0`: these resources, zeros included.
-fn of<'a>(amounts: &Amounts, resources: impl Iterator<Item = &'a Resource>) -> String {
-    let one = |resource: &Resource| format!("{resource} {}", resource.format(amounts.get(resource)));
-    resources.map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn quota_note(before: Option<&Bounds>, after: &Bounds) -> String {
@@ -226,14 +213,10 @@ fn shortened(text: &str, bytes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::{Reclaimed, Subject};
-    use quotient_engine::amounts::Amount;
-    use quotient_engine::plan::PodId;
-    use quotient_engine::reasons::EvictionReason;
-
-    fn cpu(milli: i128) -> Amounts {
-        [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
-    }
+    use crate::events::Reclaimed;
+    use crate::test_plan::{cpu, eviction};
+    use quotient_engine::amounts::{Amount, Resource};
+    use quotient_engine::plan::Eviction;
 
     fn bounds(pairs: &[(&str, i128)]) -> Bounds {
         pairs.iter().map(|(name, units)| (Resource::from_name(name), Amount::new(*units))).collect()
@@ -245,18 +228,8 @@ mod tests {
 
     #[test]
     fn a_victim_names_the_queue_that_needs_its_room() {
-        let reclaimed = Reclaimed {
-            subject: Subject::Pod(PodId { namespace: "a".into(), name: "web-0".into(), uid: "u1".into() }),
-            pods: 1,
-            workload: None,
-            queue: QueueName::new("a", "team"),
-            beneficiaries: [QueueName::new("b", "batch")].into(),
-            reason: EvictionReason::Reclaimed,
-            requests: cpu(1000),
-            used: cpu(3000),
-            deserved: cpu(2000),
-            grace_seconds: None,
-        };
+        let beneficiary = Some(QueueName::new("b", "batch"));
+        let reclaimed = Reclaimed::of_pod(&Eviction { beneficiary, ..eviction("web-0") });
         for (notice, type_, reason) in [
             (Notice::Reclaimed(Box::new(reclaimed.clone())), "Warning", "Reclaimed"),
             (Notice::WouldReclaim(Box::new(reclaimed)), "Normal", "WouldReclaim"),
@@ -264,7 +237,7 @@ mod tests {
             let event = told(&notice);
             assert_eq!((event.type_.as_deref(), event.reason.as_deref()), (Some(type_), Some(reason)));
             let regarding = event.regarding.unwrap();
-            assert_eq!((regarding.kind.as_deref(), regarding.uid.as_deref()), (Some("Pod"), Some("u1")));
+            assert_eq!((regarding.kind.as_deref(), regarding.uid.as_deref()), (Some("Pod"), Some("web-0")));
             let related = event.related.unwrap();
             assert_eq!(
                 (related.kind.as_deref(), related.namespace.as_deref(), related.name.as_deref()),

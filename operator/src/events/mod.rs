@@ -6,6 +6,7 @@
 mod event;
 mod jobs;
 mod notice;
+mod object;
 mod publisher;
 mod reclaimed;
 #[cfg(test)]
@@ -19,7 +20,7 @@ use quotient_engine::plan::{Eviction, Plan};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-pub use notice::{Change, JobNews, Notice, Scaled};
+pub use notice::{Change, JobNews, Notice};
 pub use publisher::Publisher;
 pub use reclaimed::{Reclaimed, Subject};
 use transitions::Transitions;

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::{PodName, QueueJobUid, QueueName};
-use quotient_engine::plan::{Preemptor, QueueJobName, Scaling, SlotReason};
-use quotient_engine::reasons::ScalingReason;
-use quotient_engine::snapshot::ScaleTarget;
+use quotient_engine::plan::{QueueJobName, Scaling, SlotReason};
 
 use super::Reclaimed;
 
@@ -61,7 +59,7 @@ pub enum Notice {
     /// They would be if no mode and no pause withheld it.
     WouldReclaim(Box<Reclaimed>),
     /// An owner's size was changed, for others of its queue or because there is room again.
-    Scaled(Box<Scaled>),
+    Scaled(Arc<Scaling>),
     /// Pods that were long past their deadline were deleted without grace.
     ForceDeleted {
         /// Their queue, which wants that.
@@ -130,46 +128,6 @@ pub enum JobNews {
     Complete,
     /// A task of it has failed.
     Failed,
-}
-
-/// An owner whose size was changed, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scaled {
-    /// Its queue, in whose namespace it is.
-    pub queue: QueueName,
-    /// The object that was written to.
-    pub scale_target: ScaleTarget,
-    /// Its size before.
-    pub from: u32,
-    /// Its size now.
-    pub to: u32,
-    /// The size that it gets back when there is room; none if it has it.
-    pub original_replicas: Option<u32>,
-    /// The pods that go.
-    pub pods: Vec<PodName>,
-    /// Their priority.
-    pub priority: i32,
-    /// The queue or workload that benefits.
-    pub beneficiaries: Vec<Preemptor>,
-    /// Why.
-    pub reason: ScalingReason,
-}
-
-impl Notice {
-    /// `scaling` was carried out.
-    pub fn scaled(scaling: &Scaling) -> Self {
-        Self::Scaled(Box::new(Scaled {
-            queue: scaling.queue.clone(),
-            scale_target: scaling.scale_target.clone(),
-            from: scaling.from,
-            to: scaling.to,
-            original_replicas: scaling.original_replicas,
-            pods: scaling.pods.iter().map(|pod| pod.name.clone()).collect(),
-            priority: scaling.priority,
-            beneficiaries: scaling.beneficiaries.clone(),
-            reason: scaling.reason,
-        }))
-    }
 }
 
 /// What was done to a quota that we wrote.

@@ -10,7 +10,8 @@ use quotient_engine::plan::{Eviction, PodId};
 use quotient_engine::reasons::EvictionReason;
 use quotient_engine::snapshot::Workload;
 
-use crate::message::message;
+use super::object;
+use crate::message::{amounts_of, message};
 
 /// Pods of one queue that were evicted, or would be, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,22 +20,10 @@ pub struct Reclaimed {
     pub subject: Subject,
     /// The number of pods.
     pub pods: usize,
-    /// The workload of the pods; none for a bare pod.
-    pub workload: Option<Workload>,
-    /// The queue that loses the pods.
-    pub queue: QueueName,
     /// The queues that need the room; none if a limit is exceeded.
     pub beneficiaries: BTreeSet<QueueName>,
-    /// Why.
-    pub reason: EvictionReason,
-    /// The amounts that a pod requests.
-    pub requests: Amounts,
-    /// The amounts that the queue uses.
-    pub used: Amounts,
-    /// The amounts that the queue deserves.
-    pub deserved: Amounts,
-    /// The grace that a pod is given, in seconds, where it is not its own.
-    pub grace_seconds: Option<u32>,
+    /// The eviction of the first of the pods.
+    pub first: Eviction,
 }
 
 /// The object that an event about evictions is about.
@@ -80,14 +69,8 @@ impl Reclaimed {
         Self {
             subject,
             pods: 1,
-            workload: eviction.workload.clone(),
-            queue: eviction.queue.clone(),
             beneficiaries: eviction.beneficiary.iter().cloned().collect(),
-            reason: eviction.reason,
-            requests: eviction.requests.clone(),
-            used: eviction.used.clone(),
-            deserved: eviction.deserved.clone(),
-            grace_seconds: eviction.grace_seconds,
+            first: eviction.clone(),
         }
     }
 
@@ -100,21 +83,14 @@ impl Reclaimed {
                 (namespace, &**api_version, &**kind, &**name, uid.as_str())
             }
         };
-        ObjectReference {
-            api_version: Some(version.to_owned()),
-            kind: Some(kind.to_owned()),
-            namespace: Some(namespace.as_str().to_owned()),
-            name: Some(name.to_owned()),
-            uid: Some(uid.to_owned()),
-            ..ObjectReference::default()
-        }
+        object::reference((version, kind), namespace, name, Some(uid))
     }
 
     /// What people read when it has happened.
     pub(super) fn note(&self) -> String {
-        let what = match (&self.subject, self.reason) {
+        let what = match (&self.subject, self.first.reason) {
             (Subject::Pod(_), EvictionReason::GraceShortened) => {
-                format!("Evicted again with {} s of grace", self.grace_seconds.unwrap_or_default())
+                format!("Evicted again with {} s of grace", self.first.grace_seconds.unwrap_or_default())
             }
             (Subject::Pod(_), _) => "Evicted".to_owned(),
             (Subject::Workload(..), _) => format!("{} evicted", self.counted()),
@@ -147,14 +123,14 @@ impl Reclaimed {
                 format!(" for queue {} and {} more", first.in_words(), count.saturating_sub(1))
             }
         };
-        let queue = self.queue.in_words();
+        let queue = self.first.queue.in_words();
         let resource = self.explaining();
         let amount = |amounts: &Amounts| {
-            let told = |resource: &Resource| format!("{resource} {}", resource.format(amounts.get(resource)));
+            let told = |resource| amounts_of(amounts, std::iter::once(resource));
             resource.map_or_else(|| amounts.to_string(), told)
         };
-        let (used, deserved) = (amount(&self.used), amount(&self.deserved));
-        match self.reason {
+        let (used, deserved) = (amount(&self.first.used), amount(&self.first.deserved));
+        match self.first.reason {
             EvictionReason::MovedAside => format!(
                 "{gainers} because its pod fits on no other node; queue {queue} uses {used} and deserves {deserved}"
             ),
@@ -168,24 +144,24 @@ impl Reclaimed {
     /// The resource that explains the eviction best: of those that the pod requests the one of which the queue uses the
     /// most beyond its share, in proportion to its use.
     fn explaining(&self) -> Option<&Resource> {
-        let over = self.used.less(&self.deserved);
+        let over = self.first.used.less(&self.first.deserved);
         let share = |resource: &Resource| {
             let thousandths = over.get(resource).units().saturating_mul(1000);
-            thousandths.checked_div(self.used.get(resource).units()).unwrap_or_default()
+            thousandths.checked_div(self.first.used.get(resource).units()).unwrap_or_default()
         };
-        let asked = || self.requests.resources();
+        let asked = || self.first.requests.resources();
         let exceeded = asked().filter(|one| over.get(one).is_positive());
         exceeded.min_by_key(|one| Reverse(share(one))).or(asked().next())
     }
 
     fn next(&self) -> String {
-        let Some(workload) = &self.workload else { return "Nothing creates the pod again.".to_owned() };
+        let Some(workload) = &self.first.workload else { return "Nothing creates the pod again.".to_owned() };
         let successor = match (&self.subject, self.pods) {
             (Subject::Pod(_), _) | (_, 1) => "a new pod",
             _ => "new pods",
         };
         let Workload { kind, name, .. } = workload;
-        if self.reason == EvictionReason::MovedAside {
+        if self.first.reason == EvictionReason::MovedAside {
             format!("{kind} {name} starts {successor} on another node.")
         } else {
             format!("{kind} {name} starts {successor} when the quota has room.")
@@ -197,8 +173,8 @@ impl Reclaimed {
 mod tests {
     use super::*;
     use crate::message::MOST;
+    use crate::test_plan;
     use quotient_engine::amounts::Amount;
-    use quotient_engine::plan::Stage;
 
     fn amounts(cpu: i128, memory: i128) -> Amounts {
         [(Resource::Cpu, Amount::new(cpu)), (Resource::Memory, Amount::new(memory << 30))]
@@ -217,14 +193,10 @@ mod tests {
             workload,
             queue: QueueName::new("team-a", "team-a"),
             beneficiary: Some(QueueName::new("team-b", "team-b")),
-            reason: EvictionReason::Reclaimed,
-            stage: Stage::Committed,
-            rank: Some(1),
-            priority: 0,
             requests: amounts(1000, 1),
             used: amounts(6000, 6),
             deserved: amounts(4000, 8),
-            grace_seconds: None,
+            ..test_plan::eviction(pod)
         }
     }
 

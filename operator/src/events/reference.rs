@@ -6,15 +6,17 @@ use std::fmt::Write as _;
 use expect_test::expect_file;
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::jiff::Timestamp;
-use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{PodId, Preemptor, QueueJobName, SlotReason};
+use quotient_engine::plan::{Eviction, PodId, Preemptor, QueueJobName, Scaling, SlotReason};
 use quotient_engine::reasons::{EvictionReason, ScalingReason};
-use quotient_engine::snapshot::{OwnerKind, ScaleTarget, ScaleTargetKind, Workload};
+use quotient_engine::snapshot::{OwnerKind, Workload};
 
 use super::event::event;
-use super::{Change, JobNews, Notice, Reclaimed, Scaled, Subject};
+use super::scaled::tests;
+use super::{Change, JobNews, Notice, Reclaimed, Subject};
 use crate::identity::Identity;
+use crate::test_plan::{cpu, eviction};
 
 const HEAD: &str = "\
 # Events
@@ -42,10 +44,6 @@ const SECTIONS: [(&str, &[&str]); 3] = [
     ("On QueueJobs", &["QueueJob"]),
 ];
 
-fn cpu(milli: i128) -> Amounts {
-    [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
-}
-
 fn bounds(milli: i128) -> Bounds {
     [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
 }
@@ -55,18 +53,17 @@ fn queue() -> QueueName {
 }
 
 fn reclaimed(subject: Subject, pods: usize, reason: EvictionReason) -> Box<Reclaimed> {
-    Box::new(Reclaimed {
-        subject,
-        pods,
+    let first = Eviction {
         workload: Some(web()),
         queue: queue(),
-        beneficiaries: [QueueName::new("team-b", "team-b")].into(),
         reason,
         requests: cpu(1000),
         used: cpu(6000),
         deserved: cpu(4000),
         grace_seconds: (reason == EvictionReason::GraceShortened).then_some(600),
-    })
+        ..eviction("web-1")
+    };
+    Box::new(Reclaimed { subject, pods, beneficiaries: [QueueName::new("team-b", "team-b")].into(), first })
 }
 
 fn web() -> Workload {
@@ -74,17 +71,19 @@ fn web() -> Workload {
 }
 
 fn scaled(from: u32, to: u32, reason: ScalingReason) -> Notice {
-    Notice::Scaled(Box::new(Scaled {
+    let mut pods = tests::scaled(from, to, None).pods;
+    for pod in &mut pods {
+        pod.name = "web-1".into();
+    }
+    let scaling = Scaling {
         queue: queue(),
-        scale_target: ScaleTarget { kind: ScaleTargetKind::Deployment, name: "web".into(), uid: "d".into() },
-        from,
-        to,
-        original_replicas: Some(3),
-        pods: if to < from { vec!["web-1".into()] } else { Vec::new() },
+        pods,
         priority: 0,
         beneficiaries: vec![Preemptor::Owner(OwnerKind::Job, "train".into())],
         reason,
-    }))
+        ..tests::scaled(from, to, Some(3))
+    };
+    Notice::Scaled(scaling.into())
 }
 
 fn job(news: JobNews) -> Notice {

@@ -2,36 +2,29 @@
 
 use k8s_openapi::api::core::v1::ObjectReference;
 use quotient_crds::names::REPLICAS_BEFORE_ANNOTATION;
-use quotient_engine::names::PodName;
-use quotient_engine::plan::{INCOMPLETE_SECONDS, Preemptor};
+use quotient_engine::plan::{INCOMPLETE_SECONDS, Preemptor, Scaling};
 use quotient_engine::reasons::ScalingReason;
-use quotient_engine::snapshot::ScaleTargetKind;
+use quotient_engine::snapshot::{ScaleTarget, ScaleTargetKind};
 
-use super::Scaled;
+use super::object;
 use crate::message::message;
 
 /// How many names a sentence lists.
 const LISTED: usize = 3;
 
 /// The object that was written to.
-pub(super) fn reference(scaled: &Scaled) -> ObjectReference {
+pub(super) fn reference(scaled: &Scaling) -> ObjectReference {
     let version = match scaled.scale_target.kind {
         ScaleTargetKind::Deployment | ScaleTargetKind::ReplicaSet | ScaleTargetKind::StatefulSet => "apps/v1",
         ScaleTargetKind::Job => "batch/v1",
     };
-    ObjectReference {
-        api_version: Some(version.to_owned()),
-        kind: Some(scaled.scale_target.kind.name().to_owned()),
-        namespace: Some(scaled.queue.namespace.as_str().to_owned()),
-        name: Some(scaled.scale_target.name.to_string()),
-        uid: Some(scaled.scale_target.uid.as_str().to_owned()),
-        ..ObjectReference::default()
-    }
+    let ScaleTarget { kind, name, uid } = &scaled.scale_target;
+    object::reference((version, kind.name()), &scaled.queue.namespace, name, Some(uid.as_str()))
 }
 
 /// The sentences.
-pub(super) fn note(scaled: &Scaled) -> String {
-    let Scaled { queue, from, to, original_replicas: former, pods, priority, beneficiaries, .. } = scaled;
+pub(super) fn note(scaled: &Scaling) -> String {
+    let Scaling { queue, from, to, original_replicas: former, pods, priority, beneficiaries, .. } = scaled;
     let queue = queue.in_words();
     if to > from {
         let rest = former.map(|former| format!("It gets all {former} back when there is more room."));
@@ -52,7 +45,7 @@ pub(super) fn note(scaled: &Scaled) -> String {
     message([
         format!("Scaled from {from} to {to} because {why}."),
         back.unwrap_or_default(),
-        format!("It loses {}.", listed(pods.iter().map(PodName::to_string))),
+        format!("It loses {}.", listed(pods.iter().map(|pod| pod.name.to_string()))),
     ])
 }
 
@@ -71,14 +64,23 @@ fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use quotient_engine::names::QueueName;
-    use quotient_engine::snapshot::{OwnerKind, ScaleTarget};
+    use quotient_engine::plan::PodId;
+    use quotient_engine::snapshot::OwnerKind;
 
-    fn scaled(from: u32, to: u32, former: Option<u32>) -> Scaled {
-        Scaled {
+    /// Of the Deployment web of queue a/team.
+    pub(in crate::events) fn scaled(from: u32, to: u32, former: Option<u32>) -> Scaling {
+        let pod = |name: String| PodId {
+            namespace: "a".into(),
+            name: name.as_str().into(),
+            uid: name.as_str().into(),
+        };
+        Scaling {
+            namespace: "a".into(),
             queue: QueueName::new("a", "team"),
+            owner: "r1".into(),
             scale_target: ScaleTarget {
                 kind: ScaleTargetKind::Deployment,
                 name: "web".into(),
@@ -87,7 +89,9 @@ mod tests {
             from,
             to,
             original_replicas: former,
-            pods: (0..from.saturating_sub(to)).map(|at| format!("web-{at}").as_str().into()).collect(),
+            pods: (0..from.saturating_sub(to)).map(|at| pod(format!("web-{at}"))).collect(),
+            marks: Vec::new(),
+            lifts: Vec::new(),
             priority: 10,
             beneficiaries: vec![
                 Preemptor::Owner(OwnerKind::ReplicaSet, "train".into()),
@@ -113,7 +117,8 @@ mod tests {
     #[test]
     fn a_gang_that_yields_reads_to_which_one() {
         let beneficiaries = vec![Preemptor::Owner(OwnerKind::Job, "train".into())];
-        let yields = Scaled { reason: ScalingReason::GangIncomplete, beneficiaries, ..scaled(3, 0, Some(3)) };
+        let yields =
+            Scaling { reason: ScalingReason::GangIncomplete, beneficiaries, ..scaled(3, 0, Some(3)) };
         assert_eq!(
             note(&yields),
             "Scaled from 3 to 0 because its gang and that of Job train existed in part for 60 s in queue a/team. It gets its 3 \

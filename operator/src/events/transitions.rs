@@ -104,9 +104,9 @@ impl Transitions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_plan::eviction;
     use quotient_engine::amounts::{Amount, Amounts, Resource};
-    use quotient_engine::plan::{Eviction, PodCounts, PodId, QueuePlan, Stage};
-    use quotient_engine::reasons::EvictionReason;
+    use quotient_engine::plan::{Eviction, PodCounts, PodId, QueuePlan};
     use quotient_engine::snapshot::Workload;
 
     fn gainer() -> QueueName {
@@ -134,23 +134,14 @@ mod tests {
             starved: None,
             ..QueuePlan::default()
         };
-        let eviction = |number: usize| Eviction {
-            pod: PodId { namespace: "a".into(), name: "web".into(), uid: number.to_string().as_str().into() },
-            workload: None,
-            queue: QueueName::new("a", "team"),
-            beneficiary: Some(gainer()),
-            reason: EvictionReason::Reclaimed,
-            stage: Stage::Committed,
-            rank: Some(1),
-            priority: 0,
-            requests: none.clone(),
-            used: none.clone(),
-            deserved: none.clone(),
-            grace_seconds: None,
+        let evicted = |number: usize| {
+            let uid = number.to_string().as_str().into();
+            let pod = PodId { namespace: "a".into(), name: "web".into(), uid };
+            Eviction { pod, beneficiary: Some(gainer()), ..eviction("web") }
         };
         Plan {
             queues: [(gainer(), queue)].into(),
-            evictions: (0..victims).map(eviction).collect(),
+            evictions: (0..victims).map(evicted).collect(),
             ..Plan::default()
         }
     }
@@ -197,7 +188,7 @@ mod tests {
                 withheld([of("web", 3), if second >= 300 { of("db", 1) } else { Vec::new() }].concat());
             for news in transitions.withheld(&both, start + Duration::from_secs(second)) {
                 let Notice::WouldReclaim(news) = news else { panic!("{news:?}") };
-                told.push((second, news.workload.unwrap().name.to_string(), news.pods));
+                told.push((second, news.first.workload.unwrap().name.to_string(), news.pods));
             }
         }
         let expected = [(0, "web", 3), (300, "db", 1), (600, "web", 3), (900, "db", 1), (1200, "web", 3)];

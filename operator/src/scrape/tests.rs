@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Request;
-use quotient_engine::amounts::Amounts;
-use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::plan::{Eviction, Plan, PodId, Stage};
-use quotient_engine::reasons::EvictionReason;
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Eviction, Plan, PodId};
 use quotient_engine::snapshot::Snapshot;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -22,6 +20,7 @@ use tower::ServiceExt as _;
 
 use super::*;
 use crate::test_api::{Asked, Log, Reply, client};
+use crate::test_plan::eviction;
 
 /// An API server that knows the tokens `prometheus` and `admin`, who may read metrics, and `tenant`, who may not. Only `admin`
 /// may list pods.
@@ -131,20 +130,10 @@ async fn decisions_name_pods_to_those_who_may_list_them_alone() {
 
 /// A plan that evicts a pod.
 fn evicting() -> Plan {
-    let pod = PodId { namespace: "a".into(), name: "x".into(), uid: "1".into() };
     let eviction = Eviction {
-        pod,
-        workload: None,
-        queue: QueueName::new(Namespace::from("a"), "a"),
-        beneficiary: None,
-        reason: EvictionReason::Reclaimed,
-        stage: Stage::Committed,
-        rank: Some(1),
-        priority: 0,
-        requests: Amounts::new(),
-        used: Amounts::new(),
-        deserved: Amounts::new(),
-        grace_seconds: None,
+        pod: PodId { namespace: "a".into(), name: "x".into(), uid: "1".into() },
+        queue: QueueName::new("a", "a"),
+        ..eviction("x")
     };
     Plan { evictions: vec![eviction], ..Plan::default() }
 }

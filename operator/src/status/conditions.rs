@@ -13,7 +13,7 @@ use quotient_index::SkippedObject;
 
 use super::Blocked;
 use super::{unmet, withheld};
-use crate::message::{MOST, message};
+use crate::message::{MOST, amounts_of, listed, message};
 
 /// What is known about one queue beyond the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,14 +112,9 @@ fn ready(
         return yes(condition, "ObjectsSkipped", &skipped_objects(first, more.len()));
     }
     if !queue.foreign_limit.is_empty() {
-        let allowed: Vec<String> = queue
-            .foreign_limit
-            .iter()
-            .map(|(resource, amount)| format!("{resource} {}", resource.format(amount)))
-            .collect();
         let message = format!(
             "{well}. Another ResourceQuota of the namespace bounds the share to {}.",
-            allowed.join(", ")
+            listed(&queue.foreign_limit)
         );
         return yes(condition, ShortReason::ForeignQuota.name(), &message);
     }
@@ -242,11 +237,7 @@ fn overused(queue: &QueuePlan) -> ConditionReport {
     if over.is_empty() {
         return no(condition, "WithinShare", "the queue's pods hold no more than it deserves");
     }
-    let of_over = |amounts: &Amounts| {
-        let told =
-            over.resources().map(|resource| format!("{resource} {}", resource.format(amounts.get(resource))));
-        told.collect::<Vec<_>>().join(", ")
-    };
+    let of_over = |amounts: &Amounts| amounts_of(amounts, over.resources());
     yes(
         condition,
         "UsedAboveDeserved",

@@ -102,28 +102,13 @@ impl Refusals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quotient_engine::amounts::Amounts;
-    use quotient_engine::plan::Stage;
-    use quotient_engine::reasons::EvictionReason;
+    use crate::test_plan;
 
     const FIRST: Duration = Duration::from_secs(10);
     const LONGEST: Duration = Duration::from_secs(60);
 
     fn eviction(uid: &str) -> Eviction {
-        Eviction {
-            pod: PodId { namespace: "a".into(), name: uid.into(), uid: uid.into() },
-            workload: None,
-            queue: QueueName::new("a", "team"),
-            beneficiary: Some(QueueName::new("b", "team")),
-            reason: EvictionReason::Reclaimed,
-            stage: Stage::Committed,
-            rank: None,
-            priority: 0,
-            requests: Amounts::new(),
-            used: Amounts::new(),
-            deserved: Amounts::new(),
-            grace_seconds: None,
-        }
+        Eviction { beneficiary: Some(QueueName::new("b", "team")), ..test_plan::eviction(uid) }
     }
 
     fn budget() -> String {

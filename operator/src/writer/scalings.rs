@@ -1,6 +1,7 @@
 //! What is remembered of sizes and marks, and what became of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use quotient_engine::plan::{PodId, Scaling};
@@ -42,7 +43,7 @@ impl Scalings {
         let now = Instant::now();
         self.unseen.retain(|_, until| now < *until);
         self.next = None;
-        let mut postponed = std::collections::BTreeSet::new();
+        let mut postponed = BTreeSet::new();
         let mut due = Vec::new();
         for operation in wanted {
             let key = operation.key();
@@ -81,7 +82,7 @@ impl Scalings {
                 let (scale_target, Scaling { from, to, reason, .. }) = (named(scaling), &**scaling);
                 info!(scale_target, from, to, %reason, "changed the size of a workload");
                 context.metrics.scalings.scaled(scaling);
-                context.recorder.record(Notice::scaled(scaling));
+                context.recorder.record(Notice::Scaled(Arc::clone(scaling)));
             }
             (Purpose::Size(scaling), Outcome::Refused(_)) => {
                 warn!(scale_target = named(scaling), error = why, "the size was not changed");

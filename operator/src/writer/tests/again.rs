@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, Plan, PodId, Stage};
 use quotient_engine::reasons::EvictionReason;
@@ -12,6 +11,7 @@ use super::{context, view};
 use crate::events::Notice;
 use crate::executor::Class;
 use crate::test_api::{Reply, client};
+use crate::test_plan::eviction;
 
 fn id(name: &str) -> PodId {
     PodId { namespace: "a".into(), name: name.into(), uid: format!("uid-{name}").as_str().into() }
@@ -20,17 +20,11 @@ fn id(name: &str) -> PodId {
 pub(crate) fn again(name: &str) -> Eviction {
     Eviction {
         pod: id(name),
-        workload: None,
-        queue: QueueName::new("a", "team"),
-        beneficiary: None,
         reason: EvictionReason::ForceDeleted,
         stage: Stage::Terminating,
         rank: None,
-        priority: 0,
-        requests: Amounts::new(),
-        used: Amounts::new(),
-        deserved: Amounts::new(),
         grace_seconds: Some(0),
+        ..eviction(name)
     }
 }
 
@@ -109,7 +103,7 @@ async fn a_capped_grace_is_told_on_the_pod() {
     let options = json!({"gracePeriodSeconds": 600, "preconditions": {"uid": "uid-p1"}});
     assert_eq!(log.all()[0].body["deleteOptions"], options);
     let Notice::Reclaimed(told) = announced.try_recv().unwrap() else { panic!("the pod is told") };
-    assert_eq!((told.reason, told.grace_seconds), (EvictionReason::GraceShortened, Some(600)));
+    assert_eq!((told.first.reason, told.first.grace_seconds), (EvictionReason::GraceShortened, Some(600)));
     // Its queue lost it before, to whatever deleted it.
     assert!(announced.try_recv().is_err());
     assert_eq!(metrics.evictions.forced.get(), 0);

@@ -178,7 +178,8 @@ async fn the_size_is_written_once_the_mark_was_seen() {
     );
     let Notice::Scaled(scaled) = world.news.try_recv().unwrap() else { panic!("it is told") };
     assert_eq!((scaled.from, scaled.to, scaled.original_replicas), (3, 2, Some(3)));
-    assert_eq!(scaled.pods, ["low-2".into()]);
+    let pods: Vec<&str> = scaled.pods.iter().map(|pod| pod.name.as_str()).collect();
+    assert_eq!(pods, ["low-2"]);
     assert_eq!(world.context.metrics.scalings.owners.with_label_values(&["Outranked"]).get(), 1);
     assert_eq!(world.context.metrics.scalings.pods.get(), 1);
 
