@@ -13,7 +13,7 @@ use crate::objects::text as text_of;
 use crate::output::{
     Answer, Cell, Colour, Format, INTERVAL, OutputArgs, Screen, columns, document, print, time_text,
 };
-use crate::source::{ConnectionArgs, EVENTS, Live, Selection, now};
+use crate::source::{ConnectionArgs, EVENTS, Live, now};
 
 /// Which events.
 #[derive(Debug, clap::Args)]
@@ -90,11 +90,10 @@ pub(crate) async fn run(
 ) -> Result<Outcome, CommandError> {
     let live = Live::connect(connection).await?;
     let namespace = Some(live.namespace.as_str()).filter(|_| !args.all_namespaces);
+    let fields = format!("reportingController={CONTROLLER}");
     let mut seen: BTreeSet<String> = BTreeSet::new();
     loop {
-        let fields = format!("reportingController={CONTROLLER}");
-        let selection = Selection { fields: &fields, labels: "" };
-        let found = live.list(&EVENTS, namespace, &selection).await?;
+        let found = live.of(&EVENTS, namespace).with_fields(&fields).list().await?;
         let mut entries = timeline(&found, now(), args.since, args.queue.as_deref());
         entries.retain(|entry| !seen.contains(&entry.uid));
         let is_first = seen.is_empty();

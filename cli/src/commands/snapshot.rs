@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::exit::{CommandError, Outcome};
+use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::output::{print, time_text};
 use crate::snapshot::{Snapshot, redact, write_file};
-use crate::source::{ConnectionArgs, Live, Scope, SourceArgs};
+use crate::source::{ConnectionArgs, Scope, SourceArgs};
 
 /// Where the snapshot goes.
 #[derive(Debug, clap::Args)]
@@ -47,15 +47,15 @@ Examples:
 /// Reads and writes.
 pub(crate) async fn run(args: &SnapshotArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
     let namespace = connection.namespace.clone();
-    let scope = Scope { namespace, is_verbatim: true, ..Scope::everything() };
+    let scope = Scope { namespace, ..Scope::everything() };
     let mut snapshot = args.source.read(connection, &scope).await?;
     if args.source.is_live() {
-        Live::require(&snapshot, &["pods"])?;
+        ClusterError::require(&snapshot.missing, &["pods"])?;
     }
     if args.redact {
         redact(&mut snapshot);
     }
-    let bytes = write_file(&snapshot, &args.output)?;
+    let bytes = write_file(&snapshot, &args.output).map_err(CommandError::Usage)?;
     for missing in &snapshot.missing {
         eprintln!("warning: {} are missing: you may not list them", missing.resource);
     }

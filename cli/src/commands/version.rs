@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::objects::find_text;
 use crate::output::{Answer, OutputArgs, document};
 use crate::source::{ConnectionArgs, Live, Scope, now};
 
@@ -69,7 +68,7 @@ async fn of_server(client: String, live: &Live) -> Result<Versions, CommandError
     let settings = operator.as_ref().and_then(|operator| operator.settings.as_ref().ok());
     Ok(Versions {
         client,
-        kubernetes: find_text(&version, "/gitVersion").map(str::to_owned),
+        kubernetes: Some(version.git_version),
         mode: settings.map(|settings| settings.mode().to_string()),
         operator: operator.and_then(|operator| operator.version),
     })

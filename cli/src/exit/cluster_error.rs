@@ -1,5 +1,7 @@
 //! Why the cluster gave no answer.
 
+use std::fmt;
+
 use quotient_operator::answer::said;
 
 use crate::snapshot::Missing;
@@ -7,26 +9,15 @@ use crate::snapshot::Missing;
 /// Why the cluster gave no answer; names the verb and the resource.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClusterError {
-    /// There is no usable kubeconfig.
-    #[error("find the cluster: {0}")]
-    Config(String),
-    /// The API server does not answer, or not in time.
-    #[error("{verb} {resource}: the API server does not answer: {reason}")]
-    Unreachable { verb: &'static str, resource: String, reason: String },
     /// The user may not do that.
-    #[error("{verb} {}: forbidden: {message}", placed(.resource, .namespace.as_deref()))]
-    Forbidden { verb: &'static str, resource: String, namespace: Option<String>, message: String },
-    /// The user may not list what the answer depends on.
-    #[error(
-        "list {0}: forbidden, and the answer depends on it; ask for a snapshot: kubectl quotient snapshot"
-    )]
-    Missing(String),
+    #[error("{0}")]
+    Forbidden(String),
     /// There is no such object.
-    #[error("{verb} {resource}: {message}")]
-    NotFound { verb: &'static str, resource: String, message: String },
-    /// The API server refuses the call for another reason.
-    #[error("{verb} {resource}: {message}")]
-    Refused { verb: &'static str, resource: String, message: String },
+    #[error("{0}")]
+    NotFound(String),
+    /// There is no usable kubeconfig, no answer in time, or the call is refused for another reason.
+    #[error("{0}")]
+    Other(String),
 }
 
 /// Resources that are in no namespace, as far as commands read them.
@@ -43,49 +34,55 @@ fn placed(resource: &str, namespace: Option<&str>) -> String {
 
 impl ClusterError {
     /// What became of one call.
-    pub(crate) fn of(
-        error: kube::Error,
-        verb: &'static str,
-        resource: &str,
-        namespace: Option<&str>,
-    ) -> Self {
-        let resource = resource.to_owned();
-        match error {
-            kube::Error::Api(status) => {
-                let message = said(&status);
-                match status.code {
-                    // Without the right to impersonate there is no answer at all.
-                    403 if !message.contains("cannot impersonate") => {
-                        Self::Forbidden { verb, resource, namespace: namespace.map(str::to_owned), message }
-                    }
-                    404 => Self::NotFound { verb, resource, message },
-                    _ => Self::Refused { verb, resource, message },
-                }
+    pub(crate) fn of(error: kube::Error, verb: &str, resource: &str, namespace: Option<&str>) -> Self {
+        let kube::Error::Api(status) = error else {
+            let reason = causes(&error);
+            return Self::Other(format!("{verb} {resource}: the API server does not answer: {reason}"));
+        };
+        let message = said(&status);
+        match status.code {
+            // Without the right to impersonate there is no answer at all.
+            403 if !message.contains("cannot impersonate") => {
+                Self::Forbidden(format!("{verb} {}: forbidden: {message}", placed(resource, namespace)))
             }
-            other => Self::Unreachable { verb, resource, reason: causes(&other) },
+            404 => Self::NotFound(format!("{verb} {resource}: {message}")),
+            _ => Self::Other(format!("{verb} {resource}: {message}")),
         }
     }
 
-    /// Another server refuses the call.
-    pub(crate) fn refused(verb: &'static str, resource: &str, message: String) -> Self {
-        Self::Refused { verb, resource: resource.to_owned(), message }
+    /// The cluster is not found.
+    pub(crate) fn config(error: impl fmt::Display) -> Self {
+        Self::Other(format!("find the cluster: {error}"))
     }
 
     /// An error if there are lists that are refused, and without which there is no answer.
     pub(crate) fn missing<'m>(missing: impl Iterator<Item = &'m Missing>) -> Result<(), Self> {
         let named: Vec<String> =
             missing.map(|missing| placed(&missing.resource, missing.namespace.as_deref())).collect();
-        if named.is_empty() { Ok(()) } else { Err(Self::Missing(named.join(", "))) }
+        if named.is_empty() {
+            return Ok(());
+        }
+        Err(Self::Other(format!(
+            "list {}: forbidden, and the answer depends on it; ask for a snapshot: kubectl quotient snapshot",
+            named.join(", ")
+        )))
+    }
+
+    /// An error that names the rights to list these resources, if one of them is missing.
+    pub(crate) fn require(missing: &[Missing], plurals: &[&str]) -> Result<(), Self> {
+        let is_required =
+            |missing: &&Missing| plurals.contains(&missing.resource.split('.').next().unwrap_or_default());
+        Self::missing(missing.iter().filter(is_required))
     }
 
     /// Whether a right is missing.
     pub(crate) const fn is_forbidden(&self) -> bool {
-        matches!(self, Self::Forbidden { .. })
+        matches!(self, Self::Forbidden(_))
     }
 
     /// Whether the object or its kind does not exist.
     pub(crate) const fn is_not_found(&self) -> bool {
-        matches!(self, Self::NotFound { .. })
+        matches!(self, Self::NotFound(_))
     }
 }
 

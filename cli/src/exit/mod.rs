@@ -5,7 +5,6 @@ mod cluster_error;
 use std::process::ExitCode;
 
 use crate::manifests::Problems;
-use crate::snapshot::SnapshotFileError;
 
 pub(crate) use cluster_error::ClusterError;
 
@@ -40,12 +39,9 @@ pub(crate) enum CommandError {
     /// The input is not understood.
     #[error(transparent)]
     Input(#[from] Problems),
-    /// The command line makes no sense as a whole, or names an object that does not exist.
+    /// The command line makes no sense as a whole, or names an object or a file that cannot be read.
     #[error("{0}")]
     Usage(String),
-    /// A snapshot file cannot be read or written.
-    #[error(transparent)]
-    SnapshotFile(#[from] SnapshotFileError),
     /// The cluster does not answer, or does not permit a call.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
@@ -67,7 +63,7 @@ impl CommandError {
     /// 2 for what the user wrote, 3 for the cluster, 4 for a wait that ended without success, 1 for the rest.
     pub(crate) const fn code(&self) -> u8 {
         match self {
-            Self::Input(_) | Self::Usage(_) | Self::SnapshotFile(_) => 2,
+            Self::Input(_) | Self::Usage(_) => 2,
             Self::Cluster(_) => 3,
             Self::TimedOut(_) => 4,
             Self::Other(_) => 1,

@@ -26,7 +26,7 @@ use super::sources::read_all;
 use super::ungoverned::with_every_owner;
 use crate::controllers::Controllers;
 use crate::objects::Object;
-use crate::snapshot::{Entry, Missing, Place, Snapshot};
+use crate::snapshot::{Entry, Missing, Snapshot};
 
 /// What the objects describe.
 #[derive(Debug)]
@@ -60,11 +60,7 @@ pub(crate) fn read_snapshot(paths: &[PathBuf]) -> Result<Snapshot, Problems> {
     for source in &read_all(paths, &mut problems) {
         for (place, document) in documents(source, &mut problems) {
             let objects = take_apart(place, document, &mut problems);
-            entries.extend(objects.into_iter().map(|(place, value)| Entry {
-                place,
-                value: Arc::new(value),
-                is_written: true,
-            }));
+            entries.extend(objects.into_iter().map(|(place, value)| Entry::written(place, value)));
         }
     }
     if !problems.is_empty() {
@@ -99,10 +95,6 @@ impl Cluster {
         let mut reader = Reader::default();
         for entry in &snapshot.entries {
             reader.take(entry);
-        }
-        let place = Place::file(&snapshot.source);
-        for pod in &snapshot.pods {
-            reader.take_pod(pod, &place);
         }
         if reader.problems.is_empty() && reader.objects.is_empty() && !snapshot.is_observed {
             reader

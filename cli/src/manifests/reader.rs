@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::Pod;
 use serde_json::Value;
 
 use super::checks::{futility, mistakes};
 use super::problem::Problem;
-use crate::objects::{Kind, Object};
-use crate::snapshot::{Entry, Place};
+use crate::objects::{Kind, Object, find_text};
+use crate::snapshot::{Content, Entry, Place};
 
 /// The namespace of objects that name none.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -36,57 +35,48 @@ impl Reader {
 
     /// Takes one object in, or remembers what is wrong with it.
     pub(super) fn take(&mut self, entry: &Entry) {
-        let Entry { place, value, is_written } = entry;
-        match self.read(place, value, *is_written) {
-            Ok(Some(object)) => self.objects.push((object, *is_written)),
+        match self.read(entry) {
+            Ok(Some(object)) => self.objects.push((object, entry.is_written)),
             Ok(None) => {}
-            Err(messages) if *is_written => {
-                let object = displayed_name(value);
-                let problem = |message| Problem { place: place.clone(), object: object.clone(), message };
+            Err(messages) if entry.is_written => {
+                let object = displayed_name(entry);
+                let problem =
+                    |message| Problem { place: entry.place.clone(), object: object.clone(), message };
                 self.problems.extend(messages.into_iter().map(problem));
             }
             // The operator skips it, too.
             Err(messages) => {
-                let name = displayed_name(value).unwrap_or_default();
+                let name = displayed_name(entry).unwrap_or_default();
                 let why = messages.into_iter().next().unwrap_or_default();
                 self.warnings.insert(format!("{name} is skipped because it cannot be read: {why}"));
             }
         }
     }
 
-    /// Takes one pod in that an API server returned. One without a name does not exist.
-    pub(super) fn take_pod(&mut self, pod: &Arc<Pod>, place: &Place) {
-        let mut object = Object::Pod(Arc::clone(pod));
-        if let Ok(full_name) = complete_name(&mut object, Kind::Pod) {
-            self.places.insert((Kind::Pod, full_name), place.clone());
-            self.objects.push((object, false));
-        }
-    }
-
-    fn read(
-        &mut self,
-        place: &Place,
-        value: &Arc<Value>,
-        is_written: bool,
-    ) -> Result<Option<Object>, Vec<String>> {
-        let Some(kind) = kind_of(value).map_err(|message| vec![message])? else {
-            if is_written {
-                let count = self.skipped.entry(kind_and_group(value)).or_default();
-                *count = count.saturating_add(1);
-            } else {
-                self.others.push(value.clone());
-            }
-            return Ok(None);
+    fn read(&mut self, entry: &Entry) -> Result<Option<Object>, Vec<String>> {
+        let Entry { place, content, is_written } = entry;
+        let (mut object, unknown_fields) = match content {
+            Content::Pod(pod) => (Object::Pod(Arc::clone(pod)), Vec::new()),
+            Content::Json(value) => match kind_of(value).map_err(|message| vec![message])? {
+                Some(kind) => Object::read(kind, value).map_err(|message| vec![message])?,
+                None if *is_written => {
+                    let count = self.skipped.entry(kind_and_group(entry)).or_default();
+                    *count = count.saturating_add(1);
+                    return Ok(None);
+                }
+                None => {
+                    self.others.push(Arc::clone(value));
+                    return Ok(None);
+                }
+            },
         };
-        let (mut object, mut unknown_fields) = Object::read(kind, value).map_err(|message| vec![message])?;
-        // Types of ours know them not as fields.
-        unknown_fields.retain(|field| field != "apiVersion" && field != "kind");
+        let kind = object.kind();
         let full_name = complete_name(&mut object, kind)?;
-        if is_written {
+        if *is_written {
             self.check(place, kind, &full_name, &object, unknown_fields)?;
         }
         if let Some(other) = self.places.insert((kind, full_name), place.clone())
-            && is_written
+            && *is_written
         {
             return Err(vec![format!("it stands in {other} already; give each object once")]);
         }
@@ -99,8 +89,10 @@ impl Reader {
         kind: Kind,
         full_name: &str,
         object: &Object,
-        unknown_fields: Vec<String>,
+        mut unknown_fields: Vec<String>,
     ) -> Result<(), Vec<String>> {
+        // Types of ours know them not as fields.
+        unknown_fields.retain(|field| field != "apiVersion" && field != "kind");
         // Ours are all known. Others may be of a newer Kubernetes, or misspelled: a warning for each kind, since
         // a dump of a cluster repeats them in every object.
         if matches!(kind, Kind::Queue | Kind::QueueJob) && !unknown_fields.is_empty() {
@@ -150,30 +142,26 @@ fn kind_of(value: &Value) -> Result<Option<Kind>, String> {
     if !value.is_object() {
         return Err("this is no object: a manifest has apiVersion, kind and metadata".to_owned());
     }
-    let text = |field: &str| value.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let name = text("kind").ok_or("kind: a manifest says what it describes, such as kind: Pod")?;
-    let api_version = text("apiVersion").ok_or("apiVersion: a manifest names it, such as apiVersion: v1")?;
+    let text = |pointer: &str| find_text(value, pointer).filter(|text| !text.is_empty());
+    let name = text("/kind").ok_or("kind: a manifest says what it describes, such as kind: Pod")?;
+    let api_version = text("/apiVersion").ok_or("apiVersion: a manifest names it, such as apiVersion: v1")?;
     Kind::find(api_version, name)
 }
 
 /// `ConfigMap`, `Queue.scheduling.volcano.sh`.
-fn kind_and_group(value: &Value) -> String {
-    let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
-    match text("apiVersion").split_once('/') {
-        Some((group, _)) => format!("{}.{group}", text("kind")),
-        None => text("kind").to_owned(),
-    }
+fn kind_and_group(entry: &Entry) -> String {
+    let (kind, group) = (entry.kind(), entry.group());
+    if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
 }
 
 /// Kind, namespace and name as they stand in the manifest, for messages.
-fn displayed_name(value: &Value) -> Option<String> {
-    let kind = value.get("kind").and_then(Value::as_str)?;
-    let metadata = value.get("metadata");
-    let text = |field: &str| metadata.and_then(|metadata| metadata.get(field)).and_then(Value::as_str);
-    Some(match (text("namespace"), text("name")) {
-        (Some(namespace), Some(name)) => format!("{kind} {namespace}/{name}"),
-        (None, Some(name)) => format!("{kind} {name}"),
-        (_, None) => kind.to_owned(),
+fn displayed_name(entry: &Entry) -> Option<String> {
+    let (kind, namespace, name) = (entry.kind(), entry.namespace(), entry.name());
+    Some(match (namespace, name) {
+        _ if kind.is_empty() => return None,
+        (_, "") => kind.to_owned(),
+        ("", name) => format!("{kind} {name}"),
+        (namespace, name) => format!("{kind} {namespace}/{name}"),
     })
 }
 

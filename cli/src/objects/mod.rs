@@ -7,8 +7,8 @@ mod pod_group;
 mod said;
 mod text;
 
-pub(crate) use decode::decoded;
+pub(crate) use decode::{decode, decoded};
 pub(crate) use disruption::{Bound, Share};
 pub(crate) use kind::{Kind, Object};
 pub(crate) use said::{DEMANDED, ignores_evictions, is_ours, lacks_requests};
-pub(crate) use text::{find_text, text};
+pub(crate) use text::{find_text, plain, text};

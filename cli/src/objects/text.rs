@@ -11,3 +11,8 @@ pub(crate) fn find_text<'v>(value: &'v Value, pointer: &str) -> Option<&'v str> 
 pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     find_text(value, pointer).unwrap_or_default()
 }
+
+/// A value as it stands in YAML: a text without quotes.
+pub(crate) fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,10 +1,12 @@
 //! Numbers with their nouns.
 
+use std::fmt::Display;
+
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 
 /// `1 pod`, `2 pods`.
-pub(crate) fn counted(count: usize, one: &str, several: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { several })
+pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == N::from(1) { one } else { several })
 }
 
 /// `40 s`, `12 min`, `3 h`.

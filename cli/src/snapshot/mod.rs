@@ -1,25 +1,23 @@
 //! One instant of a cluster: the objects that the operator reads, from a cluster, from files or from a snapshot file.
 
+mod entry;
 mod file;
 mod latest_time;
 mod overlay;
 mod place;
 mod redact;
 
-use std::sync::Arc;
-
-use k8s_openapi::api::core::v1::Pod;
 use quotient_engine::time::Timestamp;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
+pub(crate) use entry::{Content, Entry};
 #[cfg(test)]
 pub(crate) use file::Body;
-pub(crate) use file::{SnapshotFileError, is_snapshot, read_file, write_file};
-pub(crate) use overlay::{Change, OverlayError, Setting, overlay};
+pub(crate) use file::{is_snapshot, read_file, write_file};
+pub(crate) use overlay::{Change, Setting, overlay};
 pub(crate) use place::Place;
 pub(crate) use redact::{CONTAINERS, OF_CONTAINER, OF_POD, redact};
 
-use crate::objects::text;
 use latest_time::latest_time;
 
 /// The objects of one instant.
@@ -37,29 +35,20 @@ pub(crate) struct Snapshot {
     pub(crate) is_redacted: bool,
     /// The objects.
     pub(crate) entries: Vec<Entry>,
-    /// Pods of a cluster, beside the entries: they are the most of it, and as JSON they would take three times the memory.
-    pub(crate) pods: Vec<Arc<Pod>>,
     /// The lists that the API server refused.
     pub(crate) missing: Vec<Missing>,
 }
 
-/// One object as it was read.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    /// Where it stands.
-    pub(crate) place: Place,
-    /// The object, with apiVersion and kind. Snapshots that differ in a few objects share the others.
-    pub(crate) value: Arc<Value>,
-    /// Whether a person wrote it, so that defaults are missing and mistakes are errors.
-    pub(crate) is_written: bool,
-}
-
 /// A list that the API server refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "MissingText", description = ""))]
 pub(crate) struct Missing {
     /// The resource as kubectl names it, such as `jobs.batch`.
+    #[cfg_attr(test, schemars(description = ""))]
     pub(crate) resource: String,
     /// The namespace that was asked for; none for all.
+    #[cfg_attr(test, schemars(description = ""))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) namespace: Option<String>,
 }
 
@@ -73,14 +62,13 @@ impl Snapshot {
             is_partial: false,
             is_redacted: false,
             entries: Vec::new(),
-            pods: Vec::new(),
             missing: Vec::new(),
         }
     }
 
     /// When the cluster is looked at: when the objects were read, or the latest time that stands in them.
     pub(crate) fn now(&self) -> Timestamp {
-        let latest = || self.entries.iter().filter_map(|entry| latest_time(&entry.value)).max();
+        let latest = || self.entries.iter().filter_map(|entry| latest_time(entry.json()?)).max();
         self.as_of.or_else(latest).unwrap_or_default()
     }
 
@@ -90,16 +78,20 @@ impl Snapshot {
     }
 
     /// Replaces the objects of one kind by those that another question returned.
-    pub(crate) fn replace(&mut self, kind: &str, values: Vec<Value>) {
-        self.entries.retain(|entry| text(&entry.value, "/kind") != kind);
-        self.add(values);
+    pub(crate) fn replace(&mut self, kind: &str, objects: Vec<impl Into<Content>>) {
+        self.entries.retain(|entry| entry.kind() != kind);
+        self.add(objects);
     }
 
     /// Adds objects of the same origin.
-    pub(crate) fn add(&mut self, values: Vec<Value>) {
-        let place = Place::file(&self.source);
-        let is_written = !self.is_observed;
-        let entry = |value| Entry { place: place.clone(), value: Arc::new(value), is_written };
-        self.entries.extend(values.into_iter().map(entry));
+    pub(crate) fn add(&mut self, objects: impl IntoIterator<Item = impl Into<Content>>) {
+        let (place, is_written) = (Place::file(&self.source), !self.is_observed);
+        let entry = |object: _| Entry { place: place.clone(), content: Into::into(object), is_written };
+        self.entries.extend(objects.into_iter().map(entry));
+    }
+
+    /// Keeps every object as JSON.
+    pub(crate) fn write_out(&mut self) {
+        self.entries.iter_mut().for_each(|entry| entry.change(|_| ()));
     }
 }

@@ -1,14 +1,12 @@
 //! A snapshot with a change applied, as `kubectl apply` would.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::Pod;
 use quotient_crds::DEFAULT_WEIGHT;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Entry, Place, Snapshot};
-use crate::objects::{find_text, text};
+use crate::objects::{find_text, plain};
 
 /// What differs from the snapshot.
 #[derive(Debug, Default)]
@@ -34,25 +32,19 @@ pub(crate) struct Setting {
     pub(crate) value: Value,
 }
 
-/// Why a change cannot be applied.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum OverlayError {
-    /// No object has the name.
-    #[error("there is no {0}")]
-    NotFound(String),
-    /// Several objects have the name.
-    #[error("several namespaces have a Queue {name}: write queue/NAMESPACE/{name}, with one of {namespaces}")]
-    Ambiguous { name: String, namespaces: String },
-    /// A field in the path is no map.
-    #[error("set {path}: {field} has no fields")]
-    NoMap { path: String, field: String },
+impl Setting {
+    /// The value in the fields that hold it, from spec on.
+    pub(crate) fn spec(&self) -> Value {
+        let within = |value, field: &String| Value::Object(Map::from_iter([(field.clone(), value)]));
+        self.path.iter().rev().fold(self.value.clone(), within)
+    }
 }
 
 /// The annotation in which kubectl remembers what it applied.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Applies `change` to `snapshot`; says what was changed, a phrase each.
-pub(crate) fn overlay(snapshot: &mut Snapshot, change: Change) -> Result<Vec<String>, OverlayError> {
+/// Applies `change` to `snapshot`; says what was changed, a phrase each. The error says why that is not possible.
+pub(crate) fn overlay(snapshot: &mut Snapshot, change: Change) -> Result<Vec<String>, String> {
     let mut told = Vec::new();
     for entry in change.manifests {
         told.push(apply(snapshot, entry));
@@ -66,29 +58,22 @@ pub(crate) fn overlay(snapshot: &mut Snapshot, change: Change) -> Result<Vec<Str
     for (offer, number) in change.added.iter().zip(1_usize..) {
         let name = format!("added-{number}");
         told.push(format!("add Node {name}"));
-        snapshot.entries.push(Entry {
-            place: Place::file("--add-node"),
-            value: Arc::new(node(&name, offer)),
-            is_written: true,
-        });
+        snapshot.entries.push(Entry::written(Place::file("--add-node"), node(&name, offer)));
     }
     Ok(told)
 }
 
-/// Kind, namespace and name; the namespace that manifests leave out is `default`.
-fn key(value: &Value) -> (String, String, String) {
-    let kind = text(value, "/kind").to_owned();
-    let namespace = text(value, "/metadata/namespace");
-    let is_cluster_wide = matches!(kind.as_str(), "Node" | "Namespace" | "PriorityClass");
-    let namespace = if namespace.is_empty() && !is_cluster_wide { "default" } else { namespace };
-    let group = text(value, "/apiVersion").split_once('/').map_or("", |(group, _)| group);
-    (format!("{group}/{kind}"), namespace.to_owned(), text(value, "/metadata/name").to_owned())
+/// Group, kind, namespace and name; the namespace that manifests leave out is `default`.
+fn key(entry: &Entry) -> [&str; 4] {
+    let is_cluster_wide = matches!(entry.kind(), "Node" | "Namespace" | "PriorityClass");
+    let namespace =
+        if entry.namespace().is_empty() && !is_cluster_wide { "default" } else { entry.namespace() };
+    [entry.group(), entry.kind(), namespace, entry.name()]
 }
 
 /// `Queue team-x`: the namespace is named where it differs.
-fn words(value: &Value) -> String {
-    let (kind, namespace, name) =
-        (text(value, "/kind"), text(value, "/metadata/namespace"), text(value, "/metadata/name"));
+fn words(entry: &Entry) -> String {
+    let (kind, namespace, name) = (entry.kind(), entry.namespace(), entry.name());
     if namespace.is_empty() || namespace == name {
         format!("{kind} {name}")
     } else {
@@ -96,12 +81,13 @@ fn words(value: &Value) -> String {
     }
 }
 
+fn is_queue(entry: &Entry) -> bool {
+    entry.kind() == "Queue" && entry.group() == "quotient.dev"
+}
+
 /// ` (weight 1, request nvidia.com/gpu 8)` of a Queue.
-fn queue_spec(value: &Value) -> String {
-    if text(value, "/kind") != "Queue" || !text(value, "/apiVersion").starts_with("quotient.dev/") {
-        return String::new();
-    }
-    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+fn queue_spec(entry: &Entry) -> String {
+    let Some(value) = entry.json().filter(|_| is_queue(entry)) else { return String::new() };
     let weight = value.pointer("/spec/weight").map_or_else(|| DEFAULT_WEIGHT.to_string(), plain);
     let mut told = vec![format!("weight {weight}")];
     for field in ["guaranteed", "limit", "request"] {
@@ -113,29 +99,19 @@ fn queue_spec(value: &Value) -> String {
     format!(" ({})", told.join(", "))
 }
 
-/// Has these pods among the entries.
-fn write_out(snapshot: &mut Snapshot, is_wanted: impl Fn(&Pod) -> bool) {
-    let wanted = snapshot.pods.extract_if(.., |pod| is_wanted(pod));
-    let written = wanted.filter_map(|pod| serde_json::to_value(&*pod).ok()).collect();
-    snapshot.add(written);
-}
-
 fn apply(snapshot: &mut Snapshot, entry: Entry) -> String {
-    let wanted = key(&entry.value);
-    let (kind, namespace, name) = &wanted;
-    write_out(snapshot, |pod| {
-        let of = &pod.metadata;
-        kind == "/Pod" && of.namespace.as_ref() == Some(namespace) && of.name.as_ref() == Some(name)
-    });
-    let told = words(&entry.value);
-    let Some(found) = snapshot.entries.iter_mut().find(|other| key(&other.value) == wanted) else {
-        let spec = queue_spec(&entry.value);
+    let (told, wanted) = (words(&entry), key(&entry));
+    let Some(found) = snapshot.entries.iter_mut().find(|other| key(other) == wanted) else {
+        let spec = queue_spec(&entry);
         snapshot.entries.push(entry);
         return format!("create {told}{spec}");
     };
-    let object = Arc::make_mut(&mut found.value);
-    remove_unmentioned(object, &entry.value);
-    merge(object, without_status(Arc::unwrap_or_clone(entry.value)));
+    if let Some(manifest) = entry.json() {
+        found.change(|object| {
+            remove_unmentioned(object, manifest);
+            merge(object, without_status(manifest.clone()));
+        });
+    }
     found.place = entry.place;
     // It is checked and completed as its author wrote it, and its controller acts on it.
     found.is_written = true;
@@ -197,62 +173,51 @@ fn subtract(base: &mut Value, last: &Value, change: &Value) {
     }
 }
 
-fn set(snapshot: &mut Snapshot, setting: &Setting) -> Result<String, OverlayError> {
+fn set(snapshot: &mut Snapshot, setting: &Setting) -> Result<String, String> {
     let Setting { namespace, name, path, value } = setting;
     let is_it = |entry: &&mut Entry| {
-        text(&entry.value, "/kind") == "Queue"
-            && text(&entry.value, "/apiVersion").starts_with("quotient.dev/")
-            && text(&entry.value, "/metadata/name") == name
-            && namespace
-                .as_ref()
-                .is_none_or(|namespace| text(&entry.value, "/metadata/namespace") == namespace)
+        is_queue(entry)
+            && entry.name() == name
+            && namespace.as_ref().is_none_or(|namespace| entry.namespace() == namespace)
     };
     let mut found: Vec<&mut Entry> = snapshot.entries.iter_mut().filter(is_it).collect();
     if found.len() > 1 {
-        let namespaces: Vec<&str> =
-            found.iter().map(|entry| text(&entry.value, "/metadata/namespace")).collect();
-        return Err(OverlayError::Ambiguous { name: name.clone(), namespaces: namespaces.join(", ") });
+        let namespaces: Vec<&str> = found.iter().map(|entry| entry.namespace()).collect();
+        return Err(format!(
+            "several namespaces have a Queue {name}: write queue/NAMESPACE/{name}, with one of {}",
+            namespaces.join(", ")
+        ));
     }
-    let Some(entry) = found.pop() else { return Err(OverlayError::NotFound(format!("Queue {name}"))) };
-    let mut patch = value.clone();
-    for field in path.iter().rev() {
-        patch = Value::Object(Map::from_iter([(field.clone(), patch)]));
-    }
-    let mut at = entry.value.get("spec");
+    let Some(entry) = found.pop() else {
+        return Err(format!("there is no Queue {name} in {}", snapshot.source));
+    };
+    let mut at = entry.json().and_then(|queue| queue.get("spec"));
     for field in path.iter().take(path.len().saturating_sub(1)) {
         at = at.and_then(|value| value.get(field));
         if at.is_some_and(|value| !value.is_object() && !value.is_null()) {
-            return Err(OverlayError::NoMap { path: path.join("."), field: field.clone() });
+            return Err(format!("set {}: {field} has no fields", path.join(".")));
         }
     }
-    merge(Arc::make_mut(&mut entry.value), Value::Object(Map::from_iter([("spec".to_owned(), patch)])));
+    entry.change(|queue| merge(queue, json!({"spec": setting.spec()})));
     entry.is_written = true;
-    let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    Ok(format!("set {} of {} to {written}", path.join("."), words(&entry.value)))
+    Ok(format!("set {} of {} to {}", path.join("."), words(entry), plain(value)))
 }
 
 /// The node and its pods are gone; controllers create theirs again.
-fn drain(snapshot: &mut Snapshot, node: &str) -> Result<String, OverlayError> {
-    let is_node =
-        |entry: &Entry| text(&entry.value, "/kind") == "Node" && text(&entry.value, "/metadata/name") == node;
+fn drain(snapshot: &mut Snapshot, node: &str) -> Result<String, String> {
+    let is_node = |entry: &Entry| entry.kind() == "Node" && entry.name() == node;
     if !snapshot.entries.iter().any(is_node) {
-        return Err(OverlayError::NotFound(format!("Node {node}")));
+        return Err(format!("there is no Node {node} in {}", snapshot.source));
     }
-    write_out(snapshot, |pod| pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) == Some(node));
-    let is_pod =
-        |entry: &Entry| text(&entry.value, "/kind") == "Pod" && text(&entry.value, "/spec/nodeName") == node;
+    let is_pod = |entry: &Entry| entry.kind() == "Pod" && entry.node() == node;
     let pods = snapshot.entries.iter().filter(|entry| is_pod(entry));
-    let has_controller = |entry: &&Entry| {
-        let owners = entry.value.pointer("/metadata/ownerReferences").and_then(Value::as_array);
-        owners.is_some_and(|owners| !owners.is_empty())
-    };
-    let (all, recreated) = (pods.clone().count(), pods.filter(has_controller).count());
+    let (all, recreated) = (pods.clone().count(), pods.filter(|pod| pod.has_owner()).count());
     snapshot.entries.retain(|entry| !is_node(entry) && !is_pod(entry));
     Ok(format!("drain Node {node} ({all} pods, of which controllers create {recreated} again)"))
 }
 
 fn node(name: &str, offer: &BTreeMap<String, String>) -> Value {
-    serde_json::json!({
+    json!({
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}},

@@ -56,7 +56,7 @@ fn built_in_certificates() -> Option<Vec<Vec<u8>>> {
 impl ConnectionArgs {
     /// A client and the namespace that commands are about.
     pub(super) async fn client(&self) -> Result<(Client, String, String), ClusterError> {
-        let mut config = self.config().await.map_err(ClusterError::Config)?;
+        let mut config = self.config().await?;
         config.auth_info.impersonate = self.impersonate.clone().or(config.auth_info.impersonate);
         config.read_timeout = Some(self.request_timeout);
         config.connect_timeout = Some(self.request_timeout.min(Duration::from_secs(10)));
@@ -66,41 +66,39 @@ impl ConnectionArgs {
         config.headers.push((http::header::USER_AGENT, http::header::HeaderValue::from_static(NAME)));
         let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
         let address = config.cluster_url.host().unwrap_or("cluster").to_owned();
-        let client = Client::try_from(config).map_err(|error| ClusterError::Config(error.to_string()))?;
+        let client = Client::try_from(config).map_err(ClusterError::config)?;
         Ok((client, namespace, address))
     }
 
-    async fn config(&self) -> Result<Config, String> {
+    async fn config(&self) -> Result<Config, ClusterError> {
         let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
-        match &self.kubeconfig {
-            Some(path) => {
-                let kubeconfig = Kubeconfig::read_from(path).map_err(|error| error.to_string())?;
-                Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| error.to_string())
-            }
-            None if self.context.is_some() => {
-                Config::from_kubeconfig(&options).await.map_err(|error| error.to_string())
-            }
-            None => Config::infer().await.map_err(|error| {
-                let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-                format!("{cause}; set KUBECONFIG or --kubeconfig")
-            }),
+        if let Some(path) = &self.kubeconfig {
+            let kubeconfig = Kubeconfig::read_from(path).map_err(ClusterError::config)?;
+            return Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(ClusterError::config);
         }
+        if self.context.is_some() {
+            return Config::from_kubeconfig(&options).await.map_err(ClusterError::config);
+        }
+        Config::infer().await.map_err(|error| {
+            let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+            ClusterError::config(format_args!("{cause}; set KUBECONFIG or --kubeconfig"))
+        })
     }
 
     /// What a server beside the API server returns to the user of the kubeconfig. A certificate on loopback is not looked at:
     /// it is that of a forwarded port.
     pub(crate) async fn fetch(&self, url: &str) -> Result<Vec<u8>, ClusterError> {
-        let url: http::Uri = url.parse().map_err(|error| ClusterError::Config(format!("{url}: {error}")))?;
-        let mut config = self.config().await.map_err(ClusterError::Config)?;
+        let url: http::Uri =
+            url.parse().map_err(|error| ClusterError::config(format_args!("{url}: {error}")))?;
+        let mut config = self.config().await?;
         let is_local = url.host().is_some_and(|host| matches!(host, "localhost" | "127.0.0.1" | "[::1]"));
         config.accept_invalid_certs = is_local;
         config.root_cert = built_in_certificates();
         (config.root_cert_file, config.tls_server_name) = (None, None);
         let mut server = url.clone().into_parts();
         server.path_and_query = Some(http::uri::PathAndQuery::from_static("/"));
-        config.cluster_url =
-            http::Uri::from_parts(server).map_err(|error| ClusterError::Config(error.to_string()))?;
-        let client = Client::try_from(config).map_err(|error| ClusterError::Config(error.to_string()))?;
+        config.cluster_url = http::Uri::from_parts(server).map_err(ClusterError::config)?;
+        let client = Client::try_from(config).map_err(ClusterError::config)?;
         let failed = |error| ClusterError::of(error, "get", &url.to_string(), None);
         let request = http::Request::get(url.path()).body(kube::client::Body::empty());
         let response =
@@ -108,10 +106,6 @@ impl ConnectionArgs {
         let (is_fine, status) = (response.status().is_success(), response.status());
         let body = response.into_body().collect_bytes().await.map_err(failed)?.to_vec();
         let said = || String::from_utf8_lossy(&body).trim().to_owned();
-        if is_fine {
-            Ok(body)
-        } else {
-            Err(ClusterError::refused("get", &url.to_string(), format!("{status}: {}", said())))
-        }
+        if is_fine { Ok(body) } else { Err(ClusterError::Other(format!("get {url}: {status}: {}", said()))) }
     }
 }

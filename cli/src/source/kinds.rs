@@ -1,9 +1,10 @@
 //! The kinds that are read of a cluster: those that the operator watches.
 
 use quotient_index::WorkloadKind;
+use serde_json::Value;
 
 /// A kind, as the API serves it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ApiKind {
     /// Group and version.
     pub(crate) api_version: &'static str,
@@ -42,6 +43,15 @@ impl ApiKind {
             Some(namespace) => format!("/{root}/{}/namespaces/{namespace}/{}", self.api_version, self.plural),
             None => format!("/{root}/{}/{}", self.api_version, self.plural),
         }
+    }
+
+    /// An object of a list, which leaves kind and version out, with both.
+    pub(super) fn complete(&self, mut object: Value) -> Value {
+        if let Value::Object(fields) = &mut object {
+            fields.entry("apiVersion").or_insert_with(|| self.api_version.into());
+            fields.entry("kind").or_insert_with(|| self.kind.into());
+        }
+        object
     }
 
     /// `jobs.batch`: what kubectl calls it.

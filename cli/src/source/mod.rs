@@ -1,5 +1,6 @@
 //! Where a snapshot comes from: the cluster, files or a snapshot file.
 
+mod collection;
 mod connect;
 mod kinds;
 mod live;
@@ -11,9 +12,10 @@ use crate::exit::{ClusterError, CommandError};
 use crate::manifests;
 use crate::snapshot::{Snapshot, is_snapshot, read_file};
 
+pub(crate) use collection::Collection;
 pub(crate) use connect::ConnectionArgs;
 pub(crate) use kinds::{ACCESS_REVIEWS, ApiKind, CRDS, EVENTS, KINDS, LEASES, POLICIES, kind};
-pub(crate) use live::{Live, Selection, now};
+pub(crate) use live::{Live, PART_OF_QUOTIENT, now};
 
 /// Where the objects come from; without a flag, the cluster.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -35,21 +37,19 @@ pub(crate) struct Scope {
     pub(crate) kinds: Vec<&'static ApiKind>,
     /// The namespace of namespaced objects; none for all.
     pub(crate) namespace: Option<String>,
-    /// Whether pods are kept as the API server wrote them, for a file.
-    pub(crate) is_verbatim: bool,
 }
 
 impl Scope {
     /// Everything that the operator reads.
     pub(crate) fn everything() -> Self {
-        Self { kinds: KINDS.iter().collect(), namespace: None, is_verbatim: false }
+        Self { kinds: KINDS.iter().collect(), namespace: None }
     }
 
     /// The kinds with these plural names of this namespace; none for all namespaces.
     pub(crate) fn of(plurals: &str, namespace: Option<&str>) -> Self {
         let is_wanted = |kind: &&'static ApiKind| plurals.split(' ').any(|plural| plural == kind.plural);
         let kinds = KINDS.iter().filter(is_wanted).collect();
-        Self { kinds, namespace: namespace.map(str::to_owned), is_verbatim: false }
+        Self { kinds, namespace: namespace.map(str::to_owned) }
     }
 
     /// Whether nothing is left out.
@@ -100,7 +100,7 @@ impl SourceArgs {
             if has_manifests && !is_snapshot(path) {
                 return Ok(Some(manifests::read_snapshot(std::slice::from_ref(path))?));
             }
-            return Ok(Some(read_file(path)?));
+            return read_file(path).map(Some).map_err(CommandError::Usage);
         }
         if self.files.is_empty() {
             return Ok(None);
@@ -112,4 +112,9 @@ impl SourceArgs {
 fn is_manifest(path: &std::path::Path) -> bool {
     let ending = path.extension().and_then(std::ffi::OsStr::to_str);
     ending.is_some_and(|ending| matches!(ending, "yaml" | "yml"))
+}
+
+/// Frees what was made of thousands of objects, while the answer goes on or the process ends.
+pub(crate) fn free_beside<T: Send + 'static>(value: T) {
+    std::thread::spawn(move || drop(value));
 }

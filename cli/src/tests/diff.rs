@@ -1,7 +1,5 @@
 //! `diff`: a change is played before it is made.
 
-use std::sync::Arc;
-
 use clap::Parser as _;
 use expect_test::{Expect, expect};
 
@@ -10,9 +8,8 @@ use crate::args::{Args, Command};
 use crate::commands::diff::{Diff, DiffArgs, text};
 use crate::exit::CommandError;
 use crate::manifests;
-use crate::objects::{decoded, text as field};
 use crate::output::Screen;
-use crate::snapshot::{Entry, Snapshot};
+use crate::snapshot::{Content, Entry, Snapshot};
 
 fn args(words: &[&str]) -> DiffArgs {
     let words = ["kubectl-quotient", "diff"].iter().chain(words);
@@ -25,7 +22,7 @@ fn args(words: &[&str]) -> DiffArgs {
 fn base() -> Snapshot {
     let mut snapshot = manifests::read_snapshot(&[example("newcomer")]).unwrap();
     // Without the newcomer.
-    snapshot.entries.retain(|entry| entry.value.pointer("/metadata/namespace") != Some(&"team-3".into()));
+    snapshot.entries.retain(|entry| entry.namespace() != "team-3");
     snapshot.source = "examples/newcomer".to_owned();
     snapshot
 }
@@ -170,8 +167,8 @@ fn a_weight_a_node_and_a_drain() {
     let nodes: Vec<String> = base()
         .entries
         .iter()
-        .filter(|entry| entry.value["kind"] == "Node")
-        .map(|entry| entry.value["metadata"]["name"].as_str().unwrap().to_owned())
+        .filter(|entry| entry.kind() == "Node")
+        .map(|entry| entry.name().to_owned())
         .collect();
     check(
         &["--drain", &nodes[0]],
@@ -304,17 +301,18 @@ fn objects_of_a_cluster_are_changed_as_kubectl_apply_would() {
 #[test]
 fn pods_that_were_read_are_as_good_as_their_json() {
     let written = observed_at(&example("newcomer"), "2026-11-24T14:02:00Z");
-    let (pods, others): (Vec<Entry>, Vec<Entry>) =
-        written.entries.iter().cloned().partition(|entry| field(&entry.value, "/kind") == "Pod");
-    let node = field(&pods[0].value, "/spec/nodeName");
-    let [namespace, name] = ["/metadata/namespace", "/metadata/name"].map(|path| field(&pods[0].value, path));
+    let mut read = written.clone();
+    for entry in &mut read.entries {
+        entry.content = Content::read(entry.json().unwrap().clone());
+    }
+    let pods: Vec<&Entry> = read.entries.iter().filter(|entry| entry.kind() == "Pod").collect();
+    assert!(!pods.is_empty() && pods.iter().all(|pod| pod.json().is_none()));
+    let (node, namespace, name) = (pods[0].node(), pods[0].namespace(), pods[0].name());
     let change = format!(
         "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, namespace: {namespace}}}, spec: {{priority: 7}}}}"
     );
     let directory = directory(&[("pod.yaml", &change)]);
     let change = directory.path().join("pod.yaml");
-    let read_pods = pods.iter().map(|entry| Arc::new(decoded(&entry.value).unwrap())).collect();
-    let read = Snapshot { entries: others, pods: read_pods, ..written.clone() };
     for (words, told) in [
         (["--drain", node], "drain Node".to_owned()),
         (["-f", change.to_str().unwrap()], format!("change Pod {namespace}/{name}")),

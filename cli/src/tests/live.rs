@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tower::service_fn;
 
 use crate::exit::CommandError;
-use crate::source::{Live, Scope, Selection, kind};
+use crate::source::{Live, Scope, kind};
 
 /// Method, path with query, and body of every request, in order.
 type Log = Arc<Mutex<Vec<(String, Value)>>>;
@@ -54,7 +54,7 @@ fn list(names: &[&str], token: &str) -> (u16, Value) {
 async fn a_list_is_read_page_by_page() {
     let (live, log) =
         live(|line| if line.contains("continue=") { list(&["b"], "") } else { list(&["a"], "next") });
-    let pods = live.list(kind("pods"), Some("team-a"), &Selection::default()).await.unwrap();
+    let pods = live.of(kind("pods"), Some("team-a")).list().await.unwrap();
     let told: Vec<(&Value, &Value)> =
         pods.iter().map(|pod| (&pod["kind"], &pod["metadata"]["name"])).collect();
     assert_eq!(told, [(&json!("Pod"), &json!("a")), (&json!("Pod"), &json!("b"))]);
@@ -107,9 +107,10 @@ async fn the_operator_is_found_beside_what_is_asked_for() {
 #[tokio::test]
 async fn a_refusal_names_verb_resource_and_namespace() {
     let (live, _) = live(|_| failure(403, "Forbidden", "told"));
-    let refused = live.list(kind("jobs"), Some("team-a"), &Selection::default()).await.unwrap_err();
+    let refused = live.of(kind("jobs"), Some("team-a")).list().await.unwrap_err();
     assert_eq!(refused.to_string(), "list jobs.batch in namespace team-a: forbidden: told");
-    let error = CommandError::from(live.delete(kind("queues"), "team-a", "team-a").await.unwrap_err());
+    let error =
+        CommandError::from(live.of(kind("queues"), Some("team-a")).delete("team-a").await.unwrap_err());
     assert_eq!(error.to_string(), "delete queues.quotient.dev in namespace team-a: forbidden: told");
     assert_eq!(error.code(), 3);
 }
@@ -117,14 +118,14 @@ async fn a_refusal_names_verb_resource_and_namespace() {
 #[tokio::test]
 async fn an_object_that_does_not_exist_is_none() {
     let (live, _) = live(|_| failure(404, "NotFound", "told"));
-    assert_eq!(live.get(kind("queues"), Some("team-a"), "x").await.unwrap(), None);
+    assert_eq!(live.of(kind("queues"), Some("team-a")).get("x").await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn a_change_is_a_merge_patch_under_the_name_of_the_command() {
     let (live, asked) = live(|_| (200, json!({"metadata": {"name": "x"}})));
     let patch = json!({"spec": {"pausedUntil": null}});
-    live.patch(kind("queues"), "team-a", "x", &Patch::Merge(&patch)).await.unwrap();
+    live.of(kind("queues"), Some("team-a")).patch("x", &Patch::Merge(&patch)).await.unwrap();
     let asked = asked.lock().unwrap();
     let (request, body) = &asked[0];
     assert!(

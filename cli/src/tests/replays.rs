@@ -8,7 +8,7 @@ use quotient_operator::decisions::Decisions;
 use super::{PAGE, example};
 use crate::args::{Args, Command};
 use crate::commands::explain::{Question, Target, explain};
-use crate::commands::replay::Replay;
+use crate::commands::replay::{Replay, ReplayText};
 use crate::commands::simulate::at_rest;
 use crate::manifests;
 use crate::output::Screen;
@@ -72,7 +72,7 @@ fn a_replay_names_every_pod_and_what_another_setting_had_changed() {
           queue team-3/team-3 deserves 2c 9Gi, not 3c 9Gi
     "#]].assert_eq(&replay.table(Screen::plain()));
     assert!(PAGE.contains(&replay.table(Screen::plain())), "docs/reference/cli.md shows something else");
-    let document = serde_json::to_string_pretty(&replay.report()).unwrap();
+    let document = serde_json::to_string_pretty(&ReplayText::of(&replay)).unwrap();
     expect![[r#"
         {
           "number": 1,

@@ -49,7 +49,7 @@ fn another_file_is_no_snapshot() {
     let path = example("newcomer");
     assert!(!is_snapshot(&path));
     let directory = super::directory(&[("a.json", "{\"kind\": \"List\", \"items\": []}")]);
-    let error = read_file(&directory.path().join("a.json")).unwrap_err().to_string();
+    let error = read_file(&directory.path().join("a.json")).unwrap_err();
     assert!(error.contains("missing field `asOf`"), "{error}");
 }
 

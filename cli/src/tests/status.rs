@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 
 use super::{example, observed};
 use crate::args::{Args, Command};
-use crate::commands::status::{Finding, Status, StatusArgs, findings, text};
+use crate::commands::status::{Status, StatusArgs, findings, text};
 use crate::exit::CommandError;
 use crate::manifests;
 use crate::output::Screen;
@@ -128,7 +128,7 @@ fn a_queue_that_is_starved_for_long_is_a_finding() {
         let snapshot = Snapshot { is_partial: true, ..observed("ml.yaml", time) };
         let (args, connection) = args("");
         let status = Status::of(&snapshot, &args, &connection).unwrap();
-        findings(&status).iter().any(Finding::is_serious)
+        findings(&status).iter().any(|finding| finding.is_serious)
     };
     assert!(!serious("2026-11-24T14:06:19Z"));
     assert!(serious("2026-11-24T14:06:20Z"));

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use super::latency;
 use crate::exit::CommandError;
 use crate::manifests::OperatorFacts;
-use crate::objects::{find_text, text};
+use crate::objects::find_text;
 use crate::output::Progress;
-use crate::source::{ACCESS_REVIEWS, ApiKind, CRDS, Live, POLICIES, Selection};
+use crate::source::{ACCESS_REVIEWS, ApiKind, CRDS, Live, PART_OF_QUOTIENT, POLICIES};
 
 /// What the API server says of itself. What may not be asked is none.
 #[derive(Clone, Debug, Default)]
@@ -60,18 +60,15 @@ impl Facts {
     ) -> Result<Self, CommandError> {
         let progress = Progress::begin("asking for versions, kinds and policies");
         let version = live.version().await?;
-        let all = Selection::default();
+        let policies = live.of(&POLICIES, None).list_if_allowed().await?;
         if operator.is_some() {
             progress.tell("reviewing the rights of the operator");
         }
         Ok(Self {
-            version: number(text(&version, "/major")).zip(number(text(&version, "/minor"))),
-            full_version: text(&version, "/gitVersion").trim_start_matches('v').to_owned(),
-            crds: live.list_if_allowed(&CRDS, None, &all).await?,
-            policies: live
-                .list_if_allowed(&POLICIES, None, &all)
-                .await?
-                .map(|found| found.iter().filter_map(name).collect()),
+            version: number(&version.major).zip(number(&version.minor)),
+            full_version: version.git_version.trim_start_matches('v').to_owned(),
+            crds: live.of(&CRDS, None).list_if_allowed().await?,
+            policies: policies.map(|found| found.iter().filter_map(name).collect()),
             rights: match operator {
                 Some(operator) => rights(live, operator).await,
                 None => None,
@@ -96,10 +93,9 @@ fn name(object: &Value) -> Option<String> {
 
 /// The monitors with the label of the chart.
 async fn monitors(live: &Live) -> Result<Option<usize>, CommandError> {
-    let selection = Selection { labels: "app.kubernetes.io/part-of=quotient", fields: "" };
     let mut count = None;
     for kind in &MONITORS {
-        if let Some(found) = live.list_if_allowed(kind, None, &selection).await? {
+        if let Some(found) = live.of(kind, None).labeled(PART_OF_QUOTIENT).list_if_allowed().await? {
             count = Some(count.unwrap_or(0_usize).saturating_add(found.len()));
         }
     }
@@ -117,7 +113,7 @@ async fn rights(live: &Live, operator: &OperatorFacts) -> Option<Rights> {
     let user = format!("system:serviceaccount:{}:{}", operator.namespace, operator.service_account);
     let asked = rights.iter().map(|right| {
         let review = review(right, &user, &operator.namespace);
-        async move { (right.to_string(), live.create(&ACCESS_REVIEWS, None, &review).await) }
+        async move { (right.to_string(), live.of(&ACCESS_REVIEWS, None).create(&review).await) }
     });
     let mut answers = stream::iter(asked).buffer_unordered(AT_ONCE);
     let mut missing = Vec::new();

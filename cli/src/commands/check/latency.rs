@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::exit::ClusterError;
-use crate::source::{Live, kind};
+use crate::source::{Collection, Live, kind};
 
 /// The quota that is created and deleted again.
 const NAME: &str = "quotient-check";
@@ -23,18 +23,18 @@ const INTERVAL: Duration = Duration::from_millis(2);
 ///
 /// Returns at least [`PATIENCE`] if nothing enforced it.
 pub(super) async fn measure(live: &Live, namespace: &str) -> Result<Duration, ClusterError> {
-    let quotas = kind("resourcequotas");
+    let quotas = live.of(kind("resourcequotas"), Some(namespace));
     let quota = json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": NAME}, "spec": {"hard": {COUNTED: "1"}}});
-    live.create(quotas, Some(namespace), &quota).await?;
+    quotas.create(&quota).await?;
     let began = Instant::now();
-    let enforced = wait(live, namespace, began).await;
-    live.delete(quotas, namespace, NAME).await?;
+    let enforced = wait(quotas, began).await;
+    quotas.delete(NAME).await?;
     enforced
 }
 
-async fn wait(live: &Live, namespace: &str, began: Instant) -> Result<Duration, ClusterError> {
+async fn wait(quotas: Collection<'_>, began: Instant) -> Result<Duration, ClusterError> {
     loop {
-        let quota = live.get(kind("resourcequotas"), Some(namespace), NAME).await?;
+        let quota = quotas.get(NAME).await?;
         let elapsed = began.elapsed();
         if elapsed >= PATIENCE || quota.is_some_and(|quota| quota.pointer("/status/hard").is_some()) {
             return Ok(elapsed);

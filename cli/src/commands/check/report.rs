@@ -147,10 +147,10 @@ impl Report {
         if is_wide {
             told.extend(others.map(|one| one.id.to_owned()));
         } else {
-            let more = if told.is_empty() { "" } else { "more " };
+            let (one, several) =
+                if told.is_empty() { ("check", "checks") } else { ("more check", "more checks") };
             let count = others.count();
-            let noun = if count == 1 { "check" } else { "checks" };
-            told.extend((count > 0).then(|| format!("{count} {more}{noun}")));
+            told.extend((count > 0).then(|| counted(count, one, several)));
         }
         let good = screen.style.paint(screen.glyphs.good, Colour::Good);
         let cells: Vec<Cell> = told.iter().map(|text| format!("{good} {text}").into()).collect();

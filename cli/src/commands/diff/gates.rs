@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::comparison::Comparison;
+use crate::output::counted;
 
 /// Something that a change must not do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +52,7 @@ impl Gate {
         let (is_passed, message) = match self {
             Self::Evictions(most) => {
                 let count = comparison.evicted.len();
-                let noun = if count == 1 { "eviction" } else { "evictions" };
-                (count <= most, format!("{count} {noun}"))
+                (count <= most, counted(count, "eviction", "evictions"))
             }
             Self::ShareDrop(percent) => match &comparison.deepest_drop {
                 Some((queue, drop)) => {

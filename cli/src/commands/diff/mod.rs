@@ -17,14 +17,13 @@ use crate::commands::simulate::{Simulation, simulate};
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::{Cluster, Problems, read_snapshot};
 use crate::output::{Answer, Format, Progress, Screen, document, print};
-use crate::snapshot::{Change, OverlayError, Snapshot, overlay};
-use crate::source::{ConnectionArgs, SourceArgs};
+use crate::snapshot::{Change, Snapshot, overlay};
+use crate::source::{ConnectionArgs, SourceArgs, free_beside};
 
 pub(crate) use args::{DiffArgs, DiffFormat};
 pub(crate) use change::setting;
 use comparison::Comparison;
 use gates::Verdict;
-#[cfg(test)]
 pub(crate) use report::Report;
 
 /// A change, and what it does.
@@ -45,14 +44,15 @@ pub(crate) async fn run(
     screen: Screen,
 ) -> Result<Outcome, CommandError> {
     let source = SourceArgs { files: Vec::new(), snapshot: args.snapshot.clone() };
-    // The process ends with the answer: to free the objects of 20,000 pods one by one would only delay that.
-    let base: &Snapshot = Box::leak(Box::new(source.read_all(connection).await?));
-    let diff: &Diff = Box::leak(Box::new(Diff::of(base, args)?));
+    let base = source.read_all(connection).await?;
+    let diff = Diff::of(&base, args)?;
     for warning in &diff.warnings {
         eprintln!("warning: {warning}");
     }
-    print(&text(diff, args.output, screen)?)?;
-    Ok(Outcome::of(diff.verdicts.iter().any(|verdict| !verdict.is_passed)))
+    print(&text(&diff, args.output, screen)?)?;
+    let outcome = Outcome::of(diff.verdicts.iter().any(|verdict| !verdict.is_passed));
+    free_beside((base, diff));
+    Ok(outcome)
 }
 
 impl Diff {
@@ -60,12 +60,7 @@ impl Diff {
     pub(crate) fn of(base: &Snapshot, args: &DiffArgs) -> Result<Self, CommandError> {
         let change = change(args)?;
         let mut overlaid = base.clone();
-        let changes = overlay(&mut overlaid, change).map_err(|error| match error {
-            OverlayError::NotFound(what) => {
-                CommandError::Usage(format!("there is no {what} in {}", base.source))
-            }
-            other => CommandError::Usage(other.to_string()),
-        })?;
+        let changes = overlay(&mut overlaid, change).map_err(CommandError::Usage)?;
         let progress = Progress::begin("playing the cluster with the change and without it");
         // Both are looked at in the same instant.
         let now = base.now();
@@ -111,7 +106,7 @@ pub(crate) fn text(diff: &Diff, format: DiffFormat, screen: Screen) -> Result<St
     };
     let answer = Answer {
         table: &|is_wide| table::table(diff, is_wide, screen),
-        document: &document("Diff", diff.base.snapshot.now, &diff.base.source, report::report(diff)),
+        document: &document("Diff", diff.base.snapshot.now, &diff.base.source, Report::of(diff)),
         names: diff.comparison.evicted.iter().map(|evicted| format!("pod/{}", evicted.pod)).collect(),
     };
     Ok(answer.text(format)?)

@@ -6,7 +6,7 @@ use quotient_engine::amounts::Amounts;
 
 use super::Diff;
 use super::comparison::{Comparison, QueueDiff};
-use crate::output::{Cell, Colour, Screen, align, columns, hanging, time_text, titles, wrap};
+use crate::output::{Cell, Colour, Screen, align, columns, counted, hanging, time_text, titles, wrap};
 
 /// Of more queues only those that change are listed.
 const FEW: usize = 20;
@@ -89,12 +89,9 @@ pub(super) fn of_workloads(queue: &QueueDiff, comparison: &Comparison) -> String
         let count = counts.entry(evicted.workload.as_deref()).or_default();
         *count = count.saturating_add(1);
     }
-    let told = counts.into_iter().rev().map(|(workload, count)| {
-        let noun = if count == 1 { "pod" } else { "pods" };
-        match workload {
-            Some(workload) => format!("{count} {noun} of {workload}"),
-            None => format!("{count} bare {noun}"),
-        }
+    let told = counts.into_iter().rev().map(|(workload, count)| match workload {
+        Some(workload) => format!("{} of {workload}", counted(count, "pod", "pods")),
+        None => counted(count, "bare pod", "bare pods"),
     });
     let told = told.collect::<Vec<_>>().join(", ");
     if queue.kept.is_empty() { told } else { format!("{told} ({} kept)", queue.kept.join(" and ")) }
@@ -108,14 +105,13 @@ pub(super) fn started(queue: &QueueDiff, comparison: &Comparison) -> String {
     if queue.started == 0 {
         return "-".to_owned();
     }
-    let verb = if queue.started == 1 { "pod starts" } else { "pods start" };
     let is_waiting =
         comparison.evicted.iter().any(|evicted| evicted.beneficiary.as_ref() == Some(&queue.name));
     let wait = match comparison.longest_grace().filter(|_| is_waiting) {
         Some(grace) => format!(", within ~{} s (longest grace {grace} s)", grace.saturating_add(OVERHEAD)),
         None => String::new(),
     };
-    format!("{} {verb}{wait}", queue.started)
+    format!("{}{wait}", counted(queue.started, "pod starts", "pods start"))
 }
 
 fn evicted(comparison: &Comparison, screen: Screen) -> Vec<String> {
@@ -149,11 +145,9 @@ fn remarks(comparison: &Comparison, screen: Screen) -> Vec<String> {
 
 /// `8 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 2 steps`.
 pub(super) fn summary(comparison: &Comparison) -> String {
-    let count = comparison.evicted.len();
-    let noun = if count == 1 { "eviction" } else { "evictions" };
+    let evictions = counted(comparison.evicted.len(), "eviction", "evictions");
     let stable = match comparison.steps {
-        Some(1) => "stable after 1 step".to_owned(),
-        Some(steps) => format!("stable after {steps} steps"),
+        Some(steps) => format!("stable after {}", counted(steps, "step", "steps")),
         None => "not stable after 1000 steps".to_owned(),
     };
     let anyway = match comparison.evicted_anyway {
@@ -161,7 +155,7 @@ pub(super) fn summary(comparison: &Comparison) -> String {
         count => format!("; {count} more without the change, too"),
     };
     format!(
-        "{count} {noun}, {} blocked by budgets, {} guarantees broken, {stable}{anyway}",
+        "{evictions}, {} blocked by budgets, {} guarantees broken, {stable}{anyway}",
         comparison.blocked,
         comparison.unmeetable.len()
     )

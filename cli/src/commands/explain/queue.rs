@@ -7,7 +7,7 @@ use super::arithmetic::arithmetic;
 use super::evicted::in_words;
 use super::scene::Scene;
 use super::target::Target;
-use crate::output::{Explanation, duration, spaced};
+use crate::output::{Explanation, counted, duration, spaced};
 use crate::queues::{QueueView, amounts, leaving, needs_a_person};
 
 /// The most evictions that are listed.
@@ -123,11 +123,8 @@ fn share(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
 
 fn unmet(told: &mut Explanation, view: &QueueView) {
     for unmet in &view.status.unmet {
-        let noun = if unmet.pods == 1 { "pod" } else { "pods" };
-        told.fact(
-            "Waits",
-            format!("{} {}: {} {noun}: {}", unmet.kind, unmet.name, unmet.pods, unmet.message),
-        );
+        let pods = counted(unmet.pods, "pod", "pods");
+        told.fact("Waits", format!("{} {}: {pods}: {}", unmet.kind, unmet.name, unmet.message));
         told.needs_a_person |= needs_a_person(&unmet.reason);
     }
 }

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::args::ExplainArgs;
 use super::target::Target;
-use crate::exit::CommandError;
-use crate::objects::{Kind, text};
-use crate::snapshot::Snapshot;
-use crate::source::{ConnectionArgs, EVENTS, Live, Scope, Selection, kind};
+use crate::exit::{ClusterError, CommandError};
+use crate::objects::{Kind, find_text};
+use crate::snapshot::{Entry, Snapshot};
+use crate::source::{ConnectionArgs, EVENTS, Live, Scope, kind};
 
 /// What an explanation needs of one namespace.
 const OF_NAMESPACE: &str =
@@ -42,43 +42,34 @@ pub(super) async fn read(
     } else {
         live.snapshot(&Scope::of(OF_NAMESPACE, Some(&namespace))).await?
     };
-    Live::require(&snapshot, &["pods"])?;
-    if target.kind == Kind::Pod && !has_pod(&snapshot, &target.name) {
+    ClusterError::require(&snapshot.missing, &["pods"])?;
+    let is_it = |entry: &Entry| entry.kind() == "Pod" && entry.name() == target.name;
+    if target.kind == Kind::Pod && !snapshot.entries.iter().any(is_it) {
         // Finished pods are not listed.
-        snapshot.add(live.get(kind("pods"), Some(&namespace), &target.name).await?.into_iter().collect());
+        snapshot.add(live.of(kind("pods"), Some(&namespace)).get(&target.name).await?);
     }
     if is_queue && !args.whole_cluster {
-        let all = live.list_if_allowed(kind("queues"), None, &Selection::default()).await?;
-        if let Some(all) = all {
-            snapshot.replace("Queue", all);
-        }
+        live.add_all_queues(&mut snapshot).await?;
     }
     let reason = if target.kind == Kind::Pod { "Reclaimed" } else { "FailedCreate" };
     let fields = format!("reason={reason}");
-    let selection = Selection { fields: &fields, labels: "" };
+    let events = live.of(&EVENTS, Some(&namespace)).with_fields(&fields);
     // Events may be gone, or forbidden.
-    let events =
-        if is_queue { None } else { live.list_if_allowed(&EVENTS, Some(&namespace), &selection).await? };
+    let events = if is_queue { None } else { events.list_if_allowed().await? };
     Ok(Read { snapshot, namespace: Some(namespace), events: events.unwrap_or_default() })
-}
-
-fn has_pod(snapshot: &Snapshot, name: &str) -> bool {
-    let is_it = |value| text(value, "/kind") == "Pod" && text(value, "/metadata/name") == name;
-    snapshot.entries.iter().any(|entry| is_it(&entry.value))
-        || snapshot.pods.iter().any(|pod| pod.metadata.name.as_deref() == Some(name))
 }
 
 /// The namespace of the only Queue of this name. A person who may not look for it has it in a namespace of its name, or else in
 /// that of the context.
 async fn find_queue(live: &Live, name: &str) -> Result<String, CommandError> {
     let fields = format!("metadata.name={name}");
-    let selection = Selection { fields: &fields, labels: "" };
-    let Some(found) = live.list_if_allowed(kind("queues"), None, &selection).await? else {
-        let own = live.list_if_allowed(kind("queues"), Some(name), &selection).await?;
+    let called = |namespace| live.of(kind("queues"), namespace).with_fields(&fields);
+    let Some(found) = called(None).list_if_allowed().await? else {
+        let own = called(Some(name)).list_if_allowed().await?;
         let has_it = own.is_some_and(|found| !found.is_empty());
         return Ok(if has_it { name.to_owned() } else { live.namespace.clone() });
     };
-    let namespaces = found.iter().filter_map(|queue| queue.pointer("/metadata/namespace")?.as_str());
+    let namespaces = found.iter().filter_map(|queue| find_text(queue, "/metadata/namespace"));
     match namespaces.collect::<Vec<_>>().as_slice() {
         [] => Ok(live.namespace.clone()),
         [one] => Ok((*one).to_owned()),

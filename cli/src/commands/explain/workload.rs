@@ -230,7 +230,7 @@ pub(super) fn add_unmet(told: &mut Explanation, scene: &Scene<'_>, names: &BTree
         let waits = unmet.reason == ShortReason::WaitingForPreemption.name();
         let reclaimed = scene.queue().filter(|_| waits).and_then(|view| reclaimed(scene, view));
         told.step(reclaimed.unwrap_or_else(|| {
-            let pods = counted(usize::try_from(unmet.pods).unwrap_or_default(), "pod", "pods");
+            let pods = counted(unmet.pods, "pod", "pods");
             format!("{pods} of {} {}: {}", unmet.kind, unmet.name, unmet.message)
         }));
     }

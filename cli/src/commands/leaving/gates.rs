@@ -7,7 +7,8 @@ use quotient_crds::names::SHARE_GATE;
 use serde_json::{Value, json};
 
 use crate::exit::{ClusterError, CommandError};
-use crate::source::{Live, Selection, kind};
+use crate::objects::find_text;
+use crate::source::{Live, kind};
 
 /// How long the API server may go on gating new pods after the Queue is gone: it learns of that by a watch.
 const SETTLED: Duration = Duration::from_secs(1);
@@ -39,19 +40,19 @@ pub(super) async fn remove_all(live: &Live, namespace: &str) -> Result<usize, Co
 
 /// The names of the pods that have the gate.
 async fn gated(live: &Live, namespace: &str) -> Result<Vec<String>, ClusterError> {
-    let pods = live.list(kind("pods"), Some(namespace), &Selection::default()).await?;
+    let pods = live.of(kind("pods"), Some(namespace)).list().await?;
     let is_gated = |pod: &&Value| {
         let gates = pod.pointer("/spec/schedulingGates").and_then(Value::as_array);
         gates.is_some_and(|gates| gates.iter().any(|gate| gate["name"] == SHARE_GATE))
     };
-    let name = |pod: &Value| Some(pod.pointer("/metadata/name")?.as_str()?.to_owned());
-    Ok(pods.iter().filter(is_gated).filter_map(name).collect())
+    let names = pods.iter().filter(is_gated).filter_map(|pod| find_text(pod, "/metadata/name"));
+    Ok(names.map(str::to_owned).collect())
 }
 
 /// Takes the gate from the list by its name. A pod that is gone meanwhile needs nothing any more.
 async fn remove(live: &Live, namespace: &str, pod: &str) -> Result<(), ClusterError> {
     let patch = json!({"spec": {"schedulingGates": [{"$patch": "delete", "name": SHARE_GATE}]}});
-    match live.patch(kind("pods"), namespace, pod, &Patch::Strategic(&patch)).await {
+    match live.of(kind("pods"), Some(namespace)).patch(pod, &Patch::Strategic(&patch)).await {
         Err(error) if !error.is_not_found() => Err(error),
         _ => Ok(()),
     }

@@ -7,11 +7,11 @@ use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
 
 use super::{Inventory, Leftover, gates, show};
-use crate::exit::{CommandError, Outcome};
+use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::Object;
 use crate::output::{Explanation, Format, OutputArgs, Progress, Screen, counted, spaced};
-use crate::source::{ConnectionArgs, Live, Scope, Selection, SourceArgs, kind};
+use crate::source::{ConnectionArgs, Live, Scope, SourceArgs, kind};
 
 /// Which namespace.
 #[derive(Debug, clap::Args)]
@@ -77,11 +77,9 @@ pub(crate) async fn run(
     }
     let live = Live::connect(connection).await?;
     let mut snapshot = live.snapshot(&Scope::of(KINDS, Some(&args.namespace))).await?;
-    Live::require(&snapshot, &["queues", "pods", "resourcequotas"])?;
+    ClusterError::require(&snapshot.missing, &["queues", "pods", "resourcequotas"])?;
     // Queues elsewhere may be child queues.
-    if let Some(others) = live.list_if_allowed(kind("queues"), None, &Selection::default()).await? {
-        snapshot.replace("Queue", others);
-    }
+    live.add_all_queues(&mut snapshot).await?;
     let cluster = Cluster::of(&snapshot, None)?;
     let release = release(&cluster, &args.namespace)?;
     let outcome = show(&release.told, &cluster, format, screen)?;
@@ -108,12 +106,12 @@ const KINDS: &str =
 
 async fn delete(live: &Live, namespace: &str, queues: &[String], format: Format) -> Result<(), CommandError> {
     for queue in queues {
-        live.delete(kind("queues"), namespace, queue).await?;
+        live.of(kind("queues"), Some(namespace)).delete(queue).await?;
         format.say(&format!("queue.quotient.dev/{queue} deleted"))?;
     }
     let _progress = Progress::begin("waiting until Kubernetes has deleted the quota");
     let began = Instant::now();
-    while live.get(kind("resourcequotas"), Some(namespace), QUOTA).await?.is_some() {
+    while live.of(kind("resourcequotas"), Some(namespace)).get(QUOTA).await?.is_some() {
         if began.elapsed() >= PATIENCE {
             let seconds = PATIENCE.as_secs();
             return Err(CommandError::TimedOut(format!(

@@ -103,7 +103,8 @@ pub(crate) async fn run(args: &MigrateArgs, connection: &ConnectionArgs) -> Resu
     let system = args.system.system();
     let mut kinds = vec![kind("namespaces")];
     kinds.extend(system.kinds);
-    let snapshot = args.source.read(connection, &Scope { kinds, namespace: None, is_verbatim: true }).await?;
+    let mut snapshot = args.source.read(connection, &Scope { kinds, namespace: None }).await?;
+    snapshot.write_out();
     for missing in &snapshot.missing {
         eprintln!("warning: {} are left out: you may not list them", missing.resource);
     }

@@ -22,12 +22,12 @@ pub(super) struct Objects<'s>(BTreeMap<[&'s str; 4], Object<'s>>);
 
 impl<'s> Objects<'s> {
     pub(super) fn of(snapshot: &'s Snapshot) -> Self {
-        let objects = snapshot.entries.iter().map(|entry| {
-            let value = &entry.value;
-            let group = text(value, "/apiVersion").split_once('/').map_or("", |(group, _)| group);
-            let (kind, name) = (text(value, "/kind"), text(value, "/metadata/name"));
-            let namespace = text(value, "/metadata/namespace");
-            ([group, kind, namespace, name], Object { kind, namespace, name, value })
+        let objects = snapshot.entries.iter().filter_map(|entry| {
+            let (kind, namespace, name) = (entry.kind(), entry.namespace(), entry.name());
+            Some((
+                [entry.group(), kind, namespace, name],
+                Object { kind, namespace, name, value: entry.json()? },
+            ))
         });
         Self(objects.collect())
     }

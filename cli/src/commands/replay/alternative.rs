@@ -6,12 +6,12 @@ use quotient_crds::names::API_VERSION;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::{Queue, Snapshot};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::exit::CommandError;
 use crate::manifests::Cluster;
-use crate::snapshot::Place;
-use crate::snapshot::{Entry, Setting, Snapshot as Objects};
+use crate::objects::plain;
+use crate::snapshot::{Setting, Snapshot as Objects};
 
 /// The snapshot with all settings, and each in words.
 pub(super) fn changed(
@@ -29,8 +29,8 @@ pub(super) fn changed(
         if let Some(queue) = queue {
             set(queue, &wanted, &setting.path)?;
         }
-        let value = setting.value.as_str().map_or_else(|| setting.value.to_string(), str::to_owned);
-        told.push(format!("{} of Queue {} = {value}", setting.path.join("."), setting.name));
+        let (path, name, value) = (setting.path.join("."), &setting.name, plain(&setting.value));
+        told.push(format!("{path} of Queue {name} = {value}"));
     }
     Ok((told, changed))
 }
@@ -54,18 +54,14 @@ fn namespace_of(snapshot: &Snapshot, setting: &Setting) -> Result<Namespace, Com
 
 /// The Queue that has this setting alone, read as a manifest is.
 fn decoded(namespace: &Namespace, setting: &Setting) -> Result<Queue, CommandError> {
-    let mut spec = setting.value.clone();
-    for field in setting.path.iter().rev() {
-        spec = Value::Object(Map::from_iter([(field.clone(), spec)]));
-    }
     let value = json!({
         "apiVersion": API_VERSION,
         "kind": "Queue",
         "metadata": {"name": setting.name, "namespace": namespace.as_str()},
-        "spec": spec,
+        "spec": setting.spec(),
     });
-    let entry = Entry { place: Place::file("--with"), value: Arc::new(value), is_written: true };
-    let objects = Objects { entries: vec![entry], ..Objects::written("--with") };
+    let mut objects = Objects::written("--with");
+    objects.add([value]);
     let cluster = Cluster::of(&objects, None)?;
     let state = cluster.snapshot.namespaces.get(namespace);
     let queue = state.and_then(|state| state.queues.first().cloned());

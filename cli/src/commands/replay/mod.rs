@@ -16,7 +16,6 @@ use crate::source::ConnectionArgs;
 
 use alternative::changed;
 
-#[cfg(test)]
 pub(crate) use report::ReplayText;
 
 /// Which decision.
@@ -83,7 +82,7 @@ pub(crate) async fn run(
     let replay = Replay::read(&args.record, connection, &args.with).await?;
     let answer = Answer {
         table: &|_| replay.table(screen),
-        document: &document("Replay", replay.decision.as_of(), &args.record, replay.report()),
+        document: &document("Replay", replay.decision.as_of(), &args.record, ReplayText::of(&replay)),
         names: replay.decision.evictions.iter().map(|evicted| format!("pod/{}", evicted.pod)).collect(),
     };
     answer.print(args.output.output)?;

@@ -2,106 +2,80 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quotient_engine::plan::Plan;
+use quotient_engine::amounts::Amounts;
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{PassedOver, Plan};
 use quotient_operator::decisions::Evicted;
-use serde::Serialize;
 
 use super::Replay;
-use crate::output::{Cell, Screen, columns, counted, quantities, time_text, titles};
+use crate::commands::simulate::pod_name;
+use crate::output::{Cell, Screen, columns, counted, quantities, report, time_text, titles};
 
-/// A replay for programs. A stable interface; fields are only added.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ReplayText {
-    number: u64,
-    version: String,
-    /// Whether the plan is the recorded one, byte for byte.
-    identical: bool,
-    evictions: Vec<EvictionText>,
-    /// Candidates that a rule kept.
-    kept: Vec<KeptText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    alternative: Option<AlternativeText>,
+report! {
+    /// A replay for programs. A stable interface; fields are only added.
+    pub(crate) struct ReplayText(replay: &Replay) {
+        number: u64 = replay.decision.number,
+        version: String = replay.decision.version.clone(),
+        /// Whether the plan is the recorded one, byte for byte.
+        identical: bool = replay.is_identical,
+        evictions: Vec<EvictionText> = replay.decision.evictions.iter().map(EvictionText::of).collect(),
+        /// Candidates that a rule kept.
+        kept: Vec<KeptText> = replay.plan.passed_over.iter().map(KeptText::of).collect(),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        alternative: Option<AlternativeText> =
+            replay.alternative.as_ref().map(|(with, plan)| AlternativeText::of(with, &replay.plan, plan)),
+    }
+
+    struct EvictionText(evicted: &Evicted) {
+        pod: String = evicted.pod.clone(),
+        queue: String = evicted.queue.clone(),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        beneficiary: Option<String> = evicted.beneficiary.clone(),
+        reason: String = evicted.reason.clone(),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rank: Option<u32> = evicted.rank,
+        /// What the API server said.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answer: Option<String> = evicted.answer.clone(),
+    }
+
+    struct KeptText(kept: &PassedOver) {
+        pod: String = pod_name(&kept.pod),
+        queue: String = kept.queue.to_string(),
+        reason: String = kept.reason.to_string(),
+    }
+
+    /// What had been decided.
+    struct AlternativeText(with: &[String], plan: &Plan, other: &Plan) {
+        with: Vec<String> = with.to_vec(),
+        /// Pods that had not been evicted.
+        spared: Vec<String> = pods(plan).difference(&pods(other)).cloned().collect(),
+        /// Pods that had been evicted besides.
+        added: Vec<String> = pods(other).difference(&pods(plan)).cloned().collect(),
+        /// The deserved shares that differ.
+        deserved: BTreeMap<String, BTreeMap<String, String>> = {
+            let shares = other_shares(plan, other);
+            shares.map(|(name, _, deserved)| (name.to_string(), quantities(deserved, &other.resources))).collect()
+        },
+    }
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct EvictionText {
-    pod: String,
-    queue: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    beneficiary: Option<String>,
-    reason: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rank: Option<u32>,
-    /// What the API server said.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    answer: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct KeptText {
-    pod: String,
-    queue: String,
-    reason: String,
-}
-
-/// What had been decided.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct AlternativeText {
-    with: Vec<String>,
-    /// Pods that had not been evicted.
-    spared: Vec<String>,
-    /// Pods that had been evicted besides.
-    added: Vec<String>,
-    /// The deserved shares that differ.
-    deserved: BTreeMap<String, BTreeMap<String, String>>,
+/// The deserved shares that differ in `other`: before, none for a new queue, and there.
+fn other_shares<'p>(
+    plan: &'p Plan,
+    other: &'p Plan,
+) -> impl Iterator<Item = (&'p QueueName, Option<&'p Amounts>, &'p Amounts)> {
+    let both = other
+        .queues
+        .iter()
+        .map(|(name, queue)| (name, plan.queues.get(name).map(|queue| &queue.deserved), &queue.deserved));
+    both.filter(|(_, before, deserved)| *before != Some(*deserved))
 }
 
 impl Replay {
-    pub(crate) fn report(&self) -> ReplayText {
-        let evictions = self.decision.evictions.iter().cloned().map(|evicted| {
-            let Evicted { pod, queue, beneficiary, reason, rank, answer, .. } = evicted;
-            EvictionText { pod, queue, beneficiary, reason, rank, answer }
-        });
-        let kept = self.plan.passed_over.iter().map(|kept| KeptText {
-            pod: format!("{}/{}", kept.pod.namespace, kept.pod.name),
-            queue: kept.queue.to_string(),
-            reason: kept.reason.to_string(),
-        });
-        ReplayText {
-            number: self.decision.number,
-            version: self.decision.version.clone(),
-            identical: self.is_identical,
-            evictions: evictions.collect(),
-            kept: kept.collect(),
-            alternative: self.alternative.as_ref().map(|(with, plan)| self.compared(with, plan)),
-        }
-    }
-
-    fn compared(&self, with: &[String], plan: &Plan) -> AlternativeText {
-        let (is, had_been) = (pods(&self.plan), pods(plan));
-        let other = plan.queues.iter().filter(|(name, queue)| {
-            self.plan.queues.get(name).is_none_or(|known| known.deserved != queue.deserved)
-        });
-        AlternativeText {
-            with: with.to_vec(),
-            spared: is.difference(&had_been).cloned().collect(),
-            added: had_been.difference(&is).cloned().collect(),
-            deserved: other
-                .map(|(name, queue)| (name.to_string(), quantities(&queue.deserved, &plan.resources)))
-                .collect(),
-        }
-    }
-
     /// The replay for people.
     pub(crate) fn table(&self, screen: Screen) -> String {
-        let report = self.report();
+        let report = ReplayText::of(self);
         let mut lines = vec![format!(
             "Decision {} of {} by Quotient {}: {}. {}",
             report.number,
@@ -149,20 +123,14 @@ impl Replay {
             format!("  not evicted: {}", list(&compared.spared)),
             format!("  evicted besides: {}", list(&compared.added)),
         ];
-        for (name, queue) in &plan.queues {
-            let known = self.plan.queues.get(name).map(|known| &known.deserved);
-            if known != Some(&queue.deserved) {
-                let before = known.map_or_else(|| "-".to_owned(), quotient_engine::amounts::Amounts::compact);
-                lines.push(format!("  queue {name} deserves {}, not {before}", queue.deserved.compact()));
-            }
-        }
+        lines.extend(other_shares(&self.plan, plan).map(|(name, before, deserved)| {
+            let before = before.map_or_else(|| "-".to_owned(), Amounts::compact);
+            format!("  queue {name} deserves {}, not {before}", deserved.compact())
+        }));
         lines
     }
 }
 
 fn pods(plan: &Plan) -> BTreeSet<String> {
-    plan.evictions
-        .iter()
-        .map(|eviction| format!("{}/{}", eviction.pod.namespace, eviction.pod.name))
-        .collect()
+    plan.evictions.iter().map(|eviction| pod_name(&eviction.pod)).collect()
 }

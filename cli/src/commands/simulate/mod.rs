@@ -15,9 +15,7 @@ use crate::output::{Answer, Format, Progress, Screen, Style, document};
 use crate::source::ConnectionArgs;
 
 pub(crate) use args::{SimulateArgs, time};
-#[cfg(test)]
-pub(crate) use report::Report;
-pub(crate) use report::pod_name;
+pub(crate) use report::{Report, pod_name};
 pub(crate) use sentence::{why, why_it_waits};
 pub(crate) use steps::{Simulation, simulate};
 
@@ -68,7 +66,7 @@ pub(crate) fn render(
     explain: bool,
     style: Style,
 ) -> anyhow::Result<String> {
-    let report = report::report(simulation, explain);
+    let report = Report::of(simulation, explain);
     let queues = simulation.steps.first().into_iter().flat_map(|step| step.plan.queues.keys());
     Answer {
         table: &|_| table::table(simulation, explain, style),

@@ -5,241 +5,125 @@ use std::collections::BTreeMap;
 use quotient_engine::amounts::Resource;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{
-    Eviction, PassedOver, Plan, PodId, QueueJobName, QueueJobPlan, QueuePlan, Scaling, Unmet,
+    Eviction, PassedOver, PodId, QueueJobName, QueueJobPlan, QueuePlan, Scaling, Unmet,
 };
-use serde::Serialize;
 
 use super::sentence::why_it_waits;
 use super::steps::{Simulation, Step};
 use super::unmet;
-use crate::output::quantities;
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Report {
-    started_before: Vec<String>,
-    steps: Vec<StepReport>,
-    stable: bool,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct StepReport {
-    step: usize,
-    elapsed_seconds: i64,
-    capacity: Quantities,
-    queues: Vec<QueueReport>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    queue_jobs: Vec<QueueJobReport>,
-    evictions: Vec<EvictionReport>,
-    /// What would be evicted if every queue were in mode Full and no queue were paused.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    withheld: Vec<EvictionReport>,
-    evicted_again: Vec<EvictionReport>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    scalings: Vec<ScalingReport>,
-    started: Vec<String>,
-    unmet: Vec<UnmetReport>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    passed_over: Option<Vec<PassedOverReport>>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct QueueReport {
-    queue: String,
-    demand: Quantities,
-    deserved: Quantities,
-    allocated: Quantities,
-    used: Quantities,
-    preempting: Quantities,
-    borrowed: Quantities,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct QueueJobReport {
-    queue_job: String,
-    queue: Option<String>,
-    state: String,
-    reason: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-    min_available: u32,
-    /// What it had before, has now, and is to have in the end.
-    slots_before: u32,
-    slots: u32,
-    slots_deserved: u32,
-    running: u32,
-    pending: u32,
-    terminating: u32,
-    succeeded: u32,
-    deserved: Quantities,
-    allocated: Quantities,
-    used: Quantities,
-    preempting: Quantities,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct EvictionReport {
-    pod: String,
-    queue: String,
-    beneficiary: Option<String>,
-    reason: &'static str,
-    /// If not the pod's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    grace_seconds: Option<u32>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ScalingReport {
-    kind: &'static str,
-    name: String,
-    queue: String,
-    from: u32,
-    to: u32,
-    original_replicas: Option<u32>,
-    pods: Vec<String>,
-    beneficiaries: Vec<String>,
-    reason: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct UnmetReport {
-    queue: String,
-    what: String,
-    pods: u32,
-    requests: Quantities,
-    reason: &'static str,
-    message: String,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct PassedOverReport {
-    pod: String,
-    queue: String,
-    reason: &'static str,
-}
+use crate::output::{quantities, report};
 
 /// Every governed resource with its amount as a Kubernetes quantity, zeros included.
 type Quantities = BTreeMap<String, String>;
 
-/// The simulation as it is printed for programs, with the pods that rules kept if `explain`.
-pub(super) fn report(simulation: &Simulation, explain: bool) -> Report {
-    let steps = simulation.steps.iter().zip(1_usize..);
-    Report {
-        started_before: simulation.before.iter().map(pod_name).collect(),
-        steps: steps.map(|(step, number)| step_report(number, step, explain)).collect(),
-        stable: simulation.stable,
+report! {
+    pub(crate) struct Report(simulation: &Simulation, explain: bool) {
+        started_before: Vec<String> = simulation.before.iter().map(pod_name).collect(),
+        steps: Vec<StepReport> = {
+            let steps = simulation.steps.iter().zip(1..);
+            steps.map(|(step, number)| StepReport::of(number, step, &step.plan.resources, explain)).collect()
+        },
+        stable: bool = simulation.stable,
     }
-}
 
-fn step_report(number: usize, step: &Step, explain: bool) -> StepReport {
-    let plan = &step.plan;
-    let resources = plan.resources.as_slice();
-    StepReport {
-        step: number,
-        elapsed_seconds: step.elapsed_seconds,
-        capacity: quantities(&plan.capacity, resources),
-        queues: plan.queues.iter().map(|(name, queue)| queue_report(name, queue, resources)).collect(),
-        queue_jobs: plan
-            .queue_jobs
-            .iter()
-            .map(|(name, job)| queue_job_report(name, job, resources))
-            .collect(),
-        evictions: plan.evictions.iter().map(eviction_report).collect(),
-        withheld: plan.withheld.iter().map(eviction_report).collect(),
-        evicted_again: plan.shortened.iter().map(eviction_report).collect(),
-        scalings: plan.scalings.iter().map(scaling_report).collect(),
-        started: step.started.iter().map(pod_name).collect(),
-        unmet: unmet_reports(plan, resources),
-        passed_over: explain.then(|| plan.passed_over.iter().map(passed_over_report).collect()),
+    struct StepReport(number: usize, step: &Step, resources: &[Resource], explain: bool) {
+        step: usize = number,
+        elapsed_seconds: i64 = step.elapsed_seconds,
+        capacity: Quantities = quantities(&step.plan.capacity, resources),
+        queues: Vec<QueueReport> = {
+            let queues = step.plan.queues.iter();
+            queues.map(|(name, queue)| QueueReport::of(name, queue, resources)).collect()
+        },
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        queue_jobs: Vec<QueueJobReport> = {
+            let jobs = step.plan.queue_jobs.iter();
+            jobs.map(|(name, job)| QueueJobReport::of(name, job, resources)).collect()
+        },
+        evictions: Vec<EvictionReport> = step.plan.evictions.iter().map(EvictionReport::of).collect(),
+        /// What would be evicted if every queue were in mode Full and no queue were paused.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        withheld: Vec<EvictionReport> = step.plan.withheld.iter().map(EvictionReport::of).collect(),
+        evicted_again: Vec<EvictionReport> = step.plan.shortened.iter().map(EvictionReport::of).collect(),
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        scalings: Vec<ScalingReport> = step.plan.scalings.iter().map(ScalingReport::of).collect(),
+        started: Vec<String> = step.started.iter().map(pod_name).collect(),
+        unmet: Vec<UnmetReport> = {
+            let all = unmet::all(&step.plan);
+            all.map(|(name, queue, unmet)| UnmetReport::of(name, queue, unmet, resources)).collect()
+        },
+        #[serde(skip_serializing_if = "Option::is_none")]
+        passed_over: Option<Vec<PassedOverReport>> =
+            explain.then(|| step.plan.passed_over.iter().map(PassedOverReport::of).collect()),
     }
-}
 
-fn queue_report(name: &QueueName, queue: &QueuePlan, resources: &[Resource]) -> QueueReport {
-    QueueReport {
-        queue: name.to_string(),
-        demand: quantities(&queue.demand, resources),
-        deserved: quantities(&queue.deserved, resources),
-        allocated: quantities(&queue.allocated, resources),
-        used: quantities(&queue.used, resources),
-        preempting: quantities(&queue.preempting, resources),
-        borrowed: quantities(&queue.used.less(&queue.nominal), resources),
+    struct QueueReport(name: &QueueName, plan: &QueuePlan, resources: &[Resource]) {
+        queue: String = name.to_string(),
+        demand: Quantities = quantities(&plan.demand, resources),
+        deserved: Quantities = quantities(&plan.deserved, resources),
+        allocated: Quantities = quantities(&plan.allocated, resources),
+        used: Quantities = quantities(&plan.used, resources),
+        preempting: Quantities = quantities(&plan.preempting, resources),
+        borrowed: Quantities = quantities(&plan.used.less(&plan.nominal), resources),
     }
-}
 
-fn queue_job_report(name: &QueueJobName, job: &QueueJobPlan, resources: &[Resource]) -> QueueJobReport {
-    QueueJobReport {
-        queue_job: name.to_string(),
-        queue: job.queue.as_ref().map(ToString::to_string),
-        state: format!("{:?}", job.phase),
-        reason: job.reason.name(),
-        message: why_it_waits(job),
-        min_available: job.min_available,
-        slots_before: job.had,
-        slots: job.total(),
-        slots_deserved: job.slots.iter().copied().fold(0, u32::saturating_add),
-        running: job.pods.running,
-        pending: job.pods.pending,
-        terminating: job.pods.terminating,
-        succeeded: job.succeeded,
-        deserved: quantities(&job.amounts.deserved, resources),
-        allocated: quantities(&job.amounts.allocated, resources),
-        used: quantities(&job.amounts.used, resources),
-        preempting: quantities(&job.amounts.preempting(), resources),
+    struct QueueJobReport(name: &QueueJobName, job: &QueueJobPlan, resources: &[Resource]) {
+        queue_job: String = name.to_string(),
+        queue: Option<String> = job.queue.as_ref().map(ToString::to_string),
+        state: String = format!("{:?}", job.phase),
+        reason: &'static str = job.reason.name(),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String> = why_it_waits(job),
+        min_available: u32 = job.min_available,
+        /// What it had before, has now, and is to have in the end.
+        slots_before: u32 = job.had,
+        slots: u32 = job.total(),
+        slots_deserved: u32 = job.slots.iter().copied().fold(0, u32::saturating_add),
+        running: u32 = job.pods.running,
+        pending: u32 = job.pods.pending,
+        terminating: u32 = job.pods.terminating,
+        succeeded: u32 = job.succeeded,
+        deserved: Quantities = quantities(&job.amounts.deserved, resources),
+        allocated: Quantities = quantities(&job.amounts.allocated, resources),
+        used: Quantities = quantities(&job.amounts.used, resources),
+        preempting: Quantities = quantities(&job.amounts.preempting(), resources),
     }
-}
 
-fn eviction_report(eviction: &Eviction) -> EvictionReport {
-    EvictionReport {
-        pod: pod_name(&eviction.pod),
-        queue: eviction.queue.to_string(),
-        beneficiary: eviction.beneficiary.as_ref().map(ToString::to_string),
-        reason: eviction.reason.name(),
-        grace_seconds: eviction.grace_seconds,
+    struct EvictionReport(eviction: &Eviction) {
+        pod: String = pod_name(&eviction.pod),
+        queue: String = eviction.queue.to_string(),
+        beneficiary: Option<String> = eviction.beneficiary.as_ref().map(ToString::to_string),
+        reason: &'static str = eviction.reason.name(),
+        /// If not the pod's own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        grace_seconds: Option<u32> = eviction.grace_seconds,
     }
-}
 
-fn scaling_report(scaling: &Scaling) -> ScalingReport {
-    ScalingReport {
-        kind: scaling.scale_target.kind.name(),
-        name: format!("{}/{}", scaling.namespace, scaling.scale_target.name),
-        queue: scaling.queue.to_string(),
-        from: scaling.from,
-        to: scaling.to,
-        original_replicas: scaling.original_replicas,
-        pods: scaling.pods.iter().map(pod_name).collect(),
-        beneficiaries: scaling.beneficiaries.iter().map(ToString::to_string).collect(),
-        reason: scaling.reason.name(),
+    struct ScalingReport(scaling: &Scaling) {
+        kind: &'static str = scaling.scale_target.kind.name(),
+        name: String = format!("{}/{}", scaling.namespace, scaling.scale_target.name),
+        queue: String = scaling.queue.to_string(),
+        from: u32 = scaling.from,
+        to: u32 = scaling.to,
+        #[serde(rename = "original_replicas")]
+        original_replicas: Option<u32> = scaling.original_replicas,
+        pods: Vec<String> = scaling.pods.iter().map(pod_name).collect(),
+        beneficiaries: Vec<String> = scaling.beneficiaries.iter().map(ToString::to_string).collect(),
+        reason: &'static str = scaling.reason.name(),
     }
-}
 
-fn unmet_reports(plan: &Plan, resources: &[Resource]) -> Vec<UnmetReport> {
-    let report = |name: &QueueName, queue: &QueuePlan, unmet: &Unmet| UnmetReport {
-        queue: name.to_string(),
-        what: unmet::what(unmet),
-        pods: unmet.pods,
-        requests: quantities(&unmet.requests, resources),
-        reason: unmet.reason.name(),
-        message: unmet::message(queue, unmet),
-    };
-    unmet::all(plan).map(|(name, queue, unmet)| report(name, queue, unmet)).collect()
-}
+    struct UnmetReport(name: &QueueName, plan: &QueuePlan, unmet: &Unmet, resources: &[Resource]) {
+        queue: String = name.to_string(),
+        what: String = unmet.who.to_string(),
+        pods: u32 = unmet.pods,
+        requests: Quantities = quantities(&unmet.requests, resources),
+        reason: &'static str = unmet.reason.name(),
+        message: String = unmet::message(plan, unmet),
+    }
 
-fn passed_over_report(passed: &PassedOver) -> PassedOverReport {
-    PassedOverReport {
-        pod: pod_name(&passed.pod),
-        queue: passed.queue.to_string(),
-        reason: passed.reason.name(),
+    struct PassedOverReport(passed: &PassedOver) {
+        pod: String = pod_name(&passed.pod),
+        queue: String = passed.queue.to_string(),
+        reason: &'static str = passed.reason.name(),
     }
 }
 

@@ -178,7 +178,7 @@ fn unmet_asks(step: &Step) -> Vec<Vec<Cell>> {
         |queue: &QueueName, unmet: &Unmet| unmet.reason != ShortReason::RoomAvailable || !starts(queue);
     let unmet = unmet::all(&step.plan).filter(|(queue, _, unmet)| waits(queue, unmet));
     let lines = unmet.map(|(queue, numbers, unmet)| {
-        let name = format!("{}/{}", queue.namespace, unmet::name(unmet));
+        let name = format!("{}/{}", queue.namespace, unmet.who.kind_and_name().1);
         line("unmet", Colour::Notice, name, unmet::sentence(numbers, unmet))
     });
     lines.collect()

@@ -4,28 +4,20 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, QueuePlan, Unmet};
 use quotient_engine::reasons::ShortReason;
 
+use crate::output::counted;
+
 /// Everything unmet, by queue, each queue's most important first. Parents only repeat what their children have.
 pub(crate) fn all(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan, &Unmet)> {
     let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
     leaves.flat_map(|(name, queue)| queue.unmet.iter().map(move |unmet| (name, queue, unmet)))
 }
 
-/// Kind and name, such as `ReplicaSet web`.
-pub(crate) fn what(unmet: &Unmet) -> String {
-    unmet.who.to_string()
-}
-
-/// The name alone.
-pub(crate) fn name(unmet: &Unmet) -> &str {
-    unmet.who.kind_and_name().1
-}
-
 /// `2 pods of 4c cannot start: Fragmented (…)`.
 pub(crate) fn sentence(queue: &QueuePlan, unmet: &Unmet) -> String {
-    let pods = if unmet.pods == 1 { "pod" } else { "pods" };
+    let pods = counted(unmet.pods, "pod", "pods");
     let state = if unmet.reason == ShortReason::RoomAvailable { "can start" } else { "cannot start" };
-    let (number, each, reason) = (unmet.pods, unmet.requests.compact(), unmet.reason);
-    format!("{number} {pods} of {each} {state}: {reason} ({})", message(queue, unmet))
+    let (each, reason) = (unmet.requests.compact(), unmet.reason);
+    format!("{pods} of {each} {state}: {reason} ({})", message(queue, unmet))
 }
 
 /// The most characters of a sentence that quotes the API server.

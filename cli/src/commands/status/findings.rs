@@ -27,15 +27,9 @@ pub(crate) struct Finding {
     /// The command that says more.
     pub(super) command: String,
     /// Whether it makes the exit code 1.
-    pub(super) is_serious: bool,
+    pub(crate) is_serious: bool,
     /// Whether `--wait` waits for its end.
     pub(super) is_waited_for: bool,
-}
-
-impl Finding {
-    pub(crate) const fn is_serious(&self) -> bool {
-        self.is_serious
-    }
 }
 
 /// The findings of all queues that are shown. A parent queue only repeats what its children have.
@@ -77,7 +71,7 @@ fn of_queue(view: &QueueView, status: &Status) -> Vec<Finding> {
     let unmet = view.status.unmet.iter().filter(|unmet| !is_told || needs_a_person(&unmet.reason)).take(2);
     found.extend(unmet.map(|unmet| {
         let (kind, name) = workload(unmet, namespace.as_str(), status);
-        let pods = counted(usize::try_from(unmet.pods).unwrap_or_default(), "pod", "pods");
+        let pods = counted(unmet.pods, "pod", "pods");
         let command = format!("explain {}/{name} -n {namespace}", short_kind(&kind));
         let text = format!("{kind} {name}: {pods} {}", cannot_start(unmet));
         Finding { command, ..finding(&unmet.reason, text, &unmet.message) }

@@ -10,21 +10,20 @@ mod rows;
 use std::time::Instant;
 
 use futures::future::join_all;
+use serde_json::Value;
 
-use crate::exit::{CommandError, Outcome};
+use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::objects::text as field;
 use crate::output::{Answer, Format, INTERVAL, Screen, Watch, columns, document, print};
 use crate::queues::in_tree_order;
-use crate::snapshot::Snapshot;
-use crate::source::{ConnectionArgs, Live, Scope, kind};
+use crate::snapshot::{Entry, Snapshot};
+use crate::source::{ConnectionArgs, Live, Scope, free_beside, kind};
 
 pub(crate) use args::StatusArgs;
 pub(crate) use findings::{Finding, findings};
 use header::header;
 pub(crate) use instant::Status;
-#[cfg(test)]
 pub(crate) use report::Report;
-use report::report;
 use rows::Row;
 
 /// Reads and prints; again and again if that is asked for.
@@ -45,7 +44,7 @@ pub(crate) async fn run(
             status.cluster = status.cluster.warned();
         }
         let found = findings(&status);
-        let outcome = Outcome::of(found.iter().any(Finding::is_serious));
+        let outcome = Outcome::of(found.iter().any(|finding| finding.is_serious));
         let text = text(&status, &found, format, screen)?;
         let is_settled = !found.iter().any(|finding| finding.is_waited_for);
         let is_late = args.wait && began.elapsed() >= args.timeout;
@@ -73,11 +72,6 @@ pub(crate) async fn run(
     }
 }
 
-/// Frees what thousands of objects are kept in, while the answer goes on.
-fn free_beside<T: Send + 'static>(value: T) {
-    std::thread::spawn(move || drop(value));
-}
-
 /// What is read of a cluster.
 const KINDS: &str = "queues nodes";
 
@@ -89,11 +83,14 @@ async fn read(args: &StatusArgs, connection: &ConnectionArgs) -> Result<Snapshot
     let live = Live::connect(connection).await?;
     let of_one = connection.namespace.as_deref().filter(|_| !args.all_namespaces);
     let mut snapshot = live.snapshot(&Scope::of(KINDS, of_one)).await?;
-    if Live::require(&snapshot, &["queues"]).is_err() && of_one.is_none() && !args.all_namespaces {
+    if ClusterError::require(&snapshot.missing, &["queues"]).is_err()
+        && of_one.is_none()
+        && !args.all_namespaces
+    {
         eprintln!("You may not list Queues in all namespaces; these are of namespace {}.", live.namespace);
         snapshot = live.snapshot(&Scope::of(KINDS, Some(&live.namespace))).await?;
     }
-    Live::require(&snapshot, &["queues"])?;
+    ClusterError::require(&snapshot.missing, &["queues"])?;
     add_replica_sets(&live, &mut snapshot).await?;
     Ok(snapshot)
 }
@@ -104,20 +101,18 @@ const MOST_REPLICA_SETS: usize = 16;
 /// ReplicaSets with pods that cannot start: they name the Deployment that people know. Without the right, findings name them.
 async fn add_replica_sets(live: &Live, snapshot: &mut Snapshot) -> Result<(), CommandError> {
     let mut wanted = Vec::new();
-    for queue in &snapshot.entries {
-        let unmet = queue.value.pointer("/status/unmet").and_then(serde_json::Value::as_array);
-        for unmet in unmet.into_iter().flatten().filter(|unmet| field(unmet, "/kind") == "ReplicaSet") {
-            wanted.push((
-                field(&queue.value, "/metadata/namespace").to_owned(),
-                field(unmet, "/name").to_owned(),
-            ));
+    for queue in snapshot.entries.iter().filter_map(Entry::json) {
+        let unmet = queue.pointer("/status/unmet").and_then(Value::as_array).into_iter().flatten();
+        for unmet in unmet.filter(|unmet| field(unmet, "/kind") == "ReplicaSet") {
+            wanted.push((field(queue, "/metadata/namespace").to_owned(), field(unmet, "/name").to_owned()));
         }
     }
     wanted.truncate(MOST_REPLICA_SETS);
-    let asked = wanted.iter().map(|(namespace, name)| live.get(kind("replicasets"), Some(namespace), name));
+    let asked =
+        wanted.iter().map(|(namespace, name)| live.of(kind("replicasets"), Some(namespace)).get(name));
     for found in join_all(asked).await {
         match found {
-            Ok(found) => snapshot.add(found.into_iter().collect()),
+            Ok(found) => snapshot.add(found),
             Err(error) if error.is_forbidden() => {}
             Err(error) => return Err(error.into()),
         }
@@ -133,7 +128,7 @@ pub(crate) fn text(
     screen: Screen,
 ) -> Result<String, CommandError> {
     let names = status.views.iter().map(|view| format!("queue.quotient.dev/{}", view.name));
-    let report = report(status, found);
+    let report = Report::of(status, found);
     let answer = Answer {
         table: &|is_wide| table(status, found, is_wide, screen),
         document: &document("Status", status.cluster.snapshot.now, &status.cluster.source, report),

@@ -7,11 +7,11 @@ use quotient_advance::settle;
 use serde::Serialize;
 
 use crate::commands::simulate::at_rest;
-use crate::exit::{CommandError, Outcome};
+use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::output::{Answer, INTERVAL, Screen, Watch, columns, document, titles};
 use crate::queues::{Selected, resource_names, select, views};
-use crate::source::{ConnectionArgs, Live, Scope};
+use crate::source::{ConnectionArgs, Scope};
 
 pub(crate) use args::{TopArgs, What};
 use rows::{Row, of_namespaces, of_queues, of_workloads};
@@ -35,7 +35,7 @@ pub(crate) async fn run(
     loop {
         let snapshot = args.source.read(connection, &scope).await?;
         if args.source.is_live() {
-            Live::require(&snapshot, &["queues", "pods"])?;
+            ClusterError::require(&snapshot.missing, &["queues", "pods"])?;
         }
         let mut cluster = at_rest(Cluster::of(&snapshot, None)?);
         if std::mem::take(&mut is_first) {

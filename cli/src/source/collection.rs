@@ -1,0 +1,155 @@
+//! The objects of one kind: their lists, read page by page, and the few writes that a command makes.
+
+use std::convert::identity;
+
+use kube::Client;
+use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams};
+use kube::core::{Request, request};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
+
+use super::ApiKind;
+use super::page::Page;
+use crate::exit::ClusterError;
+
+/// The most objects of one page of a list.
+const PAGE: u32 = 500;
+
+/// A request, if it could be written.
+type Written = Result<http::Request<Vec<u8>>, request::Error>;
+
+/// The objects of one kind, in one namespace or in all. Errors name both.
+#[derive(Clone, Copy)]
+pub(crate) struct Collection<'a> {
+    client: &'a Client,
+    kind: &'a ApiKind,
+    namespace: Option<&'a str>,
+    /// A label selector; empty for all.
+    labels: &'a str,
+    /// A field selector; empty for all.
+    fields: &'a str,
+}
+
+impl<'a> Collection<'a> {
+    pub(super) const fn new(client: &'a Client, kind: &'a ApiKind, namespace: Option<&'a str>) -> Self {
+        Self { client, kind, namespace, labels: "", fields: "" }
+    }
+
+    /// Lists only those with these labels; all if the selector is empty.
+    pub(crate) const fn labeled(self, labels: &'a str) -> Self {
+        Self { labels, ..self }
+    }
+
+    /// Lists only those with these values of fields.
+    pub(crate) const fn with_fields(self, fields: &'a str) -> Self {
+        Self { fields, ..self }
+    }
+
+    /// All of them.
+    pub(crate) async fn list(self) -> Result<Vec<Value>, ClusterError> {
+        self.read(identity).await
+    }
+
+    /// The same; none if the user may not list them. Of an optional kind that is not served there are none.
+    pub(crate) async fn list_if_allowed(self) -> Result<Option<Vec<Value>>, ClusterError> {
+        self.read_if_allowed(identity).await
+    }
+
+    /// The same, each made of its JSON by `read`.
+    pub(super) async fn read_if_allowed<T: Send + 'static>(
+        self,
+        read: fn(Value) -> T,
+    ) -> Result<Option<Vec<T>>, ClusterError> {
+        match self.read(read).await {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.is_forbidden() => Ok(None),
+            Err(error) if error.is_not_found() => Ok(self.kind.is_optional.then(Vec::new)),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn read<T: Send + 'static>(self, read: fn(Value) -> T) -> Result<Vec<T>, ClusterError> {
+        let selectors = [self.kind.field_selector, self.fields];
+        let fields = selectors.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",");
+        let unreadable = |error| self.failed("list", kube::Error::SerdeError(error));
+        let mut parameters = ListParams::default().limit(PAGE);
+        if !fields.is_empty() {
+            parameters = parameters.fields(&fields);
+        }
+        if !self.labels.is_empty() {
+            parameters = parameters.labels(self.labels);
+        }
+        let kind = *self.kind;
+        let mut pages = Vec::new();
+        loop {
+            let request = self.sendable("list", self.request().list(&parameters))?;
+            let text = self.client.request_text(request).await.map_err(|error| self.failed("list", error))?;
+            let page = Page(text);
+            let next = page.next().map_err(unreadable)?;
+            // The next page is on its way while this one is read.
+            pages.push(tokio::task::spawn_blocking(move || {
+                let objects = page.objects(kind.plural)?.into_iter();
+                Ok(objects.map(|object| read(kind.complete(object))).collect::<Vec<T>>())
+            }));
+            if next.is_empty() {
+                break;
+            }
+            parameters = parameters.continue_token(&next);
+        }
+        let mut objects = Vec::new();
+        for page in pages {
+            let page = page.await.map_err(|error| self.failed("list", kube::Error::Service(error.into())))?;
+            objects.extend(page.map_err(unreadable)?);
+        }
+        Ok(objects)
+    }
+
+    /// One object; none if it does not exist.
+    pub(crate) async fn get(self, name: &str) -> Result<Option<Value>, ClusterError> {
+        match self.ask("get", self.request().get(name, &GetParams::default())).await {
+            Ok(object) => Ok(Some(self.kind.complete(object))),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Creates one object.
+    pub(crate) async fn create(self, object: &Value) -> Result<Value, ClusterError> {
+        let body = serde_json::to_vec(object).unwrap_or_default();
+        self.ask("create", self.request().create(&PostParams::default(), body)).await
+    }
+
+    /// Changes one object.
+    pub(crate) async fn patch(self, name: &str, patch: &Patch<&Value>) -> Result<Value, ClusterError> {
+        let parameters =
+            PatchParams { field_manager: Some("kubectl-quotient".to_owned()), ..PatchParams::default() };
+        self.ask("patch", self.request().patch(name, &parameters, patch)).await
+    }
+
+    /// Deletes one object; what it owns follows by garbage collection.
+    pub(crate) async fn delete(self, name: &str) -> Result<(), ClusterError> {
+        let request = self.request().delete(name, &DeleteParams::background());
+        self.ask::<IgnoredAny>("delete", request).await.map(drop)
+    }
+
+    fn request(&self) -> Request {
+        Request::new(self.kind.path(self.namespace))
+    }
+
+    async fn ask<A: DeserializeOwned>(
+        &self,
+        verb: &'static str,
+        request: Written,
+    ) -> Result<A, ClusterError> {
+        let request = self.sendable(verb, request)?;
+        self.client.request(request).await.map_err(|error| self.failed(verb, error))
+    }
+
+    fn sendable(&self, verb: &str, request: Written) -> Result<http::Request<Vec<u8>>, ClusterError> {
+        request.map_err(|error| self.failed(verb, kube::Error::BuildRequest(error)))
+    }
+
+    fn failed(&self, verb: &str, error: kube::Error) -> ClusterError {
+        ClusterError::of(error, verb, &self.kind.resource(), self.namespace)
+    }
+}
