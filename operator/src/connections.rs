@@ -5,15 +5,19 @@
 //! else is open.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::Router;
 use axum::http::{HeaderValue, Response, header};
 use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 /// The most connections of one listener. Kubelets and a few scrapers ask, each for moments; hyper may keep 400 kB of the
@@ -23,6 +27,38 @@ const MOST: usize = 32;
 /// How long a connection may last. A scrape that the API server has to review twice takes at most half of it; each connection
 /// serves one request.
 const LONGEST: Duration = Duration::from_secs(30);
+
+/// Why something is not served.
+#[derive(Debug, thiserror::Error)]
+#[error("{attempt}: {source}")]
+pub struct ServeError {
+    attempt: String,
+    source: io::Error,
+}
+
+impl ServeError {
+    pub(crate) fn of(attempt: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        |source| Self { attempt: attempt.into(), source }
+    }
+}
+
+/// Opens a listener; done before anything else, so that a taken port is noticed at once. `attempt` begins the error.
+pub(crate) async fn listen(attempt: &str, address: SocketAddr) -> Result<TcpListener, ServeError> {
+    TcpListener::bind(address).await.map_err(ServeError::of(format!("{attempt} {address}")))
+}
+
+/// Serves until `stop`. `attempt` begins the error.
+pub(crate) async fn serve<L: Listener<Addr: fmt::Debug>>(
+    attempt: &str,
+    listener: L,
+    router: Router,
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
+    axum::serve(Connections::of(listener), router)
+        .with_graceful_shutdown(stop.cancelled_owned())
+        .await
+        .map_err(ServeError::of(attempt))
+}
 
 /// The connections of a listener.
 pub(crate) struct Connections<L> {

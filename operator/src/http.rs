@@ -1,6 +1,5 @@
 //! The small HTTP server that kubelets ask: is it alive, is it ready.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -12,7 +11,7 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::connections::{Connections, only_answer};
+use crate::connections::{self, ServeError, only_answer};
 use crate::health::Heartbeat;
 use crate::watch::Synced;
 
@@ -25,33 +24,9 @@ pub struct Vitals {
     pub synced: Synced,
 }
 
-/// Why there is no server.
-#[derive(Debug, thiserror::Error)]
-pub enum HttpError {
-    /// The address is taken or not ours.
-    #[error("listen on {address}: {source}")]
-    Listen {
-        /// Where.
-        address: SocketAddr,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// It failed later.
-    #[error("serve health: {0}")]
-    Serve(#[source] std::io::Error),
-}
-
-/// Opens the listener; done before anything else, so that a taken port is noticed at once.
-pub async fn listen(address: SocketAddr) -> Result<TcpListener, HttpError> {
-    TcpListener::bind(address).await.map_err(|source| HttpError::Listen { address, source })
-}
-
 /// Serves until `stop`.
-pub async fn serve(listener: TcpListener, vitals: Vitals, stop: CancellationToken) -> Result<(), HttpError> {
-    axum::serve(Connections::of(listener), router(vitals))
-        .with_graceful_shutdown(stop.cancelled_owned())
-        .await
-        .map_err(HttpError::Serve)
+pub async fn serve(listener: TcpListener, vitals: Vitals, stop: CancellationToken) -> Result<(), ServeError> {
+    connections::serve("serve health", listener, router(vitals), stop).await
 }
 
 fn router(vitals: Vitals) -> Router {

@@ -32,7 +32,7 @@ mod bad_days;
 pub mod check;
 pub mod client;
 pub mod clock;
-mod connections;
+pub mod connections;
 pub mod context;
 pub mod cycle;
 pub mod decisions;

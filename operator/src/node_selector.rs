@@ -5,7 +5,7 @@ use kube::core::{Expression, Selector};
 /// Why a text is no label selector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{part:?} is none of key, !key, key=value, key!=value, key in (a,b), key notin (a,b)")]
-pub struct SelectorError {
+pub(crate) struct SelectorError {
     /// The part that cannot be read.
     part: String,
 }

@@ -12,12 +12,13 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::client::measured;
+use crate::connections::{self, ServeError};
 use crate::context::Context;
 use crate::cycle::{Cycle, CycleError};
 use crate::events::{EventRecorder, Publisher};
 use crate::guards::Guards;
 use crate::health::Heartbeat;
-use crate::http::{self, HttpError, Vitals};
+use crate::http::{self, Vitals};
 use crate::lease::{Elector, Leadership, LeaseError};
 use crate::metrics::Metrics;
 use crate::reclaims::RecentReclaims;
@@ -47,7 +48,7 @@ pub enum RunError {
     Metrics(#[from] prometheus::Error),
     /// Health cannot be served.
     #[error(transparent)]
-    Http(#[from] HttpError),
+    Health(#[from] ServeError),
     /// Metrics cannot be served.
     #[error(transparent)]
     Scrape(#[from] ScrapeError),
@@ -84,7 +85,7 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
         None => None,
     };
     let listener = match settings.listen {
-        Some(address) => Some(http::listen(address).await?),
+        Some(address) => Some(connections::listen("listen on", address).await?),
         None => None,
     };
     if let Some(Ok(address)) = listener.as_ref().map(TcpListener::local_addr) {

@@ -9,17 +9,17 @@ use std::time::Duration;
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot;
-use quotient_index::{IndexSettings, WorkloadKind, WorkloadKindError, governable};
+use quotient_index::{IndexSettings, WorkloadKind, governable};
 
 use crate::args::{Args, Mode, VictimPriority, count, milliseconds, seconds};
 use crate::clock::Clock;
 use crate::decisions::Decisions;
 use crate::identity::Identity;
 use crate::lease::LeaseSettings;
-use crate::node_selector::{self, SelectorError};
+use crate::node_selector;
 use crate::pool_label;
 use crate::scrape::ScrapeSettings;
-use crate::stated_capacity::{self, CapacityError};
+use crate::stated_capacity::{self, not_shared};
 
 /// Everything that [`run`](crate::run) needs to know besides the connection.
 #[derive(Clone, Debug)]
@@ -181,63 +181,18 @@ impl LedgerSettings {
 
 /// Why a command line makes no sense as a whole.
 #[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
-    /// The times of the Lease are not in order.
-    #[error(
-        "check lease times: --lease-retry-seconds ({retry}) must be less than --lease-renew-deadline-seconds \
-         ({deadline}), and that less than --lease-duration-seconds ({duration})"
-    )]
-    LeaseTimes {
-        /// How often the leader renews.
-        retry: u64,
-        /// When it gives up.
-        deadline: u64,
-        /// When others may take over.
-        duration: u64,
-    },
-    /// The nodes cannot be selected like that.
-    #[error("check --node-selector: {0}")]
-    NodeSelector(#[from] SelectorError),
-    /// A resource is named as a quota names it, not as a pod does.
-    #[error(
-        "check --resources: {name:?} is no resource that can be shared; cpu, memory and nvidia.com/gpu are"
-    )]
-    ResourceName {
-        /// What was written.
-        name: String,
-    },
-    /// A certificate is given for what is served in plain text.
-    #[error(
-        "check --metrics-certificate: --metrics-listen {listen} is loopback, where metrics are served over plain HTTP; \
-         name another address, such as 0.0.0.0:8443, or no certificate"
-    )]
-    MetricsCertificate {
-        /// Where metrics are served.
-        listen: SocketAddr,
-    },
-    /// What an autoscaler may add cannot be read.
-    #[error("check --expandable: {0}")]
-    Expandable(#[source] CapacityError),
-    /// The ceiling cannot be read.
-    #[error("check --capacity: {0}")]
-    Ceiling(#[source] CapacityError),
-    /// What an autoscaler adds is stated in two ways.
-    #[error(
-        "check --capacity and --expandable: both say what an autoscaler adds; state either the ceiling or the step"
-    )]
-    CapacityTwice,
-    /// The further workload kinds cannot be used.
-    #[error("check --workload-kinds: {0}")]
-    WorkloadKinds(#[from] WorkloadKindError),
-    /// The pool label is no key of a label.
-    #[error(
-        "check --pool-label: {key:?} is no key of a label; node.kubernetes.io/instance-type and pool are, and its \
-         values are not to be named"
-    )]
-    PoolLabel {
-        /// What was written.
-        key: String,
-    },
+#[error("check {what}: {why}")]
+pub struct SettingsError {
+    /// The flags that were checked.
+    what: &'static str,
+    /// What is wrong with them.
+    why: String,
+}
+
+impl SettingsError {
+    fn of<E: ToString>(what: &'static str) -> impl Fn(E) -> Self {
+        move |why| Self { what, why: why.to_string() }
+    }
 }
 
 /// What --capacity says where there is no ceiling.
@@ -259,11 +214,14 @@ impl Settings {
         let lease = args.leader_elect.then(|| lease_settings(args, namespace)).transpose()?;
         let names = args.resources.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
         let resources: BTreeSet<Resource> = names.map(resource).collect::<Result<_, _>>()?;
-        let nodes = node_selector::parse(&args.node_selector)?;
-        let expandable = stated_capacity::parse(&args.expandable).map_err(SettingsError::Expandable)?;
+        let nodes =
+            node_selector::parse(&args.node_selector).map_err(SettingsError::of("--node-selector"))?;
+        let expandable =
+            stated_capacity::parse(&args.expandable).map_err(SettingsError::of("--expandable"))?;
         let ceiling = ceiling(&args.capacity)?;
         if !ceiling.is_empty() && !expandable.is_empty() {
-            return Err(SettingsError::CapacityTwice);
+            let why = "both say what an autoscaler adds; state either the ceiling or the step";
+            return Err(SettingsError::of("--capacity and --expandable")(why));
         }
         let pool_label = stated(args.pool_label.as_deref()).map(pool).transpose()?;
         let protected =
@@ -295,7 +253,8 @@ impl Settings {
             lease,
             ledger,
             watch: args.watch,
-            workload_kinds: WorkloadKind::read_setting(&args.workload_kinds)?,
+            workload_kinds: WorkloadKind::read_setting(&args.workload_kinds)
+                .map_err(SettingsError::of("--workload-kinds"))?,
             guards: args.guards,
             pace: args.pace,
             writes: args.writes,
@@ -320,7 +279,10 @@ pub(crate) fn stated(text: Option<&str>) -> Option<&str> {
 fn scrape(args: &Args) -> Result<ScrapeSettings, SettingsError> {
     let listen = args.metrics_listen;
     match stated(args.metrics_certificate.as_deref()).map(PathBuf::from) {
-        Some(_) if listen.ip().is_loopback() => Err(SettingsError::MetricsCertificate { listen }),
+        Some(_) if listen.ip().is_loopback() => Err(SettingsError::of("--metrics-certificate")(format!(
+            "--metrics-listen {listen} is loopback, where metrics are served over plain HTTP; name another address, such \
+             as 0.0.0.0:8443, or no certificate"
+        ))),
         certificate => Ok(ScrapeSettings { listen, certificate }),
     }
 }
@@ -332,26 +294,33 @@ fn lease_settings(args: &Args, namespace: &str) -> Result<LeaseSettings, Setting
     }
     let [retry, deadline, duration] =
         [lease.retry, lease.renew_deadline, lease.duration].map(|time| time.as_secs());
-    Err(SettingsError::LeaseTimes { retry, deadline, duration })
+    Err(SettingsError::of("lease times")(format!(
+        "--lease-retry-seconds ({retry}) must be less than --lease-renew-deadline-seconds ({deadline}), and that less than \
+         --lease-duration-seconds ({duration})"
+    )))
 }
 
 /// What the cluster grows to; nothing where capacity is what its nodes have.
 fn ceiling(parts: &[String]) -> Result<Amounts, SettingsError> {
     match parts {
         [one] if one.trim().eq_ignore_ascii_case(NODES) => Ok(Amounts::new()),
-        _ => stated_capacity::parse(parts).map_err(SettingsError::Ceiling),
+        _ => stated_capacity::parse(parts).map_err(SettingsError::of("--capacity")),
     }
 }
 
 fn resource(name: &str) -> Result<Resource, SettingsError> {
     let valid = !name.contains(char::is_whitespace);
-    governable(name).filter(|_| valid).ok_or_else(|| SettingsError::ResourceName { name: name.to_owned() })
+    governable(name).filter(|_| valid).ok_or_else(|| SettingsError::of("--resources")(not_shared(name)))
 }
 
 fn pool(key: &str) -> Result<Arc<str>, SettingsError> {
     let key = key.trim();
     let valid = pool_label::is_label_key(key);
-    valid.then(|| key.into()).ok_or_else(|| SettingsError::PoolLabel { key: key.to_owned() })
+    valid.then(|| key.into()).ok_or_else(|| {
+        SettingsError::of("--pool-label")(format!(
+            "{key:?} is no key of a label; node.kubernetes.io/instance-type and pool are, and its values are not to be named"
+        ))
+    })
 }
 
 #[cfg(test)]

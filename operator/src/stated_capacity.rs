@@ -5,57 +5,33 @@ use quotient_index::governable;
 
 /// Why a text states no amount of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CapacityError {
-    /// It is not made of a name and an amount.
-    #[error("{part:?} is not NAME=AMOUNT, such as cpu=64 or memory=256Gi")]
-    Shape {
-        /// What was written.
-        part: String,
-    },
-    /// There are no shares of the resource.
-    #[error("{name:?} is no resource that can be shared; cpu, memory and nvidia.com/gpu are")]
-    Resource {
-        /// The name that was written.
-        name: String,
-    },
-    /// The amount cannot be read.
-    #[error("{part:?}: {problem}")]
-    Amount {
-        /// What was written.
-        part: String,
-        /// What is wrong with it.
-        problem: ParseQuantityError,
-    },
-    /// The amount is less than nothing.
-    #[error("{part:?} is negative; state what there may be")]
-    Negative {
-        /// What was written.
-        part: String,
-    },
-    /// A resource is stated twice.
-    #[error("{name} is stated twice")]
-    Twice {
-        /// Its name.
-        name: String,
-    },
+#[error("{0}")]
+pub(crate) struct CapacityError(String);
+
+/// That there are no shares of what `name` names.
+pub(crate) fn not_shared(name: &str) -> String {
+    format!("{name:?} is no resource that can be shared; cpu, memory and nvidia.com/gpu are")
 }
 
 /// Reads the amounts; empty parts state nothing.
 pub(crate) fn parse(parts: &[String]) -> Result<Amounts, CapacityError> {
     let mut amounts: Vec<(Resource, _)> = Vec::new();
     for part in parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()) {
-        let whole = || part.to_owned();
-        let (name, text) = part.split_once('=').ok_or_else(|| CapacityError::Shape { part: whole() })?;
+        let (name, text) = part.split_once('=').ok_or_else(|| {
+            CapacityError(format!("{part:?} is not NAME=AMOUNT, such as cpu=64 or memory=256Gi"))
+        })?;
         let name = name.trim();
         let resource = Some(name).filter(|name| !name.contains(char::is_whitespace)).and_then(governable);
-        let resource = resource.ok_or_else(|| CapacityError::Resource { name: name.to_owned() })?;
-        let quantity: Quantity =
-            text.trim().parse().map_err(|problem| CapacityError::Amount { part: whole(), problem })?;
+        let resource = resource.ok_or_else(|| CapacityError(not_shared(name)))?;
+        let quantity: Quantity = text
+            .trim()
+            .parse()
+            .map_err(|problem: ParseQuantityError| CapacityError(format!("{part:?}: {problem}")))?;
         if quantity.nano() < 0 {
-            return Err(CapacityError::Negative { part: whole() });
+            return Err(CapacityError(format!("{part:?} is negative; state what there may be")));
         }
         if amounts.iter().any(|(other, _)| *other == resource) {
-            return Err(CapacityError::Twice { name: name.to_owned() });
+            return Err(CapacityError(format!("{name} is stated twice")));
         }
         let amount = resource.rounded_down(quantity);
         amounts.push((resource, amount));

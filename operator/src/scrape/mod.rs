@@ -13,7 +13,7 @@ mod access;
 mod certificate;
 mod tls;
 
-use std::io;
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ use prometheus::{Encoder as _, Registry, TextEncoder};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::connections::{Connections, only_answer};
+use crate::connections::{self, ServeError, only_answer};
 use crate::decisions::{Decision, Decisions};
 use access::{Access, Gate, Right};
 pub use certificate::CertificateError;
@@ -47,20 +47,12 @@ pub struct ScrapeSettings {
 /// Why metrics are not served.
 #[derive(Debug, thiserror::Error)]
 pub enum ScrapeError {
-    /// The address is taken or not ours.
-    #[error("serve metrics on {address}: {source}")]
-    Listen {
-        /// Where.
-        address: SocketAddr,
-        /// Why not.
-        source: io::Error,
-    },
+    /// The address is taken or not ours, or serving failed later.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
     /// There is no certificate.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
-    /// It failed later.
-    #[error("serve metrics: {0}")]
-    Serve(#[source] io::Error),
 }
 
 /// Serves the metrics of one registry.
@@ -74,8 +66,7 @@ impl Scrapes {
     /// Opens the listener; done before anything else, so that a taken port is noticed at once.
     pub async fn open(settings: &ScrapeSettings) -> Result<Self, ScrapeError> {
         let address = settings.listen;
-        let listener =
-            TcpListener::bind(address).await.map_err(|source| ScrapeError::Listen { address, source })?;
+        let listener = connections::listen("serve metrics on", address).await?;
         let open = address.ip().is_loopback();
         let certificates =
             if open { None } else { Some(Certificates::load(settings.certificate.clone()).await?) };
@@ -95,22 +86,17 @@ impl Scrapes {
         client: Client,
         stop: CancellationToken,
     ) -> Result<(), ScrapeError> {
-        let served = match self.certificates {
-            None => {
-                let router = router(served, None);
-                axum::serve(Connections::of(self.listener), router)
-                    .with_graceful_shutdown(stop.cancelled_owned())
-                    .await
-            }
+        let attempt = "serve metrics";
+        match self.certificates {
+            None => connections::serve(attempt, self.listener, router(served, None), stop).await?,
             Some(certificates) => {
                 let router = router(served, Some(Gate::new(client)));
-                let listener = TlsListener::start(self.listener, certificates).map_err(ScrapeError::Serve)?;
-                axum::serve(Connections::of(listener), router)
-                    .with_graceful_shutdown(stop.cancelled_owned())
-                    .await
+                let listener =
+                    TlsListener::start(self.listener, certificates).map_err(ServeError::of(attempt))?;
+                connections::serve(attempt, listener, router, stop).await?;
             }
-        };
-        served.map_err(ScrapeError::Serve)
+        }
+        Ok(())
     }
 }
 
@@ -166,12 +152,7 @@ async fn decisions(State(served): State<Served>, Extension(sees_pods): Extension
     if sees_pods.0.is_err() {
         list.iter_mut().for_each(Decision::hide_pods);
     }
-    match serde_json::to_vec(&list) {
-        Ok(text) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
-        Err(error) => {
-            (StatusCode::INTERNAL_SERVER_ERROR, format!("encode decisions: {error}\n")).into_response()
-        }
-    }
+    encoded("decisions", "application/json", serde_json::to_vec(&list))
 }
 
 /// One decision as `kubectl quotient replay` reads it; `latest` for the newest.
@@ -194,10 +175,15 @@ async fn decision(
 async fn metrics(State(served): State<Served>) -> Response {
     let encoder = TextEncoder::new();
     let mut text = Vec::new();
-    match encoder.encode(&served.registry.gather(), &mut text) {
-        Ok(()) => ([(header::CONTENT_TYPE, encoder.format_type().to_owned())], text).into_response(),
+    let encoding = encoder.encode(&served.registry.gather(), &mut text);
+    encoded("metrics", encoder.format_type(), encoding.map(|()| text))
+}
+
+fn encoded<E: fmt::Display>(what: &str, content_type: &str, encoding: Result<Vec<u8>, E>) -> Response {
+    match encoding {
+        Ok(text) => ([(header::CONTENT_TYPE, content_type)], text).into_response(),
         Err(error) => {
-            (StatusCode::INTERNAL_SERVER_ERROR, format!("encode metrics: {error}\n")).into_response()
+            (StatusCode::INTERNAL_SERVER_ERROR, format!("encode {what}: {error}\n")).into_response()
         }
     }
 }
