@@ -33,7 +33,7 @@ use crate::clock::Clock;
 use crate::context::Context;
 use crate::guards::Guards;
 use crate::ledger::Dropped;
-use crate::metrics::{CycleResult, Terms};
+use crate::metrics::{CycleResult, Terms, show_count};
 use crate::settings::Pace;
 use crate::status::Report;
 use crate::status_details::StatusDetails;
@@ -45,13 +45,10 @@ use remember::remember;
 /// The longest time without a sign of life while there is nothing to do.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// Why the loop ended without a request to end.
+/// The loop ended without a request to end, because the engine panicked.
 #[derive(Debug, thiserror::Error)]
-pub enum CycleError {
-    /// The engine panicked.
-    #[error("compute a plan: {0}")]
-    Plan(#[from] JoinError),
-}
+#[error("compute a plan: {0}")]
+pub struct CycleError(#[from] JoinError);
 
 /// The loop.
 pub struct Cycle {
@@ -294,8 +291,7 @@ impl Cycle {
     fn count(&self, snapshot: &Snapshot) {
         let namespaces = || snapshot.namespaces.values();
         let set = |kind: &str, count: usize| {
-            let count = i64::try_from(count).unwrap_or(i64::MAX);
-            self.context.metrics.watches.objects.with_label_values(&[kind]).set(count);
+            show_count(&self.context.metrics.watches.objects.with_label_values(&[kind]), count);
         };
         set("nodes", snapshot.nodes.len());
         set("pods", namespaces().map(|namespace| namespace.pods.len()).sum());

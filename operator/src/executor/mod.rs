@@ -106,10 +106,9 @@ impl Executor {
         }
     }
 
-    /// A cycle begins in which these are all operations that are wanted of `class`: what is remembered of others is forgotten.
-    pub(crate) fn wants(&mut self, class: Class, wanted: &[Operation]) {
-        let wanted: BTreeSet<Key> = wanted.iter().map(Operation::key).collect();
-        self.retries.retain(|key| key.class() != class || wanted.contains(key));
+    /// A cycle begins in which operations of `class` are wanted on these keys alone: what is remembered of others is forgotten.
+    pub(crate) fn wants(&mut self, class: Class, is_wanted: impl Fn(&Key) -> bool) {
+        self.retries.retain(|key| key.class() != class || is_wanted(key));
         self.unfinished.remove(&class);
         self.crowded.remove(&class);
     }
@@ -122,6 +121,11 @@ impl Executor {
     /// Until when operations on `key` are put off.
     pub(crate) fn until(&self, key: &Key) -> Option<Instant> {
         self.retries.until(key)
+    }
+
+    /// Nothing is wanted of `key` any more: its next failure is a first one.
+    pub(crate) fn clear(&mut self, key: &Key) {
+        self.retries.clear(key);
     }
 
     /// When operations that are put off are due again.

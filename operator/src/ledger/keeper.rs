@@ -21,6 +21,7 @@ use super::fit::{Fitted, fit};
 use crate::answer::{Failure, ask, result, said};
 use crate::context::Context;
 use crate::executor::{Backoff, Schedule};
+use crate::metrics::show_count;
 use crate::settings::LedgerSettings;
 
 /// How long one call may take.
@@ -252,7 +253,7 @@ impl LedgerKeeper {
         self.context.beat.now();
         match answer {
             Ok(object) => {
-                metrics.ledger.size.set(i64::try_from(bytes).unwrap_or(i64::MAX));
+                show_count(&metrics.ledger.size, bytes);
                 self.standing = Some(LedgerState::Object(Box::new(object.metadata)));
                 self.made_up = false;
                 self.retries.settle(&Call::Write);
@@ -300,7 +301,7 @@ impl LedgerKeeper {
     fn show(&self, ledger: Ledger) {
         let number = i64::try_from(ledger.generation.number()).unwrap_or(i64::MAX);
         self.context.metrics.ledger.generation.set(number);
-        self.context.metrics.ledger.entries.set(i64::try_from(ledger.entries.len()).unwrap_or(i64::MAX));
+        show_count(&self.context.metrics.ledger.entries, ledger.entries.len());
         self.context.view.update(|index| index.set_ledger(Some(Arc::new(ledger))));
     }
 

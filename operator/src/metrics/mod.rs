@@ -68,6 +68,11 @@ pub struct Metrics {
     pub standard: StandardMetrics,
 }
 
+/// Has `gauge` show a count.
+pub(crate) fn show_count(gauge: &IntGauge, count: usize) {
+    gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+}
+
 /// Why a ledger is rebuilt.
 const REBUILDS: [&str; 3] = ["Missing", "Unreadable", "Older"];
 

@@ -15,12 +15,8 @@ use super::pace::{Pacer, When};
 use super::patch::status_patch;
 use super::task::Report;
 use super::{Circumstances, Overview, QuotaState, compose};
-use crate::clock::Clock;
 use crate::context::Context;
-use crate::executor::{Backoff, Kind, Object, Operation, Purpose, Schedule};
-use crate::metrics::ConditionGauges;
-use crate::reclaims::RecentReclaims;
-use crate::view::View;
+use crate::executor::{Class, Executor, Key, Kind, Object, Operation, Purpose};
 
 /// How long a written quota may take to be enforced before that is worth a condition.
 const NORMAL: Duration = Duration::from_secs(2);
@@ -36,12 +32,8 @@ const STATUS_RESEND_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Remembers, per Queue, what keeps its status from being written too often.
 pub(super) struct StatusChanges {
-    view: View,
-    clock: Clock,
-    gauges: ConditionGauges,
-    reclaims: RecentReclaims,
+    context: Context,
     pacer: Pacer,
-    retries: Backoff<QueueName>,
     /// Since when each queue's quota is not what the plan wants, or not enforced.
     unsettled: BTreeMap<QueueName, Instant>,
     /// What was sent last, and to which life of the Queue.
@@ -56,14 +48,10 @@ pub(super) struct StatusChanges {
 type Seen = (Arc<ObservedQueue>, Option<Arc<Vec<SkippedObject>>>);
 
 impl StatusChanges {
-    pub(super) fn new(context: &Context, interval: Duration) -> Self {
+    pub(super) fn new(context: Context, interval: Duration) -> Self {
         Self {
-            view: context.view.clone(),
-            clock: context.clock.clone(),
-            gauges: context.metrics.queues.conditions.clone(),
-            reclaims: context.reclaims.clone(),
+            context,
             pacer: Pacer::new(interval),
-            retries: Backoff::new(Schedule::WRITES),
             unsettled: BTreeMap::new(),
             sent: BTreeMap::new(),
             quiet: BTreeMap::new(),
@@ -71,11 +59,16 @@ impl StatusChanges {
         }
     }
 
-    /// What is to be written now, and when to ask again.
-    pub(super) fn due(&mut self, report: &Arc<Report>, now: Instant) -> (Vec<Operation>, Option<Instant>) {
-        self.forget_absent(&report.plan);
+    /// What is to be written now, and when to ask again. `executor` knows what failed.
+    pub(super) fn due(
+        &mut self,
+        report: &Arc<Report>,
+        executor: &mut Executor,
+        now: Instant,
+    ) -> (Vec<Operation>, Option<Instant>) {
+        self.forget_absent(&report.plan, executor);
         let overview = Overview::of(&report.plan);
-        let time = self.clock.now();
+        let time = self.context.clock.now();
         let former = self.former.replace(Arc::clone(report));
         // Where nothing changed for all, only Queues with a change of their own are looked at.
         let comparable = former.filter(|former| overview.concerns_all_as(&Overview::of(&former.plan)));
@@ -83,7 +76,7 @@ impl StatusChanges {
         let mut later = Vec::new();
         let mut informing: usize = 0;
         for queue in report.plan.queues.keys().chain(report.plan.stalled.keys()) {
-            let seen = self.view.read(|index| {
+            let seen = self.context.view.read(|index| {
                 let skipped = index.skipped_objects(&queue.namespace).cloned();
                 index.observed_queue(queue).cloned().map(|observed| (observed, skipped))
             });
@@ -96,7 +89,7 @@ impl StatusChanges {
                     .quiet
                     .get(queue)
                     .is_some_and(|(quiet, known)| Arc::ptr_eq(quiet, &observed) && *known == skipped)
-                && !self.reclaims.has_unsaved(&observed.uid)
+                && !self.context.reclaims.has_unsaved(&observed.uid)
             {
                 continue;
             }
@@ -105,15 +98,15 @@ impl StatusChanges {
             let circumstances = Circumstances {
                 quota: self.quota_state(report, queue, now, &mut later),
                 blocked: report.blocked.get(queue).cloned(),
-                reclaims: self.reclaims.unsaved(&observed.uid, listed(stored)),
+                reclaims: self.context.reclaims.unsaved(&observed.uid, listed(stored)),
                 skipped,
             };
             let Some(wanted) = compose(&overview, queue, observed.generation, stored, &circumstances, time)
             else {
                 continue;
             };
-            self.gauges.show(queue, &wanted.conditions);
-            match self.when(queue, &observed, &wanted, now) {
+            self.context.metrics.queues.conditions.show(queue, &wanted.conditions);
+            match self.when((queue, &observed), &wanted, executor, now) {
                 // While a quota settles, time alone changes the status.
                 When::Never if circumstances.quota == QuotaState::Settling => {}
                 When::Never => {
@@ -125,7 +118,7 @@ impl StatusChanges {
                     match write(queue, &observed.uid, stored, wanted) {
                         Some(operation) => due.push(operation),
                         // It says the same in other words.
-                        None => self.retries.clear(queue),
+                        None => executor.clear(&status_key(queue)),
                     }
                 }
                 When::At(at) => later.push(at),
@@ -136,33 +129,26 @@ impl StatusChanges {
 
     /// The status of `queue` was written.
     pub(super) fn wrote(&mut self, queue: QueueName, uid: QueueUid, status: QueueStatus, now: Instant) {
-        self.retries.clear(&queue);
         self.pacer.wrote(&queue, now);
         self.sent.insert(queue, (now, uid, status));
     }
 
-    /// The status was not written, or perhaps not. Returns when it is tried again.
-    pub(super) fn failed(&mut self, queue: &QueueName, why: String, now: Instant) -> Option<Instant> {
-        self.retries.failed(queue, why, true, now);
-        self.retries.until(queue)
-    }
-
     fn when(
         &mut self,
-        queue: &QueueName,
-        observed: &ObservedQueue,
+        (queue, observed): (&QueueName, &ObservedQueue),
         wanted: &QueueStatus,
+        executor: &mut Executor,
         now: Instant,
     ) -> When {
         let when = self.pacer.when(queue, observed.status.as_ref(), wanted, now);
         if when == When::Never {
-            self.retries.clear(queue);
+            executor.clear(&status_key(queue));
             return when;
         }
         let stubborn =
             self.sent.get(queue).filter(|(_, uid, sent)| *uid == observed.uid && sent.same_meaning(wanted));
         let stubborn = stubborn.and_then(|(at, ..)| at.checked_add(STATUS_RESEND_INTERVAL));
-        match self.retries.until(queue).max(stubborn) {
+        match executor.until(&status_key(queue)).max(stubborn) {
             Some(until) if until > now => When::At(until),
             _ => when,
         }
@@ -196,18 +182,23 @@ impl StatusChanges {
         }
     }
 
-    fn forget_absent(&mut self, plan: &Plan) {
+    fn forget_absent(&mut self, plan: &Plan, executor: &mut Executor) {
         let exists = |queue: &QueueName| plan.queues.contains_key(queue) || plan.stalled.contains_key(queue);
         self.pacer.retain(exists);
-        self.retries.retain(exists);
+        executor.wants(Class::Status, |key| exists(&key.queue()));
         self.unsettled.retain(|queue, _| exists(queue));
         self.sent.retain(|queue, _| exists(queue));
         self.quiet.retain(|queue, _| exists(queue));
-        self.gauges.retain(exists);
+        self.context.metrics.queues.conditions.retain(exists);
         let uids = plan.queues.values().map(|queue| &queue.uid);
         let uids: BTreeSet<&QueueUid> = uids.chain(plan.stalled.values().map(|stall| &stall.uid)).collect();
-        self.reclaims.retain(|queue| uids.contains(queue));
+        self.context.reclaims.retain(|queue| uids.contains(queue));
     }
+}
+
+/// What the executor knows the status of `queue` by.
+pub(super) fn status_key(queue: &QueueName) -> Key {
+    Key::new(Class::Status, &queue.namespace, &queue.name)
 }
 
 /// Has the status of `queue` say what is `wanted`; none if it does.

@@ -134,7 +134,8 @@ fn compact(bounds: &Bounds) -> Option<String> {
     (!bounds.is_empty()).then(|| bounds.amounts().compact())
 }
 
-fn map<'a>(amounts: impl Iterator<Item = (&'a Resource, Amount)>) -> ResourceMap {
+/// Amounts as a status has them.
+pub(super) fn map<'a>(amounts: impl Iterator<Item = (&'a Resource, Amount)>) -> ResourceMap {
     amounts.map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount))).collect()
 }
 

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use tracing::{debug, warn};
 
 use super::Blocked;
-use super::changes::StatusChanges;
+use super::changes::{StatusChanges, status_key};
 use crate::context::Context;
 use crate::executor::{Completed, Executor, Outcome, Pace, Purpose, TurnLength};
 use crate::settings::WriteSettings;
@@ -42,7 +42,7 @@ pub struct Statuses {
 impl Statuses {
     /// Writes what only informs at most every `interval` for one queue.
     pub fn new(context: Context, settings: WriteSettings, interval: Duration) -> Self {
-        let changes = StatusChanges::new(&context, interval);
+        let changes = StatusChanges::new(context.clone(), interval);
         let executor = Executor::new(context.clone(), Pace::new(settings));
         Self { context, executor, changes }
     }
@@ -71,24 +71,25 @@ impl Statuses {
     /// Writes what is due. Returns when something else will be.
     async fn write(&mut self, report: &Arc<Report>) -> Option<Instant> {
         let Self { executor, changes, .. } = self;
-        let (due, mut next) = changes.due(report, Instant::now());
+        let (due, next) = changes.due(report, executor, Instant::now());
+        let mut failed = Vec::new();
         executor
             .carry_out(due, TurnLength::USUAL, |Completed { purpose, outcome, why, .. }| {
                 let Purpose::Status { queue, uid, wanted } = purpose else { return };
-                let now = Instant::now();
                 match outcome {
                     Outcome::Done => {
                         debug!(%queue, "wrote the status");
-                        changes.wrote(queue, uid, *wanted, now);
+                        changes.wrote(queue, uid, *wanted, Instant::now());
                     }
                     Outcome::Skipped => {}
                     Outcome::Stale(_) | Outcome::Refused(_) | Outcome::Unknown(_) => {
                         warn!(%queue, error = why, "the status was not written");
-                        next = [next, changes.failed(&queue, why, now)].into_iter().flatten().min();
+                        failed.push(queue);
                     }
                 }
             })
             .await;
-        next
+        let again = failed.iter().filter_map(|queue| executor.until(&status_key(queue)));
+        again.chain(next).min()
     }
 }

@@ -35,8 +35,9 @@ use tokio::time::Instant;
 use tracing::{debug, info};
 
 use crate::context::Context;
-use crate::executor::{Class, Completed, Executor, Operation, Outcome, Pace, Purpose, TurnLength};
+use crate::executor::{Class, Completed, Executor, Key, Operation, Outcome, Pace, Purpose, TurnLength};
 use crate::ledger::{Dropped, LedgerKeeper, Vacancies};
+use crate::metrics::show_count;
 use crate::operations::{Observed, Requeue, operations, queue_jobs::next_expiry};
 use crate::settings::{LedgerSettings, WriteSettings};
 use crate::status::{Blocked, JobStatuses};
@@ -220,15 +221,15 @@ impl Writer {
                 .context
                 .view
                 .read(|index| operations(*class, plan, &Observed { index, now, requeues, usage_resyncs }));
-            executor.wants(*class, &wanted);
+            let keys: BTreeSet<Key> = wanted.iter().map(Operation::key).collect();
+            executor.wants(*class, |key| keys.contains(key));
             due.extend(memory.due(*class, wanted, plan, executor));
         }
         let length = if frees_for_gated(plan) { TurnLength::FOR_GATED } else { TurnLength::USUAL };
         let postponed = executor.carry_out(due, length, |completed| memory.settle(&completed)).await;
         if classes.contains(&Class::Eviction) {
             let postponed = postponed.get(&Class::Eviction).copied().unwrap_or_default();
-            let postponed = i64::try_from(postponed).unwrap_or(i64::MAX);
-            memory.context.metrics.evictions.postponed.set(postponed);
+            show_count(&memory.context.metrics.evictions.postponed, postponed);
             memory.evictions.hold(executor.under_way());
             memory.evictions.tell();
         }

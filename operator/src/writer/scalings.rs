@@ -11,6 +11,7 @@ use tracing::{debug, info, warn};
 use crate::context::Context;
 use crate::events::Notice;
 use crate::executor::{Completed, Executor, Operation, Outcome, Purpose};
+use crate::metrics::show_count;
 
 /// The most pods that one cycle marks, and the most sizes that it writes; the rest waits for the next.
 const MOST: usize = 128;
@@ -61,7 +62,7 @@ impl Scalings {
                 due.push(operation);
             }
         }
-        context.metrics.scalings.postponed.set(i64::try_from(postponed.len()).unwrap_or(i64::MAX));
+        show_count(&context.metrics.scalings.postponed, postponed.len());
         due
     }
 

@@ -1,14 +1,13 @@
 //! The status of a QueueJob from a plan.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
-use quotient_crds::{QueueJobState, QueueJobStatus, ResourceMap, merge_conditions, stored_time};
-use quotient_engine::amounts::Amounts;
+use quotient_crds::{QueueJobState, QueueJobStatus, merge_conditions};
 use quotient_engine::plan::{QueueJobPhase, QueueJobPlan};
-use quotient_engine::time::Timestamp as Instant;
 use quotient_index::queue_jobs::ObservedQueueJob;
 
 use super::conditions::conditions;
+use crate::status::compose::map;
+use crate::status::remembered::time;
 
 /// What its status is to be where this one is `stored`; `now` becomes the time of those conditions that change.
 pub(super) fn compose(
@@ -32,17 +31,17 @@ pub(super) fn compose(
         }),
         min_available: count(decided.min_available),
         slots: count(decided.total()),
-        deserved: Some(map(&amounts.deserved)),
-        allocated: Some(map(&amounts.allocated)),
-        used: Some(map(&amounts.used)),
-        preempting: Some(map(&amounts.preempting())),
+        deserved: Some(map(amounts.deserved.iter())),
+        allocated: Some(map(amounts.allocated.iter())),
+        used: Some(map(amounts.used.iter())),
+        preempting: Some(map(amounts.preempting().iter())),
         pending: count(decided.pods.pending),
         running: count(decided.pods.running),
         succeeded: count(decided.succeeded),
         failed: count(decided.failed),
         terminating: count(decided.pods.terminating),
         start_failures: count(decided.start_failures).filter(|failures| *failures > 0),
-        retry_at: decided.retry_at.and_then(time),
+        retry_at: decided.retry_at.map(time),
         conditions: merge_conditions(
             &stored.conditions,
             &conditions(decided, observed, stored, refused),
@@ -50,12 +49,4 @@ pub(super) fn compose(
             now,
         ),
     }
-}
-
-fn time(instant: Instant) -> Option<Time> {
-    Timestamp::from_millisecond(instant.millis()).ok().map(stored_time)
-}
-
-fn map(amounts: &Amounts) -> ResourceMap {
-    amounts.iter().map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount))).collect()
 }
