@@ -44,6 +44,7 @@ pub mod http;
 pub mod identity;
 pub mod lease;
 pub mod ledger;
+mod lock;
 pub mod logging;
 mod message;
 pub mod metrics;

@@ -4,12 +4,14 @@
 //! former one wrote. What was evicted since is kept here until the status shows it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use k8s_openapi::jiff::Timestamp;
 use quotient_crds::{MAX_RECENT_RECLAIMS, RecentReclaim, WorkloadReference, stored_time};
 use quotient_engine::names::QueueUid;
 use quotient_engine::plan::Eviction;
+
+use crate::lock::lock;
 
 /// The evictions of every queue that its status does not show yet, newest first. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -18,19 +20,19 @@ pub struct RecentReclaims(Arc<Mutex<BTreeMap<QueueUid, Vec<RecentReclaim>>>>);
 impl RecentReclaims {
     /// The API server accepted `eviction` of a pod of `queue` at `now`.
     pub(crate) fn record(&self, queue: &QueueUid, eviction: &Eviction, now: Timestamp) {
-        let mut all = self.all();
+        let mut all = lock(&self.0);
         let unsaved = all.entry(queue.clone()).or_default();
         *unsaved = merged(&[entry(eviction, now)], unsaved);
     }
 
     /// Whether there is something of `queue` that was not seen in its status.
     pub(crate) fn has_unsaved(&self, queue: &QueueUid) -> bool {
-        self.all().contains_key(queue)
+        lock(&self.0).contains_key(queue)
     }
 
     /// What is to be added to the `stored` list of `queue`. What it shows already is forgotten.
     pub(crate) fn unsaved(&self, queue: &QueueUid, stored: &[RecentReclaim]) -> Vec<RecentReclaim> {
-        let mut all = self.all();
+        let mut all = lock(&self.0);
         let Some(unsaved) = all.get_mut(queue) else { return Vec::new() };
         let full = merged(unsaved, stored);
         unsaved.retain(|one| full.contains(one) && !stored.contains(one));
@@ -43,11 +45,7 @@ impl RecentReclaims {
 
     /// Forgets the queues that are gone.
     pub(crate) fn retain(&self, exists: impl Fn(&QueueUid) -> bool) {
-        self.all().retain(|queue, _| exists(queue));
-    }
-
-    fn all(&self) -> MutexGuard<'_, BTreeMap<QueueUid, Vec<RecentReclaim>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).retain(|queue, _| exists(queue));
     }
 }
 

@@ -1,9 +1,11 @@
 //! The one view of the cluster that watches feed, the loop reads and writers amend.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use quotient_index::Index;
 use tokio::sync::Notify;
+
+use crate::lock::lock;
 
 /// The index, shared, and the bell that wakes the loop.
 ///
@@ -25,8 +27,7 @@ impl View {
 
     /// Reads, or takes a snapshot.
     pub fn read<T>(&self, reader: impl FnOnce(&mut Index) -> T) -> T {
-        // A panic under the lock ends the process soon after: every task's end is noticed by `run`.
-        reader(&mut self.0.index.lock().unwrap_or_else(PoisonError::into_inner))
+        reader(&mut lock(&self.0.index))
     }
 
     /// Changes something, and wakes the loop if the change says that a decision may depend on it.

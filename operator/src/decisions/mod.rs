@@ -11,11 +11,12 @@
 mod record;
 mod ring;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use quotient_engine::plan::{Plan, PodId};
 use quotient_engine::snapshot::Snapshot;
 
+use crate::lock::lock;
 pub use record::{Decision, DecisionError, Evicted, Inputs, read, text};
 use ring::Ring;
 
@@ -76,7 +77,6 @@ impl Decisions {
     }
 
     fn lock(&self) -> Option<MutexGuard<'_, Ring>> {
-        // Entries are whole: a panic elsewhere leaves none half written.
-        self.ring.as_ref().map(|ring| ring.lock().unwrap_or_else(PoisonError::into_inner))
+        self.ring.as_deref().map(lock)
     }
 }

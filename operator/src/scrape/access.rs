@@ -1,7 +1,7 @@
 //! Asking the API server who brings a token, and whether they may read metrics.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, UserInfo};
@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::answer::ask;
+use crate::lock::lock;
 
 /// How long one question may take.
 const CALL: Duration = Duration::from_secs(5);
@@ -124,14 +125,14 @@ impl Gate {
     }
 
     fn is_known(&self, token: &str, right: Right) -> bool {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         let now = Instant::now();
         known.retain(|_, until| *until > now);
         known.contains_key(&(token.to_owned(), right))
     }
 
     fn remember(&self, token: &str, right: Right) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if let Some(until) = Instant::now().checked_add(REMEMBERED).filter(|_| known.len() < MOST) {
             known.insert((token.to_owned(), right), until);
         }

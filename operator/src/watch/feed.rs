@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use futures::{Stream, StreamExt, pin_mut};
@@ -20,6 +20,7 @@ use super::intake::{Intake, Typed};
 use super::patience::WatchBackoff;
 use super::{FullList, Synced, WatchLiveness};
 use crate::answer::said;
+use crate::lock::lock;
 use crate::metrics::Metrics;
 use crate::view::View;
 
@@ -208,7 +209,7 @@ impl Feed {
 
     /// Names an object of which a part is too much to be kept, once for as long as it is.
     fn tell_excess(&self, of: [String; 2], excess: Option<String>) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = lock(&self.told);
         let Some(why) = excess else {
             told.remove(&of);
             return;

@@ -1,11 +1,13 @@
 //! Full lists of one kind: counting them, and asking for another.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quotient_index::ListLoss;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+
+use crate::lock::lock;
 
 /// The most of the kept objects that a list may lack without being doubted. More is more often an API server that answers with
 /// a part than a cluster that has lost so much while its watch was not followed.
@@ -50,13 +52,13 @@ impl FullList {
 
     /// How many there have been.
     pub fn counts(&self) -> ListCounts {
-        self.change(|counts| *counts)
+        *lock(&self.0.counts)
     }
 
     /// Whether a list with this `loss` is not believed. If so, another one is asked for.
     pub(crate) fn doubts(&self, loss: ListLoss, now: Instant) -> bool {
         let is_deep = loss.missing.saturating_mul(100) > loss.kept.saturating_mul(MOST_LOST_PERCENT);
-        let mut doubted = self.0.doubted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut doubted = lock(&self.0.doubted);
         match *doubted {
             _ if !is_deep => *doubted = None,
             None => {
@@ -83,15 +85,13 @@ impl FullList {
     }
 
     pub(crate) fn begins(&self) {
-        self.change(|counts| counts.begun = counts.begun.saturating_add(1));
+        let mut counts = lock(&self.0.counts);
+        counts.begun = counts.begun.saturating_add(1);
     }
 
     pub(crate) fn ends(&self) {
-        self.change(|counts| counts.finished = counts.begun);
-    }
-
-    fn change<T>(&self, with: impl FnOnce(&mut ListCounts) -> T) -> T {
-        with(&mut self.0.counts.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut counts = lock(&self.0.counts);
+        counts.finished = counts.begun;
     }
 }
 

@@ -5,10 +5,12 @@
 //! large all the same is given up.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use http::Uri;
 use http::uri::PathAndQuery;
+
+use crate::lock::lock;
 
 /// The most bytes of one page. The largest object that etcd takes by default has 1.5 MB, so a page of ten always fits.
 const MOST_BYTES: usize = 32 << 20;
@@ -44,7 +46,7 @@ impl Pages {
     }
 
     fn change<T>(&self, kind: &'static str, with: impl FnOnce(&mut Option<Limits>) -> T) -> T {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         let mut limits = all.get(kind).copied();
         let result = with(&mut limits);
         all.extend(limits.map(|limits| (kind, limits)));

@@ -1,7 +1,9 @@
 //! Which kinds have had their first full list.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use crate::lock::lock;
 
 /// The kinds that have not been listed in full yet. Until there are none, nothing may be decided: a pod that was
 /// not listed yet looks like free capacity.
@@ -16,17 +18,17 @@ impl Synced {
 
     /// `kind` has been listed in full. Says whether that was the last one missing.
     pub(crate) fn mark(&self, kind: &'static str) -> bool {
-        let mut missing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut missing = lock(&self.0);
         missing.remove(kind) && missing.is_empty()
     }
 
     /// Whether every kind has been listed.
     pub fn is_complete(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        lock(&self.0).is_empty()
     }
 
     /// The kinds that have not been listed, in order.
     pub fn missing(&self) -> Vec<&'static str> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
+        lock(&self.0).iter().copied().collect()
     }
 }

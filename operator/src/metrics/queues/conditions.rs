@@ -1,13 +1,14 @@
 //! The conditions of Queues as gauges: what their statuses say.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use prometheus::{GaugeVec, IntGaugeVec};
 use quotient_crds::ConditionType;
 use quotient_engine::names::QueueName;
 
+use crate::lock::lock;
 use crate::metrics::catalogue::{Catalogue, NAMESPACE, QUEUE, label, metrics};
 
 metrics! {
@@ -63,7 +64,7 @@ impl ConditionGauges {
             // Only fails where there is no such series.
             let _ = self.series.starved_since.remove_label_values(&[namespace, name]);
         }
-        let before = self.shown().insert(queue.clone(), abnormal.clone()).unwrap_or_default();
+        let before = lock(&self.shown).insert(queue.clone(), abnormal.clone()).unwrap_or_default();
         self.forget(queue, before.iter().filter(|(kind, reason)| abnormal.get(kind) != Some(reason)));
         for (kind, reason) in &abnormal {
             self.series.abnormal.with_label_values(&[namespace, name, kind.as_str(), reason]).set(1);
@@ -72,7 +73,7 @@ impl ConditionGauges {
 
     /// Drops the series of every Queue that is not to be kept.
     pub fn retain(&self, keep: impl Fn(&QueueName) -> bool) {
-        self.shown().retain(|queue, abnormal| {
+        lock(&self.shown).retain(|queue, abnormal| {
             let keep = keep(queue);
             if !keep {
                 self.forget(queue, abnormal.iter());
@@ -93,11 +94,6 @@ impl ConditionGauges {
             // Only fails where there is no such series.
             let _ = self.series.abnormal.remove_label_values(&[namespace, name, kind.as_str(), reason]);
         }
-    }
-
-    fn shown(&self) -> std::sync::MutexGuard<'_, BTreeMap<QueueName, BTreeMap<ConditionType, String>>> {
-        // A panic elsewhere leaves a whole map behind.
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,7 +7,7 @@ mod gauges;
 mod terms;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
@@ -16,6 +16,7 @@ use quotient_engine::plan::Plan;
 use tokio::time::Instant;
 
 use super::catalogue::{Catalogue, Unit, metric};
+use crate::lock::lock;
 pub use conditions::ConditionGauges;
 use episodes::Episodes;
 pub use evictions::Evictions;
@@ -120,11 +121,6 @@ impl Collector for LastPlan {
         let shown = lock(&self.shown);
         shown.plan.as_ref().map(|(plan, terms)| self.gauges.of(plan, terms)).unwrap_or_default()
     }
-}
-
-fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
-    // A panic elsewhere leaves nothing half done that the next plan would not replace.
-    shown.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Times of waiting, from a tenth of a second to almost two hours.
