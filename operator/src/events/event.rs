@@ -8,7 +8,7 @@ use quotient_crds::names::{API_VERSION, LIMIT_RANGE};
 use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::{PodName, QueueName, QueueUid};
 
-use super::jobs::{job_kind, job_note};
+use super::told::Told;
 use super::{Change, Notice, object, scaled};
 use crate::identity::Identity;
 use crate::message::{amounts_of, listed, message};
@@ -35,7 +35,7 @@ pub(super) fn event(
     number: u64,
 ) -> Event {
     let regarding = regarding(notice, &uid);
-    let (type_, reason, action) = kind(notice);
+    let Told { type_, reason, action, note } = told(notice);
     Event {
         metadata: ObjectMeta {
             namespace: regarding.namespace.clone(),
@@ -45,7 +45,7 @@ pub(super) fn event(
         type_: Some(type_.to_owned()),
         reason: Some(reason.to_owned()),
         action: Some(action.to_owned()),
-        note: Some(shortened(&note(notice), LONGEST_NOTE)),
+        note: Some(shortened(&note, LONGEST_NOTE)),
         related: related(notice).map(|queue| queue_reference(queue, &uid)),
         regarding: Some(regarding),
         event_time: Some(MicroTime(now)),
@@ -90,47 +90,51 @@ fn queue_reference(queue: &QueueName, uid: &impl Fn(&QueueName) -> Option<QueueU
     )
 }
 
-/// Type, reason and action.
-fn kind(notice: &Notice) -> (&'static str, &'static str, &'static str) {
+/// What is told of a notice.
+fn told(notice: &Notice) -> Told {
     match notice {
-        Notice::QuotaWritten { before: None, .. } => ("Normal", "QuotaCreated", "WriteQuota"),
-        Notice::QuotaWritten { lowers: true, .. } => ("Normal", "QuotaLowered", "WriteQuota"),
-        Notice::QuotaWritten { lowers: false, .. } | Notice::QuotaRaised { .. } => {
-            ("Normal", "QuotaRaised", "WriteQuota")
+        Notice::QuotaWritten { before, after, lowers, .. } => {
+            let reason = match before {
+                None => "QuotaCreated",
+                Some(_) if *lowers => "QuotaLowered",
+                Some(_) => "QuotaRaised",
+            };
+            Told::normal(reason, "WriteQuota", quota_note(before.as_ref(), after))
         }
-        Notice::QuotaRepaired { .. } => ("Warning", "QuotaRepaired", "WriteQuota"),
-        Notice::ReclaimPlanned { .. } => ("Normal", "ReclaimPlanned", "Reclaim"),
-        Notice::Reclaimed(_) => ("Warning", "Reclaimed", "Evict"),
-        Notice::WouldReclaim(_) => ("Normal", "WouldReclaim", "Observe"),
-        Notice::Scaled(scaled) if scaled.to < scaled.from => ("Warning", scaled.reason.name(), "Scale"),
-        Notice::Scaled(scaled) => ("Normal", scaled.reason.name(), "Scale"),
-        Notice::ForceDeleted { .. } => ("Warning", "ForceDeleted", "Evict"),
-        Notice::QueueJob { news, .. } => job_kind(news),
-        Notice::DefaultRequestsWritten { .. } => ("Normal", "DefaultRequestsWritten", "WriteLimitRange"),
-        Notice::DefaultRequestsRefused { .. } => ("Warning", "DefaultRequestsRefused", "WriteLimitRange"),
+        Notice::QuotaRaised { before, after, .. } => {
+            Told::normal("QuotaRaised", "WriteQuota", quota_note(before.as_ref(), after))
+        }
+        Notice::QuotaRepaired { change, before, after, .. } => {
+            Told::warning("QuotaRepaired", "WriteQuota", repair_note(change, before.as_ref(), after))
+        }
+        Notice::ReclaimPlanned { allocated, deserved, pods, .. } => {
+            Told::normal("ReclaimPlanned", "Reclaim", planned_note(allocated, deserved, pods))
+        }
+        Notice::Reclaimed(reclaimed) => Told::warning("Reclaimed", "Evict", reclaimed.note()),
+        Notice::WouldReclaim(reclaimed) => Told::normal("WouldReclaim", "Observe", reclaimed.would_note()),
+        Notice::Scaled(scaled) => {
+            let tell = if scaled.to < scaled.from { Told::warning } else { Told::normal };
+            tell(scaled.reason.name(), "Scale", scaled::note(scaled))
+        }
+        Notice::ForceDeleted { pods, .. } => Told::warning("ForceDeleted", "Evict", forced_note(pods)),
+        Notice::QueueJob { news, .. } => news.told(),
+        Notice::DefaultRequestsWritten { defaults, .. } => {
+            Told::normal("DefaultRequestsWritten", "WriteLimitRange", defaults_note(defaults))
+        }
+        Notice::DefaultRequestsRefused { why, .. } => {
+            let note = format!("The default requests are not enforced: {why}");
+            Told::warning("DefaultRequestsRefused", "WriteLimitRange", note)
+        }
     }
 }
 
-fn note(notice: &Notice) -> String {
-    match notice {
-        Notice::QuotaWritten { before, after, .. } | Notice::QuotaRaised { before, after, .. } => {
-            quota_note(before.as_ref(), after)
-        }
-        Notice::QuotaRepaired { change, before, after, .. } => repair_note(change, before.as_ref(), after),
-        Notice::ReclaimPlanned { allocated, deserved, pods, .. } => planned_note(allocated, deserved, pods),
-        Notice::Reclaimed(reclaimed) => reclaimed.note(),
-        Notice::WouldReclaim(reclaimed) => reclaimed.would_note(),
-        Notice::Scaled(scaled) => scaled::note(scaled),
-        Notice::ForceDeleted { pods, .. } => forced_note(pods),
-        Notice::QueueJob { news, .. } => job_note(news),
-        Notice::DefaultRequestsWritten { defaults, .. } if defaults.is_empty() => format!(
+fn defaults_note(defaults: &Bounds) -> String {
+    if defaults.is_empty() {
+        return format!(
             "Removed the LimitRange {LIMIT_RANGE} because the Queue has no default requests, or other LimitRanges have them."
-        ),
-        Notice::DefaultRequestsWritten { defaults, .. } => {
-            format!("New containers without requests get {} (LimitRange {LIMIT_RANGE}).", listed(defaults))
-        }
-        Notice::DefaultRequestsRefused { why, .. } => format!("The default requests are not enforced: {why}"),
+        );
     }
+    format!("New containers without requests get {} (LimitRange {LIMIT_RANGE}).", listed(defaults))
 }
 
 fn forced_note(pods: &[PodName]) -> String {

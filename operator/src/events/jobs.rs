@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use quotient_engine::names::QueueJobUid;
 use quotient_engine::plan::{Plan, QueueJobName, QueueJobPhase, QueueJobPlan, SlotReason};
 
+use super::told::Told;
 use super::{JobNews, Notice};
 
 /// What was told of every QueueJob last.
@@ -84,54 +85,59 @@ fn news(job: &QueueJobPlan, told: Option<&Notified>) -> Option<JobNews> {
     }
 }
 
-/// Type, reason and action of an event.
-pub(super) const fn job_kind(news: &JobNews) -> (&'static str, &'static str, &'static str) {
-    match news {
-        JobNews::Admitted { .. } => ("Normal", "Admitted", "Admit"),
-        JobNews::Resized { from, to } if *from < *to => ("Normal", "SlotsGiven", "Resize"),
-        JobNews::Resized { .. } => ("Normal", "SlotsTaken", "Resize"),
-        JobNews::Waits { why, .. } => match why {
-            SlotReason::StartTimeout
-            | SlotReason::InvalidSpec
-            | SlotReason::NoQueue
-            | SlotReason::QueueStalled
-            | SlotReason::GangAboveShare => ("Warning", why.name(), "Wait"),
-            _ => ("Normal", why.name(), "Wait"),
-        },
-        JobNews::Refused(_) => ("Warning", "JobRefused", "Admit"),
-        JobNews::Suspended => ("Normal", "Suspended", "Suspend"),
-        JobNews::Complete => ("Normal", "Complete", "Finish"),
-        JobNews::Failed => ("Warning", "Failed", "Finish"),
-    }
-}
-
-/// The sentences of an event.
-pub(super) fn job_note(news: &JobNews) -> String {
-    match news {
-        JobNews::Admitted { slots, left } => {
-            format!("The QueueJob may run {slots} of the {left} pods that have not succeeded.")
-        }
-        JobNews::Resized { from, to } if from < to => {
-            format!("The QueueJob may run {to} pods instead of {from} because its queue has room.")
-        }
-        JobNews::Resized { from, to } => {
-            format!(
-                "The QueueJob may run {to} pods instead of {from} because its queue has less room for it."
-            )
-        }
-        JobNews::Waits { from, why, floor, problem } => {
-            let why = why_it_waits(*why, *floor, problem.as_deref());
-            if *from > 0 {
-                format!("The QueueJob lost all of its {from} slots: {why}")
-            } else {
-                format!("The QueueJob waits: {why}")
+impl JobNews {
+    /// What is told of it.
+    pub(super) fn told(&self) -> Told {
+        match self {
+            Self::Admitted { slots, left } => Told::normal(
+                "Admitted",
+                "Admit",
+                format!("The QueueJob may run {slots} of the {left} pods that have not succeeded."),
+            ),
+            Self::Resized { from, to } => {
+                let (reason, why) = if from < to {
+                    ("SlotsGiven", "its queue has room")
+                } else {
+                    ("SlotsTaken", "its queue has less room for it")
+                };
+                let note = format!("The QueueJob may run {to} pods instead of {from} because {why}.");
+                Told::normal(reason, "Resize", note)
             }
-        }
-        JobNews::Refused(why) => format!("The API server refused a Job of the QueueJob: {why}"),
-        JobNews::Suspended => "The QueueJob released its slots because spec.suspend is true.".to_owned(),
-        JobNews::Complete => "Every pod of every task has succeeded.".to_owned(),
-        JobNews::Failed => {
-            "A task has failed. The condition Failed names the task and the reason.".to_owned()
+            Self::Waits { from, why, floor, problem } => {
+                let tell = match why {
+                    SlotReason::StartTimeout
+                    | SlotReason::InvalidSpec
+                    | SlotReason::NoQueue
+                    | SlotReason::QueueStalled
+                    | SlotReason::GangAboveShare => Told::warning,
+                    _ => Told::normal,
+                };
+                let because = why_it_waits(*why, *floor, problem.as_deref());
+                let note = if *from > 0 {
+                    format!("The QueueJob lost all of its {from} slots: {because}")
+                } else {
+                    format!("The QueueJob waits: {because}")
+                };
+                tell(why.name(), "Wait", note)
+            }
+            Self::Refused(why) => Told::warning(
+                "JobRefused",
+                "Admit",
+                format!("The API server refused a Job of the QueueJob: {why}"),
+            ),
+            Self::Suspended => Told::normal(
+                "Suspended",
+                "Suspend",
+                "The QueueJob released its slots because spec.suspend is true.".to_owned(),
+            ),
+            Self::Complete => {
+                Told::normal("Complete", "Finish", "Every pod of every task has succeeded.".to_owned())
+            }
+            Self::Failed => Told::warning(
+                "Failed",
+                "Finish",
+                "A task has failed. The condition Failed names the task and the reason.".to_owned(),
+            ),
         }
     }
 }
@@ -181,8 +187,8 @@ mod tests {
             let news = jobs.news(&Plan { queue_jobs: [(name, job)].into(), ..Plan::default() });
             let lines = news.iter().map(|notice| match notice {
                 Notice::QueueJob { news, .. } => {
-                    let (kind, reason, _) = job_kind(news);
-                    format!("{kind} {reason}: {}\n", job_note(news))
+                    let Told { type_, reason, note, .. } = news.told();
+                    format!("{type_} {reason}: {note}\n")
                 }
                 other => panic!("{other:?}"),
             });

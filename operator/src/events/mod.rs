@@ -12,9 +12,10 @@ mod reclaimed;
 #[cfg(test)]
 mod reference;
 mod scaled;
+mod told;
 mod transitions;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use quotient_engine::plan::{Eviction, Plan};
 use tokio::sync::mpsc;
@@ -25,6 +26,7 @@ pub use publisher::Publisher;
 pub use reclaimed::{Reclaimed, Subject};
 use transitions::Transitions;
 
+use crate::lock::lock;
 use crate::metrics::Metrics;
 
 /// How many notices may wait.
@@ -75,7 +77,7 @@ impl EventRecorder {
     }
 
     fn transitions<T>(&self, judge: impl FnOnce(&mut Transitions) -> T) -> T {
-        judge(&mut self.transitions.lock().unwrap_or_else(PoisonError::into_inner))
+        judge(&mut lock(&self.transitions))
     }
 
     fn send(&self, notice: Notice) {
