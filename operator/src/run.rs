@@ -7,6 +7,7 @@ use prometheus::Registry;
 use quotient_engine::planner::Planner;
 use quotient_index::Index;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -15,7 +16,7 @@ use crate::client::measured;
 use crate::connections::{self, ServeError};
 use crate::context::Context;
 use crate::cycle::{Cycle, CycleError};
-use crate::events::{EventRecorder, Publisher};
+use crate::events::{EventRecorder, Notice, Publisher};
 use crate::guards::Guards;
 use crate::health::Heartbeat;
 use crate::http::{self, Vitals};
@@ -130,8 +131,20 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
         server.spawn(async move { scrapes.serve(readable, client, stop).await.map_err(RunError::from) });
     }
 
-    let mut work =
-        start_work(&settings, &client, &view, &signs, &metrics, leadership, beat, shutdown.clone());
+    let (recorder, notices) = EventRecorder::new(metrics.clone());
+    let context = Context {
+        client,
+        clock: settings.clock.clone(),
+        view,
+        leadership,
+        metrics,
+        recorder,
+        reclaims: RecentReclaims::default(),
+        decisions: settings.decisions.clone(),
+        beat,
+        stop: shutdown.clone(),
+    };
+    let mut work = start_work(&settings, &signs, context, notices);
     let result = tokio::select! {
         biased;
         () = shutdown.cancelled() => Ok(()),
@@ -148,43 +161,24 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     result
 }
 
-#[expect(clippy::too_many_arguments, reason = "called once; the parts that `run` has just made")]
 fn start_work(
     settings: &Settings,
-    client: &Client,
-    view: &View,
     signs: &Signs,
-    metrics: &Metrics,
-    leadership: Leadership,
-    beat: Heartbeat,
-    stop: CancellationToken,
+    context: Context,
+    notices: mpsc::Receiver<Notice>,
 ) -> JoinSet<Result<(), RunError>> {
     let mut work = JoinSet::new();
-    let (recorder, happenings) = EventRecorder::new(metrics.clone());
     let publisher = Publisher {
-        client: client.clone(),
-        view: view.clone(),
+        client: context.client.clone(),
+        view: context.view.clone(),
         identity: settings.identity.clone(),
-        clock: settings.clock.clone(),
-        metrics: metrics.clone(),
+        clock: context.clock.clone(),
+        metrics: context.metrics.clone(),
     };
     work.spawn(async move {
-        publisher.run(happenings).await;
+        publisher.run(notices).await;
         Ok(())
     });
-
-    let context = Context {
-        client: client.clone(),
-        clock: settings.clock.clone(),
-        view: view.clone(),
-        leadership,
-        metrics: metrics.clone(),
-        recorder,
-        reclaims: RecentReclaims::default(),
-        decisions: settings.decisions.clone(),
-        beat,
-        stop,
-    };
     let (reports, newest) = tokio::sync::watch::channel(None);
     let statuses = Statuses::new(context.clone(), settings.writes, settings.status_interval);
     work.spawn(async move {
@@ -192,7 +186,7 @@ fn start_work(
         Ok(())
     });
     let writer = Writer::new(&context, settings.mode(), settings.writes, settings.ledger.clone());
-    let guards = Guards::new(settings.guards, signs, metrics);
+    let guards = Guards::new(settings.guards, signs, &context.metrics);
     let synced = signs.synced.clone();
     let planner = Planner::new();
     let lease = settings.lease.as_ref().map(|lease| lease.name.clone());

@@ -98,7 +98,7 @@ impl Call {
                 let merge = Patch::Merge(of_life(body, life));
                 // Of an object whose answer is of no use only the metadata are asked for.
                 match self.purpose {
-                    Purpose::Requeue { .. } => path.patch_metadata(name, &patching, &merge),
+                    Purpose::Requeue(_) => path.patch_metadata(name, &patching, &merge),
                     _ => path.patch(name, &patching, &merge),
                 }
             }
@@ -149,7 +149,7 @@ impl Call {
         let Object { kind, namespace, .. } = &self.object;
         match &self.purpose {
             // The watch shows what becomes of them. A size is written only once the watch has shown every mark.
-            Purpose::Requeue { .. }
+            Purpose::Requeue(_)
             | Purpose::Eviction { .. }
             | Purpose::LessGrace(_)
             | Purpose::Mark { .. }
@@ -205,7 +205,7 @@ impl Call {
                 Outcome::Refused(status)
             }
             // Another uid is refused as invalid.
-            (Purpose::Gate(_) | Purpose::Requeue { .. } | Purpose::Mark { .. }, _, 404 | 409 | 422)
+            (Purpose::Gate(_) | Purpose::Requeue(_) | Purpose::Mark { .. }, _, 404 | 409 | 422)
             | (Purpose::Size(_), _, 404 | 409)
             | (Purpose::Job { .. }, Verb::Read, 404) => Outcome::Stale(said(&status)),
             (Purpose::Job { .. }, Verb::Create, 409) => self.adopt(life).await,

@@ -21,10 +21,9 @@ use quotient_engine::names::Namespace;
 use tokio::time::Instant;
 
 pub(crate) use backoff::{Backoff, Schedule};
-pub(crate) use kind::Kind;
-pub(crate) use kind::decode;
+pub(crate) use kind::{Kind, decode};
 pub(crate) use operation::{
-    Class, Key, Life, Mismatch, Object, Operation, Prepare, Prepared, Purpose, Request,
+    Class, Key, Life, Mismatch, Object, Operation, Prepare, Prepared, Purpose, Request, Requeue,
 };
 pub(crate) use outcome::Outcome;
 pub(crate) use pace::Pace;

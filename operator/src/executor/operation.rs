@@ -8,7 +8,7 @@ use quotient_crds::{QueueJobStatus, QueueStatus};
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, OwnerUid, QueueName, QueueUid};
 use quotient_engine::plan::{Eviction, PodId, QueueJobName, QuotaWrite, Scaling};
-use quotient_engine::snapshot::OwnerKind;
+use quotient_engine::snapshot::{Owner, OwnerKind};
 use quotient_engine::time::Timestamp;
 use serde_json::Value;
 
@@ -103,7 +103,7 @@ pub(crate) enum Purpose {
     /// kube-controller-manager counts what a quota charges again. The second of two writes removes what the first added.
     UsageResync { namespace: Namespace, is_second: bool },
     /// A controller tries again to create rejected pods.
-    Requeue { namespace: Namespace, kind: OwnerKind, name: Arc<str>, uid: OwnerUid },
+    Requeue(Requeue),
     /// A running pod terminates.
     Eviction { eviction: Box<Eviction>, queue: Option<QueueUid>, started: Option<Timestamp> },
     /// A terminating pod gets less grace.
@@ -122,6 +122,21 @@ pub(crate) enum Purpose {
     JobStatus { name: QueueJobName, wanted: Box<QueueJobStatus> },
     /// The status of a Queue says what was decided.
     Status { queue: QueueName, uid: QueueUid, wanted: Box<QueueStatus> },
+}
+
+/// One life of a controller that is to look again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Requeue {
+    pub(crate) namespace: Namespace,
+    pub(crate) kind: OwnerKind,
+    pub(crate) name: Arc<str>,
+    pub(crate) uid: OwnerUid,
+}
+
+impl Requeue {
+    pub(crate) fn of(namespace: &Namespace, Owner { kind, name, uid, .. }: &Owner) -> Self {
+        Self { namespace: namespace.clone(), kind: *kind, name: Arc::clone(name), uid: uid.clone() }
+    }
 }
 
 /// Operations of one class share their limits.
@@ -171,7 +186,7 @@ impl Purpose {
             Self::Quota { queue, .. } => Key::new(Class::Quota, &queue.namespace, &queue.name),
             Self::LimitRange { queue, .. } => Key::new(Class::LimitRange, &queue.namespace, ""),
             Self::UsageResync { namespace, .. } => Key::new(Class::UsageResync, namespace, ""),
-            Self::Requeue { namespace, uid, .. } => Key::new(Class::Requeue, namespace, uid.as_str()),
+            Self::Requeue(of) => Key::new(Class::Requeue, &of.namespace, of.uid.as_str()),
             Self::Eviction { eviction, .. } | Self::LessGrace(eviction) => {
                 Key::new(Class::Eviction, &eviction.pod.namespace, eviction.pod.uid.as_str())
             }
@@ -193,7 +208,7 @@ impl Purpose {
             Self::Quota { .. } => "resourcequota",
             Self::LimitRange { .. } => "limitrange",
             Self::UsageResync { .. } => "usage-resync",
-            Self::Requeue { .. } => "requeue",
+            Self::Requeue(_) => "requeue",
             Self::Eviction { .. } | Self::LessGrace(_) => "eviction",
             Self::Gate(_) => "scheduling_gate",
             Self::Mark { .. } => "pod_mark",

@@ -19,9 +19,7 @@ use quotient_engine::names::Namespace;
 use quotient_engine::plan::Plan;
 use quotient_index::Index;
 
-pub(crate) use requeues::Requeue;
-
-use crate::executor::{Class, Operation};
+use crate::executor::{Class, Operation, Requeue};
 
 /// What is seen.
 pub(crate) struct Observed<'a> {

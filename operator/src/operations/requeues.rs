@@ -9,34 +9,14 @@
 use std::sync::Arc;
 
 use quotient_crds::names::REQUEUED_ANNOTATION;
-use quotient_engine::names::{Namespace, OwnerUid};
+use quotient_engine::names::Namespace;
 use quotient_engine::plan::Plan;
-use quotient_engine::snapshot::{Owner, OwnerKind};
+use quotient_engine::snapshot::OwnerKind;
 use quotient_index::ManualSelector;
 use serde_json::json;
 
 use super::Observed;
-use crate::executor::{Kind, Life, Object, Operation, Purpose, Request};
-
-/// One life of a controller that is to look again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Requeue {
-    namespace: Namespace,
-    kind: OwnerKind,
-    name: Arc<str>,
-    uid: OwnerUid,
-}
-
-impl Requeue {
-    pub(crate) fn of(namespace: &Namespace, owner: &Owner) -> Self {
-        Self {
-            namespace: namespace.clone(),
-            kind: owner.kind,
-            name: Arc::clone(&owner.name),
-            uid: owner.uid.clone(),
-        }
-    }
-}
+use crate::executor::{Kind, Life, Object, Operation, Purpose, Request, Requeue};
 
 /// The requeues of namespaces whose quotas are written.
 pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
@@ -49,7 +29,8 @@ pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation>
     due.filter_map(|requeue| of(requeue, observed)).collect()
 }
 
-fn of(Requeue { namespace, kind, name, uid }: &Requeue, observed: &Observed<'_>) -> Option<Operation> {
+fn of(requeue: &Requeue, observed: &Observed<'_>) -> Option<Operation> {
+    let Requeue { namespace, kind, name, uid } = requeue;
     // A task of a QueueJob is an owner in the engine and one Job in the cluster.
     let object = match kind {
         OwnerKind::QueueJob => name.replace('/', "-").into(),
@@ -64,12 +45,7 @@ fn of(Requeue { namespace, kind, name, uid }: &Requeue, observed: &Observed<'_>)
         patch.as_object_mut()?.insert("spec".to_owned(), json!({"manualSelector": other}));
     }
     Some(Operation {
-        purpose: Purpose::Requeue {
-            namespace: namespace.clone(),
-            kind: *kind,
-            name: Arc::clone(name),
-            uid: uid.clone(),
-        },
+        purpose: Purpose::Requeue(requeue.clone()),
         object: Object { kind: Kind::of_owner(*kind)?, namespace: namespace.clone(), name: object },
         life: Some(Life::of(uid.as_str())),
         request: Request::Merge(patch),

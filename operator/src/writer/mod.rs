@@ -35,10 +35,12 @@ use tokio::time::Instant;
 use tracing::{debug, info};
 
 use crate::context::Context;
-use crate::executor::{Class, Completed, Executor, Key, Operation, Outcome, Pace, Purpose, TurnLength};
+use crate::executor::{
+    Class, Completed, Executor, Key, Operation, Outcome, Pace, Purpose, Requeue, TurnLength,
+};
 use crate::ledger::{Dropped, LedgerKeeper, Vacancies};
 use crate::metrics::show_count;
-use crate::operations::{Observed, Requeue, operations, queue_jobs::next_expiry};
+use crate::operations::{Observed, operations, queue_jobs::next_expiry};
 use crate::settings::{LedgerSettings, WriteSettings};
 use crate::status::{Blocked, JobStatuses};
 use crate::status_details::StatusDetails;
@@ -337,9 +339,7 @@ impl Memory {
                 self.limit_ranges.settle((queue, uid, defaults), completed, context);
             }
             Purpose::UsageResync { namespace, is_second } => usage_resynced(namespace, *is_second, completed),
-            Purpose::Requeue { namespace, kind, name, .. } => {
-                requeues::settle((namespace, *kind, name), completed, context);
-            }
+            Purpose::Requeue(requeue) => requeues::settle(requeue, completed, context),
             Purpose::Eviction { eviction, queue, started } => {
                 self.evictions.settle(eviction, (queue.as_ref(), *started), &completed.outcome);
             }

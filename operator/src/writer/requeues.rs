@@ -26,8 +26,7 @@ use tracing::{debug, warn};
 
 use super::lacking::{Room, lacking};
 use crate::context::Context;
-use crate::executor::{Completed, Outcome};
-use crate::operations::Requeue;
+use crate::executor::{Completed, Outcome, Requeue};
 
 /// How long one owner is left alone. Its controller looks within milliseconds, and creates pods until one is rejected.
 const REQUEUE_INTERVAL: Duration = Duration::from_millis(500);
@@ -322,9 +321,9 @@ fn rested(at: Instant) -> Instant {
     at.checked_add(REQUEUE_INTERVAL).unwrap_or(at)
 }
 
-/// Takes note of what became of a requeue of the owner `name`.
+/// Takes note of what became of a requeue.
 pub(super) fn settle(
-    (namespace, kind, name): (&Namespace, OwnerKind, &str),
+    Requeue { namespace, kind, name, .. }: &Requeue,
     Completed { outcome, why, .. }: &Completed,
     context: &Context,
 ) {
