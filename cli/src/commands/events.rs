@@ -11,7 +11,7 @@ use super::pause::duration;
 use crate::exit::{CommandError, Outcome};
 use crate::objects::text as text_of;
 use crate::output::{
-    Answer, Cell, Colour, Format, INTERVAL, OutputArgs, Screen, columns, document, print, time_text,
+    Answer, Cell, Colour, Format, INTERVAL, OutputArgs, Screen, columns, document, joined, print, time_text,
 };
 use crate::source::{ConnectionArgs, EVENTS, Live, now};
 
@@ -183,9 +183,7 @@ pub(crate) fn text(entries: &[Entry], screen: Screen) -> String {
             Cell::from(&entry.message),
         ]
     });
-    let mut lines = columns(&rows.collect::<Vec<_>>(), screen.style);
-    lines.push(String::new());
-    lines.join("\n")
+    joined(columns(&rows.collect::<Vec<_>>(), screen.style))
 }
 
 #[cfg(test)]

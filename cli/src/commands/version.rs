@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::output::{Answer, OutputArgs, document};
+use crate::output::{Answer, OutputArgs, document, joined};
 use crate::source::{ConnectionArgs, Live, Scope, now};
 
 /// Which versions.
@@ -84,8 +84,7 @@ fn text(versions: &Versions) -> String {
             None => "operator: its Deployment is not visible".to_owned(),
         });
     }
-    lines.push(String::new());
-    lines.join("\n")
+    joined(lines)
 }
 
 #[cfg(test)]

@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::core::DynamicObject;
+use quotient_advance::settle;
+use quotient_engine::amounts::Amounts;
+use quotient_engine::plan::Plan;
 use quotient_engine::snapshot;
 use quotient_engine::time::Timestamp;
 use quotient_index::{Decoded, Index, IndexSettings};
@@ -26,6 +29,7 @@ use super::sources::read_all;
 use super::ungoverned::with_every_owner;
 use crate::controllers::Controllers;
 use crate::objects::Object;
+use crate::output::sum;
 use crate::snapshot::{Entry, Missing, Snapshot};
 
 /// What the objects describe.
@@ -82,6 +86,17 @@ pub(crate) fn read(paths: &[PathBuf], now: Option<Timestamp>) -> Result<Cluster,
 }
 
 impl Cluster {
+    /// What the operator would decide, if everything that decisions depend on was read.
+    pub(crate) fn plan(&self) -> Option<Plan> {
+        self.is_complete.then(|| settle(&self.snapshot).1)
+    }
+
+    /// What the nodes offer that count.
+    pub(crate) fn offered(&self) -> Amounts {
+        let nodes = self.snapshot.nodes.values().filter(|node| node.counts);
+        sum(nodes.map(|node| &node.allocatable))
+    }
+
     /// Says on standard error what was read but makes no difference.
     pub(crate) fn warned(self) -> Self {
         for warning in &self.warnings {

@@ -2,6 +2,7 @@
 
 use clap::Parser as _;
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Container;
 use quotient_engine::time::Timestamp;
 use quotient_index::WorkloadKind;
@@ -48,10 +49,7 @@ const VARIABLES: &str = "QUOTIENT_";
 
 /// The operator whose Deployment is among `objects`; of several the first by name.
 pub(super) fn find_operator(objects: &[Object]) -> Option<OperatorFacts> {
-    let deployments = objects.iter().filter_map(|object| match object {
-        Object::Deployment(deployment) => facts(deployment),
-        _ => None,
-    });
+    let deployments = objects.iter().filter_map(Object::get).filter_map(facts);
     let first =
         deployments.min_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
     first.map(|operator| OperatorFacts { leader: leader(&operator, objects), ..operator })
@@ -66,14 +64,9 @@ pub(crate) fn workload_kinds(deployment: &Value) -> Vec<WorkloadKind> {
 /// The holder of the Lease that the operator's flags name.
 fn leader(operator: &OperatorFacts, objects: &[Object]) -> Option<(String, Option<Timestamp>)> {
     let wanted = operator.settings.as_ref().ok()?.lease.as_ref()?;
-    let lease = objects.iter().find_map(|object| match object {
-        Object::Lease(lease) => Some(lease).filter(|lease| {
-            lease.metadata.name.as_ref() == Some(&wanted.name)
-                && lease.metadata.namespace.as_ref() == Some(&wanted.namespace)
-        }),
-        _ => None,
-    });
-    let spec = lease?.spec.as_ref()?;
+    let is_it = |object: &&Object| object.name() == wanted.name && object.namespace() == wanted.namespace;
+    let lease: &Lease = objects.iter().filter(is_it).find_map(Object::get)?;
+    let spec = lease.spec.as_ref()?;
     let renewed = spec.renew_time.as_ref();
     let renewed = renewed.map(|time| Timestamp::from_millis(time.0.as_millisecond()));
     Some((spec.holder_identity.clone().filter(|holder| !holder.is_empty())?, renewed))

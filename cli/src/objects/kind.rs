@@ -49,6 +49,12 @@ macro_rules! kinds {
             Lease(Box<Lease>),
         }
 
+        $(impl Typed for $kind {
+            fn of(object: &Object) -> Option<&Self> {
+                if let Object::$kind(object) = object { Some(object) } else { None }
+            }
+        })*
+
         impl Object {
             /// Reads `value` as an object of `kind`; returns also the paths of the fields that the kind does not know. The error
             /// names the field.
@@ -118,6 +124,24 @@ kinds! {
     HorizontalPodAutoscaler "autoscaling/v2";
 }
 
+/// A type of objects.
+pub(crate) trait Typed {
+    /// The object as this type, if it is of its kind.
+    fn of(object: &Object) -> Option<&Self>;
+}
+
+impl Typed for Pod {
+    fn of(object: &Object) -> Option<&Self> {
+        if let Object::Pod(pod) = object { Some(pod) } else { None }
+    }
+}
+
+impl Typed for Lease {
+    fn of(object: &Object) -> Option<&Self> {
+        if let Object::Lease(lease) = object { Some(lease) } else { None }
+    }
+}
+
 /// The group in which Kubernetes once served what it serves elsewhere now.
 const FORMER: &str = "extensions";
 
@@ -177,6 +201,11 @@ fn group(api_version: &str) -> &str {
 }
 
 impl Object {
+    /// The object as this type, if it is of its kind.
+    pub(crate) fn get<T: Typed>(&self) -> Option<&T> {
+        T::of(self)
+    }
+
     /// Its name; empty if it has none.
     pub(crate) fn name(&self) -> &str {
         self.metadata().name.as_deref().unwrap_or_default()

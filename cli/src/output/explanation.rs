@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Colour, Screen, hanging, wrap};
+use super::{Colour, Screen, hanging, joined, wrap};
 
 /// Why something is as it is.
 #[derive(Debug, Default, Serialize)]
@@ -118,8 +118,7 @@ impl Explanation {
             }
             lines.extend(wrap(next, screen.width));
         }
-        lines.push(String::new());
-        lines.join("\n").replace('·', screen.glyphs.dot)
+        joined(lines).replace('·', screen.glyphs.dot)
     }
 
     /// A line for each check; two short ones that are as they should be stand side by side.

@@ -29,8 +29,14 @@ pub(crate) use screen::Screen;
 pub(crate) use style::{Colour, Style};
 pub(crate) use table::{Cell, align, columns, titles};
 pub(crate) use watch::{INTERVAL, Watch};
-pub(crate) use words::{counted, duration, only, spaced};
+pub(crate) use words::{counted, duration, only, spaced, sum};
 pub(crate) use wrap::{hanging, wrap};
+
+/// The lines as a text.
+pub(crate) fn joined(mut lines: Vec<String>) -> String {
+    lines.push(String::new());
+    lines.join("\n")
+}
 
 /// Prints to standard output. A reader that has seen enough (`| head`) is no error.
 pub(crate) fn print(text: &str) -> io::Result<()> {

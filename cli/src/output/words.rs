@@ -1,5 +1,6 @@
 //! Numbers with their nouns.
 
+use std::borrow::Borrow;
 use std::fmt::Display;
 
 use quotient_engine::amounts::{Amount, Amounts, Resource};
@@ -21,6 +22,13 @@ pub(crate) fn duration(seconds: i64) -> String {
 /// The amounts of those resources that `others` name.
 pub(crate) fn only(amounts: &Amounts, others: &Amounts) -> Amounts {
     others.resources().map(|resource| (resource.clone(), amounts.get(resource))).collect()
+}
+
+/// All of them together.
+pub(crate) fn sum<A: Borrow<Amounts>>(all: impl IntoIterator<Item = A>) -> Amounts {
+    let mut sum = Amounts::new();
+    all.into_iter().for_each(|one| sum.add_all(one.borrow()));
+    sum
 }
 
 /// `2 cpu 4Gi 1 gpu`, for sentences.

@@ -5,6 +5,7 @@ use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
 use quotient_engine::time::Timestamp;
+use quotient_index::timestamp;
 use quotient_operator::status::{Circumstances, Overview, QuotaState, compose};
 
 use super::amounts;
@@ -55,10 +56,7 @@ pub(crate) fn needs_a_person(reason: &str) -> bool {
 /// The Queues of `cluster`. A status that the operator wrote is taken as it is; without one, what `plan` says.
 pub(crate) fn views(cluster: &Cluster, plan: Option<&Plan>) -> Vec<QueueView> {
     let overview = plan.map(Overview::of);
-    let queues = cluster.objects.iter().filter_map(|object| match object {
-        Object::Queue(queue) => Some(queue.as_ref()),
-        _ => None,
-    });
+    let queues = cluster.objects.iter().filter_map(Object::get);
     let mut views: Vec<QueueView> = queues.map(|queue| view(queue, cluster, overview.as_ref())).collect();
     views.sort_by(|one, other| one.name.cmp(&other.name));
     views
@@ -74,6 +72,11 @@ fn view(queue: &Queue, cluster: &Cluster, overview: Option<&Overview<'_>>) -> Qu
     let computed = || compose(overview?, &name, metadata.generation, None, &as_computed(), time);
     let status = reported.or_else(computed).unwrap_or_default();
     QueueView { name, queue: queue.clone(), status, is_reported }
+}
+
+/// The first Queue of the namespace that governs pods.
+pub(crate) fn governing<'v>(views: &'v [QueueView], namespace: &str) -> Option<&'v QueueView> {
+    views.iter().find(|view| view.name.namespace.as_str() == namespace && !view.is_parent())
 }
 
 /// A computed status is that of a cluster whose quotas are enforced.
@@ -135,9 +138,7 @@ impl QueueView {
     pub(crate) fn starved(&self, now: Timestamp) -> Option<Starvation<'_>> {
         let (reason, message) = self.told(ConditionType::Starved, "True")?;
         let since = self.status.short_since.as_ref();
-        let seconds = since.map(|since| {
-            now.millis_since(Timestamp::from_millis(since.0.as_millisecond())).div_euclid(1000).max(0)
-        });
+        let seconds = since.map(|since| now.millis_since(timestamp(since)).div_euclid(1000).max(0));
         Some(Starvation { reason, message, seconds: seconds.filter(|_| self.is_reported) })
     }
 

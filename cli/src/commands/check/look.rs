@@ -7,7 +7,7 @@ use quotient_engine::plan::Plan;
 use super::Facts;
 use crate::manifests::Cluster;
 use crate::objects::Object;
-use crate::queues::{QueueView, views};
+use crate::queues::{QueueView, governing, views};
 
 /// A cluster, ready to be checked.
 pub(crate) struct Look<'a> {
@@ -74,7 +74,7 @@ impl<'a> Look<'a> {
 
     /// The Queue that governs the pods of the namespace.
     pub(super) fn queue_of(&self, namespace: &str) -> Option<&QueueView> {
-        self.views.iter().find(|view| view.name.namespace.as_str() == namespace && !view.is_parent())
+        governing(&self.views, namespace)
     }
 
     /// The Queues in wanted namespaces.

@@ -14,8 +14,6 @@ mod passed;
 mod registry;
 mod report;
 
-use quotient_advance::settle;
-
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::output::{Answer, Progress, Screen, document};
@@ -65,7 +63,7 @@ pub(crate) fn check(
     is_before: bool,
 ) -> Report {
     let _progress = Progress::begin("looking at the cluster");
-    let plan = cluster.is_complete.then(|| settle(&cluster.snapshot).1);
+    let plan = cluster.plan();
     let look = Look::at(cluster, facts, plan.as_ref(), namespace);
     let is_measured = facts.is_some_and(|facts| facts.quota_latency.is_some());
     let wanted = CHECKS

@@ -7,13 +7,14 @@ use k8s_openapi::api::core::v1::{LimitRange, ResourceQuota};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Text;
 use quotient_crds::ResourceMap;
 use quotient_crds::names::QUOTA;
-use quotient_engine::amounts::{Amounts, Quantity};
+use quotient_engine::amounts::Quantity;
+use quotient_engine::snapshot::Pod;
 use quotient_index::quotas::bounds_from_hard;
 
 use super::Look;
 use super::finding::{Found, Seen};
 use crate::objects::{DEMANDED, Object, is_ours, lacks_requests};
-use crate::output::{counted, spaced};
+use crate::output::{counted, spaced, sum};
 use crate::queues::percentage;
 
 pub(super) fn missing_requests(look: &Look<'_>) -> Seen {
@@ -58,11 +59,7 @@ fn has_defaults(look: &Look<'_>, namespace: &str) -> bool {
         return true;
     }
     let ranges = look.objects().filter(|object| object.namespace() == namespace);
-    let ranges = ranges.filter_map(|object| match object {
-        Object::LimitRange(range) => Some(range.as_ref()),
-        _ => None,
-    });
-    let given: Vec<&String> = ranges.flat_map(default_requests).collect();
+    let given: Vec<&String> = ranges.filter_map(Object::get).flat_map(default_requests).collect();
     DEMANDED.iter().all(|name| given.iter().any(|given| given == name))
 }
 
@@ -74,7 +71,7 @@ fn default_requests(range: &LimitRange) -> impl Iterator<Item = &String> {
 pub(super) fn unmanaged(look: &Look<'_>) -> Seen {
     look.require("pods")?;
     look.require("queues.quotient.dev")?;
-    let mut used = Amounts::new();
+    let mut used = Vec::new();
     let mut names = Vec::new();
     for (name, state) in &look.cluster.snapshot.namespaces {
         let name = name.as_str();
@@ -85,12 +82,10 @@ pub(super) fn unmanaged(look: &Look<'_>) -> Seen {
         if pods.peek().is_some() {
             names.push(name);
         }
-        pods.for_each(|pod| used.add_all(pod.requests()));
+        used.extend(pods.map(Pod::requests));
     }
-    let whole: Amounts = look.cluster.snapshot.nodes.values().fold(Amounts::new(), |mut whole, node| {
-        whole.add_all(&node.allocatable);
-        whole
-    });
+    let used = sum(used);
+    let whole = sum(look.cluster.snapshot.nodes.values().map(|node| &node.allocatable));
     let part = if whole.is_empty() { String::new() } else { format!(" ({} %)", percentage(&used, &whole)) };
     let first: Vec<&str> = names.iter().take(3).copied().collect();
     let more = if names.len() > first.len() { ", ..." } else { "" };
@@ -107,10 +102,7 @@ pub(super) fn unmanaged(look: &Look<'_>) -> Seen {
 
 /// The ResourceQuotas in namespaces with a Queue.
 fn quotas<'l>(look: &'l Look<'_>) -> impl Iterator<Item = (&'l str, &'l ResourceQuota)> {
-    look.managed_objects().filter_map(|object| match object {
-        Object::ResourceQuota(quota) => Some((object.namespace(), quota.as_ref())),
-        _ => None,
-    })
+    look.managed_objects().filter_map(|object| Some((object.namespace(), object.get()?)))
 }
 
 fn is_called_quotient(quota: &ResourceQuota) -> bool {

@@ -1,6 +1,5 @@
 //! Checks of the cluster itself, and of what adds nodes to it.
 
-use quotient_engine::amounts::Amounts;
 use serde_json::Value;
 
 use super::Look;
@@ -112,10 +111,7 @@ pub(super) fn autoscaler(look: &Look<'_>) -> Seen {
 
 pub(super) fn ceiling(look: &Look<'_>) -> Seen {
     let ceiling = &look.cluster.operator.as_ref()?.settings.as_ref().ok()?.index.ceiling;
-    let mut offered = Amounts::new();
-    for node in look.cluster.snapshot.nodes.values().filter(|node| node.counts) {
-        offered.add_all(&node.allocatable);
-    }
+    let offered = look.cluster.offered();
     let below = ceiling.iter().filter(|(resource, most)| offered.get(resource) > *most);
     Some(Found::each(below.map(|(resource, most)| {
         let (most, offered) = (resource.format(most), resource.format(offered.get(resource)));

@@ -35,10 +35,7 @@ fn full_name(object: &Object) -> String {
 
 pub(super) fn surge(look: &Look<'_>) -> Seen {
     look.require("deployments.apps")?;
-    let stuck = look.managed_objects().filter(|object| match object {
-        Object::Deployment(deployment) => keeps_all_pods(deployment).unwrap_or_default(),
-        _ => false,
-    });
+    let stuck = look.managed_objects().filter(|object| object.get().and_then(keeps_all_pods) == Some(true));
     Some(Found::all(
         "Deployment",
         stuck.map(full_name),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Look;
 use super::finding::{Check, Found, Group, Severity};
 use super::passed::passed;
-use crate::output::{Cell, Colour, Screen, columns, counted, hanging, wrap};
+use crate::output::{Cell, Colour, Screen, columns, counted, hanging, joined, wrap};
 
 /// The page that explains every check.
 const PAGE: &str = "docs/reference/checks.md";
@@ -134,8 +134,7 @@ impl Report {
             lines.extend(wrap(&text, screen.width));
         }
         lines.push(self.summary());
-        lines.push(String::new());
-        lines.join("\n")
+        joined(lines)
     }
 
     /// The checks that find nothing: those that tell something, and how many others; all by their ids if `is_wide`.

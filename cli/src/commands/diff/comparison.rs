@@ -8,7 +8,7 @@ use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
 use quotient_engine::reasons::{EvictionReason, KeptReason, ShortReason};
 use quotient_engine::snapshot::Pod;
 
-use crate::commands::simulate::{Simulation, pod_name, unmet};
+use crate::commands::simulate::{Simulation, find_pod, pod_name, unmet};
 use crate::manifests::Cluster;
 use crate::output::spaced;
 
@@ -102,8 +102,7 @@ fn evictions(simulation: &Simulation) -> impl Iterator<Item = &Eviction> {
 }
 
 fn evicted(eviction: &Eviction, cluster: &Cluster) -> Evicted {
-    let state = cluster.snapshot.namespaces.get(&eviction.pod.namespace);
-    let pod = state.and_then(|state| state.pods.iter().find(|pod| pod.uid == eviction.pod.uid));
+    let pod = find_pod(&cluster.snapshot, &eviction.pod);
     Evicted {
         pod: pod_name(&eviction.pod),
         name: eviction.pod.name.to_string(),
@@ -112,7 +111,7 @@ fn evicted(eviction: &Eviction, cluster: &Cluster) -> Evicted {
         beneficiary: eviction.beneficiary.clone(),
         reason: eviction.reason,
         requests: eviction.requests.clone(),
-        grace_seconds: eviction.grace_seconds.or_else(|| pod.map(|pod| pod.grace_seconds.into())),
+        grace_seconds: eviction.grace_seconds.or_else(|| pod.map(|(_, pod)| pod.grace_seconds.into())),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Diff;
 use super::table::summary;
+use crate::output::joined;
 
 pub(super) fn junit(diff: &Diff) -> String {
     let failures = diff.verdicts.iter().filter(|verdict| !verdict.is_passed).count();
@@ -25,8 +26,7 @@ pub(super) fn junit(diff: &Diff) -> String {
     }
     lines.push(format!("  <system-out>{}</system-out>", escaped(&summary(&diff.comparison))));
     lines.push("</testsuite>".to_owned());
-    lines.push(String::new());
-    lines.join("\n")
+    joined(lines)
 }
 
 fn escaped(text: &str) -> String {

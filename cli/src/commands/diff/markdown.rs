@@ -2,6 +2,7 @@
 
 use super::Diff;
 use super::table::{moved, of_workloads, started, summary};
+use crate::output::joined;
 
 pub(super) fn markdown(diff: &Diff) -> String {
     let comparison = &diff.comparison;
@@ -34,8 +35,7 @@ pub(super) fn markdown(diff: &Diff) -> String {
             format!("| `{}` | {result} | {} |", verdict.gate, escaped(&verdict.message))
         }));
     }
-    lines.push(String::new());
-    lines.join("\n")
+    joined(lines)
 }
 
 /// A cell stays a cell.

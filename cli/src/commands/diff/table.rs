@@ -6,7 +6,9 @@ use quotient_engine::amounts::Amounts;
 
 use super::Diff;
 use super::comparison::{Comparison, QueueDiff};
-use crate::output::{Cell, Colour, Screen, align, columns, counted, hanging, time_text, titles, wrap};
+use crate::output::{
+    Cell, Colour, Screen, align, columns, counted, hanging, joined, time_text, titles, wrap,
+};
 
 /// Of more queues only those that change are listed.
 const FEW: usize = 20;
@@ -40,8 +42,7 @@ pub(super) fn table(diff: &Diff, is_wide: bool, screen: Screen) -> String {
         };
         lines.push(format!("{} {}: {}", screen.style.paint(glyph, colour), verdict.gate, verdict.message));
     }
-    lines.push(String::new());
-    lines.join("\n")
+    joined(lines)
 }
 
 /// `prod-eu as of 14:02:11Z, read only, plus: create Queue team-x`.

@@ -12,6 +12,7 @@ use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Snapshot};
 use super::scene::Scene;
 use super::target::Target;
 use crate::commands::replay::Replay;
+use crate::commands::simulate::find_pod;
 use crate::objects::{Kind, Object, ignores_evictions};
 use crate::output::{Explanation, counted, duration, only, spaced, time_text};
 use crate::queues::{QueueView, amounts};
@@ -191,9 +192,7 @@ fn recorded_place(replay: &Replay, eviction: &Eviction) -> String {
             format!("rank {rank} of {}, {of_queue} evicted", counted(candidates, "candidate", "candidates"))
         },
     );
-    let pod = state.and_then(|state| state.pods.iter().find(|pod| pod.uid == eviction.pod.uid));
-    let traits = state
-        .zip(pod)
+    let traits = find_pod(&replay.snapshot, &eviction.pod)
         .map(|(state, pod)| traits(pod, Some(eviction.stage), state, &replay.snapshot, &evicted).join(", "));
     let first = traits.map_or_else(|| rank.clone(), |traits| format!("{rank}: {traits}"));
     [Some(first), kept(replay, eviction)].into_iter().flatten().collect::<Vec<_>>().join("\n")
@@ -255,9 +254,8 @@ fn kept(replay: &Replay, eviction: &Eviction) -> Option<String> {
 
 /// `PodDisruptionBudget trainer-pdb allows 0`.
 fn rule(replay: &Replay, kept: &PassedOver) -> String {
-    let state = replay.snapshot.namespaces.get(&kept.pod.namespace);
-    let pod = state.and_then(|state| state.pods.iter().find(|pod| pod.uid == kept.pod.uid));
-    let budget = state.zip(pod).filter(|_| kept.reason == KeptReason::Budget).and_then(|(state, pod)| {
+    let pod = find_pod(&replay.snapshot, &kept.pod).filter(|_| kept.reason == KeptReason::Budget);
+    let budget = pod.and_then(|(state, pod)| {
         state.budgets.iter().find(|budget| budget.selector.matches(&pod.metadata.labels))
     });
     match budget {
@@ -275,11 +273,8 @@ fn comes_back(scene: &Scene<'_>, view: &QueueView, reclaim: &RecentReclaim, retu
     match &reclaim.workload {
         None => "nothing creates it again, because it had no controller: create it yourself".to_owned(),
         Some(workload) => {
-            let job = match scene.object(Kind::Job, &workload.name) {
-                Some(Object::Job(job)) if workload.kind == "Job" => Some(job),
-                _ => None,
-            };
-            let counts = match job.map(|job| ignores_evictions(job)) {
+            let job = scene.object(Kind::Job, &workload.name).filter(|_| workload.kind == "Job");
+            let counts = match job.and_then(Object::get).map(ignores_evictions) {
                 None => ".",
                 Some(true) => "; the eviction does not count against backoffLimit (podFailurePolicy is set).",
                 Some(false) => {

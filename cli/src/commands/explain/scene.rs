@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::Pod as PodObject;
-use quotient_advance::settle;
 use quotient_crds::{RecentReclaim, Unmet};
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::Plan;
@@ -27,7 +26,7 @@ pub(super) struct Scene<'a> {
 impl<'a> Scene<'a> {
     /// That of `target`. The error says why there is none.
     pub(super) fn of(cluster: &'a Cluster, target: &Target, namespace: Option<&str>) -> Result<Self, String> {
-        let plan = cluster.is_complete.then(|| settle(&cluster.snapshot).1);
+        let plan = cluster.plan();
         let views = views(cluster, plan.as_ref());
         let namespace = match namespace {
             Some(namespace) => namespace.to_owned(),
@@ -72,10 +71,7 @@ impl<'a> Scene<'a> {
 
     /// The pod of this name.
     pub(super) fn pod(&self, name: &str) -> Option<&'a PodObject> {
-        match self.object(Kind::Pod, name)? {
-            Object::Pod(pod) => Some(pod),
-            _ => None,
-        }
+        self.object(Kind::Pod, name)?.get()
     }
 
     /// The names of the objects that create the pods of `object`: its own, and those of what it controls.

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::scene::Scene;
 use super::target::Target;
+use crate::commands::simulate::find_pod;
 use crate::objects::{Kind, Object, ignores_evictions, text};
 use crate::output::{Explanation, counted, duration, only, spaced};
 use crate::queues::{QueueView, leaving, needs_a_person};
@@ -24,13 +25,16 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target, events: &[Value]) -> R
     let names = scene.creators(object);
     let owners = owners(scene, object, &names);
     let wanted = owners.iter().map(|owner| owner.wanted).fold(0, u32::saturating_add);
-    let there = pods(scene, &owners);
+    let pods = pods(scene, &owners);
+    let there = u32::try_from(pods.len()).unwrap_or(u32::MAX);
     told.headline = if wanted == 0 && owners.is_empty() {
         format!("{target} wants no pods.")
     } else {
         format!("{target} has {there} of {wanted} pods.")
     };
-    let pending = pending(scene, &owners);
+    let pending = pods.iter().filter(|pod| pod.node.is_none());
+    let pending: BTreeSet<(String, String)> =
+        pending.map(|pod| ("Pod".to_owned(), pod.name.to_string())).collect();
     let lacks_nothing = scene.unmet(&names).is_empty();
     if there >= wanted && pending.is_empty() {
         // What the status may still list has been created since.
@@ -111,20 +115,11 @@ fn owners<'s>(scene: &'s Scene<'_>, object: &Object, names: &BTreeSet<(String, S
     all.filter(is_its).collect()
 }
 
-/// How many of their pods exist and are not ending.
-fn pods(scene: &Scene<'_>, owners: &[&Owner]) -> u32 {
+/// Their pods that exist and are not ending.
+fn pods<'s>(scene: &'s Scene<'_>, owners: &[&Owner]) -> Vec<&'s Pod> {
     let pods = scene.state().into_iter().flat_map(|state| &state.pods);
     let is_theirs = |pod: &&Pod| pod.is_live() && owners.iter().any(|owner| pod.owner() == Some(&owner.uid));
-    u32::try_from(pods.filter(is_theirs).count()).unwrap_or(u32::MAX)
-}
-
-/// Those of their pods that no node has taken, as kind and name.
-fn pending(scene: &Scene<'_>, owners: &[&Owner]) -> BTreeSet<(String, String)> {
-    let pods = scene.state().into_iter().flat_map(|state| &state.pods);
-    let is_theirs = |pod: &&Pod| {
-        pod.is_live() && pod.node.is_none() && owners.iter().any(|owner| pod.owner() == Some(&owner.uid))
-    };
-    pods.filter(is_theirs).map(|pod| ("Pod".to_owned(), pod.name.to_string())).collect()
+    pods.filter(is_theirs).collect()
 }
 
 /// How the operator and the API server name a container without requests.
@@ -177,8 +172,7 @@ fn one_pod(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, shape: &
         fits,
         format!("one pod ({}) {relation} the share ({}){node}", spaced(each), spaced(&only(&deserved, each))),
     );
-    let mut with_one = used.clone();
-    with_one.add_all(each);
+    let with_one = used.plus(each);
     let short = each.resources().filter(|resource| with_one.get(resource) > allocated.get(resource));
     let short: Vec<String> = short
         .map(|resource| {
@@ -300,6 +294,6 @@ fn planned(scene: &Scene<'_>, plan: &Plan, queue: &QueueName) -> Option<i64> {
 
 /// The grace of the pod itself.
 fn grace_of(scene: &Scene<'_>, eviction: &Eviction) -> Option<u32> {
-    let state = scene.cluster.snapshot.namespaces.get(&eviction.pod.namespace)?;
-    state.pods.iter().find(|pod| pod.uid == eviction.pod.uid).map(|pod| pod.grace_seconds.into())
+    let (_, pod) = find_pod(&scene.cluster.snapshot, &eviction.pod)?;
+    Some(pod.grace_seconds.into())
 }

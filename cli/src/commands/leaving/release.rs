@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use quotient_crds::names::QUOTA;
-use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
+use quotient_engine::snapshot::Pod;
 
 use super::{Inventory, Leftover, gates, show};
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::Object;
-use crate::output::{Explanation, Format, OutputArgs, Progress, Screen, counted, spaced};
+use crate::output::{Explanation, Format, OutputArgs, Progress, Screen, counted, spaced, sum};
 use crate::source::{ConnectionArgs, Live, Scope, SourceArgs, kind};
 
 /// Which namespace.
@@ -136,12 +136,8 @@ pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, Com
         )));
     }
     let state = cluster.snapshot.namespaces.get(&Namespace::from(namespace));
-    let mut used = Amounts::new();
-    let mut pods = 0_usize;
-    for pod in state.into_iter().flat_map(|state| &state.pods).filter(|pod| pod.is_charged()) {
-        used.add_all(pod.requests());
-        pods = pods.saturating_add(1);
-    }
+    let pods = state.into_iter().flat_map(|state| &state.pods).filter(|pod| pod.is_charged());
+    let (pods, used) = (pods.clone().count(), sum(pods.map(Pod::requests)));
     let mut told = Explanation::of("Namespace", "", namespace);
     told.headline = format!("Release of namespace {namespace}: delete Queue {}", queues.join(", "));
     if pods > 0 {

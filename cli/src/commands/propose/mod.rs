@@ -10,7 +10,7 @@ use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::Object;
-use crate::output::{Cell, Progress, Screen, columns, counted, print, spaced, titles};
+use crate::output::{Cell, Progress, Screen, columns, counted, joined, print, spaced, titles};
 use crate::proposals::{OutputDirectory, ProposedQueue};
 use crate::queues::amounts;
 use crate::source::{ConnectionArgs, SourceArgs};
@@ -156,8 +156,7 @@ pub(crate) fn text(
     lines.push(format!(
         "{written} written with mode: Observe. Nothing applied. Next: kubectl quotient diff -f {directory}"
     ));
-    lines.push(String::new());
-    lines.join("\n")
+    joined(lines)
 }
 
 /// The namespaces that another system shares out, by the system.

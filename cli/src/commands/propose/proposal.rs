@@ -4,12 +4,13 @@ use quotient_advance::settle;
 use quotient_crds::{MAX_WEIGHT, Mode, QueueSpec, ResourceMap};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::Namespace;
+use quotient_engine::snapshot::Pod;
 use quotient_index::IndexSettings;
 use quotient_index::quotas::bounds_from_hard;
 
 use crate::manifests::Cluster;
 use crate::objects::{Object, lacks_requests};
-use crate::output::{counted, spaced};
+use crate::output::{counted, spaced, sum};
 use crate::proposals::{ProposedQueue, resource_map};
 use crate::queues::percentage;
 
@@ -55,19 +56,14 @@ pub(crate) fn proposals(cluster: &Cluster, basis: Basis) -> Vec<Proposal> {
     let unmanaged = namespaces.filter(|(name, state)| state.queues.is_empty() && !is_system(name));
     let unmanaged: Vec<Unmanaged> = unmanaged
         .filter_map(|(name, state)| {
-            let mut used = Amounts::new();
             let mut pods = state.pods.iter().filter(|pod| pod.is_charged()).peekable();
             pods.peek()?;
-            pods.for_each(|pod| used.add_all(pod.requests()));
+            let used = sum(pods.map(Pod::requests));
             let (quotas, bounds) = quotas(cluster, name.as_str());
             Some(Unmanaged { name: name.to_string(), used, quotas, bounds })
         })
         .collect();
-    let mut together = Amounts::new();
-    for one in &unmanaged {
-        together.add_all(&one.bounds.amounts());
-    }
-    let are_met = together.fits_in(&whole);
+    let are_met = sum(unmanaged.iter().map(|one| one.bounds.amounts())).fits_in(&whole);
     unmanaged.into_iter().map(|one| proposal(cluster, one, basis, &whole, are_met)).collect()
 }
 
@@ -116,11 +112,7 @@ fn half(used: &Amounts, bounds: &Bounds) -> Bounds {
 
 /// What the nodes offer, or what is shared out if that is more.
 fn whole(cluster: &Cluster) -> Amounts {
-    let mut offered = Amounts::new();
-    for node in cluster.snapshot.nodes.values().filter(|node| node.counts) {
-        offered.add_all(&node.allocatable);
-    }
-    settle(&cluster.snapshot).1.capacity.max(&offered)
+    settle(&cluster.snapshot).1.capacity.max(&cluster.offered())
 }
 
 fn lacking(cluster: &Cluster, namespace: &str) -> usize {

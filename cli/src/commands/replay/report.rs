@@ -9,7 +9,7 @@ use quotient_operator::decisions::Evicted;
 
 use super::Replay;
 use crate::commands::simulate::pod_name;
-use crate::output::{Cell, Screen, columns, counted, quantities, report, time_text, titles};
+use crate::output::{Cell, Screen, columns, counted, joined, quantities, report, time_text, titles};
 
 report! {
     /// A replay for programs. A stable interface; fields are only added.
@@ -112,8 +112,7 @@ impl Replay {
         if let (Some(compared), Some((_, plan))) = (&report.alternative, &self.alternative) {
             lines.extend(self.had_we(compared, plan));
         }
-        lines.push(String::new());
-        lines.join("\n")
+        joined(lines)
     }
 
     fn had_we(&self, compared: &AlternativeText, plan: &Plan) -> Vec<String> {

@@ -6,7 +6,6 @@ mod report;
 mod sentence;
 mod steps;
 mod table;
-mod tree;
 pub(crate) mod unmet;
 
 use crate::exit::{CommandError, Outcome};
@@ -15,7 +14,7 @@ use crate::output::{Answer, Format, Progress, Screen, Style, document};
 use crate::source::ConnectionArgs;
 
 pub(crate) use args::{SimulateArgs, time};
-pub(crate) use report::{Report, pod_name};
+pub(crate) use report::{Report, find_pod, pod_name};
 pub(crate) use sentence::{why, why_it_waits};
 pub(crate) use steps::{Simulation, simulate};
 

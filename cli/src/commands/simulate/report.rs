@@ -7,6 +7,7 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::{
     Eviction, PassedOver, PodId, QueueJobName, QueueJobPlan, QueuePlan, Scaling, Unmet,
 };
+use quotient_engine::snapshot::{NamespaceState, Pod, Snapshot};
 
 use super::sentence::why_it_waits;
 use super::steps::{Simulation, Step};
@@ -125,6 +126,12 @@ report! {
         queue: String = passed.queue.to_string(),
         reason: &'static str = passed.reason.name(),
     }
+}
+
+/// The pod with its namespace, if it is in the snapshot.
+pub(crate) fn find_pod<'s>(snapshot: &'s Snapshot, id: &PodId) -> Option<(&'s NamespaceState, &'s Pod)> {
+    let state = snapshot.namespaces.get(&id.namespace)?;
+    Some((state, state.pods.iter().find(|pod| pod.uid == id.uid)?))
 }
 
 /// `namespace/name`.

@@ -7,6 +7,8 @@ use quotient_engine::reasons::{EvictionReason, ShortReason};
 
 use quotient_index::cause;
 
+use crate::output::sum;
+
 /// Why `eviction` is part of `plan`, for people.
 pub(crate) fn why(eviction: &Eviction, plan: &Plan) -> String {
     let queue = &eviction.queue;
@@ -65,9 +67,8 @@ pub(super) fn why_none(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Opti
             withheld.map_or_else(|| reason.because().to_owned(), cause)
         }
     };
-    let mut coming = Amounts::new();
     let for_it = plan.evictions.iter().filter(|eviction| eviction.beneficiary.as_ref() == Some(name));
-    for_it.for_each(|eviction| coming.add_all(&eviction.requests));
+    let coming = sum(for_it.map(|eviction| &eviction.requests));
     let short = queue.lacking.less(&coming);
     let deserved = queue.target.compact();
     (!short.is_empty()).then(|| format!("lacks {} of the deserved {deserved} because {why}", short.compact()))

@@ -8,8 +8,9 @@ use quotient_engine::reasons::ShortReason;
 
 use super::sentence::{how_scaled, why, why_again, why_it_waits, why_none, why_withheld};
 use super::steps::{Simulation, Step};
-use super::{pod_name, tree, unmet};
-use crate::output::{Cell, Colour, Style, align, titles};
+use super::{pod_name, unmet};
+use crate::output::{Cell, Colour, Style, align, joined, titles};
+use crate::queues::in_tree_order;
 
 /// The simulation as text, steps separated by an empty line; with the pods that rules kept if `explain`.
 pub(super) fn table(simulation: &Simulation, explain: bool, style: Style) -> String {
@@ -32,8 +33,7 @@ pub(super) fn table(simulation: &Simulation, explain: bool, style: Style) -> Str
         lines.push(String::new());
     }
     lines.push(ending(simulation));
-    lines.push(String::new());
-    lines.join("\n")
+    joined(lines)
 }
 
 /// What owners have started before the first step.
@@ -53,8 +53,9 @@ fn queues(step: &Step, style: Style) -> Vec<String> {
     }
     let mut rows =
         vec![titles(&["QUEUE", "WEIGHT", "DEMAND", "DESERVED", "ALLOCATED", "USED", "PREEMPTING"])];
-    let queues = tree::in_order(&step.plan);
-    rows.extend(queues.into_iter().map(|(depth, name, queue)| queue_row(step, depth, name, queue)));
+    let queues = step.plan.queues.iter().map(|(name, queue)| (name, queue.parent.clone(), (name, queue)));
+    let queues = in_tree_order(queues.collect()).into_iter();
+    rows.extend(queues.map(|(depth, (name, queue))| queue_row(step, depth, name, queue)));
     align(&rows, style)
 }
 

@@ -4,8 +4,8 @@ use quotient_engine::amounts::Amounts;
 use quotient_engine::snapshot::Pod;
 
 use super::instant::Status;
-use crate::output::{Screen, time_text};
-use crate::queues::resource_names;
+use crate::output::{Screen, sum, time_text};
+use crate::queues::{QueueView, resource_names};
 
 /// One line about the operator, one about the cluster.
 pub(super) fn header(status: &Status, screen: Screen) -> Vec<String> {
@@ -52,19 +52,15 @@ fn cluster(status: &Status) -> Vec<String> {
     // Its unit is named once.
     let unit = status.selected.as_ref().map(|selected| format!(" {}", selected.short_name()));
     let unit = unit.unwrap_or_default();
-    let mut used = Amounts::new();
     let leaves = status.views.iter().filter(|view| !view.is_parent());
-    leaves.clone().for_each(|view| used.add_all(&view.used()));
+    let used = sum(leaves.clone().map(QueueView::used));
     let mut parts = match &status.plan {
         Some(plan) => vec![
             format!("{}{unit}, {} used", text(&plan.capacity), text(&used)),
             format!("unmanaged namespaces use {}", text(&unmanaged(status))),
         ],
         None if !status.cluster.snapshot.nodes.is_empty() => {
-            let counting = status.cluster.snapshot.nodes.values().filter(|node| node.counts);
-            let mut capacity = Amounts::new();
-            counting.for_each(|node| capacity.add_all(&node.allocatable));
-            let capacity = capacity.of(&resource_names(&status.all));
+            let capacity = status.cluster.offered().of(&resource_names(&status.all));
             vec![format!("{}{unit} on nodes, {} used by queues", text(&capacity), text(&used))]
         }
         None => vec![format!("queues use {}{unit}", text(&used))],
@@ -82,11 +78,7 @@ fn cluster(status: &Status) -> Vec<String> {
 
 /// What pods on nodes request in namespaces without a Queue.
 pub(super) fn unmanaged(status: &Status) -> Amounts {
-    let mut total = Amounts::new();
     let namespaces = status.cluster.snapshot.namespaces.values();
-    for state in namespaces.filter(|state| state.governing().is_none()) {
-        let pods = state.pods.iter().filter(|pod| Pod::is_charged(pod) && pod.node.is_some());
-        pods.for_each(|pod| total.add_all(pod.requests()));
-    }
-    total
+    let pods = namespaces.filter(|state| state.governing().is_none()).flat_map(|state| &state.pods);
+    sum(pods.filter(|pod| pod.is_charged() && pod.node.is_some()).map(Pod::requests))
 }

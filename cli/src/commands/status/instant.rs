@@ -1,6 +1,5 @@
 //! The queues of one instant, ready to be shown.
 
-use quotient_advance::settle;
 use quotient_engine::plan::Plan;
 
 use super::args::StatusArgs;
@@ -31,7 +30,7 @@ impl Status {
         connection: &ConnectionArgs,
     ) -> Result<Self, CommandError> {
         let cluster = at_rest(Cluster::of(snapshot, None)?);
-        let plan = cluster.is_complete.then(|| settle(&cluster.snapshot).1);
+        let plan = cluster.plan();
         let all = views(&cluster, plan.as_ref());
         let selected = match &args.resource {
             Some(name) => Some(select(name, &resource_names(&all)).map_err(CommandError::Usage)?),

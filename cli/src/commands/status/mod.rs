@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::objects::text as field;
-use crate::output::{Answer, Format, INTERVAL, Screen, Watch, columns, document, print};
+use crate::output::{Answer, Format, INTERVAL, Screen, Watch, columns, document, joined, print};
 use crate::queues::in_tree_order;
 use crate::snapshot::{Entry, Snapshot};
 use crate::source::{ConnectionArgs, Live, Scope, free_beside, kind};
@@ -143,14 +143,14 @@ fn table(status: &Status, found: &[Finding], is_wide: bool, screen: Screen) -> S
     if status.views.is_empty() {
         lines.push("There is no Queue. Create one: kubectl quotient init --from-usage".to_owned());
     } else {
-        let rows: Vec<Row<'_>> =
-            in_tree_order(&status.views).into_iter().map(|(depth, view)| Row { depth, view }).collect();
+        let queues = status.views.iter().map(|view| (&view.name, view.parent(), view)).collect();
+        let rows = in_tree_order(queues).into_iter().map(|(depth, view)| Row { depth, view });
+        let rows: Vec<Row<'_>> = rows.collect();
         lines.extend(columns(&rows::cells(status, &rows, is_wide, screen), screen.style));
     }
     if !found.is_empty() {
         lines.push(String::new());
         lines.extend(findings::lines(found, screen));
     }
-    lines.push(String::new());
-    lines.join("\n")
+    joined(lines)
 }

@@ -3,13 +3,12 @@
 mod args;
 mod rows;
 
-use quotient_advance::settle;
 use serde::Serialize;
 
 use crate::commands::simulate::at_rest;
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::output::{Answer, INTERVAL, Screen, Watch, columns, document, titles};
+use crate::output::{Answer, INTERVAL, Screen, Watch, columns, document, joined, titles};
 use crate::queues::{Selected, resource_names, select, views};
 use crate::source::{ConnectionArgs, Scope};
 
@@ -69,7 +68,7 @@ pub(crate) fn top(
     args: &TopArgs,
     namespace: Option<&str>,
 ) -> Result<(Vec<Row>, Option<Selected>), CommandError> {
-    let plan = cluster.is_complete.then(|| settle(&cluster.snapshot).1);
+    let plan = cluster.plan();
     let mut views = views(cluster, plan.as_ref());
     views.retain(|view| args.selector.selects(view));
     let is_wanted = |name: &str| namespace.is_none_or(|wanted| wanted == name);
@@ -106,7 +105,5 @@ pub(crate) fn text(rows: &[Row], what: What, selected: Option<&Selected>, screen
     };
     let mut table = vec![titles(names)];
     table.extend(rows.iter().map(|row| row.cells(what, selected)));
-    let mut lines = columns(&table, screen.style);
-    lines.push(String::new());
-    lines.join("\n")
+    joined(columns(&table, screen.style))
 }

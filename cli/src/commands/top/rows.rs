@@ -11,8 +11,8 @@ use serde::ser::SerializeMap;
 use super::args::{Sort, What};
 use crate::manifests::Cluster;
 use crate::objects::Object;
-use crate::output::{Cell, Colour};
-use crate::queues::{QueueView, Selected, amounts};
+use crate::output::{Cell, Colour, sum};
+use crate::queues::{QueueView, Selected, amounts, governing};
 
 /// A queue, a namespace or a workload.
 #[derive(Debug, Default, Serialize)]
@@ -113,10 +113,6 @@ pub(super) fn of_queues(views: &[QueueView]) -> Vec<Row> {
         .collect()
 }
 
-fn governing<'v>(views: &'v [QueueView], namespace: &str) -> Option<&'v QueueView> {
-    views.iter().find(|view| view.name.namespace.as_str() == namespace && !view.is_parent())
-}
-
 /// The namespaces with pods.
 pub(super) fn of_namespaces(cluster: &Cluster, views: &[QueueView]) -> Vec<Row> {
     let mut rows = Vec::new();
@@ -166,10 +162,7 @@ fn top_name(kind: &str, name: &str, uid: &str, owners: &BTreeMap<&str, &OwnerRef
 
 /// Most first; equals by name.
 pub(super) fn sort(rows: &mut [Row], by: Sort, selected: Option<&Selected>, cluster: &Cluster) {
-    let mut capacity = Amounts::new();
-    for node in cluster.snapshot.nodes.values() {
-        capacity.add_all(&node.allocatable);
-    }
+    let capacity = sum(cluster.snapshot.nodes.values().map(|node| &node.allocatable));
     let size = |amounts: &Amounts| match selected {
         Some(selected) => amounts.get(&selected.resource).units(),
         None => amounts
