@@ -2,8 +2,9 @@
 
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Eviction, PodId, Stage};
-use quotient_engine::reasons::EvictionReason;
+use quotient_engine::plan::{Eviction, PodId, Preemptor, Stage, Unmet};
+use quotient_engine::reasons::{EvictionReason, ShortReason};
+use quotient_engine::snapshot::{LeftOut, OwnerKind};
 
 /// So many thousandths of a core.
 pub(crate) fn cpu(milli: i128) -> Amounts {
@@ -25,5 +26,20 @@ pub(crate) fn eviction(pod: &str) -> Eviction {
         used: Amounts::new(),
         deserved: Amounts::new(),
         grace_seconds: None,
+    }
+}
+
+/// So many pods of ReplicaSet web that cannot start for this reason.
+pub(crate) fn unmet(pods: u32, reason: ShortReason) -> Unmet {
+    Unmet {
+        who: Preemptor::Owner(OwnerKind::ReplicaSet, "web".into()),
+        pods,
+        requests: Amounts::new(),
+        reason,
+        lowered: None,
+        incomplete_gang: None,
+        controller: None,
+        rejection: None,
+        left_out: LeftOut::default(),
     }
 }

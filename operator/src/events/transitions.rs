@@ -104,9 +104,9 @@ impl Transitions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_plan::eviction;
-    use quotient_engine::amounts::{Amount, Amounts, Resource};
-    use quotient_engine::plan::{Eviction, PodCounts, PodId, QueuePlan};
+    use crate::test_plan::{cpu, eviction};
+    use quotient_engine::amounts::{Amount, Resource};
+    use quotient_engine::plan::{Eviction, PodId, QueuePlan};
     use quotient_engine::snapshot::Workload;
 
     fn gainer() -> QueueName {
@@ -114,24 +114,12 @@ mod tests {
     }
 
     fn plan(preempting: i128, victims: usize) -> Plan {
-        let none = Amounts::new();
-        let short: Amounts = [(Resource::Cpu, Amount::new(preempting))].into_iter().collect();
+        let short = cpu(preempting);
         let queue = QueuePlan {
             uid: "1".into(),
-            is_parent: false,
-            parent: None,
-            demand: none.clone(),
-            deserved: none.clone(),
-            nominal: none.clone(),
-            allocated: none.clone(),
-            used: none.clone(),
             preempting: short.clone(),
             lacking: short,
-            unmeetable: none.clone(),
-            pods: PodCounts::default(),
-            quota_write: None,
             quota_in_force: true,
-            starved: None,
             ..QueuePlan::default()
         };
         let evicted = |number: usize| {

@@ -6,7 +6,6 @@ use std::time::Duration;
 use http::Method;
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Client;
-use prometheus::Registry;
 use quotient_crds::Queue;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::ledger::{Entry, Generation, Ledger};
@@ -15,17 +14,11 @@ use quotient_engine::snapshot::Targets;
 use quotient_engine::time::Timestamp;
 use quotient_index::{Index, IndexSettings, Indexed, ResourceVersion};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::document::{DocumentError, LeafTargets, pack, unpack};
 use super::fit::fit;
 use super::{Dropped, LedgerKeeper};
 use crate::context::Context;
-use crate::events::EventRecorder;
-use crate::health::Heartbeat;
-use crate::lease::Leadership;
-use crate::metrics::Metrics;
-use crate::reclaims::RecentReclaims;
 use crate::settings::LedgerSettings;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
@@ -155,27 +148,20 @@ fn kept_in(stored: &Stored, quotas: &[Value]) -> Kept {
 }
 
 fn context(client: Client, quotas: &[Value]) -> Context {
-    let metrics = Metrics::register(&Registry::new()).unwrap();
     let view = View::new(Index::new(IndexSettings::default()));
     for quota in quotas {
         let quota = serde_json::from_value(quota.clone()).unwrap();
         view.read(|index| Indexed::<ResourceQuota>::apply(index, &quota));
     }
-    Context {
-        client,
-        clock: crate::clock::Clock::wall(),
-        view,
-        leadership: Leadership::unconditional(),
-        recorder: EventRecorder::new(metrics.clone()).0,
-        reclaims: RecentReclaims::default(),
-        decisions: crate::decisions::Decisions::default(),
-        metrics,
-        beat: Heartbeat::new("the loop", Duration::from_secs(60)),
-        stop: CancellationToken::new(),
-    }
+    crate::writer::tests::context(client, view).0
 }
 
 impl Kept {
+    /// Writes `next`, decided for no targets.
+    async fn write(&mut self, next: Option<Ledger>) -> Result<(), Dropped> {
+        self.keeper.write(next, &LeafTargets::new()).await
+    }
+
     fn known(&self) -> Ledger {
         self.context.view.read(|index| Ledger::clone(index.ledger().unwrap()))
     }
@@ -280,16 +266,16 @@ async fn a_fresh_installation_writes_nothing_until_something_is_granted() {
     let stored = Stored::default();
     let mut kept = kept_in(&stored, &[]);
     kept.keeper.ready().await.unwrap();
-    kept.keeper.write(None, &LeafTargets::new()).await.unwrap();
+    kept.write(None).await.unwrap();
     assert_eq!(kept.log.lines(), [format!("GET {PLACE}/quotient-ledger")]);
     assert_eq!((kept.known(), kept.rebuilds("Missing")), (ledger(1, &[]), 0));
     kept.keeper.ready().await.unwrap();
-    kept.keeper.write(Some(ledger(2, &["a"])), &LeafTargets::new()).await.unwrap();
+    kept.write(Some(ledger(2, &["a"]))).await.unwrap();
     assert_eq!(kept.log.lines()[1..], [format!("POST {PLACE}")]);
     assert_eq!((stored.ledger(), kept.known()), (ledger(2, &["a"]), ledger(2, &["a"])));
     // At rest nothing is read or written.
     kept.keeper.ready().await.unwrap();
-    kept.keeper.write(None, &LeafTargets::new()).await.unwrap();
+    kept.write(None).await.unwrap();
     assert_eq!(kept.log.lines().len(), 2);
 }
 
@@ -301,10 +287,10 @@ async fn what_is_owed_and_targets_are_reason_enough_to_write() {
     let mut next = ledger(6, &["a"]);
     next.entries.get_mut(&Namespace::from("a")).unwrap().owed =
         [(Resource::Cpu, Amount::new(1000))].into_iter().collect();
-    kept.keeper.write(Some(next.clone()), &LeafTargets::new()).await.unwrap();
+    kept.write(Some(next.clone())).await.unwrap();
     assert_eq!(stored.ledger(), next);
     next = Ledger { generation: Generation::new(7), targets: Some(targets(1, None)), ..next };
-    kept.keeper.write(Some(next.clone()), &LeafTargets::new()).await.unwrap();
+    kept.write(Some(next.clone())).await.unwrap();
     assert_eq!(stored.ledger(), next);
     assert_eq!(kept.known().targets, next.targets);
 }
@@ -315,8 +301,8 @@ async fn a_write_replaces_the_version_that_was_read_and_keeps_what_others_put_th
     let mut kept = kept_in(&stored, &[]);
     kept.keeper.ready().await.unwrap();
     assert_eq!(kept.known(), ledger(5, &["a"]).inherited());
-    kept.keeper.write(Some(ledger(6, &["a", "b"])), &LeafTargets::new()).await.unwrap();
-    kept.keeper.write(Some(ledger(7, &["a"])), &LeafTargets::new()).await.unwrap();
+    kept.write(Some(ledger(6, &["a", "b"]))).await.unwrap();
+    kept.write(Some(ledger(7, &["a"]))).await.unwrap();
     let [_, first, second] = kept.log.all().try_into().unwrap();
     assert_eq!(first.line(), format!("PUT {PLACE}/quotient-ledger"));
     assert_eq!(first.body["metadata"]["resourceVersion"], "1");
@@ -331,16 +317,13 @@ async fn of_two_leaders_the_second_reads_again_and_starts_over() {
     let (mut one, mut two) = (kept_in(&stored, &[]), kept_in(&stored, &[]));
     one.keeper.ready().await.unwrap();
     two.keeper.ready().await.unwrap();
-    one.keeper.write(Some(ledger(6, &["a", "b"])), &LeafTargets::new()).await.unwrap();
-    assert_eq!(
-        two.keeper.write(Some(ledger(6, &["a", "c"])), &LeafTargets::new()).await,
-        Err(Dropped::StartOver)
-    );
+    one.write(Some(ledger(6, &["a", "b"]))).await.unwrap();
+    assert_eq!(two.write(Some(ledger(6, &["a", "c"]))).await, Err(Dropped::StartOver));
     assert_eq!(two.context.metrics.ledger.conflicts.get(), 1);
     assert_eq!(stored.ledger(), ledger(6, &["a", "b"]));
     two.keeper.ready().await.unwrap();
     assert_eq!(two.known(), ledger(6, &["a", "b"]).inherited());
-    two.keeper.write(Some(ledger(7, &["a", "b", "c"])), &LeafTargets::new()).await.unwrap();
+    two.write(Some(ledger(7, &["a", "b", "c"]))).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -353,10 +336,7 @@ async fn after_a_lost_answer_it_is_read_before_anything_else() {
         (reply, _) => reply,
     });
     kept.keeper.ready().await.unwrap();
-    assert_eq!(
-        kept.keeper.write(Some(ledger(6, &["a", "b"])), &LeafTargets::new()).await,
-        Err(Dropped::StartOver)
-    );
+    assert_eq!(kept.write(Some(ledger(6, &["a", "b"]))).await, Err(Dropped::StartOver));
     kept.keeper.ready().await.unwrap();
     assert_eq!(kept.log.lines().pop().unwrap(), format!("GET {PLACE}/quotient-ledger"));
     assert_eq!(kept.known(), ledger(6, &["a", "b"]).inherited());
@@ -368,19 +348,16 @@ async fn one_that_is_deleted_is_made_up_from_quotas_and_held() {
     let mut kept = kept_in(&stored, &[quota("a", "3")]);
     kept.keeper.ready().await.unwrap();
     *stored.0.lock().unwrap() = None;
-    assert_eq!(
-        kept.keeper.write(Some(ledger(6, &["a", "b"])), &LeafTargets::new()).await,
-        Err(Dropped::StartOver)
-    );
+    assert_eq!(kept.write(Some(ledger(6, &["a", "b"]))).await, Err(Dropped::StartOver));
     kept.keeper.ready().await.unwrap();
     let rebuilt = kept.known();
     assert_eq!((rebuilt.generation, rebuilt.entries.len()), (Generation::new(REBUILT + 4), 1));
     assert!(rebuilt.rebuilt.is_some());
     assert_eq!(kept.rebuilds("Missing"), 1);
     // It is written although no grant changes: from then on its stamps count.
-    kept.keeper.write(None, &LeafTargets::new()).await.unwrap();
+    kept.write(None).await.unwrap();
     assert_eq!(kept.log.lines().pop().unwrap(), format!("POST {PLACE}"));
-    kept.keeper.write(None, &LeafTargets::new()).await.unwrap();
+    kept.write(None).await.unwrap();
     assert_eq!(stored.ledger(), rebuilt);
 }
 
@@ -394,7 +371,7 @@ async fn one_that_cannot_be_read_is_made_up_from_quotas_and_replaced() {
         let stored = Stored::with(&data);
         let mut kept = kept_in(&stored, &[quota("a", "3")]);
         kept.keeper.ready().await.unwrap();
-        kept.keeper.write(None, &LeafTargets::new()).await.unwrap();
+        kept.write(None).await.unwrap();
         assert_eq!(kept.log.lines().pop().unwrap(), format!("PUT {PLACE}/quotient-ledger"));
         assert_eq!((stored.ledger().generation, kept.rebuilds(why)), (Generation::new(REBUILT + 4), 1));
     }
@@ -445,7 +422,7 @@ async fn what_may_not_be_read_or_written_is_told_and_tried_ever_later() {
     unwritten.keeper.ready().await.unwrap();
     for _ in 0..2 {
         unwritten.keeper.ready().await.unwrap();
-        let dropped = unwritten.keeper.write(Some(ledger(6, &["b"])), &LeafTargets::new()).await;
+        let dropped = unwritten.write(Some(ledger(6, &["b"]))).await;
         assert!(matches!(dropped, Err(Dropped::Stuck(why)) if why.starts_with("write the ledger")));
     }
     assert!(unwritten.keeper.ready().await.is_err());
@@ -453,7 +430,7 @@ async fn what_may_not_be_read_or_written_is_told_and_tried_ever_later() {
     tokio::time::sleep_until(unwritten.keeper.next_retry().unwrap()).await;
     unwritten.keeper.ready().await.unwrap();
     // Nothing is to be written any more: nothing is waited for.
-    unwritten.keeper.write(None, &LeafTargets::new()).await.unwrap();
+    unwritten.write(None).await.unwrap();
     assert_eq!(unwritten.keeper.next_retry(), None);
 }
 
@@ -475,10 +452,7 @@ async fn who_does_not_lead_forgets_and_writes_nothing() {
     let mut kept = kept_in(&stored, &[]);
     kept.keeper.ready().await.unwrap();
     kept.context.stop.cancel();
-    assert_eq!(
-        kept.keeper.write(Some(ledger(6, &["b"])), &LeafTargets::new()).await,
-        Err(Dropped::StartOver)
-    );
+    assert_eq!(kept.write(Some(ledger(6, &["b"]))).await, Err(Dropped::StartOver));
     kept.keeper.forget();
     assert!(kept.context.view.read(|index| index.ledger().is_none()));
     kept.keeper.ready().await.unwrap();

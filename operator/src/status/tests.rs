@@ -4,14 +4,15 @@ use k8s_openapi::jiff::Timestamp;
 use quotient_crds::{ConditionType, QueueStatus, condition};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Pause, Plan, PodCounts, Preemptor, QueuePlan, Reach, Stall, Unmet, Withheld};
+use quotient_engine::plan::{Pause, Plan, PodCounts, QueuePlan, Reach, Stall, Unmet, Withheld};
 use quotient_engine::reasons::{KeptReason, ShortReason, StallReason};
-use quotient_engine::snapshot::{LeftOut, Mode, OwnerKind, Remembered, SetAside, Window};
+use quotient_engine::snapshot::{Mode, Remembered, SetAside, Window};
 use quotient_index::SkippedObject;
 use serde_json::json;
 
 use super::Blocked;
 use super::{Circumstances, Overview, QuotaState, compose};
+use crate::test_plan;
 
 fn amounts(cpu_milli: i128, gibibytes: i128) -> Amounts {
     [(Resource::Cpu, Amount::new(cpu_milli)), (Resource::Memory, Amount::new(gibibytes << 30))]
@@ -321,17 +322,7 @@ fn a_stalled_queue_says_what_to_mend_and_has_no_amounts() {
 
 /// Short of 2 cpu for this reason, with three pods that cannot start for that one.
 fn short(starved: ShortReason, unmet: Option<ShortReason>) -> QueuePlan {
-    let web = |reason| Unmet {
-        who: Preemptor::Owner(OwnerKind::ReplicaSet, "web".into()),
-        pods: 3,
-        requests: amounts(2000, 0),
-        reason,
-        lowered: None,
-        incomplete_gang: None,
-        controller: None,
-        rejection: None,
-        left_out: LeftOut::default(),
-    };
+    let web = |reason| Unmet { requests: amounts(2000, 0), ..test_plan::unmet(3, reason) };
     QueuePlan {
         preempting: amounts(2000, 0),
         lacking: amounts(2000, 0),

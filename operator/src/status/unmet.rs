@@ -118,28 +118,15 @@ fn rollout(queue: &QueuePlan, unmet: &Unmet) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quotient_engine::amounts::{Amount, Resource};
+    use crate::test_plan::{self, cpu};
+    use quotient_engine::amounts::Resource;
     use quotient_engine::names::OwnerUid;
     use quotient_engine::plan::Lowered;
     use quotient_engine::reasons::KeptReason;
     use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, ScaleTarget, ScaleTargetKind, Workload};
 
-    fn cpu(milli: i128) -> Amounts {
-        [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
-    }
-
     fn web(pods: u32, reason: ShortReason) -> Unmet {
-        Unmet {
-            who: Preemptor::Owner(OwnerKind::ReplicaSet, "web".into()),
-            pods,
-            requests: cpu(2000),
-            reason,
-            controller: None,
-            rejection: None,
-            left_out: LeftOut::default(),
-            lowered: None,
-            incomplete_gang: None,
-        }
+        Unmet { requests: cpu(2000), ..test_plan::unmet(pods, reason) }
     }
 
     #[test]

@@ -136,13 +136,13 @@ fn waits(
 mod tests {
     use super::terms::Term;
     use super::*;
-    use crate::test_plan::eviction;
+    use crate::test_plan::{cpu, eviction, unmet};
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
     use prometheus::{Encoder, Registry, TextEncoder};
-    use quotient_engine::amounts::{Amount, Amounts, Resource};
-    use quotient_engine::plan::{Pause, PodCounts, PodId, Preemptor, QueuePlan, Reach, Unmet};
+    use quotient_engine::amounts::{Amount, Resource};
+    use quotient_engine::plan::{Pause, PodId, QueuePlan, Reach};
     use quotient_engine::reasons::ShortReason;
-    use quotient_engine::snapshot::{LeftOut, Mode};
+    use quotient_engine::snapshot::Mode;
     use quotient_engine::time::Timestamp;
 
     fn lines(registry: &Registry) -> Vec<String> {
@@ -155,23 +155,14 @@ mod tests {
     }
 
     fn plan(queues: &[&str]) -> Arc<Plan> {
-        let some: Amounts = [(Resource::Cpu, Amount::new(1500))].into_iter().collect();
-        let none = Amounts::new();
+        let some = cpu(1500);
         let queue = QueuePlan {
             uid: "1".into(),
-            is_parent: false,
-            parent: None,
             demand: some.clone(),
             deserved: some.clone(),
             nominal: some.clone(),
             allocated: some.clone(),
-            used: none.clone(),
-            preempting: none.clone(),
-            unmeetable: none,
-            pods: PodCounts::default(),
-            quota_write: None,
             quota_in_force: true,
-            starved: None,
             ..QueuePlan::default()
         };
         Arc::new(Plan {
@@ -206,9 +197,8 @@ mod tests {
         let registry = Registry::new();
         let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
         let mut plan = plan(&["team"]);
-        let used = |cpu: i128| -> Amounts { [(Resource::Cpu, Amount::new(cpu))].into_iter().collect() };
         Arc::make_mut(&mut plan).unmanaged =
-            (0..60).map(|number| (format!("n-{number:02}").as_str().into(), used(number * 1000))).collect();
+            (0..60).map(|number| (format!("n-{number:02}").as_str().into(), cpu(number * 1000))).collect();
         gauges.show(&plan, Terms::default());
         let shown = lines(&registry);
         let named: Vec<&String> =
@@ -335,17 +325,6 @@ mod tests {
     fn pods_that_wait_are_counted_by_what_stands_in_their_way() {
         let registry = Registry::new();
         let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
-        let unmet = |pods, reason| Unmet {
-            who: Preemptor::Pod("web-0".into()),
-            pods,
-            requests: Amounts::new(),
-            reason,
-            lowered: None,
-            incomplete_gang: None,
-            controller: None,
-            rejection: None,
-            left_out: LeftOut::default(),
-        };
         let mut plan = plan(&["team"]);
         for queue in Arc::make_mut(&mut plan).queues.values_mut() {
             queue.unmet = vec![

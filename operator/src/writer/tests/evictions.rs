@@ -12,9 +12,11 @@ use quotient_engine::time::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{SETTINGS, context, node, planned, planned_now, pod, put, queue, quota, view};
+use super::{SETTINGS, World, context, node, planned, planned_now, pod, put, queue, quota, view};
+use crate::context::Context;
 use crate::events::{Notice, Subject};
 use crate::executor::Class;
+use crate::metrics::Metrics;
 use crate::settings::WriteSettings;
 use crate::status_details::StatusDetails;
 use crate::test_api::{Log, Reply, client};
@@ -33,6 +35,11 @@ fn overused_by(half: u32) -> View {
     let mut objects = vec![node(pods), queue("a"), queue("b"), lowered, quota("b", 5, Some(1), 0, 0)];
     objects.extend((1..=pods).map(|number| pod("a", &format!("p{number}"))));
     view(&objects)
+}
+
+/// How often evictions of queue a were refused for this reason.
+fn refusals(metrics: &Metrics, reason: &str) -> u64 {
+    metrics.queues.evictions.refusals(&QueueName::new("a", "team"), reason)
 }
 
 fn victims(plan: &Plan) -> Vec<String> {
@@ -67,14 +74,11 @@ fn done() -> Reply {
 
 #[tokio::test]
 async fn every_victim_is_evicted_once_and_by_its_uid() {
-    let view = overused();
-    let (client, log) = client(|_| done());
-    let (context, mut announced) = context(client, view.clone());
-    let reclaims = context.reclaims.clone();
-    let mut evictor = super::writer(context);
+    let World { view, mut writer, context: Context { reclaims, .. }, mut news, log, .. } =
+        World::of(overused(), |_| done());
     let plan = planned(&view);
     assert_eq!(victims(&plan), ["p4", "p3"]);
-    evictor.only(Class::Eviction, &plan).await;
+    writer.only(Class::Eviction, &plan).await;
 
     let asked = log.all();
     let mut paths: Vec<&str> = asked.iter().map(|asked| asked.path.as_str()).collect();
@@ -85,7 +89,7 @@ async fn every_victim_is_evicted_once_and_by_its_uid() {
         assert_eq!(asked.body["deleteOptions"], json!({"preconditions": {"uid": uid}}));
         assert_eq!(asked.body["kind"], "Eviction");
     }
-    let told: Vec<Notice> = std::iter::from_fn(|| announced.try_recv().ok()).collect();
+    let told: Vec<Notice> = std::iter::from_fn(|| news.try_recv().ok()).collect();
     let subject = |told: &Notice| {
         let Notice::Reclaimed(told) = told else { panic!("{told:?}") };
         assert_eq!(told.beneficiaries.first().unwrap().to_string(), "b/team");
@@ -103,7 +107,7 @@ async fn every_victim_is_evicted_once_and_by_its_uid() {
     assert_eq!(listed, [("p3", Some(2)), ("p4", Some(1))]);
 
     // The watch has shown nothing yet, and still no pod is evicted again or instead.
-    evictor.only(Class::Eviction, &planned(&view)).await;
+    writer.only(Class::Eviction, &planned(&view)).await;
     assert_eq!(log.all().len(), 2);
 }
 
@@ -121,7 +125,7 @@ async fn what_victims_have_run_counts_as_lost() {
         put(&view, &running);
     }
     let (client, _) = client(|_| done());
-    let (context, _announced) = context(client, view.clone());
+    let (context, _news) = context(client, view.clone());
     let metrics = context.metrics.clone();
     let plan = planned(&view);
     assert_eq!(plan.evictions.len(), 2);
@@ -131,24 +135,21 @@ async fn what_victims_have_run_counts_as_lost() {
     assert_eq!(metrics.queues.evictions.lost(&QueueName::new("b", "team")), 0);
 }
 
-fn blocked(evictor: &Writer, plan: &Plan) -> Vec<String> {
-    let blocked = evictor.blocked_queues(plan, &StatusDetails::default()).into_iter();
+fn blocked(writer: &Writer, plan: &Plan) -> Vec<String> {
+    let blocked = writer.blocked_queues(plan, &StatusDetails::default()).into_iter();
     blocked.map(|(queue, blocked)| format!("{queue}: {} {}", blocked.reason, blocked.message)).collect()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_pod_is_told_and_others_are_chosen() {
-    let view = overused();
-    let (client, log) = client(|asked| if asked.path.contains("p4") { by_budget() } else { done() });
-    let (context, _announced) = context(client, view.clone());
-    let metrics = context.metrics.clone();
-    let mut evictor = super::writer(context);
+    let World { view, mut writer, context: Context { metrics, .. }, log, .. } =
+        World::of(overused(), |asked| if asked.path.contains("p4") { by_budget() } else { done() });
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p4", "p3"]);
-    evictor.only(Class::Eviction, &plan).await;
-    assert_eq!(metrics.queues.evictions.refusals(&QueueName::new("a", "team"), "Budget"), 1);
+    writer.only(Class::Eviction, &plan).await;
+    assert_eq!(refusals(&metrics, "Budget"), 1);
     assert_eq!(
-        blocked(&evictor, &plan),
+        blocked(&writer, &plan),
         ["b/team: EvictionRefused pod a/p4 cannot be evicted: \
              The disruption budget web needs 4 healthy pods and has 4 currently"]
     );
@@ -156,31 +157,28 @@ async fn a_refused_pod_is_told_and_others_are_chosen() {
     tokio::time::timeout(Duration::from_secs(1), view.changed()).await.unwrap();
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p2"]);
-    evictor.only(Class::Eviction, &plan).await;
+    writer.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 3);
     // When no queue lacks anything any more, nothing is blocked.
-    assert_eq!(blocked(&evictor, &Plan::default()), Vec::<String>::new());
+    assert_eq!(blocked(&writer, &Plan::default()), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_pod_is_tried_again_later() {
-    let view = overused();
-    let (client, log) = client(|_| by_budget());
-    let (context, _announced) = context(client, view.clone());
-    let mut evictor = super::writer(context);
+    let World { view, mut writer, log, .. } = World::of(overused(), |_| by_budget());
     // A plan that does not know of the refusals, as when they have just passed for the index.
     let plan = planned(&view);
-    evictor.only(Class::Eviction, &plan).await;
-    evictor.only(Class::Eviction, &plan).await;
+    writer.only(Class::Eviction, &plan).await;
+    writer.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 2);
     let told = "b/team: EvictionRefused pod a/p3 cannot be evicted: \
                 The disruption budget web needs 4 healthy pods and has 4 currently (and 1 more pod)";
-    assert_eq!(blocked(&evictor, &plan), [told]);
+    assert_eq!(blocked(&writer, &plan), [told]);
     let now = Timestamp::from_millis(Clock::now().as_millisecond());
     let wait = view.read(|index| index.next_change(now)).unwrap().millis_since(now);
     assert!((9_000..=10_000).contains(&wait), "{wait}");
-    tokio::time::sleep_until(evictor.next_retry().unwrap()).await;
-    evictor.only(Class::Eviction, &plan).await;
+    tokio::time::sleep_until(writer.next_retry().unwrap()).await;
+    writer.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 4);
 }
 
@@ -188,22 +186,21 @@ async fn a_refused_pod_is_tried_again_later() {
 async fn a_refusal_that_no_budget_explains_has_to_be_said_twice_before_another_pod_goes() {
     let view = overused();
     let forbidden = || refusal(403, "Forbidden", "a webhook says no", &Value::Null);
-    let (client, log) = client(move |asked| if asked.path.contains("p4") { forbidden() } else { done() });
-    let (context, _announced) = context(client, view.clone());
-    let mut evictor = super::writer(context);
-    evictor.only(Class::Eviction, &planned_now(&view)).await;
+    let World { view, mut writer, log, .. } =
+        World::of(view, move |asked| if asked.path.contains("p4") { forbidden() } else { done() });
+    writer.only(Class::Eviction, &planned_now(&view)).await;
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p4"]);
-    evictor.only(Class::Eviction, &plan).await;
+    writer.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 2, "it is left alone for a moment");
 
     tokio::time::advance(Duration::from_secs(1)).await;
-    evictor.only(Class::Eviction, &plan).await;
+    writer.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 3);
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p2"]);
     assert_eq!(
-        blocked(&evictor, &plan),
+        blocked(&writer, &plan),
         ["b/team: EvictionRefused pod a/p4 cannot be evicted: a webhook says no"]
     );
 }
@@ -214,23 +211,21 @@ async fn a_server_error_twice_is_a_refusal_and_another_pod_goes() {
     let view = overused();
     let message = "Internal error occurred: failed calling webhook \"pods.example.com\"";
     let down = move || refusal(500, "InternalError", message, &Value::Null);
-    let (client, log) = client(move |asked| if asked.path.contains("p4") { down() } else { done() });
-    let (context, _announced) = context(client, view.clone());
-    let metrics = context.metrics.clone();
-    let mut evictor = super::writer(context);
-    evictor.only(Class::Eviction, &planned_now(&view)).await;
+    let World { view, mut writer, context: Context { metrics, .. }, log, .. } =
+        World::of(view, move |asked| if asked.path.contains("p4") { down() } else { done() });
+    writer.only(Class::Eviction, &planned_now(&view)).await;
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p4"], "one failure may be a passing one");
     tokio::time::advance(Duration::from_secs(1)).await;
-    evictor.only(Class::Eviction, &plan).await;
+    writer.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 3);
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p2"]);
     assert_eq!(
-        blocked(&evictor, &plan),
+        blocked(&writer, &plan),
         [format!("b/team: EvictionRefused pod a/p4 cannot be evicted: {message}")]
     );
-    assert_eq!(metrics.queues.evictions.refusals(&QueueName::new("a", "team"), "ServerError"), 2);
+    assert_eq!(refusals(&metrics, "ServerError"), 2);
 }
 
 /// A webhook hangs for the pods of one namespace; the pods of another go at once.
@@ -242,18 +237,18 @@ async fn evictions_that_hang_in_one_namespace_take_no_slot_from_another() {
     for namespace in ["a", "b"] {
         objects.extend((0..8).map(|number| pod(namespace, &format!("{namespace}{number}"))));
     }
-    let view = view(&objects);
-    let (client, log) = client(|asked| if asked.path.contains("/a/") { Reply::Silence } else { done() });
-    let (context, _announced) = context(client, view.clone());
     // A slot for each of two pods at a time.
-    let mut evictor = super::writer_with(context, WriteSettings { evictions_in_parallel: 2, ..SETTINGS });
+    let World { view, mut writer, log, .. } =
+        World::with(view(&objects), WriteSettings { evictions_in_parallel: 2, ..SETTINGS }, |asked| {
+            if asked.path.contains("/a/") { Reply::Silence } else { done() }
+        });
     let plan = planned(&view);
     assert_eq!(plan.evictions.len(), 8);
     let asked = |namespace: &str| {
         let all = log.all();
         all.iter().filter(|asked| asked.path.contains(namespace)).count()
     };
-    let _ = tokio::time::timeout(Duration::from_millis(300), evictor.only(Class::Eviction, &plan)).await;
+    let _ = tokio::time::timeout(Duration::from_millis(300), writer.only(Class::Eviction, &plan)).await;
     assert_eq!((asked("/a/"), asked("/b/")), (2, 4));
 }
 
@@ -265,7 +260,7 @@ async fn an_eviction_that_hangs_waits_beside_a_removal_that_takes_long() {
         http::Method::POST => Reply::Silence,
         _ => Reply::Late(Duration::from_secs(3), Box::new(Reply::failure(404, "NotFound", "gone"))),
     });
-    let (context, _announced) = context(client, view.clone());
+    let (context, _news) = context(client, view.clone());
     let mut plan = planned(&view);
     let pod = PodId { namespace: "b".into(), name: "gated".into(), uid: "uid-gated".into() };
     plan.gate_removals = vec![GateRemoval { pod, position: GatePosition::default() }];
@@ -276,21 +271,18 @@ async fn an_eviction_that_hangs_waits_beside_a_removal_that_takes_long() {
 
 #[tokio::test(start_paused = true)]
 async fn an_overloaded_server_is_given_a_second_and_the_same_pods() {
-    let view = overused();
-    let (client, log) =
-        client(|_| refusal(429, "TooManyRequests", "Too many requests", &json!({"retryAfterSeconds": 1})));
-    let (context, _announced) = context(client, view.clone());
-    let metrics = context.metrics.clone();
-    let mut evictor = super::writer(context);
-    evictor.only(Class::Eviction, &planned_now(&view)).await;
+    let World { view, mut writer, context: Context { metrics, .. }, log, .. } = World::of(overused(), |_| {
+        refusal(429, "TooManyRequests", "Too many requests", &json!({"retryAfterSeconds": 1}))
+    });
+    writer.only(Class::Eviction, &planned_now(&view)).await;
     let again = planned_now(&view);
     assert_eq!(victims(&again), ["p4", "p3"]);
-    evictor.only(Class::Eviction, &again).await;
+    writer.only(Class::Eviction, &again).await;
     assert_eq!(log.all().len(), 2);
-    assert_eq!(metrics.queues.evictions.refusals(&QueueName::new("a", "team"), "Overloaded"), 2);
-    assert_eq!(blocked(&evictor, &again), Vec::<String>::new());
+    assert_eq!(refusals(&metrics, "Overloaded"), 2);
+    assert_eq!(blocked(&writer, &again), Vec::<String>::new());
     tokio::time::sleep(Duration::from_secs(1)).await;
-    evictor.only(Class::Eviction, &again).await;
+    writer.only(Class::Eviction, &again).await;
     assert_eq!(log.all().len(), 4);
 }
 
@@ -307,7 +299,7 @@ async fn a_grace_period_above_the_queues_cap_is_cut_and_believed() {
     }));
     let view = view(&objects);
     let (client, log) = client(|_| done());
-    let (context, _announced) = context(client, view.clone());
+    let (context, _news) = context(client, view.clone());
     super::writer(context).only(Class::Eviction, &planned(&view)).await;
     assert_eq!(log.all()[0].body["deleteOptions"]["gracePeriodSeconds"], 300);
     let snapshot = view.read(|index| index.snapshot(super::NOW));
@@ -320,20 +312,17 @@ async fn a_grace_period_above_the_queues_cap_is_cut_and_believed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_counts_as_evicted_for_a_while() {
-    let view = overused();
-    let (client, log) = client(|_| Reply::Silence);
-    let (context, _announced) = context(client, view.clone());
-    let mut evictor = super::writer(context);
-    evictor.only(Class::Eviction, &planned(&view)).await;
+    let World { view, mut writer, log, .. } = World::of(overused(), |_| Reply::Silence);
+    writer.only(Class::Eviction, &planned(&view)).await;
     assert_eq!(log.all().len(), 2);
-    evictor.catch_up();
-    assert_eq!(evictor.next_retry(), None, "as long as an answer may come, it is waited for");
+    writer.catch_up();
+    assert_eq!(writer.next_retry(), None, "as long as an answer may come, it is waited for");
     assert_eq!(victims(&planned(&view)), Vec::<String>::new());
-    assert!(evictor.answered().await, "the loop has to look again when it does not come");
-    evictor.catch_up();
+    assert!(writer.answered().await, "the loop has to look again when it does not come");
+    writer.catch_up();
     assert_eq!(victims(&planned(&view)), Vec::<String>::new());
-    tokio::time::sleep_until(evictor.next_retry().unwrap()).await;
-    evictor.catch_up();
+    tokio::time::sleep_until(writer.next_retry().unwrap()).await;
+    writer.catch_up();
     assert_eq!(victims(&planned(&view)), ["p4", "p3"]);
 }
 
@@ -343,12 +332,10 @@ async fn a_pod_that_is_gone_is_not_asked_for_again() {
         (404, "pods \"p4\" not found"),
         (409, "the UID in the precondition (a) does not match the UID in record (b)"),
     ] {
-        let view = overused();
-        let (client, log) = client(move |_| Reply::failure(code, "", message));
-        let (context, _announced) = context(client, view.clone());
-        let mut evictor = super::writer(context);
-        evictor.only(Class::Eviction, &planned(&view)).await;
-        evictor.only(Class::Eviction, &planned(&view)).await;
+        let World { view, mut writer, log, .. } =
+            World::of(overused(), move |_| Reply::failure(code, "", message));
+        writer.only(Class::Eviction, &planned(&view)).await;
+        writer.only(Class::Eviction, &planned(&view)).await;
         assert_eq!(log.all().len(), 2, "{code}");
     }
 }
@@ -358,77 +345,68 @@ async fn of_two_pods_one_may_go_and_the_other_is_replaced() {
     let view = overused();
     let code = Arc::new(AtomicU16::new(0));
     let answered = Arc::clone(&code);
-    let (client, log) = client(move |_| match answered.fetch_add(1, Ordering::Relaxed) {
-        0 => done(),
-        _ => by_budget(),
-    });
-    let (context, _announced) = context(client, view.clone());
-    let mut evictor = super::writer(context);
-    evictor.only(Class::Eviction, &planned_now(&view)).await;
+    let World { view, mut writer, log, .. } =
+        World::of(view, move |_| match answered.fetch_add(1, Ordering::Relaxed) {
+            0 => done(),
+            _ => by_budget(),
+        });
+    writer.only(Class::Eviction, &planned_now(&view)).await;
     assert_eq!(log.all().len(), 2);
     assert_eq!(victims(&planned_now(&view)), ["p2"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_large_preemption_is_asked_for_in_pieces() {
-    let view = overused_by(60);
-    let (client, log) = client(|_| done());
-    let (context, _announced) = context(client, view.clone());
-    let mut evictor = super::writer(context);
-    evictor.only(Class::Eviction, &planned(&view)).await;
+    let World { view, mut writer, log, .. } = World::of(overused_by(60), |_| done());
+    writer.only(Class::Eviction, &planned(&view)).await;
     // A hundred a second: a burst of twenty, and one every 10 ms until 250 ms have passed.
     assert_eq!(log.all().len(), 45);
-    assert!(evictor.next_retry().unwrap() <= tokio::time::Instant::now());
+    assert!(writer.next_retry().unwrap() <= tokio::time::Instant::now());
     for _ in 0..10 {
-        evictor.only(Class::Eviction, &planned(&view)).await;
+        writer.only(Class::Eviction, &planned(&view)).await;
     }
     assert_eq!(log.all().len(), 60);
-    assert_eq!(evictor.next_retry(), None);
+    assert_eq!(writer.next_retry(), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_server_is_asked_for_no_more_when_the_cycle_s_time_is_over() {
-    let view = overused_by(20);
-    let (client, log) = client(|_| Reply::Late(Duration::from_millis(150), Box::new(done())));
-    let (context, _announced) = context(client, view.clone());
-    let metrics = context.metrics.clone();
-    let mut evictor = super::writer(context);
+    let World { view, mut writer, context: Context { metrics, .. }, log, .. } =
+        World::of(overused_by(20), |_| Reply::Late(Duration::from_millis(150), Box::new(done())));
     let start = tokio::time::Instant::now();
-    evictor.only(Class::Eviction, &planned(&view)).await;
+    writer.only(Class::Eviction, &planned(&view)).await;
     // Four at a time, begun after 0 and 150 ms; what is begun after 300 ms belongs to the next cycle.
     assert_eq!(log.all().len(), 8);
     assert_eq!(start.elapsed().as_millis(), 300);
     assert_eq!(metrics.evictions.postponed.get(), 12);
-    assert!(evictor.next_retry().unwrap() <= tokio::time::Instant::now());
+    assert!(writer.next_retry().unwrap() <= tokio::time::Instant::now());
     for _ in 0..2 {
-        evictor.only(Class::Eviction, &planned(&view)).await;
+        writer.only(Class::Eviction, &planned(&view)).await;
     }
     assert_eq!(log.all().len(), 20);
     assert_eq!(metrics.evictions.postponed.get(), 0);
-    assert_eq!(evictor.next_retry(), None);
+    assert_eq!(writer.next_retry(), None);
 }
 
 /// A cycle waits for no answer longer than a second: others wait for the next one.
 #[tokio::test(start_paused = true)]
 async fn evictions_that_hang_hold_up_no_other() {
-    let view = overused_by(20);
-    let (client, log) = client(|_| Reply::Late(Duration::from_secs(4), Box::new(done())));
-    let (context, _announced) = context(client, view.clone());
-    let mut evictor = super::writer(context);
+    let World { view, mut writer, log, .. } =
+        World::of(overused_by(20), |_| Reply::Late(Duration::from_secs(4), Box::new(done())));
     let start = tokio::time::Instant::now();
     for _ in 0..2 {
-        evictor.only(Class::Eviction, &planned(&view)).await;
+        writer.only(Class::Eviction, &planned(&view)).await;
         assert_eq!((log.all().len(), start.elapsed().as_secs()), (4, 1), "four at a time, waited for once");
     }
-    assert_eq!(evictor.next_retry(), None, "not time, but an answer is waited for");
-    assert!(evictor.answered().await);
+    assert_eq!(writer.next_retry(), None, "not time, but an answer is waited for");
+    assert!(writer.answered().await);
     assert_eq!(start.elapsed().as_secs(), 4);
     // A pod with an eviction under way counts as terminating: no pod is evicted twice, or in place of another.
     assert_eq!(planned(&view).evictions.len(), 16);
-    evictor.catch_up();
-    evictor.only(Class::Eviction, &planned(&view)).await;
+    writer.catch_up();
+    writer.only(Class::Eviction, &planned(&view)).await;
     assert_eq!(log.all().len(), 8);
-    evictor.finish().await;
+    writer.finish().await;
     assert_eq!(start.elapsed().as_secs(), 8);
     assert_eq!(planned(&view).evictions.len(), 12);
 }
@@ -439,24 +417,22 @@ async fn a_late_answer_is_believed_as_well() {
     let view = overused();
     let late = |reply| Reply::Late(Duration::from_secs(2), Box::new(reply));
     let refused = by_budget as fn() -> Reply;
-    let (client, log) = client(move |asked| late(if asked.path.contains("p4") { refused() } else { done() }));
-    let (context, mut announced) = context(client, view.clone());
-    let metrics = context.metrics.clone();
-    let mut evictor = super::writer(context);
+    let World { view, mut writer, context: Context { metrics, .. }, mut news, log, .. } =
+        World::of(view, move |asked| late(if asked.path.contains("p4") { refused() } else { done() }));
     let start = tokio::time::Instant::now();
-    evictor.only(Class::Eviction, &planned_now(&view)).await;
+    writer.only(Class::Eviction, &planned_now(&view)).await;
     assert_eq!(start.elapsed().as_millis(), 1000);
     assert!(planned_now(&view).evictions.is_empty(), "both count as leaving");
-    evictor.only(Class::Eviction, &planned_now(&view)).await;
+    writer.only(Class::Eviction, &planned_now(&view)).await;
     assert_eq!(log.all().len(), 2);
-    assert!(announced.try_recv().is_err(), "an event before the eviction");
+    assert!(news.try_recv().is_err(), "an event before the eviction");
 
-    tokio::time::timeout(Duration::from_secs(3), evictor.finish()).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(3), writer.finish()).await.unwrap();
     assert_eq!(start.elapsed().as_millis(), 2000);
     tokio::time::timeout(Duration::from_secs(1), view.changed()).await.unwrap();
-    assert_eq!(metrics.queues.evictions.refusals(&QueueName::new("a", "team"), "Budget"), 1);
+    assert_eq!(refusals(&metrics, "Budget"), 1);
     assert_eq!(victims(&planned_now(&view)), ["p2"], "p4 stays, p3 is on its way out");
-    let Notice::Reclaimed(told) = announced.try_recv().unwrap() else { panic!("a victim is told") };
+    let Notice::Reclaimed(told) = news.try_recv().unwrap() else { panic!("a victim is told") };
     assert!(matches!(&told.subject, Subject::Pod(pod) if pod.name.as_str() == "p3"));
 }
 
@@ -468,15 +444,12 @@ async fn one_queue_loses_only_so_many_at_once_and_others_go_on() {
     for namespace in ["a", "b"] {
         objects.extend((0..4).map(|number| pod(namespace, &format!("{namespace}{number}"))));
     }
-    let view = view(&objects);
-    let (client, log) = client(|_| done());
-    let (context, _announced) = context(client, view.clone());
-    let metrics = context.metrics.clone();
-    let mut evictor = super::writer_with(context, WriteSettings { evictions_per_queue: 1, ..SETTINGS });
+    let World { view, mut writer, context: Context { metrics, .. }, log, .. } =
+        World::with(view(&objects), WriteSettings { evictions_per_queue: 1, ..SETTINGS }, |_| done());
     let start = tokio::time::Instant::now();
     let plan = planned(&view);
     assert_eq!(plan.evictions.len(), 4);
-    evictor.only(Class::Eviction, &plan).await;
+    writer.only(Class::Eviction, &plan).await;
     let namespaces = |log: &Log| {
         let mut all: Vec<String> =
             log.all().iter().map(|asked| asked.path.split('/').nth(4).unwrap().to_owned()).collect();
@@ -485,12 +458,12 @@ async fn one_queue_loses_only_so_many_at_once_and_others_go_on() {
     };
     assert_eq!(namespaces(&log), ["a", "b"]);
     assert_eq!(metrics.evictions.postponed.get(), 2);
-    let next = evictor.next_retry().unwrap();
+    let next = writer.next_retry().unwrap();
     assert_eq!(next.duration_since(start).as_secs(), 60);
-    evictor.only(Class::Eviction, &planned(&view)).await;
+    writer.only(Class::Eviction, &planned(&view)).await;
     assert_eq!(log.all().len(), 2);
     tokio::time::sleep_until(next).await;
-    evictor.only(Class::Eviction, &planned(&view)).await;
+    writer.only(Class::Eviction, &planned(&view)).await;
     assert_eq!(namespaces(&log), ["a", "a", "b", "b"]);
     assert_eq!(metrics.evictions.postponed.get(), 0);
 }

@@ -43,8 +43,8 @@ use crate::health::Heartbeat;
 use crate::lease::Leadership;
 use crate::metrics::Metrics;
 use crate::reclaims::RecentReclaims;
-use crate::settings::LedgerSettings;
-use crate::settings::WriteSettings;
+use crate::settings::{LedgerSettings, WriteSettings};
+use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
 
 /// Long after everything in these tests was created.
@@ -60,7 +60,7 @@ const SETTINGS: WriteSettings = WriteSettings {
 };
 
 /// What a writer needs, and what was announced with it.
-fn context(client: Client, view: View) -> (Context, mpsc::Receiver<Notice>) {
+pub(crate) fn context(client: Client, view: View) -> (Context, mpsc::Receiver<Notice>) {
     let metrics = Metrics::register(&Registry::new()).unwrap();
     let (recorder, news) = EventRecorder::new(metrics.clone());
     let context = Context {
@@ -76,6 +76,31 @@ fn context(client: Client, view: View) -> (Context, mpsc::Receiver<Notice>) {
         stop: CancellationToken::new(),
     };
     (context, news)
+}
+
+/// A writer that keeps no ledger, what it sees, and the API server that it writes to.
+struct World {
+    view: View,
+    writer: Writer,
+    context: Context,
+    news: mpsc::Receiver<Notice>,
+    log: Log,
+}
+
+impl World {
+    fn of(view: View, answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+        Self::with(view, SETTINGS, answer)
+    }
+
+    fn with(
+        view: View,
+        settings: WriteSettings,
+        answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        let (client, log) = client(answer);
+        let (context, news) = context(client, view.clone());
+        Self { view, writer: writer_with(context.clone(), settings), context, news, log }
+    }
 }
 
 /// A writer that keeps no ledger.

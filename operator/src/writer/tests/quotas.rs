@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use http::Method;
 use serde_json::json;
 
-use super::{context, node, owned_by, planned, put, queue, quota, view};
+use super::{World, context, node, owned_by, planned, put, queue, quota, view};
 use crate::events::Notice;
 use crate::executor::Class;
 use crate::test_api::{Asked, Reply, client};
 use crate::view::View;
-use crate::writer::Writer;
 
 const QUOTA_A: &str = "/api/v1/namespaces/a/resourcequotas/quotient";
 
@@ -21,18 +20,10 @@ fn obedient(asked: &Asked) -> Reply {
     Reply::Json(200, quota(namespace, 1000, Some(8), 4, 4))
 }
 
-fn writer(
-    view: &View,
-    answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
-) -> (Writer, crate::test_api::Log) {
-    let (client, log) = client(answer);
-    (super::writer(context(client, view.clone()).0), log)
-}
-
 #[tokio::test]
 async fn a_namespace_without_a_quota_gets_one() {
-    let view = view(&[node(4), queue("a")]);
-    let (mut writer, log) = writer(&view, |_| Reply::Json(201, quota("a", 1000, Some(1), 4, 0)));
+    let World { view, mut writer, log, .. } =
+        World::of(view(&[node(4), queue("a")]), |_| Reply::Json(201, quota("a", 1000, Some(1), 4, 0)));
     writer.only(Class::Quota, &planned(&view)).await;
     let [asked] = log.all().try_into().unwrap();
     assert_eq!(asked.line(), "POST /api/v1/namespaces/a/resourcequotas");
@@ -57,8 +48,8 @@ async fn a_namespace_without_a_quota_gets_one() {
 
 #[tokio::test]
 async fn an_update_lands_on_what_was_seen_or_not_at_all() {
-    let view = view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]);
-    let (mut writer, log) = writer(&view, obedient);
+    let World { view, mut writer, log, .. } =
+        World::of(view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]), obedient);
     writer.only(Class::Quota, &planned(&view)).await;
     let [asked] = log.all().try_into().unwrap();
     assert_eq!(asked.line(), format!("PATCH {QUOTA_A}"));
@@ -78,10 +69,10 @@ async fn an_update_lands_on_what_was_seen_or_not_at_all() {
 #[tokio::test]
 async fn a_strangers_quota_is_taken_over() {
     let bare = quota("a", 5, None, 9, 9);
-    let view = view(&[node(4), queue("a"), bare.clone()]);
-    let (mut writer, log) = writer(&view, move |asked| {
-        if asked.method == Method::GET { Reply::Json(200, bare.clone()) } else { obedient(asked) }
-    });
+    let World { view, mut writer, log, .. } =
+        World::of(view(&[node(4), queue("a"), bare.clone()]), move |asked| {
+            if asked.method == Method::GET { Reply::Json(200, bare.clone()) } else { obedient(asked) }
+        });
     writer.only(Class::Quota, &planned(&view)).await;
     let [read, written] = log.all().try_into().unwrap();
     assert_eq!(read.line(), format!("GET {QUOTA_A}"));
@@ -107,10 +98,10 @@ async fn a_strangers_annotations_and_labels_stay() {
     let mut theirs = quota("a", 5, None, 9, 9);
     theirs["metadata"]["annotations"] = json!({"note": "mine"});
     theirs["metadata"]["labels"] = json!({"team": "a"});
-    let view = view(&[node(4), queue("a"), theirs.clone()]);
-    let (mut writer, log) = writer(&view, move |asked| {
-        if asked.method == Method::GET { Reply::Json(200, theirs.clone()) } else { obedient(asked) }
-    });
+    let World { view, mut writer, log, .. } =
+        World::of(view(&[node(4), queue("a"), theirs.clone()]), move |asked| {
+            if asked.method == Method::GET { Reply::Json(200, theirs.clone()) } else { obedient(asked) }
+        });
     writer.only(Class::Quota, &planned(&view)).await;
     let operations = log.all().pop().unwrap().body;
     let paths: Vec<&str> =
@@ -133,19 +124,21 @@ async fn a_strangers_annotations_and_labels_stay() {
 #[tokio::test]
 async fn what_lowers_is_written_before_what_raises() {
     // Of 9 cpu each deserves 3. One is free: a may rise by it at once, while c has to fall first.
-    let view = view(&[
-        node(9),
-        queue("a"),
-        queue("b"),
-        queue("c"),
-        quota("a", 5, Some(1), 1, 1),
-        quota("b", 5, Some(1), 3, 3),
-        quota("c", 5, Some(1), 4, 4),
-    ]);
-    let (mut writer, log) = writer(&view, |asked| {
-        let namespace = asked.path.split('/').nth(4).unwrap();
-        Reply::Json(200, quota(namespace, 1000, Some(2), 3, 3))
-    });
+    let World { view, mut writer, log, .. } = World::of(
+        view(&[
+            node(9),
+            queue("a"),
+            queue("b"),
+            queue("c"),
+            quota("a", 5, Some(1), 1, 1),
+            quota("b", 5, Some(1), 3, 3),
+            quota("c", 5, Some(1), 4, 4),
+        ]),
+        |asked| {
+            let namespace = asked.path.split('/').nth(4).unwrap();
+            Reply::Json(200, quota(namespace, 1000, Some(2), 3, 3))
+        },
+    );
     writer.only(Class::Quota, &planned(&view)).await;
     let written = |namespace: &str| format!("PATCH /api/v1/namespaces/{namespace}/resourcequotas/quotient");
     assert_eq!(log.lines(), [written("c"), written("a")]);
@@ -153,11 +146,15 @@ async fn what_lowers_is_written_before_what_raises() {
 
 #[tokio::test]
 async fn after_a_refusal_the_quota_is_read_again() {
-    let view = view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]);
-    let (mut writer, log) = writer(&view, |asked| match asked.method {
-        Method::GET => Reply::Json(200, quota("a", 6, Some(8), 4, 4)),
-        _ => Reply::failure(422, "Invalid", "the server rejected our request due to an error in our request"),
-    });
+    let World { view, mut writer, log, .. } =
+        World::of(view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]), |asked| match asked.method {
+            Method::GET => Reply::Json(200, quota("a", 6, Some(8), 4, 4)),
+            _ => Reply::failure(
+                422,
+                "Invalid",
+                "the server rejected our request due to an error in our request",
+            ),
+        });
     writer.only(Class::Quota, &planned(&view)).await;
     assert_eq!(log.lines(), [format!("PATCH {QUOTA_A}"), format!("GET {QUOTA_A}")]);
     assert_eq!(planned(&view).quota_writes().count(), 0);
@@ -167,11 +164,11 @@ async fn after_a_refusal_the_quota_is_read_again() {
 
 #[tokio::test]
 async fn a_quota_that_is_gone_is_created_by_the_next_plan() {
-    let view = view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]);
-    let (mut writer, log) = writer(&view, |asked| match asked.method {
-        Method::POST => Reply::Json(201, quota("a", 9, Some(1), 4, 0)),
-        _ => Reply::failure(404, "NotFound", "resourcequotas \"quotient\" not found"),
-    });
+    let World { view, mut writer, log, .. } =
+        World::of(view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]), |asked| match asked.method {
+            Method::POST => Reply::Json(201, quota("a", 9, Some(1), 4, 0)),
+            _ => Reply::failure(404, "NotFound", "resourcequotas \"quotient\" not found"),
+        });
     writer.only(Class::Quota, &planned(&view)).await;
     writer.only(Class::Quota, &planned(&view)).await;
     assert_eq!(log.lines().last().unwrap(), "POST /api/v1/namespaces/a/resourcequotas");
@@ -179,8 +176,8 @@ async fn a_quota_that_is_gone_is_created_by_the_next_plan() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_that_stays_is_told_and_retried_ever_later() {
-    let view = view(&[node(4), queue("a")]);
-    let (mut writer, log) = writer(&view, |_| Reply::failure(403, "Forbidden", "no new content in a"));
+    let World { view, mut writer, log, .. } =
+        World::of(view(&[node(4), queue("a")]), |_| Reply::failure(403, "Forbidden", "no new content in a"));
     for _ in 0..5 {
         writer.only(Class::Quota, &planned(&view)).await;
     }
@@ -196,10 +193,11 @@ async fn a_refusal_that_stays_is_told_and_retried_ever_later() {
 async fn after_a_lost_answer_the_quota_is_written_until_it_bears_a_later_stamp() {
     let view = view(&[node(9), queue("a"), quota("a", 5, Some(7), 2, 2)]);
     let calls = AtomicU32::new(0);
-    let (mut writer, log) = writer(&view, move |_| match calls.fetch_add(1, Ordering::Relaxed) {
-        0 => Reply::Silence,
-        _ => Reply::Json(200, quota("a", 6, Some(9), 2, 2)),
-    });
+    let World { view, mut writer, log, .. } =
+        World::of(view, move |_| match calls.fetch_add(1, Ordering::Relaxed) {
+            0 => Reply::Silence,
+            _ => Reply::Json(200, quota("a", 6, Some(9), 2, 2)),
+        });
     writer.only(Class::Quota, &planned(&view)).await;
     let ceiling = |view: &View| {
         let snapshot = view.read(|index| index.snapshot(super::NOW));
@@ -228,7 +226,8 @@ async fn an_edited_quota_is_put_back_under_the_same_stamp() {
     let view = view(&[node(9), queue("a"), quota("a", 5, Some(7), 9, 9)]);
     planned(&view);
     put(&view, &quota("a", 6, Some(7), 100, 100));
-    let (mut writer, log) = writer(&view, |_| Reply::Json(200, quota("a", 7, Some(7), 9, 100)));
+    let World { view, mut writer, log, .. } =
+        World::of(view, |_| Reply::Json(200, quota("a", 7, Some(7), 9, 100)));
     writer.only(Class::Quota, &planned(&view)).await;
     let written = log.all().pop().unwrap().body;
     assert_eq!((&written[1]["value"], &written[2]["value"]), (&json!("7"), &json!("7")));
@@ -242,7 +241,7 @@ async fn a_stamp_from_the_future_is_never_replaced() {
     let plan = planned(&view);
     // While the plan was made, another leader has written.
     put(&view, &quota("a", 6, Some(9), 5, 9));
-    let (mut writer, log) = writer(&view, |_| Reply::failure(500, "", "never asked"));
+    let World { mut writer, log, .. } = World::of(view, |_| Reply::failure(500, "", "never asked"));
     writer.only(Class::Quota, &plan).await;
     assert_eq!(log.lines(), Vec::<String>::new());
     assert!(writer.next_retry().is_some());
@@ -256,7 +255,7 @@ async fn without_a_ledger_or_an_entry_nothing_is_written() {
     let mut full = quotient_engine::ledger::Ledger::clone(&before);
     full.entries.remove(&"b".into());
     view.read(|index| index.set_ledger(Some(full.into())));
-    let (mut writer, log) = writer(&view, obedient);
+    let World { view, mut writer, log, .. } = World::of(view, obedient);
     writer.only(Class::Quota, &plan).await;
     writer.only(Class::Quota, &plan).await;
     assert_eq!(log.lines(), [format!("PATCH {QUOTA_A}"), format!("PATCH {QUOTA_A}")]);

@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
-use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{GangPart, IncompleteGang, Plan, Preemptor, QueuePlan, Resolution, Unmet};
+use quotient_engine::plan::{GangPart, IncompleteGang, Plan, Preemptor, QueuePlan, Resolution};
 use quotient_engine::reasons::ShortReason;
-use quotient_engine::snapshot::{LeftOut, OwnerKind};
+use quotient_engine::snapshot::OwnerKind;
 use quotient_index::Indexed;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -16,6 +15,7 @@ use super::{NOW, context, node, pod, put, queue, quota, view};
 use crate::context::Context;
 use crate::executor::Class;
 use crate::test_api::{Log, Reply, client};
+use crate::test_plan::unmet;
 use crate::view::View;
 use crate::writer::Writer;
 
@@ -311,18 +311,8 @@ async fn a_count_that_stays_as_it_is_is_not_made_for_ever() {
 
 /// A plan in which `web` waits for pods of its own queue to go.
 fn promised() -> Plan {
-    let unmet = Unmet {
-        who: Preemptor::Owner(OwnerKind::ReplicaSet, "web".into()),
-        pods: 1,
-        requests: Amounts::new(),
-        reason: ShortReason::WaitingForPreemption,
-        lowered: None,
-        incomplete_gang: None,
-        controller: None,
-        rejection: None,
-        left_out: LeftOut::default(),
-    };
-    let decided = QueuePlan { unmet: vec![unmet], ..QueuePlan::default() };
+    let decided =
+        QueuePlan { unmet: vec![unmet(1, ShortReason::WaitingForPreemption)], ..QueuePlan::default() };
     Plan { queues: [(QueueName::new("a", "team"), decided)].into(), ..Plan::default() }
 }
 
