@@ -44,8 +44,9 @@ pub struct LedgerKeeper {
     context: Context,
     api: Api<ConfigMap>,
     settings: LedgerSettings,
-    /// The object as it was read or written last, without its data; none while that is not known.
-    standing: Option<LedgerState>,
+    /// The metadata of the object as it was read or written last; none while that is not known. They have a version if there is
+    /// an object.
+    standing: Option<Box<ObjectMeta>>,
     /// Whether what is in the view was made up here and never written.
     made_up: bool,
     /// Until when another leader may have let in pods that are not seen; none if none wrote the ledger.
@@ -70,13 +71,6 @@ impl Call {
     }
 }
 
-/// What is there.
-#[derive(Clone, Debug)]
-enum LedgerState {
-    Nothing,
-    Object(Box<ObjectMeta>),
-}
-
 impl LedgerKeeper {
     /// A keeper that has not read anything yet.
     pub fn new(context: Context, settings: LedgerSettings) -> Self {
@@ -93,12 +87,7 @@ impl LedgerKeeper {
 
     /// The version of the object, as it was read or written last; none while it is not known, or there is none.
     pub fn version(&self) -> Option<ResourceVersion> {
-        match &self.standing {
-            Some(LedgerState::Object(metadata)) => {
-                metadata.resource_version.as_deref().map(ResourceVersion::new)
-            }
-            Some(LedgerState::Nothing) | None => None,
-        }
+        self.standing.as_ref()?.resource_version.as_deref().map(ResourceVersion::new)
     }
 
     /// This replica does not lead: the leader writes the ledger now.
@@ -140,17 +129,14 @@ impl LedgerKeeper {
         self.standing = None;
         let answer = ask(CALL, self.api.get_opt(LEDGER)).await;
         self.context.beat.now();
-        let (standing, data) = match answer {
-            Ok(None) => (LedgerState::Nothing, None),
-            Ok(Some(object)) => {
-                let data = object.binary_data.unwrap_or_default().remove(LEDGER_KEY);
-                (LedgerState::Object(Box::new(object.metadata)), data)
-            }
+        let object = match answer {
+            Ok(object) => object.unwrap_or_else(|| self.absent()),
             Err(failure) => {
                 let is_refused = matches!(failure, Failure::Refused(_));
                 return Err(self.failed(Call::Read, &failure.to_string(), is_refused));
             }
         };
+        let data = object.binary_data.unwrap_or_default().remove(LEDGER_KEY);
         let is_stored = data.is_some();
         let ledger = match data.map(|data| unpack(&data.0)) {
             Some(Ok(ledger)) if Some(ledger.generation) >= newest => {
@@ -169,7 +155,7 @@ impl LedgerKeeper {
             None => self.rebuilt("Missing"),
         };
         self.context.view.read(Index::doubt_vacancies);
-        self.standing = Some(standing);
+        self.standing = Some(Box::new(object.metadata));
         if is_stored || self.made_up {
             self.shared_until = Some(self.context.clock.engine_now().plus_seconds(REQUEST_LIFE_SECONDS));
         }
@@ -236,13 +222,14 @@ impl LedgerKeeper {
         self.send(standing, fitted).await
     }
 
-    async fn send(&mut self, standing: LedgerState, fitted: Fitted) -> Result<(), Dropped> {
+    async fn send(&mut self, standing: Box<ObjectMeta>, fitted: Fitted) -> Result<(), Dropped> {
         let Fitted { ledger, packed, .. } = fitted;
         let bytes = packed.len();
         let parameters =
             PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
-        let is_new = matches!(standing, LedgerState::Nothing);
-        let object = self.object(standing, packed);
+        // An object that was read has a version: without one a replacement would be no compare-and-swap.
+        let is_new = standing.resource_version.is_none();
+        let object = with(*standing, packed);
         let answer = if is_new {
             ask(CALL, self.api.create(&parameters, &object)).await
         } else {
@@ -254,7 +241,7 @@ impl LedgerKeeper {
         match answer {
             Ok(object) => {
                 show_count(&metrics.ledger.size, bytes);
-                self.standing = Some(LedgerState::Object(Box::new(object.metadata)));
+                self.standing = Some(Box::new(object.metadata));
                 self.made_up = false;
                 self.retries.settle(&Call::Write);
                 self.await_pods();
@@ -281,21 +268,14 @@ impl LedgerKeeper {
         }
     }
 
-    /// The object to write: what other writers put on it stays.
-    fn object(&self, standing: LedgerState, packed: Vec<u8>) -> ConfigMap {
-        let mut metadata = match standing {
-            LedgerState::Object(metadata) => *metadata,
-            LedgerState::Nothing => ObjectMeta {
-                name: Some(LEDGER.to_owned()),
-                namespace: Some(self.settings.namespace.clone()),
-                ..ObjectMeta::default()
-            },
+    /// The object where there is none.
+    fn absent(&self) -> ConfigMap {
+        let metadata = ObjectMeta {
+            name: Some(LEDGER.to_owned()),
+            namespace: Some(self.settings.namespace.clone()),
+            ..ObjectMeta::default()
         };
-        metadata.managed_fields = None;
-        let labels = metadata.labels.get_or_insert_default();
-        labels.entry(MANAGED_BY_LABEL.to_owned()).or_insert_with(|| MANAGED_BY_QUOTIENT.to_owned());
-        let data = BTreeMap::from([(LEDGER_KEY.to_owned(), ByteString(packed))]);
-        ConfigMap { metadata, binary_data: Some(data), ..ConfigMap::default() }
+        ConfigMap { metadata, ..ConfigMap::default() }
     }
 
     fn show(&self, ledger: Ledger) {
@@ -312,4 +292,13 @@ impl LedgerKeeper {
         self.retries.failed(&call, self.why.clone(), refused, Instant::now());
         self.why.clone()
     }
+}
+
+/// The object to write: what other writers put on it stays.
+fn with(mut metadata: ObjectMeta, packed: Vec<u8>) -> ConfigMap {
+    metadata.managed_fields = None;
+    let labels = metadata.labels.get_or_insert_default();
+    labels.entry(MANAGED_BY_LABEL.to_owned()).or_insert_with(|| MANAGED_BY_QUOTIENT.to_owned());
+    let data = BTreeMap::from([(LEDGER_KEY.to_owned(), ByteString(packed))]);
+    ConfigMap { metadata, binary_data: Some(data), ..ConfigMap::default() }
 }
