@@ -212,11 +212,8 @@ async fn what_migrate_and_adopt_propose_applies_cleanly() -> Result<()> {
     Ok(stage.bed.stop().await?)
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_queue_is_paused_and_a_namespace_leaves() -> Result<()> {
-    let stage = stage().await?;
-    let operator = stage.start_operator().await?;
-    let admin = administrator(&stage);
+/// Of three Queues.
+async fn a_queue_is_paused_and_a_namespace_leaves(stage: &Stage, admin: &Person) -> Result<()> {
     let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "team-1");
     admin.asks("pause team-1 -n team-1 --for 2h --dry-run").await?.says(0, "(dry run)");
     ensure!(queues.get("team-1").await?.spec.paused_until.is_none(), "a dry run changed the Queue");
@@ -230,12 +227,11 @@ async fn a_queue_is_paused_and_a_namespace_leaves() -> Result<()> {
         quotas.get_opt("quotient").await?.map(drop).context("there is none")
     })
     .await?;
-    admin.asks("uninstall --check").await?.says(0, "2 Queues");
+    admin.asks("uninstall --check").await?.says(0, "3 Queues");
     admin.asks("release team-1 --dry-run").await?.says(0, "Nothing was changed");
     admin.asks("release team-1").await?.says(0, "is unmanaged");
     ensure!(quotas.get_opt("quotient").await?.is_none(), "the quota is left");
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
 /// What a person may expect of a command: its exit code, and a text that it prints.
@@ -382,13 +378,21 @@ async fn every_command_answers_an_administrator_and_a_tenant() -> Result<()> {
     stage.end(Tolerance::default()).await
 }
 
-/// A live view prints once, and again when something changes.
 #[tokio::test(flavor = "multi_thread")]
-async fn live_views_follow_the_cluster() -> Result<()> {
+async fn an_administrator_looks_on_and_acts() -> Result<()> {
     let stage = stage().await?;
     let operator = stage.start_operator().await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
     let admin = administrator(&stage);
+    live_views_follow_the_cluster(&stage, &admin).await?;
+    a_queue_that_cannot_have_a_share_is_waited_for_in_vain(&stage, &admin).await?;
+    a_queue_is_paused_and_a_namespace_leaves(&stage, &admin).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// A live view prints once, and again when something changes.
+async fn live_views_follow_the_cluster(stage: &Stage, admin: &Person) -> Result<()> {
     let mut views = Vec::new();
     for line in ["status -w", "top queues -w -o name", "top queues -w", "events -A -w"] {
         let log = stage.bed.directory().join(format!("{}.log", line.replace(' ', "")));
@@ -413,7 +417,10 @@ async fn live_views_follow_the_cluster() -> Result<()> {
     for (_, _, mut view) in views {
         view.kill().await?;
     }
-    // A queue that cannot have a share is waited for in vain.
+    Ok(())
+}
+
+async fn a_queue_that_cannot_have_a_share_is_waited_for_in_vain(stage: &Stage, admin: &Person) -> Result<()> {
     stage.queue("team-3", json!({"parentRef": {"name": "nothing"}})).await?;
     eventually("the queue is stalled", PATIENCE, async || {
         let told = admin.asks("status --wait --timeout 1").await?;
@@ -422,8 +429,7 @@ async fn live_views_follow_the_cluster() -> Result<()> {
     })
     .await?;
     admin.asks("status").await?.says(1, "team-3");
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
 fn lines(log: &Path) -> Result<usize> {
