@@ -3,15 +3,15 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::PostParams;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
-use quotient_e2e::testbed::eventually;
 use quotient_invariants::Tolerance;
 use serde_json::json;
 
-use crate::gate::{gated_queue, gated_stage, pods, running};
+use crate::gate::{gated_queue, gated_stage, pod_spec, pods, waiting};
 
 /// A system that creates pods, and how it goes on after a rejection.
 #[derive(Clone, Copy)]
@@ -50,18 +50,14 @@ impl Creator {
     }
 }
 
-/// `old` uses all of the cluster, and half of it is the share of `new`.
-async fn full(stage: &Stage) -> Result<()> {
-    stage.queue("old", json!({})).await?;
-    stage.deployment("old", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
-    stage.until_pods("old", PodCounts::running(4)).await
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_quota_lets_creators_fail_or_try_until_room_is_idle() -> Result<()> {
     let stage = Stage::set(&[("node-1", "4", "64Gi")]).await?;
     let operator = stage.start_operator().await?;
-    full(&stage).await?;
+    // `old` uses all of the cluster, and half of it is the share of `new`.
+    stage.queue("old", json!({})).await?;
+    stage.deployment("old", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("old", PodCounts::running(4)).await?;
     stage.queue("new", json!({})).await?;
     stage.until_allowed("new", "memory 8Gi").await?;
     let all = pods(&stage.bed.client(), "new");
@@ -89,23 +85,30 @@ async fn a_quota_lets_creators_fail_or_try_until_room_is_idle() -> Result<()> {
     stage.end(Tolerance::default()).await
 }
 
+/// Of eight cpus a Deployment uses all, and more of its pods wait. The others are created by the systems above and by Jobs.
 #[tokio::test(flavor = "multi_thread")]
 async fn in_gate_mode_every_creator_has_its_pod_at_once_and_the_pod_its_share() -> Result<()> {
-    let (stage, operator) = gated_stage(&[("node-1", "4", "64Gi")]).await?;
-    full(&stage).await?;
-    gated_queue(&stage, "new", json!({})).await?;
+    let (stage, operator) = gated_stage(&[("node-1", "8", "64Gi")]).await?;
+    for team in ["old", "new"] {
+        gated_queue(&stage, team, json!({})).await?;
+    }
+    stage.deployment("old", "web", 12, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("old", waiting(8, 4)).await?;
+    let begin = Instant::now();
+    let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "new");
+    for name in ["job-0", "job-1"] {
+        let job = json!({"metadata": {"name": name}, "spec": {"template": {"spec": pod_spec()}}});
+        jobs.create(&PostParams::default(), &serde_json::from_value(job)?).await?;
+    }
     let all = pods(&stage.bed.client(), "new");
     for creator in CREATORS {
         let tries = creator.create(&all, PATIENCE).await.map_err(anyhow::Error::msg)?;
         ensure!(tries == 1, "{} needed {tries} tries", creator.name);
     }
-    eventually("the pods of all creators run", PATIENCE, async || {
-        let found = running(&stage, "new").await?;
-        ensure!(CREATORS.iter().all(|creator| found.contains(creator.name)), "{found:?}");
-        Ok(())
-    })
-    .await?;
-    stage.until_pods("old", PodCounts::running(2)).await?;
+    // Three pods of half a cpu, and two of one.
+    stage.until_pods("new", PodCounts::running(5)).await?;
+    println!("the pods of all creators run after {:?}", begin.elapsed());
+    stage.until_pods("old", waiting(4, 8)).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }

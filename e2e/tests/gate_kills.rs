@@ -43,56 +43,50 @@ async fn killed_at_any_removal_of_a_gate_the_gang_comes_in_whole_and_once() -> R
     let mut operator = start(&stage, &proxy).await?;
     gated_queue(&stage, "team", json!({})).await?;
     let all = pods(&stage.bed.client(), "team");
-    let mut kills = 0;
-    for nth in 0..u64::from(SIZE) {
-        for (when, fault) in [("before", Fault::HoldBefore), ("after", Fault::HoldAfter)] {
-            let is_removal = |call: &Call| call.is_write() && call.names("pods") && !call.names("eviction");
-            proxy.obey(vec![Rule::new(is_removal, fault).after(nth).times(1)]);
-            let mark = stage.bed.audit().mark()?;
-            for number in 0..SIZE {
-                for gang in ["x", "y"] {
-                    let gang = format!("{gang}-{when}-{nth}");
-                    let annotations = json!({
-                        "quotient.dev/gang": gang, "quotient.dev/gang-min-available": SIZE.to_string(),
-                    });
-                    let member = member(&format!("{gang}-{number}"), &annotations)?;
-                    all.create(&PostParams::default(), &member).await?;
-                }
+    // `verify/sim` kills it before and after each.
+    let faults = [("before", Fault::HoldBefore), ("after", Fault::HoldAfter), ("before", Fault::HoldBefore)];
+    for (nth, (when, fault)) in (0..).zip(faults) {
+        let is_removal = |call: &Call| call.is_write() && call.names("pods") && !call.names("eviction");
+        proxy.obey(vec![Rule::new(is_removal, fault).after(nth).times(1)]);
+        let mark = stage.bed.audit().mark()?;
+        for number in 0..SIZE {
+            for gang in ["x", "y"] {
+                let gang = format!("{gang}-{when}-{nth}");
+                let annotations = json!({
+                    "quotient.dev/gang": gang, "quotient.dev/gang-min-available": SIZE.to_string(),
+                });
+                let member = member(&format!("{gang}-{number}"), &annotations)?;
+                all.create(&PostParams::default(), &member).await?;
             }
-            let call = proxy.held().await;
-            operator.process().kill()?;
-            proxy.obey(Vec::new());
-            operator = start(&stage, &proxy).await?;
-            stage
-                .until_pods("team", waiting(SIZE, SIZE))
-                .await
-                .with_context(|| format!("killed {when} {call}"))?;
-            println!("killed {when} removal {nth}: {call}");
-            kills += 1;
-            let first = running(&stage, "team").await?;
-            ensure!(
-                first.iter().all(|name| name.starts_with("x-")),
-                "killed {when} removal {nth}: {first:?}"
-            );
-            ensure!(gated(&stage, "team").await?.len() == usize::try_from(SIZE)?);
-            for name in &first {
-                end(&stage, "team", name).await?;
-            }
-            stage.until_pods("team", PodCounts::running(SIZE)).await?;
-            let second = running(&stage, "team").await?;
-            for name in &second {
-                end(&stage, "team", name).await?;
-            }
-            stage.until_pods("team", PodCounts::default()).await?;
-            let events = stage.bed.audit().events_since(mark)?;
-            // A removal that was under way when its operator was killed may be carried out and answered to no one.
-            let removed = removals(&events);
-            ensure!(removed.values().all(|times| *times == 1), "killed {when} removal {nth}: {removed:?}");
-            let evicted = events.iter().filter(|event| event.is_about("pods/eviction")).count();
-            ensure!(evicted == 0, "killed {when} removal {nth}: {evicted} evictions");
         }
+        let call = proxy.held().await;
+        operator.process().kill()?;
+        proxy.obey(Vec::new());
+        operator = start(&stage, &proxy).await?;
+        stage
+            .until_pods("team", waiting(SIZE, SIZE))
+            .await
+            .with_context(|| format!("killed {when} {call}"))?;
+        println!("killed {when} removal {nth}: {call}");
+        let first = running(&stage, "team").await?;
+        ensure!(first.iter().all(|name| name.starts_with("x-")), "killed {when} removal {nth}: {first:?}");
+        ensure!(gated(&stage, "team").await?.len() == usize::try_from(SIZE)?);
+        for name in &first {
+            end(&stage, "team", name).await?;
+        }
+        stage.until_pods("team", PodCounts::running(SIZE)).await?;
+        let second = running(&stage, "team").await?;
+        for name in &second {
+            end(&stage, "team", name).await?;
+        }
+        stage.until_pods("team", PodCounts::default()).await?;
+        let events = stage.bed.audit().events_since(mark)?;
+        // A removal that was under way when its operator was killed may be carried out and answered to no one.
+        let removed = removals(&events);
+        ensure!(removed.values().all(|times| *times == 1), "killed {when} removal {nth}: {removed:?}");
+        let evicted = events.iter().filter(|event| event.is_about("pods/eviction")).count();
+        ensure!(evicted == 0, "killed {when} removal {nth}: {evicted} evictions");
     }
-    println!("{kills} kills");
     operator.stop().await?;
     stage.end(Tolerance { repeats: true, ..Tolerance::default() }).await
 }

@@ -6,6 +6,7 @@ use anyhow::{Result, ensure};
 use k8s_openapi::api::admissionregistration::v1::{MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding};
 use kube::Api;
 use kube::api::DeleteParams;
+use quotient_crds::Queue;
 use quotient_e2e::quotient::{GATE_MODE, Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
 use quotient_e2e::testbed::{AuditMark, eventually};
 use quotient_invariants::Tolerance;
@@ -24,7 +25,8 @@ fn evictions(stage: &Stage, since: AuditMark) -> Result<usize> {
     Ok(events.iter().filter(|event| event.is_about("pods/eviction")).count())
 }
 
-/// A Deployment of three on room for two: the third pod is rejected, then gated, then let in, and no running pod is touched.
+/// A Deployment of three on room for two: the third pod is rejected, then gated, then let in, and no running pod is touched. Nor is
+/// any when the Queue is deleted.
 #[tokio::test(flavor = "multi_thread")]
 async fn from_quota_to_gate_and_back_no_pod_is_evicted_and_none_stays_gated() -> Result<()> {
     let (stage, operator) = gated_stage(&[("node-1", "2", "64Gi")]).await?;
@@ -51,77 +53,89 @@ async fn from_quota_to_gate_and_back_no_pod_is_evicted_and_none_stays_gated() ->
     stage.until_quiet_for(Duration::from_secs(2)).await?;
     stage.until_pods("team", waiting(2, 2)).await?;
     ensure!(running(&stage, "team").await? == first);
+
+    // Without the Queue there is no share to wait for.
+    stage.patch_queue("team", "team", json!({"admission": "Gate"})).await?;
+    until_quota(&stage, "team", false).await?;
+    until_gating(&stage, "team").await?;
+    create(&stage, "team", ["late".to_owned()]).await?;
+    ensure!(gated(&stage, "team").await? == ["late".to_owned()].into());
+    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "team");
+    queues.delete("team", &DeleteParams::default()).await?;
+    until_none_is_gated(&stage, "team").await?;
+    stage.until_quiet_for(Duration::from_secs(1)).await?;
+    ensure!(running(&stage, "team").await? == first);
     ensure!(evictions(&stage, mark)? == 0);
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// Two queues on four cpus, where gates alone do not decide: during a pause, and without the policy that sets them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_and_a_missing_policy_leave_every_queue_its_share() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "4", "64Gi")]).await?;
+    for team in ["a", "b"] {
+        gated_queue(&stage, team, json!({})).await?;
+    }
+    a_pause_lets_in_what_has_room_and_gives_nothing_away(&stage).await?;
+    for name in ["b-0", "b-1"] {
+        end(&stage, "b", name).await?;
+    }
+    without_its_policy_pods_come_in_on_loan(&stage).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }
 
 /// A paused queue keeps what it is allocated, also while another one wants its share, and lets in as far as there is room.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_pause_lets_in_what_has_room_and_gives_nothing_away() -> Result<()> {
-    let (stage, operator) = gated_stage(&[("node-1", "4", "64Gi")]).await?;
-    for team in ["paused", "other"] {
-        gated_queue(&stage, team, json!({})).await?;
-    }
-    create(&stage, "paused", (0..4).map(|number| format!("p-{number}"))).await?;
-    stage.until_pods("paused", PodCounts::running(4)).await?;
+async fn a_pause_lets_in_what_has_room_and_gives_nothing_away(stage: &Stage) -> Result<()> {
+    create(stage, "a", (0..4).map(|number| format!("a-{number}"))).await?;
+    stage.until_pods("a", PodCounts::running(4)).await?;
     stage.until_quiet_for(Duration::from_secs(1)).await?;
-    stage.patch_queue("paused", "paused", json!({"pausedUntil": "2100-01-01T00:00:00Z"})).await?;
+    stage.patch_queue("a", "a", json!({"pausedUntil": "2100-01-01T00:00:00Z"})).await?;
     let mark = stage.bed.audit().mark()?;
-    create(&stage, "other", ["o-0".to_owned(), "o-1".to_owned()]).await?;
-    stage.until_pods("other", waiting(0, 2)).await?;
-    create(&stage, "paused", ["p-4".to_owned()]).await?;
+    create(stage, "b", ["b-0".to_owned(), "b-1".to_owned()]).await?;
+    stage.until_pods("b", waiting(0, 2)).await?;
+    create(stage, "a", ["a-4".to_owned()]).await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
-    ensure!(
-        gated(&stage, "other").await?.len() == 2
-            && gated(&stage, "paused").await? == ["p-4".to_owned()].into()
-    );
-    ensure!(evictions(&stage, mark)? == 0);
+    ensure!(gated(stage, "b").await?.len() == 2 && gated(stage, "a").await? == ["a-4".to_owned()].into());
+    ensure!(evictions(stage, mark)? == 0);
     // What ends in the paused queue is its own.
-    end(&stage, "paused", "p-0").await?;
-    until_none_is_gated(&stage, "paused").await?;
-    stage.until_pods("paused", PodCounts::running(4)).await?;
+    end(stage, "a", "a-0").await?;
+    until_none_is_gated(stage, "a").await?;
+    stage.until_pods("a", PodCounts::running(4)).await?;
     // After the pause the other queue gets its half.
-    stage.patch_queue("paused", "paused", json!({"pausedUntil": null})).await?;
-    stage.until_pods("other", PodCounts::running(2)).await?;
-    stage.until_pods("paused", PodCounts::running(2)).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.patch_queue("a", "a", json!({"pausedUntil": null})).await?;
+    stage.until_pods("b", PodCounts::running(2)).await?;
+    stage.until_pods("a", PodCounts::running(2)).await
 }
 
 /// Without the policy pods come in ungated. They are on loan: another queue gets its share back all the same.
-#[tokio::test(flavor = "multi_thread")]
-async fn without_its_policy_pods_come_in_on_loan() -> Result<()> {
-    let (stage, operator) = gated_stage(&[("node-1", "4", "64Gi")]).await?;
-    for team in ["a", "b"] {
-        gated_queue(&stage, team, json!({})).await?;
-    }
+async fn without_its_policy_pods_come_in_on_loan(stage: &Stage) -> Result<()> {
     let client = stage.bed.client();
     let now = DeleteParams::default();
     Api::<MutatingAdmissionPolicyBinding>::all(client.clone()).delete(POLICY, &now).await?;
     Api::<MutatingAdmissionPolicy>::all(client).delete(POLICY, &now).await?;
     eventually("pods are not gated", PATIENCE, async || {
-        create(&stage, "a", ["try".to_owned()]).await?;
+        create(stage, "a", ["try".to_owned()]).await?;
         let pods = stage.pods("a").await?;
-        end(&stage, "a", "try").await?;
+        end(stage, "a", "try").await?;
         ensure!(!pods.iter().any(is_gated), "they are");
         Ok(())
     })
     .await?;
-    create(&stage, "a", (0..4).map(|number| format!("a-{number}"))).await?;
+    create(stage, "a", ["more-0".to_owned(), "more-1".to_owned()]).await?;
     stage.until_pods("a", PodCounts::running(4)).await?;
-    create(&stage, "b", (0..2).map(|number| format!("b-{number}"))).await?;
+    create(stage, "b", ["late-0".to_owned(), "late-1".to_owned()]).await?;
     stage.until_pods("b", PodCounts::running(2)).await?;
     stage.until_pods("a", PodCounts::running(2)).await?;
 
     // With the policy again the next pod waits.
     upgrade_chart(&stage.bed, &[GATE_MODE]).await?;
-    until_gating(&stage, "a").await?;
-    create(&stage, "a", ["late".to_owned()]).await?;
+    until_gating(stage, "a").await?;
+    create(stage, "a", ["late".to_owned()]).await?;
     stage.until_pods("a", waiting(2, 1)).await?;
-    ensure!(gated(&stage, "a").await? == ["late".to_owned()].into());
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    ensure!(gated(stage, "a").await? == ["late".to_owned()].into());
+    Ok(())
 }
 
 /// Uninstalled with gated pods: they wait, running pods are untouched, the check names them before, and `release` lets them in
