@@ -143,9 +143,7 @@ async fn what_it_renders_is_valid() -> Result<()> {
 }
 
 /// A namespace that enforces the restricted standard takes the pods of the Deployment and of `helm test`.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_pods_meet_the_restricted_standard() -> Result<()> {
-    let bed = bed().await?;
+async fn the_pods_meet_the_restricted_standard(bed: &TestBed) -> Result<()> {
     bed.create_namespace(SYSTEM_NAMESPACE).await?;
     let label = "pod-security.kubernetes.io/enforce=restricted";
     bed.kubectl(["label", "namespace", SYSTEM_NAMESPACE, label]).await?;
@@ -155,7 +153,7 @@ async fn the_pods_meet_the_restricted_standard() -> Result<()> {
     let create = ["create", "--namespace", SYSTEM_NAMESPACE, "-f", "-"];
     let refused = bed.kubectl_with_input(create, privileged).await.err().context("it is not enforced")?;
     ensure!(refused.to_string().contains("violates PodSecurity"), "{refused}");
-    Ok(bed.stop().await?)
+    Ok(())
 }
 
 /// `quotient-operator --check`, as the pod of `helm test` runs it: whether it succeeded, and what it said.
@@ -209,11 +207,10 @@ async fn test_containers(bed: &TestBed) -> Result<Vec<(String, Vec<String>)>> {
 async fn helm_test_covers_policies_kinds_the_quota_controller_and_metrics() -> Result<()> {
     let stage = Stage { programs: Programs::build().await?, bed: bed().await? };
     let Stage { bed, programs } = &stage;
-    bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &VALUES)).await?;
+    the_pods_meet_the_restricted_standard(bed).await?;
     let port = ports::free()?;
     let listen = format!("0.0.0.0:{port}");
     let operator = Operator::start_with(bed, &programs.operator, &["--metrics-listen", &listen]).await?;
-    bed.helm(["test", RELEASE, "--namespace", SYSTEM_NAMESPACE]).await?;
     let left = ["get", "clusterroles,clusterrolebindings", "-o=name"];
     assert!(!bed.kubectl(left).await?.contains(TEST), "helm test leaves its rights");
 
@@ -301,6 +298,7 @@ async fn queues_of_the_values_come_with_the_second_command_and_stay() -> Result<
     let seen = bed.kubectl(see.into_iter().chain([path])).await?;
     assert_eq!(seen, "team-a 2 \nteam-b 1 {\"cpu\":\"100m\"}\n");
     bed.helm(helm_arguments(&["upgrade"], &["replicaCount=0", "queues.team-a.weight=3"])).await?;
+    a_second_one_is_refused(&bed).await?;
     bed.helm(["uninstall", RELEASE, "--namespace", SYSTEM_NAMESPACE, "--wait"]).await?;
     let seen = bed.kubectl(see.into_iter().chain([path])).await?;
     assert_eq!(seen, "team-a 3 \nteam-b 1 {\"cpu\":\"100m\"}\n");
@@ -445,10 +443,7 @@ async fn from_install_to_uninstall() -> Result<()> {
 }
 
 /// Two would grant the same capacity twice.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_second_one_is_refused() -> Result<()> {
-    let bed = bed().await?;
-    bed.helm(helm_arguments(&["install", "--create-namespace"], &VALUES)).await?;
+async fn a_second_one_is_refused(bed: &TestBed) -> Result<()> {
     let folder = chart().to_string_lossy().into_owned();
     let registry = format!("--set={IMAGE_REGISTRY}");
     let second = ["install", "another", &folder, "--namespace=another", "--create-namespace", &registry];
@@ -457,5 +452,5 @@ async fn a_second_one_is_refused() -> Result<()> {
         refused.contains("quotient-viewer") || refused.contains("invalid ownership metadata"),
         "{refused}"
     );
-    Ok(bed.stop().await?)
+    Ok(())
 }
