@@ -16,7 +16,7 @@ use quotient_sim::random::Lag;
 use quotient_sim::scenario::Workload;
 use quotient_sim::scenario::build::{self, created, merged, queue_of, seconds};
 use quotient_sim::trace::Verb;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,30 +120,48 @@ fn campaigns(workload: &str) -> Case {
     found.unwrap_or_else(|| panic!("there is no workload {workload}"))
 }
 
-/// team-1 holds eight cpus and is guaranteed six; team-2 is as heavy and gets the other two.
-fn guaranteed() -> Case {
-    let small = build::work("1", "1Gi");
+/// A Job of so many pods of one cpu.
+fn train(namespace: &str, pods: u32) -> Value {
+    build::job(namespace, "train", pods, &build::work("1", "1Gi"))
+}
+
+/// team-1 holds eight cpus with this work, under this Queue; team-2 is as heavy and gets half.
+fn half_for_another(name: &'static str, queue: (Kind, Value), work: Value) -> Workload {
     let mut objects = build::node_and_teams("8", "8Gi", 2);
-    objects.push(queue_of(
+    objects.push(queue);
+    Workload {
+        name,
+        objects,
+        later: vec![
+            (seconds(6), created(Kind::Job, work)),
+            (seconds(30), created(Kind::Queue, build::team("team-2", 1))),
+            (seconds(31), created(Kind::Job, train("team-2", 4))),
+        ],
+        length: seconds(32),
+        hard: vec![
+            ("team-1", "requests.cpu 4, requests.memory 4Gi"),
+            ("team-2", "requests.cpu 4, requests.memory 4Gi"),
+        ],
+        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
+        evictions: 4,
+    }
+}
+
+/// The holder is guaranteed six, so that team-2 gets the other two, one of them in a whole pod.
+fn guaranteed() -> Case {
+    let queue = queue_of(
         "team-1",
         "team-1",
         json!({"weight": 1, "request": build::everything(), "guaranteed": {"cpu": "6", "memory": "6Gi"}}),
-    ));
+    );
     let workload = Workload {
-        name: "guaranteed",
-        objects,
-        later: vec![
-            (seconds(6), created(Kind::Job, build::job("team-1", "train", 8, &small))),
-            (seconds(30), created(Kind::Queue, build::team("team-2", 1))),
-            (seconds(31), created(Kind::Job, build::job("team-2", "train", 4, &small))),
-        ],
-        length: seconds(32),
         hard: vec![
             ("team-1", "requests.cpu 7, requests.memory 7Gi"),
             ("team-2", "requests.cpu 1, requests.memory 1Gi"),
         ],
         running_cpu: vec![("team-1", "7"), ("team-2", "1")],
         evictions: 1,
+        ..half_for_another("guaranteed", queue, train("team-1", 8))
     };
     Case::new(workload, "a queue comes for half of what is guaranteed to another")
 }
@@ -152,8 +170,7 @@ fn guaranteed() -> Case {
 fn idle() -> Case {
     let mut objects = build::node_and_teams("4", "4Gi", 3);
     objects.extend(["team-1", "team-2", "team-3"].map(|name| queue_of(name, name, json!({"weight": 1}))));
-    let later = ["team-1", "team-2", "team-3"]
-        .map(|name| (seconds(6), created(Kind::Job, build::job(name, "train", 1, &build::work("1", "1Gi")))));
+    let later = ["team-1", "team-2", "team-3"].map(|name| (seconds(6), created(Kind::Job, train(name, 1))));
     let workload = Workload {
         name: "idle",
         objects,
@@ -175,13 +192,12 @@ fn idle() -> Case {
 fn heavier_later() -> Case {
     let mut objects = build::node_and_teams("9", "9Gi", 2);
     objects.extend(["team-1", "team-2"].map(|name| queue_of(name, name, json!({"weight": 1}))));
-    let job = |name| created(Kind::Job, build::job(name, "train", 9, &build::work("1", "1Gi")));
     let workload = Workload {
         name: "heavier-later",
         objects,
         later: vec![
-            (seconds(6), job("team-1")),
-            (seconds(6), job("team-2")),
+            (seconds(6), created(Kind::Job, train("team-1", 9))),
+            (seconds(6), created(Kind::Job, train("team-2", 9))),
             (seconds(60), merged(Kind::Queue, "team-1", "team-1", json!({"spec": {"weight": 2}}))),
         ],
         length: seconds(90),
@@ -195,29 +211,12 @@ fn heavier_later() -> Case {
     Case::new(workload, "a queue becomes heavier")
 }
 
-/// team-1 holds eight cpus with pods that take half a minute to stop; team-2 is as heavy and gets half.
+/// The holder's pods take half a minute to stop.
 fn halved() -> Case {
-    let mut work = build::job("team-1", "train", 8, &build::work("1", "1Gi"));
+    let mut work = train("team-1", 8);
     work["spec"]["template"]["metadata"]["annotations"] = json!({STOPS_SECONDS: "29"});
-    let mut objects = build::node_and_teams("8", "8Gi", 2);
-    objects.push((Kind::Queue, build::team("team-1", 1)));
-    let workload = Workload {
-        name: "halved",
-        objects,
-        later: vec![
-            (seconds(6), created(Kind::Job, work)),
-            (seconds(30), created(Kind::Queue, build::team("team-2", 1))),
-            (seconds(31), created(Kind::Job, build::job("team-2", "train", 4, &build::work("1", "1Gi")))),
-        ],
-        length: seconds(32),
-        hard: vec![
-            ("team-1", "requests.cpu 4, requests.memory 4Gi"),
-            ("team-2", "requests.cpu 4, requests.memory 4Gi"),
-        ],
-        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
-        evictions: 4,
-    };
-    Case::new(workload, "pods that are slow to stop")
+    let queue = (Kind::Queue, build::team("team-1", 1));
+    Case::new(half_for_another("halved", queue, work), "pods that are slow to stop")
 }
 
 /// Two pods that have another gate behind the one of Quotient, until a user removes it.
