@@ -9,9 +9,9 @@ use kube::api::{DeleteParams, EvictParams, PostParams};
 use kube::{Api, ResourceExt as _};
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{
-    Operator, PATIENCE, PodCounts, SHORT_LEASE, Stage, assert_clean, judged, writes_of_operator,
+    Operator, PATIENCE, PodCounts, SHORT_LEASE, Stage, assert_clean, judged, nothing_forbidden,
 };
-use quotient_e2e::testbed::{AuditMark, TestBed, eventually};
+use quotient_e2e::testbed::{TestBed, eventually};
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
@@ -72,13 +72,6 @@ async fn nothing_is_refused(bed: &TestBed, namespace: &str) -> Result<()> {
     .await?;
     pods.delete("large", &DeleteParams::default().grace_period(0)).await?;
     Ok(())
-}
-
-/// The evictions by the operator since then.
-fn evicted(bed: &TestBed, since: AuditMark) -> Result<Vec<String>> {
-    let writes = writes_of_operator(&bed.audit().events_since(since)?).into_iter();
-    let evictions = writes.filter(|write| write.resource == "pods/eviction" && write.succeeded());
-    Ok(evictions.map(|write| write.object).collect())
 }
 
 /// A preemption inside a queue, which waits for pods that terminate.
@@ -186,20 +179,6 @@ async fn short_lived(stage: &Stage) -> Result<Operator> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_the_operator_up() -> Result<()> {
-    let stage = stage().await?;
-    let operator = stage.start_operator().await?;
-    in_the_middle(&stage).await?;
-    let mark = stage.bed.audit().mark()?;
-    delete_all_queues(&stage.bed).await?;
-    everything_goes_on(&stage).await?;
-    stage.until_quiet_for(Duration::from_secs(3)).await?;
-    assert_eq!(evicted(&stage.bed, mark)?, [""; 0]);
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn with_the_operator_down() -> Result<()> {
     let stage = stage().await?;
     let operator = short_lived(&stage).await?;
@@ -212,30 +191,9 @@ async fn with_the_operator_down() -> Result<()> {
     let operator = short_lived(&stage).await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
     everything_goes_on(&stage).await?;
-    assert_eq!(evicted(&stage.bed, mark)?, [""; 0]);
+    ensure!(stage.evicted(mark)?.is_empty(), "{:?}", stage.evicted(mark)?);
     operator.stop().await?;
     stage.end(Tolerance::default()).await
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn with_the_operator_killed_in_the_middle() -> Result<()> {
-    let stage = stage().await?;
-    let operator = short_lived(&stage).await?;
-    in_the_middle(&stage).await?;
-    let mark = stage.bed.audit().mark()?;
-    for team in TEAMS {
-        queues(&stage.bed, team).delete(team, &DeleteParams::default()).await?;
-        if team == "drains" {
-            operator.process().kill()?;
-        }
-    }
-    let operator = short_lived(&stage).await?;
-    everything_goes_on(&stage).await?;
-    stage.until_quiet_for(Duration::from_secs(3)).await?;
-    assert_eq!(evicted(&stage.bed, mark)?, [""; 0]);
-    operator.stop().await?;
-    assert_clean(&judged(&stage.bed.audit(), Tolerance { repeats: true, ..Tolerance::default() }, true)?)?;
-    Ok(stage.bed.stop().await?)
 }
 
 /// Deleting the kind deletes every Queue, and with it every quota. No pod goes, and none is refused.
@@ -256,27 +214,49 @@ async fn deleting_the_kind_opens_every_namespace() -> Result<()> {
     let mark = stage.bed.audit().mark()?;
     stage.bed.kubectl(["delete", "crd", "queues.quotient.dev"]).await?;
     everything_goes_on(&stage).await?;
+    stage.until_quiet_for(Duration::from_secs(3)).await?;
     operator.process().must_run()?;
-    assert_eq!(evicted(&stage.bed, mark)?, [""; 0]);
+    ensure!(stage.evicted(mark)?.is_empty(), "{:?}", stage.evicted(mark)?);
     operator.stop().await?;
     Ok(stage.bed.stop().await?)
 }
 
-/// The successor of a Queue owns its quota, whichever of operator and garbage collector is faster.
+/// A Queue beside another one is created again, orphaned, taken over and deleted, and no pod is evicted. Then the garbage collector
+/// deletes a quota by itself.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_queue_that_is_created_again_has_its_quota() -> Result<()> {
+async fn a_queue_leaves_its_quota_to_its_successor_and_its_share_to_others() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
-    let spec = json!({"request": {"cpu": "8", "memory": "16Gi"}});
     stage.claim("other", json!({})).await?;
-    stage.queue("team", spec.clone()).await?;
-    stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
-    stage.deployment("team", "web", 4, one_cpu(), false).await?;
-    stage.until_pods("team", PodCounts::running(4)).await?;
+    stage.queue("team", all_of_it()).await?;
+    for (namespace, pods) in [("team", 4), ("other", 1)] {
+        stage.until_allowed(namespace, "cpu 4, memory 8Gi").await?;
+        stage.deployment(namespace, "web", pods, one_cpu(), false).await?;
+        stage.until_pods(namespace, PodCounts::running(pods.unsigned_abs())).await?;
+    }
     let mark = stage.bed.audit().mark()?;
+    a_queue_that_is_created_again_has_its_quota(&stage).await?;
+    a_quota_that_is_orphaned_is_left_alone(&stage).await?;
+    a_deleted_queue_opens_its_namespace(&stage).await?;
+    stage.until_quiet_for(Duration::from_secs(3)).await?;
+    ensure!(stage.evicted(mark)?.is_empty(), "{:?}", stage.evicted(mark)?);
+    operator.stop().await?;
+    nothing_forbidden(&stage.bed)?;
+    assert_clean(&judged(&stage.bed.audit(), Tolerance::default(), true)?)?;
+    the_garbage_collector_may_delete_a_quota(&stage).await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// A spec that requests the whole cluster.
+fn all_of_it() -> Value {
+    json!({"request": {"cpu": "8", "memory": "16Gi"}})
+}
+
+/// The successor of a Queue owns its quota, whichever of operator and garbage collector is faster.
+async fn a_queue_that_is_created_again_has_its_quota(stage: &Stage) -> Result<()> {
     for _ in 0..3 {
         queues(&stage.bed, "team").delete("team", &DeleteParams::default()).await?;
-        stage.queue_object("team", "team", spec.clone()).await?;
+        stage.queue_object("team", "team", all_of_it()).await?;
         let uid = queues(&stage.bed, "team").get("team").await?.uid();
         eventually("quota and LimitRange are its own", PATIENCE, async || {
             let quota = quotas(&stage.bed, "team").get("quotient").await?;
@@ -290,27 +270,17 @@ async fn a_queue_that_is_created_again_has_its_quota() -> Result<()> {
         .await?;
     }
     stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
-    stage.until_allowed("other", "cpu 4, memory 8Gi").await?;
-    assert_eq!(evicted(&stage.bed, mark)?, [""; 0]);
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.until_allowed("other", "cpu 4, memory 8Gi").await
 }
 
-/// Without its reference a quota stays, and is left alone; others may have its share. A new Queue takes it over.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_quota_that_is_orphaned_is_left_alone() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    stage.claim("other", json!({})).await?;
-    stage.claim("team", json!({})).await?;
-    stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
-    stage.until_allowed("other", "cpu 4, memory 8Gi").await?;
+/// Without its reference a quota stays, and is left alone; others may have its share, as far as no pod uses it. A new Queue takes it
+/// over.
+async fn a_quota_that_is_orphaned_is_left_alone(stage: &Stage) -> Result<()> {
     stage.bed.kubectl(["delete", "queues.quotient.dev/team", "--namespace=team", "--cascade=orphan"]).await?;
-    stage.until_allowed("other", "cpu 8, memory 16Gi").await?;
+    stage.until_allowed("other", "cpu 4, memory 12Gi").await?;
     stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
     ensure!(quotas(&stage.bed, "team").get("quotient").await?.owner_references().is_empty());
-    let spec = json!({"request": {"cpu": "8", "memory": "16Gi"}});
-    stage.queue_object("team", "team", spec).await?;
+    stage.queue_object("team", "team", all_of_it()).await?;
     stage.until_allowed("other", "cpu 4, memory 8Gi").await?;
     stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
     eventually("it is owned again", PATIENCE, async || {
@@ -318,26 +288,31 @@ async fn a_quota_that_is_orphaned_is_left_alone() -> Result<()> {
         Ok(())
     })
     .await?;
-    // In the foreground the quota goes before the Queue, and does not come back.
+    Ok(())
+}
+
+/// In the foreground the quota goes before the Queue, and does not come back. Its namespace is unmanaged: pods above the former share
+/// are admitted, and reduce the capacity.
+async fn a_deleted_queue_opens_its_namespace(stage: &Stage) -> Result<()> {
     let foreground = ["delete", "queues.quotient.dev/team", "--namespace=team", "--cascade=foreground"];
     stage.bed.kubectl(foreground).await?;
     until_unmanaged(&stage.bed, "team").await?;
-    stage.until_allowed("other", "cpu 8, memory 16Gi").await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.until_allowed("other", "cpu 4, memory 12Gi").await?;
+    eventually("a pod above the former share is admitted", PATIENCE, async || {
+        stage.bed.create_pod("team", "more", &[("cpu", "3"), ("memory", "1Gi")]).await
+    })
+    .await?;
+    stage.until_pods("team", PodCounts::running(5)).await?;
+    stage.until_allowed("other", "cpu 1, memory 11Gi").await?;
+    ensure!(quotas(&stage.bed, "team").get_opt("quotient").await?.is_none());
+    Ok(())
 }
 
 /// The policy lets the garbage collector delete the quota and take its reference away, by the name that it has in most
 /// clusters, and nothing else.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_garbage_collector_may_delete_a_quota() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    stage.claim("team", json!({})).await?;
-    stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
-    operator.stop().await?;
+async fn the_garbage_collector_may_delete_a_quota(stage: &Stage) -> Result<()> {
     let collector = "--as=system:serviceaccount:kube-system:generic-garbage-collector";
-    let quota = ["resourcequota/quotient", "--namespace=team", collector];
+    let quota = ["resourcequota/quotient", "--namespace=other", collector];
     let patch = async |patch: &str| {
         let patch = format!("--patch={patch}");
         stage.bed.kubectl([&["patch"][..], &quota, &["--type=merge", &patch]].concat()).await
@@ -346,5 +321,5 @@ async fn the_garbage_collector_may_delete_a_quota() -> Result<()> {
     ensure!(refused.contains("is written by Quotient"), "{refused}");
     patch(r#"{"metadata":{"ownerReferences":null}}"#).await?;
     stage.bed.kubectl([&["delete"][..], &quota].concat()).await?;
-    Ok(stage.bed.stop().await?)
+    Ok(())
 }
