@@ -4,7 +4,8 @@ use quotient_e2e::quotient::{Stage, quotas};
 use quotient_invariants::Tolerance;
 use serde_json::json;
 
-/// S-QUEUE §Proportion Policy: 9 cpu and 27Gi, weights 2 and 4.
+/// S-QUEUE §Proportion Policy: 9 cpu and 27Gi, weights 2 and 4. The quota refuses what is above the share, by a name that names its
+/// source; a larger share lets the pod in.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_queues_share_by_weight() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "6", "15Gi"), ("node-2", "3", "12Gi")]).await?;
@@ -21,27 +22,16 @@ async fn two_queues_share_by_weight() -> anyhow::Result<()> {
     let quotas = quotas(&stage.bed).await?;
     assert_eq!(quotas["q1"].to_string(), "cpu 3, memory 9Gi");
     assert_eq!(quotas["q2"].to_string(), "cpu 6, memory 18Gi");
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
-}
 
-/// The quota refuses, by a name that names its source; a larger share lets the pod in.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_pod_above_the_share_is_refused_until_the_share_grows() -> anyhow::Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    stage.claim("a", json!({"weight": 1})).await?;
-    stage.claim("b", json!({"weight": 3})).await?;
-    stage.until_allowed("a", "cpu 2, memory 4Gi").await?;
-
-    let refused = stage.bed.create_pod("a", "big", &[("cpu", "3"), ("memory", "1Gi")]).await.unwrap_err();
+    stage.until_allowed("q1", "cpu 3, memory 9Gi").await?;
+    let size = [("cpu", "4"), ("memory", "1Gi")];
+    let refused = stage.bed.create_pod("q1", "big", &size).await.unwrap_err();
     let refused = format!("{:#}", anyhow::Error::from(refused));
     assert!(refused.contains("exceeded quota: quotient"), "{refused}");
-
-    stage.patch_queue("a", "a", json!({"weight": 3})).await?;
-    stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
-    stage.bed.create_pod("a", "big", &[("cpu", "3"), ("memory", "1Gi")]).await?;
-    stage.bed.wait_until_running("a", "big").await?;
+    stage.patch_queue("q1", "q1", json!({"weight": 8})).await?;
+    stage.until_allowed("q1", "cpu 5, memory 10Gi").await?;
+    stage.bed.create_pod("q1", "big", &size).await?;
+    stage.bed.wait_until_running("q1", "big").await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }
