@@ -16,55 +16,15 @@ fn of_one_cpu(name: &str, min: u32, replicas: u32) -> Value {
     queue_job(name, min, replicas, 1, 1)
 }
 
-/// Four tables of two jobs each on four cpu, every one in a namespace of its own whose Queue has the cluster's share of four.
+/// Four tables of two jobs each on four cpu, in the seed's order, in the other one, and both jobs at once. Each pair has a namespace
+/// of its own, whose Queue has the cluster's share of four. What comes out is the same, but that in the fourth table nothing of the
+/// one that comes second has succeeded yet: its floor is three of the four.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_seeds_four_tables() -> anyhow::Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "32Gi"), ("node-2", "8", "32Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    let tables = [("table-1", 4, 2, 1), ("table-2", 4, 3, 1), ("table-3", 4, 2, 2), ("table-4", 10, 3, 2)];
-    for (namespace, ..) in tables {
-        stage.claim(namespace, json!({"limit": {"cpu": "4"}})).await?;
-    }
-    let begun = Instant::now();
-    for (namespace, replicas, first, _) in tables {
-        stage.submit(namespace, of_one_cpu("job-01", first, replicas)).await?;
-    }
-    for (namespace, ..) in tables {
-        stage.until_jobs(namespace, "job-01 4/4").await?;
-    }
-    println!("four QueueJobs of four pods run {:?} after the first was submitted", begun.elapsed());
-    stage.pods_succeed("table-4", "job-01", 2).await?;
-    for (namespace, replicas, _, second) in tables {
-        stage.submit(namespace, of_one_cpu("job-02", second, replicas)).await?;
-    }
-    for (namespace, expected) in [
-        ("table-1", "job-01 2/2, job-02 2/2"),
-        ("table-2", "job-01 3/3, job-02 1/1"),
-        ("table-3", "job-01 2/2, job-02 2/2"),
-        ("table-4", "job-01 2/2, job-02 2/2"),
-    ] {
-        stage.until_jobs(namespace, expected).await?;
-        let job = stage.job_status(namespace, "job-01").await?;
-        let preempted = job.condition(QueueJobCondition::Preempted).context("not told")?;
-        ensure!(preempted.status == "True", "{namespace}: {preempted:?}");
-    }
-    for (namespace, ..) in tables {
-        stage.nothing_moves(namespace).await?;
-    }
-    let log = operator.process().log();
-    assert!(!log.contains("panicked"), "{log}");
-    operator.stop().await?;
-    Ok(stage.bed.stop().await?)
-}
-
-/// The same pairs in the other order, and both at once. What comes out is the same, but that in the fourth table nothing of
-/// the one that comes second has succeeded yet: its floor is three of the four.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_four_tables_in_other_orders() -> anyhow::Result<()> {
-    let stage = Stage::set(&[("node-1", "16", "64Gi"), ("node-2", "16", "64Gi")]).await?;
+async fn the_seeds_four_tables_in_every_order() -> anyhow::Result<()> {
+    let stage = Stage::set(&["node-1", "node-2", "node-3"].map(|name| (name, "16", "64Gi"))).await?;
     let tables = [(1, 4, 2, 1), (2, 4, 3, 1), (3, 4, 2, 2), (4, 10, 3, 2)];
     for (table, replicas, first, second) in tables {
-        for order in ["turned", "at-once"] {
+        for order in ["table", "turned", "at-once"] {
             stage.claim(&format!("{order}-{table}"), json!({"limit": {"cpu": "4"}})).await?;
         }
         stage.submit(&format!("at-once-{table}"), of_one_cpu("job-02", second, replicas)).await?;
@@ -72,15 +32,31 @@ async fn the_four_tables_in_other_orders() -> anyhow::Result<()> {
         stage.submit(&format!("turned-{table}"), of_one_cpu("job-02", second, replicas)).await?;
     }
     let operator = stage.start_operator().await?;
-    for (table, replicas, first, _) in tables {
-        let namespace = format!("turned-{table}");
-        stage.until_jobs(&namespace, "job-02 4/4").await?;
-        if table == 4 {
-            stage.pods_succeed(&namespace, "job-02", 2).await?;
-        }
-        stage.submit(&namespace, of_one_cpu("job-01", first, replicas)).await?;
+    for (table, ..) in tables {
+        stage.until_jobs(&format!("turned-{table}"), "job-02 4/4").await?;
     }
-    for (namespace, expected) in [
+    let begun = Instant::now();
+    for (table, replicas, first, _) in tables {
+        stage.submit(&format!("table-{table}"), of_one_cpu("job-01", first, replicas)).await?;
+    }
+    for (table, ..) in tables {
+        stage.until_jobs(&format!("table-{table}"), "job-01 4/4").await?;
+    }
+    println!("four QueueJobs of four pods run {:?} after the first was submitted", begun.elapsed());
+    stage.pods_succeed("table-4", "job-01", 2).await?;
+    for (table, replicas, first, second) in tables {
+        stage.submit(&format!("table-{table}"), of_one_cpu("job-02", second, replicas)).await?;
+        let turned = format!("turned-{table}");
+        if table == 4 {
+            stage.pods_succeed(&turned, "job-02", 2).await?;
+        }
+        stage.submit(&turned, of_one_cpu("job-01", first, replicas)).await?;
+    }
+    let outcome = [
+        ("table-1", "job-01 2/2, job-02 2/2"),
+        ("table-2", "job-01 3/3, job-02 1/1"),
+        ("table-3", "job-01 2/2, job-02 2/2"),
+        ("table-4", "job-01 2/2, job-02 2/2"),
         ("turned-1", "job-01 2/2, job-02 2/2"),
         ("turned-2", "job-01 3/3, job-02 1/1"),
         ("turned-3", "job-01 2/2, job-02 2/2"),
@@ -90,10 +66,19 @@ async fn the_four_tables_in_other_orders() -> anyhow::Result<()> {
         ("at-once-3", "job-01 2/2, job-02 2/2"),
         // Floors of three and two do not both fit.
         ("at-once-4", older_alone(&stage, "at-once-4").await?),
-    ] {
+    ];
+    for (namespace, expected) in outcome {
         stage.until_jobs(namespace, expected).await?;
     }
-    stage.nothing_moves("turned-1").await?;
+    for (table, ..) in tables {
+        let job = stage.job_status(&format!("table-{table}"), "job-01").await?;
+        let preempted = job.condition(QueueJobCondition::Preempted).context("not told")?;
+        ensure!(preempted.status == "True", "table {table}: {preempted:?}");
+    }
+    stage.nothing_moves("table-1").await?;
+    for (namespace, expected) in outcome {
+        ensure!(stage.jobs_seen(namespace).await? == expected, "{namespace} has moved");
+    }
     let log = operator.process().log();
     assert!(!log.contains("panicked"), "{log}");
     operator.stop().await?;
