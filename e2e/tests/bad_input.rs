@@ -2,8 +2,9 @@
 
 use anyhow::{Context as _, ensure};
 use kube::Api;
+use kube::api::DeleteParams;
 use quotient_crds::{ConditionType, Queue};
-use quotient_e2e::quotient::{PATIENCE, Stage, queue, quotas, writes_of_operator};
+use quotient_e2e::quotient::{PATIENCE, SYSTEM_NAMESPACE, Stage, queue, quotas, writes_of_operator};
 use quotient_e2e::testbed::eventually;
 use quotient_invariants::Tolerance;
 use serde_json::json;
@@ -101,23 +102,31 @@ async fn a_pod_without_requests_is_refused(stage: &Stage) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Also where no admission policy refuses the Queue.
+/// The operator refuses protected namespaces by itself, too: where no admission policy refuses the Queue.
 async fn a_queue_in_a_protected_namespace_has_no_effect(stage: &Stage) -> anyhow::Result<()> {
     stage.bed.kubectl(["delete", "validatingadmissionpolicybinding", "quotient-queues"]).await?;
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "kube-system");
-    eventually("the API server takes the Queue", PATIENCE, async || {
-        stage.queue_object("kube-system", "system", json!({"weight": 1_000_000})).await
-    })
-    .await?;
-    eventually("the Queue is not Ready", PATIENCE, async || {
-        let status = queues.get("system").await?.status.unwrap_or_default();
-        let ready = status.condition(ConditionType::Ready).context("no condition Ready")?;
-        ensure!(ready.status == "False" && ready.message.contains("is protected"), "{ready:?}");
-        Ok(())
-    })
-    .await?;
-    assert!(!quotas(&stage.bed).await?.contains_key("kube-system"));
-    queues.delete("system", &kube::api::DeleteParams::default()).await?;
+    for namespace in ["kube-system", SYSTEM_NAMESPACE] {
+        eventually("the API server takes the Queue", PATIENCE, async || {
+            stage.queue_object(namespace, "system", json!({"weight": 1_000_000})).await
+        })
+        .await?;
+        let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
+        eventually("the Queue says why it is stalled", PATIENCE, async || {
+            let status = queues.get("system").await?.status.unwrap_or_default();
+            let ready = status.condition(ConditionType::Ready).context("no condition Ready")?;
+            let stalled = status.condition(ConditionType::Stalled).context("no condition Stalled")?;
+            ensure!(ready.status == "False" && ready.message.contains("is protected"), "{ready:?}");
+            ensure!(stalled.message.contains("because it is protected"), "{stalled:?}");
+            Ok(())
+        })
+        .await?;
+    }
+    let with_quota: Vec<String> = quotas(&stage.bed).await?.into_keys().collect();
+    assert_eq!(with_quota, ["good"]);
+    for namespace in ["kube-system", SYSTEM_NAMESPACE] {
+        let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
+        queues.delete("system", &DeleteParams::default()).await?;
+    }
     stage.until_shares("the other Queue is as before", GOOD).await
 }
 

@@ -208,15 +208,14 @@ async fn only_an_administrator_changes_shares() -> Result<()> {
     ensure!(quotas(&bed.client()).get_opt("quotient").await?.is_none(), "no operator restores it");
     queues(&administrator).delete("team", &DeleteParams::default()).await?;
     nothing_forbidden(bed)?;
+    a_queue_goes_with_its_namespace_and_with_its_owner(&stage).await?;
     Ok(stage.bed.stop().await?)
 }
 
 /// The controllers of Kubernetes delete a Queue with its namespace and with its owner. They change no share.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_queue_goes_with_its_namespace_and_with_its_owner() -> Result<()> {
-    let stage = Stage::set(&[]).await?;
+async fn a_queue_goes_with_its_namespace_and_with_its_owner(stage: &Stage) -> Result<()> {
     let bed = &stage.bed;
-    stage.queue("team", team_spec()).await?;
+    stage.queue_object("team", "team", team_spec()).await?;
     let namespaces = "--as=system:serviceaccount:kube-system:namespace-controller";
     let collector = "--as=system:serviceaccount:kube-system:generic-garbage-collector";
     let patch = async |body: &str, user: Option<&str>| {
@@ -248,5 +247,5 @@ async fn a_queue_goes_with_its_namespace_and_with_its_owner() -> Result<()> {
 
     stage.queue("owned", json!({})).await?;
     bed.kubectl(["delete", "queues.quotient.dev/owned", "--namespace=owned", collector]).await?;
-    Ok(stage.bed.stop().await?)
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! What tenants cannot do, and what the operator itself cannot be made to do: roles and admission policies of the chart.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::batch::v1::Job;
@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, LimitRange, Namespace, Pod, Resource
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
 use quotient_e2e::quotient::{
-    ALL_RIGHTS, PATIENCE, RELEASE, SYSTEM_NAMESPACE, Stage, helm_arguments, queue, quotas, upgrade_chart,
+    ALL_RIGHTS, PATIENCE, Programs, RELEASE, SYSTEM_NAMESPACE, Stage, helm_arguments, queue, quotas,
 };
 use quotient_e2e::testbed::{Helm, Options, TestBed, eventually, objects};
 use serde_json::{Value, json};
@@ -16,8 +16,9 @@ use serde_json::{Value, json};
 /// The chart's values: the rights of mode Full.
 const FULL: [&str; 2] = ["replicaCount=0", "config.mode=Full"];
 
-/// The chart, and a team whose member has the built-in role `edit` in its namespace.
-async fn bed() -> Result<(TestBed, PathBuf)> {
+/// The chart, two teams, and a member of the first one, who has the built-in role `edit` in its namespace.
+#[tokio::test(flavor = "multi_thread")]
+async fn neither_tenants_nor_the_operators_token_get_more_than_they_have() -> Result<()> {
     let bed = TestBed::start(Options::default()).await?;
     bed.add_node("node-1", &[("cpu", "4"), ("memory", "8Gi")]).await?;
     let values = [&FULL[..], &ALL_RIGHTS].concat();
@@ -30,7 +31,12 @@ async fn bed() -> Result<(TestBed, PathBuf)> {
     let edit = ["create", "rolebinding", "edit", "--clusterrole=edit", "--user=member", "--namespace=team-a"];
     bed.kubectl(edit).await?;
     until_in_force(&bed).await?;
-    Ok((bed, member))
+    quota(&bed, "team-a").await?;
+    a_tenant_cannot_give_itself_more(&bed, &member).await?;
+    no_queue_governs_protected_namespaces(&bed).await?;
+    a_stolen_token_is_of_little_use(&bed).await?;
+    the_owner_of_a_namespace_cannot_write_its_share(&bed).await?;
+    Ok(bed.stop().await?)
 }
 
 /// The API server learns of new policies a little later, of all at once.
@@ -60,7 +66,7 @@ fn queue_of(namespace: &str, spec: &str) -> String {
 }
 
 /// kubectl as another user.
-async fn kubectl_as(bed: &TestBed, who: &std::path::Path, arguments: &[&str], input: &str) -> Result<String> {
+async fn kubectl_as(bed: &TestBed, who: &Path, arguments: &[&str], input: &str) -> Result<String> {
     let who = who.to_str().context("the path is no text")?;
     let arguments = ["--kubeconfig", who].into_iter().chain(arguments.iter().copied());
     Ok(bed.kubectl_with_input(arguments, input).await?)
@@ -205,7 +211,7 @@ async fn another_account(bed: &TestBed, jobs: &Api<Job>, job: &Job) -> Result<()
 }
 
 /// Asserts that the API server refuses, for a reason that contains `why`.
-async fn refused(bed: &TestBed, who: &std::path::Path, arguments: &[&str], input: &str, why: &str) {
+async fn refused(bed: &TestBed, who: &Path, arguments: &[&str], input: &str, why: &str) {
     match kubectl_as(bed, who, arguments, input).await {
         Ok(said) => panic!("{arguments:?} {input}: allowed: {said}"),
         Err(error) => {
@@ -219,20 +225,16 @@ const QUEUE_JOB: &str = "{apiVersion: quotient.dev/v1alpha1, kind: QueueJob, met
     [{name: worker, replicas: 2, template: {spec: {containers: [{name: main, image: main}]}}}]}}";
 
 /// A user that may edit the namespace sees its Queue, runs QueueJobs, and cannot give itself more.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_tenant_cannot_give_itself_more() -> Result<()> {
-    let (bed, member) = bed().await?;
-    quota(&bed, "team-a").await?;
+async fn a_tenant_cannot_give_itself_more(bed: &TestBed, member: &Path) -> Result<()> {
     let see = ["get", "queues.quotient.dev/team-a", "--namespace=team-a", "-o=name"];
     eventually("the roles are aggregated", PATIENCE, async || {
-        kubectl_as(&bed, &member, &see, "").await?;
-        kubectl_as(&bed, &member, &["auth", "can-i", "create", "queuejobs.quotient.dev", "-n=team-a"], "")
-            .await
+        kubectl_as(bed, member, &see, "").await?;
+        kubectl_as(bed, member, &["auth", "can-i", "create", "queuejobs.quotient.dev", "-n=team-a"], "").await
     })
     .await?;
     let create = |namespace: &'static str| ["create", "-f", "-", namespace];
-    kubectl_as(&bed, &member, &create("--namespace=team-a"), QUEUE_JOB).await?;
-    refused(&bed, &member, &create("--namespace=team-b"), QUEUE_JOB, "forbidden").await;
+    kubectl_as(bed, member, &create("--namespace=team-a"), QUEUE_JOB).await?;
+    refused(bed, member, &create("--namespace=team-b"), QUEUE_JOB, "forbidden").await;
 
     let weight = [r#"-p={"spec":{"weight":9}}"#, "--type=merge", "--namespace=team-a"];
     let status = [r#"-p={"status":{"deserved":{"cpu":"9"}}}"#, "--type=merge", "--namespace=team-a"];
@@ -247,9 +249,9 @@ async fn a_tenant_cannot_give_itself_more() -> Result<()> {
         vec!["delete", "resourcequota/quotient", "--namespace=team-a"],
         vec!["get", "configmap/quotient-ledger", "--namespace=quotient-system"],
     ] {
-        refused(&bed, &member, &arguments, "", "(Forbidden)").await;
+        refused(bed, member, &arguments, "", "(Forbidden)").await;
     }
-    Ok(bed.stop().await?)
+    Ok(())
 }
 
 /// A quota as the operator leaves it; written as the operator, because no other account may.
@@ -277,11 +279,8 @@ async fn owner_of_namespaces(bed: &TestBed) -> Result<PathBuf> {
 }
 
 /// A right to write all quotas of a namespace is no right to write that one, nor its status.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_owner_of_a_namespace_cannot_write_its_share() -> Result<()> {
-    let (bed, _) = bed().await?;
-    quota(&bed, "team-a").await?;
-    let owner = owner_of_namespaces(&bed).await?;
+async fn the_owner_of_a_namespace_cannot_write_its_share(bed: &TestBed) -> Result<()> {
+    let owner = owner_of_namespaces(bed).await?;
     let why = "is written by Quotient";
     let hard = ["-p={\"spec\":{\"hard\":{\"requests.cpu\":\"9\"}}}", "--type=merge", "--namespace=team-a"];
     let patch = [&["patch", "resourcequota/quotient"][..], &hard].concat();
@@ -293,7 +292,7 @@ async fn the_owner_of_a_namespace_cannot_write_its_share() -> Result<()> {
         vec!["delete", "--raw=/api/v1/namespaces/team-a/resourcequotas"],
         create.to_vec(),
     ] {
-        refused(&bed, &owner, &arguments, "", why).await;
+        refused(bed, &owner, &arguments, "", why).await;
     }
     let open = [
         "patch",
@@ -304,14 +303,14 @@ async fn the_owner_of_a_namespace_cannot_write_its_share() -> Result<()> {
         "-p={\"status\":{\"hard\":{\"requests.cpu\":\"99\"}}}",
     ];
     let why = "the status of the ResourceQuota";
-    refused(&bed, &owner, &open, "", why).await;
-    refused(&bed, &bed.kubeconfig_path(), &open, "", why).await;
+    refused(bed, &owner, &open, "", why).await;
+    refused(bed, &bed.kubeconfig_path(), &open, "", why).await;
     // Quotas of other names are free.
     bed.kubectl(["create", "quota", "own", "--hard=pods=9", "--namespace=team-a"]).await?;
     bed.kubectl(["delete", "quota", "own", "--namespace=team-a"]).await?;
     // A namespace takes it along.
     bed.kubectl(["delete", "namespace", "team-a", "--timeout=3m"]).await?;
-    assert!(quotas(&bed).await?.is_empty());
+    assert!(quotas(bed).await?.is_empty());
 
     // A backup tool, say, has the verb share and the rights to write quotas.
     let restorer = bed.user_kubeconfig("restorer", None)?;
@@ -322,10 +321,10 @@ async fn the_owner_of_a_namespace_cannot_write_its_share() -> Result<()> {
     let binding = ["create", "rolebinding", "restorer", "--clusterrole=cluster-admin", "--user=restorer"];
     bed.kubectl(binding.into_iter().chain(["--namespace=team-b"])).await?;
     eventually("a user with the verb share may create it", PATIENCE, async || {
-        kubectl_as(&bed, &restorer, &create, "").await
+        kubectl_as(bed, &restorer, &create, "").await
     })
     .await?;
-    Ok(bed.stop().await?)
+    Ok(())
 }
 
 /// The policy does not depend on what installs the CRDs.
@@ -340,59 +339,29 @@ async fn protected_namespaces_need_no_crds_of_the_chart() -> Result<()> {
 }
 
 /// No Queue governs what keeps the cluster running; a parent, which governs nothing, may be anywhere.
-#[tokio::test(flavor = "multi_thread")]
-async fn no_queue_governs_protected_namespaces() -> Result<()> {
-    let (bed, _) = bed().await?;
+async fn no_queue_governs_protected_namespaces(bed: &TestBed) -> Result<()> {
     let admin = bed.kubeconfig_path();
     for namespace in ["kube-system", SYSTEM_NAMESPACE] {
         let why = format!("a Queue cannot manage the namespace {namespace}");
-        refused(&bed, &admin, &["create", "-f", "-"], &queue_of(namespace, "{weight: 1}"), &why).await;
+        refused(bed, &admin, &["create", "-f", "-"], &queue_of(namespace, "{weight: 1}"), &why).await;
     }
     bed.apply(&queue_of(SYSTEM_NAMESPACE, "{children: {namespaces: {from: All}}}")).await?;
-    assert!(queue(&bed, SYSTEM_NAMESPACE, SYSTEM_NAMESPACE).await?.is_parent);
-    Ok(bed.stop().await?)
-}
-
-/// The operator refuses protected namespaces by itself, too: without the policies, and for a Queue that is older than they are.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_operator_manages_no_protected_namespace_without_policies() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
-    let bed = &stage.bed;
-    bed.kubectl(["delete", "validatingadmissionpolicybinding", "--all"]).await?;
-    for namespace in ["kube-system", SYSTEM_NAMESPACE] {
-        let manifest = queue_of(namespace, "{weight: 1}");
-        eventually("no policy is in force", PATIENCE, async || bed.apply(&manifest).await).await?;
-    }
-    let operator = stage.start_operator().await?;
-    stage.claim("team", json!({"weight": 1})).await?;
-    stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
-    for namespace in ["kube-system", SYSTEM_NAMESPACE] {
-        let name = format!("queues.quotient.dev/{namespace}");
-        let path = "-o=jsonpath={.status.conditions[?(@.type==\"Stalled\")].message}";
-        let place = format!("--namespace={namespace}");
-        eventually("the Queue says why it is stalled", PATIENCE, async || {
-            let said = bed.kubectl(["get", &name, path, &place]).await?;
-            ensure!(said.contains("because it is protected"), "{said:?}");
-            Ok(())
-        })
-        .await?;
-    }
-    let with_quota: Vec<String> = quotas(bed).await?.into_keys().collect();
-    assert_eq!(with_quota, ["team"]);
-    operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    assert!(queue(bed, SYSTEM_NAMESPACE, SYSTEM_NAMESPACE).await?.is_parent);
+    Ok(())
 }
 
 /// Jobs, sizes and deletion costs are rights of their own, which the chart leaves out.
 #[tokio::test(flavor = "multi_thread")]
 async fn rights_that_are_not_used_are_not_granted() -> Result<()> {
     let bed = TestBed::start(Options::default()).await?;
+    bed.add_node("node-1", &[("cpu", "4"), ("memory", "8Gi")]).await?;
     bed.helm(helm_arguments(&["install", "--create-namespace"], &FULL)).await?;
+    let stage = Stage { bed, programs: Programs::build().await? };
     let user = format!("--as=system:serviceaccount:{SYSTEM_NAMESPACE}:{RELEASE}");
     let may = async |verb: &str, resource: &str| -> Result<bool> {
         // kubectl fails where the answer is no.
         let words = ["auth", "can-i", verb, resource, "--namespace=team-a", &user];
-        Ok(bed.kubectl(words).await.is_ok_and(|said| said.trim() == "yes"))
+        Ok(stage.bed.kubectl(words).await.is_ok_and(|said| said.trim() == "yes"))
     };
     let features = [
         (
@@ -408,8 +377,9 @@ async fn rights_that_are_not_used_are_not_granted() -> Result<()> {
         }
     }
     assert!(may("create", "resourcequotas").await?, "the rights of the mode are granted");
+    a_queue_job_says_that_the_right_to_create_jobs_is_missing(&stage).await?;
     let values = [&FULL[..], &ALL_RIGHTS].concat();
-    bed.helm(helm_arguments(&["upgrade"], &values)).await?;
+    stage.bed.helm(helm_arguments(&["upgrade"], &values)).await?;
     for (value, rights) in features {
         for (verb, resource) in rights {
             eventually(format!("{verb} {resource} with {value}"), PATIENCE, async || {
@@ -419,26 +389,22 @@ async fn rights_that_are_not_used_are_not_granted() -> Result<()> {
             .await?;
         }
     }
-    Ok(bed.stop().await?)
+    Ok(stage.bed.stop().await?)
 }
 
 /// Without the right to create Jobs a QueueJob says so, and what grants it.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_queue_job_says_that_the_right_to_create_jobs_is_missing() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
-    upgrade_chart(&stage.bed, &["rbac.createJobs=false"]).await?;
+async fn a_queue_job_says_that_the_right_to_create_jobs_is_missing(stage: &Stage) -> Result<()> {
     let operator = stage.start_operator().await?;
-    stage.claim("team", json!({"weight": 1})).await?;
-    stage.bed.kubectl_with_input(["create", "--namespace=team", "-f", "-"], QUEUE_JOB).await?;
+    stage.claim("team-a", json!({"weight": 1})).await?;
+    stage.bed.kubectl_with_input(["create", "--namespace=team-a", "-f", "-"], QUEUE_JOB).await?;
     let path = "-o=jsonpath={.status.conditions[?(@.type==\"Admitted\")].message}";
     eventually("the QueueJob says what is missing", PATIENCE, async || {
-        let said = stage.bed.kubectl(["get", "qtj/train", "--namespace=team", path]).await?;
+        let said = stage.bed.kubectl(["get", "qtj/train", "--namespace=team-a", path]).await?;
         ensure!(said.contains("rbac.createJobs=true"), "{said:?}");
         Ok(())
     })
     .await?;
-    operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    operator.stop().await
 }
 
 /// Without the policies the notes say what a stolen token is worth.
@@ -457,14 +423,12 @@ async fn without_policies_the_notes_say_what_the_token_is_worth() -> Result<()> 
 }
 
 /// With the operator's own token one gets no further than the operator.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_stolen_token_is_of_little_use() -> Result<()> {
-    let (bed, _) = bed().await?;
+async fn a_stolen_token_is_of_little_use(bed: &TestBed) -> Result<()> {
     let deployment = "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web, namespace: team-a, labels: {of: a}}, spec: \
         {replicas: 2, selector: {matchLabels: {of: a}}, template: {metadata: {labels: {of: a}}, spec: {containers: [{name: main, image: main}]}}}}";
     bed.apply(deployment).await?;
     bed.create_pod("kube-system", "dns", &[("cpu", "1")]).await?;
-    let thief = as_operator(&bed).await?;
+    let thief = as_operator(bed).await?;
 
     let post = PostParams::default();
     let maps: Api<ConfigMap> = Api::namespaced(thief.clone(), SYSTEM_NAMESPACE);
@@ -481,8 +445,8 @@ async fn a_stolen_token_is_of_little_use() -> Result<()> {
         pods.evict("dns", &kube::api::EvictParams::default()).await.map(drop),
         "evicts no pod in protected namespaces",
     );
-    limit_ranges_of_others(&bed, &thief).await?;
-    Box::pin(jobs_of_others(&bed, &thief)).await?;
+    limit_ranges_of_others(bed, &thief).await?;
+    Box::pin(jobs_of_others(bed, &thief)).await?;
 
     let sets: Api<k8s_openapi::api::apps::v1::ReplicaSet> = Api::namespaced(thief.clone(), "team-a");
     let sized = |size: u32, before: Option<&str>, lowered: Option<&str>| {
@@ -545,5 +509,5 @@ async fn a_stolen_token_is_of_little_use() -> Result<()> {
     forbidden(namespaces.delete("team-a", &DeleteParams::default()).await.map(drop));
     let dns = bed.kubectl(["get", "pod/dns", "--namespace=kube-system", "-o=name"]).await?;
     ensure!(dns.trim() == "pod/dns", "{dns}");
-    Ok(bed.stop().await?)
+    Ok(())
 }
