@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::simulate::time;
 use crate::exit::{CommandError, Outcome};
-use crate::objects::{find_text, text};
+use crate::objects::{Kind, find_text, text};
 use crate::output::{Answer, OutputArgs, document, time_text};
 use crate::queues::SelectorArgs;
-use crate::source::{ConnectionArgs, Live, kind, now};
+use crate::source::{ConnectionArgs, Live, now};
 
 /// Which queues, and for how long.
 #[derive(Debug, clap::Args)]
@@ -147,7 +147,7 @@ async fn change(
             None => "nothing to change".to_owned(),
             Some((patch, told)) => {
                 if !args.dry_run {
-                    live.of(kind("queues"), Some(&namespace)).patch(&name, &Patch::Merge(&patch)).await?;
+                    live.of(Kind::Queue.api(), Some(&namespace)).patch(&name, &Patch::Merge(&patch)).await?;
                 }
                 format!("{told}{would}")
             }
@@ -169,7 +169,7 @@ async fn find(args: &QueuesArgs, live: &Live) -> Result<Vec<Value>, CommandError
     let namespace = live.namespace.as_str();
     if args.names.is_empty() {
         let of = Some(namespace).filter(|_| !args.all_namespaces);
-        let found = live.of(kind("queues"), of).labeled(&args.selector.text()).list().await?;
+        let found = live.of(Kind::Queue.api(), of).labeled(&args.selector.text()).list().await?;
         let place = of.map_or_else(|| "the cluster".to_owned(), |namespace| format!("namespace {namespace}"));
         if found.is_empty() {
             return Err(CommandError::Usage(format!("there is no Queue in {place}")));
@@ -181,7 +181,7 @@ async fn find(args: &QueuesArgs, live: &Live) -> Result<Vec<Value>, CommandError
     }
     let mut found = Vec::new();
     for name in &args.names {
-        let queue = live.of(kind("queues"), Some(namespace)).get(name).await?;
+        let queue = live.of(Kind::Queue.api(), Some(namespace)).get(name).await?;
         let missing = || CommandError::Usage(format!("there is no Queue {name} in namespace {namespace}"));
         found.push(queue.ok_or_else(missing)?);
     }

@@ -41,23 +41,14 @@ impl Disruptions {
         }
     }
 
-    /// Counts the budgets of which the manifest does not say what they allow.
-    pub(super) fn count_new(&self, snapshot: &mut Snapshot) {
-        self.count_those(snapshot, |rule| !rule.is_counted);
-    }
-
-    /// Counts every budget.
-    pub(super) fn count(&self, snapshot: &mut Snapshot) {
-        self.count_those(snapshot, |_| true);
-    }
-
-    fn count_those(&self, snapshot: &mut Snapshot, these: impl Fn(&Rule) -> bool) {
+    /// Counts every budget, or only those of which the manifest does not say what they allow.
+    pub(super) fn count(&self, snapshot: &mut Snapshot, only_new: bool) {
         for (namespace, state) in &mut snapshot.namespaces {
             let allowed: Vec<u32> = state
                 .budgets
                 .iter()
                 .map(|budget| match self.budgets.get(&(namespace.clone(), Arc::clone(&budget.name))) {
-                    Some(rule) if these(rule) => self.allowed(rule.bound, budget, state),
+                    Some(rule) if !(only_new && rule.is_counted) => self.allowed(rule.bound, budget, state),
                     _ => budget.allowed,
                 })
                 .collect();

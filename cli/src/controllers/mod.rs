@@ -33,12 +33,12 @@ impl Controllers {
     /// Completes the cluster as manifests describe it: DaemonSets and budgets whose status has no counts yet.
     pub(crate) fn begin(&self, snapshot: &mut Snapshot) {
         self.daemon_sets.count(snapshot);
-        self.disruptions.count_new(snapshot);
+        self.disruptions.count(snapshot, true);
     }
 
     /// Completes a step of the engine's model: pods that owners just created, and what budgets then allow.
     pub(crate) fn follow(&self, snapshot: &mut Snapshot) {
         self.templates.complete(snapshot);
-        self.disruptions.count(snapshot);
+        self.disruptions.count(snapshot, false);
     }
 }

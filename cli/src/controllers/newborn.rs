@@ -56,7 +56,7 @@ fn first_pod(owner: &Object, number: usize) -> Option<Manifest> {
     let written = template.metadata.as_ref();
     let metadata = owner.metadata();
     let reference = OwnerReference {
-        api_version: owner.kind().api_version().to_owned(),
+        api_version: owner.kind().api().api_version.to_owned(),
         kind: owner.kind().name().to_owned(),
         name: metadata.name.clone().unwrap_or_default(),
         uid: metadata.uid.clone().unwrap_or_default(),

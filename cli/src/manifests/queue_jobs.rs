@@ -73,17 +73,14 @@ fn mistakes_of_task(place: &str, task: &Task, wrong: &mut impl FnMut(bool, Strin
 
 /// Adds, suspended, the Job of every task that has none in the input.
 pub(super) fn add_jobs(objects: &mut Vec<Object>) {
-    let name_of = |object: &Object| {
-        let metadata = object.metadata();
-        (metadata.namespace.clone().unwrap_or_default(), metadata.name.clone().unwrap_or_default())
-    };
     let jobs = objects.iter().filter(|object| matches!(object, Object::Job(_)));
-    let there: BTreeSet<(String, String)> = jobs.map(name_of).collect();
+    let there: BTreeSet<(String, String)> =
+        jobs.map(|job| (job.namespace().to_owned(), job.name().to_owned())).collect();
     let mut missing = Vec::new();
     for object in &*objects {
         let Object::QueueJob(owner) = object else { continue };
-        let (namespace, name) = name_of(object);
-        let without = |task: &&Task| !there.contains(&(namespace.clone(), job_name(&name, &task.name)));
+        let (namespace, name) = (object.namespace(), object.name());
+        let without = |task: &&Task| !there.contains(&(namespace.to_owned(), job_name(name, &task.name)));
         missing.extend(owner.spec.tasks.iter().filter(without).filter_map(|task| job(owner, task)));
     }
     objects.extend(missing.into_iter().map(|job| Object::Job(Box::new(job))));

@@ -15,28 +15,34 @@ use quotient_crds::{Queue, QueueJob};
 use quotient_index::{Index, Indexed};
 use serde_json::Value;
 
+use super::ApiKind;
 use super::decode::decode;
-use super::pod_group::{API_VERSIONS, AnyPodGroup};
+use super::pod_group::{AnyPodGroup, POD_GROUPS};
 
 macro_rules! kinds {
-    ($($kind:ident $api_version:expr;)*) => {
+    ($($kind:ident = $api:expr;)*) => {
         /// A kind of object that decisions depend on, and the Lease, which names the leader.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Kind {
-            $($kind,)*
             Pod,
+            $($kind,)*
             PodGroup,
             Lease,
         }
 
         impl Kind {
-            /// Every kind with its name, group and version. Several groups serve PodGroups.
-            const ALL: &[(Self, &'static str, &'static str)] = &[
-                $((Self::$kind, stringify!($kind), $api_version),)*
-                (Self::Pod, "Pod", "v1"),
-                (Self::PodGroup, "PodGroup", "scheduling.x-k8s.io/v1alpha1"),
-                (Self::Lease, "Lease", "coordination.k8s.io/v1"),
-            ];
+            /// Every kind. The list of pods takes longest, so it is read first.
+            pub(crate) const ALL: &[Self] = &[Self::Pod, $(Self::$kind,)* Self::PodGroup, Self::Lease];
+
+            /// How the API serves it. Several groups serve PodGroups; this is one of them.
+            pub(crate) const fn api(self) -> &'static ApiKind {
+                match self {
+                    Self::Pod => const { &ApiKind { field_selector: UNFINISHED, ..ApiKind::new("v1", "Pod", "pods") } },
+                    $(Self::$kind => const { &$api },)*
+                    Self::PodGroup => const { &ApiKind::new("scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups") },
+                    Self::Lease => const { &ApiKind::new("coordination.k8s.io/v1", "Lease", "leases") },
+                }
+            }
         }
 
         /// An object of a kind that is understood.
@@ -107,21 +113,25 @@ macro_rules! kinds {
     };
 }
 
+/// Finished pods use nothing of a share.
+const UNFINISHED: &str = "status.phase!=Succeeded,status.phase!=Failed";
+
 kinds! {
-    Namespace "v1";
-    Node "v1";
-    Deployment "apps/v1";
-    ReplicaSet "apps/v1";
-    StatefulSet "apps/v1";
-    DaemonSet "apps/v1";
-    Job "batch/v1";
-    PodDisruptionBudget "policy/v1";
-    PriorityClass "scheduling.k8s.io/v1";
-    Queue API_VERSION;
-    QueueJob API_VERSION;
-    ResourceQuota "v1";
-    LimitRange "v1";
-    HorizontalPodAutoscaler "autoscaling/v2";
+    Namespace = ApiKind::new("v1", "Namespace", "namespaces").of_cluster();
+    Node = ApiKind::new("v1", "Node", "nodes").of_cluster();
+    Deployment = ApiKind::new("apps/v1", "Deployment", "deployments");
+    ReplicaSet = ApiKind::new("apps/v1", "ReplicaSet", "replicasets");
+    StatefulSet = ApiKind::new("apps/v1", "StatefulSet", "statefulsets");
+    DaemonSet = ApiKind::new("apps/v1", "DaemonSet", "daemonsets");
+    Job = ApiKind::new("batch/v1", "Job", "jobs");
+    PodDisruptionBudget = ApiKind::new("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets");
+    PriorityClass = ApiKind::new("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses").of_cluster();
+    Queue = ApiKind::new(API_VERSION, "Queue", "queues");
+    QueueJob = ApiKind::new(API_VERSION, "QueueJob", "queuejobs");
+    ResourceQuota = ApiKind::new("v1", "ResourceQuota", "resourcequotas");
+    LimitRange = ApiKind::new("v1", "LimitRange", "limitranges");
+    HorizontalPodAutoscaler =
+        ApiKind::new("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers");
 }
 
 /// A type of objects.
@@ -148,13 +158,14 @@ const FORMER: &str = "extensions";
 impl Kind {
     /// The kind of this name in this API group and version; none for one that no decision depends on.
     pub(crate) fn find(api_version: &str, name: &str) -> Result<Option<Self>, String> {
-        let known = Self::ALL.iter().find(|(_, known, _)| *known == name);
-        let Some((kind, _, served)) = known else { return Ok(None) };
-        if *kind == Self::PodGroup {
-            return Ok(API_VERSIONS.contains(&api_version).then_some(*kind));
+        let Some(kind) = Self::ALL.iter().copied().find(|kind| kind.name() == name) else { return Ok(None) };
+        if kind == Self::PodGroup {
+            let is_served = POD_GROUPS.iter().any(|served| served.api_version == api_version);
+            return Ok(is_served.then_some(kind));
         }
-        if *served == api_version {
-            return Ok(Some(*kind));
+        let served = kind.api().api_version;
+        if served == api_version {
+            return Ok(Some(kind));
         }
         // Another group may have a kind of the same name, such as Queue of Volcano.
         if group(served) != group(api_version) && group(api_version) != FORMER {
@@ -163,22 +174,13 @@ impl Kind {
         Err(format!("apiVersion: {name} is understood in {served}, not in {api_version}"))
     }
 
-    fn described(self) -> (&'static str, &'static str) {
-        let found = Self::ALL.iter().find(|(kind, ..)| *kind == self);
-        found.map(|(_, name, api_version)| (*name, *api_version)).unwrap_or_default()
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        self.described().0
-    }
-
-    pub(crate) fn api_version(self) -> &'static str {
-        self.described().1
+    pub(crate) const fn name(self) -> &'static str {
+        self.api().kind
     }
 
     /// Whether its objects are in a namespace.
     pub(crate) const fn is_namespaced(self) -> bool {
-        !matches!(self, Self::Namespace | Self::Node | Self::PriorityClass)
+        self.api().is_namespaced
     }
 
     /// Whether its objects create pods, themselves or through others.

@@ -8,6 +8,7 @@ use quotient_index::{
 };
 use serde_json::Value;
 
+use super::ApiKind;
 use super::decode::decode;
 
 macro_rules! pod_groups {
@@ -18,8 +19,9 @@ macro_rules! pod_groups {
             $($scheduler(PodGroup<$scheduler>),)*
         }
 
-        /// The groups and versions that serve PodGroups.
-        pub(super) const API_VERSIONS: &[&str] = &[$($api_version,)*];
+        /// PodGroups, as the APIs of the schedulers serve them.
+        pub(crate) const POD_GROUPS: &[ApiKind] =
+            &[$(ApiKind::new($api_version, "PodGroup", "podgroups").optional(),)*];
 
         impl AnyPodGroup {
             /// Reads `value` as a PodGroup of the API that it names.

@@ -7,11 +7,11 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use quotient_engine::time::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Content, Missing, Snapshot};
-use crate::output::document;
+use crate::output::{document, report};
 
 /// The first bytes of compressed data.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -19,17 +19,17 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// More than a snapshot of 150,000 pods unpacks to; less than a memory full.
 const MOST_UNPACKED: u64 = 8 << 30;
 
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Body<'a> {
-    redacted: bool,
-    /// Whether an API server returned the items; manifests lack what it adds.
-    observed: bool,
-    /// Whether only one namespace, or some kinds, were asked for.
-    partial: bool,
-    missing: &'a [Missing],
-    #[cfg_attr(test, schemars(with = "Vec<Value>"))]
-    items: Vec<&'a Content>,
+report! {
+    pub(crate) struct Body(snapshot: &Snapshot) {
+        redacted: bool = snapshot.is_redacted,
+        /// Whether an API server returned the items; manifests lack what it adds.
+        observed: bool = snapshot.is_observed,
+        /// Whether only one namespace, or some kinds, were asked for.
+        partial: bool = snapshot.is_partial,
+        missing: Vec<Missing> = snapshot.missing.clone(),
+        #[cfg_attr(test, schemars(with = "Vec<Value>"))]
+        items: Vec<Content> = snapshot.entries.iter().map(|entry| entry.content.clone()).collect(),
+    }
 }
 
 #[derive(Deserialize)]
@@ -57,14 +57,8 @@ pub(crate) fn is_snapshot(path: &Path) -> bool {
 
 /// Writes `snapshot`; says how many bytes the file has.
 pub(crate) fn write_file(snapshot: &Snapshot, path: &Path) -> Result<usize, String> {
-    let body = Body {
-        redacted: snapshot.is_redacted,
-        observed: snapshot.is_observed,
-        partial: snapshot.is_partial,
-        missing: &snapshot.missing,
-        items: snapshot.entries.iter().map(|entry| &entry.content).collect(),
-    };
-    let document = document("Snapshot", snapshot.as_of.unwrap_or_default(), &snapshot.source, body);
+    let document =
+        document("Snapshot", snapshot.as_of.unwrap_or_default(), &snapshot.source, Body::of(snapshot));
     let text = serde_json::to_vec(&document).map_err(|error| failed("pack", path, error))?;
     let mut packed = Vec::new();
     let mut packer = GzEncoder::new(text.as_slice(), Compression::default());

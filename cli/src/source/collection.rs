@@ -8,9 +8,9 @@ use kube::core::{Request, request};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
-use super::ApiKind;
 use super::page::Page;
 use crate::exit::ClusterError;
+use crate::objects::ApiKind;
 
 /// The most objects of one page of a list.
 const PAGE: u32 = 500;

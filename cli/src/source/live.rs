@@ -8,17 +8,15 @@ use kube::Client;
 use quotient_engine::time::Timestamp;
 use serde_json::Value;
 
-use super::{ApiKind, Collection, ConnectionArgs, LEASES, Scope, kind};
+use super::{Collection, ConnectionArgs, Scope};
 use crate::exit::ClusterError;
 use crate::manifests::workload_kinds;
-use crate::objects::{find_text, text};
+use crate::objects::{ApiKind, Kind, find_text, text};
 use crate::output::Progress;
 use crate::snapshot::{Content, Entry, Missing, Snapshot};
 
 /// How many lists are read at the same time.
 const AT_ONCE: usize = 8;
-
-const DEPLOYMENTS: &str = "deployments";
 
 /// Where the label stands that marks the objects of the chart.
 const PART_OF: &str = "/metadata/labels/app.kubernetes.io~1part-of";
@@ -88,7 +86,7 @@ impl Live {
 
     /// Has the Queues of all namespaces instead of those of one, if the user may list them.
     pub(crate) async fn add_all_queues(&self, snapshot: &mut Snapshot) -> Result<(), ClusterError> {
-        if let Some(all) = self.of(kind("queues"), None).list_if_allowed().await? {
+        if let Some(all) = self.of(Kind::Queue.api(), None).list_if_allowed().await? {
             snapshot.replace("Queue", all);
         }
         Ok(())
@@ -123,7 +121,7 @@ impl Live {
         if has_deployments(scope) {
             return Ok(Vec::new());
         }
-        let ours = self.of(kind(DEPLOYMENTS), None).labeled(PART_OF_QUOTIENT);
+        let ours = self.of(Kind::Deployment.api(), None).labeled(PART_OF_QUOTIENT);
         let mut found = ours.list_if_allowed().await?.unwrap_or_default();
         let leases = self.leases(&found).await?;
         found.extend(leases);
@@ -136,7 +134,7 @@ impl Live {
             deployments.iter().filter_map(|value| find_text(value, "/metadata/namespace")).collect();
         let mut leases = Vec::new();
         for namespace in namespaces {
-            let found = self.of(&LEASES, Some(namespace)).list_if_allowed().await?;
+            let found = self.of(Kind::Lease.api(), Some(namespace)).list_if_allowed().await?;
             leases.extend(found.unwrap_or_default());
         }
         Ok(leases)
@@ -164,5 +162,5 @@ impl Live {
 
 /// Whether the Deployment of the operator is among what is read.
 fn has_deployments(scope: &Scope) -> bool {
-    scope.namespace.is_none() && scope.kinds.iter().any(|kind| kind.plural == DEPLOYMENTS)
+    scope.namespace.is_none() && scope.kinds.contains(&Kind::Deployment.api())
 }

@@ -10,11 +10,13 @@ use std::path::PathBuf;
 
 use crate::exit::{ClusterError, CommandError};
 use crate::manifests;
+use crate::objects::ApiKind;
 use crate::snapshot::{Snapshot, is_snapshot, read_file};
 
 pub(crate) use collection::Collection;
 pub(crate) use connect::ConnectionArgs;
-pub(crate) use kinds::{ACCESS_REVIEWS, ApiKind, CRDS, EVENTS, KINDS, LEASES, POLICIES, kind};
+use kinds::kinds;
+pub(crate) use kinds::{ACCESS_REVIEWS, CRDS, EVENTS, POLICIES};
 pub(crate) use live::{Live, PART_OF_QUOTIENT, now};
 
 /// Where the objects come from; without a flag, the cluster.
@@ -42,19 +44,19 @@ pub(crate) struct Scope {
 impl Scope {
     /// Everything that the operator reads.
     pub(crate) fn everything() -> Self {
-        Self { kinds: KINDS.iter().collect(), namespace: None }
+        Self { kinds: kinds().collect(), namespace: None }
     }
 
     /// The kinds with these plural names of this namespace; none for all namespaces.
     pub(crate) fn of(plurals: &str, namespace: Option<&str>) -> Self {
         let is_wanted = |kind: &&'static ApiKind| plurals.split(' ').any(|plural| plural == kind.plural);
-        let kinds = KINDS.iter().filter(is_wanted).collect();
+        let kinds = kinds().filter(is_wanted).collect();
         Self { kinds, namespace: namespace.map(str::to_owned) }
     }
 
     /// Whether nothing is left out.
     pub(crate) fn is_everything(&self) -> bool {
-        self.kinds.len() == KINDS.len() && self.namespace.is_none()
+        self.kinds.len() == kinds().count() && self.namespace.is_none()
     }
 }
 

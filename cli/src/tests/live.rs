@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use tower::service_fn;
 
 use crate::exit::CommandError;
-use crate::source::{Live, Scope, kind};
+use crate::objects::Kind;
+use crate::source::{Live, Scope};
 
 /// Method, path with query, and body of every request, in order.
 type Log = Arc<Mutex<Vec<(String, Value)>>>;
@@ -54,7 +55,7 @@ fn list(names: &[&str], token: &str) -> (u16, Value) {
 async fn a_list_is_read_page_by_page() {
     let (live, log) =
         live(|line| if line.contains("continue=") { list(&["b"], "") } else { list(&["a"], "next") });
-    let pods = live.of(kind("pods"), Some("team-a")).list().await.unwrap();
+    let pods = live.of(Kind::Pod.api(), Some("team-a")).list().await.unwrap();
     let told: Vec<(&Value, &Value)> =
         pods.iter().map(|pod| (&pod["kind"], &pod["metadata"]["name"])).collect();
     assert_eq!(told, [(&json!("Pod"), &json!("a")), (&json!("Pod"), &json!("b"))]);
@@ -107,10 +108,10 @@ async fn the_operator_is_found_beside_what_is_asked_for() {
 #[tokio::test]
 async fn a_refusal_names_verb_resource_and_namespace() {
     let (live, _) = live(|_| failure(403, "Forbidden", "told"));
-    let refused = live.of(kind("jobs"), Some("team-a")).list().await.unwrap_err();
+    let refused = live.of(Kind::Job.api(), Some("team-a")).list().await.unwrap_err();
     assert_eq!(refused.to_string(), "list jobs.batch in namespace team-a: forbidden: told");
     let error =
-        CommandError::from(live.of(kind("queues"), Some("team-a")).delete("team-a").await.unwrap_err());
+        CommandError::from(live.of(Kind::Queue.api(), Some("team-a")).delete("team-a").await.unwrap_err());
     assert_eq!(error.to_string(), "delete queues.quotient.dev in namespace team-a: forbidden: told");
     assert_eq!(error.code(), 3);
 }
@@ -118,14 +119,14 @@ async fn a_refusal_names_verb_resource_and_namespace() {
 #[tokio::test]
 async fn an_object_that_does_not_exist_is_none() {
     let (live, _) = live(|_| failure(404, "NotFound", "told"));
-    assert_eq!(live.of(kind("queues"), Some("team-a")).get("x").await.unwrap(), None);
+    assert_eq!(live.of(Kind::Queue.api(), Some("team-a")).get("x").await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn a_change_is_a_merge_patch_under_the_name_of_the_command() {
     let (live, asked) = live(|_| (200, json!({"metadata": {"name": "x"}})));
     let patch = json!({"spec": {"pausedUntil": null}});
-    live.of(kind("queues"), Some("team-a")).patch("x", &Patch::Merge(&patch)).await.unwrap();
+    live.of(Kind::Queue.api(), Some("team-a")).patch("x", &Patch::Merge(&patch)).await.unwrap();
     let asked = asked.lock().unwrap();
     let (request, body) = &asked[0];
     assert!(

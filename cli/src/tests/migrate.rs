@@ -8,7 +8,7 @@ use quotient_advance::settle;
 
 use super::{directory, read};
 use crate::args::{Args, Command};
-use crate::commands::migrate::{MigrateArgs, Migration, migrate};
+use crate::commands::migrate::{MigrateArgs, Migration, MigrationText, migrate};
 use crate::manifests;
 
 const SYSTEMS: [&str; 7] = ["resourcequota", "kueue", "volcano", "kai", "yunikorn", "hnc", "capsule"];
@@ -34,7 +34,7 @@ fn every_system_becomes_queues() {
     for system in SYSTEMS {
         let migration = migrated(system, &folder().join(format!("{system}.yaml")));
         expect_file![folder().join(format!("{system}.queues.yaml"))].assert_eq(&migration.manifests());
-        let document = serde_json::to_string_pretty(&migration.document()).unwrap();
+        let document = serde_json::to_string_pretty(&MigrationText::of(&migration)).unwrap();
         expect_file![folder().join(format!("{system}.json"))].assert_eq(&format!("{document}\n"));
     }
 }

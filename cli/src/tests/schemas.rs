@@ -21,12 +21,12 @@ fn every_answer_for_programs_has_a_schema() {
     check::<diff::Report>("Diff");
     check::<events::Report<'static>>("Events");
     check::<Explanation>("Explanation");
-    check::<migrate::MigrationText<'static>>("Migration");
+    check::<migrate::MigrationText>("Migration");
     check::<pause::Report>("Pause");
     check::<replay::ReplayText>("Replay");
     check::<simulate::Report>("Simulation");
     check::<status::Report>("Status");
     check::<top::Report<'static>>("Top");
     check::<version::Versions>("Version");
-    check::<snapshot::Body<'static>>("Snapshot");
+    check::<snapshot::Body>("Snapshot");
 }

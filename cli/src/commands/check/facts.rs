@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use super::latency;
 use crate::exit::CommandError;
 use crate::manifests::OperatorFacts;
-use crate::objects::find_text;
+use crate::objects::{ApiKind, find_text};
 use crate::output::Progress;
-use crate::source::{ACCESS_REVIEWS, ApiKind, CRDS, Live, PART_OF_QUOTIENT, POLICIES};
+use crate::source::{ACCESS_REVIEWS, CRDS, Live, PART_OF_QUOTIENT, POLICIES};
 
 /// What the API server says of itself. What may not be asked is none.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::exit::ClusterError;
-use crate::source::{Collection, Live, kind};
+use crate::objects::Kind;
+use crate::source::{Collection, Live};
 
 /// The quota that is created and deleted again.
 const NAME: &str = "quotient-check";
@@ -23,7 +24,7 @@ const INTERVAL: Duration = Duration::from_millis(2);
 ///
 /// Returns at least [`PATIENCE`] if nothing enforced it.
 pub(super) async fn measure(live: &Live, namespace: &str) -> Result<Duration, ClusterError> {
-    let quotas = live.of(kind("resourcequotas"), Some(namespace));
+    let quotas = live.of(Kind::ResourceQuota.api(), Some(namespace));
     let quota = json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": NAME}, "spec": {"hard": {COUNTED: "1"}}});
     quotas.create(&quota).await?;
     let began = Instant::now();

@@ -1,5 +1,7 @@
 //! Why a QueueJob has its slots, or has none.
 
+use std::fmt::Display;
+
 use quotient_crds::{QueueJob, QueueJobCondition, condition};
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{QueueJobName, QueueJobPlan, SlotReason};
@@ -33,15 +35,16 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation,
     Ok(told)
 }
 
+fn headline<N: Display>(target: &Target, state: &str, [slots, minimum, running]: [N; 3]) -> String {
+    format!(
+        "{target} is {state}: it has {slots} slots, needs {minimum} at once, and {running} of its pods run."
+    )
+}
+
 /// What the operator would decide.
 fn of_plan(told: &mut Explanation, target: &Target, plan: &QueueJobPlan) {
-    told.headline = format!(
-        "{target} is {:?}: it has {} slots, needs {} at once, and {} of its pods run.",
-        plan.phase,
-        plan.total(),
-        plan.min_available,
-        plan.pods.running
-    );
+    let phase = format!("{:?}", plan.phase);
+    told.headline = headline(target, &phase, [plan.total(), plan.min_available, plan.pods.running]);
     told.reason = Some(plan.reason.name().to_owned());
     match why_it_waits(plan) {
         Some(why) => told.check(false, why),
@@ -57,14 +60,9 @@ fn of_plan(told: &mut Explanation, target: &Target, plan: &QueueJobPlan) {
 /// What the operator reported.
 fn of_status(told: &mut Explanation, target: &Target, job: &QueueJob) {
     let status = job.status.clone().unwrap_or_default();
-    let number = |count: Option<i32>| count.unwrap_or_default();
+    let numbers = [status.slots, status.min_available, status.running].map(Option::unwrap_or_default);
     let state = status.state.map_or_else(|| "not reported yet".to_owned(), |state| format!("{state:?}"));
-    told.headline = format!(
-        "{target} is {state}: it has {} slots, needs {} at once, and {} of its pods run.",
-        number(status.slots),
-        number(status.min_available),
-        number(status.running)
-    );
+    told.headline = headline(target, &state, numbers);
     if let Some(admitted) = condition(&status.conditions, QueueJobCondition::Admitted) {
         let is_admitted = admitted.status == "True";
         told.check(is_admitted, format!("{}: {}", admitted.reason, admitted.message));

@@ -7,7 +7,7 @@ use super::target::Target;
 use crate::exit::{ClusterError, CommandError};
 use crate::objects::{Kind, find_text};
 use crate::snapshot::{Entry, Snapshot};
-use crate::source::{ConnectionArgs, EVENTS, Live, Scope, kind};
+use crate::source::{ConnectionArgs, EVENTS, Live, Scope};
 
 /// What an explanation needs of one namespace.
 const OF_NAMESPACE: &str =
@@ -46,7 +46,7 @@ pub(super) async fn read(
     let is_it = |entry: &Entry| entry.kind() == "Pod" && entry.name() == target.name;
     if target.kind == Kind::Pod && !snapshot.entries.iter().any(is_it) {
         // Finished pods are not listed.
-        snapshot.add(live.of(kind("pods"), Some(&namespace)).get(&target.name).await?);
+        snapshot.add(live.of(Kind::Pod.api(), Some(&namespace)).get(&target.name).await?);
     }
     if is_queue && !args.whole_cluster {
         live.add_all_queues(&mut snapshot).await?;
@@ -63,7 +63,7 @@ pub(super) async fn read(
 /// that of the context.
 async fn find_queue(live: &Live, name: &str) -> Result<String, CommandError> {
     let fields = format!("metadata.name={name}");
-    let called = |namespace| live.of(kind("queues"), namespace).with_fields(&fields);
+    let called = |namespace| live.of(Kind::Queue.api(), namespace).with_fields(&fields);
     let Some(found) = called(None).list_if_allowed().await? else {
         let own = called(Some(name)).list_if_allowed().await?;
         let has_it = own.is_some_and(|found| !found.is_empty());

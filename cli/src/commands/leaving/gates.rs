@@ -7,8 +7,8 @@ use quotient_crds::names::SHARE_GATE;
 use serde_json::{Value, json};
 
 use crate::exit::{ClusterError, CommandError};
-use crate::objects::find_text;
-use crate::source::{Live, kind};
+use crate::objects::{Kind, find_text};
+use crate::source::Live;
 
 /// How long the API server may go on gating new pods after the Queue is gone: it learns of that by a watch.
 const SETTLED: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ pub(super) async fn remove_all(live: &Live, namespace: &str) -> Result<usize, Co
 
 /// The names of the pods that have the gate.
 async fn gated(live: &Live, namespace: &str) -> Result<Vec<String>, ClusterError> {
-    let pods = live.of(kind("pods"), Some(namespace)).list().await?;
+    let pods = live.of(Kind::Pod.api(), Some(namespace)).list().await?;
     let is_gated = |pod: &&Value| {
         let gates = pod.pointer("/spec/schedulingGates").and_then(Value::as_array);
         gates.is_some_and(|gates| gates.iter().any(|gate| gate["name"] == SHARE_GATE))
@@ -52,7 +52,7 @@ async fn gated(live: &Live, namespace: &str) -> Result<Vec<String>, ClusterError
 /// Takes the gate from the list by its name. A pod that is gone meanwhile needs nothing any more.
 async fn remove(live: &Live, namespace: &str, pod: &str) -> Result<(), ClusterError> {
     let patch = json!({"spec": {"schedulingGates": [{"$patch": "delete", "name": SHARE_GATE}]}});
-    match live.of(kind("pods"), Some(namespace)).patch(pod, &Patch::Strategic(&patch)).await {
+    match live.of(Kind::Pod.api(), Some(namespace)).patch(pod, &Patch::Strategic(&patch)).await {
         Err(error) if !error.is_not_found() => Err(error),
         _ => Ok(()),
     }

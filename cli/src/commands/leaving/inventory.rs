@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Pod;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::Queue;
 use quotient_crds::names::{LIMIT_RANGE, QUOTA, REPLICAS_BEFORE_ANNOTATION, SHARE_GATE};
 
@@ -52,17 +51,12 @@ impl<'a> Inventory<'a> {
         match object {
             Object::Queue(queue) => self.queues.push(queue),
             Object::Pod(pod) if is_gated(pod) => {
-                let namespace = pod.metadata.namespace.clone().unwrap_or_default();
-                let count = self.gated.entry(namespace).or_default();
+                let count = self.gated.entry(object.namespace().to_owned()).or_default();
                 *count = count.saturating_add(1);
             }
             Object::QueueJob(_) => self.queue_jobs = self.queue_jobs.saturating_add(1),
-            Object::ResourceQuota(quota) if object.name() == QUOTA && is_ours(&quota.metadata) => {
-                self.add_owned("ResourceQuota", "resourcequota", &quota.metadata);
-            }
-            Object::LimitRange(range) if object.name() == LIMIT_RANGE && is_ours(&range.metadata) => {
-                self.add_owned("LimitRange", "limitrange", &range.metadata);
-            }
+            Object::ResourceQuota(_) if object.name() == QUOTA => self.add_owned(object),
+            Object::LimitRange(_) if object.name() == LIMIT_RANGE => self.add_owned(object),
             // A ReplicaSet of a Deployment follows it.
             Object::ReplicaSet(_) if object.controller().is_some() => {}
             Object::Deployment(_) | Object::ReplicaSet(_) | Object::StatefulSet(_) | Object::Job(_) => {
@@ -72,33 +66,33 @@ impl<'a> Inventory<'a> {
         }
     }
 
-    fn add_owned(&mut self, kind: &str, plural: &str, metadata: &ObjectMeta) {
+    fn add_owned(&mut self, object: &Object) {
+        let metadata = object.metadata();
+        if !is_ours(metadata) {
+            return;
+        }
         let mut owners = metadata.owner_references.iter().flatten();
         if owners.any(|owner| owner.kind == "Queue") {
             self.owned = self.owned.saturating_add(1);
             return;
         }
-        let namespace = metadata.namespace.clone().unwrap_or_default();
-        let name = metadata.name.as_deref().unwrap_or_default();
+        let (kind, namespace, name) = (object.kind().name(), object.namespace(), object.name());
         self.leftovers.push(Leftover {
+            namespace: namespace.to_owned(),
             object: format!("{kind} {name}"),
             why: "no Queue owns it, so garbage collection does not delete it".to_owned(),
-            fix: format!("kubectl -n {namespace} delete {plural} {name}"),
-            namespace,
+            fix: format!("kubectl -n {namespace} delete {} {name}", kind.to_lowercase()),
         });
     }
 
     fn add_lowered(&mut self, object: &Object) {
-        let metadata = object.metadata();
-        let annotations = metadata.annotations.as_ref();
+        let annotations = object.metadata().annotations.as_ref();
         let Some(before) = annotations.and_then(|all| all.get(REPLICAS_BEFORE_ANNOTATION)) else { return };
-        let (kind, name) = (object.kind().name(), metadata.name.as_deref().unwrap_or_default());
-        let namespace = metadata.namespace.clone().unwrap_or_default();
         self.leftovers.push(Leftover {
-            object: format!("{kind} {name}"),
+            namespace: object.namespace().to_owned(),
+            object: format!("{} {}", object.kind().name(), object.name()),
             why: format!("Quotient lowered its size from {before} for pods of a higher priority"),
             fix: "set preemption: Never in the Queue and wait until the size is restored".to_owned(),
-            namespace,
         });
     }
 }

@@ -9,9 +9,9 @@ use quotient_engine::snapshot::Pod;
 use super::{Inventory, Leftover, gates, show};
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::objects::Object;
+use crate::objects::{Kind, Object};
 use crate::output::{Explanation, Format, OutputArgs, Progress, Screen, counted, spaced, sum};
-use crate::source::{ConnectionArgs, Live, Scope, SourceArgs, kind};
+use crate::source::{ConnectionArgs, Live, Scope, SourceArgs};
 
 /// Which namespace.
 #[derive(Debug, clap::Args)]
@@ -106,12 +106,12 @@ const KINDS: &str =
 
 async fn delete(live: &Live, namespace: &str, queues: &[String], format: Format) -> Result<(), CommandError> {
     for queue in queues {
-        live.of(kind("queues"), Some(namespace)).delete(queue).await?;
+        live.of(Kind::Queue.api(), Some(namespace)).delete(queue).await?;
         format.say(&format!("queue.quotient.dev/{queue} deleted"))?;
     }
     let _progress = Progress::begin("waiting until Kubernetes has deleted the quota");
     let began = Instant::now();
-    while live.of(kind("resourcequotas"), Some(namespace)).get(QUOTA).await?.is_some() {
+    while live.of(Kind::ResourceQuota.api(), Some(namespace)).get(QUOTA).await?.is_some() {
         if began.elapsed() >= PATIENCE {
             let seconds = PATIENCE.as_secs();
             return Err(CommandError::TimedOut(format!(

@@ -11,7 +11,9 @@ use quotient_index::quotas::bounds_from_hard;
 use serde_json::Value;
 
 use super::fields::{Becomes, Delay, Fields, Keys, Meaning, Part, Unit, leaves};
+use super::objects::Object;
 use super::report::Unmapped;
+use crate::objects::plain;
 
 /// A queue of another system.
 #[derive(Clone, Debug, Default)]
@@ -48,13 +50,12 @@ impl Draft {
         Self { origin, spec, ..Self::default() }
     }
 
-    /// Takes every value below `fields` of an object of this kind.
-    pub(super) fn read(&mut self, reading: &Reading, kind: &str, object: &Value, fields: &[&str]) {
-        let origin = self.origin.clone();
-        self.read_as(reading, kind, &origin, object, fields);
+    /// Takes every value below the spec of an object.
+    pub(super) fn read(&mut self, reading: &Reading, object: Object<'_>) {
+        self.read_as(reading, object.kind, &object.origin(), object.value, &["spec"]);
     }
 
-    /// The same of an object with another name.
+    /// Takes every value below `fields` of what has this name, as the table of this kind says.
     pub(super) fn read_as(
         &mut self,
         reading: &Reading,
@@ -75,9 +76,15 @@ impl Draft {
         }
     }
 
+    /// Notes something of the queue itself that a Queue has nothing for.
+    pub(super) fn refuse_own(&mut self, field: &str, value: impl Into<Value>, advice: &str) {
+        let origin = self.origin.clone();
+        self.refuse(&origin, field, &value.into(), advice);
+    }
+
     /// Notes a field that a Queue has nothing for.
     pub(super) fn refuse(&mut self, origin: &str, field: &str, value: &Value, advice: &str) {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let value = plain(value);
         let same = self
             .unmapped
             .iter_mut()
@@ -109,8 +116,7 @@ impl Draft {
                 Ok(())
             }
             Becomes::Choice(choices) => {
-                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                self.set(choices.get(&text).ok_or("a Queue has no such choice")?)
+                self.set(choices.get(&plain(value)).ok_or("a Queue has no such choice")?)
             }
             Becomes::Duration(delay) => self.take_duration(*delay, value),
             Becomes::Known => Ok(()),
@@ -209,19 +215,17 @@ const ONE: i128 = 1_000_000_000;
 
 /// A quantity, as text or as a number.
 pub(super) fn quantity(value: &Value) -> Result<Quantity, String> {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    text.parse().map_err(|error| format!("this is no quantity: {error}"))
+    plain(value).parse().map_err(|error| format!("this is no quantity: {error}"))
 }
 
 /// The resource that a key names, and its amount.
 pub(super) fn amount(key: &str, value: &Value, keys: Keys) -> Result<(Resource, Amount), String> {
     quantity(value)?;
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let key = match keys {
         Keys::Quota => key.to_owned(),
         Keys::Resources => format!("requests.{}", if key == "vcore" { "cpu" } else { key }),
     };
-    let bounds = bounds_from_hard(&BTreeMap::from([(key, Text(text))]));
+    let bounds = bounds_from_hard(&BTreeMap::from([(key, Text(plain(value)))]));
     let found = bounds.iter().next().map(|(resource, amount)| (resource.clone(), amount));
     found.ok_or_else(|| {
         "Quotient shares out requests of cpu, memory and devices: keep the old bound".to_owned()

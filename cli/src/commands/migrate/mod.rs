@@ -17,18 +17,17 @@ use std::collections::BTreeSet;
 use clap::ValueEnum;
 
 use crate::exit::{ClusterError, CommandError, Outcome};
+use crate::objects::Kind;
 use crate::output::{Answer, OutputArgs, document};
 use crate::snapshot::Snapshot;
-use crate::source::{ConnectionArgs, Scope, SourceArgs, kind};
+use crate::source::{ConnectionArgs, Scope, SourceArgs};
 
 use draft::Reading;
 use fields::{Fields, Part};
 use objects::Objects;
 use tree::Places;
 
-pub(crate) use report::Migration;
-#[cfg(test)]
-pub(crate) use report::MigrationText;
+pub(crate) use report::{Migration, MigrationText};
 pub(crate) use systems::{KUEUE_QUEUE_NAME, system_of_sign};
 
 /// What is migrated.
@@ -101,7 +100,7 @@ Examples:
 /// Reads, translates and prints.
 pub(crate) async fn run(args: &MigrateArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
     let system = args.system.system();
-    let mut kinds = vec![kind("namespaces")];
+    let mut kinds = vec![Kind::Namespace.api()];
     kinds.extend(system.kinds);
     let mut snapshot = args.source.read(connection, &Scope { kinds, namespace: None }).await?;
     snapshot.write_out();
@@ -116,8 +115,8 @@ pub(crate) async fn run(args: &MigrateArgs, connection: &ConnectionArgs) -> Resu
         }
         Ok(migration) => migration,
     };
-    let document =
-        document("Migration", snapshot.as_of.unwrap_or_default(), &snapshot.source, migration.document());
+    let (as_of, text) = (snapshot.as_of.unwrap_or_default(), MigrationText::of(&migration));
+    let document = document("Migration", as_of, &snapshot.source, text);
     let answer = Answer { table: &|_| migration.manifests(), document: &document, names: migration.names() };
     answer.print(args.output.output)?;
     eprintln!("{}", migration.summary());

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::output::counted;
+use crate::output::{counted, report};
 use crate::proposals::{ProposedQueue, documents, namespace_manifest};
 
 /// A field of the other system that a Queue has nothing for.
@@ -37,19 +37,18 @@ pub(crate) struct Migration {
     pub(super) unmapped: Vec<Unmapped>,
 }
 
-/// The same for programs. A stable interface; fields are only added.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct MigrationText<'m> {
-    system: &'static str,
-    /// The namespace to create for parent queues.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<&'m str>,
-    /// The Queues as objects.
-    queues: Vec<Value>,
-    /// Fields that a Queue has nothing for.
-    unmapped: &'m [Unmapped],
+report! {
+    /// The same for programs. A stable interface; fields are only added.
+    pub(crate) struct MigrationText(migration: &Migration) {
+        system: &'static str = migration.system,
+        /// The namespace to create for parent queues.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<String> = migration.namespace.clone(),
+        /// The Queues as objects.
+        queues: Vec<Value> = migration.queues.iter().map(ProposedQueue::object).collect(),
+        /// Fields that a Queue has nothing for.
+        unmapped: Vec<Unmapped> = migration.unmapped.clone(),
+    }
 }
 
 impl Migration {
@@ -71,15 +70,6 @@ impl Migration {
             namespace.chain(self.queues.iter().map(ProposedQueue::manifest)).collect();
         head.push_str(&documents(&manifests));
         head
-    }
-
-    pub(crate) fn document(&self) -> MigrationText<'_> {
-        MigrationText {
-            system: self.system,
-            namespace: self.namespace.as_deref(),
-            queues: self.queues.iter().map(ProposedQueue::object).collect(),
-            unmapped: &self.unmapped,
-        }
     }
 
     pub(crate) fn names(&self) -> Vec<String> {

@@ -7,7 +7,6 @@ use quotient_crds::{
     Mode, NamespacesFrom, ParentRef, QueueSpec, Reclaim, ReclaimFrom,
 };
 use quotient_engine::amounts::Quantity;
-use serde_json::Value;
 
 use super::draft::Draft;
 use super::report::{Migration, Unmapped};
@@ -67,9 +66,8 @@ fn assume_namespaces(drafts: &mut Drafts, places: &Places) {
         if places.known.as_ref().is_none_or(|known| known.contains(&namespace)) {
             draft.namespaces.insert(namespace);
         } else {
-            let origin = draft.origin.clone();
             let advice = "no namespace uses it, so no Queue is written";
-            draft.refuse(&origin, "metadata.name", &Value::from(name.as_str()), advice);
+            draft.refuse_own("metadata.name", name.as_str(), advice);
         }
     }
 }
@@ -91,8 +89,7 @@ fn break_circles(drafts: &mut Drafts) {
         if let Some(draft) = drafts.get_mut(&name)
             && let Some(parent) = draft.parent.take()
         {
-            let origin = draft.origin.clone();
-            draft.refuse(&origin, "parent", &Value::from(parent), "there is no such queue above it");
+            draft.refuse_own("parent", parent, "there is no such queue above it");
         }
     }
 }
@@ -131,10 +128,9 @@ fn lower_guarantees(draft: &mut Draft) {
     let limits: Vec<_> = draft.limit.iter().map(|(resource, amount)| (resource.clone(), amount)).collect();
     for (resource, limit) in limits {
         if let Some(amount) = draft.guaranteed.get(&resource).filter(|amount| *amount > limit) {
-            let (origin, value) = (draft.origin.clone(), Value::from(resource.format(amount)));
             let advice =
                 format!("it is above the limit {}, so the limit is guaranteed", resource.format(limit));
-            draft.refuse(&origin, &format!("guaranteed {resource}"), &value, &advice);
+            draft.refuse_own(&format!("guaranteed {resource}"), resource.format(amount), &advice);
             draft.guaranteed.set(resource, limit);
         }
     }
@@ -216,7 +212,6 @@ impl Building<'_> {
     }
 
     fn is_taken(&mut self, name: &str, draft: &mut Draft, namespace: &str) -> bool {
-        let origin = draft.origin.clone();
         if namespace == self.places.parents
             && self.parents.values().any(|(home, queue)| home == namespace && queue == namespace)
         {
@@ -226,7 +221,7 @@ impl Building<'_> {
             let advice = format!(
                 "the namespace has one Queue, that of {first}: split the namespace, or add these amounts"
             );
-            draft.refuse(&origin, "namespace", &Value::from(namespace), &advice);
+            draft.refuse_own("namespace", namespace, &advice);
             return true;
         }
         self.taken.insert(namespace.to_owned(), name.to_owned());

@@ -13,11 +13,11 @@ use futures::future::join_all;
 use serde_json::Value;
 
 use crate::exit::{ClusterError, CommandError, Outcome};
-use crate::objects::text as field;
+use crate::objects::{Kind, text as field};
 use crate::output::{Answer, Format, INTERVAL, Screen, Watch, columns, document, joined, print};
 use crate::queues::in_tree_order;
 use crate::snapshot::{Entry, Snapshot};
-use crate::source::{ConnectionArgs, Live, Scope, free_beside, kind};
+use crate::source::{ConnectionArgs, Live, Scope, free_beside};
 
 pub(crate) use args::StatusArgs;
 pub(crate) use findings::{Finding, findings};
@@ -109,7 +109,7 @@ async fn add_replica_sets(live: &Live, snapshot: &mut Snapshot) -> Result<(), Co
     }
     wanted.truncate(MOST_REPLICA_SETS);
     let asked =
-        wanted.iter().map(|(namespace, name)| live.of(kind("replicasets"), Some(namespace)).get(name));
+        wanted.iter().map(|(namespace, name)| live.of(Kind::ReplicaSet.api(), Some(namespace)).get(name));
     for found in join_all(asked).await {
         match found {
             Ok(found) => snapshot.add(found),

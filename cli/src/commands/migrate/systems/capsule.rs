@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::super::draft::{Draft, Reading};
 use super::super::objects::{Object, Objects};
 use super::super::tree::Drafts;
-use super::resource_quotas::default_requests_of;
+use super::resource_quotas::default_requests;
 use super::{System, entry};
-use crate::source::ApiKind;
+use crate::objects::ApiKind;
 
 const GROUP: &str = "capsule.clastix.io";
 
@@ -42,7 +42,7 @@ fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     {
         for pool in objects.of_kind(GROUP, kind) {
             let draft = entry(&mut drafts, pool.name, || pool.origin());
-            draft.read_as(reading, kind, &pool.origin(), pool.value, &["spec"]);
+            draft.read(reading, pool);
             draft.is_parent = true;
             let selector =
                 pool.value.pointer(selectors).cloned().map(serde_json::from_value::<LabelSelector>);
@@ -56,7 +56,7 @@ fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
         let pool = [claim.text("/spec/pool"), claim.text("/status/pool/name")];
         let pool = pool.into_iter().find(|pool| !pool.is_empty()).unwrap_or_default();
         let draft = leaf(&mut drafts, pool, claim.namespace);
-        draft.read_as(reading, "ResourcePoolClaim", &claim.origin(), claim.value, &["spec"]);
+        draft.read(reading, claim);
     }
     Ok(drafts)
 }
@@ -64,7 +64,7 @@ fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
 /// The parent queue of a tenant, and a queue for each of its namespaces.
 fn of_tenant(drafts: &mut Drafts, reading: &Reading, objects: &Objects<'_>, tenant: Object<'_>) {
     let mut whole = Draft::of(tenant.origin());
-    whole.read(reading, "Tenant", tenant.value, &["spec"]);
+    whole.read(reading, tenant);
     whole.is_parent = true;
     let label = BTreeMap::from([(TENANT.to_owned(), tenant.name.to_owned())]);
     whole.accepts = Some(LabelSelector { match_labels: Some(label), match_expressions: None });
@@ -72,7 +72,7 @@ fn of_tenant(drafts: &mut Drafts, reading: &Reading, objects: &Objects<'_>, tena
     let mut each = Draft::of(tenant.origin());
     let ranges = tenant.value.pointer("/spec/limitRanges/items").and_then(Value::as_array);
     let limits = ranges.into_iter().flatten().filter_map(|range| range.get("limits")?.as_array()).flatten();
-    default_requests_of(&mut each, limits);
+    default_requests(&mut each, limits);
     if is_per_namespace {
         each.guaranteed = std::mem::take(&mut whole.guaranteed);
         each.limit = std::mem::take(&mut whole.limit);

@@ -6,7 +6,7 @@ use super::super::draft::{Draft, Reading};
 use super::super::objects::Objects;
 use super::super::tree::Drafts;
 use super::{System, entry};
-use crate::source::ApiKind;
+use crate::objects::ApiKind;
 
 const GROUP: &str = "hnc.x-k8s.io";
 
@@ -30,7 +30,7 @@ fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     let mut drafts = Drafts::new();
     for config in objects.of_kind(GROUP, "HierarchyConfiguration") {
         let draft = of_namespace(&mut drafts, config.namespace);
-        draft.read_as(reading, "HierarchyConfiguration", &config.origin(), config.value, &["spec"]);
+        draft.read(reading, config);
         if let Some(parent) = draft.parent.clone() {
             of_namespace(&mut drafts, &parent);
         }
@@ -39,11 +39,10 @@ fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
         of_namespace(&mut drafts, anchor.namespace);
         let draft = of_namespace(&mut drafts, anchor.name);
         draft.parent = Some(anchor.namespace.to_owned());
-        draft.read_as(reading, "SubnamespaceAnchor", &anchor.origin(), anchor.value, &["spec"]);
+        draft.read(reading, anchor);
     }
     for quota in objects.of_kind(GROUP, "HierarchicalResourceQuota") {
-        let draft = of_namespace(&mut drafts, quota.namespace);
-        draft.read_as(reading, "HierarchicalResourceQuota", &quota.origin(), quota.value, &["spec"]);
+        of_namespace(&mut drafts, quota.namespace).read(reading, quota);
     }
     Ok(drafts)
 }

@@ -4,7 +4,7 @@ use super::super::draft::Reading;
 use super::super::objects::Objects;
 use super::super::tree::Drafts;
 use super::{System, add_namespaces, entry};
-use crate::source::ApiKind;
+use crate::objects::ApiKind;
 
 const GROUP: &str = "scheduling.run.ai";
 
@@ -25,7 +25,7 @@ pub(super) const SYSTEM: System = System {
 fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     let mut drafts = Drafts::new();
     for queue in objects.of_kind(GROUP, "Queue") {
-        entry(&mut drafts, queue.name, || queue.origin()).read(reading, "Queue", queue.value, &["spec"]);
+        entry(&mut drafts, queue.name, || queue.origin()).read(reading, queue);
     }
     let groups = objects.of_kind(GROUP, "PodGroup").map(|group| (group.text("/spec/queue"), group.namespace));
     let pods = objects.of_kind("", "Pod").filter_map(|pod| {

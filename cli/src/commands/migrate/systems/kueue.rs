@@ -10,7 +10,7 @@ use super::super::fields::{Keys, Meaning};
 use super::super::objects::{Object, Objects};
 use super::super::tree::Drafts;
 use super::{System, add_namespaces, entry};
-use crate::source::ApiKind;
+use crate::objects::ApiKind;
 
 const GROUP: &str = "kueue.x-k8s.io";
 
@@ -45,7 +45,7 @@ fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     let mut own: BTreeMap<String, Bounds> = BTreeMap::new();
     for queue in objects.of_kind(GROUP, "ClusterQueue") {
         let draft = entry(&mut drafts, queue.name, || queue.origin());
-        draft.read(reading, "ClusterQueue", queue.value, &["spec"]);
+        draft.read(reading, queue);
         // Left out, it means that the queue takes nothing back.
         if queue.value.pointer("/spec/preemption/reclaimWithinCohort").is_none() && draft.parent.is_some() {
             draft.set(&Meaning::ReclaimNone)?;
@@ -65,7 +65,7 @@ fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     );
     for local in locals {
         if let Some(draft) = drafts.get_mut(local.text("/spec/clusterQueue")) {
-            draft.read_as(reading, "LocalQueue", &local.origin(), local.value, &["spec"]);
+            draft.read(reading, local);
         }
     }
     Ok(drafts)
@@ -86,7 +86,7 @@ fn cohorts(
     for cohort in objects.of_kind(GROUP, "Cohort") {
         let name = cohort_name(drafts, cohort.name);
         let mut draft = Draft::of(cohort.origin());
-        draft.read(reading, "Cohort", cohort.value, &["spec"]);
+        draft.read(reading, cohort);
         let quotas = quotas(&mut draft, cohort);
         own.insert(name.clone(), nominal(&quotas));
         drafts.insert(name, draft);

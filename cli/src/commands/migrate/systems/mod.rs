@@ -21,7 +21,7 @@ use super::SystemName;
 use super::draft::{Draft, Reading};
 use super::objects::Objects;
 use super::tree::Drafts;
-use crate::source::ApiKind;
+use crate::objects::ApiKind;
 
 /// One other system.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use super::super::draft::{Draft, Reading};
 use super::super::objects::{Object, Objects};
 use super::super::tree::Drafts;
 use super::{System, entry};
-use crate::source::ApiKind;
+use crate::objects::{ApiKind, plain};
 
 pub(super) const SYSTEM: System = System {
     name: "resourcequota",
@@ -51,26 +51,20 @@ fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     }
     for range in objects.of_kind("", "LimitRange").filter(is_wanted) {
         let Some(draft) = drafts.get_mut(range.namespace) else { continue };
-        draft.read_as(reading, "LimitRange", &range.origin(), range.value, &["spec"]);
-        default_requests(draft, &range);
+        draft.read(reading, range);
+        let limits = range.value.pointer("/spec/limits").and_then(Value::as_array);
+        default_requests(draft, limits.into_iter().flatten());
     }
     Ok(drafts)
 }
 
-/// The requests of containers that name none: `defaultRequest`, or else `default`.
-pub(super) fn default_requests(draft: &mut Draft, range: &Object<'_>) {
-    let limits = range.value.pointer("/spec/limits").and_then(Value::as_array);
-    default_requests_of(draft, limits.into_iter().flatten());
-}
-
-/// The same for the entries of a list.
-pub(super) fn default_requests_of<'v>(draft: &mut Draft, limits: impl Iterator<Item = &'v Value>) {
+/// The requests of containers that name none, by the limits of a LimitRange: `defaultRequest`, or else `default`.
+pub(super) fn default_requests<'v>(draft: &mut Draft, limits: impl Iterator<Item = &'v Value>) {
     for limit in limits.filter(|limit| limit.get("type").and_then(Value::as_str) == Some("Container")) {
         for resource in ["cpu", "memory"] {
             let of = |field: &str| limit.get(field).and_then(|amounts| amounts.get(resource));
             let Some(amount) = of("defaultRequest").or_else(|| of("default")) else { continue };
-            let text = amount.as_str().map_or_else(|| amount.to_string(), str::to_owned);
-            draft.spec.default_requests.get_or_insert_with(ResourceMap::new).insert(resource, text);
+            draft.spec.default_requests.get_or_insert_with(ResourceMap::new).insert(resource, plain(amount));
         }
     }
 }

@@ -4,7 +4,7 @@ use super::super::draft::Reading;
 use super::super::objects::Objects;
 use super::super::tree::Drafts;
 use super::{System, add_namespaces, entry};
-use crate::source::ApiKind;
+use crate::objects::ApiKind;
 
 const GROUP: &str = "scheduling.volcano.sh";
 
@@ -35,7 +35,7 @@ fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     let mut drafts = Drafts::new();
     for queue in objects.of_kind(GROUP, "Queue").filter(|queue| queue.name != ROOT) {
         let draft = entry(&mut drafts, queue.name, || queue.origin());
-        draft.read(reading, "Queue", queue.value, &["spec"]);
+        draft.read(reading, queue);
         draft.parent.take_if(|parent| parent == ROOT);
     }
     let groups = objects.of_kind(GROUP, "PodGroup").chain(objects.of_kind("batch.volcano.sh", "Job"));

@@ -7,7 +7,7 @@ use super::super::draft::{Draft, Reading};
 use super::super::objects::{Object, Objects};
 use super::super::tree::Drafts;
 use super::{System, entry};
-use crate::source::ApiKind;
+use crate::objects::ApiKind;
 
 /// The ConfigMap and the file in it.
 const CONFIG: &str = "yunikorn-configs";
@@ -86,7 +86,8 @@ fn name(queue: &Value) -> &str {
 fn of_queue(drafts: &mut Drafts, reading: &Reading, queue: &Value, parent: Option<&str>) {
     let path = parent.map_or_else(|| name(queue).to_owned(), |parent| format!("{parent}.{}", name(queue)));
     let draft = entry(drafts, &path, || format!("queue root.{path}"));
-    draft.read(reading, "queue", queue, &fields(queue));
+    let origin = draft.origin.clone();
+    draft.read_as(reading, "queue", &origin, queue, &fields(queue));
     draft.parent = parent.map(str::to_owned);
     draft.is_parent = queue.get("parent").and_then(Value::as_bool).unwrap_or_default();
     for child in list(queue, "queues") {
