@@ -7,10 +7,12 @@ use quotient_engine::plan::{Eviction, Plan, PodId, Stage};
 use quotient_engine::reasons::EvictionReason;
 use serde_json::json;
 
-use super::{context, view};
+use super::evictions::{done, refusals};
+use super::{World, view};
+use crate::context::Context;
 use crate::events::Notice;
 use crate::executor::Class;
-use crate::test_api::{Reply, client};
+use crate::test_api::Reply;
 use crate::test_plan::eviction;
 
 fn id(name: &str) -> PodId {
@@ -33,22 +35,13 @@ fn stuck(names: &[&str]) -> Plan {
     Plan { shortened: names.iter().map(|name| again(name)).collect(), ..Plan::default() }
 }
 
-fn done() -> Reply {
-    Reply::Json(
-        201,
-        json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}),
-    )
-}
-
 #[tokio::test(start_paused = true)]
 async fn they_go_without_grace_once_in_half_a_minute() {
-    let (client, log) = client(|_| done());
-    let (context, mut announced) = context(client, view(&[]));
-    let metrics = context.metrics.clone();
-    let mut evictor = super::writer(context);
+    let World { mut writer, context: Context { metrics, .. }, mut news, log, .. } =
+        World::of(view(&[]), |_| done());
     let plan = stuck(&["p2", "p1"]);
-    evictor.only(Class::Eviction, &plan).await;
-    evictor.only(Class::Eviction, &plan).await;
+    writer.only(Class::Eviction, &plan).await;
+    writer.only(Class::Eviction, &plan).await;
     let asked = log.all();
     assert_eq!(asked.len(), 2);
     for asked in &asked {
@@ -58,53 +51,49 @@ async fn they_go_without_grace_once_in_half_a_minute() {
         assert_eq!(asked.body["deleteOptions"], options);
     }
     assert_eq!(metrics.evictions.forced.get(), 2);
-    let Notice::ForceDeleted { queue, pods } = announced.try_recv().unwrap() else { panic!("it is told") };
+    let Notice::ForceDeleted { queue, pods } = news.try_recv().unwrap() else { panic!("it is told") };
     assert_eq!((queue.to_string().as_str(), pods), ("a/team", vec!["p1".into(), "p2".into()]));
 
     // A finalizer may hold them: they are evicted again, without another event.
-    tokio::time::sleep_until(evictor.next_retry().unwrap()).await;
-    evictor.only(Class::Eviction, &plan).await;
+    tokio::time::sleep_until(writer.next_retry().unwrap()).await;
+    writer.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 4);
-    assert!(announced.try_recv().is_err());
+    assert!(news.try_recv().is_err());
     // Nothing is due once they are gone.
-    evictor.only(Class::Eviction, &stuck(&[])).await;
-    assert_eq!(evictor.next_retry(), None);
+    writer.only(Class::Eviction, &stuck(&[])).await;
+    assert_eq!(writer.next_retry(), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_counted_and_not_told_as_done() {
-    let (client, log) = client(|_| Reply::failure(403, "Forbidden", "pods \"p1\" is forbidden"));
-    let (context, mut announced) = context(client, view(&[]));
-    let metrics = context.metrics.clone();
-    let mut evictor = super::writer(context);
-    evictor.only(Class::Eviction, &stuck(&["p1"])).await;
-    evictor.only(Class::Eviction, &stuck(&["p1"])).await;
+    let World { mut writer, context: Context { metrics, .. }, mut news, log, .. } =
+        World::of(view(&[]), |_| Reply::failure(403, "Forbidden", "pods \"p1\" is forbidden"));
+    writer.only(Class::Eviction, &stuck(&["p1"])).await;
+    writer.only(Class::Eviction, &stuck(&["p1"])).await;
     assert_eq!(log.all().len(), 1);
-    assert_eq!(metrics.queues.evictions.refusals(&QueueName::new("a", "team"), "Forbidden"), 1);
+    assert_eq!(refusals(&metrics, "Forbidden"), 1);
     assert_eq!(metrics.evictions.forced.get(), 0);
-    assert!(announced.try_recv().is_err());
-    let wait = evictor.next_retry().unwrap().duration_since(tokio::time::Instant::now());
+    assert!(news.try_recv().is_err());
+    let wait = writer.next_retry().unwrap().duration_since(tokio::time::Instant::now());
     assert_eq!(wait, Duration::from_secs(30));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_capped_grace_is_told_on_the_pod() {
-    let (client, log) = client(|_| done());
-    let (context, mut announced) = context(client, view(&[]));
-    let metrics = context.metrics.clone();
-    let mut evictor = super::writer(context);
+    let World { mut writer, context: Context { metrics, .. }, mut news, log, .. } =
+        World::of(view(&[]), |_| done());
     let capped = Eviction {
         beneficiary: Some(QueueName::new("b", "team")),
         reason: EvictionReason::GraceShortened,
         grace_seconds: Some(600),
         ..again("p1")
     };
-    evictor.only(Class::Eviction, &Plan { shortened: vec![capped], ..Plan::default() }).await;
+    writer.only(Class::Eviction, &Plan { shortened: vec![capped], ..Plan::default() }).await;
     let options = json!({"gracePeriodSeconds": 600, "preconditions": {"uid": "uid-p1"}});
     assert_eq!(log.all()[0].body["deleteOptions"], options);
-    let Notice::Reclaimed(told) = announced.try_recv().unwrap() else { panic!("the pod is told") };
+    let Notice::Reclaimed(told) = news.try_recv().unwrap() else { panic!("the pod is told") };
     assert_eq!((told.first.reason, told.first.grace_seconds), (EvictionReason::GraceShortened, Some(600)));
     // Its queue lost it before, to whatever deleted it.
-    assert!(announced.try_recv().is_err());
+    assert!(news.try_recv().is_err());
     assert_eq!(metrics.evictions.forced.get(), 0);
 }

@@ -9,43 +9,29 @@ use quotient_index::Indexed;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{context, node, planned, put, queue, quota, view};
+use super::{World, node, planned, put, queue, quota, view};
+use crate::context::Context;
 use crate::events::{Change, Notice};
 use crate::executor::Class;
-use crate::metrics::Metrics;
-use crate::test_api::{Asked, Log, Reply, client};
-use crate::view::View;
-use crate::writer::Writer;
+use crate::test_api::{Asked, Reply};
 
 /// A writer for the quota of `a`, which a server stores that never refuses.
-struct Stage {
-    view: View,
-    writer: Writer,
-    log: Log,
-    metrics: Metrics,
-    news: tokio::sync::mpsc::Receiver<Notice>,
+fn world() -> World {
+    let version = AtomicU32::new(1000);
+    World::of(view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]), move |asked| {
+        // Every write is newer than what people do in between.
+        let version = version.fetch_add(1000, Ordering::Relaxed);
+        Reply::Json(200, quota("a", version, Some(stamp(asked)), 4, 4))
+    })
 }
 
-impl Stage {
-    fn set() -> Self {
-        let view = view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]);
-        let version = AtomicU32::new(1000);
-        let (client, log) = client(move |asked: &Asked| {
-            // Every write is newer than what people do in between.
-            let version = version.fetch_add(1000, Ordering::Relaxed);
-            Reply::Json(200, quota("a", version, Some(stamp(asked)), 4, 4))
-        });
-        let (context, news) = context(client, view.clone());
-        let metrics = context.metrics.clone();
-        Self { view, writer: super::writer(context), log, metrics, news }
-    }
-
-    async fn write(&mut self) {
+impl World {
+    async fn write_quota(&mut self) {
         self.writer.only(Class::Quota, &planned(&self.view)).await;
     }
 
     /// Another writer sets the quota to 9 cpu; its annotations stay.
-    fn edit(&self) {
+    fn edit_quota(&self) {
         let observed = self.view.read(|index| index.observed_quota(&"a".into()).cloned()).unwrap();
         let version: u32 = observed.resource_version.as_ref().unwrap().as_str().parse().unwrap();
         let generation = observed.generation.map(Generation::number);
@@ -64,12 +50,12 @@ impl Stage {
         put(&self.view, &edited);
     }
 
-    fn delete(&self) {
+    fn delete_quota(&self) {
         self.view.update(|index| Indexed::<ResourceQuota>::delete(index, "a", "quotient", "quota-a"));
     }
 
     fn repairs(&self, change: &str) -> u64 {
-        self.metrics.writes.quota_repairs.with_label_values(&[change]).get()
+        self.context.metrics.writes.quota_repairs.with_label_values(&[change]).get()
     }
 
     /// What was told of repairs.
@@ -96,66 +82,67 @@ fn stamp(asked: &Asked) -> u64 {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_edited_every_ten_seconds_is_put_right_every_thirty() {
-    let mut stage = Stage::set();
+    let mut world = world();
     let start = Instant::now();
     let mut written = Vec::new();
     for second in 0..120 {
         if second % 10 == 5 {
-            stage.edit();
+            world.edit_quota();
         }
-        let before = stage.log.all().len();
-        stage.write().await;
-        if stage.log.all().len() > before {
+        let before = world.log.all().len();
+        world.write_quota().await;
+        if world.log.all().len() > before {
             written.push(second);
         }
         if second == 20 {
-            let contested = stage.writer.contested_quotas();
+            let contested = world.writer.contested_quotas();
             let message = &contested[&quotient_engine::names::QueueName::new("a", "team")];
             assert!(message.contains("edited by kubectl-edit") && message.contains("30 s"), "{message}");
-            assert_eq!(stage.writer.next_retry().unwrap().duration_since(start).as_secs(), 35);
+            assert_eq!(world.writer.next_retry().unwrap().duration_since(start).as_secs(), 35);
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     // The first write is ours alone, and the first edit is restored at once.
     assert_eq!(written, [0, 5, 35, 65, 95]);
-    assert_eq!(stage.repairs("Edited"), 4);
-    assert_eq!(stage.told(), vec![Change::Edited { by: Some("kubectl-edit".into()) }; 4]);
+    assert_eq!(world.repairs("Edited"), 4);
+    assert_eq!(world.told(), vec![Change::Edited { by: Some("kubectl-edit".into()) }; 4]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_deleted_is_there_again_within_the_cycle() {
-    let mut stage = Stage::set();
-    stage.write().await;
-    stage.delete();
-    stage.write().await;
-    let lines = stage.log.lines();
+    let mut world = world();
+    world.write_quota().await;
+    world.delete_quota();
+    world.write_quota().await;
+    let lines = world.log.lines();
     assert_eq!(lines.last().unwrap(), "POST /api/v1/namespaces/a/resourcequotas");
-    assert_eq!((stage.repairs("Deleted"), stage.told()), (1, vec![Change::Deleted]));
+    assert_eq!((world.repairs("Deleted"), world.told()), (1, vec![Change::Deleted]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_we_change_ourselves_is_no_repair() {
-    let mut stage = Stage::set();
-    stage.write().await;
-    put(&stage.view, &queue("b"));
-    stage.write().await;
-    assert!(stage.log.all().len() > 1);
-    assert_eq!(stage.told(), []);
+    let mut world = world();
+    world.write_quota().await;
+    put(&world.view, &queue("b"));
+    world.write_quota().await;
+    assert!(world.log.all().len() > 1);
+    assert_eq!(world.told(), []);
 }
 
 /// No rights in one namespace, or one that is being deleted: the others go on, without a storm of requests.
 #[tokio::test(start_paused = true)]
 async fn a_namespace_without_rights_stops_no_other() {
-    let view = view(&[node(4), queue("a"), queue("b")]);
-    let (client, log) = client(|asked| {
-        if asked.path.starts_with("/api/v1/namespaces/a/") {
-            return Reply::failure(403, "Forbidden", "resourcequotas is forbidden: no rights in namespace a");
-        }
-        Reply::Json(201, quota("b", 1000, Some(1), 2, 2))
-    });
-    let (context, _news) = context(client, view.clone());
-    let metrics = context.metrics.clone();
-    let mut writer = super::writer(context);
+    let World { view, mut writer, context: Context { metrics, .. }, log, .. } =
+        World::of(view(&[node(4), queue("a"), queue("b")]), |asked| {
+            if asked.path.starts_with("/api/v1/namespaces/a/") {
+                return Reply::failure(
+                    403,
+                    "Forbidden",
+                    "resourcequotas is forbidden: no rights in namespace a",
+                );
+            }
+            Reply::Json(201, quota("b", 1000, Some(1), 2, 2))
+        });
     for _ in 0..600 {
         writer.only(Class::Quota, &planned(&view)).await;
         tokio::time::sleep(Duration::from_secs(1)).await;

@@ -38,7 +38,7 @@ fn overused_by(half: u32) -> View {
 }
 
 /// How often evictions of queue a were refused for this reason.
-fn refusals(metrics: &Metrics, reason: &str) -> u64 {
+pub(super) fn refusals(metrics: &Metrics, reason: &str) -> u64 {
     metrics.queues.evictions.refusals(&QueueName::new("a", "team"), reason)
 }
 
@@ -65,7 +65,7 @@ fn by_budget() -> Reply {
     refusal(429, "TooManyRequests", message, &json!({"causes": [cause]}))
 }
 
-fn done() -> Reply {
+pub(super) fn done() -> Reply {
     Reply::Json(
         201,
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}),

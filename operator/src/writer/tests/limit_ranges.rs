@@ -4,14 +4,11 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::{Value, json};
-use tokio::sync::mpsc::Receiver;
 
-use super::{context, node, owned_by, planned, put, queue, view};
+use super::{World, node, owned_by, planned, put, queue, view};
 use crate::events::Notice;
 use crate::executor::Class;
-use crate::test_api::{Asked, Log, Reply, client};
-use crate::view::View;
-use crate::writer::Writer;
+use crate::test_api::{Asked, Reply};
 
 const RANGES: &str = "/api/v1/namespaces/a/limitranges";
 
@@ -33,22 +30,12 @@ fn range(version: u32, ours: bool, defaults: &Value) -> Value {
     })
 }
 
-struct Written {
-    writer: Writer,
-    view: View,
-    log: Log,
-    told: Receiver<Notice>,
+fn writer(objects: &[Value], answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> World {
+    World::of(view(objects), answer)
 }
 
-fn writer(objects: &[Value], answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Written {
-    let view = view(objects);
-    let (client, log) = client(answer);
-    let (context, told) = context(client, view.clone());
-    Written { writer: super::writer(context), view, log, told }
-}
-
-impl Written {
-    async fn settle(&mut self) {
+impl World {
+    async fn write_limit_ranges(&mut self) {
         self.writer.only(Class::LimitRange, &planned(&self.view)).await;
     }
 }
@@ -58,15 +45,15 @@ async fn one_that_is_missing_is_created() {
     let defaults = json!({"cpu": "100m", "memory": "128Mi"});
     let answer = range(5, true, &defaults);
     let mut it = writer(&[node(4), asking(&defaults)], move |_| Reply::Json(201, answer.clone()));
-    it.settle().await;
+    it.write_limit_ranges().await;
     let [asked] = it.log.all().try_into().unwrap();
     assert_eq!(asked.line(), format!("POST {RANGES}"));
     assert_eq!(asked.body["metadata"]["labels"], json!({"app.kubernetes.io/managed-by": "quotient"}));
     assert_eq!(asked.body["metadata"]["ownerReferences"], owned_by("queue-a"));
     assert_eq!(asked.body["spec"]["limits"], json!([{"type": "Container", "defaultRequest": defaults}]));
-    assert!(matches!(it.told.try_recv().unwrap(), Notice::DefaultRequestsWritten { .. }));
+    assert!(matches!(it.news.try_recv().unwrap(), Notice::DefaultRequestsWritten { .. }));
     // What was written is in view: equal means no write.
-    it.settle().await;
+    it.write_limit_ranges().await;
     assert_eq!(it.log.lines().len(), 1);
 }
 
@@ -76,7 +63,7 @@ async fn one_that_says_something_else_is_changed_in_its_life() {
         writer(&[node(4), asking(&json!({"cpu": "1"})), range(5, true, &json!({"cpu": "2"}))], |_| {
             Reply::Json(200, range(6, true, &json!({"cpu": "1"})))
         });
-    it.settle().await;
+    it.write_limit_ranges().await;
     let [asked] = it.log.all().try_into().unwrap();
     assert_eq!(asked.line(), format!("PATCH {RANGES}/quotient"));
     assert_eq!(
@@ -86,7 +73,7 @@ async fn one_that_says_something_else_is_changed_in_its_life() {
             {"op": "add", "path": "/spec/limits", "value": [{"type": "Container", "defaultRequest": {"cpu": "1"}}]},
         ])
     );
-    it.settle().await;
+    it.write_limit_ranges().await;
     assert_eq!(it.log.lines().len(), 1);
 }
 
@@ -95,16 +82,16 @@ async fn one_without_a_queue_is_deleted_just_as_it_was_seen() {
     let answer = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
     let ours = || range(5, true, &json!({"cpu": "1"}));
     let mut it = writer(&[node(4), asking(&json!({})), ours()], move |_| Reply::Json(200, answer.clone()));
-    it.settle().await;
+    it.write_limit_ranges().await;
     let [asked] = it.log.all().try_into().unwrap();
     assert_eq!(asked.line(), format!("DELETE {RANGES}/quotient"));
     assert_eq!(asked.body["preconditions"], json!({"uid": "range", "resourceVersion": "5"}));
-    it.settle().await;
+    it.write_limit_ranges().await;
     assert_eq!(it.log.lines().len(), 1);
 
     // Without a Queue garbage collection deletes it.
     let mut left = writer(&[node(4), ours()], |_| Reply::Silence);
-    left.settle().await;
+    left.write_limit_ranges().await;
     assert_eq!(left.log.lines(), Vec::<String>::new());
 }
 
@@ -116,11 +103,11 @@ async fn one_that_another_queue_owns_gets_its_own_again() {
     let mut it = writer(&[node(4), asking(&defaults), former], |_| {
         Reply::Json(200, range(6, true, &json!({"cpu": "1"})))
     });
-    it.settle().await;
+    it.write_limit_ranges().await;
     let [asked] = it.log.all().try_into().unwrap();
     let owners = json!({"op": "add", "path": "/metadata/ownerReferences", "value": owned_by("queue-a")});
     assert_eq!(asked.body[2], owners);
-    it.settle().await;
+    it.write_limit_ranges().await;
     assert_eq!(it.log.lines().len(), 1);
 }
 
@@ -128,27 +115,27 @@ async fn one_that_another_queue_owns_gets_its_own_again() {
 async fn a_strangers_is_left_alone_and_the_queue_is_told_once() {
     let theirs = range(5, false, &json!({"memory": "1Gi"}));
     let mut it = writer(&[node(4), asking(&json!({"cpu": "1"})), theirs], |_| Reply::Silence);
-    it.settle().await;
-    it.settle().await;
+    it.write_limit_ranges().await;
+    it.write_limit_ranges().await;
     assert_eq!(it.log.lines(), Vec::<String>::new());
-    let told = it.told.try_recv().unwrap();
+    let told = it.news.try_recv().unwrap();
     assert!(
         matches!(&told, Notice::DefaultRequestsRefused { why, .. } if why.contains("rename that one")),
         "{told:?}"
     );
-    assert!(it.told.try_recv().is_err());
+    assert!(it.news.try_recv().is_err());
 }
 
 #[tokio::test(start_paused = true)]
 async fn edits_are_restored_at_once_and_repeated_ones_at_intervals() {
     let wanted = || range(1000, true, &json!({"cpu": "1"}));
     let mut it = writer(&[node(4), asking(&json!({"cpu": "1"}))], move |_| Reply::Json(200, wanted()));
-    it.settle().await;
+    it.write_limit_ranges().await;
     let mut repairs = Vec::new();
     for second in 0..70 {
         let (version, before) = (2000 + second, it.log.lines().len());
         put(&it.view, &range(version, true, &json!({"cpu": "9"})));
-        it.settle().await;
+        it.write_limit_ranges().await;
         if it.log.lines().len() > before {
             repairs.push(second);
             // The answer is older than the edit: it stands for what the next edit makes of it.
@@ -164,7 +151,7 @@ async fn edits_are_restored_at_once_and_repeated_ones_at_intervals() {
     other["metadata"]["generation"] = 2.into();
     put(&it.view, &other);
     let before = it.log.lines().len();
-    it.settle().await;
+    it.write_limit_ranges().await;
     assert_eq!(it.log.lines().len(), before + 1);
 }
 
@@ -175,12 +162,12 @@ async fn a_lasting_refusal_is_told_and_tried_ever_later() {
         _ => Reply::Silence,
     });
     for _ in 0..100 {
-        it.settle().await;
+        it.write_limit_ranges().await;
         tokio::time::advance(Duration::from_millis(100)).await;
     }
     // At once, and after 0.25, 0.5, 1, 2 and 4 seconds.
     assert_eq!(it.log.lines().len(), 7);
-    let told = it.told.try_recv().unwrap();
+    let told = it.news.try_recv().unwrap();
     assert!(matches!(&told, Notice::DefaultRequestsRefused { why, .. } if why.contains("policy says no")));
-    assert!(it.told.try_recv().is_err());
+    assert!(it.news.try_recv().is_err());
 }

@@ -5,17 +5,17 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_index::Indexed;
 use serde_json::{Value, json};
 
-use super::{context, node, owned_by, planned, put, queue, quota, view};
+use super::{World, node, owned_by, planned, put, queue, quota, view};
 use crate::events::Notice;
 use crate::executor::Class;
-use crate::test_api::{Asked, Reply, client};
+use crate::test_api::{Asked, Reply};
 use crate::view::View;
 
 const QUOTA_A: &str = "/api/v1/namespaces/a/resourcequotas/quotient";
 
 async fn written(view: &View, answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Vec<Asked> {
-    let (client, log) = client(answer);
-    super::writer(context(client, view.clone()).0).only(Class::Quota, &planned(view)).await;
+    let World { mut writer, log, .. } = World::of(view.clone(), answer);
+    writer.only(Class::Quota, &planned(view)).await;
     log.all()
 }
 
@@ -79,10 +79,8 @@ async fn nothing_is_created_for_a_queue_that_is_being_deleted() {
     let mut leaving = queue("a");
     leaving["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z".into();
     leaving["metadata"]["finalizers"] = json!(["foregroundDeletion"]);
-    let view = view(&[node(4), leaving, quota("a", 5, Some(7), 4, 4)]);
-    let (client, log) = client(|_| Reply::Silence);
-    let (context, mut news) = context(client, view.clone());
-    let mut writer = super::writer(context);
+    let World { view, mut writer, mut news, log, .. } =
+        World::of(view(&[node(4), leaving, quota("a", 5, Some(7), 4, 4)]), |_| Reply::Silence);
     writer.only(Class::Quota, &planned(&view)).await;
     delete_quota(&view);
     writer.only(Class::Quota, &planned(&view)).await;
@@ -93,15 +91,12 @@ async fn nothing_is_created_for_a_queue_that_is_being_deleted() {
 /// That its quota was deleted is no repair: the former Queue took it along.
 #[tokio::test]
 async fn a_queue_that_is_created_again_gets_a_quota_of_its_own() {
-    let view = view(&[node(4), queue("a")]);
-    let (client, log) = client(|asked| {
+    let World { view, mut writer, mut news, log, .. } = World::of(view(&[node(4), queue("a")]), |asked| {
         let mut created = quota("a", 1000, None, 4, 4);
         created["metadata"]["annotations"] = asked.body["metadata"]["annotations"].clone();
         created["metadata"]["ownerReferences"] = asked.body["metadata"]["ownerReferences"].clone();
         Reply::Json(201, created)
     });
-    let (context, mut news) = context(client, view.clone());
-    let mut writer = super::writer(context);
     writer.only(Class::Quota, &planned(&view)).await;
     view.read(|index| Indexed::<quotient_crds::Queue>::delete(index, "a", "team", "queue-a"));
     put(&view, &successor());
@@ -123,11 +118,10 @@ async fn what_a_queue_without_a_share_was_granted_is_written_anew_even_if_it_is_
     let view = view(&[node(4), stalled, quota("a", 5, Some(7), 3, 3)]);
     planned(&view);
     let standing = quota("a", 5, Some(7), 3, 3);
-    let (client, log) = client(move |asked| match asked.method {
+    let World { view, mut writer, log, .. } = World::of(view, move |asked| match asked.method {
         Method::POST => Reply::Json(201, standing.clone()),
         _ => Reply::failure(500, "", "never asked"),
     });
-    let mut writer = super::writer(context(client, view.clone()).0);
     writer.only(Class::Quota, &planned(&view)).await;
     assert_eq!(log.lines(), Vec::<String>::new());
     delete_quota(&view);
@@ -144,11 +138,10 @@ async fn a_refused_owner_is_told_and_tried_again() {
     let bare = quota("a", 5, None, 9, 9);
     let view = view(&[node(4), queue("a"), bare.clone()]);
     let why = "cannot set an ownerRef on a resource you can't delete";
-    let (client, log) = client(move |asked| match asked.method {
+    let World { view, mut writer, log, .. } = World::of(view, move |asked| match asked.method {
         Method::GET => Reply::Json(200, bare.clone()),
         _ => Reply::failure(403, "Forbidden", why),
     });
-    let mut writer = super::writer(context(client, view.clone()).0);
     for _ in 0..2 {
         writer.only(Class::Quota, &planned(&view)).await;
     }
