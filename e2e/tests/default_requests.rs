@@ -4,7 +4,7 @@ use anyhow::{Result, bail, ensure};
 use k8s_openapi::api::core::v1::{LimitRange, Pod};
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, queue, quotas};
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{TestBed, eventually};
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
@@ -51,11 +51,20 @@ async fn until_created(bed: &TestBed, namespace: &str, name: &str) -> Result<Pod
     .await?)
 }
 
-/// The same pod is rejected where they are turned off, for a reason that its user and its controller see, and starts with them.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pod_without_requests_starts_unless_defaults_are_off() -> Result<()> {
+async fn a_queue_gives_containers_default_requests() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let operator = stage.start_operator().await?;
+    let repairs = ["--quota-repair-seconds=1"];
+    let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &repairs).await?;
+    a_pod_without_requests_starts_unless_defaults_are_off(&stage).await?;
+    the_limit_range_says_what_the_queue_says_and_others_do_not(&stage).await?;
+    a_strangers_limit_range_is_left_alone(&stage).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// The same pod is rejected where they are turned off, for a reason that its user and its controller see, and starts with them.
+async fn a_pod_without_requests_starts_unless_defaults_are_off(stage: &Stage) -> Result<()> {
     stage.claim("team", json!({"defaultRequests": {}})).await?;
     stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
 
@@ -97,18 +106,12 @@ async fn a_pod_without_requests_starts_unless_defaults_are_off() -> Result<()> {
         Ok(())
     })
     .await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
 /// It follows the Queue, leaves to others what is theirs, and is restored after an edit or a deletion.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_limit_range_says_what_the_queue_says_and_others_do_not() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let repairs = ["--quota-repair-seconds=1"];
-    let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &repairs).await?;
+async fn the_limit_range_says_what_the_queue_says_and_others_do_not(stage: &Stage) -> Result<()> {
     let ranges = limit_ranges(&stage.bed, "team");
-    stage.claim("team", json!({})).await?;
     until_defaults(&stage.bed, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
     stage.patch_queue("team", "team", json!({"defaultRequests": {"cpu": "0.2", "memory": "64Mi"}})).await?;
     until_defaults(&stage.bed, "team", json!({"cpu": "200m", "memory": "64Mi"})).await?;
@@ -140,52 +143,31 @@ async fn the_limit_range_says_what_the_queue_says_and_others_do_not() -> Result<
     until_defaults(&stage.bed, "team", Value::Null).await?;
     stage.patch_queue("team", "team", json!({"defaultRequests": null})).await?;
     until_defaults(&stage.bed, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
 /// One of the same name that Quotient does not keep stays as it is, and the Queue says so.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_strangers_limit_range_is_left_alone() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    stage.bed.create_namespace("team").await?;
+async fn a_strangers_limit_range_is_left_alone(stage: &Stage) -> Result<()> {
+    stage.bed.create_namespace("taken").await?;
     let theirs: LimitRange = serde_json::from_value(json!({
         "metadata": {"name": "quotient"}, "spec": {"limits": [{"type": "Pod", "max": {"cpu": "4"}}]},
     }))?;
-    let ranges = limit_ranges(&stage.bed, "team");
+    let ranges = limit_ranges(&stage.bed, "taken");
     let before = ranges.create(&PostParams::default(), &theirs).await?;
     let claim = json!({"cpu": "1k", "memory": "1Ti"});
-    stage.queue_object("team", "team", json!({"request": claim, "defaultRequests": {"cpu": "100m"}})).await?;
+    stage
+        .queue_object("taken", "taken", json!({"request": claim, "defaultRequests": {"cpu": "100m"}}))
+        .await?;
     let told =
-        ["get", "events", "--namespace=team", "--field-selector=reason=DefaultRequestsRefused", "-o=yaml"];
+        ["get", "events", "--namespace=taken", "--field-selector=reason=DefaultRequestsRefused", "-o=yaml"];
     eventually("the Queue is told", PATIENCE, async || {
         let said = stage.bed.kubectl(told).await?;
         ensure!(said.contains("that Quotient does not keep"), "{said}");
         Ok(())
     })
     .await?;
-    stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
+    stage.until_allowed("taken", "cpu 4, memory 8Gi").await?;
     let after = ranges.get("quotient").await?;
     assert_eq!(after.metadata.resource_version, before.metadata.resource_version);
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
-}
-
-/// In mode Observe nothing is written but statuses.
-#[tokio::test(flavor = "multi_thread")]
-async fn observing_writes_none() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let observe = ["--mode=Observe"];
-    let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &observe).await?;
-    stage.claim("team", json!({})).await?;
-    eventually("the Queue has a status", PATIENCE, async || {
-        ensure!(queue(&stage.bed, "team", "team").await?.is_told, "not yet");
-        Ok(())
-    })
-    .await?;
-    operator.stop().await?;
-    assert!(limit_ranges(&stage.bed, "team").get_opt("quotient").await?.is_none());
-    assert!(quotas(&stage.bed).await?.is_empty());
-    Ok(stage.bed.stop().await?)
+    Ok(())
 }

@@ -1,25 +1,28 @@
-//! The scenario `half` of the bench in mode Observe, and then in mode Full: the named victims are the evicted pods.
+//! A reclaim in mode Observe, and then in mode Full: the named victims are the evicted pods.
 //!
 //! `make observe` looks on for ten minutes. That is longer than everything that the operator waits for: a pod that no node takes
 //! counts for 60 s, a workload whose pods are not Ready for 300 s, and an event is repeated after 600 s. Every other test run
 //! looks on for 20 s.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::events::v1::Event;
 use kube::Api;
 use kube::api::ListParams;
-use quotient_e2e::bench::speed::{Demand, Kind, Scenario, reclaim_half};
+use quotient_crds::{ConditionType, Queue, QueueStatus};
+use quotient_e2e::bench::speed::{ClusterLayout, Kind, QueueAt, Work};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::eventually;
 use quotient_invariants::Tolerance;
 use serde_json::json;
 
-/// Cpus that the holder uses, all that there are; the gainer asks for half of them.
+/// Cpus that the holder uses, all that there are: half of them by a Deployment, half by bare pods.
 const CPUS: u32 = 100;
 const HALF: u32 = CPUS / 2;
+/// What the gainer requests, and its share: more than either half, so that pods of both are victims.
+const GAINED: u32 = 75;
 /// How long a test run looks on.
 const SHORT: Duration = Duration::from_secs(20);
 /// At most so many looks, and at least so long between two.
@@ -38,50 +41,48 @@ enum Observed {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_operator_observes_a_deployment() -> Result<()> {
-    observe_then_evict(Observed::Operator, Kind::Deployment).await
+async fn the_operator_observes() -> Result<()> {
+    observe_then_evict(Observed::Operator).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_operator_observes_bare_pods() -> Result<()> {
-    observe_then_evict(Observed::Operator, Kind::Pods).await
+async fn a_queue_observes() -> Result<()> {
+    observe_then_evict(Observed::Holder).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_queue_observes_a_deployment() -> Result<()> {
-    observe_then_evict(Observed::Holder, Kind::Deployment).await
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_queue_observes_bare_pods() -> Result<()> {
-    observe_then_evict(Observed::Holder, Kind::Pods).await
-}
-
-async fn observe_then_evict(observed: Observed, kind: Kind) -> Result<()> {
-    let lasts = lasts()?;
-    let mut scenario = reclaim_half(kind, CPUS, Duration::ZERO);
-    let mut arguments: &[&str] = &[];
-    match observed {
-        Observed::Operator => arguments = &["--mode=Observe"],
-        Observed::Holder => {
-            let holder = scenario.layout.queues.iter_mut().find(|queue| queue.name == "holder");
-            holder.context("no holder")?.spec = json!({"mode": "Observe"});
-        }
+/// The cluster before the gainer has work.
+fn layout(observed: Observed) -> ClusterLayout {
+    let holder = match observed {
+        Observed::Operator => json!({}),
+        Observed::Holder => json!({"mode": "Observe"}),
+    };
+    let bare = Work { name: "bare".to_owned(), ..Work::of(Kind::Pods, "holder", HALF) };
+    ClusterLayout {
+        queues: vec![QueueAt::of("holder", holder), QueueAt::of("gainer", json!({"weight": 3}))],
+        work: vec![Work::of(Kind::Deployment, "holder", HALF), bare],
+        ..ClusterLayout::of_cpus(CPUS)
     }
+}
+
+async fn observe_then_evict(observed: Observed) -> Result<()> {
+    let lasts = lasts()?;
+    let layout = layout(observed);
+    let arguments: &[&str] = match observed {
+        Observed::Operator => &["--mode=Observe"],
+        Observed::Holder => &[],
+    };
     let stage = Stage::set(&[]).await?;
     let bed = &stage.bed;
-    scenario.layout.lay(&stage).await?;
+    layout.lay(&stage).await?;
     let mut operator = Operator::start_with(bed, &stage.programs.operator, arguments).await?;
-    scenario.layout.fill(bed).await?;
+    layout.fill(bed).await?;
     stage.until_quiet_for(REST).await?;
     let before = bed.audit().mark()?;
-    ask(&scenario, &stage).await?;
-    let named = eventually("half of the holder's pods are named", PATIENCE, async || {
+    Work::of(Kind::Deployment, "gainer", GAINED).create(&bed.client()).await?;
+    let named = eventually("the victims are named and told", PATIENCE, async || {
         let named = stage.simulated_victims().await?.named();
-        ensure!(named.len() == HALF as usize, "{} pods", named.len());
-        let told = told(&stage, kind).await?;
-        ensure!(kind == Kind::Deployment || told == named, "events name {} pods", told.len());
-        ensure!(!told.is_empty(), "no event");
+        ensure!(named.len() == GAINED as usize, "{} pods", named.len());
+        told(&stage, &named).await?;
         Ok(named)
     })
     .await?;
@@ -94,19 +95,19 @@ async fn observe_then_evict(observed: Observed, kind: Kind) -> Result<()> {
         let at = begun.elapsed().as_secs();
         same(&stage.simulated_victims().await?.named(), &named).with_context(|| format!("after {at} s"))?;
         let withheld =
-            format!(r#"quotient_queue_withheld_evictions{{namespace="holder",queue="holder"}} {HALF}"#);
+            format!(r#"quotient_queue_withheld_evictions{{namespace="holder",queue="holder"}} {GAINED}"#);
         let (_, metrics) = operator.get("/metrics").await?;
         ensure!(metrics.lines().any(|line| line == withheld), "after {at} s there is no {withheld}");
         looks += 1;
     }
     // Whatever was told at any time.
-    let told = told(&stage, kind).await?;
-    match kind {
-        Kind::Pods => same(&told, &named).context("events")?,
-        _ => assert_eq!(told, BTreeSet::from(["holder/work".to_owned()]), "the Deployment is told"),
-    }
+    told(&stage, &named).await?;
     ensure!(stage.evicted(before)?.is_empty(), "evicted in mode Observe: {:?}", stage.evicted(before)?);
     stage.until_pods("holder", PodCounts::running(CPUS)).await?;
+    nothing_is_written(&stage, observed).await?;
+    if observed == Observed::Holder {
+        a_mode_is_told(&stage, &operator).await?;
+    }
 
     match observed {
         Observed::Operator => {
@@ -115,16 +116,53 @@ async fn observe_then_evict(observed: Observed, kind: Kind) -> Result<()> {
         }
         Observed::Holder => stage.patch_queue("holder", "holder", json!({"mode": "Full"})).await?,
     }
-    stage.until_pods("gainer", PodCounts::running(HALF)).await?;
-    stage.until_pods("holder", PodCounts::running(HALF)).await?;
+    stage.until_pods("gainer", PodCounts::running(GAINED)).await?;
+    stage.until_pods("holder", PodCounts::running(CPUS - GAINED)).await?;
     stage.until_quiet_for(REST).await?;
     let evicted = stage.evicted(before)?;
     same(&evicted, &named).context("evicted instead of named")?;
     let seconds = lasts.as_secs();
-    println!("{observed:?}, {kind:?}: {looks} looks in {seconds} s named the same {} pods", named.len());
-    println!("{observed:?}, {kind:?}: mode Full evicted {}, all of them named", evicted.len());
+    println!("{observed:?}: {looks} looks in {seconds} s named the same {} pods", named.len());
+    println!("{observed:?}: mode Full evicted {}, all of them named", evicted.len());
     operator.stop().await?;
     stage.end(Tolerance::default()).await
+}
+
+/// Where mode Observe holds, there is neither a quota nor a LimitRange.
+async fn nothing_is_written(stage: &Stage, observed: Observed) -> Result<()> {
+    let place = match observed {
+        Observed::Operator => "--all-namespaces",
+        Observed::Holder => "--namespace=holder",
+    };
+    let written = stage.bed.kubectl(["get", "resourcequotas,limitranges", place, "--output=name"]).await?;
+    assert_eq!(written, "", "nothing is written in mode Observe");
+    Ok(())
+}
+
+/// The statuses and the metrics say which mode keeps the pods, and no reclaim is listed.
+async fn a_mode_is_told(stage: &Stage, operator: &Operator) -> Result<()> {
+    for (namespace, expected) in [("holder", "Observe"), ("gainer", "EvictionsDisabled")] {
+        let shown = status(stage, namespace).await?.summary.and_then(|summary| summary.state);
+        assert_eq!(shown.as_deref(), Some(expected), "{namespace}");
+    }
+    let starved = status(stage, "gainer").await?;
+    let starved = starved.condition(ConditionType::Starved).context("no condition Starved")?.message.clone();
+    ensure!(starved.contains("because queue holder is in mode Observe"), "{starved}");
+    ensure!(status(stage, "holder").await?.recent_reclaims.is_empty(), "a reclaim is listed");
+    let (_, metrics) = operator.get("/metrics").await?;
+    for line in [
+        r#"quotient_queue_mode_info{mode="Observe",namespace="holder",queue="holder"} 1"#,
+        r#"quotient_queue_mode_info{mode="Full",namespace="gainer",queue="gainer"} 1"#,
+    ] {
+        ensure!(metrics.lines().any(|shown| shown == line), "{line} is not in {metrics}");
+    }
+    Ok(())
+}
+
+/// The status of the Queue that is named as its namespace.
+async fn status(stage: &Stage, namespace: &str) -> Result<QueueStatus> {
+    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
+    queues.get(namespace).await?.status.with_context(|| format!("{namespace} has no status"))
 }
 
 /// How long to look on.
@@ -134,34 +172,31 @@ fn lasts() -> Result<Duration> {
     Ok(Duration::from_secs(minutes * 60))
 }
 
-async fn ask(scenario: &Scenario, stage: &Stage) -> Result<()> {
-    let Demand::Arrives { work, .. } = &scenario.demand else { bail!("{} is no work", scenario.name) };
-    for work in work {
-        work.create(&stage.bed.client()).await?;
-    }
-    Ok(())
-}
-
-/// The workloads or bare pods that an event has told what would happen, as `namespace/name`.
+/// Fails unless events have told what would happen to these pods: each bare pod, and the Deployment of the others, once.
 ///
 /// Every event is read: one that names a pod of the gainer counts as well.
-async fn told(stage: &Stage, kind: Kind) -> Result<BTreeSet<String>> {
+async fn told(stage: &Stage, named: &BTreeSet<String>) -> Result<()> {
+    let (bare, of_deployment): (Vec<_>, Vec<_>) =
+        named.iter().partition(|pod| pod.starts_with("holder/bare-"));
+    let rest = "would be evicted for queue gainer because queue holder uses";
+    let of_deployment = ("holder/work".to_owned(), format!("{} pods {rest}", of_deployment.len()));
+    let expected = bare.into_iter().map(|pod| (pod.clone(), format!("This pod {rest}")));
+    let mut expected: BTreeMap<String, String> = expected.chain([of_deployment]).collect();
     let events: Api<Event> = Api::all(stage.bed.client());
-    let mut told = BTreeSet::new();
     for event in events.list(&ListParams::default()).await?.items {
+        ensure!(event.reason.as_deref() != Some("Reclaimed"), "{:?}", event.note);
         if event.reason.as_deref() != Some("WouldReclaim") {
             continue;
         }
         let object = event.regarding.context("an event without an object")?;
+        let name = format!("{}/{}", object.namespace.unwrap_or_default(), object.name.unwrap_or_default());
         let note = event.note.unwrap_or_default();
-        let expected = match kind {
-            Kind::Pods => "This pod would be evicted for queue gainer".to_owned(),
-            _ => format!("{HALF} pods would be evicted for queue gainer"),
-        };
-        ensure!(note.starts_with(&expected), "{:?}: {note}", object.name);
-        told.insert(format!("{}/{}", object.namespace.unwrap_or_default(), object.name.unwrap_or_default()));
+        let start =
+            expected.remove(&name).with_context(|| format!("{name} is told in vain or again: {note}"))?;
+        ensure!(note.starts_with(&start), "{name}: {note}");
     }
-    Ok(told)
+    ensure!(expected.is_empty(), "not told: {expected:?}");
+    Ok(())
 }
 
 /// Fails with what differs.

@@ -94,32 +94,6 @@ async fn an_eviction_is_told_and_listed() -> anyhow::Result<()> {
     stage.end(Tolerance::default()).await
 }
 
-/// A queue in mode Observe loses no pod: its Deployment is told once what would happen.
-#[tokio::test(flavor = "multi_thread")]
-async fn what_a_mode_withholds_is_told_once() -> anyhow::Result<()> {
-    let stage = full(false).await?;
-    stage.patch_queue("a", "a", json!({"mode": "Observe"})).await?;
-    let operator = stage.start_operator().await?;
-    stage.claim("b", json!({})).await?;
-    let told = eventually("the Deployment is told", PATIENCE, async || {
-        let told = events(&stage, "WouldReclaim").await?;
-        ensure!(!told.is_empty(), "no event");
-        Ok(told)
-    })
-    .await?;
-    let object = told.first().and_then(|event| event.regarding.as_ref()).context("no object")?;
-    assert_eq!((object.kind.as_deref(), object.name.as_deref()), (Some("Deployment"), Some("web")));
-    tokio::time::sleep(Duration::from_secs(8)).await;
-    let told = events(&stage, "WouldReclaim").await?;
-    assert_eq!(told.len(), 1, "{told:#?}");
-    let note = told.first().and_then(|event| event.note.as_deref()).context("no message")?;
-    assert!(note.contains("pods would be evicted for queue b because queue a uses"), "{note}");
-    assert!(events(&stage, "Reclaimed").await?.is_empty() && recent(&stage).await?.is_empty());
-    stage.until_pods("a", PodCounts::running(4)).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
-}
-
 /// Pods that something else deleted with hours of grace are evicted again with the cap, once, when their room is needed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pod_that_takes_hours_ends_within_the_cap() -> anyhow::Result<()> {

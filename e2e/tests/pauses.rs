@@ -1,4 +1,4 @@
-//! Modes and pauses on a real control plane: what Observe names is what Full evicts, and a pause ends by itself.
+//! A pause on a real control plane: it is honored, and ends by itself. `observation.rs` tells of modes.
 
 use std::time::Duration;
 
@@ -49,54 +49,6 @@ async fn until_cpu(bed: &TestBed, namespace: &str, expected: i128) -> Result<()>
     })
     .await?;
     Ok(())
-}
-
-/// Half of a cluster that one team uses goes to another, which comes later: named in Observe, done in Full.
-#[tokio::test(flavor = "multi_thread")]
-async fn observe_names_the_victims_that_full_evicts() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    let bed = &stage.bed;
-    stage
-        .queue("uses", json!({"mode": "Observe", "defaultRequests": {"cpu": "100m", "memory": "128Mi"}}))
-        .await?;
-    stage.deployment("uses", "web", 8, one_cpu(), false).await?;
-    stage.until_pods("uses", PodCounts::running(8)).await?;
-    let before = bed.audit().mark()?;
-    stage.queue("comes", json!({})).await?;
-    // Pods that come before the quota would be there, and lack nothing but a node.
-    until_cpu(bed, "comes", 0).await?;
-    stage.deployment("comes", "web", 4, one_cpu(), false).await?;
-    until_state(bed, "uses", "Observe", PATIENCE).await?;
-    until_state(bed, "comes", "EvictionsDisabled", PATIENCE).await?;
-
-    // For a while nothing is written to the namespace, and every word says why.
-    tokio::time::sleep(Duration::from_secs(20)).await;
-    ensure!(stage.evicted(before)?.is_empty(), "{:?}", stage.evicted(before)?);
-    stage.until_pods("uses", PodCounts::running(8)).await?;
-    let written =
-        bed.kubectl(["get", "resourcequotas,limitranges", "--namespace=uses", "--output=name"]).await?;
-    assert_eq!(written, "", "nothing is written in mode Observe");
-    let starved = status(bed, "comes").await?;
-    let starved = starved.condition(ConditionType::Starved).context("no condition Starved")?.message.clone();
-    ensure!(starved.contains("because queue uses is in mode Observe"), "{starved}");
-    let (_, metrics) = operator.get("/metrics").await?;
-    for line in [
-        r#"quotient_queue_withheld_evictions{namespace="uses",queue="uses"} 4"#,
-        r#"quotient_queue_mode_info{mode="Observe",namespace="uses",queue="uses"} 1"#,
-        r#"quotient_queue_mode_info{mode="Full",namespace="comes",queue="comes"} 1"#,
-    ] {
-        ensure!(metrics.lines().any(|shown| shown == line), "{line} is not in {metrics}");
-    }
-    let named = stage.simulated_victims().await?;
-    assert_eq!((named.evicted.len(), named.withheld.len()), (0, 4), "{named:?}");
-
-    stage.patch_queue("uses", "uses", json!({"mode": "Full"})).await?;
-    stage.until_pods("uses", PodCounts::running(4)).await?;
-    stage.until_pods("comes", PodCounts::running(4)).await?;
-    assert_eq!(stage.evicted(before)?, named.withheld, "the pods that were named are the pods that went");
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
 }
 
 /// While the pause lasts, the quota stays as it is or as a person leaves it; after it the share moves without a person.
