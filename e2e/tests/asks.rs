@@ -8,8 +8,8 @@ use k8s_openapi::api::core::v1::Node;
 use kube::Api;
 use kube::api::{Patch, PatchParams, PostParams};
 use quotient_crds::Queue;
-use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quotas, writes_of_operator};
-use quotient_e2e::testbed::{AuditEvent, AuditMark, eventually};
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
+use quotient_e2e::testbed::{AuditEvent, eventually};
 use quotient_invariants::Tolerance;
 use serde_json::json;
 
@@ -39,22 +39,28 @@ async fn the_last_replica_is_kept() -> anyhow::Result<()> {
     tokio::time::sleep(A_WHILE).await;
     stage.until_shares("it stays like that", shares).await?;
     stage.until_pods("a", PodCounts::running(2)).await?;
-    let evicted = evicted(&stage, before)?;
-    assert!(matches!(&*evicted, [pod] if pod.starts_with("a/pair-")), "{evicted:?}");
+    let evicted = stage.evicted(before)?;
+    assert!(evicted.len() == 1 && evicted.iter().all(|pod| pod.starts_with("a/pair-")), "{evicted:?}");
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }
 
-/// No pod is evicted for pods that no node could run; once a node could, they get their room.
+/// All cpus are in use. No pod is evicted for pods that no node could run, whether a quota rejects them or they were there before
+/// their namespace had a Queue. No pod is evicted for a Queue without work, whatever it is guaranteed, nor for one that requests
+/// devices alone. Once a node could run a pod, that pod gets its room.
 #[tokio::test(flavor = "multi_thread")]
-async fn no_pod_is_evicted_for_pods_that_no_node_could_run() -> anyhow::Result<()> {
-    let nodes = ["node-1", "node-2", "node-3", "node-4"];
-    let stage = Stage::set(&nodes.map(|name| (name, "2", "8Gi"))).await?;
+async fn no_pod_is_evicted_for_what_no_node_could_run_or_lacks_no_cpu() -> anyhow::Result<()> {
+    let stage = Stage::set(&["node-1", "node-2", "node-3"].map(|name| (name, "2", "8Gi"))).await?;
+    let devices = [("cpu", "2"), ("memory", "8Gi"), ("nvidia.com/gpu", "8")];
+    stage.bed.add_node("node-4", &devices).await?;
     let operator = stage.start_operator().await?;
     stage.claim("a", json!({})).await?;
-    stage.until_allowed("a", "cpu 8, memory 32Gi").await?;
+    stage.until_allowed("a", "cpu 8, memory 32Gi, nvidia.com/gpu 8").await?;
     stage.deployment("a", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_pods("a", PodCounts::running(8)).await?;
+    stage.bed.create_namespace("early").await?;
+    selecting(&stage, "early", "lost", "2", "mars").await?;
+    stage.until_pods("early", PodCounts { pending: 1, ..PodCounts::default() }).await?;
 
     let before = stage.bed.audit().mark()?;
     stage.queue("b", json!({})).await?;
@@ -64,51 +70,40 @@ async fn no_pod_is_evicted_for_pods_that_no_node_could_run() -> anyhow::Result<(
     stage.until_allowed("c", "nothing").await?;
     selecting(&stage, "b", "lost", "2", "moon").await?;
     stage.deployment("c", "huge", 1, json!({"cpu": "3", "memory": "1Gi"}), false).await?;
-    for (namespace, owner) in [("b", "ReplicaSet lost-"), ("c", "ReplicaSet huge-")] {
+    stage.queue_object("early", "early", json!({})).await?;
+    stage.queue("empty", json!({"weight": 7, "guaranteed": {"cpu": "4"}})).await?;
+    stage.queue("devices", json!({"request": {"nvidia.com/gpu": "4"}})).await?;
+    for namespace in ["early", "empty", "devices"] {
+        eventually(format!("the Queue {namespace} has its quota"), PATIENCE, async || {
+            let view = queue(&stage.bed, namespace, namespace).await?;
+            ensure!(view.conditions.contains_key("QuotaSynced"), "{view:?}");
+            Ok(())
+        })
+        .await?;
+    }
+    let no_node_fits = [("b", "ReplicaSet lost-"), ("c", "ReplicaSet huge-")];
+    for (namespace, owner) in no_node_fits {
         until_no_node_fits(&stage, namespace, owner).await?;
     }
     tokio::time::sleep(A_WHILE).await;
-    for (namespace, owner) in [("b", "ReplicaSet lost-"), ("c", "ReplicaSet huge-")] {
+    for (namespace, owner) in no_node_fits {
         until_no_node_fits(&stage, namespace, owner).await?;
     }
-    assert_eq!(evicted(&stage, before)?, [""; 0]);
+    ensure!(stage.evicted(before)?.is_empty(), "{:?}", stage.evicted(before)?);
     stage.until_pods("a", PodCounts::running(8)).await?;
 
+    // A pod that exists holds its room until it was unschedulable for a minute.
+    stage.bed.kubectl(["delete", "deployment/lost", "--namespace=early"]).await?;
+    stage.until_pods("early", PodCounts::default()).await?;
     // No pod was evicted because of the nodes alone.
     let nodes: Api<Node> = Api::all(stage.bed.client());
     let label = json!({"metadata": {"labels": {"zone": "moon"}}});
     nodes.patch("node-2", &PatchParams::default(), &Patch::Merge(label)).await?;
     stage.until_pods("b", PodCounts::running(1)).await?;
     stage.until_pods("a", PodCounts::running(6)).await?;
-    assert_eq!(evicted(&stage, before)?.len(), 2);
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
-}
-
-/// The same for a pod that was there before its namespace had a Queue: it waits for a node in vain.
-#[tokio::test(flavor = "multi_thread")]
-async fn no_pod_is_evicted_for_a_pod_that_was_there_and_cannot_start() -> anyhow::Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "32Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    stage.claim("a", json!({})).await?;
-    stage.until_allowed("a", "cpu 8, memory 32Gi").await?;
-    stage.deployment("a", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
-    stage.until_pods("a", PodCounts::running(8)).await?;
-    stage.bed.create_namespace("b").await?;
-    selecting(&stage, "b", "lost", "2", "moon").await?;
-    stage.until_pods("b", PodCounts { pending: 1, ..PodCounts::default() }).await?;
-
-    let before = stage.bed.audit().mark()?;
-    stage.queue_object("b", "b", json!({})).await?;
-    eventually("the Queue has its quota", PATIENCE, async || {
-        let view = queue(&stage.bed, "b", "b").await?;
-        ensure!(view.conditions.contains_key("QuotaSynced"), "{view:?}");
-        Ok(())
-    })
-    .await?;
-    tokio::time::sleep(A_WHILE).await;
-    assert_eq!(evicted(&stage, before)?, [""; 0]);
-    stage.until_pods("a", PodCounts::running(8)).await?;
+    assert_eq!(stage.evicted(before)?.len(), 2);
+    // Quotas and statuses agree.
+    stage.until_quiet_for(Duration::from_secs(2)).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }
@@ -142,44 +137,6 @@ async fn a_refused_owner_starts_soon_after_its_quota_rises() -> anyhow::Result<(
     assert!(taken.as_millis() < 3_000, "it took {taken:#}");
     let requeues = succeeded(&events, "patch", "replicasets").count();
     assert!(requeues >= 1, "it was not the requeue");
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
-}
-
-/// A Queue that is deleted takes its quota along. Its namespace is unmanaged: its pods reduce the capacity, and the other
-/// queues share the rest.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_deleted_queue_opens_its_namespace() -> anyhow::Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    for namespace in ["kept", "opened"] {
-        stage.claim(namespace, json!({})).await?;
-    }
-    for namespace in ["kept", "opened"] {
-        stage.until_allowed(namespace, "cpu 4, memory 8Gi").await?;
-        stage.deployment(namespace, "web", 2, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
-        stage.until_pods(namespace, PodCounts::running(2)).await?;
-    }
-    let before = stage.bed.audit().mark()?;
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "opened");
-    queues.delete("opened", &kube::api::DeleteParams::default()).await?;
-    stage.until_allowed("kept", "cpu 6, memory 14Gi").await?;
-    eventually("the quota is deleted with its Queue", PATIENCE, async || {
-        let left: Vec<String> = quotas(&stage.bed).await?.into_keys().collect();
-        ensure!(left == ["kept"], "{left:?}");
-        Ok(())
-    })
-    .await?;
-    let size = [("cpu", "3"), ("memory", "1Gi")];
-    eventually("a pod above the former share is admitted", PATIENCE, async || {
-        stage.bed.create_pod("opened", "more", &size).await
-    })
-    .await?;
-    stage.until_pods("opened", PodCounts::running(3)).await?;
-    stage.until_allowed("kept", "cpu 3, memory 13Gi").await?;
-    stage.until_quiet_for(Duration::from_secs(3)).await?;
-    stage.until_pods("kept", PodCounts::running(2)).await?;
-    assert_eq!(evicted(&stage, before)?, [""; 0]);
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }
@@ -221,13 +178,6 @@ async fn selecting(stage: &Stage, namespace: &str, name: &str, cpu: &str, zone: 
     let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), namespace);
     deployments.create(&PostParams::default(), &deployment).await?;
     Ok(())
-}
-
-/// The pods that the operator has evicted since then.
-fn evicted(stage: &Stage, since: AuditMark) -> anyhow::Result<Vec<String>> {
-    let writes = writes_of_operator(&stage.bed.audit().events_since(since)?).into_iter();
-    let evictions = writes.filter(|write| write.resource == "pods/eviction" && write.succeeded());
-    Ok(evictions.map(|write| write.object).collect())
 }
 
 fn succeeded<'a>(

@@ -1,4 +1,4 @@
-//! What happens every day: a Queue without work, an idle cluster, a workload whose pods never start.
+//! What happens every day: an idle cluster, a workload whose pods never start.
 
 use std::time::Duration;
 
@@ -23,36 +23,6 @@ const QUIET: Duration = Duration::from_secs(2);
 
 fn one_cpu() -> Value {
     json!({"cpu": "1", "memory": "1Gi"})
-}
-
-/// The cluster has 8 cpu, all in use. A Queue in an empty namespace takes none, and one that requests GPUs takes no cpu.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_queue_without_work_evicts_no_pod_and_a_gpu_request_claims_no_cpu() -> Result<()> {
-    let stage = Stage::set(&[]).await?;
-    let room = [("cpu", "8"), ("memory", "32Gi"), ("nvidia.com/gpu", "8")];
-    stage.bed.add_node("node-1", &room).await?;
-    let operator = stage.start_operator().await?;
-    stage.queue("busy", json!({})).await?;
-    stage.deployment("busy", "web", 8, one_cpu(), false).await?;
-    stage.until_pods("busy", PodCounts::running(8)).await?;
-
-    let before = stage.bed.audit().mark()?;
-    stage.queue("empty", json!({"weight": 7, "guaranteed": {"cpu": "4"}})).await?;
-    stage.queue("devices", json!({"request": {"nvidia.com/gpu": "4"}})).await?;
-    for namespace in ["empty", "devices"] {
-        eventually(format!("the Queue {namespace} has its quota"), PATIENCE, async || {
-            let view = queue(&stage.bed, namespace, namespace).await?;
-            ensure!(view.conditions.contains_key("QuotaSynced"), "{view:?}");
-            Ok(())
-        })
-        .await?;
-    }
-    tokio::time::sleep(A_WHILE).await;
-    ensure!(stage.evicted(before)?.is_empty(), "{:?}", stage.evicted(before)?);
-    stage.until_pods("busy", PodCounts::running(8)).await?;
-    stage.until_quiet_for(QUIET).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
 }
 
 /// No pod of it existed before, and no list of kinds names its controller: the quota lets it in at the first try.
