@@ -1,8 +1,10 @@
-//! What a user types: Queues with plain kubectl, before the operator runs and after.
+//! What a user types: Queues and QueueJobs with plain kubectl, before the operator runs and after.
 
 use anyhow::{Context as _, ensure};
 use quotient_e2e::quotient::{Operator, PATIENCE, Programs, workspace_root};
 use quotient_e2e::testbed::{Options, TestBed, eventually};
+
+use crate::queue_job_kubectl::queue_jobs_are_pleasant_with_kubectl;
 
 const COLUMNS: [&str; 10] =
     ["NAME", "PARENT", "WEIGHT", "DEMAND", "DESERVED", "ALLOCATED", "USED", "PREEMPTING", "STATE", "AGE"];
@@ -18,7 +20,7 @@ spec:
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn queues_are_pleasant_with_kubectl() -> anyhow::Result<()> {
+async fn queues_and_queue_jobs_are_pleasant_with_kubectl() -> anyhow::Result<()> {
     let programs = Programs::build().await?;
     let bed = TestBed::start(Options::default()).await?;
     the_crd_applies(&bed).await?;
@@ -31,6 +33,7 @@ async fn queues_are_pleasant_with_kubectl() -> anyhow::Result<()> {
     without_status_its_row_is_empty(&bed).await?;
     // Not before the first object of the kind: for that one the API server takes two seconds, whatever is in it.
     an_absurd_amount_is_refused_at_once(&bed).await?;
+    queue_jobs_are_pleasant_with_kubectl(&bed).await?;
 
     bed.add_node("node-1", &[("cpu", "8"), ("memory", "16Gi"), ("example.com/gpu", "4")]).await?;
     let operator =

@@ -1,8 +1,8 @@
 //! What a user types: QueueJobs with plain kubectl, and what the API server refuses of them.
 
 use anyhow::{Context as _, ensure};
-use quotient_e2e::quotient::{PATIENCE, install_crds};
-use quotient_e2e::testbed::{Options, TestBed, eventually};
+use quotient_e2e::quotient::PATIENCE;
+use quotient_e2e::testbed::{TestBed, eventually};
 
 const QUEUE_JOB: &str = r"
 apiVersion: quotient.dev/v1alpha1
@@ -23,21 +23,20 @@ spec:
         aFieldOfTomorrow: {isKept: true}
 ";
 
-#[tokio::test(flavor = "multi_thread")]
-async fn queue_jobs_are_pleasant_with_kubectl() -> anyhow::Result<()> {
-    let bed = TestBed::start(Options::default()).await?;
-    install_crds(&bed).await?;
-    fields_are_explained(&bed).await?;
-    bed.create_namespace("team-a").await?;
+/// In the namespace `team-a`, which ends as it was. `kubectl.rs` has the control plane.
+pub(crate) async fn queue_jobs_are_pleasant_with_kubectl(bed: &TestBed) -> anyhow::Result<()> {
+    fields_are_explained(bed).await?;
 
     let applied = bed.kubectl_with_input(["apply", "-f", "-"], QUEUE_JOB).await?;
     assert_eq!(applied.trim(), "queuejob.quotient.dev/train created");
     let applied = bed.kubectl_with_input(["apply", "-f", "-"], QUEUE_JOB).await?;
     assert_eq!(applied.trim(), "queuejob.quotient.dev/train unchanged");
-    for name in ["qtj", "queuejob", "queuejobs.quotient.dev", "quotient"] {
+    for name in ["qtj", "queuejob", "queuejobs.quotient.dev"] {
         let found = bed.kubectl(["get", name, "-n=team-a", "-o=name"]).await?;
         assert_eq!(found.trim(), "queuejob.quotient.dev/train", "kubectl get {name}");
     }
+    let category = bed.kubectl(["get", "quotient", "-n=team-a", "-o=name"]).await?;
+    ensure!(category.lines().any(|line| line == "queuejob.quotient.dev/train"), "{category}");
     let printed = bed.kubectl(["get", "qtj", "-n=team-a"]).await?;
     let titles: Vec<&str> = printed.lines().next().unwrap_or_default().split_whitespace().collect();
     assert_eq!(titles, ["NAME", "STATE", "MIN", "SLOTS", "RUNNING", "SUCCEEDED", "REASON", "AGE"]);
@@ -47,9 +46,10 @@ async fn queue_jobs_are_pleasant_with_kubectl() -> anyhow::Result<()> {
     let stored = bed.kubectl(["get", "qtj", "train", "-n=team-a", path]).await?;
     assert_eq!(stored.trim(), "true 300", "what only a template knows is kept, and defaults are filled in");
 
-    refusals_name_the_field_and_the_way_out(&bed).await?;
-    edits_are_checked(&bed).await?;
-    Ok(bed.stop().await?)
+    refusals_name_the_field_and_the_way_out(bed).await?;
+    edits_are_checked(bed).await?;
+    bed.kubectl(["delete", "qtj", "train", "-n=team-a"]).await?;
+    Ok(())
 }
 
 async fn fields_are_explained(bed: &TestBed) -> anyhow::Result<()> {
