@@ -7,6 +7,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::ListParams;
+use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{
     Operator, PATIENCE, PodCounts, SHORT_LEASE, SYSTEM_NAMESPACE, Stage, quotas, workspace_root,
 };
@@ -133,17 +134,31 @@ const NO_COMMAND: [&str; 5] = [
     "QuotientWritesFail",
 ];
 
-/// The commands of the other alerts are executed on a cluster that has what they name.
+/// A cluster on which the chart's Deployment has its pod: each alert prints its runbook, and the commands of each one succeed.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_commands_of_every_runbook_succeed() -> Result<()> {
-    let stage = installed().await?;
+async fn every_runbook_is_printed_and_its_commands_succeed() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    every_alert_prints_its_runbook(&stage).await?;
+    stage.bed.kubectl(["label", "node/node-1", "kubernetes.io/os=linux", "--overwrite"]).await?;
+    let one = ["scale", "deployment/quotient", "--replicas=1", "--namespace", SYSTEM_NAMESPACE];
+    stage.bed.kubectl(one).await?;
+    eventually("the operator has a pod", PATIENCE, async || {
+        ensure!(operator_pods(&stage.bed).await?.len() == 1, "it has none");
+        Ok(())
+    })
+    .await?;
+    the_commands_of_every_runbook_succeed(&stage).await?;
+    an_operator_that_hangs_is_started_again(&stage).await?;
+    one_of_two_installations_is_stopped(&stage).await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// The commands of alerts that are not critical are executed on a cluster that has what they name.
+async fn the_commands_of_every_runbook_succeed(stage: &Stage) -> Result<()> {
     let operator = stage.start_operator().await?;
     for team in ["team-a", "team-b", "idle"] {
         stage.queue(team, json!({})).await?;
-        stage
-            .bed
-            .kubectl(["wait", "resourcequota/quotient", "--for=create", "--timeout=60s", "-n", team])
-            .await?;
+        stage.until_quota(team).await?;
     }
     stage.bed.create_namespace("visitors").await?;
     stage.bed.kubectl_with_input(["apply", "-f", "-"], BLOCKED).await?;
@@ -158,19 +173,16 @@ async fn the_commands_of_every_runbook_succeed() -> Result<()> {
         if !mitigation.contains("```") {
             silent.push(alert);
         } else if !CRITICAL.contains(&alert.as_str()) {
-            Emergency::of(&alert).with_context(|| alert.clone())?.execute(&stage).await.context(alert)?;
+            Emergency::of(&alert).with_context(|| alert.clone())?.execute(stage).await.context(alert)?;
         }
     }
     silent.sort_unstable();
     assert_eq!(silent, NO_COMMAND);
-    operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    operator.stop().await
 }
 
 /// Each alert has a command that prints its runbook from the cluster, for a user that may only read the operator's namespace.
-#[tokio::test(flavor = "multi_thread")]
-async fn every_alert_prints_its_runbook() -> Result<()> {
-    let stage = Stage::set(&[]).await?;
+async fn every_alert_prints_its_runbook(stage: &Stage) -> Result<()> {
     let bind = ["create", "rolebinding", "on-call", "--clusterrole=view", "--user=on-call"];
     stage.bed.kubectl(bind.into_iter().chain(["--namespace", SYSTEM_NAMESPACE])).await?;
     let user = stage.bed.user_kubeconfig("on-call", None)?;
@@ -180,60 +192,59 @@ async fn every_alert_prints_its_runbook() -> Result<()> {
         let alert = rule.lines().next().context("an alert without a name")?;
         let command = rule.split_once("      runbook: ").and_then(|(_, rest)| rest.lines().next());
         let command = command.with_context(|| format!("{alert} has no runbook"))?;
-        let printed = shell(&stage, &user, command).await.with_context(|| alert.to_owned())?;
+        let printed = shell(stage, &user, command).await.with_context(|| alert.to_owned())?;
         let page = workspace_root().join(format!("docs/operations/runbooks/{alert}.md"));
         assert_eq!(printed, std::fs::read_to_string(page)?);
         seen += 1;
     }
     ensure!(seen > 20, "{seen}");
-    Ok(stage.bed.stop().await?)
+    Ok(())
 }
 
-/// While the operator is down an administrator gives room by hand, and admission follows at once.
+/// The operator is killed: an administrator gives room by hand, and deletes the Lease that no replica renews.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_administrator_gives_room_by_hand_while_the_operator_is_down() -> Result<()> {
+async fn an_administrator_helps_while_the_operator_is_down() -> Result<()> {
     let stage = Stage::set(&[("node-1", "16", "32Gi")]).await?;
-    let bed = &stage.bed;
     let operator = stage.start_operator().await?;
     stage.claim("team-a", json!({"limit": {"cpu": "2"}})).await?;
     stage.until_allowed("team-a", "cpu 2, memory 32Gi").await?;
-    operator.stop().await?;
-    stage.deployment("team-a", "web", 9, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
-    stage.until_pods("team-a", PodCounts::running(2)).await?;
-    Emergency::of("QuotientDown")?.execute(&stage).await?;
-    stage.until_pods("team-a", PodCounts::running(9)).await?;
-    let quota = ["delete", "resourcequota/quotient", "--namespace=team-a", "--as=quotientdown"];
-    bed.kubectl(quota).await?;
-    assert!(quotas(bed).await?.is_empty());
+    operator.process().kill()?;
+    an_administrator_gives_room_by_hand_while_the_operator_is_down(&stage).await?;
+    a_lease_that_no_replica_renews_is_deleted(&stage).await?;
     Ok(stage.bed.stop().await?)
 }
 
-/// A Lease that no replica renews is deleted, and the next replica leads at once.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_lease_that_no_replica_renews_is_deleted() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let bed = &stage.bed;
-    let operator = stage.start_operator().await?;
-    stage.claim("team", json!({})).await?;
-    stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
-    operator.process().kill()?;
-    let leases: Api<Lease> = Api::namespaced(bed.client(), SYSTEM_NAMESPACE);
+/// Admission follows at once what an administrator writes.
+async fn an_administrator_gives_room_by_hand_while_the_operator_is_down(stage: &Stage) -> Result<()> {
+    stage.deployment("team-a", "web", 9, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("team-a", PodCounts::running(2)).await?;
+    Emergency::of("QuotientDown")?.execute(stage).await?;
+    stage.until_pods("team-a", PodCounts::running(9)).await?;
+    let quota = ["delete", "resourcequota/quotient", "--namespace=team-a", "--as=quotientdown"];
+    stage.bed.kubectl(quota).await?;
+    assert!(quotas(&stage.bed).await?.is_empty());
+    Ok(())
+}
+
+/// Once the Lease is deleted, the next replica leads at once.
+async fn a_lease_that_no_replica_renews_is_deleted(stage: &Stage) -> Result<()> {
+    let leases: Api<Lease> = Api::namespaced(stage.bed.client(), SYSTEM_NAMESPACE);
     let holder = async || -> Result<Option<String>> {
         Ok(leases.get("quotient-operator").await?.spec.and_then(|spec| spec.holder_identity))
     };
     let dead = holder().await?;
-    Emergency::of("QuotientNoLeader")?.execute(&stage).await?;
-    let operator = Operator::start_with(bed, &stage.programs.operator, &SHORT_LEASE).await?;
+    ensure!(dead.is_some(), "the Lease is not held");
+    Emergency::of("QuotientNoLeader")?.execute(stage).await?;
+    let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &SHORT_LEASE).await?;
     eventually("another replica leads", PATIENCE, async || {
         let now = holder().await?;
         ensure!(now.is_some() && now != dead, "{now:?}");
         Ok(())
     })
     .await?;
-    stage.patch_queue("team", "team", json!({"limit": {"cpu": "4"}})).await?;
-    stage.until_allowed("team", "cpu 4, memory 16Gi").await?;
-    operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.patch_queue("team-a", "team-a", json!({"limit": {"cpu": "4"}})).await?;
+    stage.until_allowed("team-a", "cpu 4, memory 32Gi").await?;
+    operator.stop().await
 }
 
 /// The pods of the chart's Deployment that are not terminating.
@@ -244,47 +255,29 @@ async fn operator_pods(bed: &TestBed) -> Result<Vec<String>> {
     Ok(stay.filter_map(|pod| pod.metadata.name).collect())
 }
 
-/// A bed on which the chart's Deployment has its pod.
-async fn installed() -> Result<Stage> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    stage.bed.kubectl(["label", "node/node-1", "kubernetes.io/os=linux", "--overwrite"]).await?;
-    let one = ["scale", "deployment/quotient", "--replicas=1", "--namespace", SYSTEM_NAMESPACE];
-    stage.bed.kubectl(one).await?;
-    eventually("the operator has a pod", PATIENCE, async || {
-        ensure!(operator_pods(&stage.bed).await?.len() == 1, "it has none");
-        Ok(())
-    })
-    .await?;
-    Ok(stage)
-}
-
 /// A process that hangs gets a successor.
-#[tokio::test(flavor = "multi_thread")]
-async fn an_operator_that_hangs_is_started_again() -> Result<()> {
-    let stage = installed().await?;
+async fn an_operator_that_hangs_is_started_again(stage: &Stage) -> Result<()> {
     let before = operator_pods(&stage.bed).await?;
-    Emergency::of("QuotientCycleStalled")?.execute(&stage).await?;
+    Emergency::of("QuotientCycleStalled")?.execute(stage).await?;
     eventually("it has another pod", PATIENCE, async || {
         let now = operator_pods(&stage.bed).await?;
         ensure!(now.len() == 1 && now != before, "{now:?}");
         Ok(())
     })
     .await?;
-    Ok(stage.bed.stop().await?)
+    Ok(())
 }
 
 /// Of two installations one is stopped.
-#[tokio::test(flavor = "multi_thread")]
-async fn one_of_two_installations_is_stopped() -> Result<()> {
-    let stage = installed().await?;
-    Emergency::of("QuotientSeveralLeaders")?.execute(&stage).await?;
+async fn one_of_two_installations_is_stopped(stage: &Stage) -> Result<()> {
+    Emergency::of("QuotientSeveralLeaders")?.execute(stage).await?;
     eventually("it has no pod", PATIENCE, async || {
         let now = operator_pods(&stage.bed).await?;
         ensure!(now.is_empty(), "{now:?}");
         Ok(())
     })
     .await?;
-    Ok(stage.bed.stop().await?)
+    Ok(())
 }
 
 /// Waits until the quota of a namespace allows this many cpus.
@@ -301,9 +294,9 @@ async fn until_cpu(bed: &TestBed, namespace: &str, expected: &str) -> Result<()>
     Ok(())
 }
 
-/// A budget keeps every pod. The pod that an administrator deletes does not come back, and the other queue gets its room.
+/// What one queue uses is another one's share: behind a budget first, then behind a policy.
 #[tokio::test(flavor = "multi_thread")]
-async fn room_behind_a_budget_is_given_by_hand() -> Result<()> {
+async fn an_administrator_gives_a_queue_what_no_eviction_may() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
     stage.queue("team-b", json!({})).await?;
@@ -311,36 +304,53 @@ async fn room_behind_a_budget_is_given_by_hand() -> Result<()> {
     stage.until_pods("team-b", PodCounts::running(4)).await?;
     stage.queue("team-a", json!({})).await?;
     until_cpu(&stage.bed, "team-a", "0").await?;
-    stage.deployment("team-a", "web", 1, json!({"cpu": "2", "memory": "1Gi"}), false).await?;
-    until_cpu(&stage.bed, "team-b", "6").await?;
-    stage.until_quiet_for(std::time::Duration::from_secs(3)).await?;
-    assert_eq!(stage.pod_counts("team-a").await?, PodCounts::default());
-    assert_eq!(stage.pod_counts("team-b").await?, PodCounts::running(4));
-    let emergency = Emergency::of("QuotientEvictionsBlocked")?;
-    let by_hand = emergency.steps.last().context("no step")?;
-    let user = emergency.user(&stage.bed).await?;
-    eventually("the pod is deleted", PATIENCE, async || shell(&stage, &user, by_hand).await).await?;
-    stage.until_pods("team-a", PodCounts::running(1)).await?;
-    stage.until_pods("team-b", PodCounts::running(3)).await?;
+    room_behind_a_budget_is_given_by_hand(&stage).await?;
+    a_guarantee_is_met_once_pods_may_be_evicted(&stage).await?;
     operator.stop().await?;
     stage.end(quotient_invariants::Tolerance::default()).await
 }
 
+/// A budget keeps every pod: the other queue is told how much that is, and the way out. The pod that an administrator deletes does
+/// not come back, and the other queue gets its room.
+async fn room_behind_a_budget_is_given_by_hand(stage: &Stage) -> Result<()> {
+    stage.deployment("team-a", "web", 1, json!({"cpu": "2", "memory": "1Gi"}), false).await?;
+    until_cpu(&stage.bed, "team-b", "6").await?;
+    nothing_moves(stage, 0, 4).await?;
+    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "team-a");
+    eventually("the queue that waits is told how much is kept, and the way out", PATIENCE, async || {
+        let status = queues.get("team-a").await?.status.unwrap_or_default();
+        let starved = status.condition(ConditionType::Starved).context("no condition")?;
+        let told = format!("{}: {}", starved.reason, starved.message);
+        for part in ["Budget: ", "budget web", "uses cpu 4 above its nominal share", "kubectl delete pod"] {
+            ensure!(told.contains(part), "{part} is not in {told}");
+        }
+        Ok(())
+    })
+    .await?;
+    let emergency = Emergency::of("QuotientEvictionsBlocked")?;
+    let by_hand = emergency.steps.last().context("no step")?;
+    let user = emergency.user(&stage.bed).await?;
+    eventually("the pod is deleted", PATIENCE, async || shell(stage, &user, by_hand).await).await?;
+    stage.until_pods("team-a", PodCounts::running(1)).await?;
+    stage.until_pods("team-b", PodCounts::running(3)).await
+}
+
 /// A queue that keeps its pods from eviction borrows what another queue is guaranteed, until an administrator lifts that.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_guarantee_is_met_once_pods_may_be_evicted() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    stage.queue("team-b", json!({"eviction": {"policy": "Never"}})).await?;
-    stage.deployment("team-b", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
-    stage.until_pods("team-b", PodCounts::running(8)).await?;
-    stage.queue("team-a", json!({"guaranteed": {"cpu": "4"}})).await?;
-    until_cpu(&stage.bed, "team-a", "0").await?;
-    stage.deployment("team-a", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+async fn a_guarantee_is_met_once_pods_may_be_evicted(stage: &Stage) -> Result<()> {
+    stage.patch_queue("team-b", "team-b", json!({"eviction": {"policy": "Never"}})).await?;
+    stage.bed.kubectl(["delete", "poddisruptionbudget/web", "--namespace=team-b"]).await?;
+    stage.patch_queue("team-a", "team-a", json!({"guaranteed": {"cpu": "4"}})).await?;
+    stage.bed.kubectl(["scale", "deployment/web", "--replicas=2", "--namespace=team-a"]).await?;
+    nothing_moves(stage, 1, 3).await?;
+    Emergency::of("QuotientQueueBelowGuaranteed")?.execute(stage).await?;
+    stage.until_pods("team-a", PodCounts::running(2)).await?;
+    stage.until_pods("team-b", PodCounts::running(2)).await
+}
+
+/// The operator has nothing left to do, and as many pods run in both namespaces as before.
+async fn nothing_moves(stage: &Stage, team_a: u32, team_b: u32) -> Result<()> {
     stage.until_quiet_for(std::time::Duration::from_secs(3)).await?;
-    assert_eq!(stage.pod_counts("team-a").await?, PodCounts::default());
-    Emergency::of("QuotientQueueBelowGuaranteed")?.execute(&stage).await?;
-    stage.until_pods("team-a", PodCounts::running(4)).await?;
-    operator.stop().await?;
-    stage.end(quotient_invariants::Tolerance::default()).await
+    assert_eq!(stage.pod_counts("team-a").await?, PodCounts::running(team_a));
+    assert_eq!(stage.pod_counts("team-b").await?, PodCounts::running(team_b));
+    Ok(())
 }
