@@ -7,6 +7,7 @@ use prometheus::{
     IntGaugeVec, Opts, Registry, exponential_buckets,
 };
 use quotient_engine::amounts::{Amount, Resource};
+use quotient_engine::names::QueueName;
 
 /// What a metric counts in. Base units only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,6 +269,11 @@ impl<'a> Catalogue<'a> {
         let group = self.group;
         self.declarations.push(Declaration { group, name, kind, unit, help, labels: labels.to_vec() });
     }
+}
+
+/// The labels of a series of `queue`: its namespace, its name and these.
+pub(super) fn labels<'a>(queue: &'a QueueName, more: &[&'a str]) -> Vec<&'a str> {
+    [&[queue.namespace.as_str(), &*queue.name], more].concat()
 }
 
 /// `amount` in cores, bytes or devices.

@@ -9,7 +9,7 @@ use quotient_crds::ConditionType;
 use quotient_engine::names::QueueName;
 
 use crate::lock::lock;
-use crate::metrics::catalogue::{Catalogue, NAMESPACE, QUEUE, label, metrics};
+use crate::metrics::catalogue::{Catalogue, NAMESPACE, QUEUE, label, labels, metrics};
 
 metrics! {
     struct Series: registered {
@@ -44,13 +44,11 @@ impl ConditionGauges {
 
     /// Shows the conditions of one Queue.
     pub fn show(&self, queue: &QueueName, conditions: &[Condition]) {
-        let (namespace, name) = (queue.namespace.as_str(), queue.name.as_ref());
         let mut abnormal = BTreeMap::new();
         let mut starved_since = None;
         for condition in conditions {
             let holds = condition.status == "True";
-            let labels = [namespace, name, condition.type_.as_str()];
-            self.series.holds.with_label_values(&labels).set(i64::from(holds));
+            self.series.holds.with_label_values(&labels(queue, &[&condition.type_])).set(i64::from(holds));
             let kind = ConditionType::ALL.into_iter().find(|kind| kind.as_str() == condition.type_);
             let Some(kind) = kind.filter(|kind| holds != is_normally_true(*kind)) else { continue };
             abnormal.insert(kind, condition.reason.clone());
@@ -59,15 +57,15 @@ impl ConditionGauges {
             }
         }
         if let Some(since) = starved_since {
-            self.series.starved_since.with_label_values(&[namespace, name]).set(since);
+            self.series.starved_since.with_label_values(&labels(queue, &[])).set(since);
         } else {
             // Only fails where there is no such series.
-            let _ = self.series.starved_since.remove_label_values(&[namespace, name]);
+            let _ = self.series.starved_since.remove_label_values(&labels(queue, &[]));
         }
         let before = lock(&self.shown).insert(queue.clone(), abnormal.clone()).unwrap_or_default();
         self.forget(queue, before.iter().filter(|(kind, reason)| abnormal.get(kind) != Some(reason)));
         for (kind, reason) in &abnormal {
-            self.series.abnormal.with_label_values(&[namespace, name, kind.as_str(), reason]).set(1);
+            self.series.abnormal.with_label_values(&labels(queue, &[kind.as_str(), reason])).set(1);
         }
     }
 
@@ -77,22 +75,19 @@ impl ConditionGauges {
             let keep = keep(queue);
             if !keep {
                 self.forget(queue, abnormal.iter());
-                let labels = [queue.namespace.as_str(), queue.name.as_ref()];
                 for condition in ConditionType::ALL {
-                    let [namespace, name] = labels;
-                    let _ = self.series.holds.remove_label_values(&[namespace, name, condition.as_str()]);
+                    let _ = self.series.holds.remove_label_values(&labels(queue, &[condition.as_str()]));
                 }
-                let _ = self.series.starved_since.remove_label_values(&labels);
+                let _ = self.series.starved_since.remove_label_values(&labels(queue, &[]));
             }
             keep
         });
     }
 
     fn forget<'a>(&self, queue: &QueueName, abnormal: impl Iterator<Item = (&'a ConditionType, &'a String)>) {
-        let (namespace, name) = (queue.namespace.as_str(), queue.name.as_ref());
         for (kind, reason) in abnormal {
             // Only fails where there is no such series.
-            let _ = self.series.abnormal.remove_label_values(&[namespace, name, kind.as_str(), reason]);
+            let _ = self.series.abnormal.remove_label_values(&labels(queue, &[kind.as_str(), reason]));
         }
     }
 }

@@ -4,7 +4,7 @@ use prometheus::IntCounterVec;
 use quotient_engine::names::QueueName;
 use quotient_engine::reasons::EvictionReason;
 
-use crate::metrics::catalogue::{NAMESPACE, QUEUE, label, metrics};
+use crate::metrics::catalogue::{NAMESPACE, QUEUE, label, labels, metrics};
 
 /// What makes a pod go.
 const EVICTED: [EvictionReason; 3] =
@@ -35,49 +35,45 @@ impl Evictions {
     /// Begins at 0, so that the first one is seen to happen.
     pub(super) fn begin(&self, queue: &QueueName) {
         for reason in EVICTED {
-            self.accepted.with_label_values(&labels(queue, reason.name()));
+            self.accepted.with_label_values(&labels(queue, &[reason.name()]));
         }
         for reason in REFUSED {
-            self.refused.with_label_values(&labels(queue, reason));
+            self.refused.with_label_values(&labels(queue, &[reason]));
         }
-        self.lost_seconds.with_label_values(&[queue.namespace.as_str(), &queue.name]);
+        self.lost_seconds.with_label_values(&labels(queue, &[]));
     }
 
     /// Drops the queue's series. Removing only fails where there is none.
     pub(super) fn end(&self, queue: &QueueName) {
         for reason in EVICTED {
-            let _ = self.accepted.remove_label_values(&labels(queue, reason.name()));
+            let _ = self.accepted.remove_label_values(&labels(queue, &[reason.name()]));
         }
         for reason in REFUSED {
-            let _ = self.refused.remove_label_values(&labels(queue, reason));
+            let _ = self.refused.remove_label_values(&labels(queue, &[reason]));
         }
-        let _ = self.lost_seconds.remove_label_values(&[queue.namespace.as_str(), &queue.name]);
+        let _ = self.lost_seconds.remove_label_values(&labels(queue, &[]));
     }
 
     /// Counts one accepted eviction of a pod of `queue` that had run for so long.
     pub fn accepted(&self, queue: &QueueName, reason: EvictionReason, ran_seconds: u64) {
-        self.accepted.with_label_values(&labels(queue, reason.name())).inc();
-        self.lost_seconds.with_label_values(&[queue.namespace.as_str(), &queue.name]).inc_by(ran_seconds);
+        self.accepted.with_label_values(&labels(queue, &[reason.name()])).inc();
+        self.lost_seconds.with_label_values(&labels(queue, &[])).inc_by(ran_seconds);
     }
 
     /// Counts one refused eviction of a pod of `queue`.
     pub fn refused(&self, queue: &QueueName, reason: &str) {
-        self.refused.with_label_values(&labels(queue, reason)).inc();
+        self.refused.with_label_values(&labels(queue, &[reason])).inc();
     }
 
     /// How often that was counted.
     #[cfg(test)]
     pub(crate) fn refusals(&self, queue: &QueueName, reason: &str) -> u64 {
-        self.refused.with_label_values(&labels(queue, reason)).get()
+        self.refused.with_label_values(&labels(queue, &[reason])).get()
     }
 
     /// How long the evicted pods of `queue` had run.
     #[cfg(test)]
     pub(crate) fn lost(&self, queue: &QueueName) -> u64 {
-        self.lost_seconds.with_label_values(&[queue.namespace.as_str(), &queue.name]).get()
+        self.lost_seconds.with_label_values(&labels(queue, &[])).get()
     }
-}
-
-fn labels<'a>(name: &'a QueueName, reason: &'a str) -> [&'a str; 3] {
-    [name.namespace.as_str(), &name.name, reason]
 }

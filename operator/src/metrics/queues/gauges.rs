@@ -12,7 +12,9 @@ use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_engine::reasons::ShortReason;
 
 use super::Terms;
-use crate::metrics::catalogue::{Catalogue, Label, NAMESPACE, QUEUE, RESOURCE, base_units, label, metrics};
+use crate::metrics::catalogue::{
+    Catalogue, Label, NAMESPACE, QUEUE, RESOURCE, base_units, label, labels, metrics,
+};
 
 /// The most namespaces without a share that are shown by name: a cluster may have thousands, and each is a series.
 const MOST_UNMANAGED: usize = 50;
@@ -149,19 +151,16 @@ impl Gauges {
     fn show_place(&self, name: &QueueName, queue: &QueuePlan) {
         let kind = if queue.is_parent { "Parent" } else { "Leaf" };
         let parent = queue.parent.as_ref().map(ToString::to_string).unwrap_or_default();
-        let labels = [name.namespace.as_str(), &name.name, kind, &parent];
-        self.queues.place.with_label_values(&labels).set(1.0);
+        self.queues.place.with_label_values(&labels(name, &[kind, &parent])).set(1.0);
     }
 
     fn show_reach(&self, name: &QueueName, queue: &QueuePlan) {
-        let (namespace, team) = (name.namespace.as_str(), name.name.as_ref());
-        self.queues.mode.with_label_values(&[namespace, team, queue.reach.mode.name()]).set(1.0);
+        self.queues.mode.with_label_values(&labels(name, &[queue.reach.mode.name()])).set(1.0);
         let paused = f64::from(u8::from(queue.reach.pause.is_some()));
-        self.queues.paused.with_label_values(&[namespace, team]).set(paused);
+        self.queues.paused.with_label_values(&labels(name, &[])).set(paused);
     }
 
     fn show_leaf(&self, plan: &Plan, name: &QueueName, queue: &QueuePlan) {
-        let (namespace, team) = (name.namespace.as_str(), name.name.as_ref());
         for resource in &plan.resources {
             let gauges = &self.queues;
             for (gauge, amounts) in [
@@ -173,7 +172,7 @@ impl Gauges {
                 (&gauges.preempting, &queue.preempting),
             ] {
                 let amount = base_units(resource, amounts.get(resource));
-                gauge.with_label_values(&[namespace, team, resource.name()]).set(amount);
+                gauge.with_label_values(&labels(name, &[resource.name()])).set(amount);
             }
         }
         let states = [
@@ -183,7 +182,7 @@ impl Gauges {
             ("terminating", queue.pods.terminating),
         ];
         for (state, count) in states {
-            self.queues.pods.with_label_values(&[namespace, team, state]).set(f64::from(count));
+            self.queues.pods.with_label_values(&labels(name, &[state])).set(f64::from(count));
         }
         let mut unmet: BTreeMap<ShortReason, u32> = BTreeMap::new();
         for ask in &queue.unmet {
@@ -191,16 +190,15 @@ impl Gauges {
             *count = count.saturating_add(ask.pods);
         }
         for (reason, count) in unmet {
-            self.queues.unmet_pods.with_label_values(&[namespace, team, reason.name()]).set(f64::from(count));
+            self.queues.unmet_pods.with_label_values(&labels(name, &[reason.name()])).set(f64::from(count));
         }
     }
 
     fn show_terms(&self, plan: &Plan, name: &QueueName, terms: &Terms) {
         let Some(stated) = terms.queues.get(name) else { return };
-        let (namespace, team) = (name.namespace.as_str(), name.name.as_ref());
-        self.queues.weight.with_label_values(&[namespace, team]).set(f64::from(stated.weight));
+        self.queues.weight.with_label_values(&labels(name, &[])).set(f64::from(stated.weight));
         for resource in &plan.resources {
-            let labels = [namespace, team, resource.name()];
+            let labels = labels(name, &[resource.name()]);
             for (gauge, bounds) in
                 [(&self.queues.guaranteed, &stated.guaranteed), (&self.queues.limit, &stated.limit)]
             {
@@ -214,11 +212,8 @@ impl Gauges {
     /// Counts the pods that hang in Terminating, and says since when any is.
     fn show_terminating(&self, plan: &Plan) {
         for (name, since) in &plan.terminating_since {
-            let labels = [name.namespace.as_str(), &name.name];
-            self.queues
-                .terminating_since
-                .with_label_values(&labels)
-                .set(Duration::from_millis(u64::try_from(since.millis()).unwrap_or_default()).as_secs_f64());
+            let since = Duration::from_millis(u64::try_from(since.millis()).unwrap_or_default());
+            self.queues.terminating_since.with_label_values(&labels(name, &[])).set(since.as_secs_f64());
         }
         let mut pods: BTreeMap<&Namespace, u32> = BTreeMap::new();
         for pod in &plan.overdue {
@@ -227,16 +222,14 @@ impl Gauges {
         }
         let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
         for (name, count) in leaves.filter_map(|(name, _)| Some((name, *pods.get(&name.namespace)?))) {
-            let labels = [name.namespace.as_str(), &name.name];
-            self.queues.overdue_pods.with_label_values(&labels).set(f64::from(count));
+            self.queues.overdue_pods.with_label_values(&labels(name, &[])).set(f64::from(count));
         }
     }
 
     /// Counts the pods that a mode or a pause keeps.
     fn show_withheld(&self, plan: &Plan) {
         for eviction in &plan.withheld {
-            let labels = [eviction.queue.namespace.as_str(), &eviction.queue.name];
-            self.queues.withheld_evictions.with_label_values(&labels).inc();
+            self.queues.withheld_evictions.with_label_values(&labels(&eviction.queue, &[])).inc();
         }
     }
 }
