@@ -5,12 +5,13 @@ use std::time::Duration;
 use http::Request;
 use http::header::{HeaderValue, USER_AGENT};
 use kube::client::Body;
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use tokio::time::Instant;
 use tower::service_fn;
 
 use crate::args::Args;
+use crate::failed::Failed;
 use crate::metrics::StandardMetrics;
 use crate::settings::stated;
 
@@ -20,36 +21,12 @@ const BEYOND_WATCH: Duration = Duration::from_secs(15);
 /// How the operator names itself to the API server; audit logs and flow control see it.
 const NAME: &str = concat!("quotient-operator/", env!("CARGO_PKG_VERSION"));
 
-/// Why there is no connection.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
-    /// The kubeconfig cannot be read or has no such context.
-    #[error("read kubeconfig {file}: {source}")]
-    Kubeconfig {
-        /// The file, or where it was looked for.
-        file: String,
-        /// What is wrong with it.
-        source: kube::config::KubeconfigError,
-    },
-    /// There is neither a kubeconfig nor a service account.
-    #[error("find a cluster: {0}")]
-    Infer(#[source] kube::config::InferConfigError),
-    /// What was found cannot be used.
-    #[error("set up the connection to {address}: {source}")]
-    Client {
-        /// The API server.
-        address: String,
-        /// Why not.
-        source: kube::Error,
-    },
-}
-
 /// A client of the cluster that `args` names, or the one that kubectl would use, or the one that this pod is in.
 ///
 /// It never repeats a request by itself: the caller knows whether a second request is harmless, and a refused
 /// eviction would otherwise be repeated for six minutes. Its own timeout is a long one, because a watch may rightly
 /// be silent for minutes; it is there for lists. Every other call is bounded by [`ask`](crate::answer::ask).
-pub async fn connect(args: &Args) -> Result<Client, ConnectError> {
+pub async fn connect(args: &Args) -> Result<Client, Failed> {
     let mut config = configuration(args).await?;
     config.default_retry = false;
     // Counted from when a request is sent, not from when its connection went idle.
@@ -57,18 +34,18 @@ pub async fn connect(args: &Args) -> Result<Client, ConnectError> {
     config.read_timeout = Some(args.watch.timeout.saturating_add(BEYOND_WATCH));
     config.headers.push((USER_AGENT, HeaderValue::from_static(NAME)));
     let address = config.cluster_url.to_string();
-    Client::try_from(config).map_err(|source| ConnectError::Client { address, source })
+    Client::try_from(config).map_err(Failed::to(format!("set up the connection to {address}")))
 }
 
 /// A client that asks `server` with the account that `args` names. The certificate of the server is not checked, because the
 /// operator makes its own.
-pub async fn connect_to(args: &Args, server: http::Uri) -> Result<Client, ConnectError> {
+pub async fn connect_to(args: &Args, server: http::Uri) -> Result<Client, Failed> {
     let address = server.to_string();
     let mut config = configuration(args).await?;
     config.cluster_url = server;
     config.root_cert = None;
     config.accept_invalid_certs = true;
-    Client::try_from(config).map_err(|source| ConnectError::Client { address, source })
+    Client::try_from(config).map_err(Failed::to(format!("set up the connection to {address}")))
 }
 
 /// A client like `client` that counts and times its requests. Of an answer only the beginning is waited for.
@@ -89,14 +66,14 @@ pub(crate) fn measured(client: &Client, metrics: &StandardMetrics) -> Client {
     Client::new(service, namespace)
 }
 
-async fn configuration(args: &Args) -> Result<Config, ConnectError> {
+async fn configuration(args: &Args) -> Result<Config, Failed> {
     let path = args.kubeconfig.as_ref().filter(|path| !path.as_os_str().is_empty());
     let context = stated(args.context.as_deref()).map(ToOwned::to_owned);
     if path.is_none() && context.is_none() {
-        return Config::infer().await.map_err(ConnectError::Infer);
+        return Config::infer().await.map_err(Failed::to("find a cluster"));
     }
     let file = path.map_or_else(|| "of kubectl".to_owned(), |path| path.display().to_string());
-    let failed = |source| ConnectError::Kubeconfig { file: file.clone(), source };
+    let failed = |error: KubeconfigError| Failed::to(format!("read kubeconfig {file}"))(error);
     let options = KubeConfigOptions { context, ..KubeConfigOptions::default() };
     match path {
         Some(path) => {

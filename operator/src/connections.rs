@@ -20,6 +20,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::failed::Failed;
+
 /// The most connections of one listener. Kubelets and a few scrapers ask, each for moments; hyper may keep 400 kB of the
 /// headers of each, and 32 of them fit into the memory that the chart grants.
 const MOST: usize = 32;
@@ -28,23 +30,9 @@ const MOST: usize = 32;
 /// serves one request.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Why something is not served.
-#[derive(Debug, thiserror::Error)]
-#[error("{attempt}: {source}")]
-pub struct ServeError {
-    attempt: String,
-    source: io::Error,
-}
-
-impl ServeError {
-    pub(crate) fn of(attempt: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
-        |source| Self { attempt: attempt.into(), source }
-    }
-}
-
 /// Opens a listener; done before anything else, so that a taken port is noticed at once. `attempt` begins the error.
-pub(crate) async fn listen(attempt: &str, address: SocketAddr) -> Result<TcpListener, ServeError> {
-    TcpListener::bind(address).await.map_err(ServeError::of(format!("{attempt} {address}")))
+pub(crate) async fn listen(attempt: &str, address: SocketAddr) -> Result<TcpListener, Failed> {
+    TcpListener::bind(address).await.map_err(Failed::to(format!("{attempt} {address}")))
 }
 
 /// Serves until `stop`. `attempt` begins the error.
@@ -53,11 +41,11 @@ pub(crate) async fn serve<L: Listener<Addr: fmt::Debug>>(
     listener: L,
     router: Router,
     stop: CancellationToken,
-) -> Result<(), ServeError> {
+) -> Result<(), Failed> {
     axum::serve(Connections::of(listener), router)
         .with_graceful_shutdown(stop.cancelled_owned())
         .await
-        .map_err(ServeError::of(attempt))
+        .map_err(Failed::to(attempt))
 }
 
 /// The connections of a listener.

@@ -11,7 +11,8 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::connections::{self, ServeError, only_answer};
+use crate::connections::{self, only_answer};
+use crate::failed::Failed;
 use crate::health::Heartbeat;
 use crate::watch::Synced;
 
@@ -25,7 +26,7 @@ pub struct Vitals {
 }
 
 /// Serves until `stop`.
-pub async fn serve(listener: TcpListener, vitals: Vitals, stop: CancellationToken) -> Result<(), ServeError> {
+pub async fn serve(listener: TcpListener, vitals: Vitals, stop: CancellationToken) -> Result<(), Failed> {
     connections::serve("serve health", listener, router(vitals), stop).await
 }
 

@@ -13,17 +13,18 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::client::measured;
-use crate::connections::{self, ServeError};
+use crate::connections;
 use crate::context::Context;
-use crate::cycle::{Cycle, CycleError};
+use crate::cycle::Cycle;
 use crate::events::{EventRecorder, Notice, Publisher};
+use crate::failed::Failed;
 use crate::guards::Guards;
 use crate::health::Heartbeat;
 use crate::http::{self, Vitals};
 use crate::lease::{Elector, Leadership, LeaseError};
 use crate::metrics::Metrics;
 use crate::reclaims::RecentReclaims;
-use crate::scrape::{ScrapeError, Scrapes, Served};
+use crate::scrape::{Scrapes, Served};
 use crate::settings::Settings;
 use crate::status::Statuses;
 use crate::view::View;
@@ -44,21 +45,12 @@ const ENDING: Duration = Duration::from_secs(15);
 /// what the API server says.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The metrics contradict each other.
-    #[error("register metrics: {0}")]
-    Metrics(#[from] prometheus::Error),
-    /// Health cannot be served.
+    /// Something could not be served, or no plan could be computed.
     #[error(transparent)]
-    Health(#[from] ServeError),
-    /// Metrics cannot be served.
-    #[error(transparent)]
-    Scrape(#[from] ScrapeError),
+    Failed(#[from] Failed),
     /// Leadership was lost.
     #[error(transparent)]
     Lease(#[from] LeaseError),
-    /// No plan could be computed.
-    #[error(transparent)]
-    Cycle(#[from] CycleError),
     /// A part panicked.
     #[error("keep all parts running: {0}")]
     Panicked(#[from] JoinError),
@@ -77,7 +69,7 @@ pub enum RunError {
 /// When a part fails in a way that only a fresh process mends, above all when leadership is lost.
 pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken) -> Result<(), RunError> {
     let registry = Registry::new();
-    let metrics = Metrics::register(&registry)?;
+    let metrics = Metrics::register(&registry).map_err(Failed::to("register metrics"))?;
     metrics.runs_in(settings.mode());
     metrics.grows_to(&settings.index.ceiling);
     let client = measured(&client, &metrics.standard);
@@ -191,7 +183,7 @@ fn start_work(
     let planner = Planner::new();
     let lease = settings.lease.as_ref().map(|lease| lease.name.clone());
     let cycle = Cycle { context, planner, synced, guards, writer, pace: settings.pace, lease, reports };
-    work.spawn(async move { Box::pin(cycle.run()).await.map_err(RunError::Cycle) });
+    work.spawn(async move { Box::pin(cycle.run()).await.map_err(RunError::from) });
     work
 }
 

@@ -25,12 +25,12 @@ use quotient_engine::planner::Planner;
 use quotient_engine::snapshot::Snapshot;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::watch;
-use tokio::task::JoinError;
 use tokio::time::Instant;
 use tracing::{debug, info};
 
 use crate::clock::Clock;
 use crate::context::Context;
+use crate::failed::Failed;
 use crate::guards::Guards;
 use crate::ledger::Dropped;
 use crate::metrics::{CycleResult, Terms, show_count};
@@ -44,11 +44,6 @@ use remember::remember;
 
 /// The longest time without a sign of life while there is nothing to do.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-
-/// The loop ended without a request to end, because the engine panicked.
-#[derive(Debug, thiserror::Error)]
-#[error("compute a plan: {0}")]
-pub struct CycleError(#[from] JoinError);
 
 /// The loop.
 pub struct Cycle {
@@ -92,13 +87,13 @@ struct Ended {
 
 impl Cycle {
     /// Decides and writes until stopped, and then waits for what is under way.
-    pub async fn run(mut self) -> Result<(), CycleError> {
+    pub async fn run(mut self) -> Result<(), Failed> {
         self.until_stopped().await?;
         self.writer.finish().await;
         Ok(())
     }
 
-    async fn until_stopped(&mut self) -> Result<(), CycleError> {
+    async fn until_stopped(&mut self) -> Result<(), Failed> {
         let start = Instant::now();
         let mut debounce = Debounce::new(self.pace.interval);
         let mut next = start;
@@ -183,7 +178,7 @@ impl Cycle {
     }
 
     /// One cycle of the leader.
-    async fn lead(&mut self) -> Result<Ended, CycleError> {
+    async fn lead(&mut self) -> Result<Ended, Failed> {
         let began = Instant::now();
         let ready = self.writer.before_snapshot().await;
         let now = self.context.clock.engine_now();
@@ -307,14 +302,14 @@ impl Cycle {
 async fn compute<T: Send + 'static>(
     decide: impl FnOnce() -> T + Send + 'static,
     clock: &Clock,
-) -> Result<T, JoinError> {
+) -> Result<T, Failed> {
     match Handle::current().runtime_flavor() {
         RuntimeFlavor::CurrentThread => {
             let decided = decide();
             clock.computed().await;
             Ok(decided)
         }
-        _ => tokio::task::spawn_blocking(decide).await,
+        _ => tokio::task::spawn_blocking(decide).await.map_err(Failed::to("compute a plan")),
     }
 }
 
@@ -334,8 +329,7 @@ mod tests {
     /// Nothing of a plan that was never made is carried out: the process ends, and the next one begins with full lists.
     #[tokio::test(flavor = "multi_thread")]
     async fn a_panic_of_the_engine_ends_the_loop() {
-        let ended: Result<(), CycleError> =
-            async { Ok(compute(|| panic!("as the engine might"), &Clock::wall()).await?) }.await;
+        let ended = compute::<()>(|| panic!("as the engine might"), &Clock::wall()).await;
         let said = ended.unwrap_err().to_string();
         assert!(said.starts_with("compute a plan: ") && said.contains("panicked"), "{said}");
     }

@@ -12,30 +12,16 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs
 use tokio_rustls::rustls::{self, ServerConfig};
 use tracing::warn;
 
+use crate::failed::Failed;
+
 /// How often files are read again: certificates are renewed long before they end.
 const REREAD: Duration = Duration::from_secs(60);
 
 /// The name in a certificate of our own. No client can check it; it only encrypts the connection.
 const OWN_NAME: &str = "quotient-operator";
 
-/// Why there is no certificate.
-#[derive(Debug, thiserror::Error)]
-pub enum CertificateError {
-    /// A file cannot be read.
-    #[error("read {file} for --metrics-certificate: {source}", file = file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with it.
-        source: pem::Error,
-    },
-    /// Certificate and key do not fit, or are of a kind that is not supported.
-    #[error("use the certificate for metrics: {0}")]
-    Unusable(#[from] rustls::Error),
-    /// None could be made.
-    #[error("make a certificate for metrics: {0}")]
-    Make(#[from] rcgen::Error),
-}
+/// What fails where certificate and key do not fit, or are of a kind that is not supported.
+const USE: &str = "use the certificate for metrics";
 
 /// The certificate in use.
 #[derive(Debug)]
@@ -47,7 +33,7 @@ pub(super) struct Certificates {
 
 impl Certificates {
     /// Reads `tls.crt` and `tls.key` in `directory`, or makes a certificate if there is none.
-    pub(super) async fn load(directory: Option<PathBuf>) -> Result<Self, CertificateError> {
+    pub(super) async fn load(directory: Option<PathBuf>) -> Result<Self, Failed> {
         let current = Arc::new(match &directory {
             Some(directory) => read(directory.clone()).await?,
             None => made()?,
@@ -69,34 +55,36 @@ impl Certificates {
 }
 
 /// Reads files on a thread of its own.
-async fn read(directory: PathBuf) -> Result<ServerConfig, CertificateError> {
+async fn read(directory: PathBuf) -> Result<ServerConfig, Failed> {
     let read = tokio::task::spawn_blocking(move || from_files(&directory)).await;
-    read.unwrap_or_else(|error| Err(rustls::Error::General(error.to_string()).into()))
+    read.unwrap_or_else(|error| Err(Failed::to(USE)(rustls::Error::General(error.to_string()))))
 }
 
-fn from_files(directory: &Path) -> Result<ServerConfig, CertificateError> {
+fn from_files(directory: &Path) -> Result<ServerConfig, Failed> {
     let file = directory.join("tls.crt");
     let chain: Result<Vec<_>, _> = CertificateDer::pem_file_iter(&file).and_then(Iterator::collect);
-    let chain = chain.map_err(|source| CertificateError::Read { file, source })?;
+    let chain = chain.map_err(unread(&file))?;
     let file = directory.join("tls.key");
-    let key =
-        PrivateKeyDer::from_pem_file(&file).map_err(|source| CertificateError::Read { file, source })?;
+    let key = PrivateKeyDer::from_pem_file(&file).map_err(unread(&file))?;
     server(chain, key)
 }
 
-fn made() -> Result<ServerConfig, CertificateError> {
-    let CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed([OWN_NAME.to_owned()])?;
+fn unread(file: &Path) -> impl FnOnce(pem::Error) -> Failed {
+    Failed::to(format!("read {} for --metrics-certificate", file.display()))
+}
+
+fn made() -> Result<ServerConfig, Failed> {
+    let CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed([OWN_NAME.to_owned()])
+        .map_err(Failed::to("make a certificate for metrics"))?;
     let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
     server(vec![cert.der().clone()], key.into())
 }
 
-fn server(
-    chain: Vec<CertificateDer<'static>>,
-    key: PrivateKeyDer<'static>,
-) -> Result<ServerConfig, CertificateError> {
+fn server(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Result<ServerConfig, Failed> {
     let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
-    let builder = builder.with_safe_default_protocol_versions()?.with_no_client_auth();
-    let mut config = builder.with_single_cert(chain, key)?;
+    let builder = builder.with_safe_default_protocol_versions().map_err(Failed::to(USE))?;
+    let config = builder.with_no_client_auth().with_single_cert(chain, key);
+    let mut config = config.map_err(Failed::to(USE))?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
 }

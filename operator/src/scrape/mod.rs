@@ -28,10 +28,10 @@ use prometheus::{Encoder as _, Registry, TextEncoder};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::connections::{self, ServeError, only_answer};
+use crate::connections::{self, only_answer};
 use crate::decisions::{Decision, Decisions};
+use crate::failed::Failed;
 use access::{Access, Gate, Right};
-pub use certificate::CertificateError;
 use certificate::Certificates;
 use tls::TlsListener;
 
@@ -44,17 +44,6 @@ pub struct ScrapeSettings {
     pub certificate: Option<PathBuf>,
 }
 
-/// Why metrics are not served.
-#[derive(Debug, thiserror::Error)]
-pub enum ScrapeError {
-    /// The address is taken or not ours, or serving failed later.
-    #[error(transparent)]
-    Serve(#[from] ServeError),
-    /// There is no certificate.
-    #[error(transparent)]
-    Certificate(#[from] CertificateError),
-}
-
 /// Serves the metrics of one registry.
 #[derive(Debug)]
 pub struct Scrapes {
@@ -64,7 +53,7 @@ pub struct Scrapes {
 
 impl Scrapes {
     /// Opens the listener; done before anything else, so that a taken port is noticed at once.
-    pub async fn open(settings: &ScrapeSettings) -> Result<Self, ScrapeError> {
+    pub async fn open(settings: &ScrapeSettings) -> Result<Self, Failed> {
         let address = settings.listen;
         let listener = connections::listen("serve metrics on", address).await?;
         let open = address.ip().is_loopback();
@@ -80,23 +69,17 @@ impl Scrapes {
     }
 
     /// Serves until `stop`.
-    pub async fn serve(
-        self,
-        served: Served,
-        client: Client,
-        stop: CancellationToken,
-    ) -> Result<(), ScrapeError> {
+    pub async fn serve(self, served: Served, client: Client, stop: CancellationToken) -> Result<(), Failed> {
         let attempt = "serve metrics";
         match self.certificates {
-            None => connections::serve(attempt, self.listener, router(served, None), stop).await?,
+            None => connections::serve(attempt, self.listener, router(served, None), stop).await,
             Some(certificates) => {
                 let router = router(served, Some(Gate::new(client)));
                 let listener =
-                    TlsListener::start(self.listener, certificates).map_err(ServeError::of(attempt))?;
-                connections::serve(attempt, listener, router, stop).await?;
+                    TlsListener::start(self.listener, certificates).map_err(Failed::to(attempt))?;
+                connections::serve(attempt, listener, router, stop).await
             }
         }
-        Ok(())
     }
 }
 
