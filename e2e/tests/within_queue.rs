@@ -8,7 +8,9 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
-use quotient_e2e::quotient::{Operator, PATIENCE, Stage, Write, writes_of_operator};
+use quotient_e2e::quotient::{
+    Operator, PATIENCE, Stage, Write, assert_clean, judged, nothing_forbidden, writes_of_operator,
+};
 use quotient_e2e::testbed::{annotations, eventually};
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
@@ -363,34 +365,40 @@ async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::
     );
     stage.release(NAMESPACE).await?;
     until(&stage, "autoscaled 2, job 2, opted-out 2, set 2, stateful 2").await?;
+
+    // With both annotations gone the size is Quotient's to lower again.
+    let forget = ["annotate", "replicaset/set", "-n", NAMESPACE];
+    let annotations = ["quotient.dev/replicas-before-", "quotient.dev/replicas-lowered-to-"];
+    stage.bed.kubectl(forget.into_iter().chain(annotations)).await?;
+    // A Deployment that yields, instead of the one that opted out.
+    stage.bed.kubectl(["delete", "deployment/opted-out", "-n", NAMESPACE, "--wait=false"]).await?;
+    until(&stage, "autoscaled 2, job 2, set 2, stateful 2, leaving 2").await?;
+    stage.release(NAMESPACE).await?;
+    apply(&stage, &workload("Deployment", "web", "middle", 2, 1)).await?;
+    until(&stage, "autoscaled 2, job 2, set 2, stateful 2, web 2").await?;
+    apply(&stage, &workload("Deployment", "high", "high", 4, 1)).await?;
+    until(&stage, "autoscaled 2, job 1, set 1, stateful 1, web 1, leaving 4").await?;
+    stage.until_quiet_for(WHILE).await?;
     operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    nothing_forbidden(&stage.bed)?;
+    assert_clean(&judged(&stage.bed.audit(), Tolerance::default(), true)?)?;
+    sizes_are_restored_without_the_operator(&stage).await?;
+    Ok(stage.bed.stop().await?)
 }
 
 /// The commands of the page: one lists the lowered sizes, the other restores those that are unchanged since.
-#[tokio::test(flavor = "multi_thread")]
-async fn sizes_are_restored_without_the_operator() -> anyhow::Result<()> {
-    let (stage, operator) = stage(&[("node-1", "8", "all")]).await?;
-    stage.until_allowed(NAMESPACE, "cpu 32, memory 64Gi, nvidia.com/gpu 8").await?;
-    let kinds = [("Deployment", "web"), ("ReplicaSet", "set"), ("StatefulSet", "stateful"), ("Job", "job")];
-    for (kind, name) in kinds {
-        apply(&stage, &workload(kind, name, "middle", 2, 1)).await?;
-    }
-    until(&stage, "job 2, set 2, stateful 2, web 2").await?;
-    apply(&stage, &workload("Deployment", "high", "high", 4, 1)).await?;
-    until(&stage, "job 1, set 1, stateful 1, web 1, leaving 4").await?;
-    operator.stop().await?;
+async fn sizes_are_restored_without_the_operator(stage: &Stage) -> anyhow::Result<()> {
     let (list, restore) = leaving_commands()?;
     let lowered = "Deployment team/web: 1 of 2\nReplicaSet team/set: 1 of 2\nStatefulSet team/stateful: 1 of 2\nJob team/job: 1 of 2\n";
-    assert_eq!(shell(&stage, list).await?, lowered);
+    assert_eq!(shell(stage, list).await?, lowered);
     stage.bed.kubectl(["scale", "replicaset/set", "--replicas=0", "-n", NAMESPACE]).await?;
-    shell(&stage, restore).await?;
+    shell(stage, restore).await?;
     for (kind, name) in [("deployment", "web"), ("statefulset", "stateful"), ("job", "job")] {
-        assert_eq!(size(&stage, kind, name).await?, "2", "{kind}");
+        assert_eq!(size(stage, kind, name).await?, "2", "{kind}");
     }
-    assert!(size(&stage, "replicaset", "set").await?.starts_with("unclear: 0"));
-    assert_eq!(shell(&stage, list).await?, "ReplicaSet team/set: 1 of 2\n");
-    Ok(stage.bed.stop().await?)
+    assert!(size(stage, "replicaset", "set").await?.starts_with("unclear: 0"));
+    assert_eq!(shell(stage, list).await?, "ReplicaSet team/set: 1 of 2\n");
+    Ok(())
 }
 
 /// What docs/how-to/install.md says of lowered sizes: the command that lists them, and the one that restores them.
