@@ -31,6 +31,7 @@ use clap::{CommandFactory as _, Parser as _};
 
 use args::{Args, Command};
 use commands::completion::command_line;
+use commands::propose::Basis;
 use exit::{CommandError, Outcome};
 use output::Screen;
 
@@ -58,8 +59,8 @@ async fn run(args: &Args) -> Result<Outcome, CommandError> {
         Command::Explain(args) => commands::explain::run(args, connection, screen).await,
         Command::Top(args) => commands::top::run(args, connection, screen).await,
         Command::Events(args) => commands::events::run(args, connection, screen).await,
-        Command::Init(args) => commands::propose::init(args, connection, screen).await,
-        Command::Adopt(args) => commands::propose::adopt(args, connection, screen).await,
+        Command::Init(args) => commands::propose::run(&args.target, Basis::Usage, connection, screen).await,
+        Command::Adopt(args) => commands::propose::run(&args.target, Basis::Quotas, connection, screen).await,
         Command::Migrate(args) => commands::migrate::run(args, connection).await,
         Command::Completion(args) => commands::completion::run(args, &mut Args::command()),
         Command::Complete(args) => commands::completion::complete(args, Args::command()),

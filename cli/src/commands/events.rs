@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::pause::duration;
 use crate::exit::{CommandError, Outcome};
-use crate::objects::text as text_of;
+use crate::objects::{text as text_of, time};
 use crate::output::{
     Answer, Cell, Colour, Format, INTERVAL, OutputArgs, Screen, columns, document, joined, print, time_text,
 };
@@ -148,9 +148,7 @@ fn entry(event: &Value) -> Option<Entry> {
     }
     let times =
         ["/series/lastObservedTime", "/eventTime", "/deprecatedLastTimestamp", "/metadata/creationTimestamp"];
-    let mut times =
-        times.iter().filter_map(|pointer| text_of(event, pointer).parse::<jiff::Timestamp>().ok());
-    let at = Timestamp::from_millis(times.next()?.as_millisecond());
+    let at = times.iter().find_map(|pointer| time(text_of(event, pointer)).ok())?;
     let related = text_of(event, "/related/name");
     Some(Entry {
         time: time_text(at),

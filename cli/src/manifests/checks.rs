@@ -20,15 +20,11 @@ pub(super) fn mistakes(object: &Object) -> Vec<String> {
         Object::QueueJob(job) => queue_jobs::mistakes(job),
         Object::ResourceQuota(quota) => texts(&quotas::unreadable(quota)),
         Object::PodDisruptionBudget(budget) => Bound::of(budget).err().into_iter().collect(),
-        Object::Deployment(_)
-        | Object::ReplicaSet(_)
-        | Object::StatefulSet(_)
-        | Object::DaemonSet(_)
-        | Object::Job(_) => mistakes_of_owner(object),
-        _ => Vec::new(),
+        other => mistakes_of_owner(other),
     }
 }
 
+/// Of what creates no pods there are none.
 fn mistakes_of_owner(owner: &Object) -> Vec<String> {
     let counts = match owner {
         Object::Deployment(owner) => vec![("replicas", owner.spec.as_ref().and_then(|spec| spec.replicas))],

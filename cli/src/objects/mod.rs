@@ -14,4 +14,4 @@ pub(crate) use disruption::{Bound, Share};
 pub(crate) use kind::{Kind, Object};
 pub(crate) use pod_group::POD_GROUPS;
 pub(crate) use said::{DEMANDED, ignores_evictions, is_ours, lacks_requests};
-pub(crate) use text::{find_text, plain, text};
+pub(crate) use text::{find_text, plain, text, time};

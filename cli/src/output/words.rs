@@ -6,7 +6,11 @@ use std::fmt::Display;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 
 /// `1 pod`, `2 pods`.
-pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, one: &str, several: &str) -> String {
+pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(
+    count: N,
+    one: &str,
+    several: &str,
+) -> String {
     format!("{count} {}", if count == N::from(1) { one } else { several })
 }
 

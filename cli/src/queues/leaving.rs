@@ -90,19 +90,21 @@ impl Leaving {
         self.grace.map(|(passed, whole)| whole.saturating_sub(passed))
     }
 
+    const fn state(&self) -> &'static str {
+        if self.is_ending { "terminating" } else { "evicted next" }
+    }
+
     /// `2 pods terminating, 18 s of 30 s`.
     pub(crate) fn short(&self) -> String {
         let grace = self.grace.map(|(passed, whole)| format!(", {passed} s of {whole} s"));
-        let state = if self.is_ending { "terminating" } else { "evicted next" };
-        format!("{} {state}{}", counted(self.pods, "pod", "pods"), grace.unwrap_or_default())
+        format!("{} {}{}", counted(self.pods, "pod", "pods"), self.state(), grace.unwrap_or_default())
     }
 
     /// `3 pods of ml-train are terminating (22 s of 30 s grace)`.
     pub(crate) fn sentence(&self) -> String {
-        let are = if self.pods == 1 { "is" } else { "are" };
         let grace = self.grace.map(|(passed, whole)| format!(" ({passed} s of {whole} s grace)"));
-        let state = if self.is_ending { "terminating" } else { "evicted next" };
-        let pods = counted(self.pods, "pod", "pods");
+        let are = if self.pods == 1 { "is" } else { "are" };
+        let (pods, state) = (counted(self.pods, "pod", "pods"), self.state());
         format!("{pods} of {} {are} {state}{}", self.from(), grace.unwrap_or_default())
     }
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
-use quotient_engine::time::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Content, Missing, Snapshot};
+use crate::objects::time;
 use crate::output::{document, report};
 
 /// The first bytes of compressed data.
@@ -61,8 +61,8 @@ pub(crate) fn write_file(snapshot: &Snapshot, path: &Path) -> Result<usize, Stri
         document("Snapshot", snapshot.as_of.unwrap_or_default(), &snapshot.source, Body::of(snapshot));
     let text = serde_json::to_vec(&document).map_err(|error| failed("pack", path, error))?;
     let mut packed = Vec::new();
-    let mut packer = GzEncoder::new(text.as_slice(), Compression::default());
-    packer.read_to_end(&mut packed).map_err(|error| failed("pack", path, error))?;
+    let mut encoder = GzEncoder::new(text.as_slice(), Compression::default());
+    encoder.read_to_end(&mut packed).map_err(|error| failed("pack", path, error))?;
     std::fs::write(path, &packed).map_err(|error| failed("write", path, error))?;
     Ok(packed.len())
 }
@@ -86,10 +86,10 @@ pub(crate) fn read_file(path: &Path) -> Result<Snapshot, String> {
         let advice = "it is no snapshot; write one with: kubectl quotient snapshot -o FILE";
         return Err(failed("read", path, advice));
     }
-    let Ok(time) = stored.as_of.parse::<jiff::Timestamp>() else {
+    let Ok(as_of) = time(&stored.as_of) else {
         return Err(failed("read", path, format_args!("asOf {:?} is no time", stored.as_of)));
     };
-    let mut snapshot = Snapshot::observed(Timestamp::from_millis(time.as_millisecond()), &stored.source);
+    let mut snapshot = Snapshot::observed(as_of, &stored.source);
     snapshot.is_observed = stored.observed;
     snapshot.is_partial = stored.partial;
     if stored.observed {

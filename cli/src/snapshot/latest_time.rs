@@ -3,6 +3,8 @@
 use quotient_engine::time::Timestamp;
 use serde_json::Value;
 
+use crate::objects::time;
+
 /// The latest time that stands in the object's metadata or status.
 ///
 /// Only fields named as Kubernetes names times count (`…Timestamp`, `…Time`, `…At`, `time`), and none in spec:
@@ -18,7 +20,7 @@ fn latest_in(value: &Value) -> Option<Timestamp> {
             // Annotations and labels hold anything.
             .filter(|(name, _)| !matches!(name.as_str(), "annotations" | "labels"))
             .filter_map(|(name, value)| match value {
-                Value::String(text) if is_time(name) => parsed(text),
+                Value::String(text) if is_time(name) => time(text).ok(),
                 _ => latest_in(value),
             })
             .max(),
@@ -29,11 +31,6 @@ fn latest_in(value: &Value) -> Option<Timestamp> {
 
 fn is_time(field: &str) -> bool {
     field == "time" || ["Timestamp", "Time", "At"].iter().any(|ending| field.ends_with(ending))
-}
-
-fn parsed(text: &str) -> Option<Timestamp> {
-    let time: jiff::Timestamp = text.parse().ok()?;
-    Some(Timestamp::from_millis(time.as_millisecond()))
 }
 
 #[cfg(test)]
@@ -54,7 +51,7 @@ mod tests {
                 "containerStatuses": [{"state": {"running": {"startedAt": "2026-01-01T00:00:05Z"}}}],
             },
         });
-        let expected = parsed("2026-01-01T00:00:05Z");
+        let expected = time("2026-01-01T00:00:05Z").ok();
         assert!(expected.is_some());
         assert_eq!(latest_time(&object), expected);
         assert_eq!(latest_time(&json!({"spec": {}})), None);

@@ -66,18 +66,14 @@ pub(crate) struct Evicted {
 impl Comparison {
     /// The end of `before` and that of `after`, which is played from `changed`.
     pub(super) fn of(before: &Simulation, after: &Simulation, changed: &Cluster) -> Self {
-        let empty = Plan::default();
         let end = |simulation: &Simulation| simulation.steps.last().map(|step| step.plan.clone());
-        let (old, new) = (end(before).unwrap_or_default(), end(after).unwrap_or(empty));
+        let (old, new) = (end(before).unwrap_or_default(), end(after).unwrap_or_default());
         let anyway: BTreeSet<&PodId> = evictions(before).map(|eviction| &eviction.pod).collect();
         let evicted: Vec<Evicted> = evictions(after)
             .filter(|eviction| !anyway.contains(&eviction.pod))
             .map(|eviction| evicted(eviction, changed))
             .collect();
-        let mut queues = queues(&old, &new, before, after);
-        for queue in &mut queues {
-            queue.kept = kept(queue, &evicted, changed);
-        }
+        let queues = queues([&old, &new], [before, after], &evicted, changed);
         Self {
             evicted_anyway: evictions(after).count().saturating_sub(evicted.len()),
             evicted,
@@ -119,7 +115,12 @@ fn leaves(plan: &Plan) -> BTreeMap<&QueueName, &QueuePlan> {
     plan.queues.iter().filter(|(_, queue)| !queue.is_parent).collect()
 }
 
-fn queues(old: &Plan, new: &Plan, before: &Simulation, after: &Simulation) -> Vec<QueueDiff> {
+fn queues(
+    [old, new]: [&Plan; 2],
+    [before, after]: [&Simulation; 2],
+    evicted: &[Evicted],
+    changed: &Cluster,
+) -> Vec<QueueDiff> {
     let (old, new) = (leaves(old), leaves(new));
     let names: BTreeSet<&QueueName> = old.keys().chain(new.keys()).copied().collect();
     let started = |simulation: &Simulation, name: &QueueName| {
@@ -139,18 +140,18 @@ fn queues(old: &Plan, new: &Plan, before: &Simulation, after: &Simulation) -> Ve
                 deserved: of(|queue| &queue.deserved),
                 used: of(|queue| &queue.used),
                 started: started(after, name).saturating_sub(started(before, name)),
-                kept: Vec::new(),
+                kept: kept(name, evicted, changed),
             }
         })
         .collect()
 }
 
 /// `guarantee 16 gpu`, `gang minimum 32`.
-fn kept(queue: &QueueDiff, evicted: &[Evicted], cluster: &Cluster) -> Vec<String> {
-    let mut evicted = evicted.iter().filter(|evicted| evicted.queue == queue.name).peekable();
-    let state = cluster.snapshot.namespaces.get(&queue.name.namespace).filter(|_| evicted.peek().is_some());
+fn kept(queue: &QueueName, evicted: &[Evicted], cluster: &Cluster) -> Vec<String> {
+    let mut evicted = evicted.iter().filter(|evicted| evicted.queue == *queue).peekable();
+    let state = cluster.snapshot.namespaces.get(&queue.namespace).filter(|_| evicted.peek().is_some());
     let Some(state) = state else { return Vec::new() };
-    let own = state.queues.iter().find(|own| *own.name == *queue.name.name);
+    let own = state.queues.iter().find(|own| *own.name == *queue.name);
     let guaranteed = own.map(|own| own.guaranteed.amounts()).filter(|amounts| !amounts.is_empty());
     let mut kept: Vec<String> =
         guaranteed.iter().map(|amounts| format!("guarantee {}", spaced(amounts))).collect();
@@ -203,7 +204,7 @@ fn unmet_only_in(old: &Plan, new: &Plan) -> Vec<String> {
         before.get(&key).is_none_or(|pods| *pods < unmet.pods) && unmet.reason != ShortReason::RoomAvailable
     });
     more.map(|(name, queue, unmet)| {
-        format!("{} in {}: {}", unmet.who.to_string(), name.in_words(), unmet::sentence(queue, unmet))
+        format!("{} in {}: {}", unmet.who, name.in_words(), unmet::sentence(queue, unmet))
     })
     .collect()
 }

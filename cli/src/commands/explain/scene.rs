@@ -57,16 +57,12 @@ impl<'a> Scene<'a> {
 
     /// The objects of the namespace.
     pub(super) fn objects(&self) -> impl Iterator<Item = &'a Object> {
-        let namespace = self.namespace.clone();
-        self.cluster
-            .objects
-            .iter()
-            .filter(move |object| object.metadata().namespace.as_deref() == Some(&namespace))
+        self.cluster.objects.iter().filter(|object| object.namespace() == self.namespace)
     }
 
     /// The object of this kind and name.
     pub(super) fn object(&self, kind: Kind, name: &str) -> Option<&'a Object> {
-        self.objects().find(|object| object.kind() == kind && object.metadata().name.as_deref() == Some(name))
+        self.objects().find(|object| object.kind() == kind && object.name() == name)
     }
 
     /// The pod of this name.
@@ -76,9 +72,7 @@ impl<'a> Scene<'a> {
 
     /// The names of the objects that create the pods of `object`: its own, and those of what it controls.
     pub(super) fn creators(&self, object: &Object) -> BTreeSet<(String, String)> {
-        let name_of = |object: &Object| {
-            (object.kind().name().to_owned(), object.metadata().name.clone().unwrap_or_default())
-        };
+        let name_of = |object: &Object| (object.kind().name().to_owned(), object.name().to_owned());
         let mut names = BTreeSet::from([name_of(object)]);
         let uid = object.metadata().uid.as_deref().unwrap_or_default();
         let controlled = self.objects().filter(|other| {
@@ -114,9 +108,7 @@ impl<'a> Scene<'a> {
 
 /// The namespace of the only object that `target` names.
 fn only_namespace(cluster: &Cluster, views: &[QueueView], target: &Target) -> Result<String, String> {
-    let is_it = |object: &&Object| {
-        object.kind() == target.kind && object.metadata().name.as_deref() == Some(&target.name)
-    };
+    let is_it = |object: &&Object| object.kind() == target.kind && object.name() == target.name;
     let found = cluster.objects.iter().filter(is_it).filter_map(|object| object.metadata().namespace.clone());
     let mut namespaces: BTreeSet<String> = found.collect();
     if namespaces.is_empty() && target.kind == Kind::Pod {

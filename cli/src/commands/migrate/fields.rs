@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use clap::ValueEnum;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_yaml_ng::Mapping;
@@ -33,11 +34,12 @@ pub(super) enum Becomes {
 }
 
 /// Which amounts of a Queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub(super) enum Part {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+pub(crate) enum Part {
     Guaranteed,
     Limit,
-    /// A bound that is neither; the flag `--quotas-as` decides.
+    /// A bound that is neither; the flag `--quotas-as` decides which of them it becomes.
+    #[value(skip)]
     Bound,
 }
 

@@ -39,8 +39,8 @@ pub(crate) struct MigrateArgs {
     pub(crate) system: SystemName,
 
     /// What a plain bound becomes: guaranteed amounts, which are lent while there is no demand, or a limit.
-    #[arg(long, value_name = "PART", value_enum, default_value_t = QuotasAs::Guaranteed)]
-    pub(crate) quotas_as: QuotasAs,
+    #[arg(long, value_name = "PART", value_enum, default_value_t = Part::Guaranteed)]
+    pub(crate) quotas_as: Part,
 
     /// The namespace of parent queues; no tenant should own it.
     #[arg(long, value_name = "NAMESPACE", default_value = "org")]
@@ -67,13 +67,6 @@ pub(crate) enum SystemName {
     /// Hierarchical Namespaces.
     Hnc,
     Capsule,
-}
-
-/// What a plain bound becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum QuotasAs {
-    Guaranteed,
-    Limit,
 }
 
 const ABOUT: &str = "\
@@ -127,12 +120,9 @@ pub(crate) async fn run(args: &MigrateArgs, connection: &ConnectionArgs) -> Resu
 pub(crate) fn migrate(args: &MigrateArgs, snapshot: &Snapshot) -> Result<Migration, CommandError> {
     let system = args.system.system();
     let objects = Objects::of(snapshot);
-    let bound = match args.quotas_as {
-        QuotasAs::Guaranteed => Part::Guaranteed,
-        QuotasAs::Limit => Part::Limit,
-    };
     let fields = Fields::parse(system.fields).map_err(|error| CommandError::Other(error.into()))?;
-    let drafts = (system.draft)(&objects, &Reading { fields, bound }).map_err(CommandError::Usage)?;
+    let drafts =
+        (system.draft)(&objects, &Reading { fields, bound: args.quotas_as }).map_err(CommandError::Usage)?;
     if drafts.is_empty() {
         return Err(CommandError::Usage(format!(
             "migrate {}: {} has no object of it; save the objects to a file and name it with -f",

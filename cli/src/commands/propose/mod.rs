@@ -26,7 +26,7 @@ pub(crate) struct InitArgs {
     from_usage: bool,
 
     #[command(flatten)]
-    target: TargetArgs,
+    pub(crate) target: TargetArgs,
 }
 
 /// What is adopted, and where the Queues go.
@@ -34,12 +34,12 @@ pub(crate) struct InitArgs {
 #[command(long_about = ADOPT, after_long_help = ADOPT_EXAMPLES)]
 pub(crate) struct AdoptArgs {
     #[command(flatten)]
-    target: TargetArgs,
+    pub(crate) target: TargetArgs,
 }
 
 /// What is read, and where the Queues go.
 #[derive(Debug, clap::Args)]
-struct TargetArgs {
+pub(crate) struct TargetArgs {
     #[command(flatten)]
     output: OutputDirectory,
 
@@ -77,25 +77,8 @@ Examples:
   # The same without access to the cluster
   kubectl quotient adopt --snapshot prod.json.gz";
 
-/// Proposes from what pods use.
-pub(crate) async fn init(
-    args: &InitArgs,
-    connection: &ConnectionArgs,
-    screen: Screen,
-) -> Result<Outcome, CommandError> {
-    propose(&args.target, Basis::Usage, connection, screen).await
-}
-
-/// Proposes from quotas, and tells what changes for the workloads.
-pub(crate) async fn adopt(
-    args: &AdoptArgs,
-    connection: &ConnectionArgs,
-    screen: Screen,
-) -> Result<Outcome, CommandError> {
-    propose(&args.target, Basis::Quotas, connection, screen).await
-}
-
-async fn propose(
+/// Reads, proposes and writes.
+pub(crate) async fn run(
     args: &TargetArgs,
     basis: Basis,
     connection: &ConnectionArgs,

@@ -2,6 +2,7 @@
 
 use quotient_engine::time::Timestamp;
 
+use crate::objects;
 use crate::output::OutputArgs;
 use crate::source::SourceArgs;
 
@@ -37,11 +38,9 @@ pub(crate) struct SimulateArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// A time as RFC 3339 has it.
+/// Reads a time.
 pub(crate) fn time(text: &str) -> Result<Timestamp, String> {
-    text.parse::<jiff::Timestamp>()
-        .map(|time| Timestamp::from_millis(time.as_millisecond()))
-        .map_err(|error| format!("write a time such as 2026-11-21T12:00:00Z ({error})"))
+    objects::time(text).map_err(|error| format!("write a time such as 2026-11-21T12:00:00Z ({error})"))
 }
 
 const SIMULATE: &str = "\

@@ -15,7 +15,6 @@ use serde_json::Value;
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::objects::{Kind, text as field};
 use crate::output::{Answer, Format, INTERVAL, Screen, Watch, columns, document, joined, print};
-use crate::queues::in_tree_order;
 use crate::snapshot::{Entry, Snapshot};
 use crate::source::{ConnectionArgs, Live, Scope, free_beside};
 
@@ -24,7 +23,6 @@ pub(crate) use findings::{Finding, findings};
 use header::header;
 pub(crate) use instant::Status;
 pub(crate) use report::Report;
-use rows::Row;
 
 /// Reads and prints; again and again if that is asked for.
 pub(crate) async fn run(
@@ -143,10 +141,7 @@ fn table(status: &Status, found: &[Finding], is_wide: bool, screen: Screen) -> S
     if status.views.is_empty() {
         lines.push("There is no Queue. Create one: kubectl quotient init --from-usage".to_owned());
     } else {
-        let queues = status.views.iter().map(|view| (&view.name, view.parent(), view)).collect();
-        let rows = in_tree_order(queues).into_iter().map(|(depth, view)| Row { depth, view });
-        let rows: Vec<Row<'_>> = rows.collect();
-        lines.extend(columns(&rows::cells(status, &rows, is_wide, screen), screen.style));
+        lines.extend(columns(&rows::cells(status, is_wide, screen), screen.style));
     }
     if !found.is_empty() {
         lines.push(String::new());

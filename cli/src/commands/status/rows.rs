@@ -1,19 +1,14 @@
 //! The table of a status: a row a queue.
 
+use quotient_crds::ResourceMap;
 use quotient_engine::amounts::{Amount, Amounts};
 
 use super::instant::Status;
 use crate::output::{Cell, Colour, Screen, bar, duration};
-use crate::queues::{QueueView, Selected, Starvation, amounts};
+use crate::queues::{QueueView, Selected, Starvation, amounts, in_tree_order};
 
-/// A queue and its place in the tree.
-pub(super) struct Row<'a> {
-    pub(super) depth: usize,
-    pub(super) view: &'a QueueView,
-}
-
-/// The column titles and a row of cells for each queue.
-pub(super) fn cells(status: &Status, rows: &[Row<'_>], is_wide: bool, screen: Screen) -> Vec<Vec<Cell>> {
+/// The column titles and a row of cells for each queue, in the order of their tree.
+pub(super) fn cells(status: &Status, is_wide: bool, screen: Screen) -> Vec<Vec<Cell>> {
     let mut titles = vec!["QUEUE", "WEIGHT"];
     if is_wide {
         titles.extend(["DEMAND", "NOMINAL", "LIMIT", "PODS"]);
@@ -21,39 +16,46 @@ pub(super) fn cells(status: &Status, rows: &[Row<'_>], is_wide: bool, screen: Sc
     titles.extend(["GUARANTEED", "DESERVED", "ALLOCATED", "USED", "STATE"]);
     let title = |text: &&str| {
         let cell = Cell::new(*text, Colour::Faint);
-        if matches!(*text, "QUEUE" | "STATE") || status.selected.is_none() && *text != "WEIGHT" {
-            cell
-        } else {
-            cell.right()
+        match *text {
+            "QUEUE" | "STATE" => cell,
+            "WEIGHT" => cell.right(),
+            _ => aligned(cell, status),
         }
     };
     let mut table = vec![titles.iter().map(title).collect()];
-    let most = status.selected.as_ref().map_or(Amount::ZERO, |selected| largest(rows, selected));
-    table.extend(rows.iter().map(|row| cells_of(status, row, is_wide, most, screen)));
+    let most = status.selected.as_ref().map_or(Amount::ZERO, |selected| largest(&status.views, selected));
+    let queues = status.views.iter().map(|view| (&view.name, view.parent(), view)).collect();
+    let rows = in_tree_order(queues).into_iter();
+    table.extend(rows.map(|(depth, view)| row(status, depth, view, is_wide, most, screen)));
     table
 }
 
 /// What has a bar of full width.
-fn largest(rows: &[Row<'_>], selected: &Selected) -> Amount {
-    let leaves = rows.iter().filter(|row| !row.view.is_parent());
-    let sizes = leaves.flat_map(|row| {
-        let status = &row.view.status;
+fn largest(views: &[QueueView], selected: &Selected) -> Amount {
+    let leaves = views.iter().filter(|view| !view.is_parent());
+    let sizes = leaves.flat_map(|view| {
+        let status = &view.status;
         [&status.used, &status.deserved].map(|map| amounts(map.as_ref()).get(&selected.resource))
     });
     sizes.max().unwrap_or(Amount::ZERO)
 }
 
-fn cells_of(status: &Status, row: &Row<'_>, is_wide: bool, most: Amount, screen: Screen) -> Vec<Cell> {
-    let Row { depth, view } = row;
+fn row(
+    status: &Status,
+    depth: usize,
+    view: &QueueView,
+    is_wide: bool,
+    most: Amount,
+    screen: Screen,
+) -> Vec<Cell> {
     let spec = &view.queue.spec;
-    let amount =
-        |map: Option<&quotient_crds::ResourceMap>| amount_cell(&amounts(map), status.selected.as_ref());
-    let bound = |map: Option<&quotient_crds::ResourceMap>| match map {
+    let amount = |map: Option<&ResourceMap>| amount_cell(&amounts(map), status);
+    let bound = |map: Option<&ResourceMap>| match map {
         Some(map) if !map.is_empty() => amount(Some(map)),
-        _ => dash(status.selected.as_ref()),
+        _ => aligned("-".into(), status),
     };
     let mut cells = vec![
-        Cell::from(format!("{}{}", "  ".repeat(*depth), view.name.in_words())),
+        Cell::from(format!("{}{}", "  ".repeat(depth), view.name.in_words())),
         Cell::from(view.weight().to_string()).right(),
     ];
     if is_wide {
@@ -66,7 +68,7 @@ fn cells_of(status: &Status, row: &Row<'_>, is_wide: bool, most: Amount, screen:
         ]);
     }
     let (used, deserved) = (view.used(), view.deserved());
-    let used_cell = amount_cell(&used, status.selected.as_ref());
+    let used_cell = amount_cell(&used, status);
     cells.extend([
         bound(spec.guaranteed.as_ref()),
         amount(view.status.deserved.as_ref()),
@@ -77,16 +79,15 @@ fn cells_of(status: &Status, row: &Row<'_>, is_wide: bool, most: Amount, screen:
     cells
 }
 
-fn amount_cell(amounts: &Amounts, selected: Option<&Selected>) -> Cell {
-    match selected {
-        Some(selected) => Cell::from(selected.text(amounts)).right(),
-        None => Cell::from(amounts.compact()),
-    }
+fn amount_cell(amounts: &Amounts, status: &Status) -> Cell {
+    let selected = status.selected.as_ref();
+    let text = selected.map_or_else(|| amounts.compact(), |selected| selected.text(amounts));
+    aligned(text.into(), status)
 }
 
-fn dash(selected: Option<&Selected>) -> Cell {
-    let cell = Cell::from("-");
-    if selected.is_some() { cell.right() } else { cell }
+/// Amounts of one resource are numbers, which stand at the right.
+fn aligned(cell: Cell, status: &Status) -> Cell {
+    if status.selected.is_some() { cell.right() } else { cell }
 }
 
 /// The state in words; with one resource a bar before it.
@@ -112,7 +113,7 @@ fn state(status: &Status, view: &QueueView, most: Amount, screen: Screen) -> Vec
 
 /// `3 over, returning`, `3 below for 40 s, reclaiming`; empty if nothing of the resource is unusual.
 fn note(status: &Status, view: &QueueView, selected: &Selected, starved: Option<&Starvation<'_>>) -> String {
-    let of = |map: &Option<quotient_crds::ResourceMap>| amounts(map.as_ref()).get(&selected.resource);
+    let of = |map: &Option<ResourceMap>| amounts(map.as_ref()).get(&selected.resource);
     let (used, deserved) = (of(&view.status.used), of(&view.status.deserved));
     let preempting = of(&view.status.preempting);
     let over = used.less(deserved);
