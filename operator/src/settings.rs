@@ -14,6 +14,7 @@ use quotient_index::{IndexSettings, WorkloadKind, governable};
 use crate::args::{Args, Mode, VictimPriority, count, milliseconds, seconds};
 use crate::clock::Clock;
 use crate::decisions::Decisions;
+use crate::failed::Failed;
 use crate::identity::Identity;
 use crate::lease::LeaseSettings;
 use crate::node_selector;
@@ -179,22 +180,6 @@ impl LedgerSettings {
     pub const LIMIT: usize = 896 << 10;
 }
 
-/// Why a command line makes no sense as a whole.
-#[derive(Debug, thiserror::Error)]
-#[error("check {what}: {why}")]
-pub struct SettingsError {
-    /// The flags that were checked.
-    what: &'static str,
-    /// What is wrong with them.
-    why: String,
-}
-
-impl SettingsError {
-    fn of<E: ToString>(what: &'static str) -> impl Fn(E) -> Self {
-        move |why| Self { what, why: why.to_string() }
-    }
-}
-
 /// What --capacity says where there is no ceiling.
 const NODES: &str = "Nodes";
 
@@ -207,21 +192,20 @@ impl Settings {
     /// Checks `args` as a whole.
     ///
     /// `default_namespace` holds Lease and ledger if the command line names no namespace.
-    pub fn from_args(args: &Args, default_namespace: &str) -> Result<Self, SettingsError> {
+    pub fn from_args(args: &Args, default_namespace: &str) -> Result<Self, Failed> {
         let identity = stated(args.identity.as_deref()).map_or_else(Identity::of_this_process, Identity::new);
         let namespace = stated(Some(&args.lease.namespace)).unwrap_or(default_namespace);
         let ledger = LedgerSettings { namespace: namespace.to_owned(), limit: LedgerSettings::LIMIT };
         let lease = args.leader_elect.then(|| lease_settings(args, namespace)).transpose()?;
         let names = args.resources.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
         let resources: BTreeSet<Resource> = names.map(resource).collect::<Result<_, _>>()?;
-        let nodes =
-            node_selector::parse(&args.node_selector).map_err(SettingsError::of("--node-selector"))?;
+        let nodes = node_selector::parse(&args.node_selector).map_err(Failed::to("check --node-selector"))?;
         let expandable =
-            stated_capacity::parse(&args.expandable).map_err(SettingsError::of("--expandable"))?;
+            stated_capacity::parse(&args.expandable).map_err(Failed::to("check --expandable"))?;
         let ceiling = ceiling(&args.capacity)?;
         if !ceiling.is_empty() && !expandable.is_empty() {
             let why = "both say what an autoscaler adds; state either the ceiling or the step";
-            return Err(SettingsError::of("--capacity and --expandable")(why));
+            return Err(Failed::to("check --capacity and --expandable")(why));
         }
         let pool_label = stated(args.pool_label.as_deref()).map(pool).transpose()?;
         let protected =
@@ -254,7 +238,7 @@ impl Settings {
             ledger,
             watch: args.watch,
             workload_kinds: WorkloadKind::read_setting(&args.workload_kinds)
-                .map_err(SettingsError::of("--workload-kinds"))?,
+                .map_err(Failed::to("check --workload-kinds"))?,
             guards: args.guards,
             pace: args.pace,
             writes: args.writes,
@@ -276,10 +260,10 @@ pub(crate) fn stated(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.trim().is_empty())
 }
 
-fn scrape(args: &Args) -> Result<ScrapeSettings, SettingsError> {
+fn scrape(args: &Args) -> Result<ScrapeSettings, Failed> {
     let listen = args.metrics_listen;
     match stated(args.metrics_certificate.as_deref()).map(PathBuf::from) {
-        Some(_) if listen.ip().is_loopback() => Err(SettingsError::of("--metrics-certificate")(format!(
+        Some(_) if listen.ip().is_loopback() => Err(Failed::to("check --metrics-certificate")(format!(
             "--metrics-listen {listen} is loopback, where metrics are served over plain HTTP; name another address, such \
              as 0.0.0.0:8443, or no certificate"
         ))),
@@ -287,37 +271,37 @@ fn scrape(args: &Args) -> Result<ScrapeSettings, SettingsError> {
     }
 }
 
-fn lease_settings(args: &Args, namespace: &str) -> Result<LeaseSettings, SettingsError> {
+fn lease_settings(args: &Args, namespace: &str) -> Result<LeaseSettings, Failed> {
     let lease = LeaseSettings { namespace: namespace.to_owned(), ..args.lease.clone() };
     if lease.retry < lease.renew_deadline && lease.renew_deadline < lease.duration {
         return Ok(lease);
     }
     let [retry, deadline, duration] =
         [lease.retry, lease.renew_deadline, lease.duration].map(|time| time.as_secs());
-    Err(SettingsError::of("lease times")(format!(
+    Err(Failed::to("check lease times")(format!(
         "--lease-retry-seconds ({retry}) must be less than --lease-renew-deadline-seconds ({deadline}), and that less than \
          --lease-duration-seconds ({duration})"
     )))
 }
 
 /// What the cluster grows to; nothing where capacity is what its nodes have.
-fn ceiling(parts: &[String]) -> Result<Amounts, SettingsError> {
+fn ceiling(parts: &[String]) -> Result<Amounts, Failed> {
     match parts {
         [one] if one.trim().eq_ignore_ascii_case(NODES) => Ok(Amounts::new()),
-        _ => stated_capacity::parse(parts).map_err(SettingsError::of("--capacity")),
+        _ => stated_capacity::parse(parts).map_err(Failed::to("check --capacity")),
     }
 }
 
-fn resource(name: &str) -> Result<Resource, SettingsError> {
+fn resource(name: &str) -> Result<Resource, Failed> {
     let valid = !name.contains(char::is_whitespace);
-    governable(name).filter(|_| valid).ok_or_else(|| SettingsError::of("--resources")(not_shared(name)))
+    governable(name).filter(|_| valid).ok_or_else(|| Failed::to("check --resources")(not_shared(name)))
 }
 
-fn pool(key: &str) -> Result<Arc<str>, SettingsError> {
+fn pool(key: &str) -> Result<Arc<str>, Failed> {
     let key = key.trim();
     let valid = pool_label::is_label_key(key);
     valid.then(|| key.into()).ok_or_else(|| {
-        SettingsError::of("--pool-label")(format!(
+        Failed::to("check --pool-label")(format!(
             "{key:?} is no key of a label; node.kubernetes.io/instance-type and pool are, and its values are not to be named"
         ))
     })
@@ -328,7 +312,7 @@ mod tests {
     use super::*;
     use clap::Parser;
 
-    fn settings(flags: &[&str]) -> Result<Settings, SettingsError> {
+    fn settings(flags: &[&str]) -> Result<Settings, Failed> {
         let command_line = std::iter::once("quotient-operator").chain(flags.iter().copied());
         Settings::from_args(&Args::try_parse_from(command_line).unwrap(), "home")
     }

@@ -3,35 +3,28 @@
 use quotient_engine::amounts::{Amounts, ParseQuantityError, Quantity, Resource};
 use quotient_index::governable;
 
-/// Why a text states no amount of a resource.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct CapacityError(String);
-
 /// That there are no shares of what `name` names.
 pub(crate) fn not_shared(name: &str) -> String {
     format!("{name:?} is no resource that can be shared; cpu, memory and nvidia.com/gpu are")
 }
 
-/// Reads the amounts; empty parts state nothing.
-pub(crate) fn parse(parts: &[String]) -> Result<Amounts, CapacityError> {
+/// Reads the amounts; empty parts state nothing. An error says what is wrong.
+pub(crate) fn parse(parts: &[String]) -> Result<Amounts, String> {
     let mut amounts: Vec<(Resource, _)> = Vec::new();
     for part in parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()) {
-        let (name, text) = part.split_once('=').ok_or_else(|| {
-            CapacityError(format!("{part:?} is not NAME=AMOUNT, such as cpu=64 or memory=256Gi"))
-        })?;
+        let (name, text) = part
+            .split_once('=')
+            .ok_or_else(|| format!("{part:?} is not NAME=AMOUNT, such as cpu=64 or memory=256Gi"))?;
         let name = name.trim();
         let resource = Some(name).filter(|name| !name.contains(char::is_whitespace)).and_then(governable);
-        let resource = resource.ok_or_else(|| CapacityError(not_shared(name)))?;
-        let quantity: Quantity = text
-            .trim()
-            .parse()
-            .map_err(|problem: ParseQuantityError| CapacityError(format!("{part:?}: {problem}")))?;
+        let resource = resource.ok_or_else(|| not_shared(name))?;
+        let quantity: Quantity =
+            text.trim().parse().map_err(|problem: ParseQuantityError| format!("{part:?}: {problem}"))?;
         if quantity.nano() < 0 {
-            return Err(CapacityError(format!("{part:?} is negative; state what there may be")));
+            return Err(format!("{part:?} is negative; state what there may be"));
         }
         if amounts.iter().any(|(other, _)| *other == resource) {
-            return Err(CapacityError(format!("{name} is stated twice")));
+            return Err(format!("{name} is stated twice"));
         }
         let amount = resource.rounded_down(quantity);
         amounts.push((resource, amount));
@@ -45,7 +38,7 @@ mod tests {
 
     fn read(text: &str) -> Result<String, String> {
         let parts: Vec<String> = text.split(',').map(ToOwned::to_owned).collect();
-        parse(&parts).map(|amounts| amounts.to_string()).map_err(|error| error.to_string())
+        parse(&parts).map(|amounts| amounts.to_string())
     }
 
     #[test]
