@@ -52,8 +52,7 @@ pub(super) fn roll_out(objects: &mut Vec<Object>) {
 }
 
 fn replica_sets(objects: &[Object]) -> BTreeSet<Name> {
-    let sets = objects.iter().filter(|object| matches!(object, Object::ReplicaSet(_)));
-    sets.map(|set| name_of(set.metadata())).collect()
+    objects.iter().filter_map(Object::get).map(|set: &ReplicaSet| name_of(&set.metadata)).collect()
 }
 
 /// By Deployment, name and uid of the ReplicaSet that pods say they are of, though it is not there itself: a command that
@@ -65,8 +64,7 @@ fn replica_sets_of_pods(
     let mut found: BTreeMap<Name, (Option<Time>, Name)> = BTreeMap::new();
     for pod in objects.iter().filter(|object| matches!(object, Object::Pod(_))) {
         let Some(set) = pod.controller().filter(|owner| owner.kind == "ReplicaSet") else { continue };
-        let metadata = pod.metadata();
-        let namespace = metadata.namespace.clone().unwrap_or_default();
+        let (metadata, namespace) = (pod.metadata(), pod.namespace().to_owned());
         if described.contains(&(namespace.clone(), set.name.clone())) {
             continue;
         }

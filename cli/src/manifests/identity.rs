@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::objects::{Kind, Object};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use crate::objects::Object;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
 /// Kind, namespace and name of an owner.
 type Named = (String, String, String);
@@ -16,11 +16,12 @@ pub(super) fn identify(objects: &mut [Object]) {
     let mut known: BTreeMap<Named, String> = BTreeMap::new();
     for object in &*objects {
         if let Some(owner) = object.controller().filter(|owner| !owner.uid.is_empty()) {
-            known.entry(of_reference(object.metadata(), owner)).or_insert_with(|| owner.uid.clone());
+            known.entry(of_reference(object, owner)).or_insert_with(|| owner.uid.clone());
         }
     }
     for object in objects.iter_mut().filter(|object| object.kind().owns_pods()) {
-        let named = of_object(object.kind(), object.metadata());
+        let named =
+            (object.kind().name().to_owned(), object.namespace().to_owned(), object.name().to_owned());
         let metadata = object.metadata_mut();
         if metadata.uid.as_deref().is_none_or(str::is_empty) {
             metadata.uid = Some(known.get(&named).cloned().unwrap_or_else(|| stand_in(&named)));
@@ -28,9 +29,8 @@ pub(super) fn identify(objects: &mut [Object]) {
         known.insert(named, metadata.uid.clone().unwrap_or_default());
     }
     for object in objects {
-        let metadata = object.metadata();
         let Some(owner) = object.controller().filter(|owner| owner.uid.is_empty()) else { continue };
-        let named = of_reference(metadata, owner);
+        let named = of_reference(object, owner);
         let uid = known.get(&named).cloned().unwrap_or_else(|| stand_in(&named));
         let owners = object.metadata_mut().owner_references.iter_mut().flatten();
         for owner in owners.filter(|owner| owner.controller == Some(true) && owner.uid.is_empty()) {
@@ -39,17 +39,9 @@ pub(super) fn identify(objects: &mut [Object]) {
     }
 }
 
-fn of_object(kind: Kind, metadata: &ObjectMeta) -> Named {
-    (kind.name().to_owned(), namespace(metadata), metadata.name.clone().unwrap_or_default())
-}
-
 /// An owner is in the namespace of what it owns.
-fn of_reference(metadata: &ObjectMeta, owner: &OwnerReference) -> Named {
-    (owner.kind.clone(), namespace(metadata), owner.name.clone())
-}
-
-fn namespace(metadata: &ObjectMeta) -> String {
-    metadata.namespace.clone().unwrap_or_default()
+fn of_reference(object: &Object, owner: &OwnerReference) -> Named {
+    (owner.kind.clone(), object.namespace().to_owned(), owner.name.clone())
 }
 
 /// A uid that no real cluster has, the same whenever the same manifests are read.

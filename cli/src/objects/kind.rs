@@ -174,6 +174,11 @@ impl Kind {
         Err(format!("apiVersion: {name} is understood in {served}, not in {api_version}"))
     }
 
+    /// Whether objects of the kind of this name are in no namespace, as far as the kind is understood.
+    pub(crate) fn is_cluster_wide(name: &str) -> bool {
+        Self::ALL.iter().any(|kind| kind.name() == name && !kind.is_namespaced())
+    }
+
     pub(crate) const fn name(self) -> &'static str {
         self.api().kind
     }

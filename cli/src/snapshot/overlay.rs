@@ -6,7 +6,7 @@ use quotient_crds::DEFAULT_WEIGHT;
 use serde_json::{Map, Value, json};
 
 use super::{Entry, Place, Snapshot};
-use crate::objects::{find_text, plain};
+use crate::objects::{Kind, find_text, plain};
 
 /// What differs from the snapshot.
 #[derive(Debug, Default)]
@@ -65,9 +65,8 @@ pub(crate) fn overlay(snapshot: &mut Snapshot, change: Change) -> Result<Vec<Str
 
 /// Group, kind, namespace and name; the namespace that manifests leave out is `default`.
 fn key(entry: &Entry) -> [&str; 4] {
-    let is_cluster_wide = matches!(entry.kind(), "Node" | "Namespace" | "PriorityClass");
-    let namespace =
-        if entry.namespace().is_empty() && !is_cluster_wide { "default" } else { entry.namespace() };
+    let is_left_out = entry.namespace().is_empty() && !Kind::is_cluster_wide(entry.kind());
+    let namespace = if is_left_out { "default" } else { entry.namespace() };
     [entry.group(), entry.kind(), namespace, entry.name()]
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use k8s_openapi::api::apps::v1::ReplicaSet;
 use quotient_crds::ConditionType;
 use quotient_crds::names::QUOTA;
 use quotient_engine::amounts::Amounts;
@@ -91,13 +92,11 @@ fn rejected(scene: &Scene<'_>, names: &BTreeSet<(String, String)>, events: &[Val
         return Some(format!(", last {} ago", duration(scene.seconds_since(last))));
     }
     // Events are gone after an hour.
-    let is_said = scene.objects().any(|object| match object {
-        Object::ReplicaSet(set) if names.contains(&("ReplicaSet".to_owned(), object.name().to_owned())) => {
-            let status = set.status.as_ref();
-            let mut conditions = status.and_then(|status| status.conditions.as_ref()).into_iter().flatten();
-            conditions.any(|one| one.message.as_ref().is_some_and(|message| message.contains(EXCEEDED)))
-        }
-        _ => false,
+    let is_its = |set: &&Object| names.contains(&("ReplicaSet".to_owned(), set.name().to_owned()));
+    let is_said = scene.objects().filter(is_its).filter_map(Object::get).any(|set: &ReplicaSet| {
+        let status = set.status.as_ref();
+        let mut conditions = status.and_then(|status| status.conditions.as_ref()).into_iter().flatten();
+        conditions.any(|one| one.message.as_ref().is_some_and(|message| message.contains(EXCEEDED)))
     });
     is_said.then(String::new)
 }
