@@ -7,7 +7,6 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
 use kube::api::{Patch, PatchParams, PostParams};
-use quotient_crds::Queue;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
 use quotient_e2e::testbed::{AuditEvent, eventually};
 use quotient_invariants::Tolerance;
@@ -144,8 +143,7 @@ async fn a_refused_owner_starts_soon_after_its_quota_rises() -> anyhow::Result<(
 /// Waits until a queue says that no node could run what it lacks, as a whole and for the owner whose name begins so.
 async fn until_no_node_fits(stage: &Stage, namespace: &str, owner: &str) -> anyhow::Result<()> {
     eventually(format!("{namespace} is told that no node fits"), PATIENCE, async || {
-        let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
-        let unmet = queues.get(namespace).await?.status.unwrap_or_default().unmet;
+        let unmet = stage.queue_status(namespace).await?.unmet;
         let is_told =
             matches!(&*unmet, [one] if format!("{} {}", one.kind, one.name).starts_with(owner) && one.reason == "NoNodeFits" && one.pods == 1);
         ensure!(is_told, "{unmet:?}");

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
-use quotient_crds::{ConditionType, Queue, QueueStatus};
+use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
 use quotient_e2e::testbed::eventually;
 use quotient_invariants::Tolerance;
@@ -94,11 +94,6 @@ pub(crate) async fn running(stage: &Stage, namespace: &str) -> Result<BTreeSet<S
     Ok(all.iter().filter(runs).map(ResourceExt::name_any).collect())
 }
 
-pub(crate) async fn status(stage: &Stage, namespace: &str) -> Result<QueueStatus> {
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
-    queues.get(namespace).await?.status.context("the Queue has no status")
-}
-
 pub(crate) async fn until_none_is_gated(stage: &Stage, namespace: &str) -> Result<()> {
     eventually(format!("no pod of {namespace} is gated"), PATIENCE, async || {
         let gated = gated(stage, namespace).await?;
@@ -167,7 +162,7 @@ async fn pods_wait_for_their_share_and_none_is_refused() -> Result<()> {
     create(&stage, "b", (0..8).map(|number| format!("b-{number}"))).await?;
     stage.until_pods("b", waiting(4, 4)).await?;
     eventually("the status counts the gated pods", PATIENCE, async || {
-        let counts = status(&stage, "b").await?.pods.context("no pods are counted")?;
+        let counts = stage.queue_status("b").await?.pods.context("no pods are counted")?;
         ensure!((counts.running, counts.pending, counts.gated) == (4, 0, 4), "{counts:?}");
         Ok(())
     })
@@ -363,7 +358,7 @@ async fn a_queue_that_asks_for_gates_where_there_are_none_is_told_so() -> Result
     let operator = stage.start_operator().await?;
     stage.queue("team", json!({"admission": "Gate"})).await?;
     eventually("the Queue is not Ready", PATIENCE, async || {
-        let status = status(&stage, "team").await?;
+        let status = stage.queue_status("team").await?;
         let ready = status.condition(ConditionType::Ready).context("nothing is said")?;
         ensure!(ready.status == "False" && ready.reason == "GateModeNotServed", "{ready:?}");
         Ok(())

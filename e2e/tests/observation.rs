@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::events::v1::Event;
 use kube::Api;
 use kube::api::ListParams;
-use quotient_crds::{ConditionType, Queue, QueueStatus};
+use quotient_crds::ConditionType;
 use quotient_e2e::bench::speed::{ClusterLayout, Kind, QueueAt, Work};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::eventually;
@@ -142,13 +142,13 @@ async fn nothing_is_written(stage: &Stage, observed: Observed) -> Result<()> {
 /// The statuses and the metrics say which mode keeps the pods, and no reclaim is listed.
 async fn a_mode_is_told(stage: &Stage, operator: &Operator) -> Result<()> {
     for (namespace, expected) in [("holder", "Observe"), ("gainer", "EvictionsDisabled")] {
-        let shown = status(stage, namespace).await?.summary.and_then(|summary| summary.state);
+        let shown = stage.queue_status(namespace).await?.summary.and_then(|summary| summary.state);
         assert_eq!(shown.as_deref(), Some(expected), "{namespace}");
     }
-    let starved = status(stage, "gainer").await?;
+    let starved = stage.queue_status("gainer").await?;
     let starved = starved.condition(ConditionType::Starved).context("no condition Starved")?.message.clone();
     ensure!(starved.contains("because queue holder is in mode Observe"), "{starved}");
-    ensure!(status(stage, "holder").await?.recent_reclaims.is_empty(), "a reclaim is listed");
+    ensure!(stage.queue_status("holder").await?.recent_reclaims.is_empty(), "a reclaim is listed");
     let (_, metrics) = operator.get("/metrics").await?;
     for line in [
         r#"quotient_queue_mode_info{mode="Observe",namespace="holder",queue="holder"} 1"#,
@@ -157,12 +157,6 @@ async fn a_mode_is_told(stage: &Stage, operator: &Operator) -> Result<()> {
         ensure!(metrics.lines().any(|shown| shown == line), "{line} is not in {metrics}");
     }
     Ok(())
-}
-
-/// The status of the Queue that is named as its namespace.
-async fn status(stage: &Stage, namespace: &str) -> Result<QueueStatus> {
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
-    queues.get(namespace).await?.status.with_context(|| format!("{namespace} has no status"))
 }
 
 /// How long to look on.

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams};
-use quotient_crds::{ConditionType, Queue, QueueStatus};
+use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quota_amounts};
 use quotient_e2e::testbed::{TestBed, eventually};
 use quotient_engine::amounts::{Amount, Resource};
@@ -21,17 +21,11 @@ fn one_cpu() -> Value {
     json!({"cpu": "1", "memory": "1Gi"})
 }
 
-/// The status of the Queue that is named as its namespace.
-async fn status(bed: &TestBed, namespace: &str) -> Result<QueueStatus> {
-    let queues: Api<Queue> = Api::namespaced(bed.client(), namespace);
-    queues.get(namespace).await?.status.with_context(|| format!("{namespace} has no status"))
-}
-
 /// Waits until the column STATE of a Queue says so.
-async fn until_state(bed: &TestBed, namespace: &str, expected: &str, patience: Duration) -> Result<()> {
+async fn until_state(stage: &Stage, namespace: &str, expected: &str, patience: Duration) -> Result<()> {
     eventually(format!("{namespace} is {expected}"), patience, async || {
-        let state = status(bed, namespace).await?.summary.and_then(|summary| summary.state);
-        ensure!(state.as_deref() == Some(expected), "{state:?}");
+        let shown = stage.queue_status(namespace).await?.summary.and_then(|summary| summary.state);
+        ensure!(shown.as_deref() == Some(expected), "{shown:?}");
         Ok(())
     })
     .await?;
@@ -65,8 +59,8 @@ async fn a_pause_is_honored_and_ends_by_itself() -> Result<()> {
     let until = Timestamp::now().checked_add(SignedDuration::from_secs(45))?;
     let until = Timestamp::from_second(until.as_second())?;
     stage.patch_queue("uses", "uses", json!({"pausedUntil": until.to_string()})).await?;
-    until_state(bed, "uses", "Paused", SOON).await?;
-    let ready = status(bed, "uses").await?;
+    until_state(&stage, "uses", "Paused", SOON).await?;
+    let ready = stage.queue_status("uses").await?;
     let ready = ready.condition(ConditionType::Ready).context("no condition Ready")?;
     assert_eq!((ready.status.as_str(), ready.reason.as_str()), ("True", "Paused"));
     ensure!(ready.message.contains(&until.to_string()), "{}", ready.message);
@@ -76,7 +70,7 @@ async fn a_pause_is_honored_and_ends_by_itself() -> Result<()> {
     // Pods that come before the quota would be there, and lack nothing but a node.
     until_cpu(bed, "comes", 0).await?;
     stage.deployment("comes", "web", 4, one_cpu(), false).await?;
-    until_state(bed, "comes", "EvictionsDisabled", PATIENCE).await?;
+    until_state(&stage, "comes", "EvictionsDisabled", PATIENCE).await?;
     until_cpu(bed, "uses", 8).await?;
 
     // Break-glass: what a person makes of the quota stays.
@@ -99,7 +93,7 @@ async fn a_pause_is_honored_and_ends_by_itself() -> Result<()> {
     let evicted = stage.evictions(before)?;
     assert_eq!(evicted.len(), 4, "{evicted:?}");
     ensure!(evicted.iter().all(|eviction| eviction.received >= until), "evicted before {until}: {evicted:?}");
-    until_state(bed, "comes", "OK", PATIENCE).await?;
+    until_state(&stage, "comes", "OK", PATIENCE).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }

@@ -9,7 +9,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::Api;
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
-use quotient_crds::Queue;
+use quotient_crds::{Queue, QueueStatus};
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
@@ -96,6 +96,12 @@ impl Stage {
         let queues: Api<Queue> = Api::namespaced(self.bed.client(), namespace);
         queues.patch(name, &PatchParams::default(), &Patch::Merge(json!({"spec": spec}))).await?;
         Ok(())
+    }
+
+    /// The status of the Queue that is named as its namespace.
+    pub async fn queue_status(&self, namespace: &str) -> anyhow::Result<QueueStatus> {
+        let queues: Api<Queue> = Api::namespaced(self.bed.client(), namespace);
+        queues.get(namespace).await?.status.with_context(|| format!("the Queue {namespace} has no status"))
     }
 
     /// A Deployment of `replicas` pods that stay Terminating until [`release`](Self::release) if `hold` says so.
