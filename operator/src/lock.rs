@@ -2,8 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What `mutex` guards. A panic under a lock ends the process soon after, because `run` notices the end of every task. What it
-/// leaves half done matters no more, and is a hint wherever one task goes on for a moment.
+/// What `mutex` guards, after a panic under it as well.
+///
+/// `run` notices the end of every task, so the process ends soon after a panic. No lock guards a change that others could see
+/// half done.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
