@@ -87,11 +87,7 @@ impl Found {
         let text = match names.as_slice() {
             [] => return Self::default(),
             [name] => format!("{kind} {name} {one}"),
-            names => {
-                let told: Vec<&str> = names.iter().take(MOST_TOLD).map(String::as_str).collect();
-                let more = if names.len() > told.len() { ", ..." } else { "" };
-                format!("{} {kind}s {several}: {}{more}", names.len(), told.join(", "))
-            }
+            names => format!("{} {kind}s {several}: {}", names.len(), first_few(names)),
         };
         Self { texts: vec![text], count: names.len() }
     }
@@ -99,6 +95,13 @@ impl Found {
     pub(super) const fn is_nothing(&self) -> bool {
         self.count == 0
     }
+}
+
+/// The first few of several names: `a/x, a/y, a/z, ...`.
+pub(super) fn first_few<N: AsRef<str>>(names: &[N]) -> String {
+    let told: Vec<&str> = names.iter().take(MOST_TOLD).map(AsRef::as_ref).collect();
+    let more = if names.len() > told.len() { ", ..." } else { "" };
+    told.join(", ") + more
 }
 
 impl Check {

@@ -12,7 +12,7 @@ use quotient_engine::snapshot::Pod;
 use quotient_index::quotas::bounds_from_hard;
 
 use super::Look;
-use super::finding::{Found, Seen};
+use super::finding::{Found, Seen, first_few};
 use crate::objects::{DEMANDED, Object, is_ours, lacks_requests};
 use crate::output::{counted, spaced, sum};
 use crate::queues::percentage;
@@ -87,15 +87,13 @@ pub(super) fn unmanaged(look: &Look<'_>) -> Seen {
     let used = sum(used);
     let whole = sum(look.cluster.snapshot.nodes.values().map(|node| &node.allocatable));
     let part = if whole.is_empty() { String::new() } else { format!(" ({} %)", percentage(&used, &whole)) };
-    let first: Vec<&str> = names.iter().take(3).copied().collect();
-    let more = if names.len() > first.len() { ", ..." } else { "" };
     Some(Found::when(!names.is_empty(), || {
         format!(
-            "{} no Queue and use{} {}{part}: {}{more}",
+            "{} no Queue and use{} {}{part}: {}",
             counted(names.len(), "namespace with pods has", "namespaces with pods have"),
             if names.len() == 1 { "s" } else { "" },
             spaced(&used),
-            first.join(", ")
+            first_few(&names)
         )
     }))
 }

@@ -64,8 +64,7 @@ fn headline(scene: &Scene<'_>, view: &QueueView) -> String {
 }
 
 fn conditions(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
-    let told_of = |condition, status| view.told(condition, status);
-    if let Some((reason, message)) = told_of(ConditionType::Ready, "False") {
+    if let Some((reason, message)) = view.told(ConditionType::Ready, "False") {
         told.check(false, message);
         told.reason.get_or_insert_with(|| reason.to_owned());
     } else {
@@ -80,13 +79,13 @@ fn conditions(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
     } else {
         told.check(true, "the quota allows the deserved share");
     }
-    if let Some((_, message)) = told_of(ConditionType::GuaranteeUnmeetable, "True") {
+    if let Some((_, message)) = view.told(ConditionType::GuaranteeUnmeetable, "True") {
         told.check(false, message);
         told.needs_a_person = true;
     } else if view.queue.spec.guaranteed.is_some() {
         told.check(true, "the cluster has the guaranteed amounts");
     }
-    if let Some((_, message)) = told_of(ConditionType::Overused, "True") {
+    if let Some((_, message)) = view.told(ConditionType::Overused, "True") {
         told.step(message);
     }
 }
