@@ -33,6 +33,8 @@ pub(crate) struct Candidates<'a> {
     pub(crate) may_go: Vec<Candidate<'a>>,
     /// Those that may not, each with the rule that protects it.
     pub(crate) never: Vec<(&'a Pod, KeptReason)>,
+    /// Whether all that may go request the same.
+    pub(crate) are_alike: bool,
 }
 
 /// Sorts `pods`: the live ones in the namespace of the leaf at `at` that some node could run.
@@ -89,7 +91,16 @@ pub(crate) fn candidates<'a>(
         }
     }
     sorted.may_go.sort_by(rank);
+    sorted.are_alike = are_alike(&sorted.may_go);
     sorted
+}
+
+/// Whether all of `candidates` request the same, as most beside each other do.
+pub(crate) fn are_alike(candidates: &[Candidate<'_>]) -> bool {
+    candidates.windows(2).all(|pair| match pair {
+        [one, next] => std::ptr::eq(one.requests(), next.requests()) || one.requests() == next.requests(),
+        _ => true,
+    })
 }
 
 pub(crate) fn non_preemptible(pod: &Pod) -> Option<KeptReason> {

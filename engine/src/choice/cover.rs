@@ -9,6 +9,7 @@ use super::rules::Scope;
 use super::simulation::{Simulation, VictimsByLeaf};
 use crate::amounts::{Amounts, Resource};
 use crate::candidates::{Candidate, select};
+use crate::leaf::Leaf;
 use crate::names::PodUid;
 use crate::plan::Stage;
 use crate::reasons::{EvictionReason, KeptReason};
@@ -101,9 +102,9 @@ impl<'a> Simulation<'a> {
         if lacks.is_empty() {
             return;
         }
-        for at in self.context.each_leaf().map(|leaf| leaf.at) {
-            if self.gives(at, scope) && self.takes_of(at, scope).overlaps(&lacks) {
-                givers.insert(at, self);
+        for leaf in self.context.each_leaf().filter(|leaf| self.gives(leaf.at, scope)) {
+            if self.may_give_more(leaf, kind, scope, (&lacks, reclaimed)) {
+                givers.insert(leaf.at, self);
             }
         }
         let mut stock: BTreeMap<BranchId, Vec<Candidate<'a>>> = BTreeMap::new();
@@ -140,6 +141,24 @@ impl<'a> Simulation<'a> {
             }
             givers.insert(at, self);
         }
+    }
+
+    /// Whether the leaf may give other pods now than of the kind before.
+    ///
+    /// Of pods that all request the same it would be as many, unless one of this kind helps beside them.
+    fn may_give_more(
+        &self,
+        leaf: &Leaf<'a>,
+        kind: Kind,
+        scope: &Scope,
+        (lacks, reclaimed): (&Amounts, &Amounts),
+    ) -> bool {
+        let candidates = leaf.candidates(self.context.snapshot);
+        let helps = |candidate: &Candidate<'a>| {
+            Kind::of(candidate) == kind && !self.takes_of_target(candidate, scope, reclaimed)
+        };
+        self.takes_of(leaf.at, scope).overlaps(lacks)
+            && (kind == Kind::NotRunning || !candidates.are_alike || candidates.may_go.iter().any(helps))
     }
 
     /// What may be taken from the leaf at `at`.

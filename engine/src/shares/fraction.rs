@@ -12,6 +12,8 @@ pub(crate) struct Fraction {
 impl Ord for Fraction {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.whole > 0, other.whole > 0) {
+            // As a rule, and twice as fast.
+            (true, true) if self.whole == other.whole => self.part.cmp(&other.part),
             (true, true) => self.part.saturating_mul(other.whole).cmp(&other.part.saturating_mul(self.whole)),
             (mine, theirs) => theirs.cmp(&mine),
         }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::room::{At, NodeResources};
 use super::score::Score;
 use crate::amounts::Amounts;
-use crate::candidates::{Candidate, Together, class, turn};
+use crate::candidates::{Candidate, Together, are_alike, class, turn};
 use crate::choice::simulation::Level;
 use crate::snapshot::{Pod, Shape};
 use crate::tree::BranchId;
@@ -42,8 +42,10 @@ pub(in crate::choice) struct Costs<'a> {
     /// Of each node the queue whose level counts there, and the cost.
     pub(in crate::choice) of_nodes: FxHashMap<At, (BranchId, Score<'a>)>,
     of_leaves: FxHashMap<BranchId, LeafCosts<'a>>,
-    /// The queues, by what is known of their first nodes; first those that are to be looked at again.
-    leaves: BTreeSet<(Option<Cost<'a>>, BranchId)>,
+    /// The queues, by what is known of their first nodes.
+    leaves: BTreeSet<(Cost<'a>, BranchId)>,
+    /// Those of which nodes came or went since.
+    stale: Vec<BranchId>,
     /// How many of the changes of nodes are known.
     seen: usize,
 }
@@ -53,7 +55,7 @@ pub(in crate::choice) struct Costs<'a> {
 struct LeafCosts<'a> {
     /// Without the level.
     nodes: BTreeSet<Cost<'a>>,
-    /// What is known of the first at the level of the queue; none if that is to be looked at again.
+    /// What is known of the first at the level of the queue.
     first: Option<Cost<'a>>,
 }
 
@@ -65,7 +67,7 @@ impl<'a> Costs<'a> {
         self.remove(at);
         self.of_leaves.entry(leaf).or_default().nodes.insert((cost.clone(), at));
         self.of_nodes.insert(at, (leaf, cost));
-        self.note(leaf, None);
+        self.stale.push(leaf);
     }
 
     pub(in crate::choice) fn remove(&mut self, at: At) -> Option<(BranchId, Score<'a>)> {
@@ -73,30 +75,35 @@ impl<'a> Costs<'a> {
         if let Some(of_leaf) = self.of_leaves.get_mut(&leaf) {
             of_leaf.nodes.remove(&(cost.clone(), at));
         }
-        self.note(leaf, None);
+        self.stale.push(leaf);
         Some((leaf, cost))
     }
 
-    fn note(&mut self, leaf: BranchId, first: Option<Cost<'a>>) {
-        if let Some(of_leaf) = self.of_leaves.get_mut(&leaf) {
-            self.leaves.remove(&(std::mem::replace(&mut of_leaf.first, first.clone()), leaf));
-            self.leaves.insert((first, leaf));
+    /// Puts a queue that is so far above its target where it belongs; whether it was there already.
+    fn sort(&mut self, leaf: BranchId, level: Level) -> bool {
+        let Some(of_leaf) = self.of_leaves.get_mut(&leaf) else { return true };
+        let now = of_leaf.nodes.first().map(|(cost, at)| (cost.at_level(level), *at));
+        if of_leaf.first == now {
+            return true;
         }
+        if let Some(known) = std::mem::replace(&mut of_leaf.first, now.clone()) {
+            self.leaves.remove(&(known, leaf));
+        }
+        self.leaves.extend(now.map(|now| (now, leaf)));
+        false
     }
 
     /// The cheapest node as far as is known, where queues are that far above their targets.
     pub(in crate::choice) fn first(&mut self, level: &dyn Fn(BranchId) -> Level) -> Option<At> {
+        for leaf in std::mem::take(&mut self.stale) {
+            self.sort(leaf, level(leaf));
+        }
         loop {
-            let (known, leaf) = self.leaves.first()?.clone();
-            let Some((cost, at)) = self.of_leaves.get(&leaf).and_then(|of_leaf| of_leaf.nodes.first()) else {
-                self.leaves.pop_first();
-                continue;
-            };
-            let (now, at) = (Some((cost.at_level(level(leaf)), *at)), *at);
-            if known == now {
+            let ((_, at), leaf) = self.leaves.first()?;
+            let (at, leaf) = (*at, *leaf);
+            if self.sort(leaf, level(leaf)) {
                 return Some(at);
             }
-            self.note(leaf, now);
         }
     }
 }
@@ -117,10 +124,7 @@ impl<'a> NodeCandidates<'a> {
         let order = |(at, one): &(usize, Candidate<'a>)| (class(one), *at, turn(one.pod));
         all.sort_by(|a, b| order(a).cmp(&order(b)));
         let all: Vec<Candidate<'a>> = all.into_iter().map(|(_, candidate)| candidate).collect();
-        let mut sizes = all.iter().map(Candidate::requests);
-        let first = sizes.next();
-        let alike = sizes.all(|size| Some(size) == first);
-        Self { all, alike, gone: 0 }
+        Self { alike: are_alike(&all), all, gone: 0 }
     }
 
     /// Those behind the first that are gone.
