@@ -16,4 +16,8 @@ pub struct LendingWindow {
     pub target: ResourceQuantity,
     /// The time when more than half of the window was used last, or when it began.
     pub used: Time,
+    /// The time when the window was halved last, because pods of the queue were evicted for a pod that waited for a node. None
+    /// if that is more than ten minutes ago.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Time>,
 }

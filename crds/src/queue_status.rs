@@ -327,8 +327,8 @@ mod tests {
             rank: Some(1),
             reason: "Reclaimed".to_owned(),
         };
-        let window =
-            LendingWindow { size: "2".into(), target: "3".into(), used: stored_time(Timestamp::UNIX_EPOCH) };
+        let used = stored_time(Timestamp::UNIX_EPOCH);
+        let window = LendingWindow { size: "2".into(), target: "3".into(), used, lost: None };
         let own = [
             QueueStatus { observed_generation: Some(1), ..none.clone() },
             QueueStatus { demand: some(), ..none.clone() },

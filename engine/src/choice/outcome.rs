@@ -26,6 +26,8 @@ pub(crate) struct ReclaimResult {
     pub(crate) passed_over: Vec<PassedOver>,
     /// What the quotas of leaves that lose pods are to allow, nothing lent included.
     pub(crate) lowered: BTreeMap<BranchId, Amounts>,
+    /// The leaves that lose pods to one that waits for a node.
+    pub(crate) displaced: BTreeSet<BranchId>,
     /// What each leaf lacks of its target for units and claims.
     pub(crate) lacking: BTreeMap<BranchId, Amounts>,
     /// What is free or being freed for each leaf, that which these evictions free included.

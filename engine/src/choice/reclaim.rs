@@ -90,6 +90,9 @@ impl<'a> Reclaim<'a> {
         let unplaced = self.set_apart(unplaced);
         self.simulation.contest(&asks);
         self.place_stuck_pods(unplaced);
+        let displaced = self.simulation.victims.iter();
+        let displaced = displaced.filter(|victim| victim.reason == EvictionReason::Reclaimed);
+        self.taken.displaced = displaced.map(|victim| victim.candidate.leaf).collect();
         needs.sort_by_cached_key(|(at, _)| self.turn(*at));
         // A whole pod may be more than its queue has too much; what it lacks then is part of its claim.
         for _ in 0..MOST_ROUNDS {

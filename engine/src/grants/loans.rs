@@ -3,6 +3,9 @@
 //! The window begins at one pod of common size, doubles whenever its queue has used more than half of it, and returns after
 //! ten minutes without that. So a notebook always starts on an idle cluster, a burst follows in a few decisions, and a pod
 //! that starts rewrites no other queue's quota: what is lent is cut only when less than that is idle, and then by halves.
+//!
+//! A queue that loses pods to one that waits for a node is lent at most half of what they had for ten minutes. What is idle is of no use to that
+//! pod. The same loan would let the like of those that left in again before it starts, and again they would have to go.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +17,7 @@ use crate::snapshot::Window;
 use crate::time::Timestamp;
 use crate::tree::{BranchId, BranchMap, Tree};
 
-/// How long a window stays as large as it has grown without being used, in seconds.
+/// How long a window stays as large as it has grown without being used, or as small as it was made, in seconds.
 const IDLE_SECONDS: i64 = 600;
 
 /// What is lent moves no quota if it is less than one part of the target in so many.
@@ -33,6 +36,26 @@ pub(crate) struct Loans {
     pub(crate) windows: BTreeMap<Resource, Window>,
     /// When a window returns.
     pub(crate) next_change: Option<Timestamp>,
+}
+
+impl Loans {
+    /// The windows where pods of `leaf` go for a pod that waits for a node: at most half of what is held above `target`.
+    pub(crate) fn halved(
+        &self,
+        leaf: &Leaf<'_>,
+        target: &Amounts,
+        now: Timestamp,
+    ) -> BTreeMap<Resource, Window> {
+        let mut windows = self.windows.clone();
+        for (one, window) in &mut windows {
+            let lent = leaf.staying.get(one).less(target.get(one));
+            let size = halved(lent, one);
+            if lent.is_positive() && size < window.size {
+                *window = Window { size, lost: Some(now), ..*window };
+            }
+        }
+        windows
+    }
 }
 
 /// What no queue needs.
@@ -71,8 +94,8 @@ impl Idle {
             }
             let Some(window) = idle.windows[at] else { continue };
             let lent = idle.lent(input.tree, leaf, target, window.size);
-            if window.size > idle.first {
-                let returns = window.used.plus_seconds(IDLE_SECONDS);
+            if window.size != idle.first {
+                let returns = window.lost.unwrap_or(window.used).plus_seconds(IDLE_SECONDS);
                 loans.next_change = loans.next_change.into_iter().chain([returns]).min();
             }
             loans.windows.insert(one.clone(), window);
@@ -123,9 +146,7 @@ impl OfResource {
         let idle = below.fold(self.everywhere, Amount::min);
         let mut most = window;
         while most > idle {
-            let half = most.units() / 2;
-            let odd = half.checked_rem(self.resource.quantum()).unwrap_or_default();
-            most = Amount::new(half.saturating_sub(odd));
+            most = halved(most, &self.resource);
         }
         let standing = leaf.written(&self.resource).map(|written| written.less(target));
         match standing {
@@ -150,18 +171,28 @@ fn window(
     growth: &mut Amount,
     now: Timestamp,
 ) -> Window {
-    let Some(known) = known else { return Window { size: first, target, used: now } };
+    let Some(known) = known else { return Window { size: first, target, used: now, lost: None } };
+    // A clock that went back begins anew.
+    let lasts = |since: &Timestamp| since.plus_seconds(IDLE_SECONDS) > now;
+    let lost = known.lost.map(|lost| lost.min(now)).filter(lasts);
+    let least = if lost.is_some() { Amount::ZERO } else { first };
     let used = target.less(known.target);
     if used > Amount::new(known.size.units() / 2) {
         let more = known.size.min(*growth);
         *growth = growth.less(more);
-        return Window { size: (known.size + more).max(first), target, used: now };
+        return Window { size: (known.size + more).max(least), target, used: now, lost };
     }
-    // A target that falls, or a clock that went back, begins anew.
+    // So does a target that falls.
     let since = known.used.min(now);
-    let is_over = since.plus_seconds(IDLE_SECONDS) <= now;
-    let size = if is_over { first } else { known.size.max(first) };
-    Window { size, target: known.target.min(target), used: since }
+    let size = if lost.is_some() || lasts(&since) { known.size.max(least) } else { first };
+    Window { size, target: known.target.min(target), used: since, lost }
+}
+
+/// Half of `amount`, in whole quanta of `resource`.
+fn halved(amount: Amount, resource: &Resource) -> Amount {
+    let half = amount.units() / 2;
+    let odd = half.checked_rem(resource.quantum()).unwrap_or_default();
+    Amount::new(half.saturating_sub(odd))
 }
 
 /// What a pod of common size requests: of devices as many as one node offers at most.

@@ -106,7 +106,11 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             let (mut remember, due) =
                 short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
             let loans = &granted.loans[at];
-            remember.windows.clone_from(&loans.windows);
+            remember.windows = if reclaim.displaced.contains(&at) {
+                loans.halved(leaf, &targets[at], snapshot.now)
+            } else {
+                loans.windows.clone()
+            };
             // What is not governed is not remembered.
             decided.remember = remember.of(&plan.resources);
             let due = [loans.next_change, leaf.demand.next_change, due];

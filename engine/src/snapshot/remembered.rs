@@ -41,6 +41,8 @@ pub struct Window {
     pub target: Amount,
     /// When more than half of it was used last, or when it began.
     pub used: Timestamp,
+    /// When it was halved, because pods of its queue went for one that waited for a node; none after ten minutes.
+    pub lost: Option<Timestamp>,
 }
 
 impl Remembered {

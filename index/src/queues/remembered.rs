@@ -46,7 +46,8 @@ fn window(name: &str, written: &LendingWindow) -> Option<(Resource, Window)> {
         reading.amount(&resource, text, Rounding::Up, format_args!("status.windows.{name}.{field}"))
     };
     let (size, target) = (read(written.size.as_str(), "size"), read(written.target.as_str(), "target"));
-    Some((resource, Window { size, target, used: timestamp(&written.used) }))
+    let lost = written.lost.as_ref().map(timestamp);
+    Some((resource, Window { size, target, used: timestamp(&written.used), lost }))
 }
 
 fn set_aside(written: &Written) -> (OwnerUid, SetAside) {

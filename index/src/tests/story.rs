@@ -92,9 +92,10 @@ fn memory(remembered: &Remembered) -> String {
     let late = late.map(|(uid, since)| format!(", {uid} not created since {}", time(*since)));
     let short = short_since.iter().map(|since| format!(", short since {}", time(*since)));
     let windows = windows.iter().map(|(resource, window)| {
-        let Window { size, target, used } = window;
+        let Window { size, target, used, lost } = window;
         let (size, target) = (resource.format(*size), resource.format(*target));
-        format!(", {resource} lent up to {size} above {target}, used {}", time(*used))
+        let lost = lost.map(|lost| format!(", lost {}", time(lost))).unwrap_or_default();
+        format!(", {resource} lent up to {size} above {target}, used {}{lost}", time(*used))
     });
     let all: String = falling.chain(ignored).chain(late).chain(short).chain(windows).collect();
     format!("; remembers {demand}{all}")

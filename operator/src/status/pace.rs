@@ -207,7 +207,7 @@ mod tests {
         ] {
             assert_eq!(pacer.when(&queue, Some(&stored), &urgent, now), When::Now, "{urgent:?}");
         }
-        let window = LendingWindow { size: "2".into(), target: "1".into(), used: time() };
+        let window = LendingWindow { size: "2".into(), target: "1".into(), used: time(), lost: None };
         let unmet = Unmet { kind: "Pod".to_owned(), name: "x".to_owned(), ..Unmet::default() };
         for paced in [
             QueueStatus { demand_falling: [("cpu".to_owned(), time())].into(), ..stored.clone() },

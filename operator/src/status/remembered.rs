@@ -36,6 +36,7 @@ pub(super) fn windows(remembered: &Remembered) -> BTreeMap<String, LendingWindow
             size: amount(window.size),
             target: amount(window.target),
             used: time(window.used),
+            lost: window.lost.map(time),
         };
         (resource.name().to_owned(), window)
     };

@@ -403,7 +403,7 @@ fn what_withholds_evictions_is_named() {
 fn what_is_remembered_and_what_waits_is_written() {
     let since = quotient_engine::time::Timestamp::from_millis(9_500);
     let entry = SetAside { kind: "Job".into(), name: "train".into(), since, times: 1, ..SetAside::default() };
-    let window = Window { size: Amount::new(4000), target: Amount::new(3500), used: since };
+    let window = Window { size: Amount::new(4000), target: Amount::new(3500), used: since, lost: None };
     let queue = QueuePlan {
         remember: Remembered {
             falling: [(Resource::Cpu, since)].into(),
