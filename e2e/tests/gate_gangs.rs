@@ -130,8 +130,8 @@ async fn jobs_that_kubernetes_makes_gangs_of_are_let_in_whole(stage: &Stage) -> 
     stage.until_pods("a", PodCounts::default()).await
 }
 
-/// Of each kind of PodGroup a gang of two, created in turns, beside a pod that leaves room for three: one gang after the other runs,
-/// and never one pod of a gang.
+/// Of each kind of PodGroup a gang of two, created in turns, beside a pod that leaves room for three: one gang after the other
+/// runs, and never one pod of a gang.
 async fn pod_groups_of_all_kinds_are_let_in_whole(stage: &Stage) -> Result<()> {
     const HOLDER: &str = "holder";
     create(stage, "a", [HOLDER.to_owned()]).await?;

@@ -25,8 +25,8 @@ fn evictions(stage: &Stage, since: AuditMark) -> Result<usize> {
     Ok(events.iter().filter(|event| event.is_about("pods/eviction")).count())
 }
 
-/// A Deployment of three on room for two: the third pod is rejected, then gated, then let in, and no running pod is touched. Nor is
-/// any when the Queue is deleted.
+/// A Deployment of three on room for two: the third pod is rejected, then gated, then let in, and no running pod is touched. Nor
+/// is any when the Queue is deleted.
 #[tokio::test(flavor = "multi_thread")]
 async fn from_quota_to_gate_and_back_no_pod_is_evicted_and_none_stays_gated() -> Result<()> {
     let (stage, operator) = gated_stage(&[("node-1", "2", "64Gi")]).await?;

@@ -221,8 +221,8 @@ async fn deleting_the_kind_opens_every_namespace() -> Result<()> {
     Ok(stage.bed.stop().await?)
 }
 
-/// A Queue beside another one is created again, orphaned, taken over and deleted, and no pod is evicted. Then the garbage collector
-/// deletes a quota by itself.
+/// A Queue beside another one is created again, orphaned, taken over and deleted, and no pod is evicted. Then the garbage
+/// collector deletes a quota by itself.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queue_leaves_its_quota_to_its_successor_and_its_share_to_others() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
@@ -273,8 +273,8 @@ async fn a_queue_that_is_created_again_has_its_quota(stage: &Stage) -> Result<()
     stage.until_allowed("other", "cpu 4, memory 8Gi").await
 }
 
-/// Without its reference a quota stays, and is left alone; others may have its share, as far as no pod uses it. A new Queue takes it
-/// over.
+/// Without its reference a quota stays, and is left alone; others may have its share, as far as no pod uses it. A new Queue takes
+/// it over.
 async fn a_quota_that_is_orphaned_is_left_alone(stage: &Stage) -> Result<()> {
     stage.bed.kubectl(["delete", "queues.quotient.dev/team", "--namespace=team", "--cascade=orphan"]).await?;
     stage.until_allowed("other", "cpu 4, memory 12Gi").await?;
@@ -291,8 +291,8 @@ async fn a_quota_that_is_orphaned_is_left_alone(stage: &Stage) -> Result<()> {
     Ok(())
 }
 
-/// In the foreground the quota goes before the Queue, and does not come back. Its namespace is unmanaged: pods above the former share
-/// are admitted, and reduce the capacity.
+/// In the foreground the quota goes before the Queue, and does not come back. Its namespace is unmanaged: pods above the former
+/// share are admitted, and reduce the capacity.
 async fn a_deleted_queue_opens_its_namespace(stage: &Stage) -> Result<()> {
     let foreground = ["delete", "queues.quotient.dev/team", "--namespace=team", "--cascade=foreground"];
     stage.bed.kubectl(foreground).await?;

@@ -16,9 +16,9 @@ fn of_one_cpu(name: &str, min: u32, replicas: u32) -> Value {
     queue_job(name, min, replicas, 1, 1)
 }
 
-/// Four tables of two jobs each on four cpu, in the seed's order, in the other one, and both jobs at once. Each pair has a namespace
-/// of its own, whose Queue has the cluster's share of four. What comes out is the same, but that in the fourth table nothing of the
-/// one that comes second has succeeded yet: its floor is three of the four.
+/// Four tables of two jobs each on four cpu, in the seed's order, in the other one, and both jobs at once. Each pair has a
+/// namespace of its own, whose Queue has the cluster's share of four. What comes out is the same, but that in the fourth table
+/// nothing of the one that comes second has succeeded yet: its floor is three of the four.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_seeds_four_tables_in_every_order() -> anyhow::Result<()> {
     let stage = Stage::set(&["node-1", "node-2", "node-3"].map(|name| (name, "16", "64Gi"))).await?;

@@ -310,8 +310,8 @@ async fn an_administrator_gives_a_queue_what_no_eviction_may() -> Result<()> {
     stage.end(quotient_invariants::Tolerance::default()).await
 }
 
-/// A budget keeps every pod: the other queue is told how much that is, and the way out. The pod that an administrator deletes does
-/// not come back, and the other queue gets its room.
+/// A budget keeps every pod: the other queue is told how much that is, and the way out. The pod that an administrator deletes
+/// does not come back, and the other queue gets its room.
 async fn room_behind_a_budget_is_given_by_hand(stage: &Stage) -> Result<()> {
     stage.deployment("team-a", "web", 1, json!({"cpu": "2", "memory": "1Gi"}), false).await?;
     until_cpu(&stage.bed, "team-b", "6").await?;

@@ -4,8 +4,8 @@ use quotient_e2e::quotient::{Stage, quotas};
 use quotient_invariants::Tolerance;
 use serde_json::json;
 
-/// S-QUEUE §Proportion Policy: 9 cpu and 27Gi, weights 2 and 4. The quota refuses what is above the share, by a name that names its
-/// source; a larger share lets the pod in.
+/// S-QUEUE §Proportion Policy: 9 cpu and 27Gi, weights 2 and 4. The quota refuses what is above the share, by a name that names
+/// its source; a larger share lets the pod in.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_queues_share_by_weight() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "6", "15Gi"), ("node-2", "3", "12Gi")]).await?;
