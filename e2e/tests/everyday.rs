@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-use kube::api::{Patch, PatchParams, PostParams};
+use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Resource as _};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
 use quotient_e2e::testbed::{annotations, eventually};
@@ -110,6 +110,15 @@ async fn a_workload_whose_pods_never_start_takes_one_pod_of_a_neighbor() -> Resu
     deployments.create(&PostParams::default(), &deployment).await?;
     let two = PodCounts { pending: 2, ..PodCounts::default() };
     stage.until_pods("broken", two).await?;
+    // Evidence begins when a pod has its node.
+    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "broken");
+    eventually("both pods have a node", PATIENCE, async || {
+        let pods = pods.list(&ListParams::default()).await?.items;
+        let bound = pods.iter().filter(|pod| pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some()));
+        ensure!(bound.count() == 2, "{} pods", pods.len());
+        Ok(())
+    })
+    .await?;
     tokio::time::sleep(EVIDENCE).await;
     let scaled = Patch::Merge(json!({"spec": {"replicas": 50}}));
     deployments.patch("web", &PatchParams::default(), &scaled).await?;

@@ -187,8 +187,8 @@ fn present(judge: &mut InvariantChecker, index: u64, event: &AuditEvent, known: 
             }
             judge.see(&write);
         }
-        // Without its last finalizer a Queue that is being deleted is gone.
-        ("queues", "", _) if body.is_some_and(|body| is_leaving(body) && !stays(body)) => {
+        // Without its last finalizer an object that is being deleted is gone.
+        (_, "", _) if body.is_some_and(|body| is_leaving(body) && !stays(body)) => {
             write.after = None;
             judge.see(&write);
         }
