@@ -187,12 +187,19 @@ impl ClusterState {
         self.last_ledger.as_ref()?.entries.get(namespace)
     }
 
-    /// What the quotas of all governed namespaces allow.
-    pub(crate) fn allowed(&self) -> Amounts {
-        let governed = self.places.values().filter(|place| place.is_governed() && !place.is_in_gate_mode());
+    /// What the quotas of all governed namespaces allow at this time. A pause keeps a quota from being lowered, so what it allows
+    /// beyond the pods is no loan.
+    pub(crate) fn allowed(&self, at: i64) -> Amounts {
+        let governed =
+            self.places.iter().filter(|(_, place)| place.is_governed() && !place.is_in_gate_mode());
         let mut allowed = Amounts::new();
-        for quota in governed.filter_map(|place| place.quota.as_ref()) {
-            allowed.add_all(&quota.hard);
+        for (namespace, place) in governed {
+            let Some(quota) = &place.quota else { continue };
+            if self.restraint(namespace, at).is_some_and(|restraint| restraint.is_paused) {
+                allowed.add_all(&place.charged());
+            } else {
+                allowed.add_all(&quota.hard);
+            }
         }
         allowed
     }

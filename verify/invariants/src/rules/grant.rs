@@ -82,7 +82,7 @@ fn loans_overlap(
     squeeze: &Amounts,
     raised: &Amounts,
 ) -> Option<(Invariant, String)> {
-    let all = judge.truth.allowed();
+    let all = judge.truth.allowed(write.at);
     ["cpu", "memory"].map(Resource::named).iter().filter(|one| raised.get(one).is_positive()).find_map(
         |one| {
             let fits = capacity.get(one) + squeeze.get(one);
