@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Pod, Quota};
+use quotient_engine::time::Timestamp;
 
 /// The owners of a namespace that have fewer live pods than they want and how many they lack, most important first:
-/// by priority, then by age.
+/// by priority, then by age. Last those that a newer revision of their Deployment replaces: room is given for that one's pods.
 pub(super) fn lacking(state: &NamespaceState) -> Vec<(&Owner, u32)> {
     let mut live: HashMap<&OwnerUid, u32> = HashMap::new();
     for owner in state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
@@ -28,9 +29,22 @@ pub(super) fn lacking(state: &NamespaceState) -> Vec<(&Owner, u32)> {
         |owner: &Owner| wanted(owner).saturating_sub(live.get(&owner.uid).copied().unwrap_or_default());
     let all = state.owners.iter().map(|owner| (owner, missing(owner)));
     let mut lacking: Vec<(&Owner, u32)> = all.filter(|(_, missing)| *missing > 0).collect();
-    let rank = |owner: &Owner| (Reverse(owner.priority), owner.created);
+    let mut newest: HashMap<&OwnerUid, Timestamp> = HashMap::new();
+    for (owner, deployment) in lacking.iter().filter_map(|(owner, _)| Some((owner, deployment(owner)?))) {
+        let known = newest.entry(deployment).or_insert(owner.created);
+        *known = owner.created.max(*known);
+    }
+    let is_replaced = |owner: &Owner| {
+        deployment(owner).and_then(|uid| newest.get(uid)).is_some_and(|newest| owner.created < *newest)
+    };
+    let rank = |owner: &Owner| (is_replaced(owner), Reverse(owner.priority), owner.created);
     lacking.sort_by(|(a, _), (b, _)| rank(a).cmp(&rank(b)).then_with(|| a.uid.cmp(&b.uid)));
     lacking
+}
+
+/// What a ReplicaSet is a revision of.
+fn deployment(owner: &Owner) -> Option<&OwnerUid> {
+    owner.controller.as_deref().filter(|_| owner.kind == OwnerKind::ReplicaSet).map(|workload| &workload.uid)
 }
 
 /// What admission still lets into a namespace, of the resources that quotas bound there.
@@ -104,7 +118,6 @@ mod tests {
 
     use quotient_engine::amounts::Resource;
     use quotient_engine::snapshot::{PodMetadata, Shape, Workload};
-    use quotient_engine::time::Timestamp;
 
     fn shape(cpu: i128) -> Arc<Shape> {
         let requests = [(Resource::Cpu, Amount::new(cpu))].into_iter().collect();
@@ -149,6 +162,20 @@ mod tests {
         let state = NamespaceState { owners, pods, ..NamespaceState::default() };
         let found: Vec<_> = lacking(&state).iter().map(|(owner, missing)| (&*owner.name, *missing)).collect();
         assert_eq!(found, [("important", 1), ("older", 2), ("younger", 1)]);
+    }
+
+    #[test]
+    fn a_newer_revision_of_a_deployment_comes_before_the_former() {
+        let of = |deployment: &str, owner: Owner| {
+            let controller = Some(Arc::new(Workload { uid: deployment.into(), ..Workload::default() }));
+            Owner { controller, ..owner }
+        };
+        let former = of("web", owner("former", 3, 1, 1));
+        let newer = of("web", owner("newer", 3, 1, 5));
+        let owners = vec![former, newer, owner("other", 1, 0, 2), of("api", owner("only", 1, 0, 3))];
+        let state = NamespaceState { owners, ..NamespaceState::default() };
+        let found: Vec<_> = lacking(&state).iter().map(|(owner, _)| &*owner.name).collect();
+        assert_eq!(found, ["newer", "other", "only", "former"]);
     }
 
     #[test]
