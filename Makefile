@@ -129,7 +129,7 @@ soak: tools testbed ## pods come and go for MINUTES (60) minutes: memory stays f
 
 .PHONY: observe
 observe: MINUTES = 10
-observe: testbed ## the bench's `half` in mode Observe for MINUTES (10) minutes: mode Full evicts the pods that were named
+observe: testbed ## a reclaim in mode Observe for MINUTES (10) minutes: mode Full evicts the pods that were named
 	$(PROGRAMS)
 	QUOTIENT_OBSERVE_MINUTES=$(MINUTES) $(CARGO) test --workspace --test cluster -- --nocapture --test-threads=4 observation::
 
