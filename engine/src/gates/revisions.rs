@@ -8,7 +8,6 @@ use super::unit::GatedUnit;
 use crate::keyed::KeyedMap;
 use crate::leaf::Leaf;
 use crate::names::OwnerUid;
-use crate::snapshot::{Owner, OwnerKind};
 use crate::time::Timestamp;
 
 /// What units have in common that may change places: the Deployment, whether a node could run them, and the priority.
@@ -16,15 +15,17 @@ type Alike<'a> = (&'a OwnerUid, bool, i32);
 
 /// `units`, which are in order, with the newest revision of each Deployment in the first of the Deployment's places.
 pub(super) fn newest_first<'a>(units: Vec<GatedUnit<'a>>, leaf: &Leaf<'_>) -> Vec<GatedUnit<'a>> {
-    let replica_sets = leaf.state.owners.iter().filter(|owner| owner.kind == OwnerKind::ReplicaSet);
-    let revisions: KeyedMap<&OwnerUid, &Owner> = replica_sets.map(|owner| (&owner.uid, owner)).collect();
+    let all = leaf.state.owners.iter();
+    let revisions: KeyedMap<&OwnerUid, (&OwnerUid, Timestamp)> =
+        all.filter_map(|owner| Some((&owner.uid, (owner.deployment()?, owner.created)))).collect();
     let mut places: KeyedMap<Alike<'_>, Vec<(Timestamp, usize)>> = KeyedMap::default();
     for (place, unit) in units.iter().enumerate() {
         let Some(pod) = unit.pods.first() else { continue };
-        let Some(revision) = pod.owner().and_then(|owner| revisions.get(owner)) else { continue };
-        let Some(deployment) = &revision.controller else { continue };
-        let alike = (&deployment.uid, unit.fits_node, pod.priority);
-        places.entry(alike).or_default().push((revision.created, place));
+        let Some((deployment, created)) = pod.owner().and_then(|owner| revisions.get(owner)) else {
+            continue;
+        };
+        let alike = (*deployment, unit.fits_node, pod.priority);
+        places.entry(alike).or_default().push((*created, place));
     }
     let mut order: Vec<usize> = (0..units.len()).collect();
     for of_deployment in places.into_values() {

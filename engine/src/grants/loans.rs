@@ -41,7 +41,7 @@ pub(crate) struct Loans {
 
 impl Loans {
     /// The windows where pods of `leaf` go for a pod that waits for a node: at most half of what is held above `target`.
-    pub(crate) fn halved(
+    pub(crate) fn windows_after_loss(
         &self,
         leaf: &Leaf<'_>,
         target: &Amounts,

@@ -107,7 +107,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
                 short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
             let loans = &granted.loans[at];
             remember.windows = if reclaim.displaced.contains(&at) {
-                loans.halved(leaf, &targets[at], snapshot.now)
+                loans.windows_after_loss(leaf, &targets[at], snapshot.now)
             } else {
                 loans.windows.clone()
             };

@@ -85,6 +85,12 @@ impl Owner {
         self.wanted.saturating_add(self.size.withheld_replicas)
     }
 
+    /// What a ReplicaSet is a revision of; none for other kinds.
+    pub fn deployment(&self) -> Option<&OwnerUid> {
+        let controller = self.controller.as_ref().filter(|_| self.kind == OwnerKind::ReplicaSet)?;
+        Some(&controller.uid)
+    }
+
     /// The object that its pods name as their controller: of a task of a QueueJob its Job.
     pub fn as_named_by_pods(&self) -> Workload {
         let (api_version, kind) = match self.kind {

@@ -30,21 +30,16 @@ pub(super) fn lacking(state: &NamespaceState) -> Vec<(&Owner, u32)> {
     let all = state.owners.iter().map(|owner| (owner, missing(owner)));
     let mut lacking: Vec<(&Owner, u32)> = all.filter(|(_, missing)| *missing > 0).collect();
     let mut newest: HashMap<&OwnerUid, Timestamp> = HashMap::new();
-    for (owner, deployment) in lacking.iter().filter_map(|(owner, _)| Some((owner, deployment(owner)?))) {
+    for (owner, deployment) in lacking.iter().filter_map(|(owner, _)| Some((owner, owner.deployment()?))) {
         let known = newest.entry(deployment).or_insert(owner.created);
         *known = owner.created.max(*known);
     }
     let is_replaced = |owner: &Owner| {
-        deployment(owner).and_then(|uid| newest.get(uid)).is_some_and(|newest| owner.created < *newest)
+        owner.deployment().and_then(|uid| newest.get(uid)).is_some_and(|newest| owner.created < *newest)
     };
     let rank = |owner: &Owner| (is_replaced(owner), Reverse(owner.priority), owner.created);
     lacking.sort_by(|(a, _), (b, _)| rank(a).cmp(&rank(b)).then_with(|| a.uid.cmp(&b.uid)));
     lacking
-}
-
-/// What a ReplicaSet is a revision of.
-fn deployment(owner: &Owner) -> Option<&OwnerUid> {
-    owner.controller.as_deref().filter(|_| owner.kind == OwnerKind::ReplicaSet).map(|workload| &workload.uid)
 }
 
 /// What admission still lets into a namespace, of the resources that quotas bound there.
