@@ -329,8 +329,7 @@ async fn priorities(stage: &Stage) -> Result<()> {
         .await
     };
     six_run().await?;
-    // A quota that was just filled may be counted anew without its newest pods, and lets in more for a moment.
-    stage.until_quiet_for(Duration::from_secs(2)).await?;
+    stage.until_quota_is_exact("yields").await?;
     stage.bed.apply(&owner("Deployment", 3, "high")).await?;
     for kind in kinds {
         let arguments =

@@ -130,6 +130,9 @@ async fn until(stage: &Stage, expected: &str) -> anyhow::Result<()> {
         Ok(())
     })
     .await?;
+    if !expected.contains("leaving") {
+        stage.until_quota_is_exact(NAMESPACE).await?;
+    }
     Ok(())
 }
 

@@ -75,7 +75,7 @@ impl Stage {
         Ok(told.join(", "))
     }
 
-    /// Waits until [`jobs_seen`](Self::jobs_seen) are exactly these.
+    /// Waits until [`jobs_seen`](Self::jobs_seen) are exactly these and the quota counts their pods.
     pub async fn until_jobs(&self, namespace: &str, expected: &str) -> anyhow::Result<()> {
         eventually(format!("{namespace}: {expected}"), PATIENCE, async || {
             let seen = self.jobs_seen(namespace).await?;
@@ -83,7 +83,7 @@ impl Stage {
             Ok(())
         })
         .await?;
-        Ok(())
+        self.until_quota_is_exact(namespace).await
     }
 
     /// What a QueueJob's status says.

@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::Api;
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use quotient_crds::{Queue, QueueStatus};
-use quotient_invariants::Tolerance;
+use quotient_invariants::{Amount, Amounts, Resource, Tolerance, requests};
 use serde_json::{Value, json};
 
 use super::{
@@ -207,6 +207,31 @@ impl Stage {
     pub async fn until_quota(&self, namespace: &str) -> anyhow::Result<()> {
         let created = ["wait", "resourcequota/quotient", "--for=create", "--timeout=60s", "--namespace"];
         self.bed.kubectl(created.into_iter().chain([namespace])).await?;
+        Ok(())
+    }
+
+    /// Waits until a namespace's quota counts exactly its pods. A count of Kubernetes may miss the newest pods until the
+    /// next one, and lets in more than the quota meanwhile.
+    pub async fn until_quota_is_exact(&self, namespace: &str) -> anyhow::Result<()> {
+        let quotas: Api<ResourceQuota> = Api::namespaced(self.bed.client(), namespace);
+        eventually(format!("the quota of {namespace} counts its pods"), PATIENCE, async || {
+            let used =
+                quotas.get_opt("quotient").await?.and_then(|quota| quota.status?.used).unwrap_or_default();
+            let mut requested = Amounts::new();
+            for pod in self.pods(namespace).await? {
+                let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+                if !matches!(phase, Some("Succeeded" | "Failed")) {
+                    requested.add_all(&requests(&serde_json::to_value(&pod)?));
+                }
+            }
+            for (name, counted) in used {
+                let resource = Resource::named(name.strip_prefix("requests.").unwrap_or(&name));
+                let exact = requested.get(&resource);
+                ensure!(Amount::from_text(&counted.0) == Some(exact), "{name}: {}", counted.0);
+            }
+            Ok(())
+        })
+        .await?;
         Ok(())
     }
 
