@@ -34,6 +34,7 @@ use commands::completion::command_line;
 use commands::propose::Basis;
 use exit::{CommandError, Outcome};
 use output::Screen;
+use source::ConnectionArgs;
 
 fn main() -> ExitCode {
     let args = Args::parse_from(command_line(std::env::args_os().collect()));
@@ -51,28 +52,35 @@ fn main() -> ExitCode {
     }
 }
 
+/// Where a command runs: the flags of the cluster that it asks, and the place to which it prints.
+#[derive(Clone, Copy)]
+struct Session<'a> {
+    connection: &'a ConnectionArgs,
+    screen: Screen,
+}
+
 async fn run(args: &Args) -> Result<Outcome, CommandError> {
     let connection = &args.connection;
-    let screen = Screen::of_stdout(args.no_color, args.ascii);
+    let session = Session { connection, screen: Screen::of_stdout(args.no_color, args.ascii) };
     match &args.command {
-        Command::Status(args) => commands::status::run(args, connection, screen).await,
-        Command::Explain(args) => commands::explain::run(args, connection, screen).await,
-        Command::Top(args) => commands::top::run(args, connection, screen).await,
-        Command::Events(args) => commands::events::run(args, connection, screen).await,
-        Command::Init(args) => commands::propose::run(&args.target, Basis::Usage, connection, screen).await,
-        Command::Adopt(args) => commands::propose::run(&args.target, Basis::Quotas, connection, screen).await,
+        Command::Status(args) => commands::status::run(args, session).await,
+        Command::Explain(args) => commands::explain::run(args, session).await,
+        Command::Top(args) => commands::top::run(args, session).await,
+        Command::Events(args) => commands::events::run(args, session).await,
+        Command::Init(args) => commands::propose::run(&args.target, Basis::Usage, session).await,
+        Command::Adopt(args) => commands::propose::run(&args.target, Basis::Quotas, session).await,
         Command::Migrate(args) => commands::migrate::run(args, connection).await,
         Command::Completion(args) => commands::completion::run(args, &mut Args::command()),
         Command::Complete(args) => commands::completion::complete(args, Args::command()),
         Command::Version(args) => commands::version::run(args, connection).await,
-        Command::Check(args) => commands::check::run(args, connection, screen).await,
-        Command::Diff(args) => commands::diff::run(args, connection, screen).await,
+        Command::Check(args) => commands::check::run(args, session).await,
+        Command::Diff(args) => commands::diff::run(args, session).await,
         Command::Pause(args) => commands::pause::pause(args, connection).await,
         Command::Resume(args) => commands::pause::resume(args, connection).await,
-        Command::Release(args) => commands::leaving::run_release(args, connection, screen).await,
-        Command::Uninstall(args) => commands::leaving::run_uninstall(args, connection, screen).await,
-        Command::Simulate(args) => commands::simulate::run(args, connection, screen).await,
-        Command::Replay(args) => commands::replay::run(args, connection, screen).await,
+        Command::Release(args) => commands::leaving::run_release(args, session).await,
+        Command::Uninstall(args) => commands::leaving::run_uninstall(args, session).await,
+        Command::Simulate(args) => commands::simulate::run(args, session).await,
+        Command::Replay(args) => commands::replay::run(args, session).await,
         Command::Snapshot(args) => commands::snapshot::run(args, connection).await,
     }
 }

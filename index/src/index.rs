@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quotient_engine::ledger::Ledger;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::{PodMetadata, ReclaimGate, Remembered, Settings, Shape, Snapshot};
+use quotient_engine::snapshot::{Pod, PodMetadata, ReclaimGate, Remembered, Settings, Shape, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use crate::interned::Interned;
@@ -21,16 +21,16 @@ use crate::queues::ObservedQueue;
 use crate::quotas::{ObservedQuota, QuotaKind};
 use crate::settings::IndexSettings;
 use crate::skipped::SkippedObjects;
-use crate::tables::Tables;
+use crate::tables::{KindId, Table};
 
 /// What is known of the cluster: fed through [`Indexed`](crate::Indexed), read through [`snapshot`](Self::snapshot).
 ///
 /// One owner, no interior locks: the operator puts it behind a mutex that is held for one event or one
 /// snapshot at a time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Index {
     pub(crate) settings: IndexSettings,
-    pub(crate) tables: Tables,
+    pub(crate) tables: BTreeMap<KindId, Table>,
     pub(crate) namespaces: BTreeMap<Namespace, NamespaceEntry>,
     pub(crate) nodes: Nodes,
     pub(crate) pods: PodKind,
@@ -48,22 +48,7 @@ pub struct Index {
 impl Index {
     /// An index that knows nothing yet.
     pub fn new(settings: IndexSettings) -> Self {
-        Self {
-            settings,
-            tables: Tables::default(),
-            namespaces: BTreeMap::new(),
-            nodes: Nodes::default(),
-            pods: PodKind::default(),
-            priority_classes: PriorityClasses::default(),
-            quotas: QuotaKind::default(),
-            limit_ranges: LimitRangeKind::default(),
-            skipped: SkippedObjects::default(),
-            ledger: None,
-            labels: NamespaceLabels::default(),
-            shapes: Interned::new(),
-            metadata: Interned::new(),
-            texts: Interned::new(),
-        }
+        Self { settings, ..Self::default() }
     }
 
     /// What is known, as of `now`: what the API server said, and over it what was granted and done and not seen yet.
@@ -126,22 +111,18 @@ impl Index {
     /// or [`pod_eviction_forgotten`](Self::pod_eviction_forgotten). Another pod of the same name is not
     /// affected, nor is one that the index does not hold.
     pub fn pod_evicted(&mut self, pod: &PodId, deadline: Timestamp) -> bool {
-        let Some(entry) = self.namespaces.get_mut(&pod.namespace) else { return false };
-        if entry.pod(&pod.name).is_none_or(|(kept, _)| kept.uid != pod.uid || kept.is_terminating()) {
+        if self.pod(pod).is_none_or(Pod::is_terminating) {
             return false;
         }
-        self.pods.evicted(pod, deadline);
-        entry.set_pod_evicted(&pod.name, &pod.uid, Some(deadline))
+        self.pods.evictions.insert(pod.uid.clone(), (pod.clone(), deadline));
+        self.entry_mut(&pod.namespace).set_pod_evicted(pod, Some(deadline))
     }
 
     /// The pod is not leaving after all, as far as is known: shows it again as the watch does.
     pub fn pod_eviction_forgotten(&mut self, pod: &PodId) -> bool {
         // What the watch has shown as terminating by itself is in no overlay any more and stays so.
-        self.pods.forget_eviction(&pod.uid)
-            && self
-                .namespaces
-                .get_mut(&pod.namespace)
-                .is_some_and(|entry| entry.set_pod_evicted(&pod.name, &pod.uid, None))
+        self.pods.evictions.remove(&pod.uid).is_some()
+            && self.namespaces.get_mut(&pod.namespace).is_some_and(|entry| entry.set_pod_evicted(pod, None))
     }
 
     /// The API server refused the eviction of this pod: it is not worth another try before `until`.
@@ -149,18 +130,28 @@ impl Index {
     /// Snapshots taken before then show the pod as refused, until it is gone. Another pod of the same name is not
     /// affected, nor is one that the index does not hold. A later refusal replaces an earlier one.
     pub fn eviction_refused(&mut self, pod: &PodId, until: Timestamp) -> bool {
-        let Some(entry) = self.namespaces.get_mut(&pod.namespace) else { return false };
-        if entry.pod(&pod.name).is_none_or(|(kept, _)| kept.uid != pod.uid) {
+        if !self.holds_pod(pod) {
             return false;
         }
-        self.pods.refused(pod, until);
-        entry.set_pod_refused(&pod.uid, true)
+        self.pods.refusals.insert(pod.uid.clone(), (pod.clone(), until));
+        self.entry_mut(&pod.namespace).set_pod_refused(&pod.uid, true)
     }
 
     /// When the containers of this pod first started; none if they have not, or if it is not known any more.
     pub fn pod_started(&self, pod: &PodId) -> Option<Timestamp> {
-        let (kept, _) = self.namespaces.get(&pod.namespace)?.pod(&pod.name)?;
-        kept.started.filter(|_| kept.uid == pod.uid)
+        self.pod(pod)?.started
+    }
+
+    /// Whether this life of the pod is kept. Only then the answer to a write of it may be applied, as with
+    /// [`holds_scale_target`](Self::holds_scale_target).
+    pub fn holds_pod(&self, pod: &PodId) -> bool {
+        self.pod(pod).is_some()
+    }
+
+    /// What is kept of this life of the pod.
+    fn pod(&self, pod: &PodId) -> Option<&Pod> {
+        let (kept, _) = self.namespaces.get(&pod.namespace)?.pod(pod.name.as_str())?;
+        Some(kept).filter(|kept| kept.uid == pod.uid)
     }
 
     /// What a decision leaves to the next one, for snapshots to show at once and not only when the Queue's status
@@ -176,7 +167,7 @@ impl Index {
 
     /// The pods whose eviction was accepted and is not seen yet, by uid.
     pub fn unseen_evictions(&self) -> impl Iterator<Item = &PodId> {
-        self.pods.unseen_evictions()
+        self.pods.evictions.values().map(|(pod, _)| pod)
     }
 
     fn end_refusals(&mut self, now: Timestamp) {

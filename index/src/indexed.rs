@@ -1,7 +1,7 @@
 //! What the index offers for every kind of object that it keeps.
 
 use crate::decoded::Undecodable;
-use crate::resource_version::ResourceVersion;
+use crate::meta::ResourceVersion;
 
 /// How much of what was kept a list has not contained so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

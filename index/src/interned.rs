@@ -18,11 +18,13 @@ pub(crate) struct Interned<T: ?Sized> {
 /// Below this many values there is no search for unused ones.
 const SMALLEST_SWEEP: usize = 256;
 
-impl<T: ?Sized + Eq + Hash> Interned<T> {
-    pub(crate) fn new() -> Self {
-        Self { values: HashSet::new(), sweep_at: SMALLEST_SWEEP }
+impl<T: ?Sized> Default for Interned<T> {
+    fn default() -> Self {
+        Self { values: HashSet::default(), sweep_at: SMALLEST_SWEEP }
     }
+}
 
+impl<T: ?Sized + Eq + Hash> Interned<T> {
     /// The shared value equal to `value`.
     pub(crate) fn get<V: Borrow<T> + Into<Arc<T>>>(&mut self, value: V) -> Arc<T> {
         if let Some(known) = self.values.get(value.borrow()) {
@@ -64,7 +66,7 @@ mod tests {
 
     #[test]
     fn equal_values_are_one_and_unused_ones_go() {
-        let mut interned: Interned<String> = Interned::new();
+        let mut interned: Interned<String> = Interned::default();
         let kept = interned.get("kept".to_owned());
         assert!(Arc::ptr_eq(&kept, &interned.get("kept".to_owned())));
         for number in 0..10 * SMALLEST_SWEEP {

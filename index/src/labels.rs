@@ -1,10 +1,11 @@
-//! Namespaces: the labels by which parent queues select whose parents they are.
+//! Labels: their texts stand in memory once, and those of namespaces say whose parents parent queues may be.
 
 use std::collections::BTreeMap;
 
 use quotient_engine::labels::Labels;
 use quotient_engine::names::Namespace;
 
+use crate::interned::Interned;
 use crate::meta::Meta;
 
 /// The labels of every namespace that the API server knows.
@@ -29,5 +30,25 @@ impl NamespaceLabels {
     /// Whether the API server knows `namespace`.
     pub(crate) fn knows(&self, namespace: &Namespace) -> bool {
         self.0.contains_key(namespace)
+    }
+}
+
+/// The labels of an object: `known`, if they are the same, otherwise new ones that share their texts with all others.
+///
+/// Of more than `most` the first by key are kept. Most events leave labels as they were, and then this allocates nothing.
+pub(crate) fn shared_labels(
+    texts: &mut Interned<str>,
+    known: Option<&Labels>,
+    written: Option<&BTreeMap<String, String>>,
+    counts: impl Fn(&str) -> bool,
+    most: usize,
+) -> Labels {
+    let counting = || {
+        let pairs = written.into_iter().flatten();
+        pairs.map(|(key, value)| (key.as_str(), value.as_str())).filter(|(key, _)| counts(key)).take(most)
+    };
+    match known {
+        Some(known) if known.iter().eq(counting()) => known.clone(),
+        _ => counting().map(|(key, value)| (texts.get(key), texts.get(value))).collect(),
     }
 }

@@ -20,9 +20,7 @@
 
 mod cause;
 mod decoded;
-mod fields;
 mod gangs;
-mod governable;
 mod index;
 mod indexed;
 mod interned;
@@ -35,30 +33,25 @@ mod metadata;
 mod namespace;
 pub mod nodes;
 mod overlays;
+mod owner_references;
 mod owners;
 mod placement;
 pub mod pod_requests;
 pub mod pods;
 mod priority_classes;
 pub mod queue_jobs;
-mod queue_reference;
 pub mod queues;
 pub mod quotas;
 mod reading;
-mod resource_version;
 mod selector;
 mod settings;
-mod shared_labels;
 pub mod sizes;
 mod skipped;
 mod tables;
-mod time;
-mod tombstones;
-mod workload;
-mod workload_kinds;
-
 #[cfg(test)]
 mod tests;
+mod time;
+mod workload_kinds;
 
 pub use cause::{cause, paused};
 pub use decoded::{Decoded, Undecodable};
@@ -66,12 +59,11 @@ pub use gangs::{
     Coscheduling, Family, Kai, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup,
     Scheduler, Volcano,
 };
-pub use governable::governable;
 pub use index::Index;
 pub use indexed::{Indexed, ListLoss};
 pub use manual_selector::ManualSelector;
-pub use reading::UnreadableQuantity;
-pub use resource_version::ResourceVersion;
+pub use meta::ResourceVersion;
+pub use reading::{UnreadableQuantity, governable};
 pub use settings::IndexSettings;
 pub use skipped::SkippedObject;
 pub use time::timestamp;

@@ -27,7 +27,7 @@ pub struct SkippedObject {
 #[derive(Debug, Default)]
 pub(crate) struct SkippedObjects {
     pub(crate) of_namespaces: BTreeMap<Namespace, Arc<Vec<SkippedObject>>>,
-    pub(crate) tables: BTreeMap<Arc<str>, Table<Arc<str>>>,
+    pub(crate) tables: BTreeMap<Arc<str>, Table>,
 }
 
 impl SkippedObjects {

@@ -1,15 +1,12 @@
 //! What is remembered of the lists and the deletions of each kind.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use quotient_engine::names::PodName;
 use quotient_engine::snapshot::OwnerKind;
 
 use crate::indexed::ListLoss;
-use crate::meta::Key;
-use crate::resource_version::Age;
-use crate::tombstones::Tombstones;
+use crate::meta::{Age, Key};
 
 /// Which kind a table is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,58 +27,14 @@ pub(crate) enum KindId {
     Quota,
 }
 
-/// What the names of the objects of one kind are kept as.
-pub(crate) trait ObjectName: Clone + Ord + for<'t> From<&'t str> + 'static {
-    /// The tables of the kinds whose names are kept so.
-    fn tables(all: &Tables) -> &BTreeMap<KindId, Table<Self>>;
-
-    /// The same for changing them.
-    fn tables_mut(all: &mut Tables) -> &mut BTreeMap<KindId, Table<Self>>;
-}
-
-impl ObjectName for Arc<str> {
-    fn tables(all: &Tables) -> &BTreeMap<KindId, Table<Self>> {
-        &all.others
-    }
-
-    fn tables_mut(all: &mut Tables) -> &mut BTreeMap<KindId, Table<Self>> {
-        &mut all.others
-    }
-}
-
-/// A list of 150,000 pods shares its names with what is kept of them.
-impl ObjectName for PodName {
-    fn tables(all: &Tables) -> &BTreeMap<KindId, Table<Self>> {
-        &all.pods
-    }
-
-    fn tables_mut(all: &mut Tables) -> &mut BTreeMap<KindId, Table<Self>> {
-        &mut all.pods
-    }
-}
-
-/// The tables of all kinds.
-#[derive(Debug, Default)]
-pub(crate) struct Tables {
-    pods: BTreeMap<KindId, Table<PodName>>,
-    others: BTreeMap<KindId, Table<Arc<str>>>,
-}
-
-impl Tables {
-    /// The table of this kind.
-    pub(crate) fn of<N: ObjectName>(&mut self, kind: KindId) -> &mut Table<N> {
-        N::tables_mut(self).entry(kind).or_default()
-    }
-}
-
 /// What is remembered of the objects of one kind as a whole.
 ///
 /// Holding what a list lacks, rather than a mark on every entry, costs memory only while a list runs, and a typed list is never
 /// buffered.
-#[derive(Debug)]
-pub(crate) struct Table<N> {
+#[derive(Debug, Default)]
+pub(crate) struct Table {
     /// The keys that were kept when the running list began and that it has not contained so far; none if no list runs.
-    missing: Option<BTreeSet<Key<N>>>,
+    missing: Option<BTreeSet<Key>>,
     /// How many were kept when it began.
     kept: usize,
     /// The newest object that it has contained so far.
@@ -89,22 +42,16 @@ pub(crate) struct Table<N> {
     pub(crate) deleted: Tombstones,
 }
 
-impl<N> Default for Table<N> {
-    fn default() -> Self {
-        Self { missing: None, kept: 0, newest: Age::default(), deleted: Tombstones::default() }
-    }
-}
-
-impl<N: Ord> Table<N> {
+impl Table {
     /// A list begins while these keys are kept.
-    pub(crate) fn begin(&mut self, kept: BTreeSet<Key<N>>) {
+    pub(crate) fn begin(&mut self, kept: BTreeSet<Key>) {
         self.kept = kept.len();
         self.newest = Age::default();
         self.missing = Some(kept);
     }
 
     /// The list, if one runs, contained `key`, or it need not.
-    pub(crate) fn seen(&mut self, key: &Key<N>) {
+    pub(crate) fn seen(&mut self, key: &Key) {
         if let Some(missing) = &mut self.missing {
             missing.remove(key);
         }
@@ -121,12 +68,64 @@ impl<N: Ord> Table<N> {
     }
 
     /// The list ends: the keys that it did not contain.
-    pub(crate) fn finish(&mut self) -> BTreeSet<Key<N>> {
+    pub(crate) fn finish(&mut self) -> BTreeSet<Key> {
         self.missing.take().unwrap_or_default()
     }
 
     pub(crate) fn loss(&self) -> ListLoss {
         let loss = |missing: &BTreeSet<_>| ListLoss { missing: missing.len(), kept: self.kept };
         self.missing.as_ref().map(loss).unwrap_or_default()
+    }
+}
+
+/// How many deletions are remembered: far more than writes can be in flight.
+const REMEMBERED: usize = 1024;
+
+/// The uids of the most recently deleted objects of one kind.
+///
+/// The reply to a write may be applied after the watch has shown the deletion of the object. A uid never comes
+/// back, so such a late reply is recognised by it; without this it would leave an entry that nothing removes.
+#[derive(Debug, Default)]
+pub(crate) struct Tombstones {
+    uids: BTreeSet<Arc<str>>,
+    oldest_first: VecDeque<Arc<str>>,
+}
+
+impl Tombstones {
+    /// The object with this uid was deleted.
+    pub(crate) fn insert(&mut self, uid: &str) {
+        let uid: Arc<str> = uid.into();
+        if !self.uids.insert(uid.clone()) {
+            return;
+        }
+        self.oldest_first.push_back(uid);
+        if self.oldest_first.len() > REMEMBERED
+            && let Some(oldest) = self.oldest_first.pop_front()
+        {
+            self.uids.remove(&oldest);
+        }
+    }
+
+    /// Whether the object with this uid was deleted.
+    pub(crate) fn contains(&self, uid: &str) -> bool {
+        self.uids.contains(uid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_deletions_are_forgotten() {
+        let mut tombstones = Tombstones::default();
+        for number in 0..=REMEMBERED {
+            tombstones.insert(&number.to_string());
+            tombstones.insert(&number.to_string());
+        }
+        assert!(!tombstones.contains("0"));
+        assert!(tombstones.contains("1"));
+        assert!(tombstones.contains(&REMEMBERED.to_string()));
+        assert_eq!(tombstones.uids.len(), REMEMBERED);
     }
 }

@@ -16,8 +16,8 @@ use crate::clock::Clock;
 use crate::decisions::Decisions;
 use crate::failed::Failed;
 use crate::identity::Identity;
+use crate::label_selector;
 use crate::lease::LeaseSettings;
-use crate::node_selector;
 use crate::pool_label;
 use crate::scrape::ScrapeSettings;
 use crate::stated_capacity::{self, not_shared};
@@ -199,7 +199,8 @@ impl Settings {
         let lease = args.leader_elect.then(|| lease_settings(args, namespace)).transpose()?;
         let names = args.resources.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
         let resources: BTreeSet<Resource> = names.map(resource).collect::<Result<_, _>>()?;
-        let nodes = node_selector::parse(&args.node_selector).map_err(Failed::to("check --node-selector"))?;
+        let nodes =
+            label_selector::parse(&args.node_selector).map_err(Failed::to("check --node-selector"))?;
         let expandable =
             stated_capacity::parse(&args.expandable).map_err(Failed::to("check --expandable"))?;
         let ceiling = ceiling(&args.capacity)?;

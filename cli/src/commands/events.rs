@@ -8,12 +8,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::pause::duration;
+use crate::Session;
 use crate::exit::{CommandError, Outcome};
 use crate::objects::{text as text_of, time};
 use crate::output::{
     Answer, Cell, Colour, Format, INTERVAL, OutputArgs, Screen, columns, document, joined, print, time_text,
 };
-use crate::source::{ConnectionArgs, EVENTS, Live, now};
+use crate::source::{EVENTS, Live, now};
 
 /// Which events.
 #[derive(Debug, clap::Args)]
@@ -83,11 +84,8 @@ pub(crate) struct Report<'a> {
 }
 
 /// Reads and prints.
-pub(crate) async fn run(
-    args: &EventsArgs,
-    connection: &ConnectionArgs,
-    screen: Screen,
-) -> Result<Outcome, CommandError> {
+pub(crate) async fn run(args: &EventsArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
+    let Session { connection, screen } = session;
     let live = Live::connect(connection).await?;
     let namespace = Some(live.namespace.as_str()).filter(|_| !args.all_namespaces);
     let fields = format!("reportingController={CONTROLLER}");

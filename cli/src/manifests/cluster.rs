@@ -1,32 +1,29 @@
 //! A cluster put together from the objects of one instant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::api::core::v1::{Pod, PodStatus};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::core::DynamicObject;
 use quotient_advance::settle;
 use quotient_engine::amounts::Amounts;
+use quotient_engine::names::Namespace;
 use quotient_engine::plan::Plan;
-use quotient_engine::snapshot;
+use quotient_engine::snapshot::{self, Snapshot};
 use quotient_engine::time::Timestamp;
-use quotient_index::{Decoded, Index, IndexSettings};
+use quotient_index::{Decoded, Index, IndexSettings, Indexed};
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::defaults::{complete, namespace};
+use super::defaults::{complete, identify, namespace, prioritize, unknown_classes};
 use super::deployments::roll_out;
-use super::documents::documents;
-use super::identity::identify;
-use super::lists::take_apart;
 use super::operator::{OperatorFacts, find_operator};
-use super::priorities::{prioritize, unknown_classes};
 use super::problem::{Problem, Problems};
 use super::queue_jobs::add_jobs;
 use super::reader::Reader;
-use super::sources::read_all;
-use super::ungoverned::with_every_owner;
+use super::sources::{documents, read_all, take_apart};
 use crate::controllers::Controllers;
 use crate::objects::Object;
 use crate::output::sum;
@@ -215,4 +212,36 @@ fn skipped(kinds: &BTreeMap<String, usize>) -> Option<String> {
     let objects = if total == 1 { "object is" } else { "objects are" };
     let of = "of a kind that no decision depends on";
     (total > 0).then(|| format!("{total} {objects} skipped, {of}: {}", named.join(", ")))
+}
+
+/// A name that no pod has.
+const GUEST: &str = "/";
+
+/// The snapshot, with owners also where nothing else is. The operator need not look there, for there is nothing to
+/// share out; but what their pods take from the others counts once they are created.
+pub(super) fn with_every_owner(index: &mut Index, objects: &[Object], now: Timestamp) -> Snapshot {
+    let owners = objects.iter().filter(|object| object.kind().owns_pods());
+    let namespaces: BTreeSet<&str> =
+        owners.filter_map(|owner| owner.metadata().namespace.as_deref()).collect();
+    // A pod that holds nothing shows its namespace, and leaves again.
+    let finished = PodStatus { phase: Some("Succeeded".to_owned()), ..PodStatus::default() };
+    let guest = |namespace: &str| Pod {
+        metadata: ObjectMeta {
+            name: Some(GUEST.to_owned()),
+            namespace: Some(namespace.to_owned()),
+            ..ObjectMeta::default()
+        },
+        status: Some(finished.clone()),
+        ..Pod::default()
+    };
+    for namespace in &namespaces {
+        index.apply(&guest(namespace));
+    }
+    let mut snapshot = index.snapshot(now);
+    for namespace in namespaces {
+        if let Some(state) = snapshot.namespaces.get_mut(&Namespace::from(namespace)) {
+            Arc::make_mut(state).pods.retain(|pod| pod.name.as_str() != GUEST);
+        }
+    }
+    snapshot
 }

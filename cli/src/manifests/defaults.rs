@@ -1,16 +1,19 @@
-//! What manifests leave out, completed as the API server and the kubelet would.
+//! What manifests leave out, completed as the API server, its admission and the kubelet would.
 //!
 //! The same input is always completed in the same way: there are no random ids and no clock. The uid of an
 //! object that has none is its namespace and name, which the index takes care of; what ties pods and their owners
 //! together is completed beforehand.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::objects::Object;
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{Namespace, Pod, ResourceQuota, ResourceQuotaStatus};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use k8s_openapi::api::core::v1::{Namespace, Pod, PodSpec, ResourceQuota, ResourceQuotaStatus};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 use quotient_crds::names::{MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA};
+use quotient_index::Index;
+
+use crate::objects::Object;
 
 /// Completes `object`, seen at `now`.
 pub(super) fn complete(object: &mut Object, now: &Time) {
@@ -82,4 +85,79 @@ fn complete_quota(quota: &mut ResourceQuota) {
         let hard = quota.spec.as_ref().and_then(|spec| spec.hard.clone());
         quota.status = Some(ResourceQuotaStatus { hard, ..quota.status.take().unwrap_or_default() });
     }
+}
+
+/// Kind, namespace and name of an owner.
+type Named = (String, String, String);
+
+/// Gives every owner of pods a uid, and everything that names its controller by kind and name alone that uid.
+pub(super) fn identify(objects: &mut [Object]) {
+    let mut known: BTreeMap<Named, String> = BTreeMap::new();
+    for object in &*objects {
+        if let Some(owner) = object.controller().filter(|owner| !owner.uid.is_empty()) {
+            known.entry(of_reference(object, owner)).or_insert_with(|| owner.uid.clone());
+        }
+    }
+    for object in objects.iter_mut().filter(|object| object.kind().owns_pods()) {
+        let named =
+            (object.kind().name().to_owned(), object.namespace().to_owned(), object.name().to_owned());
+        let metadata = object.metadata_mut();
+        if metadata.uid.as_deref().is_none_or(str::is_empty) {
+            metadata.uid = Some(known.get(&named).cloned().unwrap_or_else(|| stand_in(&named)));
+        }
+        known.insert(named, metadata.uid.clone().unwrap_or_default());
+    }
+    for object in objects {
+        let Some(owner) = object.controller().filter(|owner| owner.uid.is_empty()) else { continue };
+        let named = of_reference(object, owner);
+        let uid = known.get(&named).cloned().unwrap_or_else(|| stand_in(&named));
+        let owners = object.metadata_mut().owner_references.iter_mut().flatten();
+        for owner in owners.filter(|owner| owner.controller == Some(true) && owner.uid.is_empty()) {
+            owner.uid.clone_from(&uid);
+        }
+    }
+}
+
+/// An owner is in the namespace of what it owns.
+fn of_reference(object: &Object, owner: &OwnerReference) -> Named {
+    (owner.kind.clone(), object.namespace().to_owned(), owner.name.clone())
+}
+
+/// A uid that no real cluster has, the same whenever the same manifests are read.
+fn stand_in((kind, namespace, name): &Named) -> String {
+    format!("{namespace}/{kind}/{name}")
+}
+
+/// The classes that every API server has by itself.
+const BUILT_IN: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
+
+/// Gives pods the priority that admission would have given them. The classes are in `index` already; owners'
+/// templates are resolved there.
+pub(super) fn prioritize(objects: &mut [Object], index: &Index) {
+    for object in objects {
+        if let Object::Pod(pod) = object
+            && pod.spec.as_ref().is_some_and(|spec| spec.priority.is_none())
+            && let Some(spec) = &mut Arc::make_mut(pod).spec
+        {
+            spec.priority = Some(index.priority_of(spec));
+        }
+    }
+}
+
+/// The classes that pods or templates name and that no manifest describes: admission would refuse such pods.
+pub(super) fn unknown_classes(objects: &[Object]) -> BTreeSet<&str> {
+    let described = objects.iter().filter(|object| matches!(object, Object::PriorityClass(_)));
+    let described = described.filter_map(|class| class.metadata().name.as_deref());
+    let known: BTreeSet<&str> = described.chain(BUILT_IN).collect();
+    let named = objects.iter().filter_map(|object| match object {
+        Object::Pod(pod) => class(pod.spec.as_ref()?),
+        _ => class(object.template()?.spec.as_ref()?),
+    });
+    named.filter(|name| !known.contains(name)).collect()
+}
+
+/// The class that has to be known for the priority to be known.
+fn class(spec: &PodSpec) -> Option<&str> {
+    let class = spec.priority_class_name.as_deref().filter(|class| !class.is_empty());
+    class.filter(|_| spec.priority.is_none())
 }

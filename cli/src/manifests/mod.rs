@@ -10,16 +10,11 @@ mod checks;
 mod cluster;
 mod defaults;
 mod deployments;
-mod documents;
-mod identity;
-mod lists;
 mod operator;
-mod priorities;
 mod problem;
 mod queue_jobs;
 mod reader;
 mod sources;
-mod ungoverned;
 
 #[cfg(test)]
 pub(crate) use cluster::read;

@@ -1,10 +1,14 @@
-//! Which files are read, and their texts.
+//! Which files are read, their documents, and the objects in these.
 
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use super::problem::Problem;
+use crate::snapshot::Place;
 
 /// A file's text under the name that problems are reported with.
 #[derive(Debug)]
@@ -73,4 +77,86 @@ fn manifests_in(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
+}
+
+/// Every document of the file that is not empty, and where it stands.
+pub(super) fn documents(source: &Source, problems: &mut Vec<Problem>) -> Vec<(Place, Value)> {
+    let values = match parse(source) {
+        Ok(values) => values,
+        Err(message) => {
+            problems.push(Problem::of_file(&source.name, message));
+            return Vec::new();
+        }
+    };
+    let several = values.len() > 1;
+    let numbered = values.into_iter().zip(1_usize..).filter(|(value, _)| !value.is_null());
+    numbered
+        .map(|(value, number)| {
+            let document = several.then_some(number);
+            (Place { document, ..Place::file(&source.name) }, value)
+        })
+        .collect()
+}
+
+/// JSON where it is JSON, YAML elsewhere. Nearly all JSON is YAML too, but not several documents in a row.
+fn parse(source: &Source) -> Result<Vec<Value>, String> {
+    let json = || serde_json::Deserializer::from_str(&source.text).into_iter().collect::<Result<Vec<_>, _>>();
+    if has_ending(&source.name, "json") {
+        return json().map_err(|error| format!("read JSON: {error}"));
+    }
+    if source.text.trim_start().starts_with('{')
+        && let Ok(values) = json()
+    {
+        return Ok(values);
+    }
+    yaml(&source.text).map_err(|error| format!("read YAML: {error}"))
+}
+
+fn has_ending(name: &str, ending: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+}
+
+fn yaml(text: &str) -> Result<Vec<Value>, serde_yaml_ng::Error> {
+    serde_yaml_ng::Deserializer::from_str(text)
+        .map(|document| {
+            // Through the YAML value, because JSON knows neither `<<` nor anchors.
+            let mut value = serde_yaml_ng::Value::deserialize(document)?;
+            value.apply_merge()?;
+            serde_yaml_ng::from_value(value)
+        })
+        .collect()
+}
+
+/// The objects of the document: itself, or, if it is a list, its items, to any depth.
+///
+/// A list is `List` or `…List` with items. Items of a typed list need no kind of their own: the API server
+/// leaves it out.
+pub(super) fn take_apart(place: Place, value: Value, problems: &mut Vec<Problem>) -> Vec<(Place, Value)> {
+    let item_kind = value.get("kind").and_then(Value::as_str).and_then(|kind| kind.strip_suffix("List"));
+    let Some(item_kind) = item_kind.map(str::to_owned) else { return vec![(place, value)] };
+    let api_version = value.get("apiVersion").cloned();
+    let Value::Object(mut list) = value else { return Vec::new() };
+    let items = match list.remove("items") {
+        Some(Value::Array(items)) => items,
+        Some(Value::Null) => Vec::new(),
+        _ => {
+            let message = "items: a list has its objects here".to_owned();
+            problems.push(Problem { place, object: Some(format!("{item_kind}List")), message });
+            return Vec::new();
+        }
+    };
+    let mut objects = Vec::new();
+    for (mut item, number) in items.into_iter().zip(0_usize..) {
+        let place = Place { item: Some(number), ..place.clone() };
+        if let Value::Object(fields) = &mut item
+            && !item_kind.is_empty()
+        {
+            fields.entry("kind").or_insert_with(|| item_kind.clone().into());
+            if let Some(api_version) = &api_version {
+                fields.entry("apiVersion").or_insert_with(|| api_version.clone());
+            }
+        }
+        objects.extend(take_apart(place, item, problems));
+    }
+    objects
 }

@@ -6,12 +6,10 @@ mod disruption;
 mod kind;
 mod pod_group;
 mod said;
-mod text;
 
 pub(crate) use api_kind::ApiKind;
-pub(crate) use decode::{decode, decoded};
+pub(crate) use decode::{decode, decoded, find_text, plain, text, time};
 pub(crate) use disruption::{Bound, Share};
 pub(crate) use kind::{Kind, Object};
 pub(crate) use pod_group::POD_GROUPS;
 pub(crate) use said::{DEMANDED, ignores_evictions, is_ours, lacks_requests};
-pub(crate) use text::{find_text, plain, text, time};

@@ -1,36 +1,26 @@
 //! Text for a terminal or a file, and documents for programs.
 
-mod bar;
-mod document;
 mod explanation;
 mod format;
-mod glyphs;
 mod progress;
 mod report;
 mod screen;
-mod style;
 mod table;
 mod watch;
 mod words;
-mod wrap;
 
 use std::io::{self, ErrorKind, Write};
 
-pub(crate) use bar::bar;
-#[cfg(test)]
-pub(crate) use document::Document;
-pub(crate) use document::{document, quantities, time_text};
 pub(crate) use explanation::{Explanation, Fact};
-pub(crate) use format::{Answer, Format, OutputArgs};
-pub(crate) use glyphs::Glyphs;
+#[cfg(test)]
+pub(crate) use format::Document;
+pub(crate) use format::{Answer, Format, OutputArgs, document, quantities, time_text};
 pub(crate) use progress::Progress;
 pub(crate) use report::report;
-pub(crate) use screen::Screen;
-pub(crate) use style::{Colour, Style};
+pub(crate) use screen::{Colour, Glyphs, Screen, Style, bar};
 pub(crate) use table::{Cell, align, columns, titles};
 pub(crate) use watch::{INTERVAL, Watch};
-pub(crate) use words::{counted, duration, only, spaced, sum};
-pub(crate) use wrap::{hanging, wrap};
+pub(crate) use words::{counted, duration, hanging, only, spaced, sum, wrap};
 
 /// The lines as a text.
 pub(crate) fn joined(mut lines: Vec<String>) -> String {

@@ -1,6 +1,6 @@
-//! How text looks where it is printed.
+//! How text looks where it is printed: colors, signs, width, and a bar of signs.
 
-use super::{Glyphs, Style};
+use std::io::{IsTerminal as _, stdout};
 
 /// Colors, signs and width of the place where text is printed.
 #[derive(Clone, Copy, Debug)]
@@ -24,5 +24,134 @@ impl Screen {
     #[cfg(test)]
     pub(crate) fn plain() -> Self {
         Self { style: Style::Plain, glyphs: Glyphs::of(false), width: Self::WIDTH }
+    }
+}
+
+/// The signs of one terminal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Glyphs {
+    pub(crate) good: &'static str,
+    pub(crate) bad: &'static str,
+    pub(crate) warning: &'static str,
+    pub(crate) next: &'static str,
+    pub(crate) dot: &'static str,
+    pub(crate) arrow: &'static str,
+    pub(crate) full: &'static str,
+    pub(crate) above: &'static str,
+    pub(crate) below: &'static str,
+}
+
+impl Glyphs {
+    /// Those of a terminal that shows only ASCII, or of any other.
+    pub(crate) const fn of(ascii: bool) -> Self {
+        if ascii {
+            Self {
+                good: "ok",
+                bad: "X",
+                warning: "!",
+                next: ">",
+                dot: "-",
+                arrow: "->",
+                full: "#",
+                above: "+",
+                below: ".",
+            }
+        } else {
+            Self {
+                good: "√",
+                bad: "×",
+                warning: "‼",
+                next: "›",
+                dot: "·",
+                arrow: "→",
+                full: "█",
+                above: "▓",
+                below: "░",
+            }
+        }
+    }
+}
+
+/// What a piece of text means; the terminal shows it as a colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Colour {
+    Plain,
+    Strong,
+    Faint,
+    Good,
+    Notice,
+    Alarm,
+}
+
+/// Whether colours are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Plain,
+    Coloured,
+}
+
+impl Style {
+    /// Coloured on a terminal, unless the user or the environment asks for none (<https://no-color.org>).
+    pub(crate) fn of_stdout(no_color: bool) -> Self {
+        let refused = no_color
+            || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+        if stdout().is_terminal() && !refused { Self::Coloured } else { Self::Plain }
+    }
+
+    /// `text`, wrapped in the sequences that colour it.
+    pub(crate) fn paint(self, text: &str, colour: Colour) -> String {
+        let code = match colour {
+            Colour::Plain => return text.to_owned(),
+            _ if self == Self::Plain => return text.to_owned(),
+            Colour::Strong => 1,
+            Colour::Faint => 2,
+            Colour::Good => 32,
+            Colour::Notice => 33,
+            Colour::Alarm => 31,
+        };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+}
+
+/// The most characters of a bar.
+const WIDTH: u128 = 20;
+
+/// `███▓` or `███░`: used within the deserved share, used above it, deserved and not used; `most` has the full width.
+pub(crate) fn bar(used: i128, deserved: i128, most: i128, glyphs: Glyphs) -> String {
+    let length = |amount: i128| -> usize {
+        let (amount, most) = (u128::try_from(amount).unwrap_or(0), u128::try_from(most).unwrap_or(0));
+        let scaled = amount.saturating_mul(WIDTH).saturating_add(most / 2).checked_div(most).unwrap_or(0);
+        // What exists is seen.
+        usize::try_from(if amount > 0 { scaled.max(1) } else { 0 }).unwrap_or(0)
+    };
+    let (used_length, deserved_length) = (length(used), length(deserved));
+    let both = used_length.min(deserved_length);
+    let mut above = used_length.saturating_sub(both);
+    let mut below = deserved_length.saturating_sub(both);
+    if used > deserved && above == 0 {
+        above = 1;
+    }
+    if used < deserved && below == 0 {
+        below = 1;
+    }
+    [(glyphs.full, both), (glyphs.above, above), (glyphs.below, below)]
+        .map(|(glyph, times)| glyph.repeat(times))
+        .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_shows_the_share_and_what_differs() {
+        let drawn = |used, deserved| bar(used, deserved, 47, Glyphs::of(false));
+        assert_eq!(drawn(47, 44), "███████████████████▓");
+        assert_eq!(drawn(9, 12), "████░");
+        assert_eq!(drawn(8, 8), "███");
+        assert_eq!(drawn(0, 0), "");
+        assert_eq!(bar(9, 12, 47, Glyphs::of(true)), "####.");
+        assert_eq!(bar(1, 1, 0, Glyphs::of(true)), "#");
     }
 }

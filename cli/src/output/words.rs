@@ -1,4 +1,4 @@
-//! Numbers with their nouns.
+//! Numbers with their nouns, and prose in lines of bounded width.
 
 use std::borrow::Borrow;
 use std::fmt::Display;
@@ -52,6 +52,33 @@ fn one(resource: &Resource, amount: Amount) -> String {
     }
 }
 
+/// `text` in lines of at most `width` characters, where words allow it.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if length(line).saturating_add(length(word)).saturating_add(1) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// `text` behind `first`, which is `indent` characters wide; further lines are indented as much. `width` is that of all.
+pub(crate) fn hanging(first: &str, indent: usize, text: &str, width: usize) -> Vec<String> {
+    let lines = wrap(text, width.saturating_sub(indent)).into_iter().enumerate();
+    lines
+        .map(|(at, line)| if at == 0 { format!("{first}{line}") } else { format!("{:indent$}{line}", "") })
+        .collect()
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +89,13 @@ mod tests {
         let amounts = [of("cpu", 1500), of("memory", 4 << 30), of("nvidia.com/gpu", 3)];
         assert_eq!(spaced(&amounts.into_iter().collect()), "1.5 cpu 4Gi 3 gpu");
         assert_eq!(spaced(&Amounts::new()), "nothing");
+    }
+
+    #[test]
+    fn lines_end_between_words() {
+        assert_eq!(wrap("one two  three four", 9), ["one two", "three", "four"]);
+        assert_eq!(wrap("extraordinary", 5), ["extraordinary"]);
+        assert!(wrap("", 5).is_empty());
+        assert_eq!(hanging("! ", 2, "one two three", 9), ["! one two", "  three"]);
     }
 }

@@ -1,13 +1,14 @@
-//! One object as it was read.
+//! One object as it was read, where it stands, and the latest time in it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Pod;
+use quotient_engine::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Place;
-use crate::objects::{decode, text};
+use crate::objects::{decode, text, time};
 
 /// One object as it was read.
 #[derive(Clone, Debug)]
@@ -113,5 +114,89 @@ impl Entry {
             Content::Json(value) => text(value, pointer),
             Content::Pod(pod) => of_pod(pod).unwrap_or_default(),
         }
+    }
+}
+
+/// The place of one object in the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The file as the user named it, or as it was found in a directory.
+    pub(crate) file: String,
+    /// The number of the document, from 1, if the file has several.
+    pub(crate) document: Option<usize>,
+    /// The number of the item, from 0, if the document is a list.
+    pub(crate) item: Option<usize>,
+}
+
+impl Place {
+    pub(crate) fn file(file: &str) -> Self {
+        Self { file: file.to_owned(), document: None, item: None }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.file)?;
+        if let Some(document) = self.document {
+            write!(formatter, " (document {document})")?;
+        }
+        if let Some(item) = self.item {
+            write!(formatter, " items[{item}]")?;
+        }
+        Ok(())
+    }
+}
+
+/// The latest time that stands in the object's metadata or status.
+///
+/// Only fields named as Kubernetes names times count (`…Timestamp`, `…Time`, `…At`, `time`), and none in spec:
+/// a date among a container's arguments is not a time at which something happened.
+pub(super) fn latest_time(object: &Value) -> Option<Timestamp> {
+    ["metadata", "status"].into_iter().filter_map(|part| latest_in(object.get(part)?)).max()
+}
+
+fn latest_in(value: &Value) -> Option<Timestamp> {
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            // Annotations and labels hold anything.
+            .filter(|(name, _)| !matches!(name.as_str(), "annotations" | "labels"))
+            .filter_map(|(name, value)| match value {
+                Value::String(text) if is_time(name) => time(text).ok(),
+                _ => latest_in(value),
+            })
+            .max(),
+        Value::Array(values) => values.iter().filter_map(latest_in).max(),
+        _ => None,
+    }
+}
+
+fn is_time(field: &str) -> bool {
+    field == "time" || ["Timestamp", "Time", "At"].iter().any(|ending| field.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_times_of_metadata_and_status_count() {
+        let object = json!({
+            "metadata": {
+                "creationTimestamp": "2026-01-01T00:00:00Z",
+                "annotations": {"expiryTime": "2040-01-01T00:00:00Z"},
+            },
+            "spec": {"startTime": "2040-01-01T00:00:00Z"},
+            "status": {
+                "message": "2040-01-01T00:00:00Z",
+                "containerStatuses": [{"state": {"running": {"startedAt": "2026-01-01T00:00:05Z"}}}],
+            },
+        });
+        let expected = time("2026-01-01T00:00:05Z").ok();
+        assert!(expected.is_some());
+        assert_eq!(latest_time(&object), expected);
+        assert_eq!(latest_time(&json!({"spec": {}})), None);
     }
 }

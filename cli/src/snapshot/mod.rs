@@ -2,23 +2,19 @@
 
 mod entry;
 mod file;
-mod latest_time;
 mod overlay;
-mod place;
 mod redact;
 
 use quotient_engine::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use entry::{Content, Entry};
+use entry::latest_time;
+pub(crate) use entry::{Content, Entry, Place};
 #[cfg(test)]
 pub(crate) use file::Body;
 pub(crate) use file::{is_snapshot, read_file, write_file};
 pub(crate) use overlay::{Change, Setting, overlay};
-pub(crate) use place::Place;
 pub(crate) use redact::{CONTAINERS, OF_CONTAINER, OF_POD, redact};
-
-use latest_time::latest_time;
 
 /// The objects of one instant.
 #[derive(Clone, Debug)]

@@ -211,9 +211,12 @@ fn not_granted(queue: &QueuePlan) -> Amounts {
     lacking(queue).min(&queue.target.less(&queue.allocated))
 }
 
-/// What `queue` lacks even if all that its quota allows beside its pods is for that.
-fn lacks_at_least(queue: &QueuePlan) -> Amounts {
-    lacking(queue).less(&queue.allocated.less(&queue.used))
+/// What the queue of this name lacks even if all that its quota allows beside the pods that stay is for that.
+fn lacks_at_least(settled: &Snapshot, decided: &Plan, name: &QueueName) -> Amounts {
+    let (queue, mut staying) = (&decided.queues[name], Amounts::new());
+    let pods = settled.namespaces[&name.namespace].pods.iter();
+    pods.filter(|pod| pod.is_live()).for_each(|pod| staying.add_all(pod.requests()));
+    lacking(queue).less(&queue.allocated.less(&staying))
 }
 
 /// What `queue` lacks of its target.
@@ -340,7 +343,7 @@ pub(super) fn no_queue_falls_below_a_guarantee(settled: &Snapshot, decided: &Pla
                 let floor = guaranteed.min(deserved.get(resource));
                 let is_reclaimed = match &eviction.beneficiary {
                     Some(queue) => {
-                        let lacks = lacks_at_least(&decided.queues[queue]).get(resource);
+                        let lacks = lacks_at_least(settled, decided, queue).get(resource);
                         let lacks = lacks.less(loses(queue, resource));
                         lacks.is_positive()
                             && is_short(settled, decided, resource)
@@ -392,7 +395,8 @@ fn is_for_a_stuck_pod(settled: &Snapshot, decided: &Plan, eviction: &Eviction, r
     waits && stuck.peek().is_some() && stuck.all(|pod| pod.requests().get(resource) <= free)
 }
 
-/// Whether there is less of `resource` than queues lack, once the pods that leave are gone. What no node could run holds none.
+/// Whether there is less of `resource` than those queues lack that pods are evicted for, once the pods that leave are gone.
+/// What no node could run holds none.
 fn is_short(settled: &Snapshot, decided: &Plan, resource: &Resource) -> bool {
     let holds = |name: &QueueName, queue: &QueuePlan| {
         let holds = |pod: &&Pod| pod.is_live() && (pod.node.is_some() || could_run(settled, pod));
@@ -401,7 +405,10 @@ fn is_short(settled: &Snapshot, decided: &Plan, resource: &Resource) -> bool {
         queue.allocated.min(&queue.target).get(resource).max(staying)
     };
     let held: Amount = leaves(decided).map(|(name, queue)| holds(name, queue)).sum();
-    let lacking: Amount = leaves(decided).map(|(_, queue)| lacks_at_least(queue).get(resource)).sum();
+    let gain: BTreeSet<&QueueName> =
+        decided.evictions.iter().filter_map(|one| one.beneficiary.as_ref()).collect();
+    let lacking: Amount =
+        gain.into_iter().map(|name| lacks_at_least(settled, decided, name).get(resource)).sum();
     held + lacking > decided.capacity.get(resource)
 }
 

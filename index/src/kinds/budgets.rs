@@ -1,7 +1,6 @@
 //! PodDisruptionBudgets: how many pods the API server would let go now.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use k8s_openapi::api::policy::v1::PodDisruptionBudget as Object;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
@@ -21,7 +20,6 @@ use crate::tables::KindId;
 const MOST_VALUES: usize = 1024;
 
 impl Kind for Object {
-    type Name = Arc<str>;
     const ID: KindId = KindId::Budget;
 
     fn excess(&self) -> Option<String> {

@@ -8,7 +8,7 @@ use kube::Resource;
 use crate::decoded::{Decoded, Undecodable};
 use crate::index::Index;
 use crate::indexed::{Indexed, ListLoss};
-use crate::resource_version::ResourceVersion;
+use crate::meta::ResourceVersion;
 
 impl Index {
     /// Notes whether a part of an object is too much to be kept.

@@ -1,28 +1,25 @@
-//! How Deployments come in, and which objects with a size are kept.
-
-use std::sync::Arc;
+//! How Deployments and autoscalers come in, and which objects with a size are kept.
 
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::{OwnerKind, ScaleTarget, ScaleTargetKind};
 
 use super::Kind;
 use crate::index::Index;
 use crate::meta::{Kept, Key, Meta};
-use crate::namespace::NamespaceEntry;
-use crate::sizes::{DeclaredReplicas, DeploymentSize, surges_first};
+use crate::sizes::{Autoscaler, DeclaredReplicas, DeploymentSize, surges_first};
 use crate::tables::KindId;
 
 impl Kind for Deployment {
-    type Name = Arc<str>;
     const ID: KindId = KindId::Deployment;
 
     fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
-        index.entry(namespace)?.deployment(name).map(|kept| kept.meta.kept())
+        index.entry(namespace)?.deployments.get(name).map(|kept| kept.meta.kept())
     }
 
     fn keys(index: &Index) -> impl Iterator<Item = Key> {
-        index.keys(NamespaceEntry::deployment_names)
+        index.keys(|entry| entry.deployments.keys().cloned())
     }
 
     fn put(index: &mut Index, (namespace, name): Key, meta: Meta, object: &Self) -> bool {
@@ -48,11 +45,34 @@ impl Index {
         };
         match scale_target.kind {
             ScaleTargetKind::Deployment => entry
-                .deployment(&scale_target.name)
+                .deployments
+                .get(&scale_target.name)
                 .is_some_and(|kept| *kept.meta.uid == *scale_target.uid.as_str()),
             ScaleTargetKind::ReplicaSet => owner(OwnerKind::ReplicaSet),
             ScaleTargetKind::StatefulSet => owner(OwnerKind::StatefulSet),
             ScaleTargetKind::Job => owner(OwnerKind::Job),
         }
+    }
+}
+
+impl Kind for HorizontalPodAutoscaler {
+    const ID: KindId = KindId::Autoscaler;
+
+    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+        index.entry(namespace)?.autoscalers.get(name).map(|kept| kept.meta.kept())
+    }
+
+    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+        index.keys(|entry| entry.autoscalers.keys().cloned())
+    }
+
+    fn put(index: &mut Index, (namespace, name): Key, meta: Meta, object: &Self) -> bool {
+        let target = &object.spec.scale_target_ref;
+        let target = (target.kind.as_str().into(), target.name.as_str().into());
+        index.entry_mut(&namespace).put_autoscaler(name, Autoscaler { meta, target })
+    }
+
+    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+        index.entry_mut(namespace).remove_autoscaler(name)
     }
 }

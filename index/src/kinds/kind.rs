@@ -3,6 +3,8 @@
 //! A kind says how its objects are read and where what is kept of them stands ([`Kind`]). Which of two versions is newer, what
 //! a list did not contain and what was deleted is found out here.
 
+use std::sync::Arc;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use quotient_engine::names::Namespace;
@@ -10,19 +12,15 @@ use quotient_engine::names::Namespace;
 use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::indexed::{Indexed, ListLoss};
-use crate::meta::{Kept, Key, Meta};
+use crate::meta::{Age, Kept, Key, Meta, ResourceVersion};
 use crate::namespace::NamespaceEntry;
 use crate::reading::uid_of;
-use crate::resource_version::{Age, ResourceVersion};
-use crate::tables::{KindId, ObjectName, Table};
+use crate::tables::{KindId, Table};
 
 /// A kind of object: how it is read, and where what is kept of it stands.
 ///
 /// Of a key for which nothing is kept, `remove` changes nothing and says so.
 pub(crate) trait Kind: Resource<DynamicType = ()> {
-    /// What the names of its objects are kept as.
-    type Name: ObjectName;
-
     /// Which kind it is.
     const ID: KindId;
 
@@ -40,26 +38,21 @@ pub(crate) trait Kind: Resource<DynamicType = ()> {
     }
 
     /// What is kept under `key`.
-    fn kept<'i>(index: &'i Index, key: &Key<Self::Name>) -> Option<Kept<'i>>;
+    fn kept<'i>(index: &'i Index, key: &Key) -> Option<Kept<'i>>;
 
     /// Every key under which something is kept.
-    fn keys(index: &Index) -> impl Iterator<Item = Key<Self::Name>>;
+    fn keys(index: &Index) -> impl Iterator<Item = Key>;
 
     /// Keeps what matters of `object`, which is no older than what is kept. Says whether a decision depends on the difference.
-    fn put(index: &mut Index, key: Key<Self::Name>, meta: Meta, object: &Self) -> bool;
+    fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool;
 
     /// The same for an object that cannot be decoded. Most kinds leave what is kept as it is.
-    fn put_undecodable(
-        _index: &mut Index,
-        _key: Key<Self::Name>,
-        _meta: Meta,
-        _object: &Undecodable,
-    ) -> bool {
+    fn put_undecodable(_index: &mut Index, _key: Key, _meta: Meta, _object: &Undecodable) -> bool {
         false
     }
 
     /// Forgets what is kept under `key`. Says whether a decision depends on the difference.
-    fn remove(index: &mut Index, key: &Key<Self::Name>) -> bool;
+    fn remove(index: &mut Index, key: &Key) -> bool;
 
     /// The watch has told every change up to this age. Says whether a decision depends on that.
     fn told(_index: &mut Index, _age: Age) -> bool {
@@ -76,7 +69,7 @@ impl<K: Kind> Indexed<K> for Index {
     fn apply(&mut self, object: &K) -> bool {
         let changed = self.apply_reply(object);
         let age = Age::of(object.meta());
-        self.tables.of::<K::Name>(K::ID).tells(age).is_some_and(|age| K::told(self, age)) | changed
+        self.table(K::ID).tells(age).is_some_and(|age| K::told(self, age)) | changed
     }
 
     fn apply_reply(&mut self, object: &K) -> bool {
@@ -99,24 +92,24 @@ impl<K: Kind> Indexed<K> for Index {
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
         if K::is_written(name) {
-            self.tables.of::<K::Name>(K::ID).deleted.insert(uid);
+            self.table(K::ID).deleted.insert(uid);
         }
-        let key = (Namespace::from(namespace), K::Name::from(name));
+        let key = (Namespace::from(namespace), Arc::from(name));
         K::kept(self, &key).is_some_and(|kept| kept.uid == uid) && self.forget::<K>(&key)
     }
 
     fn relist_begin(&mut self) {
         let kept = K::keys(self).collect();
-        self.tables.of::<K::Name>(K::ID).begin(kept);
+        self.table(K::ID).begin(kept);
     }
 
     fn relist_loss(&self) -> ListLoss {
-        let table = K::Name::tables(&self.tables).get(&K::ID).filter(|_| K::LISTS_ARE_DOUBTED);
+        let table = self.tables.get(&K::ID).filter(|_| K::LISTS_ARE_DOUBTED);
         table.map(Table::loss).unwrap_or_default()
     }
 
     fn relist_finish(&mut self) -> bool {
-        let table = self.tables.of::<K::Name>(K::ID);
+        let table = self.table(K::ID);
         let (missing, newest) = (table.finish(), table.newest);
         let changed = missing.iter().fold(false, |changed, key| self.forget::<K>(key) | changed);
         K::told(self, newest) | K::listed(self) | changed
@@ -125,12 +118,12 @@ impl<K: Kind> Indexed<K> for Index {
 
 impl Index {
     /// The key and the version of an object that is neither older than what is kept under its name nor known to be deleted.
-    fn admit<K: Kind>(&mut self, metadata: &ObjectMeta) -> Option<(Key<K::Name>, Meta)> {
+    fn admit<K: Kind>(&mut self, metadata: &ObjectMeta) -> Option<(Key, Meta)> {
         let uid = uid_of(metadata)?;
         let name = metadata.name.as_deref().unwrap_or_default();
         let namespace = metadata.namespace.as_deref().unwrap_or_default();
-        let key = (Namespace::from(namespace), K::Name::from(name));
-        let table = self.tables.of::<K::Name>(K::ID);
+        let key = (Namespace::from(namespace), Arc::from(name));
+        let table = self.table(K::ID);
         table.seen(&key);
         if K::is_written(name) && table.deleted.contains(&uid) {
             return None;
@@ -141,28 +134,28 @@ impl Index {
     }
 
     /// Forgets the object under `key`, if there is one. Says whether a decision depends on the difference.
-    pub(crate) fn forget<K: Kind>(&mut self, key: &Key<K::Name>) -> bool {
+    pub(crate) fn forget<K: Kind>(&mut self, key: &Key) -> bool {
         if K::kept(self, key).is_none() {
             return false;
         }
-        self.tables.of::<K::Name>(K::ID).seen(key);
+        self.table(K::ID).seen(key);
         let changed = K::remove(self, key);
         self.drop_if_empty(&key.0);
         changed
     }
 
+    /// What is remembered of the lists and the deletions of a kind.
+    pub(crate) fn table(&mut self, kind: KindId) -> &mut Table {
+        self.tables.entry(kind).or_default()
+    }
+
     /// The keys of a kind of which every namespace has these names.
-    pub(crate) fn keys<'i, N, I>(
+    pub(crate) fn keys<'i, I: Iterator<Item = Arc<str>>>(
         &'i self,
         names: impl Fn(&'i NamespaceEntry) -> I,
-    ) -> impl Iterator<Item = Key<N>>
-    where
-        N: Clone + 'i,
-        I: Iterator<Item = &'i N>,
-    {
-        self.namespaces.iter().flat_map(move |(namespace, entry)| {
-            names(entry).map(move |name| (namespace.clone(), name.clone()))
-        })
+    ) -> impl Iterator<Item = Key> {
+        let all = self.namespaces.iter();
+        all.flat_map(move |(namespace, entry)| names(entry).map(|name| (namespace.clone(), name)))
     }
 
     /// What is kept of a namespace, if anything is.

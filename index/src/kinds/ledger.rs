@@ -10,8 +10,8 @@ use quotient_engine::snapshot::Pod;
 use quotient_engine::time::Timestamp;
 
 use crate::index::Index;
+use crate::meta::{Age, ResourceVersion};
 use crate::namespace::NamespaceEntry;
-use crate::resource_version::{Age, ResourceVersion};
 
 impl Index {
     /// What was granted so far; none if there is no ledger, and what quotas say is what was granted.

@@ -1,7 +1,5 @@
 //! How LimitRanges come in, and what is to become of the one that Quotient keeps.
 
-use std::sync::Arc;
-
 use k8s_openapi::api::core::v1::LimitRange;
 use quotient_crds::names::LIMIT_RANGE;
 use quotient_engine::amounts::Bounds;
@@ -16,7 +14,6 @@ use crate::tables::KindId;
 
 /// The LimitRange called `quotient`, and those of others that give containers a default.
 impl Kind for LimitRange {
-    type Name = Arc<str>;
     const ID: KindId = KindId::LimitRange;
 
     fn is_written(name: &str) -> bool {
@@ -25,7 +22,7 @@ impl Kind for LimitRange {
 
     fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
         let kept = index.entry(namespace)?.limit_range(name)?;
-        Some(Kept { uid: &kept.uid, age: kept.age() })
+        Some(Kept::of(&kept.uid, kept.resource_version.as_ref()))
     }
 
     fn keys(index: &Index) -> impl Iterator<Item = Key> {

@@ -3,7 +3,6 @@
 //! Imports run one way: what is kept of an object (`nodes`, `quotas`, …), the namespaces that hold it, the index, and then
 //! what changes it: this folder, `pods`, `owners` and `workload_kinds`.
 
-mod autoscalers;
 mod budgets;
 mod decoded;
 mod deployments;

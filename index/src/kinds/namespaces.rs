@@ -8,13 +8,11 @@ use quotient_engine::names::Namespace;
 
 use super::Kind;
 use crate::index::Index;
-use crate::labels::Entry;
+use crate::labels::{Entry, shared_labels};
 use crate::meta::{Kept, Key, Meta};
-use crate::shared_labels::shared_labels;
 use crate::tables::KindId;
 
 impl Kind for Object {
-    type Name = Arc<str>;
     const ID: KindId = KindId::Namespace;
 
     fn kept<'i>(index: &'i Index, (_, name): &Key) -> Option<Kept<'i>> {

@@ -7,13 +7,12 @@ use quotient_engine::names::{Namespace, NodeName};
 
 use super::Kind;
 use crate::index::Index;
+use crate::labels::shared_labels;
 use crate::meta::{Kept, Key, Meta};
 use crate::nodes::{NodeEntry, excess};
-use crate::shared_labels::shared_labels;
 use crate::tables::KindId;
 
 impl Kind for Object {
-    type Name = Arc<str>;
     const ID: KindId = KindId::Node;
 
     fn excess(&self) -> Option<String> {

@@ -11,12 +11,11 @@ use crate::gangs::{GroupName, PodGroup, Scheduler, Stated};
 use crate::index::Index;
 use crate::meta::{Kept, Key, Meta};
 use crate::namespace::GroupNote;
+use crate::owner_references::controller;
 use crate::tables::KindId;
-use crate::workload::controller;
 
 /// A PodGroup is kept in the version in which it was seen last, and is in the table of that version alone.
 impl<S: Scheduler> Kind for PodGroup<S> {
-    type Name = Arc<str>;
     const ID: KindId = KindId::PodGroup(S::PLACE);
 
     fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
@@ -28,7 +27,7 @@ impl<S: Scheduler> Kind for PodGroup<S> {
     fn keys(index: &Index) -> impl Iterator<Item = Key> {
         index.keys(|entry| {
             let of_this = entry.pod_groups.iter().filter(|(_, note)| note.place == S::PLACE);
-            of_this.map(|(group, _)| &group.name)
+            of_this.map(|(group, _)| group.name.clone())
         })
     }
 

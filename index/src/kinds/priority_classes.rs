@@ -1,7 +1,5 @@
 //! How priority classes come in.
 
-use std::sync::Arc;
-
 use k8s_openapi::api::core::v1::PodSpec;
 use k8s_openapi::api::scheduling::v1::PriorityClass as Object;
 use quotient_engine::names::Namespace;
@@ -13,7 +11,6 @@ use crate::priority_classes::{AskedPriority, Class};
 use crate::tables::KindId;
 
 impl Kind for Object {
-    type Name = Arc<str>;
     const ID: KindId = KindId::PriorityClass;
 
     fn kept<'i>(index: &'i Index, (_, name): &Key) -> Option<Kept<'i>> {

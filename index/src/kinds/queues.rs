@@ -1,7 +1,5 @@
 //! How Queues come in.
 
-use std::sync::Arc;
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::{Queue as Written, QueueSpec, QueueStatus};
 use quotient_engine::names::Namespace;
@@ -16,7 +14,6 @@ use crate::queues::{ObservedQueue, decode, default_requests, undecodable};
 use crate::tables::KindId;
 
 impl Kind for Written {
-    type Name = Arc<str>;
     const ID: KindId = KindId::Queue;
     const LISTS_ARE_DOUBTED: bool = true;
 
@@ -26,7 +23,7 @@ impl Kind for Written {
 
     fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
         let kept = index.entry(namespace)?.queue(name)?;
-        Some(Kept { uid: kept.uid.as_str(), age: kept.age() })
+        Some(Kept::of(kept.uid.as_str(), kept.resource_version.as_ref()))
     }
 
     fn keys(index: &Index) -> impl Iterator<Item = Key> {

@@ -1,7 +1,5 @@
 //! How ResourceQuotas come in.
 
-use std::sync::Arc;
-
 use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_crds::names::QUOTA;
 use quotient_engine::names::Namespace;
@@ -15,7 +13,6 @@ use crate::tables::KindId;
 
 /// All ResourceQuotas: the one called `quotient`, and those of others for what they bound.
 impl Kind for ResourceQuota {
-    type Name = Arc<str>;
     const ID: KindId = KindId::Quota;
 
     fn is_written(name: &str) -> bool {

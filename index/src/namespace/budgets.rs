@@ -43,8 +43,8 @@ impl NamespaceEntry {
     }
 
     /// The names of the budgets, in order.
-    pub(crate) fn budget_names(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.state.budgets.iter().map(|budget| &budget.name)
+    pub(crate) fn budget_names(&self) -> impl Iterator<Item = Arc<str>> {
+        self.state.budgets.iter().map(|budget| budget.name.clone())
     }
 
     fn find_budget(&self, name: &str) -> Result<usize, usize> {

@@ -41,8 +41,8 @@ impl NamespaceEntry {
     }
 
     /// The names of the LimitRanges, in order.
-    pub(crate) fn limit_range_names(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.limit_ranges.iter().map(|kept| &kept.name)
+    pub(crate) fn limit_range_names(&self) -> impl Iterator<Item = Arc<str>> {
+        self.limit_ranges.iter().map(|kept| kept.name.clone())
     }
 
     /// Whether a LimitRange that Quotient does not keep gives containers a default for `resource`.

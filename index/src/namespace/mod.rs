@@ -3,10 +3,8 @@
 mod budgets;
 mod gangs;
 mod limit_ranges;
-mod owner_note;
 mod owners;
 mod pods;
-mod queue_jobs;
 mod queues;
 mod quotas;
 mod sizes;
@@ -20,14 +18,13 @@ use quotient_engine::snapshot::{NamespaceState, Shape};
 
 use crate::gangs::GroupName;
 use crate::limit_ranges::ObservedLimitRange;
-use crate::meta::Meta;
+use crate::meta::{Age, Meta};
 use crate::queue_jobs::{QueueJobEntry, TaskJob};
 use crate::quotas::{ForeignQuota, ObservedQuota};
-use crate::resource_version::Age;
 use crate::sizes::{Autoscaler, DeploymentSize};
 
 pub(crate) use gangs::GroupNote;
-pub(crate) use owner_note::OwnerNote;
+pub(crate) use owners::OwnerNote;
 use queues::QueueEntry;
 use sizes::Sized;
 
@@ -44,8 +41,8 @@ pub(crate) struct NamespaceEntry {
     budgets: Vec<Meta>,
     /// The shapes of the owners among which the pods of one object are divided, by its uid, where there are several.
     pub(crate) divided: BTreeMap<OwnerUid, Vec<Arc<Shape>>>,
-    deployments: BTreeMap<Arc<str>, DeploymentSize>,
-    autoscalers: BTreeMap<Arc<str>, Autoscaler>,
+    pub(crate) deployments: BTreeMap<Arc<str>, DeploymentSize>,
+    pub(crate) autoscalers: BTreeMap<Arc<str>, Autoscaler>,
     sized: Sized,
     quota: Option<Arc<ObservedQuota>>,
     foreign_quotas: Vec<ForeignQuota>,

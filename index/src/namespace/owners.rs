@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use quotient_engine::snapshot::{Owner, OwnerKind, Unspecified};
+use quotient_engine::snapshot::{Owner, OwnerKind, Unspecified, Workload};
 
-use super::{NamespaceEntry, OwnerNote};
+use super::NamespaceEntry;
 use crate::manual_selector::ManualSelector;
-use crate::priority_classes::PriorityClasses;
-use crate::resource_version::Age;
+use crate::meta::Age;
+use crate::priority_classes::{AskedPriority, PriorityClasses};
+use crate::sizes::DeclaredReplicas;
 
 impl NamespaceEntry {
     /// Keeps `owner`. Says whether anything changed that a decision depends on.
@@ -64,7 +65,7 @@ impl NamespaceEntry {
     }
 
     /// The names of the owners of this kind, in order.
-    pub(crate) fn owner_names(&self, kind: OwnerKind) -> impl Iterator<Item = &Arc<str>> {
+    pub(crate) fn owner_names(&self, kind: OwnerKind) -> impl Iterator<Item = Arc<str>> {
         self.owner_names_with(kind, "")
     }
 
@@ -73,53 +74,48 @@ impl NamespaceEntry {
         &'e self,
         kind: OwnerKind,
         prefix: &'e str,
-    ) -> impl Iterator<Item = &'e Arc<str>> {
+    ) -> impl Iterator<Item = Arc<str>> {
         let first = self.find_owner(kind, prefix).unwrap_or_else(|first| first);
         self.state.owners.iter().skip(first).map_while(move |owner| {
             let is_one = owner.kind == kind && owner.name.starts_with(prefix);
-            is_one.then_some(&owner.name)
+            is_one.then(|| owner.name.clone())
         })
     }
 
     /// Shows every owner what it names no request for beside the defaults of the namespace. Says whether a decision
     /// depends on the difference.
     pub(crate) fn show_unspecified(&mut self) -> bool {
-        let owners = self.state.owners.iter().zip(&self.owners);
-        let changed: Vec<(usize, Unspecified)> = owners
-            .enumerate()
-            .filter(|(_, (owner, note))| !(owner.unspecified.is_nothing() && note.unspecified.is_nothing()))
-            .map(|(at, (owner, note))| (at, owner, self.without_default(note.unspecified)))
-            .filter(|(_, owner, unspecified)| owner.unspecified != *unspecified)
-            .map(|(at, _, unspecified)| (at, unspecified))
-            .collect();
-        if changed.is_empty() {
-            return false;
-        }
-        let owners = &mut Arc::make_mut(&mut self.state).owners;
-        for (at, unspecified) in changed {
-            if let Some(owner) = owners.get_mut(at) {
-                owner.unspecified = unspecified;
-            }
-        }
-        self.has_queues()
+        let other = |entry: &Self, owner: &Owner, note: &OwnerNote| {
+            Some(entry.without_default(note.unspecified)).filter(|now| *now != owner.unspecified)
+        };
+        self.change_owners(other, |owner, now| owner.unspecified = now)
     }
 
     /// Gives every owner the priority that the classes now say. Says whether a decision depends on the difference.
     pub(crate) fn set_owner_priorities(&mut self, classes: &PriorityClasses) -> bool {
-        let owners = self.state.owners.iter().zip(&self.owners);
-        let changed: Vec<(usize, i32)> = owners
-            .enumerate()
-            .map(|(at, (owner, note))| (at, owner.priority, classes.resolve(&note.asked)))
-            .filter(|(_, former, priority)| former != priority)
-            .map(|(at, _, priority)| (at, priority))
-            .collect();
+        let other = |_: &Self, owner: &Owner, note: &OwnerNote| {
+            Some(classes.resolve(&note.asked)).filter(|now| *now != owner.priority)
+        };
+        self.change_owners(other, |owner, now| owner.priority = now)
+    }
+
+    /// Sets what is `other` than before of an owner; nothing is copied if nothing is. Says whether a decision depends on the
+    /// difference.
+    fn change_owners<V>(
+        &mut self,
+        other: impl Fn(&Self, &Owner, &OwnerNote) -> Option<V>,
+        set: impl Fn(&mut Owner, V),
+    ) -> bool {
+        let owners = self.state.owners.iter().zip(&self.owners).enumerate();
+        let changed: Vec<(usize, V)> =
+            owners.filter_map(|(at, (owner, note))| Some((at, other(self, owner, note)?))).collect();
         if changed.is_empty() {
             return false;
         }
         let owners = &mut Arc::make_mut(&mut self.state).owners;
-        for (at, priority) in changed {
+        for (at, value) in changed {
             if let Some(owner) = owners.get_mut(at) {
-                owner.priority = priority;
+                set(owner, value);
             }
         }
         self.has_queues()
@@ -127,5 +123,43 @@ impl NamespaceEntry {
 
     pub(super) fn find_owner(&self, kind: OwnerKind, name: &str) -> Result<usize, usize> {
         self.state.owners.binary_search_by(|owner| (owner.kind, &*owner.name).cmp(&(kind, name)))
+    }
+}
+
+/// What only the index needs to know of an owner.
+#[derive(Debug)]
+pub(crate) struct OwnerNote {
+    /// How new it is.
+    pub(crate) age: Age,
+    /// How its template asks for a priority.
+    pub(crate) asked: AskedPriority,
+    /// How many pods it wants by its own spec.
+    pub(crate) wanted: u32,
+    /// How many it would want if it had the size that it had before it was scaled down.
+    pub(crate) rightful: u32,
+    /// What it says of its size itself.
+    pub(crate) declared: DeclaredReplicas,
+    /// What controls it.
+    pub(crate) controller: Option<Arc<Workload>>,
+    /// What some container of its template names no request for.
+    pub(crate) unspecified: Unspecified,
+    /// What `manualSelector` of a Job says.
+    pub(crate) manual_selector: ManualSelector,
+}
+
+impl OwnerNote {
+    /// Of an owner that stands for a task of a QueueJob, which only its QueueJob scales.
+    pub(crate) fn of_queue_job(asked: AskedPriority, owner: &Owner) -> Self {
+        let (wanted, rightful) = (owner.wanted, owner.wanted);
+        Self {
+            age: Age::default(),
+            asked,
+            wanted,
+            rightful,
+            declared: DeclaredReplicas::default(),
+            controller: None,
+            unspecified: Unspecified::default(),
+            manual_selector: ManualSelector::Absent,
+        }
     }
 }

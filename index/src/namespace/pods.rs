@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use quotient_engine::names::{PodName, PodUid};
+use quotient_engine::names::PodUid;
+use quotient_engine::plan::PodId;
 use quotient_engine::snapshot::{Pod, PodMetadata};
 use quotient_engine::time::Timestamp;
 
 use super::{NamespaceEntry, make_room};
-use crate::resource_version::Age;
+use crate::meta::Age;
 
 impl NamespaceEntry {
     /// Keeps `pod`, unless what is kept under its name is newer. Says whether anything changed.
     pub(crate) fn put_pod(&mut self, pod: Pod, age: Age) -> bool {
-        match self.find_pod(&pod.name) {
+        match self.find_pod(pod.name.as_str()) {
             Ok(at) => {
                 let Some(kept_age) = self.pod_ages.get_mut(at) else { return false };
                 *kept_age = age;
@@ -36,27 +37,22 @@ impl NamespaceEntry {
     }
 
     /// The pod kept under this name, and its age.
-    pub(crate) fn pod(&self, name: &PodName) -> Option<(&Pod, Age)> {
+    pub(crate) fn pod(&self, name: &str) -> Option<(&Pod, Age)> {
         let at = self.find_pod(name).ok()?;
         self.state.pods.get(at).zip(self.pod_ages.get(at).copied())
     }
 
     /// Forgets the pod of this name. Returns what was kept.
-    pub(crate) fn remove_pod(&mut self, name: &PodName) -> Option<Pod> {
+    pub(crate) fn remove_pod(&mut self, name: &str) -> Option<Pod> {
         let at = self.find_pod(name).ok()?;
         self.pod_ages.remove(at);
         Some(Arc::make_mut(&mut self.state).pods.remove(at))
     }
 
     /// Marks the pod as evicted and leaving by `deletion`, or as staying. Says whether that is news.
-    pub(crate) fn set_pod_evicted(
-        &mut self,
-        name: &PodName,
-        uid: &PodUid,
-        deletion: Option<Timestamp>,
-    ) -> bool {
-        let Ok(at) = self.find_pod(name) else { return false };
-        if self.state.pods.get(at).is_none_or(|kept| kept.uid != *uid || kept.deletion == deletion) {
+    pub(crate) fn set_pod_evicted(&mut self, pod: &PodId, deletion: Option<Timestamp>) -> bool {
+        let Ok(at) = self.find_pod(pod.name.as_str()) else { return false };
+        if self.state.pods.get(at).is_none_or(|kept| kept.uid != pod.uid || kept.deletion == deletion) {
             return false;
         }
         if let Some(kept) = Arc::make_mut(&mut self.state).pods.get_mut(at) {
@@ -67,7 +63,7 @@ impl NamespaceEntry {
     }
 
     /// Gives the pod other metadata. Says whether it is kept.
-    pub(crate) fn set_pod_metadata(&mut self, name: &PodName, metadata: Arc<PodMetadata>) -> bool {
+    pub(crate) fn set_pod_metadata(&mut self, name: &str, metadata: Arc<PodMetadata>) -> bool {
         let Ok(at) = self.find_pod(name) else { return false };
         let Some(kept) = Arc::make_mut(&mut self.state).pods.get_mut(at) else { return false };
         kept.metadata = metadata;
@@ -84,11 +80,11 @@ impl NamespaceEntry {
     }
 
     /// The names of the pods, in order.
-    pub(crate) fn pod_names(&self) -> impl Iterator<Item = &PodName> {
-        self.state.pods.iter().map(|pod| &pod.name)
+    pub(crate) fn pod_names(&self) -> impl Iterator<Item = Arc<str>> {
+        self.state.pods.iter().map(|pod| pod.name.shared())
     }
 
-    fn find_pod(&self, name: &PodName) -> Result<usize, usize> {
-        self.state.pods.binary_search_by(|pod| pod.name.cmp(name))
+    fn find_pod(&self, name: &str) -> Result<usize, usize> {
+        self.state.pods.binary_search_by(|pod| pod.name.as_str().cmp(name))
     }
 }

@@ -71,8 +71,8 @@ impl NamespaceEntry {
     }
 
     /// The names of the quotas of others, in order.
-    pub(crate) fn foreign_quota_names(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.foreign_quotas.iter().map(|quota| &quota.name)
+    pub(crate) fn foreign_quota_names(&self) -> impl Iterator<Item = Arc<str>> {
+        self.foreign_quotas.iter().map(|quota| quota.name.clone())
     }
 
     fn show_foreign_quotas(&mut self) -> bool {

@@ -114,19 +114,9 @@ impl NamespaceEntry {
         self.size_owners(concerned)
     }
 
-    /// What the Deployment of this name says.
-    pub(crate) fn deployment(&self, name: &str) -> Option<&DeploymentSize> {
-        self.deployments.get(name)
-    }
-
     /// Forgets the Deployment of this name. Says whether a decision depended on it.
     pub(crate) fn remove_deployment(&mut self, name: &str) -> bool {
         self.deployments.remove(name).is_some() && self.size_owners(self.sized.of_deployment(name))
-    }
-
-    /// The names of the Deployments, in order.
-    pub(crate) fn deployment_names(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.deployments.keys()
     }
 
     /// Keeps the workload that an autoscaler scales. Says whether anything changed that a decision depends on.
@@ -146,21 +136,11 @@ impl NamespaceEntry {
         self.size_owners(concerned)
     }
 
-    /// The autoscaler of this name.
-    pub(crate) fn autoscaler(&self, name: &str) -> Option<&Autoscaler> {
-        self.autoscalers.get(name)
-    }
-
     /// Forgets the autoscaler of this name. Says whether a decision depended on it.
     pub(crate) fn remove_autoscaler(&mut self, name: &str) -> bool {
         let Some(former) = self.autoscalers.remove(name) else { return false };
         let concerned = self.forget_target(&former.target);
         self.size_owners(concerned)
-    }
-
-    /// The names of the autoscalers, in order.
-    pub(crate) fn autoscaler_names(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.autoscalers.keys()
     }
 
     /// One autoscaler less has this target. Returns the owners whose size no autoscaler keeps any more.

@@ -1,19 +1,19 @@
-//! One node.
+//! One node: what it offers, whether and since when it is Ready, and whether it may count at all.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Node as Object;
-use kube::core::Selector;
+use kube::core::{Selector, SelectorExt};
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::labels::Labels;
 use quotient_engine::snapshot::Node;
 use quotient_engine::time::Timestamp;
 
-use super::readiness::Readiness;
-use super::selection::{is_schedulable, is_selected};
 use crate::meta::Meta;
 use crate::placement::taints;
 use crate::reading::{Reading, Rounding, UnreadableQuantity};
+use crate::time::timestamp;
 
 /// The most resources of one node that are shared out beside cpu and memory: the first by name. A kubelet can report thousands,
 /// and each of them becomes a part of every quota. Nodes with many kinds of devices have about twenty.
@@ -115,4 +115,63 @@ fn offered(node: &Object, reading: &mut Reading) -> Amounts {
         // The default of the API, and what a manifest may leave at.
         None => reading.list(status.capacity.as_ref(), Rounding::Down, format_args!("status.capacity")),
     }
+}
+
+/// What a node's Ready condition says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readiness {
+    /// It is not Ready, or unknown.
+    NotReady,
+    /// It is Ready since then.
+    ReadySince(Timestamp),
+    /// It is Ready without an end: a manifest does not repeat what a kubelet would say.
+    Ready,
+}
+
+impl Readiness {
+    /// What `node` reports. One without any condition is taken from a manifest and counts as Ready.
+    pub(crate) fn of(node: &Object) -> Self {
+        let conditions = node.status.as_ref().and_then(|status| status.conditions.as_deref());
+        let Some(conditions) = conditions.filter(|conditions| !conditions.is_empty()) else {
+            return Self::Ready;
+        };
+        match conditions.iter().find(|condition| condition.type_ == "Ready") {
+            Some(ready) if ready.status == "True" => ready
+                .last_transition_time
+                .as_ref()
+                .map_or(Self::Ready, |time| Self::ReadySince(timestamp(time))),
+            _ => Self::NotReady,
+        }
+    }
+
+    /// The instant from which it has been Ready for `seconds`; none if it is not on the way there.
+    pub(crate) fn ripe(self, seconds: i64) -> Option<Timestamp> {
+        match self {
+            Self::NotReady => None,
+            Self::ReadySince(since) => Some(since.plus_seconds(seconds)),
+            Self::Ready => Some(Timestamp::from_millis(i64::MIN)),
+        }
+    }
+}
+
+/// Label and taint of a control-plane node.
+const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
+
+/// Whether `node` counts once it is Ready and schedulable: selected, and not kept for the control plane.
+///
+/// The label of a control-plane node alone does not exclude it: clusters of one node carry it too, and take
+/// pods.
+pub(crate) fn is_selected(node: &Object, selector: &Selector) -> bool {
+    let unlabelled = BTreeMap::new();
+    let labels = node.metadata.labels.as_ref().unwrap_or(&unlabelled);
+    let spec = node.spec.as_ref();
+    let mut taints = spec.and_then(|spec| spec.taints.as_ref()).into_iter().flatten();
+    let control_plane = labels.contains_key(CONTROL_PLANE)
+        && taints.any(|taint| taint.key == CONTROL_PLANE && taint.effect == "NoSchedule");
+    !control_plane && selector.matches(labels)
+}
+
+/// Whether new pods may run on `node`.
+pub(crate) fn is_schedulable(node: &Object) -> bool {
+    !node.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or(false)
 }

@@ -2,8 +2,6 @@
 
 mod entry;
 mod known;
-mod readiness;
-mod selection;
 
 pub use entry::unreadable;
 pub(crate) use entry::{NodeEntry, excess};

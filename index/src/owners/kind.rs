@@ -6,23 +6,23 @@ use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Owner, OwnerKind, Shape, Size, Unspecified};
+use quotient_engine::snapshot::{Owner, OwnerKind, Size, Unspecified};
 
-use super::rejection::Refusal;
+use super::replicas::Refusal;
 use crate::gangs::{Stated, stated};
 use crate::index::Index;
 use crate::kinds::Kind;
 use crate::manual_selector::ManualSelector;
 use crate::meta::{Kept, Key, Meta};
 use crate::namespace::OwnerNote;
-use crate::placement::{self, placement};
-use crate::pod_requests::{effective_requests, unspecified};
+use crate::owner_references::controller;
+use crate::placement;
+use crate::pod_requests::{shape, unspecified};
 use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::TaskJob;
 use crate::sizes::DeclaredReplicas;
 use crate::tables::KindId;
 use crate::time::timestamp;
-use crate::workload::controller;
 
 /// An object that creates pods from a template.
 pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
@@ -66,7 +66,6 @@ pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
 /// The reply to a requeue must not be applied: unlike for Queues and the quota `quotient`, deletions are not remembered. The
 /// watch shows the same a moment later.
 impl<O: OwnerObject> Kind for O {
-    type Name = Arc<str>;
     const ID: KindId = KindId::Owner(O::KIND);
     const LISTS_ARE_DOUBTED: bool = true;
 
@@ -85,7 +84,7 @@ impl<O: OwnerObject> Kind for O {
 
     fn keys(index: &Index) -> impl Iterator<Item = Key> {
         index.keys(|entry| {
-            let of_queue_jobs = entry.task_jobs.keys().filter(|_| O::KIND == OwnerKind::Job);
+            let of_queue_jobs = entry.task_jobs.keys().filter(|_| O::KIND == OwnerKind::Job).cloned();
             entry.owner_names(O::KIND).chain(of_queue_jobs)
         })
     }
@@ -168,12 +167,6 @@ impl Index {
         let uid = OwnerUid::new(uid);
         let spec = template.spec.as_ref();
         let asked = spec.map_or(AskedPriority::Default, AskedPriority::of);
-        let requested = effective_requests(spec, None);
-        let shape = Shape {
-            requests: requested.amounts,
-            placement: spec.map(placement).unwrap_or_default(),
-            left_out: requested.left_out,
-        };
         let gang = template.metadata.as_ref().and_then(|metadata| stated(metadata, spec, Some(&uid)));
         let controlled = || {
             let group = self.entry(namespace)?.pod_group_of(&uid)?;
@@ -186,7 +179,7 @@ impl Index {
             generation: metadata.generation.unwrap_or_default(),
             created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
             wanted,
-            shape: self.shapes.get(shape),
+            shape: self.shapes.get(shape(spec)),
             gang: gang.map(|stated| self.gang(namespace, stated)),
             priority: self.priority_classes.resolve(&asked),
             size: Size::default(),

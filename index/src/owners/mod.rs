@@ -3,8 +3,6 @@
 //! A pod that a quota refused does not exist, so what a team asks for stands with the owners of its pods. Most
 //! owners want nothing, above all the former ReplicaSets of every Deployment: of those nothing is kept.
 
-mod daemon_set;
 mod job;
 mod kind;
-mod rejection;
 mod replicas;

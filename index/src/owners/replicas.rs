@@ -1,11 +1,11 @@
-//! ReplicaSets and StatefulSets: how many pods they want.
+//! ReplicaSets, StatefulSets and DaemonSets: how many pods they want, and why their pods are refused.
 
-use k8s_openapi::api::apps::v1::{ReplicaSet, StatefulSet};
+use k8s_openapi::api::apps::v1::{DaemonSet, ReplicaSet, ReplicaSetStatus, StatefulSet};
 use k8s_openapi::api::core::v1::PodTemplateSpec;
+use quotient_crds::names::QUOTA;
 use quotient_engine::snapshot::OwnerKind;
 
 use super::kind::OwnerObject;
-use super::rejection::{Refusal, refusal};
 
 impl OwnerObject for ReplicaSet {
     const KIND: OwnerKind = OwnerKind::ReplicaSet;
@@ -54,4 +54,62 @@ impl OwnerObject for StatefulSet {
 /// The API server fills in 1; a manifest may leave it out.
 fn replicas(written: Option<i32>) -> u32 {
     u32::try_from(written.unwrap_or(1)).unwrap_or_default()
+}
+
+impl OwnerObject for DaemonSet {
+    const KIND: OwnerKind = OwnerKind::DaemonSet;
+
+    fn wanted(&self) -> u32 {
+        let desired = self.status.as_ref().map(|status| status.desired_number_scheduled);
+        desired.and_then(|desired| u32::try_from(desired).ok()).unwrap_or_default()
+    }
+
+    fn written(&self) -> u32 {
+        self.wanted()
+    }
+
+    /// Its nodes say how many pods it wants, whatever its annotations say.
+    fn wanted_at(&self, _: u32) -> u32 {
+        self.wanted()
+    }
+
+    fn template(&self) -> Option<&PodTemplateSpec> {
+        self.spec.as_ref().map(|spec| &spec.template)
+    }
+}
+
+/// The most characters of the API server's words that are kept.
+const MOST: usize = 240;
+
+/// What stands before the reason in every refusal of admission: `pods "web-x2x9f" is forbidden: `.
+const FORBIDDEN: &str = " is forbidden: ";
+
+/// What a ReplicaSet says of the last pod that was refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Refusal<'a> {
+    /// None was, since pods were last created.
+    #[default]
+    None,
+    /// The quota `quotient` is used up: the pod waits.
+    QuotaUsedUp,
+    /// Anything else, in the API server's words.
+    Other(&'a str),
+}
+
+/// Reads the condition `ReplicaFailure`.
+pub(super) fn refusal(status: Option<&ReplicaSetStatus>) -> Refusal<'_> {
+    let conditions = status.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    let mut failures = conditions.iter().filter(|one| one.type_ == "ReplicaFailure" && one.status == "True");
+    // The same condition says that a pod could not be deleted.
+    let created = failures.find(|one| one.reason.as_deref() != Some("FailedDelete"));
+    let Some(message) = created.and_then(|one| one.message.as_deref()).filter(|text| !text.trim().is_empty())
+    else {
+        return Refusal::None;
+    };
+    if message.contains(&format!("exceeded quota: {QUOTA},")) {
+        return Refusal::QuotaUsedUp;
+    }
+    let why = message.split_once(FORBIDDEN).map_or(message, |(_, why)| why);
+    let end = why.char_indices().nth(MOST).map_or(why.len(), |(at, _)| at);
+    Refusal::Other(why.get(..end).unwrap_or(why))
 }

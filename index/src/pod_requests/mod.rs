@@ -20,6 +20,6 @@ mod unspecified;
 
 pub use container::{Container, InitContainer, Observed};
 pub use pod::PodRequests;
-pub(crate) use read::effective_requests;
+pub(crate) use read::{effective_requests, shape};
 pub use read::{unreadable, unreadable_in_template};
 pub(crate) use unspecified::unspecified;

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{Container, InitContainer, Observed, PodRequests};
 use k8s_openapi::api::core::v1::{
     Container as Written, ContainerStatus, Pod, PodSpec, PodStatus, PodTemplateSpec, ResourceRequirements,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use quotient_engine::amounts::{Amounts, Resource};
-use quotient_engine::snapshot::LeftOut;
+use quotient_engine::snapshot::{LeftOut, Shape};
 
-use crate::governable::governable;
-use crate::reading::{Reading, Rounding, UnreadableQuantity};
+use super::{Container, InitContainer, Observed, PodRequests};
+use crate::placement::placement;
+use crate::reading::{Reading, Rounding, UnreadableQuantity, governable};
 
 /// The most resources of which the amounts that one pod requests are kept.
 ///
@@ -53,6 +53,12 @@ pub(crate) fn effective_requests(spec: Option<&PodSpec>, status: Option<&PodStat
     let left_out = LeftOut { resources: u32::try_from(beyond.len()).unwrap_or(u32::MAX), first: None };
     let amounts = read(spec, status, &mut Reading::without(beyond));
     Requested { amounts, left_out }
+}
+
+/// The shape of the pods of a template with this spec.
+pub(crate) fn shape(spec: Option<&PodSpec>) -> Shape {
+    let Requested { amounts, left_out } = effective_requests(spec, None);
+    Shape { requests: amounts, placement: spec.map(placement).unwrap_or_default(), left_out }
 }
 
 fn read(spec: Option<&PodSpec>, status: Option<&PodStatus>, reading: &mut Reading) -> Amounts {

@@ -4,28 +4,21 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{Pod as Object, PodSpec};
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid};
-use quotient_engine::plan::PodId;
 use quotient_engine::snapshot::{NonPreemptible, Placement, Pod, PodMetadata, Shape, Workload};
 
-use super::deletion_cost::deletion_cost;
-use super::gate::gate;
-use super::life::{phase, started, was_evicted};
+use super::annotations::{deletion_cost, is_reluctant, non_preemptible};
+use super::life::{gate, is_failing, phase, started, stuck, was_evicted};
 use super::metadata;
-use super::non_preemptible::non_preemptible;
-use super::reluctance::is_reluctant;
-use super::stuck::{is_failing, stuck};
 use crate::index::Index;
 use crate::kinds::Kind;
-use crate::meta::{Kept, Key, Meta};
+use crate::meta::{Age, Kept, Key, Meta};
 use crate::namespace::NamespaceEntry;
 use crate::placement::{self, placement};
 use crate::pod_requests::effective_requests;
-use crate::resource_version::Age;
 use crate::tables::KindId;
 use crate::time::timestamp;
 
 impl Kind for Object {
-    type Name = PodName;
     const ID: KindId = KindId::Pod;
     const LISTS_ARE_DOUBTED: bool = true;
 
@@ -33,16 +26,16 @@ impl Kind for Object {
         self.spec.as_ref().and_then(placement::excess).or_else(|| metadata::excess(self))
     }
 
-    fn kept<'i>(index: &'i Index, (namespace, name): &Key<PodName>) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
         let (kept, age) = index.entry(namespace)?.pod(name)?;
         Some(Kept { uid: kept.uid.as_str(), age })
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key<PodName>> {
+    fn keys(index: &Index) -> impl Iterator<Item = Key> {
         index.keys(NamespaceEntry::pod_names)
     }
 
-    fn put(index: &mut Index, (namespace, name): Key<PodName>, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (namespace, name): Key, meta: Meta, object: &Self) -> bool {
         let uid = PodUid::new(meta.uid);
         let mut known = None;
         if let Some((kept, _)) = index.entry(&namespace).and_then(|entry| entry.pod(&name)) {
@@ -54,14 +47,14 @@ impl Kind for Object {
                 index.forget_overlays(&namespace, &former);
             }
         }
-        let pod = index.read_pod(object, &namespace, name, uid, known.as_ref());
+        let pod = index.read_pod(object, &namespace, PodName::new(name), uid, known.as_ref());
         if pod.is_gated() && !index.pods.gated.contains(&namespace) {
             index.pods.gated.insert(namespace.clone());
         }
         index.namespaces.entry(namespace).or_default().put_pod(pod, meta.age)
     }
 
-    fn remove(index: &mut Index, (namespace, name): &Key<PodName>) -> bool {
+    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
         let Some(removed) = index.entry_mut(namespace).remove_pod(name) else { return false };
         index.forget_overlays(namespace, &removed.uid);
         true
@@ -85,7 +78,7 @@ impl Index {
         let spec = object.spec.as_ref();
         let node = spec.and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
         let deletion = object.metadata.deletion_timestamp.as_ref().map(timestamp);
-        let leaves_by = self.pods.evictions.merge(&uid, deletion);
+        let leaves_by = self.pods.leaves_by(&uid, deletion);
         let non_preemptible = non_preemptible(object);
         // A pod of a DaemonSet names its node in a term of its own: a cluster would have as many shapes as it has
         // such pods. Once they are there, no other node is sought for them.
@@ -124,7 +117,7 @@ impl Index {
     /// Forgets what was done to a pod that is gone.
     fn forget_overlays(&mut self, namespace: &Namespace, uid: &PodUid) {
         self.pods.evictions.remove(uid);
-        if self.pods.refusals.remove(uid)
+        if self.pods.refusals.remove(uid).is_some()
             && let Some(entry) = self.namespaces.get_mut(namespace)
         {
             entry.set_pod_refused(uid, false);
@@ -143,13 +136,4 @@ const GRACE_SECONDS: i64 = 30;
 fn grace_seconds(spec: Option<&PodSpec>) -> u16 {
     let stated = spec.and_then(|spec| spec.termination_grace_period_seconds).unwrap_or(GRACE_SECONDS);
     u16::try_from(stated.max(0)).unwrap_or(u16::MAX)
-}
-
-impl Index {
-    /// Whether this life of the pod is kept. Only then the answer to a write of it may be applied, as with
-    /// [`holds_scale_target`](Self::holds_scale_target).
-    pub fn holds_pod(&self, pod: &PodId) -> bool {
-        let kept = self.namespaces.get(&pod.namespace).and_then(|entry| entry.pod(&pod.name));
-        kept.is_some_and(|(kept, _)| kept.uid == pod.uid)
-    }
 }

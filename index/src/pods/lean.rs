@@ -13,14 +13,12 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::Resource;
-use quotient_engine::names::PodName;
 use serde::{Deserialize, Deserializer};
 
 use crate::index::Index;
 use crate::kinds::Kind;
-use crate::meta::{Kept, Key, Meta};
-use crate::metadata::Metadata;
-use crate::resource_version::Age;
+use crate::meta::{Age, Kept, Key, Meta};
+use crate::metadata::{Metadata, lean};
 use crate::tables::KindId;
 
 /// A pod without what the index does not read. Feed one index with whole pods or with these, not with both.
@@ -29,7 +27,9 @@ pub struct LeanPod(pub Pod);
 
 impl<'de> Deserialize<'de> for LeanPod {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(Whole::deserialize(deserializer)?.into()))
+        let Whole { metadata, spec, status } = Whole::deserialize(deserializer)?;
+        let (spec, status) = (spec.map(PodSpec::from), status.map(PodStatus::from));
+        Ok(Self(Pod { metadata: metadata.into(), spec, status }))
     }
 }
 
@@ -41,120 +41,66 @@ struct Whole {
     status: Option<Status>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Spec {
-    node_name: Option<String>,
-    priority: Option<i32>,
-    priority_class_name: Option<String>,
-    termination_grace_period_seconds: Option<i64>,
-    scheduling_group: Option<PodSchedulingGroup>,
-    scheduling_gates: Option<Vec<PodSchedulingGate>>,
-    containers: Option<Vec<OfContainer>>,
-    init_containers: Option<Vec<OfContainer>>,
-    resources: Option<ResourceRequirements>,
-    overhead: Option<BTreeMap<String, Quantity>>,
-    node_selector: Option<BTreeMap<String, String>>,
-    affinity: Option<Affinity>,
-    tolerations: Option<Vec<Toleration>>,
-}
+lean! {
+    Spec => PodSpec {
+        node_name: Option<String>,
+        priority: Option<i32>,
+        priority_class_name: Option<String>,
+        termination_grace_period_seconds: Option<i64>,
+        scheduling_group: Option<PodSchedulingGroup>,
+        scheduling_gates: Option<Vec<PodSchedulingGate>>,
+        #[serde(deserialize_with = "each::<OfContainer, _, _, _>")]
+        containers: Vec<Container>,
+        #[serde(deserialize_with = "each::<OfContainer, _, _, _>")]
+        init_containers: Option<Vec<Container>>,
+        resources: Option<ResourceRequirements>,
+        overhead: Option<BTreeMap<String, Quantity>>,
+        node_selector: Option<BTreeMap<String, String>>,
+        affinity: Option<Affinity>,
+        tolerations: Option<Vec<Toleration>>,
+    }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct OfContainer {
-    name: Option<String>,
-    resources: Option<ResourceRequirements>,
-    restart_policy: Option<String>,
-}
+    OfContainer => Container {
+        #[serde(deserialize_with = "or_empty")]
+        name: String,
+        resources: Option<ResourceRequirements>,
+        restart_policy: Option<String>,
+    }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Status {
-    phase: Option<String>,
-    start_time: Option<Time>,
-    conditions: Option<Vec<PodCondition>>,
-    container_statuses: Option<Vec<OfContainerStatus>>,
-    init_container_statuses: Option<Vec<OfContainerStatus>>,
-}
+    Status => PodStatus {
+        phase: Option<String>,
+        start_time: Option<Time>,
+        conditions: Option<Vec<PodCondition>>,
+        #[serde(deserialize_with = "each::<OfContainerStatus, _, _, _>")]
+        container_statuses: Option<Vec<ContainerStatus>>,
+        #[serde(deserialize_with = "each::<OfContainerStatus, _, _, _>")]
+        init_container_statuses: Option<Vec<ContainerStatus>>,
+    }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct OfContainerStatus {
-    name: Option<String>,
-    resources: Option<ResourceRequirements>,
-    allocated_resources: Option<BTreeMap<String, Quantity>>,
-    state: Option<ContainerState>,
-    last_state: Option<ContainerState>,
-}
-
-impl From<Whole> for Pod {
-    fn from(whole: Whole) -> Self {
-        Self {
-            metadata: whole.metadata.into(),
-            spec: whole.spec.map(PodSpec::from),
-            status: whole.status.map(PodStatus::from),
-        }
+    OfContainerStatus => ContainerStatus {
+        #[serde(deserialize_with = "or_empty")]
+        name: String,
+        resources: Option<ResourceRequirements>,
+        allocated_resources: Option<BTreeMap<String, Quantity>>,
+        state: Option<ContainerState>,
+        last_state: Option<ContainerState>,
     }
 }
 
-impl From<Spec> for PodSpec {
-    fn from(spec: Spec) -> Self {
-        let containers = |list: Vec<OfContainer>| list.into_iter().map(Container::from).collect();
-        Self {
-            node_name: spec.node_name,
-            priority: spec.priority,
-            priority_class_name: spec.priority_class_name,
-            termination_grace_period_seconds: spec.termination_grace_period_seconds,
-            scheduling_group: spec.scheduling_group,
-            scheduling_gates: spec.scheduling_gates,
-            containers: spec.containers.map(containers).unwrap_or_default(),
-            init_containers: spec.init_containers.map(containers),
-            resources: spec.resources,
-            overhead: spec.overhead,
-            node_selector: spec.node_selector,
-            affinity: spec.affinity,
-            tolerations: spec.tolerations,
-            ..Self::default()
-        }
-    }
+/// A list of lean parts, as a list of whole ones.
+fn each<'de, L, W, O, D>(deserializer: D) -> Result<O, D::Error>
+where
+    L: Deserialize<'de>,
+    W: From<L>,
+    O: From<Vec<W>> + Default,
+    D: Deserializer<'de>,
+{
+    let list = Option::<Vec<L>>::deserialize(deserializer)?;
+    Ok(list.map(|list| list.into_iter().map(W::from).collect::<Vec<W>>().into()).unwrap_or_default())
 }
 
-impl From<OfContainer> for Container {
-    fn from(container: OfContainer) -> Self {
-        Self {
-            name: container.name.unwrap_or_default(),
-            resources: container.resources,
-            restart_policy: container.restart_policy,
-            ..Self::default()
-        }
-    }
-}
-
-impl From<Status> for PodStatus {
-    fn from(status: Status) -> Self {
-        let statuses = |list: Vec<OfContainerStatus>| list.into_iter().map(ContainerStatus::from).collect();
-        Self {
-            phase: status.phase,
-            start_time: status.start_time,
-            conditions: status.conditions,
-            container_statuses: status.container_statuses.map(statuses),
-            init_container_statuses: status.init_container_statuses.map(statuses),
-            ..Self::default()
-        }
-    }
-}
-
-impl From<OfContainerStatus> for ContainerStatus {
-    fn from(status: OfContainerStatus) -> Self {
-        Self {
-            name: status.name.unwrap_or_default(),
-            resources: status.resources,
-            allocated_resources: status.allocated_resources,
-            state: status.state,
-            last_state: status.last_state,
-            ..Self::default()
-        }
-    }
+fn or_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 impl Resource for LeanPod {
@@ -187,7 +133,6 @@ impl Resource for LeanPod {
 }
 
 impl Kind for LeanPod {
-    type Name = PodName;
     const ID: KindId = Pod::ID;
     const LISTS_ARE_DOUBTED: bool = Pod::LISTS_ARE_DOUBTED;
 
@@ -195,15 +140,15 @@ impl Kind for LeanPod {
         self.0.excess()
     }
 
-    fn kept<'i>(index: &'i Index, key: &Key<PodName>) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, key: &Key) -> Option<Kept<'i>> {
         Pod::kept(index, key)
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key<PodName>> {
+    fn keys(index: &Index) -> impl Iterator<Item = Key> {
         Pod::keys(index)
     }
 
-    fn put(index: &mut Index, key: Key<PodName>, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {
         Pod::put(index, key, meta, &object.0)
     }
 
@@ -211,7 +156,7 @@ impl Kind for LeanPod {
         Pod::told(index, age)
     }
 
-    fn remove(index: &mut Index, key: &Key<PodName>) -> bool {
+    fn remove(index: &mut Index, key: &Key) -> bool {
         Pod::remove(index, key)
     }
 }

@@ -1,8 +1,9 @@
-//! How far a pod has come.
+//! How far a pod has come: its gate, its phase, when it started, and since when it does not get on.
 
-use k8s_openapi::api::core::v1::{ContainerState, ContainerStatus, Pod, PodCondition};
+use k8s_openapi::api::core::v1::{ContainerState, ContainerStatus, Pod, PodCondition, PodSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use quotient_engine::snapshot::Phase;
+use quotient_crds::names::SHARE_GATE;
+use quotient_engine::snapshot::{GatePosition, Phase};
 use quotient_engine::time::Timestamp;
 
 use crate::time::timestamp;
@@ -45,4 +46,57 @@ pub(super) fn was_evicted(pod: &Pod) -> bool {
             && condition.reason.as_deref() == Some("EvictionByEvictionAPI")
     };
     pod.status.as_ref().is_some_and(|status| status.conditions.iter().flatten().any(tells))
+}
+
+/// Since when no node takes the pod or, once it has one, it is not Ready. None for a pod that is Ready or has
+/// finished, and for one without a node of which no scheduler has said anything.
+///
+/// A pod whose kubelet has said nothing yet is not Ready since it was bound. A pod that was created with a `nodeName` was
+/// never bound: it is not Ready since it was created.
+pub(super) fn stuck(pod: &Pod) -> Option<Timestamp> {
+    if phase(pod) == Phase::Finished {
+        return None;
+    }
+    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
+    if node.is_none() {
+        let scheduled = condition(pod, "PodScheduled")?;
+        let is_unschedulable =
+            scheduled.status == "False" && scheduled.reason.as_deref() == Some("Unschedulable");
+        return scheduled.last_transition_time.as_ref().filter(|_| is_unschedulable).map(timestamp);
+    }
+    match condition(pod, "Ready") {
+        Some(ready) => ready.last_transition_time.as_ref().filter(|_| ready.status == "False").map(timestamp),
+        None if phase(pod) == Phase::Pending => {
+            let bound = condition(pod, "PodScheduled").and_then(|bound| bound.last_transition_time.as_ref());
+            bound.or(pod.metadata.creation_timestamp.as_ref()).map(timestamp)
+        }
+        None => None,
+    }
+}
+
+fn condition<'a>(pod: &'a Pod, kind: &str) -> Option<&'a PodCondition> {
+    pod.status.as_ref()?.conditions.iter().flatten().find(|condition| condition.type_ == kind)
+}
+
+/// Whether the kubelet reports that a container of the pod crashes or cannot start: it waits for anything but its turn.
+pub(super) fn is_failing(pod: &Pod) -> bool {
+    let Some(status) = pod.status.as_ref() else { return false };
+    let mut containers = status.container_statuses.iter().chain(&status.init_container_statuses).flatten();
+    containers.any(|container| waiting_reason(container).is_some_and(|reason| !TURNS.contains(&reason)))
+}
+
+/// The reasons of containers that wait although nothing is wrong.
+const TURNS: [&str; 2] = ["ContainerCreating", "PodInitializing"];
+
+fn waiting_reason(container: &ContainerStatus) -> Option<&str> {
+    container.state.as_ref()?.waiting.as_ref()?.reason.as_deref()
+}
+
+/// Where among the gates of a pod ours is; none if it is not there.
+///
+/// Behind more than 254 others it is not found: then the pod counts as one that uses its requests, and waits.
+pub(super) fn gate(spec: Option<&PodSpec>) -> Option<GatePosition> {
+    let gates = spec?.scheduling_gates.as_deref()?;
+    let position = gates.iter().position(|gate| gate.name == SHARE_GATE)?;
+    GatePosition::new(position)
 }

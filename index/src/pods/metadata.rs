@@ -9,8 +9,8 @@ use quotient_engine::snapshot::PodMetadata;
 
 use crate::gangs::stated;
 use crate::index::Index;
-use crate::shared_labels::shared_labels;
-use crate::workload::controller;
+use crate::labels::shared_labels;
+use crate::owner_references::controller;
 
 /// Labels that number the pods of an owner. No budget selects by them, and without them all its pods have the
 /// same labels.

@@ -4,15 +4,12 @@
 //! what snapshots show of the QueueJob is put together anew: its entry, and an owner for each of its tasks, which wants as
 //! many pods as have not succeeded, whatever its Job may run now.
 
-mod entry;
 mod job_body;
 mod observed;
 mod task_job;
 
-pub(crate) use entry::QueueJobEntry;
-pub(crate) use observed::end;
-pub(crate) use task_job::{TaskJob, task_job};
-
 pub use job_body::job_body;
 pub use observed::{JobEnd, ObservedQueueJob, ObservedTask, ObservedTaskJob, StoredStatus};
+pub(crate) use observed::{QueueJobEntry, end};
+pub(crate) use task_job::{TaskJob, task_job};
 pub use task_job::{job_name, task_hash};

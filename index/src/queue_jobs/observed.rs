@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use quotient_crds::{QueueJobCondition, QueueJobStatus};
 use quotient_engine::names::QueueJobUid;
-use quotient_engine::snapshot::Ended;
+use quotient_engine::snapshot::{Ended, QueueJob};
 use quotient_engine::time::Timestamp;
 
 use crate::interned::Interned;
-use crate::resource_version::{Age, ResourceVersion};
+use crate::meta::ResourceVersion;
+use crate::priority_classes::AskedPriority;
 use crate::time::timestamp;
 
 /// A QueueJob as it was seen last: what the operator needs to keep its Jobs and to write its status only when that changes.
@@ -105,8 +106,15 @@ impl ObservedQueueJob {
         self.ended = end(status).map(|(_, since)| since);
         self.status = StoredStatus::of(status, texts);
     }
+}
 
-    pub(crate) fn age(&self) -> Age {
-        self.resource_version.as_ref().map(ResourceVersion::age).unwrap_or_default()
-    }
+/// What is kept of a QueueJob.
+#[derive(Debug)]
+pub(crate) struct QueueJobEntry {
+    /// What its spec and its status say; what its Jobs say is left open.
+    pub(crate) job: QueueJob,
+    /// How its pods ask for a priority.
+    pub(crate) asked: Option<AskedPriority>,
+    /// What the operator needs to know of it; its tasks' Jobs are left open.
+    pub(crate) observed: ObservedQueueJob,
 }

@@ -9,7 +9,7 @@ use quotient_engine::stable_hash;
 
 use super::observed::{JobEnd, ObservedTaskJob};
 use crate::manual_selector::ManualSelector;
-use crate::resource_version::Age;
+use crate::meta::Age;
 
 /// A Job that belongs to a QueueJob.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use quotient_engine::names::QueueUid;
 use quotient_engine::snapshot::{Acceptance, Queue};
 
 use super::mistakes::Mistakes;
-use super::{amounts, default_requests, remembered, rules, tree};
+use super::{default_requests, remembered, rules, tree};
 use crate::reading::{Rounding, uid_of};
 use crate::time::timestamp;
 
@@ -36,9 +36,9 @@ pub fn decode(queue: &Written) -> Queue {
     // No share depends on them: they are kept beside the Queue.
     default_requests::read(defaults.as_ref(), &mut mistakes);
     let decoded = Queue {
-        request: amounts::read(request.as_ref(), Rounding::Up, "request", &mut mistakes),
-        guaranteed: amounts::read(guaranteed.as_ref(), Rounding::Up, "guaranteed", &mut mistakes),
-        limit: amounts::read(limit.as_ref(), Rounding::Down, "limit", &mut mistakes),
+        request: mistakes.amounts(request.as_ref(), Rounding::Up, "request"),
+        guaranteed: mistakes.amounts(guaranteed.as_ref(), Rounding::Up, "guaranteed"),
+        limit: mistakes.amounts(limit.as_ref(), Rounding::Down, "limit"),
         weight: mistakes.whole(*weight, MAX_WEIGHT, "weight"),
         parent: parent_ref.as_ref().map(|parent| tree::parent(parent, &queue.metadata, &mut mistakes)),
         children: children.as_ref().map(|children| tree::acceptance(children, &mut mistakes)),

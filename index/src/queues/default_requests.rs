@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use quotient_crds::{QueueSpec, ResourceMap};
 use quotient_engine::amounts::{Bounds, Resource};
 
-use super::amounts;
 use super::mistakes::Mistakes;
 use crate::reading::Rounding;
 
 /// The amounts of `spec.defaultRequests`.
 pub(super) fn read(map: Option<&ResourceMap>, mistakes: &mut Mistakes) -> Bounds {
-    let read = amounts::read(map, Rounding::Up, "defaultRequests", mistakes);
+    let read = mistakes.amounts(map, Rounding::Up, "defaultRequests");
     for (resource, _) in read.iter().filter(|(resource, _)| !can_be_default(resource)) {
         mistakes.add(format!(
             "spec.defaultRequests names {:?}: a default exists for cpu and memory alone; leave other resources out",

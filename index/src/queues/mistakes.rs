@@ -1,11 +1,14 @@
 //! What is wrong with a spec, collected while it is read.
 
-use crate::reading::Reading;
+use quotient_crds::ResourceMap;
+use quotient_engine::amounts::Bounds;
+
+use crate::reading::{Reading, Rounding, governable};
 
 /// The mistakes of one spec: those in its amounts, and the others as texts for its administrator.
 #[derive(Debug, Default)]
 pub(super) struct Mistakes {
-    pub(super) reading: Reading,
+    reading: Reading,
     others: Vec<String>,
 }
 
@@ -21,6 +24,23 @@ impl Mistakes {
             self.add(format!("spec.{field} is {value}: write 0 to {most}"));
         }
         u32::try_from(value.clamp(0, most)).unwrap_or_default()
+    }
+
+    /// The amounts of the map at `spec.{field}`; none where there is no map.
+    pub(super) fn amounts(&mut self, map: Option<&ResourceMap>, rounding: Rounding, field: &str) -> Bounds {
+        let mut bounds = Bounds::new();
+        for (name, quantity) in map.into_iter().flat_map(ResourceMap::iter) {
+            let Some(resource) = governable(name) else {
+                self.add(format!(
+                    "spec.{field} names {name:?}, of which there are no shares: \
+                     use cpu, memory or an extended resource such as nvidia.com/gpu"
+                ));
+                continue;
+            };
+            let path = format_args!("spec.{field}.{name}");
+            bounds.set(resource.clone(), self.reading.amount(&resource, quantity.as_str(), rounding, path));
+        }
+        bounds
     }
 
     /// All of them as one text, if there are any.

@@ -1,6 +1,5 @@
 //! Queues: what administrators wrote, read for the engine, and what the operator wrote about it.
 
-mod amounts;
 mod decode;
 pub(crate) mod default_requests;
 mod mistakes;

@@ -5,7 +5,7 @@ use quotient_crds::QueueStatus;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::QueueUid;
 
-use crate::resource_version::{Age, ResourceVersion};
+use crate::meta::ResourceVersion;
 
 /// A Queue as it was seen last: what the operator needs to write its status only when that changes.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,9 +40,5 @@ impl ObservedQueue {
             status: status.cloned(),
             default_requests,
         }
-    }
-
-    pub(crate) fn age(&self) -> Age {
-        self.resource_version.as_ref().map(ResourceVersion::age).unwrap_or_default()
     }
 }

@@ -7,8 +7,7 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::snapshot::{Remembered, SetAside, Window};
 
-use crate::governable::governable;
-use crate::reading::{Reading, Rounding};
+use crate::reading::{Reading, Rounding, governable};
 use crate::time::timestamp;
 
 /// What `status` remembers. Only the operator writes it; what cannot be read in it is forgotten.

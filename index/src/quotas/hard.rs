@@ -6,8 +6,7 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Text;
 use quotient_engine::amounts::{Bounds, Resource};
 
-use crate::governable::governable;
-use crate::reading::{Reading, Rounding, UnreadableQuantity};
+use crate::reading::{Reading, Rounding, UnreadableQuantity, governable};
 
 /// The prefix of keys that bound requests.
 const REQUESTS: &str = "requests.";
@@ -62,8 +61,9 @@ fn resource_of(key: &str) -> Option<Resource> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use quotient_engine::amounts::Amount;
+
+    use super::*;
 
     fn hard(pairs: &[(&str, &str)]) -> BTreeMap<String, Text> {
         pairs.iter().map(|(key, text)| ((*key).to_owned(), Text((*text).to_owned()))).collect()

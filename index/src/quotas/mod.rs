@@ -6,9 +6,8 @@
 mod foreign;
 mod hard;
 mod observed;
-mod watched;
 
 pub(crate) use foreign::{ForeignQuota, lowest};
 pub use hard::{bounds_from_hard, hard_from_bounds, unreadable};
+pub(crate) use observed::QuotaKind;
 pub use observed::{ObservedQuota, QuotaUid};
-pub(crate) use watched::QuotaKind;

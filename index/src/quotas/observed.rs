@@ -1,5 +1,6 @@
 //! What the API server said of one quota.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,11 +11,11 @@ use quotient_crds::names::{
 };
 use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::{Generation, Seen};
-use quotient_engine::names::QueueUid;
+use quotient_engine::names::{Namespace, QueueUid};
 
 use super::bounds_from_hard;
-use crate::queue_reference::owning_queue;
-use crate::resource_version::{Age, ResourceVersion};
+use crate::meta::{Age, ResourceVersion};
+use crate::owner_references::owning_queue;
 
 /// The id that the API server gave to one life of one ResourceQuota.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -131,4 +132,13 @@ fn edited_by(metadata: &ObjectMeta) -> Option<Arc<str>> {
         entries.iter().filter(of_spec).filter(|entry| entry.manager.as_deref() != Some(FIELD_MANAGER));
     let last = others.max_by_key(|entry| entry.time.as_ref().map(|time| time.0))?;
     last.manager.as_deref().map(Into::into)
+}
+
+/// What is remembered of quotas as a kind.
+#[derive(Debug, Default)]
+pub(crate) struct QuotaKind {
+    /// The quotas that were newer than every pod when they were seen, by age.
+    pub(crate) ahead: BTreeSet<(Age, Namespace)>,
+    /// How often the quota controller was seen to change what a quota of ours enforces.
+    pub(crate) enforced: u64,
 }

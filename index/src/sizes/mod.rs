@@ -4,12 +4,8 @@
 //! keeps at its size (an autoscaler, an operator, a person who has just changed it) is left alone: lowering it would
 //! only be corrected.
 
-mod autoscalers;
 mod declared_replicas;
 mod deployments;
-mod surge;
 
-pub(crate) use autoscalers::Autoscaler;
 pub use declared_replicas::DeclaredReplicas;
-pub(crate) use deployments::DeploymentSize;
-pub(crate) use surge::surges_first;
+pub(crate) use deployments::{Autoscaler, DeploymentSize, surges_first};

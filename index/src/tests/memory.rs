@@ -4,9 +4,9 @@ use std::mem::size_of;
 
 use quotient_engine::snapshot::{Owner, Pod, QueueJob, QueueTask};
 
+use crate::meta::Age;
 use crate::namespace::OwnerNote;
 use crate::queue_jobs::{ObservedTask, QueueJobEntry};
-use crate::resource_version::Age;
 
 /// What an allocation of a reference-counted text takes: two counts, the text, and what glibc's malloc adds
 /// and rounds to.

@@ -12,13 +12,12 @@ use super::setting::WorkloadKind;
 use crate::decoded::Decoded;
 use crate::index::Index;
 use crate::manual_selector::ManualSelector;
-use crate::meta::Key;
+use crate::meta::{Age, Key};
 use crate::namespace::OwnerNote;
+use crate::owner_references::controller;
 use crate::pod_requests::unspecified;
-use crate::resource_version::Age;
 use crate::sizes::DeclaredReplicas;
 use crate::tables::{KindId, Table};
-use crate::workload::controller;
 
 /// As [`Indexed`](crate::Indexed), which is written for types: of these kinds there is one type for all.
 impl Index {
@@ -101,7 +100,7 @@ impl Index {
         let kind = OwnerKind::Configured(kind.kind);
         let kept = self.namespaces.iter().flat_map(|(namespace, entry)| {
             let objects = entry.owner_names(kind).filter(|name| !name.contains('/'));
-            objects.map(|name| (namespace.clone(), Arc::clone(name)))
+            objects.map(|name| (namespace.clone(), name))
         });
         let kept = kept.collect();
         self.workloads(kind).begin(kept);
@@ -119,8 +118,8 @@ impl Index {
         })
     }
 
-    fn workloads(&mut self, kind: OwnerKind) -> &mut Table<Arc<str>> {
-        self.tables.of(KindId::Owner(kind))
+    fn workloads(&mut self, kind: OwnerKind) -> &mut Table {
+        self.table(KindId::Owner(kind))
     }
 
     fn remove_workload(&mut self, kind: OwnerKind, key: &Key, uid: &OwnerUid) -> bool {

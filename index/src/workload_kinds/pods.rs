@@ -65,7 +65,7 @@ impl Index {
             if metadata != pod.metadata
                 && let Some(entry) = self.namespaces.get_mut(namespace)
             {
-                changed |= entry.set_pod_metadata(&pod.name, metadata);
+                changed |= entry.set_pod_metadata(pod.name.as_str(), metadata);
             }
         }
         changed

@@ -43,64 +43,23 @@ struct Entry {
     template_path: FieldPath,
 }
 
-/// Why the setting cannot be used.
+/// Why the setting cannot be used; names the entry by its number, from 1.
 #[derive(Debug, thiserror::Error)]
-pub enum WorkloadKindError {
-    /// It is no list of such entries.
-    #[error("read the list: {0}")]
-    Unreadable(#[from] serde_json::Error),
-    /// A name cannot stand in a URL.
-    #[error("entry {entry}: {field} is {text:?}: write letters, digits, dots and hyphens")]
-    Name {
-        /// The number of the entry, from 1.
-        entry: usize,
-        /// Which of its fields.
-        field: &'static str,
-        /// What stands there.
-        text: String,
-    },
-    /// Quotient watches the kind anyway.
-    #[error("entry {entry}: Quotient knows the workloads of {group} without configuration")]
-    Known {
-        /// The number of the entry, from 1.
-        entry: usize,
-        /// Its group.
-        group: String,
-    },
-    /// Two entries name one kind in different ways, so its objects would count twice.
-    #[error("entry {entry}: an earlier entry names kind {kind} of {group} with another version or plural")]
-    Contradiction {
-        /// The number of the entry, from 1.
-        entry: usize,
-        /// Its kind.
-        kind: String,
-        /// Its group.
-        group: String,
-    },
-    /// The numbers cannot be matched with the templates.
-    #[error(
-        "entry {entry}: replicasPath {replicas} and templatePath {template} have different numbers of [*]"
-    )]
-    Lists {
-        /// The number of the entry, from 1.
-        entry: usize,
-        /// Its replicasPath.
-        replicas: FieldPath,
-        /// Its templatePath.
-        template: FieldPath,
-    },
-}
+#[error("{0}")]
+pub struct WorkloadKindError(String);
 
 impl WorkloadKind {
     /// Reads the setting, a JSON list. An empty text is an empty list.
     ///
     /// The names of the kinds live as long as the process.
     pub fn read_setting(text: &str) -> Result<Vec<Self>, WorkloadKindError> {
-        let entries: Vec<Entry> =
-            if text.trim().is_empty() { Vec::new() } else { serde_json::from_str(text)? };
+        let entries: serde_json::Result<Vec<Entry>> =
+            if text.trim().is_empty() { Ok(Vec::new()) } else { serde_json::from_str(text) };
+        let entries = entries.map_err(|error| WorkloadKindError(format!("read the list: {error}")))?;
         let mut kinds: Vec<Self> = Vec::new();
-        for (number, entry) in (1..).zip(entries) {
-            entry.check(number)?;
+        for (number, entry) in (1_usize..).zip(entries) {
+            let wrong = |problem: String| WorkloadKindError(format!("entry {number}: {problem}"));
+            entry.check().map_err(wrong)?;
             let paths = PodPaths { replicas: entry.replicas_path, template: entry.template_path };
             let same = |kind: &&mut Self| kind.group == entry.group && kind.kind.name == entry.kind;
             match kinds.iter_mut().find(same) {
@@ -109,7 +68,9 @@ impl WorkloadKind {
                 }
                 Some(_) => {
                     let Entry { kind, group, .. } = entry;
-                    return Err(WorkloadKindError::Contradiction { entry: number, kind, group });
+                    return Err(wrong(format!(
+                        "an earlier entry names kind {kind} of {group} with another version or plural"
+                    )));
                 }
                 None => kinds.push(Self {
                     kind: Box::leak(Box::new(ConfiguredKind {
@@ -139,7 +100,7 @@ impl WorkloadKind {
 }
 
 impl Entry {
-    fn check(&self, number: usize) -> Result<(), WorkloadKindError> {
+    fn check(&self) -> Result<(), String> {
         let names = [
             ("group", &self.group),
             ("version", &self.version),
@@ -150,19 +111,18 @@ impl Entry {
             !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-')
         };
         if let Some((field, text)) = names.into_iter().find(|(_, text)| !is_name(text)) {
-            return Err(WorkloadKindError::Name { entry: number, field, text: text.clone() });
+            return Err(format!("{field} is {text:?}: write letters, digits, dots and hyphens"));
         }
-        if KNOWN_GROUPS.contains(&self.group.as_str()) {
-            return Err(WorkloadKindError::Known { entry: number, group: self.group.clone() });
+        let group = &self.group;
+        if KNOWN_GROUPS.contains(&group.as_str()) {
+            return Err(format!("Quotient knows the workloads of {group} without configuration"));
         }
+        let template = &self.template_path;
         match &self.replicas_path {
-            Some(replicas) if replicas.lists() != self.template_path.lists() => {
-                Err(WorkloadKindError::Lists {
-                    entry: number,
-                    replicas: replicas.clone(),
-                    template: self.template_path.clone(),
-                })
-            }
+            // The numbers cannot be matched with the templates.
+            Some(replicas) if replicas.lists() != template.lists() => Err(format!(
+                "replicasPath {replicas} and templatePath {template} have different numbers of [*]"
+            )),
             _ => Ok(()),
         }
     }

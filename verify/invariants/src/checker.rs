@@ -136,11 +136,7 @@ impl InvariantChecker {
         let mut found = rules::own::broken(write, may_be_gated);
         if write.by_operator && write.resource == "pods" && write.subresource == "eviction" {
             found.extend(rules::eviction::broken(self, write));
-            if let Some(pod) =
-                self.truth.places.get(write.namespace).and_then(|place| place.pods.get(write.name))
-            {
-                self.evicted.insert(pod.uid.clone());
-            }
+            self.evicted.extend(self.truth.pod(write.namespace, write.name).map(|pod| pod.uid.clone()));
         }
         if matches!(write.resource, "configmaps" | "nodes" | "pods" | "queues" | "resourcequotas") {
             found.extend(self.follow(write));
@@ -186,7 +182,7 @@ impl InvariantChecker {
         self.truth.follow(write);
         if write.by_operator && was_gated && !self.is_gated(write) {
             let found = rules::gate::broken(self, write);
-            let pod = self.truth.places.get(write.namespace).and_then(|place| place.pods.get(write.name));
+            let pod = self.truth.pod(write.namespace, write.name);
             if let Some(pod) = pod.filter(|_| self.tolerance.under_way > 0) {
                 self.under_way.let_in(write, pod);
             }
@@ -209,7 +205,7 @@ impl InvariantChecker {
 
     /// Whether the pod that a write is about is gated.
     fn is_gated(&self, write: &Write<'_>) -> bool {
-        let pod = self.truth.places.get(write.namespace).and_then(|place| place.pods.get(write.name));
+        let pod = self.truth.pod(write.namespace, write.name);
         write.resource == "pods" && pod.is_some_and(|pod| pod.is_gated)
     }
 

@@ -8,7 +8,7 @@ use crate::ledger::Ledger;
 use crate::numbers::{Generation, MOST_QUEUES, Version};
 use crate::pods::{Pods, count, ids};
 use crate::world::World;
-use crate::write::{Base, LedgerWrite, QuotaWrite, Write};
+use crate::write::{Base, QuotaWrite, Write};
 
 impl World {
     /// Renames ids and generations.
@@ -78,7 +78,7 @@ impl World {
         for operator in &mut self.operators {
             of_cluster(&mut operator.cache, visit);
             if let Some(write) = &mut operator.work.ledger {
-                of_ledger_write(write, visit);
+                of_ledger(&mut write.ledger, visit);
             }
             for write in operator.work.quotas.iter_mut().flatten() {
                 of_quota_write(write, visit);
@@ -86,7 +86,7 @@ impl World {
         }
         for write in self.late.iter_mut().flatten() {
             match write {
-                Write::Ledger(write) => of_ledger_write(write, visit),
+                Write::Ledger(write) => of_ledger(&mut write.ledger, visit),
                 Write::Quota(_, write) => of_quota_write(write, visit),
                 Write::Evict(..) | Write::LetIn(..) => {}
             }
@@ -120,10 +120,6 @@ fn of_ledger(ledger: &mut Ledger, visit: &mut dyn FnMut(&mut Generation)) {
     for entry in ledger.entries.iter_mut().flatten() {
         visit(&mut entry.changed);
     }
-}
-
-fn of_ledger_write(write: &mut LedgerWrite, visit: &mut dyn FnMut(&mut Generation)) {
-    of_ledger(&mut write.ledger, visit);
 }
 
 fn of_quota_write(write: &mut QuotaWrite, visit: &mut dyn FnMut(&mut Generation)) {

@@ -23,16 +23,16 @@ pub struct Converged {
 /// Walks the whole graph of `stage`.
 pub fn converge(stage: &Stage) -> Converged {
     let graph = Graph::walk(stage, &|_| false);
-    let sure = graph.reached_backwards();
+    let backwards = Lists::new(graph.good.len(), graph.steps.iter().map(|(from, to)| (*to, *from)));
+    let sure = graph.reached(&backwards);
     let lost = sure.iter().filter(|sure| !**sure).count();
     let way = sure.iter().position(|sure| !sure).map(|at| graph.way_to(stage, at)).unwrap_or_default();
-    Converged { lost, way, cyclic: graph.cyclic() }
+    Converged { lost, way, cyclic: graph.cyclic(&backwards) }
 }
 
 impl Graph {
     /// Which states can reach a good rest without faults.
-    fn reached_backwards(&self) -> Vec<bool> {
-        let backwards = Lists::new(self.good.len(), self.steps.iter().map(|(from, to)| (*to, *from)));
+    fn reached(&self, backwards: &Lists) -> Vec<bool> {
         let mut sure = self.good.clone();
         let mut open: Vec<usize> = (0..sure.len()).filter(|at| sure[*at]).collect();
         while let Some(at) = open.pop() {
@@ -46,8 +46,7 @@ impl Graph {
     }
 
     /// How many states can go on without faults for ever.
-    fn cyclic(&self) -> usize {
-        let backwards = Lists::new(self.good.len(), self.steps.iter().map(|(from, to)| (*to, *from)));
+    fn cyclic(&self, backwards: &Lists) -> usize {
         let mut ahead = vec![0_u32; self.good.len()];
         for (from, _) in &self.steps {
             ahead[*from as usize] += 1;

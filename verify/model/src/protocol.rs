@@ -13,7 +13,7 @@ use crate::rules::Protocol;
 use crate::scenario::Scenario;
 use crate::units::cpu;
 use crate::view::snapshot;
-use crate::with_ledger::{self};
+use crate::with_ledger;
 use crate::write::{Base, LedgerWrite, QuotaWrite, Work};
 
 /// The plan that the engine makes of what is seen.

@@ -1,17 +1,16 @@
 //! The scenarios that are exhausted: small ones with every change, large ones on demand.
 
-use crate::cluster::Kind;
+use crate::cluster::{KINDS, Kind};
 use crate::rules::{Protocol, Rules};
 use crate::scenario::{Faults, Scenario};
 
 /// Everything but pods may be seen late.
 const ALL_BUT_PODS: &[Kind] = &[Kind::Queues, Kind::Quotas, Kind::Ledger];
 
-/// Everything may be seen late.
-const ALL: &[Kind] = &[Kind::Queues, Kind::Quotas, Kind::Pods, Kind::Ledger];
-
-/// What the protocol would be with one rule more.
-const AND_USED: Protocol = Protocol::Ledger(Rules::AndUsed);
+/// One kind may be seen late.
+const QUOTAS: &[Kind] = &[Kind::Quotas];
+const PODS: &[Kind] = &[Kind::Pods];
+const LEDGER: &[Kind] = &[Kind::Ledger];
 
 /// Nothing goes wrong.
 const NO_FAULTS: Faults = Faults { crashes: 0, late: 0, deaths: 0, raises: 0, losses: 0 };
@@ -76,137 +75,83 @@ pub fn gated_free(name: &'static str) -> Scenario {
     Scenario { quotas: [Some(2), Some(2), Some(0)], gated: Some([2, 0, 0]), ..free(name) }
 }
 
+impl Scenario {
+    /// The same with so many leaders.
+    fn leaders(self, operators: usize) -> Self {
+        Self { operators, ..self }
+    }
+
+    /// The same where this may go wrong.
+    fn faults(self, faults: Faults) -> Self {
+        Self { faults, ..self }
+    }
+
+    /// The same where watches of these kinds may lag.
+    fn lagging(self, lagging: &'static [Kind]) -> Self {
+        Self { lagging, ..self }
+    }
+
+    /// The same where quotas tell what is charged.
+    fn with_used(self) -> Self {
+        Self { protocol: Protocol::Ledger(Rules::AndUsed), ..self }
+    }
+}
+
 /// Seconds each.
 pub fn small() -> Vec<Scenario> {
-    let two = 2;
+    let ends = Faults { deaths: 2, ..CRASH };
+    let lost = Faults { losses: 1, ..NO_FAULTS };
+    let crash_late_lost = Faults { losses: 1, ..CRASH_LATE };
+    let raised = Faults { raises: 1, ..CRASH };
     vec![
-        Scenario { faults: CRASH_LATE, ..halves("halves, one leader, crash, late write") },
-        Scenario { operators: two, faults: CRASH_LATE, ..halves("halves, two leaders, crash, late write") },
-        Scenario { operators: two, faults: CRASH_LATE, ..free("free, two leaders, crash, late write") },
-        Scenario { operators: two, faults: CRASH, ..thirds("thirds, two leaders, crash") },
-        Scenario {
-            operators: two,
-            faults: CRASH,
-            lagging: &[Kind::Quotas],
-            ..free("free, two leaders, crash, quotas lag")
-        },
-        Scenario {
-            operators: two,
-            faults: CRASH,
-            lagging: &[Kind::Ledger],
-            ..free("free, two leaders, crash, ledger lags")
-        },
-        Scenario {
-            operators: two,
-            lagging: &[Kind::Queues, Kind::Ledger],
-            ..free("free, two leaders, Queues and ledger lag")
-        },
-        Scenario {
-            operators: two,
-            lagging: &[Kind::Quotas, Kind::Ledger],
-            ..halves("halves, two leaders, quotas and ledger lag")
-        },
-        Scenario {
-            lagging: ALL_BUT_PODS,
-            faults: CRASH_LATE,
-            ..free("free, one leader, crash, late write, all but pods lag")
-        },
-        Scenario { operators: two, lagging: &[Kind::Pods], ..halves("halves, two leaders, pods lag") },
-        Scenario {
-            operators: two,
-            faults: Faults { deaths: 2, ..CRASH },
-            ..halves("halves, two leaders, crash, two pods end")
-        },
-        Scenario {
-            faults: Faults { losses: 1, ..CRASH_LATE },
-            ..free("free, one leader, crash, late write, ledger lost")
-        },
-        Scenario {
-            operators: two,
-            faults: Faults { losses: 1, ..NO_FAULTS },
-            ..halves("halves, two leaders, ledger lost")
-        },
-        Scenario {
-            operators: two,
-            faults: Faults { losses: 1, ..NO_FAULTS },
-            ..free("free, two leaders, ledger lost")
-        },
-        Scenario {
-            operators: two,
-            faults: Faults { raises: 1, ..CRASH },
-            ..halves("halves, two leaders, crash, quota raised by hand")
-        },
-        Scenario {
-            operators: two,
-            faults: CRASH,
-            ..newcomer("a Queue for a full namespace, two leaders, crash")
-        },
-        Scenario { faults: CRASH, ..gated_halves("gated halves, one leader, crash") },
-        Scenario { faults: CRASH_LATE, ..gated_free("gated free, one leader, crash, late write") },
-        Scenario {
-            operators: two,
-            faults: CRASH_LATE,
-            ..gated_free("gated free, two leaders, crash, late write")
-        },
-        Scenario { operators: two, faults: CRASH, ..gated_halves("gated halves, two leaders, crash") },
-        Scenario {
-            operators: two,
-            lagging: &[Kind::Ledger],
-            ..gated_free("gated free, two leaders, ledger lags")
-        },
-        Scenario { lagging: &[Kind::Pods], ..gated_free("gated free, one leader, pods lag") },
-        Scenario {
-            operators: two,
-            lagging: &[Kind::Pods],
-            ..gated_free("gated free, two leaders, pods lag")
-        },
-        Scenario { protocol: AND_USED, lagging: ALL, ..free("free, one leader, all lag, with status.used") },
+        halves("halves, one leader, crash, late write").faults(CRASH_LATE),
+        halves("halves, two leaders, crash, late write").leaders(2).faults(CRASH_LATE),
+        free("free, two leaders, crash, late write").leaders(2).faults(CRASH_LATE),
+        thirds("thirds, two leaders, crash").leaders(2).faults(CRASH),
+        free("free, two leaders, crash, quotas lag").leaders(2).faults(CRASH).lagging(QUOTAS),
+        free("free, two leaders, crash, ledger lags").leaders(2).faults(CRASH).lagging(LEDGER),
+        free("free, two leaders, Queues and ledger lag").leaders(2).lagging(&[Kind::Queues, Kind::Ledger]),
+        halves("halves, two leaders, quotas and ledger lag")
+            .leaders(2)
+            .lagging(&[Kind::Quotas, Kind::Ledger]),
+        free("free, one leader, crash, late write, all but pods lag")
+            .lagging(ALL_BUT_PODS)
+            .faults(CRASH_LATE),
+        halves("halves, two leaders, pods lag").leaders(2).lagging(PODS),
+        halves("halves, two leaders, crash, two pods end").leaders(2).faults(ends),
+        free("free, one leader, crash, late write, ledger lost").faults(crash_late_lost),
+        halves("halves, two leaders, ledger lost").leaders(2).faults(lost),
+        free("free, two leaders, ledger lost").leaders(2).faults(lost),
+        halves("halves, two leaders, crash, quota raised by hand").leaders(2).faults(raised),
+        newcomer("a Queue for a full namespace, two leaders, crash").leaders(2).faults(CRASH),
+        gated_halves("gated halves, one leader, crash").faults(CRASH),
+        gated_free("gated free, one leader, crash, late write").faults(CRASH_LATE),
+        gated_free("gated free, two leaders, crash, late write").leaders(2).faults(CRASH_LATE),
+        gated_halves("gated halves, two leaders, crash").leaders(2).faults(CRASH),
+        gated_free("gated free, two leaders, ledger lags").leaders(2).lagging(LEDGER),
+        gated_free("gated free, one leader, pods lag").lagging(PODS),
+        gated_free("gated free, two leaders, pods lag").leaders(2).lagging(PODS),
+        free("free, one leader, all lag, with status.used").with_used().lagging(&KINDS),
     ]
 }
 
 /// Minutes each.
 pub fn large() -> Vec<Scenario> {
-    let two = 2;
+    let later = thirds("thirds, two leaders, crash, late write, pods start later");
     let hard = Faults { crashes: 2, late: 2, ..NO_FAULTS };
+    let late_lost = Faults { losses: 1, late: 1, ..NO_FAULTS };
+    let late_raised = Faults { raises: 1, late: 1, ..NO_FAULTS };
+    let lagging = &[Kind::Quotas, Kind::Pods];
+    let used = "halves, two leaders, quotas and pods lag, with status.used";
     vec![
-        Scenario {
-            operators: two,
-            faults: CRASH_LATE,
-            starts_at_once: false,
-            ..thirds("thirds, two leaders, crash, late write, pods start later")
-        },
-        Scenario {
-            operators: two,
-            faults: hard,
-            ..thirds("thirds, two leaders, two crashes, two late writes")
-        },
-        Scenario { operators: 3, faults: CRASH_LATE, ..thirds("thirds, three leaders, crash, late write") },
-        Scenario {
-            operators: two,
-            lagging: &[Kind::Quotas, Kind::Pods],
-            ..halves("halves, two leaders, quotas and pods lag")
-        },
-        Scenario {
-            operators: two,
-            lagging: &[Kind::Quotas, Kind::Pods],
-            protocol: AND_USED,
-            ..halves("halves, two leaders, quotas and pods lag, with status.used")
-        },
-        Scenario {
-            operators: two,
-            faults: Faults { losses: 1, late: 1, ..NO_FAULTS },
-            ..free("free, two leaders, late write, ledger lost")
-        },
-        Scenario {
-            operators: two,
-            faults: Faults { raises: 1, late: 1, ..NO_FAULTS },
-            ..halves("halves, two leaders, late write, quota raised by hand")
-        },
-        Scenario { operators: two, lagging: &[Kind::Quotas], ..thirds("thirds, two leaders, quotas lag") },
-        Scenario {
-            operators: two,
-            lagging: &[Kind::Queues, Kind::Quotas],
-            ..free("free, two leaders, Queues and quotas lag")
-        },
+        Scenario { starts_at_once: false, ..later.leaders(2).faults(CRASH_LATE) },
+        thirds("thirds, two leaders, two crashes, two late writes").leaders(2).faults(hard),
+        thirds("thirds, three leaders, crash, late write").leaders(3).faults(CRASH_LATE),
+        halves("halves, two leaders, quotas and pods lag").leaders(2).lagging(lagging),
+        halves(used).with_used().leaders(2).lagging(lagging),
+        free("free, two leaders, late write, ledger lost").leaders(2).faults(late_lost),
+        halves("halves, two leaders, late write, quota raised by hand").leaders(2).faults(late_raised),
+        thirds("thirds, two leaders, quotas lag").leaders(2).lagging(QUOTAS),
+        free("free, two leaders, Queues and quotas lag").leaders(2).lagging(&[Kind::Queues, Kind::Quotas]),
     ]
 }

@@ -8,7 +8,6 @@ use quotient_engine::ledger::{Seen, SeenPods};
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::Plan;
 use quotient_engine::planner::plan;
-use quotient_engine::snapshot::Quota;
 
 use crate::cluster::Cluster;
 use crate::ledger::{Ledger, stamp};
@@ -19,50 +18,37 @@ use crate::units::only;
 use crate::view::snapshot;
 use crate::write::{Base, LedgerWrite, QuotaWrite, Work};
 
-/// The quotas as they are seen, with the stamps that they bear.
-struct SeenQuotas(Vec<(Namespace, Option<Quota>, Option<engine::ledger::Generation>)>);
-
-impl SeenQuotas {
-    fn new(snapshot: &engine::snapshot::Snapshot, seen: &Cluster) -> Self {
-        let each = snapshot.namespaces.iter().zip(&seen.quotas);
-        let each = each.map(|((name, state), quota)| {
-            (name.clone(), state.quota.clone(), quota.map(|quota| stamp(quota.generation)))
+/// By queue what is seen of its quota, with the stamp that it bears, if there is one.
+fn quotas<'a>(
+    snapshot: &'a engine::snapshot::Snapshot,
+    seen: &Cluster,
+) -> impl Iterator<Item = (&'a Namespace, Option<Seen<'a>>)> {
+    snapshot.namespaces.iter().zip(seen.quotas).map(|((name, state), stamped)| {
+        let seen = state.quota.as_ref().map(|quota| Seen {
+            stamp: stamped.map(|stamped| stamp(stamped.generation)),
+            hard: &quota.hard,
+            enforced: &quota.enforced,
+            ours: true,
+            owner: quota.owner.as_ref(),
         });
-        Self(each.collect())
-    }
-
-    /// By queue what is seen of its quota, if there is one.
-    fn each(&self) -> impl Iterator<Item = (&Namespace, Option<Seen<'_>>)> {
-        self.0.iter().map(|(name, quota, stamp)| {
-            let seen = quota.as_ref().map(|quota| Seen {
-                stamp: *stamp,
-                hard: &quota.hard,
-                enforced: &quota.enforced,
-                ours: true,
-                owner: quota.owner.as_ref(),
-            });
-            (name, seen)
-        })
-    }
-
-    fn seen(&self) -> impl Iterator<Item = (&Namespace, Seen<'_>)> {
-        self.each().filter_map(|(name, seen)| Some((name, seen?)))
-    }
+        (name, seen)
+    })
 }
 
 /// The ledger is laid beside the quotas, the plan is made of both, and what it grants is written to the ledger before
 /// anything else.
 pub(crate) fn decide(scenario: &Scenario, seen: &Cluster, rules: Rules) -> Work {
-    let mut snapshot = snapshot(scenario, seen);
-    let seen_quotas = SeenQuotas::new(&snapshot, seen);
+    let as_seen = snapshot(scenario, seen);
+    let mut snapshot = as_seen.clone();
     let found = seen.ledger.map(Ledger::to_engine);
     // One that is behind although it was just read was lost in between.
     let found = found.filter(|_| !rules.rereads() || !seen.is_behind());
     let ledger = found.clone().unwrap_or_else(|| {
-        let ledger = engine::ledger::Ledger::rebuild(seen_quotas.seen(), snapshot.now);
+        let standing = quotas(&as_seen, seen).filter_map(|(name, quota)| Some((name, quota?)));
+        let ledger = engine::ledger::Ledger::rebuild(standing, as_seen.now);
         if rules == Rules::AllButLeap { without_leap(ledger) } else { ledger }
     });
-    for (name, seen) in seen_quotas.each() {
+    for (name, seen) in quotas(&as_seen, seen) {
         let mut quota = ledger.quota(name, seen);
         if let Some(quota) = quota.as_mut().filter(|_| rules == Rules::AllButHold) {
             quota.unconfirmed = Bounds::new();

@@ -1,18 +1,16 @@
 //! What only a running API server knows: its version, its kinds, its policies and its rights.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use futures::StreamExt as _;
-use futures::stream;
+use futures::{StreamExt as _, stream};
 use quotient_operator::rights::{Right, needed};
 use serde_json::{Value, json};
 
-use super::latency;
-use crate::exit::CommandError;
+use crate::exit::{ClusterError, CommandError};
 use crate::manifests::OperatorFacts;
-use crate::objects::{ApiKind, find_text};
+use crate::objects::{ApiKind, Kind, find_text};
 use crate::output::Progress;
-use crate::source::{ACCESS_REVIEWS, CRDS, Live, PART_OF_QUOTIENT, POLICIES};
+use crate::source::{ACCESS_REVIEWS, CRDS, Collection, Live, PART_OF_QUOTIENT, POLICIES};
 
 /// What the API server says of itself. What may not be asked is none.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +73,7 @@ impl Facts {
             },
             monitors: monitors(live).await?,
             quota_latency: match measured_in {
-                Some(namespace) => Some(latency::measure(live, namespace).await?),
+                Some(namespace) => Some(measure(live, namespace).await?),
                 None => None,
             },
         })
@@ -137,4 +135,40 @@ fn review(right: &Right, user: &str, own_namespace: &str) -> Value {
             "resourceAttributes": right.attributes(own_namespace),
         },
     })
+}
+
+/// The quota that is created and deleted again.
+const NAME: &str = "quotient-check";
+
+/// What it counts: objects of a kind that does not exist, so it limits nothing.
+const COUNTED: &str = "count/checks.quotient.dev";
+
+/// How long to wait for it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often to look.
+const INTERVAL: Duration = Duration::from_millis(2);
+
+/// Creates a quota in `namespace` that limits nothing, waits until its status has its amounts, and deletes it.
+///
+/// Returns at least [`PATIENCE`] if nothing enforced it.
+pub(super) async fn measure(live: &Live, namespace: &str) -> Result<Duration, ClusterError> {
+    let quotas = live.of(Kind::ResourceQuota.api(), Some(namespace));
+    let quota = json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": NAME}, "spec": {"hard": {COUNTED: "1"}}});
+    quotas.create(&quota).await?;
+    let began = Instant::now();
+    let enforced = wait(quotas, began).await;
+    quotas.delete(NAME).await?;
+    enforced
+}
+
+async fn wait(quotas: Collection<'_>, began: Instant) -> Result<Duration, ClusterError> {
+    loop {
+        let quota = quotas.get(NAME).await?;
+        let elapsed = began.elapsed();
+        if elapsed >= PATIENCE || quota.is_some_and(|quota| quota.pointer("/status/hard").is_some()) {
+            return Ok(elapsed);
+        }
+        tokio::time::sleep(INTERVAL).await;
+    }
 }

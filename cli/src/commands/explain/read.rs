@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::args::ExplainArgs;
+use super::ExplainArgs;
 use super::target::Target;
 use crate::exit::{ClusterError, CommandError};
 use crate::objects::{Kind, find_text};

@@ -1,21 +1,20 @@
 //! `release` and `uninstall --check`: what happens when Quotient leaves, and what would stay behind.
 
-mod gates;
 mod inventory;
 mod release;
 mod uninstall;
 
+use crate::exit::{CommandError, Outcome};
+use crate::manifests::Cluster;
+use crate::output::{Answer, Explanation, Format, Screen, document};
+
+use inventory::{Inventory, Leftover};
 #[cfg(test)]
 pub(crate) use release::release;
 pub(crate) use release::{ReleaseArgs, run as run_release};
 #[cfg(test)]
 pub(crate) use uninstall::uninstall;
 pub(crate) use uninstall::{UninstallArgs, run as run_uninstall};
-
-use crate::exit::{CommandError, Outcome};
-use crate::manifests::Cluster;
-use crate::output::{Answer, Explanation, Format, Screen, document};
-use inventory::{Inventory, Leftover};
 
 /// Prints what a look found; a finding if something has to be done before.
 fn show(

@@ -2,16 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use quotient_crds::names::QUOTA;
+use kube::api::Patch;
+use quotient_crds::names::{QUOTA, SHARE_GATE};
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Pod;
+use serde_json::{Value, json};
 
-use super::{Inventory, Leftover, gates, show};
+use super::{Inventory, Leftover, show};
+use crate::Session;
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::objects::{Kind, Object};
-use crate::output::{Explanation, Format, OutputArgs, Progress, Screen, counted, spaced, sum};
-use crate::source::{ConnectionArgs, Live, Scope, SourceArgs};
+use crate::objects::{Kind, Object, find_text};
+use crate::output::{Explanation, Format, OutputArgs, Progress, counted, spaced, sum};
+use crate::source::{Live, Scope, SourceArgs};
 
 /// Which namespace.
 #[derive(Debug, clap::Args)]
@@ -60,15 +63,12 @@ pub(crate) struct Release {
     pub(crate) told: Explanation,
 }
 
-/// How long garbage collection may take: it learns of a new kind within half a minute.
+/// How long garbage collection, which learns of a new kind within half a minute, and the removal of gates may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Looks, and deletes unless something is in the way.
-pub(crate) async fn run(
-    args: &ReleaseArgs,
-    connection: &ConnectionArgs,
-    screen: Screen,
-) -> Result<Outcome, CommandError> {
+pub(crate) async fn run(args: &ReleaseArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
+    let Session { connection, screen } = session;
     let format = args.output.output;
     if let Some(snapshot) = args.source.read_files()? {
         let cluster = Cluster::of(&snapshot, None)?;
@@ -92,7 +92,7 @@ pub(crate) async fn run(
     }
     delete(&live, &args.namespace, &release.queues, format).await?;
     if release.gated > 0 {
-        let removed = gates::remove_all(&live, &args.namespace).await?;
+        let removed = remove_all(&live, &args.namespace).await?;
         let pods = counted(removed, "gated pod", "gated pods");
         format.say(&format!("{pods} let in: the scheduler places them now."))?;
     }
@@ -187,4 +187,49 @@ fn children(cluster: &Cluster, namespace: &str, parent: &str) -> Option<String> 
             names.join(", ")
         )
     })
+}
+
+/// How long the API server may go on gating new pods after the Queue is gone: it learns of that by a watch.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// Removes the gate of every pod of `namespace`, and returns how many. Pods that are created meanwhile are among them.
+pub(super) async fn remove_all(live: &Live, namespace: &str) -> Result<usize, CommandError> {
+    let began = Instant::now();
+    let (mut removed, mut last) = (0_usize, began);
+    while last.elapsed() < SETTLED {
+        for pod in gated(live, namespace).await? {
+            remove(live, namespace, &pod).await?;
+            removed = removed.saturating_add(1);
+            last = Instant::now();
+        }
+        if began.elapsed() >= PATIENCE {
+            let seconds = PATIENCE.as_secs();
+            return Err(CommandError::TimedOut(format!(
+                "pods of namespace {namespace} are still being gated after {seconds} s; look whether it has a Queue: kubectl -n \
+                 {namespace} get queues.quotient.dev"
+            )));
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(removed)
+}
+
+/// The names of the pods that have the gate.
+async fn gated(live: &Live, namespace: &str) -> Result<Vec<String>, ClusterError> {
+    let pods = live.of(Kind::Pod.api(), Some(namespace)).list().await?;
+    let is_gated = |pod: &&Value| {
+        let gates = pod.pointer("/spec/schedulingGates").and_then(Value::as_array);
+        gates.is_some_and(|gates| gates.iter().any(|gate| gate["name"] == SHARE_GATE))
+    };
+    let names = pods.iter().filter(is_gated).filter_map(|pod| find_text(pod, "/metadata/name"));
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// Takes the gate from the list by its name. A pod that is gone meanwhile needs nothing any more.
+async fn remove(live: &Live, namespace: &str, pod: &str) -> Result<(), ClusterError> {
+    let patch = json!({"spec": {"schedulingGates": [{"$patch": "delete", "name": SHARE_GATE}]}});
+    match live.of(Kind::Pod.api(), Some(namespace)).patch(pod, &Patch::Strategic(&patch)).await {
+        Err(error) if !error.is_not_found() => Err(error),
+        _ => Ok(()),
+    }
 }

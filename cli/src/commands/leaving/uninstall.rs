@@ -1,10 +1,11 @@
 //! `uninstall --check`: what deleting Quotient would leave behind.
 
 use super::{Inventory, Leftover, show};
+use crate::Session;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::output::{Explanation, OutputArgs, Screen, counted};
-use crate::source::{ConnectionArgs, SourceArgs};
+use crate::output::{Explanation, OutputArgs, counted};
+use crate::source::SourceArgs;
 
 /// Only a look.
 #[derive(Debug, clap::Args)]
@@ -33,11 +34,8 @@ Examples:
   kubectl quotient uninstall --check";
 
 /// Looks and prints.
-pub(crate) async fn run(
-    args: &UninstallArgs,
-    connection: &ConnectionArgs,
-    screen: Screen,
-) -> Result<Outcome, CommandError> {
+pub(crate) async fn run(args: &UninstallArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
+    let Session { connection, screen } = session;
     let snapshot = args.source.read_all(connection).await?;
     let cluster = Cluster::of(&snapshot, None)?.warned();
     show(&uninstall(&cluster), &cluster, args.output.output, screen)

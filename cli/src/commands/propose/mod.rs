@@ -4,6 +4,7 @@ mod proposal;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Session;
 use crate::commands::check::check;
 use crate::commands::migrate::system_of_sign;
 use crate::commands::simulate::at_rest;
@@ -13,7 +14,7 @@ use crate::objects::Object;
 use crate::output::{Cell, Progress, Screen, columns, counted, joined, print, spaced, titles};
 use crate::proposals::{OutputDirectory, ProposedQueue};
 use crate::queues::amounts;
-use crate::source::{ConnectionArgs, SourceArgs};
+use crate::source::SourceArgs;
 
 pub(crate) use proposal::{Basis, Proposal, proposals};
 
@@ -81,9 +82,9 @@ Examples:
 pub(crate) async fn run(
     args: &TargetArgs,
     basis: Basis,
-    connection: &ConnectionArgs,
-    screen: Screen,
+    session: Session<'_>,
 ) -> Result<Outcome, CommandError> {
+    let Session { connection, screen } = session;
     let snapshot = args.source.read_all(connection).await?;
     let progress = Progress::begin("looking at what every namespace uses");
     let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());

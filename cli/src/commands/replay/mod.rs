@@ -8,14 +8,14 @@ use quotient_engine::planner::plan;
 use quotient_engine::snapshot::Snapshot;
 use quotient_operator::decisions::{Decision, read, text};
 
+use crate::Session;
 use crate::commands::diff::setting;
 use crate::exit::{CommandError, Outcome};
-use crate::output::{Answer, OutputArgs, Screen, document};
+use crate::output::{Answer, OutputArgs, document};
 use crate::snapshot::Setting;
 use crate::source::ConnectionArgs;
 
 use alternative::changed;
-
 pub(crate) use report::ReplayText;
 
 /// Which decision.
@@ -74,11 +74,8 @@ pub(crate) struct Replay {
 }
 
 /// Reads, computes and prints.
-pub(crate) async fn run(
-    args: &ReplayArgs,
-    connection: &ConnectionArgs,
-    screen: Screen,
-) -> Result<Outcome, CommandError> {
+pub(crate) async fn run(args: &ReplayArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
+    let Session { connection, screen } = session;
     let replay = Replay::read(&args.record, connection, &args.with).await?;
     let answer = Answer {
         table: &|_| replay.table(screen),

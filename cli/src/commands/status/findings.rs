@@ -3,7 +3,7 @@
 use quotient_crds::{ConditionType, Unmet};
 use quotient_engine::amounts::Amounts;
 
-use super::instant::Status;
+use super::Status;
 use crate::objects::{Kind, Object};
 use crate::output::{Colour, Screen, counted, hanging, spaced};
 use crate::queues::{QueueView, Starvation, leaving, needs_a_person};

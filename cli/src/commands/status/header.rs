@@ -3,7 +3,7 @@
 use quotient_engine::amounts::Amounts;
 use quotient_engine::snapshot::Pod;
 
-use super::instant::Status;
+use super::Status;
 use crate::output::{Screen, sum, time_text};
 use crate::queues::{QueueView, resource_names};
 

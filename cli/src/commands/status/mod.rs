@@ -1,35 +1,147 @@
 //! `status`: which queue has, uses and lacks what.
 
-mod args;
 mod findings;
 mod header;
-mod instant;
 mod report;
 mod rows;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
+use quotient_engine::plan::Plan;
 use serde_json::Value;
 
+use crate::Session;
+use crate::commands::simulate::at_rest;
 use crate::exit::{ClusterError, CommandError, Outcome};
+use crate::manifests::Cluster;
 use crate::objects::{Kind, text as field};
-use crate::output::{Answer, Format, INTERVAL, Screen, Watch, columns, document, joined, print};
+use crate::output::{Answer, Format, INTERVAL, OutputArgs, Screen, Watch, columns, document, joined, print};
+use crate::queues::{QueueView, Selected, SelectorArgs, resource_names, select, views};
 use crate::snapshot::{Entry, Snapshot};
-use crate::source::{ConnectionArgs, Live, Scope, free_beside};
+use crate::source::{ConnectionArgs, Live, Scope, SourceArgs, free_beside};
 
-pub(crate) use args::StatusArgs;
 pub(crate) use findings::{Finding, findings};
 use header::header;
-pub(crate) use instant::Status;
 pub(crate) use report::Report;
 
+/// Which queues, and how long.
+#[derive(Debug, clap::Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+pub(crate) struct StatusArgs {
+    /// The queues to show, by name or NAMESPACE/NAME; all if left out.
+    #[arg(value_name = "QUEUE")]
+    pub(crate) queues: Vec<String>,
+
+    /// Show the queues of all namespaces, although -n names one.
+    #[arg(short = 'A', long)]
+    pub(crate) all_namespaces: bool,
+
+    #[command(flatten)]
+    pub(crate) selector: SelectorArgs,
+
+    /// Show one resource alone, such as cpu, memory or gpu.
+    #[arg(short = 'r', long, value_name = "RESOURCE")]
+    pub(crate) resource: Option<String>,
+
+    /// Print again whenever something changes, until you interrupt it.
+    #[arg(short = 'w', long)]
+    pub(crate) watch: bool,
+
+    /// Wait until no queue is starved or stalled; exit code 4 if that takes longer than --timeout.
+    #[arg(long)]
+    pub(crate) wait: bool,
+
+    /// How many seconds --wait waits.
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.strip_suffix('s').unwrap_or(text).parse::<u64>();
+    number.map(Duration::from_secs).map_err(|_| "write a number of seconds, such as 300".to_owned())
+}
+
+const ABOUT: &str = "\
+Show which queue deserves, is allocated and uses what, and what is wrong.
+
+Of a cluster the command reads the Queues, as the operator reported them, and if you may list them the nodes, the operator's \
+Deployment and its Lease. Of a snapshot it shows the same; of manifests it computes what the operator would report.
+
+Exit code 1 if a queue is stalled, or starved for 5 minutes or longer.";
+
+const EXAMPLES: &str = "\
+Examples:
+  # All queues
+  kubectl quotient status
+
+  # Those of one organization, by the labels of the Queues
+  kubectl quotient status -A -l org=research
+
+  # Which queues use the GPUs?
+  kubectl quotient status -r gpu
+
+  # Two queues with every column
+  kubectl quotient status team-a ml/ml-dev -o wide
+
+  # Wait at most ten minutes until every queue has what it deserves
+  kubectl quotient status --wait --timeout 600
+
+  # The same question about a snapshot, for a script
+  kubectl quotient status --snapshot prod.json.gz -o json";
+
+/// The queues of one instant.
+pub(crate) struct Status {
+    pub(crate) cluster: Cluster,
+    /// None where not everything that decisions depend on was read.
+    pub(crate) plan: Option<Plan>,
+    /// Those that are shown.
+    pub(crate) views: Vec<QueueView>,
+    /// All of them, as far as they were read.
+    all: Vec<QueueView>,
+    /// The resource that is asked about.
+    pub(crate) selected: Option<Selected>,
+}
+
+impl Status {
+    pub(crate) fn of(
+        snapshot: &Snapshot,
+        args: &StatusArgs,
+        connection: &ConnectionArgs,
+    ) -> Result<Self, CommandError> {
+        let cluster = at_rest(Cluster::of(snapshot, None)?);
+        let plan = cluster.plan();
+        let all = views(&cluster, plan.as_ref());
+        let selected = match &args.resource {
+            Some(name) => Some(select(name, &resource_names(&all)).map_err(CommandError::Usage)?),
+            None => None,
+        };
+        if let Some(unknown) =
+            args.queues.iter().find(|wanted| !all.iter().any(|view| view.is_called(wanted)))
+        {
+            return Err(CommandError::Usage(format!("there is no Queue {unknown}")));
+        }
+        let is_wanted = |view: &&QueueView| {
+            let in_namespace = args.all_namespaces
+                || connection.namespace.as_ref().is_none_or(|wanted| view.name.namespace.as_str() == wanted);
+            in_namespace
+                && args.selector.selects(view)
+                && (args.queues.is_empty() || args.queues.iter().any(|wanted| view.is_called(wanted)))
+        };
+        let views = all.iter().filter(is_wanted).cloned().collect();
+        Ok(Self { cluster, plan, views, all, selected })
+    }
+}
+
 /// Reads and prints; again and again if that is asked for.
-pub(crate) async fn run(
-    args: &StatusArgs,
-    connection: &ConnectionArgs,
-    screen: Screen,
-) -> Result<Outcome, CommandError> {
+pub(crate) async fn run(args: &StatusArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
+    let Session { connection, screen } = session;
     let began = Instant::now();
     let format = args.output.output;
     let mut watch = args.watch.then(Watch::default);

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use quotient_crds::{QueueStatus, ResourceMap};
 
+use super::Status;
 use super::findings::Finding;
 use super::header::unmanaged;
-use super::instant::Status;
 use crate::manifests::OperatorFacts;
 use crate::output::{quantities, report, time_text};
 use crate::queues::QueueView;

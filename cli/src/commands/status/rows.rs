@@ -3,7 +3,7 @@
 use quotient_crds::ResourceMap;
 use quotient_engine::amounts::{Amount, Amounts};
 
-use super::instant::Status;
+use super::Status;
 use crate::output::{Cell, Colour, Screen, bar, duration};
 use crate::queues::{QueueView, Selected, Starvation, amounts, in_tree_order};
 

@@ -1,19 +1,108 @@
 //! `top`: which queue, namespace or workload uses most.
 
-mod args;
 mod rows;
 
+use clap::ValueEnum;
 use serde::Serialize;
 
+use crate::Session;
 use crate::commands::simulate::at_rest;
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::output::{Answer, INTERVAL, Screen, Watch, columns, document, joined, titles};
-use crate::queues::{Selected, resource_names, select, views};
-use crate::source::{ConnectionArgs, Scope};
+use crate::output::{Answer, INTERVAL, OutputArgs, Screen, Watch, columns, document, joined, titles};
+use crate::queues::{Selected, SelectorArgs, resource_names, select, views};
+use crate::source::{Scope, SourceArgs};
 
-pub(crate) use args::{TopArgs, What};
 use rows::{Row, of_namespaces, of_queues, of_workloads};
+
+/// What to list, and how.
+#[derive(Debug, clap::Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+pub(crate) struct TopArgs {
+    /// What to list.
+    #[arg(value_enum)]
+    pub(super) what: What,
+
+    #[command(flatten)]
+    pub(super) selector: SelectorArgs,
+
+    /// Compare by one resource, such as cpu, memory or gpu; else by the largest part of the cluster.
+    #[arg(short = 'r', long, value_name = "RESOURCE")]
+    pub(super) resource: Option<String>,
+
+    /// What to sort by.
+    #[arg(long, value_enum, default_value_t = Sort::Used)]
+    pub(super) sort: Sort,
+
+    /// How many rows; 0 for all.
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    pub(super) limit: usize,
+
+    /// Print again whenever something changes, until you interrupt it.
+    #[arg(short = 'w', long)]
+    pub(super) watch: bool,
+
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+}
+
+/// What to list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum What {
+    /// Queues, with what they borrow and lend.
+    Queues,
+    /// Namespaces, also those without a Queue.
+    Namespaces,
+    /// Workloads: Deployments, Jobs, ….
+    Workloads,
+}
+
+/// What to sort by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sort {
+    /// What is used, most first.
+    Used,
+    /// What is used above the deserved share of the queue, most first.
+    Over,
+    /// The name.
+    Name,
+}
+
+const ABOUT: &str = "\
+List which queues, namespaces or workloads use most. Pods count as their quota counts them: by requests, until they are gone.
+
+Of a cluster the command reads Queues and nodes; for namespaces also pods, and for workloads also what creates them. -n bounds it to \
+one namespace.";
+
+const EXAMPLES: &str = "\
+Examples:
+  # Which queues are above their shares?
+  kubectl quotient top queues --sort over
+
+  # The same, live
+  kubectl quotient top queues --sort over -w
+
+  # Which namespaces use GPUs, with or without a Queue?
+  kubectl quotient top namespaces -r gpu
+
+  # What in this team?
+  kubectl quotient top workloads -n ml-train";
+
+impl What {
+    /// What is read of a cluster.
+    pub(super) const fn kinds(self) -> &'static str {
+        match self {
+            Self::Queues => "queues nodes",
+            Self::Namespaces => "queues nodes namespaces pods",
+            Self::Workloads => {
+                "queues nodes namespaces pods replicasets jobs deployments statefulsets daemonsets"
+            }
+        }
+    }
+}
 
 /// For programs.
 #[derive(Debug, Serialize)]
@@ -23,11 +112,8 @@ pub(crate) struct Report<'a> {
 }
 
 /// Reads, sorts and prints; again and again if that is asked for.
-pub(crate) async fn run(
-    args: &TopArgs,
-    connection: &ConnectionArgs,
-    screen: Screen,
-) -> Result<Outcome, CommandError> {
+pub(crate) async fn run(args: &TopArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
+    let Session { connection, screen } = session;
     let scope = Scope::of(args.what.kinds(), connection.namespace.as_deref());
     let mut watch = Watch::default();
     let mut is_first = true;

@@ -8,7 +8,7 @@ use quotient_engine::snapshot::Pod;
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
-use super::args::{Sort, What};
+use super::{Sort, What};
 use crate::manifests::Cluster;
 use crate::objects::Object;
 use crate::output::{Cell, Colour, sum};

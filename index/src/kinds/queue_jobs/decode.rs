@@ -10,11 +10,10 @@ use quotient_engine::names::QueueJobUid;
 use quotient_engine::snapshot::{QueueJob, QueueTask, RememberedJob, Shape};
 
 use crate::index::Index;
-use crate::placement::placement;
-use crate::pod_requests::effective_requests;
+use crate::meta::ResourceVersion;
+use crate::pod_requests::shape;
 use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::{ObservedQueueJob, ObservedTask, QueueJobEntry, end, task_hash};
-use crate::resource_version::ResourceVersion;
 use crate::time::timestamp;
 
 /// What the names of Kueue's labels begin with.
@@ -73,17 +72,11 @@ impl Index {
     }
 
     fn read_template(&mut self, spec: Option<&PodSpec>, class: Option<&str>) -> (Arc<Shape>, AskedPriority) {
-        let requested = effective_requests(spec, None);
-        let shape = Shape {
-            requests: requested.amounts,
-            placement: spec.map(placement).unwrap_or_default(),
-            left_out: requested.left_out,
-        };
         let asked = match (spec.map_or(AskedPriority::Default, AskedPriority::of), class) {
             (AskedPriority::Default, Some(class)) if !class.is_empty() => AskedPriority::Class(class.into()),
             (asked, _) => asked,
         };
-        (self.shapes.get(shape), asked)
+        (self.shapes.get(shape(spec)), asked)
     }
 }
 

@@ -14,10 +14,10 @@ use crate::kinds::Kind;
 use crate::meta::{Kept, Key, Meta};
 use crate::queue_jobs::{QueueJobEntry, TaskJob};
 use crate::tables::KindId;
+
 use decode::undecodable;
 
 impl Kind for Written {
-    type Name = Arc<str>;
     const ID: KindId = KindId::QueueJob;
     const LISTS_ARE_DOUBTED: bool = true;
 
@@ -27,11 +27,11 @@ impl Kind for Written {
 
     fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
         let kept = &index.entry(namespace)?.queue_jobs.get(name)?.observed;
-        Some(Kept { uid: kept.uid.as_str(), age: kept.age() })
+        Some(Kept::of(kept.uid.as_str(), kept.resource_version.as_ref()))
     }
 
     fn keys(index: &Index) -> impl Iterator<Item = Key> {
-        index.keys(|entry| entry.queue_jobs.keys())
+        index.keys(|entry| entry.queue_jobs.keys().cloned())
     }
 
     fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {

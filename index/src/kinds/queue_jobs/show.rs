@@ -18,8 +18,7 @@ impl Index {
         let Self { namespaces, priority_classes, .. } = self;
         let Some(entry) = namespaces.get_mut(namespace) else { return false };
         let prefix = format!("{name}/");
-        let mut stale: Vec<Arc<str>> =
-            entry.owner_names_with(OwnerKind::QueueJob, &prefix).cloned().collect();
+        let mut stale: Vec<Arc<str>> = entry.owner_names_with(OwnerKind::QueueJob, &prefix).collect();
         let mut changed = false;
         let shown = entry.queue_jobs.get(name).map(|kept| {
             let mut job = kept.job.clone();

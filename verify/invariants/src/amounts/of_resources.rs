@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::iter::Sum;
 
 use super::{Amount, Resource};
 
@@ -99,6 +100,14 @@ impl FromIterator<(Resource, Amount)> for Amounts {
             amounts.set(resource, amount);
         }
         amounts
+    }
+}
+
+impl<'a> Sum<&'a Self> for Amounts {
+    fn sum<I: Iterator<Item = &'a Self>>(all: I) -> Self {
+        let mut sum = Self::new();
+        all.for_each(|amounts| sum.add_all(amounts));
+        sum
     }
 }
 

@@ -118,10 +118,10 @@ pub struct QueueFacts {
 impl NodeFacts {
     pub(super) fn of(node: &Value) -> Self {
         let conditions = node.pointer("/status/conditions").and_then(Value::as_array);
-        let is_ready = conditions.into_iter().flatten().any(|condition| {
-            text(condition, "/type").as_deref() == Some("Ready")
-                && text(condition, "/status").as_deref() == Some("True")
-        });
+        let is_ready = conditions
+            .into_iter()
+            .flatten()
+            .any(|condition| condition["type"] == "Ready" && condition["status"] == "True");
         let unschedulable = node.pointer("/spec/unschedulable").and_then(Value::as_bool).unwrap_or(false);
         Self {
             allocatable: governed(&amounts(node, "/status/allocatable")),
@@ -189,9 +189,8 @@ impl QueueFacts {
     pub(super) fn of(queue: &Value) -> Self {
         let conditions = queue.pointer("/status/conditions").and_then(Value::as_array);
         let unmet = queue.pointer("/status/unmet").and_then(Value::as_array);
-        let is_true = |condition: &&Value| text(condition, "/status").as_deref() == Some("True");
-        let is_starved = |condition: &&Value| text(condition, "/type").as_deref() == Some("Starved");
-        let starved = conditions.into_iter().flatten().filter(is_true).find(is_starved);
+        let conditions = conditions.into_iter().flatten().filter(|condition| condition["status"] == "True");
+        let starved = conditions.clone().find(|condition| condition["type"] == "Starved");
         Self {
             uid: text(queue, "/metadata/uid").unwrap_or_default(),
             created: text(queue, "/metadata/creationTimestamp").unwrap_or_default(),
@@ -210,12 +209,7 @@ impl QueueFacts {
             preempting: amounts(queue, "/status/preempting"),
             starved: starved.and_then(|condition| text(condition, "/reason")),
             fits_no_node: unmet.into_iter().flatten().any(|unmet| unmet["reason"] == "NoNodeFits"),
-            conditions: conditions
-                .into_iter()
-                .flatten()
-                .filter(is_true)
-                .filter_map(|c| text(c, "/type"))
-                .collect(),
+            conditions: conditions.filter_map(|condition| text(condition, "/type")).collect(),
         }
     }
 }
@@ -237,9 +231,6 @@ fn governed(allocatable: &Amounts) -> Amounts {
     let is_shared = |name: &str| {
         name != "pods" && !name.starts_with("ephemeral-storage") && !name.starts_with("hugepages-")
     };
-    allocatable
-        .iter()
-        .filter(|(resource, _)| is_shared(resource.name()))
-        .map(|(r, a)| (r.clone(), a))
-        .collect()
+    let shared = allocatable.iter().filter(|(resource, _)| is_shared(resource.name()));
+    shared.map(|(resource, amount)| (resource.clone(), amount)).collect()
 }

@@ -57,12 +57,13 @@ impl LedgerFacts {
 
     /// What is owed in all.
     pub fn owed(&self) -> Amounts {
-        sum(self.entries.values().map(|entry| entry.owed.clone()))
+        self.entries.values().map(|entry| &entry.owed).sum()
     }
 
     /// What is granted within targets in all.
     pub fn firm(&self) -> Amounts {
-        sum(self.entries.values().map(EntryFacts::firm))
+        let firm: Vec<Amounts> = self.entries.values().map(EntryFacts::firm).collect();
+        firm.iter().sum()
     }
 }
 
@@ -75,10 +76,4 @@ fn entry(line: &Value) -> EntryFacts {
         target: or_granted("/target"),
         granted,
     }
-}
-
-fn sum(all: impl Iterator<Item = Amounts>) -> Amounts {
-    let mut sum = Amounts::new();
-    all.for_each(|amounts| sum.add_all(&amounts));
-    sum
 }

@@ -204,6 +204,11 @@ impl ClusterState {
         allowed
     }
 
+    /// A pod, if it is there.
+    pub(crate) fn pod(&self, namespace: &str, name: &str) -> Option<&PodFacts> {
+        self.places.get(namespace)?.pods.get(name)
+    }
+
     /// The most that governed namespaces may occupy, all together.
     pub fn held(&self) -> Amounts {
         let mut held = Amounts::new();
@@ -255,12 +260,13 @@ impl Place {
 
     /// What its pods are charged for: all that have not ended.
     pub fn charged(&self) -> Amounts {
-        total(self.pods.values().filter(|pod| pod.is_charged()))
+        self.pods.values().filter(|pod| pod.is_charged()).map(|pod| &pod.requests).sum()
     }
 
     /// The same without those on their way out.
     pub fn live(&self) -> Amounts {
-        total(self.pods.values().filter(|pod| pod.is_charged() && !pod.is_terminating))
+        let live = self.pods.values().filter(|pod| pod.is_charged() && !pod.is_terminating);
+        live.map(|pod| &pod.requests).sum()
     }
 
     /// The most that it may occupy.
@@ -271,14 +277,6 @@ impl Place {
             None => charged,
         }
     }
-}
-
-fn total<'a>(pods: impl Iterator<Item = &'a PodFacts>) -> Amounts {
-    let mut total = Amounts::new();
-    for pod in pods {
-        total.add_all(&pod.requests);
-    }
-    total
 }
 
 fn follow<T>(objects: &mut BTreeMap<String, T>, write: &Write<'_>, read: impl Fn(&Value) -> T) {

@@ -35,6 +35,11 @@ pub(crate) struct Restraint {
 }
 
 impl Restraint {
+    /// Whether its quota stays as it is, whatever it deserves.
+    pub(crate) fn keeps_quota(self) -> bool {
+        self.is_paused || self.mode == Mode::Observe
+    }
+
     /// Whether pods may be evicted from it and for it.
     pub(crate) fn evicts(self) -> bool {
         self.mode == Mode::Full && !self.is_paused

@@ -60,7 +60,7 @@ impl Changes {
 
     /// By how much less fits because of what others did.
     pub(crate) fn squeeze(&self) -> Amounts {
-        sum(self.recent.iter().map(|change| &change.squeeze))
+        self.recent.iter().map(|change| &change.squeeze).sum()
     }
 
     /// Whether the quota of a namespace was edited.
@@ -85,14 +85,7 @@ impl Changes {
 
     /// What live pods of a namespace have given up by themselves.
     pub(crate) fn given_up(&self, namespace: &str) -> Amounts {
-        sum(self.recent.iter().filter(|change| change.namespace == namespace).map(|change| &change.given_up))
+        let changes = self.recent.iter().filter(|change| change.namespace == namespace);
+        changes.map(|change| &change.given_up).sum()
     }
-}
-
-fn sum<'a>(all: impl Iterator<Item = &'a Amounts>) -> Amounts {
-    let mut sum = Amounts::new();
-    for amounts in all {
-        sum.add_all(amounts);
-    }
-    sum
 }

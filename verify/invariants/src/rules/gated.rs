@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::amounts::Amounts;
 
-use crate::cluster_state::{ClusterState, GangFacts, Mode, Place, PodFacts};
+use crate::cluster_state::{ClusterState, GangFacts, Place, PodFacts, Restraint};
 use crate::violation::Invariant;
 
 /// The promises that do not hold although everything rests.
@@ -13,8 +13,7 @@ pub(crate) fn broken(truth: &ClusterState, at: i64) -> Vec<(Invariant, String)> 
     let mut found = Vec::new();
     for (namespace, place) in &truth.places {
         found.extend(halves(namespace, place));
-        let restraint = truth.restraint(namespace, at);
-        if !restraint.is_some_and(|restraint| restraint.is_paused || restraint.mode == Mode::Observe) {
+        if !truth.restraint(namespace, at).is_some_and(Restraint::keeps_quota) {
             found.extend(waits_with_room(truth, namespace, place));
         }
     }
@@ -68,11 +67,7 @@ fn requested_together(place: &Place, pod: &PodFacts) -> Amounts {
     let lacks = gang.minimum.saturating_sub(place.gang(&gang.name).admitted).max(1);
     let of_gang = |other: &&PodFacts| other.gang.as_ref().is_some_and(|one| one.name == gang.name);
     let gated = place.pods.values().filter(|pod| pod.is_gated).filter(of_gang);
-    let mut together = Amounts::new();
-    for pod in gated.take(usize::try_from(lacks).unwrap_or(usize::MAX)) {
-        together.add_all(&pod.requests);
-    }
-    together
+    gated.take(usize::try_from(lacks).unwrap_or(usize::MAX)).map(|pod| &pod.requests).sum()
 }
 
 fn fits_node(truth: &ClusterState, pod: &PodFacts) -> bool {

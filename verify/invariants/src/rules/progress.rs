@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{gated, rest};
-use crate::cluster_state::{ClusterState, Mode, Restraint};
+use crate::cluster_state::{ClusterState, Restraint};
 use crate::violation::Invariant;
 
 /// How long each may wait, in milliseconds.
@@ -83,9 +83,7 @@ fn waits(truth: &ClusterState, date: i64) -> BTreeMap<(Invariant, String), Strin
         let Some((_, queue)) = place.leaf() else { continue };
         let is_stalled = queue.conditions.iter().any(|condition| condition == "Stalled");
         let restraint = truth.restraint(namespace, date);
-        let is_restrained =
-            restraint.is_some_and(|restraint| restraint.is_paused || restraint.mode == Mode::Observe);
-        if is_stalled || is_restrained {
+        if is_stalled || restraint.is_some_and(Restraint::keeps_quota) {
             continue;
         }
         let mut add = |invariant, message| found.insert((invariant, namespace.clone()), message);

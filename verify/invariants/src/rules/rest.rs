@@ -2,7 +2,7 @@
 
 use crate::amounts::{Amount, Amounts, Resource};
 
-use crate::cluster_state::{ClusterState, Mode, Place, QueueFacts};
+use crate::cluster_state::{ClusterState, Place, QueueFacts, Restraint};
 use crate::violation::Invariant;
 
 /// The conditions that say why a queue lacks part of what it deserves.
@@ -17,9 +17,7 @@ pub(crate) fn broken(truth: &ClusterState, at: i64) -> Vec<(Invariant, String)> 
         if queue.conditions.iter().any(|condition| condition == "Stalled") {
             continue;
         }
-        let restraint = truth.restraint(namespace, at);
-        if restraint.is_some_and(|restraint| restraint.is_paused || restraint.mode == Mode::Observe) {
-            // Its quota stays as it is, whatever it deserves.
+        if truth.restraint(namespace, at).is_some_and(Restraint::keeps_quota) {
             continue;
         }
         let of = format!("{namespace}/{name}");

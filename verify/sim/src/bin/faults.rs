@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use clap::Parser;
 use quotient_sim::campaign::{
-    Campaign, Family, Named, Occasion, Perturbation, Place, Summary, Verdict, named, workloads,
+    Campaign, Family, Occasion, Perturbation, Place, Summary, Verdict, named, workloads,
 };
 
 /// Plays workloads on a simulated cluster with the real operator, and lets every write of it meet every fault.
@@ -60,28 +60,17 @@ fn main() -> anyhow::Result<ExitCode> {
         print!("{}", named::markdown());
         return Ok(ExitCode::SUCCESS);
     }
-    let families: Vec<Family> = Family::all()
-        .into_iter()
-        .filter(|family| {
-            let name = family.to_string();
-            arguments.family.is_empty() || arguments.family.iter().any(|wanted| name.starts_with(wanted))
-        })
-        .collect();
-    let cases: Vec<_> = workloads::all()
-        .into_iter()
-        .filter(|case| {
-            arguments.workload.is_empty()
-                || arguments.workload.iter().any(|wanted| wanted == case.workload.name)
-        })
-        .collect();
-    let named: Vec<Named> = named::all()
-        .into_iter()
-        .filter(|named| {
-            let wanted = |wanted: &String| named.name.starts_with(wanted.as_str());
-            arguments.workload.is_empty()
-                && (arguments.family.is_empty() || arguments.family.iter().any(wanted))
-        })
-        .collect();
+    let all_workloads = arguments.workload.is_empty();
+    let begins_so = |name: &str| {
+        arguments.family.is_empty() || arguments.family.iter().any(|wanted| name.starts_with(wanted))
+    };
+    let mut families = Family::all();
+    families.retain(|family| begins_so(&family.to_string()));
+    let mut cases = workloads::all();
+    cases
+        .retain(|case| all_workloads || arguments.workload.iter().any(|wanted| wanted == case.workload.name));
+    let mut named = named::all();
+    named.retain(|named| all_workloads && begins_so(named.name));
     if cases.is_empty() || (families.is_empty() && named.is_empty()) {
         bail!("nothing of that name; `--list` names workloads and families");
     }
@@ -148,7 +137,7 @@ fn list(campaign: &Campaign, families: &[Family]) {
 
 fn replay(id: &str) -> anyhow::Result<ExitCode> {
     if let Some(occasion) = Occasion::parse(id) {
-        return Ok(told(id, &occasion.run()));
+        return Ok(told(id, &occasion.trial.run()));
     }
     let perturbation: Perturbation = id.parse().map_err(anyhow::Error::msg).context("--replay")?;
     let verdict = Campaign::replay(workloads::all(), &perturbation).map_err(anyhow::Error::msg)?;

@@ -8,8 +8,7 @@
 //!                   Trial ──sim──► trace ──judge──► Verdict
 //! ```
 //!
-//! **Architecture invariant:** a perturbation is its [`id`](Perturbation::id): printed when it fails, and enough to play it
-//! again.
+//! **Architecture invariant:** a perturbation is its line of text: printed when it fails, and enough to play it again.
 
 mod family;
 pub mod named;
@@ -55,7 +54,7 @@ enum Item {
 impl Item {
     fn id(&self) -> String {
         match self {
-            Self::Placed(perturbation) => perturbation.id(),
+            Self::Placed(perturbation) => perturbation.to_string(),
             Self::Named(occasion) => occasion.to_string(),
         }
     }
@@ -188,7 +187,7 @@ impl Campaign {
                 let case = self.cases.get(perturbation.workload.as_str());
                 case.map(|case| perturbation.trial(case).run().complaints()).unwrap_or_default()
             }
-            Item::Named(occasion) => occasion.run().complaints(),
+            Item::Named(occasion) => occasion.trial.run().complaints(),
         };
         let played = catch_unwind(AssertUnwindSafe(play));
         played.unwrap_or_else(|_| vec!["the simulation panicked".to_owned()])

@@ -7,14 +7,10 @@ use quotient_invariants::Tolerance;
 
 use crate::campaign::family::{Family, Place};
 use crate::campaign::swarm;
-use crate::campaign::trial::Trial;
+use crate::campaign::trial::{BLIND, LAG, Trial};
 use crate::campaign::workloads::Case;
 use crate::faults::OperatorOptions;
 
-/// For how long an operator may not know what others do, if nothing hides it, in milliseconds.
-const LAG: i64 = 8_000;
-/// The same if something does: for as long as anything lasts.
-const BLIND: i64 = 1_000_000;
 /// How many pods may go for the next tries of workloads that look late.
 const TRIES: usize = 2;
 
@@ -32,11 +28,6 @@ pub struct Perturbation {
 }
 
 impl Perturbation {
-    /// What names it, and is enough to play it again: `newcomer/crash-before/12#0`.
-    pub fn id(&self) -> String {
-        self.to_string()
-    }
-
     /// The execution that it is.
     pub fn trial(&self, case: &Case) -> Trial {
         let family = self.family;
@@ -80,6 +71,7 @@ impl Perturbation {
     }
 }
 
+/// What names it, and is enough to play it again: `newcomer/crash-before/12#0`.
 impl fmt::Display for Perturbation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { workload, family, nth, seed } = self;
@@ -115,7 +107,7 @@ mod tests {
     #[test]
     fn a_line_of_text_names_it() {
         let text = "newcomer/stale-list-pods-5/12#3";
-        assert_eq!(text.parse::<Perturbation>().unwrap().id(), text);
+        assert_eq!(text.parse::<Perturbation>().unwrap().to_string(), text);
         for wrong in ["newcomer", "newcomer/crash/1#0", "newcomer/crash-before/x#0", "a/b/c/d#0"] {
             assert!(wrong.parse::<Perturbation>().is_err(), "{wrong}");
         }

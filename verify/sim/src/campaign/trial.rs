@@ -22,6 +22,12 @@ pub(crate) const OPERATOR: &str = "quotient-";
 const LIMIT: Duration = Duration::from_secs(7200);
 /// For how long nothing is written at rest, where that has to come about within a limit.
 const QUIET: Duration = Duration::from_secs(75);
+/// For how long an operator may not know what others do, if nothing hides it, in milliseconds.
+pub(crate) const LAG: i64 = 8_000;
+
+/// The same if something does: for as long as anything lasts.
+pub(crate) const BLIND: i64 = 1_000_000;
+
 /// The flag with which an operator leads whatever the Lease says.
 pub(crate) const WITHOUT_LEASE: &str = "--leader-elect=false";
 /// How long at least an operator that differs from another one lets a status stand before it puts it right again.
@@ -238,7 +244,7 @@ fn judged(trace: &Trace, tolerance: &Tolerance, settled: Option<Duration>) -> In
             at: millis(record.time),
             by_operator: record.client.starts_with(OPERATOR),
             verb: verb(record),
-            resource: plural(record.kind),
+            resource: record.kind.facts().plural,
             subresource: record.subresource,
             namespace: &record.namespace,
             name: &record.name,
@@ -288,27 +294,4 @@ fn verb(record: &Record) -> Verb {
 
 fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
-}
-
-fn plural(kind: Kind) -> &'static str {
-    match kind {
-        Kind::ConfigMap => "configmaps",
-        Kind::DaemonSet => "daemonsets",
-        Kind::Deployment => "deployments",
-        Kind::Event => "events",
-        Kind::HorizontalPodAutoscaler => "horizontalpodautoscalers",
-        Kind::Job => "jobs",
-        Kind::Lease => "leases",
-        Kind::LimitRange => "limitranges",
-        Kind::Namespace => "namespaces",
-        Kind::Node => "nodes",
-        Kind::Pod => "pods",
-        Kind::PodDisruptionBudget => "poddisruptionbudgets",
-        Kind::PriorityClass => "priorityclasses",
-        Kind::Queue => "queues",
-        Kind::QueueJob => "queuejobs",
-        Kind::ReplicaSet => "replicasets",
-        Kind::ResourceQuota => "resourcequotas",
-        Kind::StatefulSet => "statefulsets",
-    }
 }

@@ -4,22 +4,12 @@ use std::time::Duration;
 
 use super::{Controller, ControllerClient};
 use crate::objects::Key;
-use crate::random::Lag;
 use crate::server::{Change, Store};
 
 /// The end of admission. What it stores is known to the server.
-#[derive(Debug)]
 pub(super) struct Arrivals;
 
 impl Controller for Arrivals {
-    fn name(&self) -> &'static str {
-        "admission"
-    }
-
-    fn lag(&self) -> Lag {
-        Lag::new(0, 0)
-    }
-
     fn concerns(&self, _: &Change, _: &Store, _: &mut Vec<Key>) {}
 
     fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {

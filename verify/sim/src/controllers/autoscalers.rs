@@ -6,7 +6,6 @@ use serde_json::json;
 
 use super::{Controller, ControllerClient};
 use crate::objects::{Key, Kind, object};
-use crate::random::Lag;
 use crate::server::{Call, Change, Store};
 
 /// Annotation of an autoscaler: how many pods its metrics ask for.
@@ -16,26 +15,9 @@ pub const WANTS: &str = "sim.quotient.dev/wants";
 const PERIOD: Duration = Duration::from_secs(15);
 
 /// The controller.
-#[derive(Debug)]
-pub(super) struct Autoscalers {
-    lag: Lag,
-}
-
-impl Autoscalers {
-    pub(super) const fn new(lag: Lag) -> Self {
-        Self { lag }
-    }
-}
+pub(super) struct Autoscalers;
 
 impl Controller for Autoscalers {
-    fn name(&self) -> &'static str {
-        "horizontal-pod-autoscaler"
-    }
-
-    fn lag(&self) -> Lag {
-        self.lag
-    }
-
     fn concerns(&self, change: &Change, _: &Store, keys: &mut Vec<Key>) {
         if change.key.kind == Kind::HorizontalPodAutoscaler {
             keys.push(change.key.clone());

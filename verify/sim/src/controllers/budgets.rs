@@ -6,30 +6,12 @@ use serde_json::{Value, json};
 
 use super::{Controller, ControllerClient};
 use crate::objects::{Key, Kind, object};
-use crate::random::Lag;
 use crate::server::{Change, Store, is_terminal};
 
 /// Counts how many pods of each budget may be disrupted.
-#[derive(Debug)]
-pub(super) struct BudgetController {
-    lag: Lag,
-}
-
-impl BudgetController {
-    pub(super) const fn new(lag: Lag) -> Self {
-        Self { lag }
-    }
-}
+pub(super) struct BudgetController;
 
 impl Controller for BudgetController {
-    fn name(&self) -> &'static str {
-        "disruption-controller"
-    }
-
-    fn lag(&self) -> Lag {
-        self.lag
-    }
-
     fn concerns(&self, change: &Change, store: &Store, keys: &mut Vec<Key>) {
         match change.key.kind {
             Kind::PodDisruptionBudget if change.after.is_some() => keys.push(change.key.clone()),

@@ -4,48 +4,30 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::owners::{concerns, is_live, pod_of, pods_of};
+use super::owners::{concerns, controlled, is_live, pod_of};
 use super::scheduler::may_run_on;
 use super::{Controller, ControllerClient};
 use crate::objects::{Key, Kind, object};
-use crate::random::Lag;
 use crate::server::{Call, Change, Store};
 
 /// How long it waits after a refusal.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The controller.
-#[derive(Debug)]
-pub(super) struct DaemonSets {
-    lag: Lag,
-}
-
-impl DaemonSets {
-    pub(super) const fn new(lag: Lag) -> Self {
-        Self { lag }
-    }
-}
+pub(super) struct DaemonSets;
 
 impl Controller for DaemonSets {
-    fn name(&self) -> &'static str {
-        "daemonset-controller"
-    }
-
-    fn lag(&self) -> Lag {
-        self.lag
-    }
-
     fn concerns(&self, change: &Change, store: &Store, keys: &mut Vec<Key>) {
         if change.key.kind == Kind::Node {
             keys.extend(store.list(Kind::DaemonSet, None).map(|(key, _)| key.clone()));
         } else {
-            concerns(Kind::DaemonSet, change, keys);
+            concerns(Kind::DaemonSet, Kind::Pod, change, keys);
         }
     }
 
     fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
         let set = client.get(key).filter(|set| !object::is_leaving(set))?;
-        let pods = pods_of(&set, client.store());
+        let pods = controlled(&set, Kind::Pod, client.store());
         let template = &set["spec"]["template"];
         let nodes = client.store().list(Kind::Node, None).filter(|(_, node)| may_run_on(template, node));
         let nodes: Vec<String> = nodes.map(|(node, _)| node.name.to_string()).collect();

@@ -6,50 +6,20 @@ use std::time::Duration;
 use quotient_engine::stable_hash;
 use serde_json::{Value, json};
 
+use super::owners::{concerns, controlled};
 use super::{Controller, ControllerClient};
 use crate::objects::{Key, Kind, object};
-use crate::random::Lag;
 use crate::server::{Call, Change, Store};
 
 /// How many pods a rollout may create before old ones go.
 const SURGE: u64 = 1;
 
 /// The controller.
-#[derive(Debug)]
-pub(super) struct Deployments {
-    lag: Lag,
-}
-
-impl Deployments {
-    pub(super) const fn new(lag: Lag) -> Self {
-        Self { lag }
-    }
-}
+pub(super) struct Deployments;
 
 impl Controller for Deployments {
-    fn name(&self) -> &'static str {
-        "deployment-controller"
-    }
-
-    fn lag(&self) -> Lag {
-        self.lag
-    }
-
     fn concerns(&self, change: &Change, _: &Store, keys: &mut Vec<Key>) {
-        // Its status is the controller's own.
-        let wanted = |object: &Option<Arc<Value>>| {
-            object.as_ref().map(|object| (object["spec"].clone(), object["metadata"]["annotations"].clone()))
-        };
-        if change.key.kind == Kind::Deployment {
-            if wanted(&change.before) != wanted(&change.after) {
-                keys.push(change.key.clone());
-            }
-        } else if change.key.kind == Kind::ReplicaSet
-            && let Some(owner) = object::controller(&change.shown)
-        {
-            let name = owner["name"].as_str().unwrap_or_default();
-            keys.push(Key::new(Kind::Deployment, &change.key.namespace, name));
-        }
+        concerns(Kind::Deployment, Kind::ReplicaSet, change, keys);
     }
 
     fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
@@ -57,18 +27,14 @@ impl Controller for Deployments {
         let hash = format!("{:016x}", stable_hash(deployment["spec"]["template"].to_string().bytes()));
         let current = Key::new(Kind::ReplicaSet, &key.namespace, &format!("{}-{hash}", key.name));
         let wanted = number(&deployment["spec"]["replicas"], 1);
-        let uid = object::uid(&deployment);
-        let all = client.store().list(Kind::ReplicaSet, Some(&key.namespace));
-        let own = all.filter(|(_, set)| object::controller(set).is_some_and(|owner| owner["uid"] == uid));
-        let own: Vec<(Key, Arc<Value>)> = own.map(|(key, set)| (key.clone(), Arc::clone(set))).collect();
+        let own = controlled(&deployment, Kind::ReplicaSet, client.store());
         let size = |set: &Value| number(&set["spec"]["replicas"], 1);
         // A status may be older than the size: what goes is not counted again.
         let ready = |set: &Value| number(&set["status"]["readyReplicas"], 0).min(size(set));
         let Some((_, newest)) = own.iter().find(|(key, _)| *key == current) else {
             let replicas = if own.is_empty() { wanted } else { 0 };
-            client
-                .ask(&Call::create(Kind::ReplicaSet, replica_set(&deployment, &current, &hash, replicas)))
-                .ok();
+            let made = replica_set(&deployment, &current, &hash, replicas);
+            client.ask(&Call::create(Kind::ReplicaSet, made)).ok();
             return None;
         };
         let old: Vec<&(Key, Arc<Value>)> = own.iter().filter(|(key, _)| *key != current).collect();

@@ -7,30 +7,12 @@ use serde_json::Value;
 
 use super::{Controller, ControllerClient};
 use crate::objects::{Key, Kind, object};
-use crate::random::Lag;
 use crate::server::{Change, Store};
 
 /// Deletes pods, quotas and LimitRanges whose owner is gone.
-#[derive(Debug)]
-pub(super) struct GarbageCollector {
-    lag: Lag,
-}
-
-impl GarbageCollector {
-    pub(super) const fn new(lag: Lag) -> Self {
-        Self { lag }
-    }
-}
+pub(super) struct GarbageCollector;
 
 impl Controller for GarbageCollector {
-    fn name(&self) -> &'static str {
-        "garbage-collector"
-    }
-
-    fn lag(&self) -> Lag {
-        self.lag
-    }
-
     fn concerns(&self, change: &Change, _: &Store, keys: &mut Vec<Key>) {
         let is_owned = |object: &Arc<Value>| object::controller(object).is_some();
         let concerns = match change.key.kind {

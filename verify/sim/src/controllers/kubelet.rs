@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Controller, ControllerClient};
+use super::{Controller, ControllerClient, Lags};
 use crate::objects::{Key, Kind, object};
-use crate::random::Lag;
 use crate::server::{Change, Store, is_terminal};
 
 /// Annotation of a pod: after how many seconds its work is done.
@@ -20,18 +19,15 @@ pub const STOPS_SECONDS: &str = "sim.quotient.dev/stops-seconds";
 pub const LOST: &str = "sim.quotient.dev/lost";
 
 /// All kubelets.
-#[derive(Debug)]
 pub(super) struct Kubelet {
-    lag: Lag,
-    start: Lag,
-    stop: Lag,
+    lags: Lags,
     /// When what is under way with each pod is done, by uid and by what it is.
     under_way: BTreeMap<(String, &'static str), Duration>,
 }
 
 impl Kubelet {
-    pub(super) const fn new(lag: Lag, start: Lag, stop: Lag) -> Self {
-        Self { lag, start, stop, under_way: BTreeMap::new() }
+    pub(super) const fn new(lags: Lags) -> Self {
+        Self { lags, under_way: BTreeMap::new() }
     }
 
     /// How long `what`, which takes `length`, still takes; none if it is done.
@@ -44,7 +40,7 @@ impl Kubelet {
     fn end(&mut self, key: &Key, pod: &Value, client: &mut ControllerClient<'_>) -> Option<Duration> {
         let now = client.clock().elapsed();
         let own = seconds(pod, STOPS_SECONDS);
-        let length = own.unwrap_or_else(|| client.draw(self.stop));
+        let length = own.unwrap_or_else(|| client.draw(self.lags.stop));
         let deadline: jiff::Timestamp = object::meta(pod, "deletionTimestamp").parse().ok()?;
         let grace = deadline.duration_since(client.clock().now());
         let grace = Duration::try_from(grace).unwrap_or_default();
@@ -63,14 +59,6 @@ impl Kubelet {
 }
 
 impl Controller for Kubelet {
-    fn name(&self) -> &'static str {
-        "kubelet"
-    }
-
-    fn lag(&self) -> Lag {
-        self.lag
-    }
-
     fn concerns(&self, change: &Change, store: &Store, keys: &mut Vec<Key>) {
         match (change.key.kind, &change.after) {
             (Kind::Pod, Some(pod)) if pod["spec"]["nodeName"].is_string() => keys.push(change.key.clone()),
@@ -95,7 +83,7 @@ impl Controller for Kubelet {
         let now = client.clock().elapsed();
         match object::phase(&pod) {
             "Pending" => {
-                let length = client.draw(self.start);
+                let length = client.draw(self.lags.start);
                 if let Some(left) = self.left(&pod, "start", now, length) {
                     return Some(left);
                 }

@@ -28,7 +28,7 @@ pub use client::ControllerClient;
 pub use kubelet::{LOST, RUNS_SECONDS, STOPS_SECONDS};
 pub use lags::Lags;
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use crate::objects::Key;
 use crate::random::{Lag, Random};
@@ -37,17 +37,11 @@ use agenda::Agenda;
 
 /// One controller.
 trait Controller: Send {
-    /// What the trace calls it.
-    fn name(&self) -> &'static str;
-
-    /// How long it takes to notice a change.
-    fn lag(&self) -> Lag;
-
     /// What is to be looked at because of `change`.
     fn concerns(&self, change: &Change, store: &Store, keys: &mut Vec<Key>);
 
     /// Looks at `key`, and sets it right by one step. Says after how long to look again although nothing changes.
-    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<std::time::Duration>;
+    fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration>;
 }
 
 /// How long a controller that is stopped does nothing before it is asked again, in milliseconds.
@@ -56,25 +50,42 @@ const STOPPED: u64 = 100;
 /// The place of the controller that stores admitted pods.
 const ARRIVALS: usize = 0;
 
+/// A controller at work.
+struct Running {
+    /// What the trace calls it.
+    client: Client,
+    /// How long it takes to notice a change.
+    lag: Lag,
+    controller: Box<dyn Controller>,
+}
+
+/// All controllers.
+fn all(lags: Lags) -> Vec<Running> {
+    let mut all = Vec::new();
+    let mut add = |name: &str, lag: Lag, controller: Box<dyn Controller>| {
+        all.push(Running { client: Client::named(name), lag, controller });
+    };
+    let gathering = Lag::new(lags.owners.least + jobs::GATHERS, lags.owners.most + jobs::GATHERS);
+    // The first: see `ARRIVALS`.
+    add("admission", Lag::new(0, 0), Box::new(arrivals::Arrivals));
+    add("quota-controller", lags.quota, Box::new(quotas::QuotaController(lags)));
+    add("job-controller", gathering, Box::new(jobs::controller()));
+    add("replicaset-controller", lags.owners, Box::new(replica_sets::controller()));
+    add("deployment-controller", lags.owners, Box::new(deployments::Deployments));
+    add("daemonset-controller", lags.owners, Box::new(daemon_sets::DaemonSets));
+    add("horizontal-pod-autoscaler", lags.owners, Box::new(autoscalers::Autoscalers));
+    add("statefulset-controller", lags.owners, Box::new(stateful_sets::StatefulSets::new()));
+    add("scheduler", lags.scheduler, Box::new(scheduler::Scheduler));
+    add("kubelet", lags.kubelet, Box::new(kubelet::Kubelet::new(lags)));
+    add("disruption-controller", lags.budget, Box::new(budgets::BudgetController));
+    add("garbage-collector", lags.garbage, Box::new(garbage::GarbageCollector));
+    add("namespace-controller", lags.garbage, Box::new(namespaces::NamespaceController));
+    all
+}
+
 /// Runs all controllers for ever.
 pub(crate) async fn run(server: Server, seed: u64, lags: Lags) {
-    let mut controllers: Vec<(Client, Box<dyn Controller>)> = Vec::new();
-    let mut add =
-        |controller: Box<dyn Controller>| controllers.push((Client::named(controller.name()), controller));
-    // The first: see `ARRIVALS`.
-    add(Box::new(arrivals::Arrivals));
-    add(Box::new(quotas::QuotaController::new(lags.quota, lags.quota_cache, lags.recounts)));
-    add(Box::new(owners::Owners::new(jobs::Jobs, lags.owners)));
-    add(Box::new(owners::Owners::new(replica_sets::ReplicaSets, lags.owners)));
-    add(Box::new(deployments::Deployments::new(lags.owners)));
-    add(Box::new(daemon_sets::DaemonSets::new(lags.owners)));
-    add(Box::new(autoscalers::Autoscalers::new(lags.owners)));
-    add(Box::new(stateful_sets::StatefulSets::new(lags.owners)));
-    add(Box::new(scheduler::Scheduler::new(lags.scheduler)));
-    add(Box::new(kubelet::Kubelet::new(lags.kubelet, lags.start, lags.stop)));
-    add(Box::new(budgets::BudgetController::new(lags.budget)));
-    add(Box::new(garbage::GarbageCollector::new(lags.garbage)));
-    add(Box::new(namespaces::NamespaceController::new(lags.garbage)));
+    let mut all = all(lags);
     let mut agenda = Agenda::new(Random::of(seed, "agenda"));
     let mut random = Random::of(seed, "controllers");
     let clock = server.clock();
@@ -85,35 +96,32 @@ pub(crate) async fn run(server: Server, seed: u64, lags: Lags) {
             let mut state = server.state();
             loop {
                 for change in std::mem::take(&mut state.news) {
-                    note(
-                        &change,
-                        &state.store,
-                        &controllers,
-                        &mut agenda,
-                        &mut random,
-                        clock.millis(),
-                        &mut keys,
-                    );
+                    for (number, Running { lag, controller, .. }) in all.iter().enumerate() {
+                        controller.concerns(&change, &state.store, &mut keys);
+                        for key in keys.drain(..) {
+                            agenda.put(clock.millis() + millis(random.lag(*lag)), number, key);
+                        }
+                    }
                 }
                 for (key, due) in std::mem::take(&mut state.in_flight.news) {
                     agenda.put(millis(due), ARRIVALS, key);
                 }
-                let Some((controller, key)) = agenda.due(clock.millis()) else { break };
-                let Some((client, controller_of)) = controllers.get_mut(controller) else { continue };
-                if state.stopped.contains(controller_of.name()) {
-                    agenda.put(clock.millis() + STOPPED, controller, key);
+                let Some((number, key)) = agenda.due(clock.millis()) else { break };
+                let Some(Running { client, controller, .. }) = all.get_mut(number) else { continue };
+                if state.stopped.contains(&*client.name) {
+                    agenda.put(clock.millis() + STOPPED, number, key);
                     continue;
                 }
                 let mut client = ControllerClient::new(&mut state, client, &mut random);
-                if let Some(again) = controller_of.act(&key, &mut client) {
-                    agenda.put(clock.millis() + millis(again), controller, key);
+                if let Some(again) = controller.act(&key, &mut client) {
+                    agenda.put(clock.millis() + millis(again), number, key);
                 }
             }
             agenda.next()
         };
         let wait = async {
             match next {
-                Some(due) => tokio::time::sleep_until(clock.at(std::time::Duration::from_millis(due))).await,
+                Some(due) => tokio::time::sleep_until(clock.at(Duration::from_millis(due))).await,
                 None => std::future::pending().await,
             }
         };
@@ -125,24 +133,6 @@ pub(crate) async fn run(server: Server, seed: u64, lags: Lags) {
     }
 }
 
-/// Puts on the agenda what `change` concerns.
-fn note(
-    change: &Arc<Change>,
-    store: &Store,
-    controllers: &[(Client, Box<dyn Controller>)],
-    agenda: &mut Agenda,
-    random: &mut Random,
-    now: u64,
-    keys: &mut Vec<Key>,
-) {
-    for (number, (_, controller)) in controllers.iter().enumerate() {
-        controller.concerns(change, store, keys);
-        for key in keys.drain(..) {
-            agenda.put(now + millis(random.lag(controller.lag())), number, key);
-        }
-    }
-}
-
-fn millis(length: std::time::Duration) -> u64 {
+fn millis(length: Duration) -> u64 {
     u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
 }

@@ -7,30 +7,12 @@ use serde_json::Value;
 
 use super::{Controller, ControllerClient};
 use crate::objects::{Key, Kind, object};
-use crate::random::Lag;
 use crate::server::{Change, Store};
 
 /// Empties namespaces that are to go.
-#[derive(Debug)]
-pub(super) struct NamespaceController {
-    lag: Lag,
-}
-
-impl NamespaceController {
-    pub(super) const fn new(lag: Lag) -> Self {
-        Self { lag }
-    }
-}
+pub(super) struct NamespaceController;
 
 impl Controller for NamespaceController {
-    fn name(&self) -> &'static str {
-        "namespace-controller"
-    }
-
-    fn lag(&self) -> Lag {
-        self.lag
-    }
-
     fn concerns(&self, change: &Change, store: &Store, keys: &mut Vec<Key>) {
         let namespace = match change.key.kind {
             Kind::Namespace => change.key.clone(),

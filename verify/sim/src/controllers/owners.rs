@@ -8,28 +8,34 @@ use serde_json::{Value, json};
 
 use super::{Controller, ControllerClient};
 use crate::objects::{Key, Kind, object};
-use crate::random::Lag;
 use crate::server::{Call, Change, Store, is_terminal};
 
 /// The most pods that one look creates.
 const MOST: usize = 500;
 
-/// What is different between the kinds.
-pub(super) trait Owner: Send {
-    const NAME: &'static str;
-    const KIND: Kind;
-    /// The first wait after a refusal, which doubles.
-    const FIRST: Duration;
-    /// The longest.
-    const LONGEST: Duration;
-    /// For how long changes that are none of the owner's spec are gathered.
-    const GATHERS: Duration;
+/// How long each owner waits whose pod was refused: twice as long as the last time, within bounds.
+pub(super) struct Waits {
+    first: Duration,
+    longest: Duration,
+    waits: BTreeMap<Key, Duration>,
+}
 
-    /// How many live pods are wanted, where so many have succeeded.
-    fn wanted(owner: &Value, succeeded: usize) -> usize;
+impl Waits {
+    pub(super) const fn new(first: Duration, longest: Duration) -> Self {
+        Self { first, longest, waits: BTreeMap::new() }
+    }
 
-    /// The status that says what there is.
-    fn status(owner: &Value, counts: &Counts) -> Value;
+    /// A pod of `owner` was refused: how long it waits now.
+    pub(super) fn refused(&mut self, owner: &Key) -> Duration {
+        let wait = self.waits.get(owner).map_or(self.first, |wait| (*wait * 2).min(self.longest));
+        self.waits.insert(owner.clone(), wait);
+        wait
+    }
+
+    /// Nothing is refused any more.
+    pub(super) fn end(&mut self, owner: &Key) {
+        self.waits.remove(owner);
+    }
 }
 
 /// The pods of an owner.
@@ -43,18 +49,16 @@ pub(super) struct Counts {
 }
 
 /// The controller of one kind.
-pub(super) struct Owners<K> {
-    lag: Lag,
-    /// How long each owner waits that was refused last time.
-    waits: BTreeMap<Key, Duration>,
-    kind: std::marker::PhantomData<K>,
+pub(super) struct Owners {
+    pub(super) kind: Kind,
+    pub(super) waits: Waits,
+    /// How many live pods are wanted, where so many have succeeded.
+    pub(super) wanted: fn(&Value, usize) -> usize,
+    /// The status that says what there is.
+    pub(super) status: fn(&Value, &Counts) -> Value,
 }
 
-impl<K: Owner> Owners<K> {
-    pub(super) fn new(_: K, lag: Lag) -> Self {
-        Self { lag, waits: BTreeMap::new(), kind: std::marker::PhantomData }
-    }
-
+impl Owners {
     /// Creates what is missing: one, then two, four…, and no more after a refusal.
     fn create(
         &mut self,
@@ -69,53 +73,41 @@ impl<K: Owner> Owners<K> {
             let mut refused = false;
             for _ in 0..batch.min(left) {
                 left -= 1;
-                refused |= client.ask(&Call::create(Kind::Pod, pod_of(K::KIND, owner))).is_err();
+                refused |= client.ask(&Call::create(Kind::Pod, pod_of(self.kind, owner))).is_err();
             }
             if refused {
-                let wait = self.waits.get(key).map_or(K::FIRST, |wait| (*wait * 2).min(K::LONGEST));
-                self.waits.insert(key.clone(), wait);
-                return Some(wait);
+                return Some(self.waits.refused(key));
             }
             batch *= 2;
         }
-        self.waits.remove(key);
+        self.waits.end(key);
         None
     }
 }
 
-impl<K: Owner> Controller for Owners<K> {
-    fn name(&self) -> &'static str {
-        K::NAME
-    }
-
-    fn lag(&self) -> Lag {
-        let gathers = u64::try_from(K::GATHERS.as_millis()).unwrap_or_default();
-        Lag::new(self.lag.least + gathers, self.lag.most + gathers)
-    }
-
+impl Controller for Owners {
     fn concerns(&self, change: &Change, _: &Store, keys: &mut Vec<Key>) {
-        concerns(K::KIND, change, keys);
+        concerns(self.kind, Kind::Pod, change, keys);
     }
 
     fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
         let Some(owner) = client.get(key) else {
-            self.waits.remove(key);
+            self.waits.end(key);
             return None;
         };
-        let pods = pods_of(&owner, client.store());
+        let pods = controlled(&owner, Kind::Pod, client.store());
         let counts = count(&pods);
         let again = if object::is_leaving(&owner) {
             None
         } else {
-            let wanted = K::wanted(&owner, counts.succeeded);
+            let wanted = (self.wanted)(&owner, counts.succeeded);
             let live = counts.live + client.in_flight_of(&owner);
             if wanted > live {
                 self.create(key, &owner, wanted - live, client)
             } else {
-                self.waits.remove(key);
-                for (pod, found) in
-                    least_ready_first(&pods).into_iter().take(counts.live.saturating_sub(wanted))
-                {
+                self.waits.end(key);
+                let surplus = counts.live.saturating_sub(wanted);
+                for (pod, found) in least_ready_first(&pods).into_iter().take(surplus) {
                     client.delete(pod, found, None);
                 }
                 None
@@ -123,15 +115,15 @@ impl<K: Owner> Controller for Owners<K> {
         };
         // What was created or deleted just now is seen the next time.
         let owner = client.get(key)?;
-        let counts = count(&pods_of(&owner, client.store()));
-        let status = K::status(&owner, &counts);
-        client.write_status(K::KIND, &owner, status);
+        let counts = count(&controlled(&owner, Kind::Pod, client.store()));
+        let status = (self.status)(&owner, &counts);
+        client.write_status(self.kind, &owner, status);
         again
     }
 }
 
-/// The owner of this kind that has to do with `change`.
-pub(super) fn concerns(kind: Kind, change: &Change, keys: &mut Vec<Key>) {
+/// The owner of this kind that has to do with `change`, its own or that of a dependent.
+pub(super) fn concerns(kind: Kind, dependents: Kind, change: &Change, keys: &mut Vec<Key>) {
     if change.key.kind == kind {
         // Its status is its controller's own.
         let wanted = |object: &Option<Arc<Value>>| {
@@ -140,7 +132,7 @@ pub(super) fn concerns(kind: Kind, change: &Change, keys: &mut Vec<Key>) {
         if wanted(&change.before) != wanted(&change.after) {
             keys.push(change.key.clone());
         }
-    } else if change.key.kind == Kind::Pod
+    } else if change.key.kind == dependents
         && let Some(owner) = object::controller(&change.shown)
         && owner["kind"] == kind.name()
     {
@@ -148,13 +140,12 @@ pub(super) fn concerns(kind: Kind, change: &Change, keys: &mut Vec<Key>) {
     }
 }
 
-/// The pods that `owner` controls.
-pub(super) fn pods_of(owner: &Value, store: &Store) -> Vec<(Key, Arc<Value>)> {
+/// The objects of a kind that `owner` controls.
+pub(super) fn controlled(owner: &Value, kind: Kind, store: &Store) -> Vec<(Key, Arc<Value>)> {
     let uid = object::uid(owner);
-    let controls = |pod: &Value| object::controller(pod).is_some_and(|owner| owner["uid"] == uid);
-    let all = store.list(Kind::Pod, Some(object::namespace(owner)));
-    let all: Vec<(Key, Arc<Value>)> = all.map(|(key, pod)| (key.clone(), Arc::clone(pod))).collect();
-    all.into_iter().filter(|(_, pod)| controls(pod)).collect()
+    let all = store.list(kind, Some(object::namespace(owner)));
+    let own = all.filter(|(_, found)| object::controller(found).is_some_and(|owner| owner["uid"] == uid));
+    own.map(|(key, found)| (key.clone(), Arc::clone(found))).collect()
 }
 
 pub(super) fn is_live(pod: &Value) -> bool {

@@ -4,36 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Map, json};
 
-use super::{Controller, ControllerClient};
+use super::{Controller, ControllerClient, Lags};
 use crate::objects::{Key, Kind};
-use crate::random::Lag;
 use crate::server::{self, Change, Store};
 
 /// Copies `spec.hard` to `status.hard`, and counts `status.used`.
-#[derive(Debug)]
-pub(super) struct QuotaController {
-    lag: Lag,
-    /// How old its view of pods is.
-    cache: Lag,
-    /// How often it counts although nothing changed, in seconds; 0 for never.
-    recounts: u64,
-}
-
-impl QuotaController {
-    pub(super) const fn new(lag: Lag, cache: Lag, recounts: u64) -> Self {
-        Self { lag, cache, recounts }
-    }
-}
+pub(super) struct QuotaController(pub(super) Lags);
 
 impl Controller for QuotaController {
-    fn name(&self) -> &'static str {
-        "quota-controller"
-    }
-
-    fn lag(&self) -> Lag {
-        self.lag
-    }
-
     /// A quota that changed; all of a namespace in which a pod ended or is gone. New pods are counted by admission.
     fn concerns(&self, change: &Change, store: &Store, keys: &mut Vec<Key>) {
         match change.key.kind {
@@ -50,7 +28,7 @@ impl Controller for QuotaController {
         let quota = client.get(key)?;
         let now = client.clock().now();
         let mut used = server::Amounts::new();
-        let age = client.draw(self.cache);
+        let age = client.draw(self.0.quota_cache);
         for pod in client.pods_before(&key.namespace, age) {
             if server::is_charged(&pod, now) {
                 server::add(&mut used, &server::in_words_of_quota(&server::requests(&pod)));
@@ -64,6 +42,6 @@ impl Controller for QuotaController {
             })
             .collect();
         client.write_status(Kind::ResourceQuota, &quota, json!({"hard": hard, "used": used}));
-        (self.recounts > 0).then(|| Duration::from_secs(self.recounts))
+        (self.0.recounts > 0).then(|| Duration::from_secs(self.0.recounts))
     }
 }

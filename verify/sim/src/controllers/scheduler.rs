@@ -13,26 +13,9 @@ use crate::random::Lag;
 use crate::server::{self, Amounts, Change, Store, is_terminal};
 
 /// Binds pods.
-#[derive(Debug)]
-pub(super) struct Scheduler {
-    lag: Lag,
-}
-
-impl Scheduler {
-    pub(super) const fn new(lag: Lag) -> Self {
-        Self { lag }
-    }
-}
+pub(super) struct Scheduler;
 
 impl Controller for Scheduler {
-    fn name(&self) -> &'static str {
-        "scheduler"
-    }
-
-    fn lag(&self) -> Lag {
-        self.lag
-    }
-
     /// All pods that wait, whenever one more does or there may be more room.
     fn concerns(&self, change: &Change, _: &Store, keys: &mut Vec<Key>) {
         let concerns = match change.key.kind {

@@ -1,32 +1,22 @@
 //! The StatefulSet controller: pods by number, one after the other, each again under its name when it is gone.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::owners::{concerns, pod_of, pods_of};
+use super::owners::{Waits, concerns, controlled, pod_of};
 use super::{Controller, ControllerClient};
 use crate::objects::{Key, Kind, object};
-use crate::random::Lag;
 use crate::server::{Call, Change, Store, is_terminal};
 
-/// The first wait after a refusal, which doubles.
-const FIRST: Duration = Duration::from_millis(5);
-
-/// The longest.
-const LONGEST: Duration = Duration::from_secs(1000);
-
 /// The controller.
-#[derive(Debug)]
 pub(super) struct StatefulSets {
-    lag: Lag,
-    waits: BTreeMap<Key, Duration>,
+    waits: Waits,
 }
 
 impl StatefulSets {
-    pub(super) const fn new(lag: Lag) -> Self {
-        Self { lag, waits: BTreeMap::new() }
+    pub(super) const fn new() -> Self {
+        Self { waits: Waits::new(Duration::from_millis(5), Duration::from_secs(1000)) }
     }
 
     /// One step: the first pod that is not as it should be.
@@ -57,11 +47,9 @@ impl StatefulSets {
                     object::meta_mut(&mut made).insert("name".to_owned(), name.into());
                     object::meta_mut(&mut made).remove("generateName");
                     if client.ask(&Call::create(Kind::Pod, made)).is_err() {
-                        let wait = self.waits.get(key).map_or(FIRST, |wait| (*wait * 2).min(LONGEST));
-                        self.waits.insert(key.clone(), wait);
-                        return Some(wait);
+                        return Some(self.waits.refused(key));
                     }
-                    self.waits.remove(key);
+                    self.waits.end(key);
                     if !parallel {
                         return None;
                     }
@@ -69,7 +57,7 @@ impl StatefulSets {
             }
         }
         // Those that are too many go from the highest number down, one at a time.
-        let surplus = pods_of(&set, client.store()).into_iter().filter_map(|(pod, found)| {
+        let surplus = controlled(&set, Kind::Pod, client.store()).into_iter().filter_map(|(pod, found)| {
             let number: u64 = pod.name.rsplit_once('-')?.1.parse().ok()?;
             (number >= replicas).then_some((number, pod, found))
         });
@@ -82,22 +70,14 @@ impl StatefulSets {
 }
 
 impl Controller for StatefulSets {
-    fn name(&self) -> &'static str {
-        "statefulset-controller"
-    }
-
-    fn lag(&self) -> Lag {
-        self.lag
-    }
-
     fn concerns(&self, change: &Change, _: &Store, keys: &mut Vec<Key>) {
-        concerns(Kind::StatefulSet, change, keys);
+        concerns(Kind::StatefulSet, Kind::Pod, change, keys);
     }
 
     fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
         let again = self.step(key, client);
         let set = client.get(key)?;
-        let pods = pods_of(&set, client.store());
+        let pods = controlled(&set, Kind::Pod, client.store());
         let ready = pods.iter().filter(|(_, pod)| object::is_true(pod, "Ready")).count();
         let status = json!({
             "replicas": pods.len(), "readyReplicas": ready,

@@ -25,8 +25,6 @@ pub struct OperatorOptions {
     pub lag: Lag,
     /// How long an event takes.
     pub watch_lag: Lag,
-    /// How long it takes until an operator that ended by itself is back.
-    pub down: Duration,
     /// How long it takes to make a plan.
     pub computing: Duration,
     /// How large its ledger may become, in bytes; as large as a ConfigMap if nothing is said.
@@ -39,8 +37,6 @@ pub struct OperatorOptions {
     pub view: Option<StaleView>,
     /// What breaks it.
     pub tamper: Option<Arc<dyn Tamper>>,
-    /// Where its decisions are kept; nowhere by default, because packing them takes longer than deciding.
-    pub decisions: Decisions,
 }
 
 /// A view of the past: a server that lags behind, which shows nothing newer until it catches up.
@@ -58,14 +54,12 @@ impl Default for OperatorOptions {
             flags: Vec::new(),
             lag: Lag::new(1, 4),
             watch_lag: Lag::new(1, 8),
-            down: Duration::from_secs(2),
             computing: Duration::ZERO,
             ledger_limit: None,
             faults: Vec::new(),
             watch_faults: Vec::new(),
             view: None,
             tamper: None,
-            decisions: Decisions::default(),
         }
     }
 }
@@ -97,7 +91,6 @@ impl OperatorOptions {
         let args = args.unwrap_or_else(|error| panic!("the operator's command line: {error}"));
         let settings = Settings::from_args(&args, NAMESPACE);
         let settings = settings.unwrap_or_else(|error| panic!("the operator's settings: {error}"));
-        let decisions = self.decisions.clone();
         let ledger = LedgerSettings {
             limit: self.ledger_limit.unwrap_or(settings.ledger.limit),
             ..settings.ledger.clone()
@@ -106,7 +99,8 @@ impl OperatorOptions {
             clock,
             listen: None,
             scrape: None,
-            decisions,
+            // Kept nowhere, because packing them takes longer than deciding.
+            decisions: Decisions::default(),
             ledger,
             identity: Identity::new(identity),
             ..settings

@@ -21,8 +21,6 @@ pub struct Match {
     pub kind: Option<Kind>,
     /// In which namespace.
     pub namespace: Option<String>,
-    /// Of which name.
-    pub name: Option<String>,
     /// `status`, `eviction`, or empty for the object itself.
     pub subresource: Option<&'static str>,
     /// Not before then.
@@ -84,12 +82,10 @@ impl Fault {
 
 impl Match {
     fn meets(&self, call: &Call, write: Option<u64>, time: Duration) -> bool {
-        let is = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|wanted| wanted == found);
         (self.write.is_none() || self.write == write)
             && self.verb.is_none_or(|verb| verb == call.verb)
             && self.kind.is_none_or(|kind| kind == call.key.kind)
-            && is(&self.namespace, &call.key.namespace)
-            && is(&self.name, &call.key.name)
+            && self.namespace.as_ref().is_none_or(|namespace| **namespace == *call.key.namespace)
             && self.subresource.is_none_or(|subresource| subresource == call.subresource)
             && self.from <= time
             && self.until.is_none_or(|until| time <= until)

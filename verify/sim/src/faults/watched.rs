@@ -14,16 +14,10 @@ pub type WatchFault = CountedFault<WatchMatch, WatchWhat>;
 pub struct WatchMatch {
     /// Of objects of this kind.
     pub kind: Option<Kind>,
-    /// In this namespace.
-    pub namespace: Option<String>,
-    /// Of this name.
-    pub name: Option<String>,
     /// Of this sort.
     pub event: Option<Event>,
     /// Of changes not before then.
     pub from: Duration,
-    /// Of changes not after then.
-    pub until: Option<Duration>,
 }
 
 /// What an event says.
@@ -66,12 +60,8 @@ impl WatchFault {
 
 impl WatchMatch {
     fn meets(&self, change: &Change, event: Event) -> bool {
-        let is = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|wanted| wanted == found);
         self.kind.is_none_or(|kind| kind == change.key.kind)
-            && is(&self.namespace, &change.key.namespace)
-            && is(&self.name, &change.key.name)
             && self.event.is_none_or(|wanted| wanted == event)
             && self.from <= change.time
-            && self.until.is_none_or(|until| change.time <= until)
     }
 }

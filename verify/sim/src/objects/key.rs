@@ -28,11 +28,6 @@ impl Key {
     pub fn of(kind: Kind, value: &Value) -> Self {
         Self::new(kind, object::namespace(value), object::name(value))
     }
-
-    /// Where the objects of `kind` in `namespace` begin; with an empty namespace all of the kind.
-    pub(crate) fn first(kind: Kind, namespace: &str) -> Self {
-        Self::new(kind, namespace, "")
-    }
 }
 
 impl fmt::Display for Key {

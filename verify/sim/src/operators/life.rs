@@ -1,6 +1,7 @@
 //! The lives of an operator, one after the other.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kube::Client;
 use quotient_operator::clock::Clock;
@@ -8,6 +9,9 @@ use quotient_operator::clock::Clock;
 use super::client::SimClient;
 use super::{OperatorLink, SimCluster};
 use crate::faults::NAMESPACE;
+
+/// How long it takes until an operator that ended by itself is back.
+const DOWN: Duration = Duration::from_secs(2);
 
 /// Runs life after life, until the operator is told to end.
 pub(super) async fn live(cluster: Arc<SimCluster>, link: Arc<OperatorLink>) {
@@ -23,8 +27,8 @@ pub(super) async fn live(cluster: Arc<SimCluster>, link: Arc<OperatorLink>) {
             biased;
             down = link.until_crash() => ("crashed".to_owned(), down),
             result = run => match result {
-                Ok(()) => ("ended".to_owned(), link.options.down),
-                Err(error) => (error.to_string(), link.options.down),
+                Ok(()) => ("ended".to_owned(), DOWN),
+                Err(error) => (error.to_string(), DOWN),
             },
         };
         link.end(why);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quotient_crds::{Queue, QueueSpec, ResourceMap};
+use quotient_crds::{Queue, ResourceMap};
 use serde_json::{Value, json};
 
 use crate::faults::Act;
@@ -32,6 +32,16 @@ pub fn status_merged(kind: Kind, namespace: &str, name: &str, patch: Value) -> A
 /// A person deletes something.
 pub fn deleted(kind: Kind, namespace: &str, name: &str) -> Act {
     Act::Human(Call::delete(Key::new(kind, namespace, name), json!({})))
+}
+
+/// A person gives a team so many pods of one cpu to run, for ever: its Job `train`.
+pub fn train(team: &str, pods: u32) -> Act {
+    created(Kind::Job, job(team, "train", pods, &work("1", "1Gi")))
+}
+
+/// A person creates the Queue of a team: see [`team`].
+pub fn joins(name: &str, weight: i32) -> Act {
+    created(Kind::Queue, team(name, weight))
 }
 
 /// Namespaces `team-1` to `team-N`.
@@ -65,22 +75,17 @@ pub fn node(name: &str, cpu: &str, memory: &str) -> Value {
     })
 }
 
-/// A Queue of this name.
-pub fn queue(namespace: &str, name: &str, spec: QueueSpec) -> Value {
-    let mut queue = Queue::new(name, spec);
-    queue.metadata.namespace = Some(namespace.to_owned());
-    serde_json::to_value(queue).expect("a Queue is JSON")
-}
-
-/// The same with a spec as people write it.
+/// A Queue of this name, with a spec as people write it.
 pub fn queue_of(namespace: &str, name: &str, spec: Value) -> (Kind, Value) {
     let spec = serde_json::from_value(spec).unwrap_or_else(|error| panic!("{namespace}/{name}: {error}"));
-    (Kind::Queue, queue(namespace, name, spec))
+    let mut queue = Queue::new(name, spec);
+    queue.metadata.namespace = Some(namespace.to_owned());
+    (Kind::Queue, serde_json::to_value(queue).expect("a Queue is JSON"))
 }
 
 /// The Queue of a team: in its namespace, under its name, with this weight and a claim to everything.
 pub fn team(name: &str, weight: i32) -> Value {
-    queue(name, name, QueueSpec { weight, request: Some(everything()), ..QueueSpec::default() })
+    queue_of(name, name, json!({"weight": weight, "request": everything()})).1
 }
 
 /// More cpu and memory than a simulated cluster has.
@@ -170,9 +175,4 @@ pub fn budget(namespace: &str, app: &str, min_available: impl Into<Value>) -> Va
 /// A foreign quota.
 pub fn quota(namespace: &str, name: &str, hard: &Value) -> Value {
     json!({"metadata": {"namespace": namespace, "name": name}, "spec": {"hard": hard}})
-}
-
-/// A priority class.
-pub fn priority(name: &str, value: i32) -> Value {
-    json!({"metadata": {"name": name}, "value": value})
 }

@@ -40,16 +40,12 @@ pub fn is_terminal(pod: &Value) -> bool {
     matches!(object::phase(pod), "Succeeded" | "Failed")
 }
 
-/// Until when a quota is charged for a pod that is to go: for its grace once more after its deadline.
-pub fn charged_until(pod: &Value) -> Option<Timestamp> {
-    let deadline: Timestamp = object::meta(pod, "deletionTimestamp").parse().ok()?;
-    let grace = pod["metadata"]["deletionGracePeriodSeconds"].as_u64().unwrap_or_default();
-    deadline.checked_add(Duration::from_secs(grace)).ok()
-}
-
-/// Whether a quota is charged for the pod at `now`.
+/// Whether a quota is charged for the pod at `now`: where it is to go, for its grace once more after its deadline.
 pub fn is_charged(pod: &Value, now: Timestamp) -> bool {
-    !is_terminal(pod) && charged_until(pod).is_none_or(|until| now <= until)
+    let grace = pod["metadata"]["deletionGracePeriodSeconds"].as_u64().unwrap_or_default();
+    let deadline: Option<Timestamp> = object::meta(pod, "deletionTimestamp").parse().ok();
+    let until = deadline.and_then(|deadline| deadline.checked_add(Duration::from_secs(grace)).ok());
+    !is_terminal(pod) && until.is_none_or(|until| now <= until)
 }
 
 /// What quotas call what a pod requests: `cpu` bounds the same as `requests.cpu`; `pods` counts pods.

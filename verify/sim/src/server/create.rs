@@ -35,8 +35,8 @@ impl State {
                 return Ok(done);
             }
         }
-        let change = self.commit(key.clone(), Some(created));
-        Ok(Done { name: Some(key.name), ..Done::changed(201, &change) })
+        let done = self.done(201, &key, Some(created));
+        Ok(Done { name: Some(key.name), ..done })
     }
 
     fn name(&mut self, created: &mut Value) {
@@ -132,8 +132,7 @@ impl State {
         }
         object::member_mut(&mut pod, "spec").insert("nodeName".to_owned(), binding["target"]["name"].clone());
         object::set_condition(&mut pod, "PodScheduled", "True", "Scheduled", &self.date());
-        let change = self.commit(call.key.clone(), Some(pod));
-        Ok(Done::changed(201, &change))
+        Ok(self.done(201, &call.key, Some(pod)))
     }
 }
 

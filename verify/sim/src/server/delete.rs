@@ -33,13 +33,9 @@ impl State {
                 let meta = object::meta_mut(&mut leaving);
                 meta.insert("deletionTimestamp".to_owned(), self.date().into());
                 meta.insert("deletionGracePeriodSeconds".to_owned(), 0.into());
-                let change = self.commit(key.clone(), Some(leaving));
-                Ok(Done::changed(200, &change))
+                Ok(self.done(200, key, Some(leaving)))
             }
-            _ => {
-                let change = self.commit(key.clone(), None);
-                Ok(Done::changed(200, &change))
-            }
+            _ => Ok(self.done(200, key, None)),
         }
     }
 
@@ -59,8 +55,7 @@ impl State {
             grace = grace.min(former);
         }
         if grace == 0 && !object::has_finalizers(found) {
-            let change = self.commit(key.clone(), None);
-            return Done::changed(200, &change);
+            return self.done(200, key, None);
         }
         let deadline = SimClock::date(self.clock.elapsed() + Duration::from_secs(grace));
         let mut leaving = (**found).clone();
@@ -68,8 +63,7 @@ impl State {
         let deadline = deadline.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         meta.insert("deletionTimestamp".to_owned(), deadline.into());
         meta.insert("deletionGracePeriodSeconds".to_owned(), grace.into());
-        let change = self.commit(key.clone(), Some(leaving));
-        Done::changed(200, &change)
+        self.done(200, key, Some(leaving))
     }
 
     /// A namespace goes when nothing is left in it.
@@ -78,17 +72,12 @@ impl State {
             let empty = Kind::all()
                 .filter(|kind| kind.is_namespaced())
                 .all(|kind| self.store.list(kind, Some(&key.name)).next().is_none());
-            if !empty {
-                return Done::unchanged(found);
-            }
-            let change = self.commit(key.clone(), None);
-            return Done::changed(200, &change);
+            return if empty { self.done(200, key, None) } else { Done::unchanged(found) };
         }
         let mut leaving = (**found).clone();
         object::meta_mut(&mut leaving).insert("deletionTimestamp".to_owned(), self.date().into());
         leaving["status"] = json!({"phase": "Terminating"});
-        let change = self.commit(key.clone(), Some(leaving));
-        Done::changed(200, &change)
+        self.done(200, key, Some(leaving))
     }
 }
 

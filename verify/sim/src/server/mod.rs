@@ -28,7 +28,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 pub use call::{Answer, Body, Call, Query, Reply};
-pub use charges::{Amounts, charged_until, is_charged, is_terminal, quantities, quantity, requests, text};
+pub use charges::{Amounts, is_charged, is_terminal, quantities, quantity, requests, text};
 pub(crate) use charges::{add, in_words_of_quota};
 pub use failure::Failure;
 pub use gates::is_gated;
@@ -288,6 +288,17 @@ impl State {
         self.writes += 1;
     }
 
+    /// Makes `key` what `after` says, and answers with it.
+    fn done(&mut self, code: u16, key: &Key, after: Option<Value>) -> Done {
+        let change = self.commit(key.clone(), after);
+        Done {
+            answer: Answer::new(code, Arc::clone(&change.shown)),
+            name: None,
+            before: change.before.clone(),
+            after: change.after.clone(),
+        }
+    }
+
     fn commit(&mut self, key: Key, after: Option<Value>) -> Arc<Change> {
         let change = self.store.commit(key, after, self.clock.elapsed());
         self.tell_actors(&change);
@@ -336,15 +347,6 @@ impl Done {
 
     const fn read(body: Arc<Value>) -> Self {
         Self { answer: Answer::new(200, body), name: None, before: None, after: None }
-    }
-
-    fn changed(code: u16, change: &Change) -> Self {
-        Self {
-            answer: Answer::new(code, Arc::clone(&change.shown)),
-            name: None,
-            before: change.before.clone(),
-            after: change.after.clone(),
-        }
     }
 
     /// Nothing was different from what was wanted.

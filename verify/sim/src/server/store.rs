@@ -78,7 +78,10 @@ impl Store {
         kind: Kind,
         namespace: Option<&'a str>,
     ) -> impl Iterator<Item = (&'a Key, &'a Arc<Value>)> {
-        crate::trace::of_kind(&self.objects, kind, namespace)
+        let first = Key::new(kind, namespace.unwrap_or_default(), "");
+        self.objects.range(first..).take_while(move |(key, _)| {
+            key.kind == kind && namespace.is_none_or(|namespace| &*key.namespace == namespace)
+        })
     }
 
     /// The objects of one kind as they were at `version`.
@@ -121,12 +124,23 @@ impl Store {
     }
 
     fn put_back(&mut self, key: Key, after: Option<Arc<Value>>, time: Duration) -> Arc<Change> {
+        self.version += 1;
+        let shown = after.as_ref().or_else(|| self.objects.get(&key)).cloned().unwrap_or_default();
+        self.note(key, after, shown, time)
+    }
+
+    /// Makes `key` what `after` says, as the change that made the newest version.
+    fn note(
+        &mut self,
+        key: Key,
+        after: Option<Arc<Value>>,
+        shown: Arc<Value>,
+        time: Duration,
+    ) -> Arc<Change> {
         let before = match &after {
             Some(object) => self.objects.insert(key.clone(), Arc::clone(object)),
             None => self.objects.remove(&key),
         };
-        self.version += 1;
-        let shown = after.clone().or_else(|| before.clone()).unwrap_or_default();
         let (version, json) = (self.version, OnceLock::new());
         let change = Arc::new(Change { version, time, key, before, after, shown, json });
         self.histories[change.key.kind.place()].push(Arc::clone(&change));
@@ -153,28 +167,11 @@ impl Store {
         self.version += 1;
         let version = Value::from(self.version.to_string());
         let kind = key.kind;
-        let before = self.objects.get(&key).cloned();
-        let (after, shown) = if let Some(mut after) = after {
-            object::meta_mut(&mut after).insert("resourceVersion".to_owned(), version);
-            let after = Arc::new(after);
-            self.objects.insert(key.clone(), Arc::clone(&after));
-            (Some(Arc::clone(&after)), after)
-        } else {
-            self.objects.remove(&key);
-            let mut last = before.as_deref().cloned().unwrap_or_default();
-            object::meta_mut(&mut last).insert("resourceVersion".to_owned(), version);
-            (None, Arc::new(last))
-        };
-        let change = Arc::new(Change {
-            version: self.version,
-            time,
-            key,
-            before,
-            after,
-            shown,
-            json: OnceLock::new(),
-        });
-        self.histories[kind.place()].push(Arc::clone(&change));
+        let lasts = after.is_some();
+        let mut shown = after.or_else(|| self.get(&key).map(|last| (**last).clone())).unwrap_or_default();
+        object::meta_mut(&mut shown).insert("resourceVersion".to_owned(), version);
+        let shown = Arc::new(shown);
+        let change = self.note(key, lasts.then(|| Arc::clone(&shown)), shown, time);
         self.wake(kind);
         change
     }

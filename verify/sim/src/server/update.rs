@@ -29,11 +29,8 @@ impl State {
                 wanted
             }
             _ => {
-                return Err(Failure::new(
-                    415,
-                    "UnsupportedMediaType",
-                    "only JSON and merge patches are simulated",
-                ));
+                let why = "only JSON and merge patches are simulated";
+                return Err(Failure::new(415, "UnsupportedMediaType", why));
             }
         };
         self.put(call, &found, wanted)
@@ -92,8 +89,7 @@ impl State {
             && object::has_finalizers(found)
             && !object::has_finalizers(&wanted)
             && wanted["metadata"]["deletionGracePeriodSeconds"].as_u64().unwrap_or_default() == 0;
-        let change = self.commit(key.clone(), (!gone).then_some(wanted));
-        Ok(Done::changed(200, &change))
+        Ok(self.done(200, key, (!gone).then_some(wanted)))
     }
 }
 

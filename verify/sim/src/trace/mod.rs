@@ -1,8 +1,7 @@
 //! What happened: every request to the API server and every write that it applied, in the order in which it did.
 //!
-//! A trace is the whole outcome of a simulation. It is complete: [`Replay`] turns it back into the state of the cluster
-//! after each record, so the checker of a run needs nothing else. Two runs of one seed have the same text
-//! ([`Trace::text`]) byte for byte.
+//! A trace is the whole outcome of a simulation, so the checker of a run needs nothing else. Two runs of one seed have the
+//! same text ([`Trace::text`]) byte for byte.
 //!
 //! ```text
 //!  n   time      client        what                                        code  write
@@ -12,12 +11,10 @@
 //! ```
 
 mod record;
-mod replay;
 
 use quotient_engine::stable_hash;
 
 pub use record::{Line, Record, Verb};
-pub use replay::{Replay, State, of_kind};
 
 /// All records of a simulation so far.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,11 +32,6 @@ impl Trace {
     /// The requests that could change something, answered as they were, of one client.
     pub fn asked_by<'a>(&'a self, client: &'a str) -> impl Iterator<Item = &'a Record> {
         self.records.iter().filter(move |record| &*record.client == client && record.verb.may_write())
-    }
-
-    /// Every record together with the state of the cluster after it.
-    pub fn replay(&self) -> Replay<'_> {
-        Replay::new(&self.records)
     }
 
     /// One line a record, as people read it and as two runs are compared.

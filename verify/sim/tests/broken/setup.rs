@@ -9,12 +9,11 @@ use quotient_invariants::Tolerance;
 use quotient_sim::campaign::workloads::gated;
 use quotient_sim::campaign::{Case, Occasion, Trial, Verdict, workloads};
 use quotient_sim::controllers::{Lags, STOPS_SECONDS};
-use quotient_sim::faults::{Fault, Match, What};
-use quotient_sim::faults::{OperatorOptions, Tamper};
+use quotient_sim::faults::{Act, Fault, Match, OperatorOptions, Tamper, What};
 use quotient_sim::objects::Kind;
 use quotient_sim::random::Lag;
 use quotient_sim::scenario::Workload;
-use quotient_sim::scenario::build::{self, created, merged, queue_of, seconds};
+use quotient_sim::scenario::build::{self, created, joins, merged, node_and_teams, queue_of, seconds, train};
 use quotient_sim::trace::Verb;
 use serde_json::{Value, json};
 
@@ -120,31 +119,16 @@ fn campaigns(workload: &str) -> Case {
     found.unwrap_or_else(|| panic!("there is no workload {workload}"))
 }
 
-/// A Job of so many pods of one cpu.
-fn train(namespace: &str, pods: u32) -> Value {
-    build::job(namespace, "train", pods, &build::work("1", "1Gi"))
-}
-
 /// team-1 holds eight cpus with this work, under this Queue; team-2 is as heavy and gets half.
-fn half_for_another(name: &'static str, queue: (Kind, Value), work: Value) -> Workload {
-    let mut objects = build::node_and_teams("8", "8Gi", 2);
-    objects.push(queue);
-    Workload {
-        name,
-        objects,
-        later: vec![
-            (seconds(6), created(Kind::Job, work)),
-            (seconds(30), created(Kind::Queue, build::team("team-2", 1))),
-            (seconds(31), created(Kind::Job, train("team-2", 4))),
-        ],
-        length: seconds(32),
-        hard: vec![
-            ("team-1", "requests.cpu 4, requests.memory 4Gi"),
-            ("team-2", "requests.cpu 4, requests.memory 4Gi"),
-        ],
-        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
-        evictions: 4,
-    }
+fn half_for_another(name: &'static str, queue: (Kind, Value), work: Act) -> Workload {
+    Workload::new(name, node_and_teams("8", "8Gi", 2))
+        .with([queue])
+        .at(6, work)
+        .at(30, joins("team-2", 1))
+        .at(31, train("team-2", 4))
+        .until(32)
+        .shares([("team-1", "4", "4Gi"), ("team-2", "4", "4Gi")])
+        .evictions(4)
 }
 
 /// The holder is guaranteed six, so that team-2 gets the other two, one of them in a whole pod.
@@ -154,126 +138,84 @@ fn guaranteed() -> Case {
         "team-1",
         json!({"weight": 1, "request": build::everything(), "guaranteed": {"cpu": "6", "memory": "6Gi"}}),
     );
-    let workload = Workload {
-        hard: vec![
-            ("team-1", "requests.cpu 7, requests.memory 7Gi"),
-            ("team-2", "requests.cpu 1, requests.memory 1Gi"),
-        ],
-        running_cpu: vec![("team-1", "7"), ("team-2", "1")],
-        evictions: 1,
-        ..half_for_another("guaranteed", queue, train("team-1", 8))
-    };
+    let workload = half_for_another("guaranteed", queue, train("team-1", 8));
+    let workload = workload.shares([("team-1", "7", "7Gi"), ("team-2", "1", "1Gi")]).evictions(1);
     Case::new(workload, "a queue comes for half of what is guaranteed to another")
 }
 
 /// Three teams use one cpu each of four. What is idle is less than the three loans of it together.
 fn idle() -> Case {
-    let mut objects = build::node_and_teams("4", "4Gi", 3);
-    objects.extend(["team-1", "team-2", "team-3"].map(|name| queue_of(name, name, json!({"weight": 1}))));
-    let later = ["team-1", "team-2", "team-3"].map(|name| (seconds(6), created(Kind::Job, train(name, 1))));
-    let workload = Workload {
-        name: "idle",
-        objects,
-        later: later.into(),
-        length: seconds(30),
+    let names = ["team-1", "team-2", "team-3"];
+    let workload = Workload::new("idle", node_and_teams("4", "4Gi", 3))
+        .with(names.map(|name| queue_of(name, name, json!({"weight": 1}))))
+        .at(6, train("team-1", 1))
+        .at(6, train("team-2", 1))
+        .at(6, train("team-3", 1))
+        .until(30)
         // Loans come to at most half of the capacity.
-        hard: vec![
-            ("team-1", "requests.cpu 1668m, requests.memory 1789569708"),
-            ("team-2", "requests.cpu 1666m, requests.memory 1789569706"),
-            ("team-3", "requests.cpu 1666m, requests.memory 1789569706"),
-        ],
-        running_cpu: ["team-1", "team-2", "team-3"].map(|name| (name, "1")).into(),
-        evictions: 0,
-    };
+        .shares([
+            ("team-1", "1668m", "1789569708"),
+            ("team-2", "1666m", "1789569706"),
+            ("team-3", "1666m", "1789569706"),
+        ])
+        .running(names.map(|name| (name, "1")));
     Case::new(workload, "idle capacity is lent to three at once")
 }
 
 /// Two teams want all of nine cpus: 4.5 each are five and four in whole pods. Then team-1 becomes twice as heavy.
 fn heavier_later() -> Case {
-    let mut objects = build::node_and_teams("9", "9Gi", 2);
-    objects.extend(["team-1", "team-2"].map(|name| queue_of(name, name, json!({"weight": 1}))));
-    let workload = Workload {
-        name: "heavier-later",
-        objects,
-        later: vec![
-            (seconds(6), created(Kind::Job, train("team-1", 9))),
-            (seconds(6), created(Kind::Job, train("team-2", 9))),
-            (seconds(60), merged(Kind::Queue, "team-1", "team-1", json!({"spec": {"weight": 2}}))),
-        ],
-        length: seconds(90),
-        hard: vec![
-            ("team-1", "requests.cpu 6, requests.memory 6Gi"),
-            ("team-2", "requests.cpu 3, requests.memory 3Gi"),
-        ],
-        running_cpu: vec![("team-1", "6"), ("team-2", "3")],
-        evictions: 2,
-    };
+    let workload = Workload::new("heavier-later", node_and_teams("9", "9Gi", 2))
+        .with(["team-1", "team-2"].map(|name| queue_of(name, name, json!({"weight": 1}))))
+        .at(6, train("team-1", 9))
+        .at(6, train("team-2", 9))
+        .at(60, merged(Kind::Queue, "team-1", "team-1", json!({"spec": {"weight": 2}})))
+        .until(90)
+        .shares([("team-1", "6", "6Gi"), ("team-2", "3", "3Gi")])
+        .evictions(2);
     Case::new(workload, "a queue becomes heavier")
 }
 
 /// The holder's pods take half a minute to stop.
 fn halved() -> Case {
-    let mut work = train("team-1", 8);
+    let mut work = build::job("team-1", "train", 8, &build::work("1", "1Gi"));
     work["spec"]["template"]["metadata"]["annotations"] = json!({STOPS_SECONDS: "29"});
     let queue = (Kind::Queue, build::team("team-1", 1));
-    Case::new(half_for_another("halved", queue, work), "pods that are slow to stop")
+    Case::new(half_for_another("halved", queue, created(Kind::Job, work)), "pods that are slow to stop")
 }
 
 /// Two pods that have another gate behind the one of Quotient, until a user removes it.
 fn two_gates() -> Case {
-    let mut objects = build::node_and_teams("8", "8Gi", 1);
-    objects.push(gated::queue("team-1"));
-    let mut later = Vec::new();
+    let mut workload =
+        Workload::new("two-gates", node_and_teams("8", "8Gi", 1)).with([gated::queue("team-1")]);
     for name in ["p-0", "p-1"] {
         let mut pod = build::pod("team-1", name, &build::work("1", "1Gi"));
         pod["spec"]["schedulingGates"] = json!([{"name": SHARE_GATE}, {"name": "example.org/other"}]);
-        later.push((seconds(20), created(Kind::Pod, pod)));
         let open = json!({"spec": {"schedulingGates": null}});
-        later.push((seconds(50), merged(Kind::Pod, "team-1", name, open)));
+        workload = workload.create(20, Kind::Pod, pod).at(50, merged(Kind::Pod, "team-1", name, open));
     }
-    let workload = Workload {
-        name: "two-gates",
-        objects,
-        later,
-        length: seconds(51),
-        hard: vec![("team-1", "")],
-        running_cpu: vec![("team-1", "2")],
-        evictions: 0,
-    };
+    let workload = workload.until(51).quotas([("team-1", "")]).running([("team-1", "2")]);
     Case::new(workload, "pods with two gates")
 }
 
 /// Of four cpus team-1 asks for two; the others are asked for by team-2 and team-3 in turn.
 fn back_and_forth() -> Case {
-    let mut objects = build::node_and_teams("4", "4Gi", 3);
+    let mut workload = Workload::new("back-and-forth", node_and_teams("4", "4Gi", 3));
     let asks = |cpu: u32| json!({"cpu": cpu.to_string(), "memory": "1Gi"});
     for (name, cpu) in [("team-1", 2), ("team-2", 2), ("team-3", 0)] {
-        objects.push(queue_of(name, name, json!({"weight": 1, "request": asks(cpu), "limit": asks(cpu)})));
+        let spec = json!({"weight": 1, "request": asks(cpu), "limit": asks(cpu)});
+        workload = workload.with([queue_of(name, name, spec)]);
     }
     let demand = |name: &str, cpu: u32| {
         let patch = json!({"spec": {"request": asks(cpu), "limit": asks(cpu)}});
         merged(Kind::Queue, name, name, patch)
     };
-    let mut later = Vec::new();
     for round in 0..12_u32 {
         let time = seconds(10) + Duration::from_millis(1_700) * round;
         let has = if round % 2 == 0 { 0 } else { 2 };
-        later.push((time, demand("team-2", has)));
-        later.push((time, demand("team-3", 2 - has)));
+        workload.later.extend([(time, demand("team-2", has)), (time, demand("team-3", 2 - has))]);
     }
-    let workload = Workload {
-        name: "back-and-forth",
-        objects,
-        later,
-        length: seconds(40),
-        hard: vec![
-            ("team-1", "requests.cpu 2, requests.memory 1Gi"),
-            ("team-2", "requests.cpu 2, requests.memory 1Gi"),
-            ("team-3", "requests.cpu 0, requests.memory 1Gi"),
-        ],
-        running_cpu: Vec::new(),
-        evictions: 0,
-    };
+    let shares = [("team-1", "2", "1Gi"), ("team-2", "2", "1Gi"), ("team-3", "0", "1Gi")];
+    let workload = workload.until(40).shares(shares).running([]);
     Case::new(workload, "what is free is asked for by two in turn")
 }
 

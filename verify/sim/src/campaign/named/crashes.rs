@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::play::{DOWN, evictions, quota_change, quota_create, requests, statuses};
+use super::play::{DOWN, evictions, newcomer, quota_change, quota_create, requests, statuses};
 use super::{Named, here};
 use crate::campaign::trial::Trial;
 use crate::faults::{Act, Fault, Match, What};
@@ -103,7 +103,3 @@ pub(super) const ALL: &[Named] = &[
     )
     .and(&["operator/src/ledger/tests.rs: what_is_damaged_is_refused_with_the_place"]),
 ];
-
-fn newcomer() -> Trial {
-    Trial::of("newcomer")
-}

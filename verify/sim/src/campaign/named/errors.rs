@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::play::{WATCHED, evictions, from_to, quota_change, requests, statuses};
+use super::play::{WATCHED, evictions, from_to, newcomer, quota_change, requests, statuses};
 use super::{Named, here};
 use crate::campaign::trial::Trial;
 use crate::faults::{Act, Fault, Match, OperatorOptions, WatchWhat, What};
@@ -89,10 +89,6 @@ pub(super) const ALL: &[Named] = &[
     }),
 ];
 
-fn newcomer() -> Trial {
-    Trial::of("newcomer")
-}
-
 /// team-2 goes with all it has while pods leave for team-3; one of its pods hangs, and so does the namespace.
 pub(super) fn terminating() -> Trial {
     let hold = serde_json::json!({"metadata": {"finalizers": ["example.com/hold"]}});
@@ -103,12 +99,15 @@ pub(super) fn terminating() -> Trial {
         .at(150, merged(Kind::Pod, "team-2", "large-2-0", free))
         // Weights 2 and 3. What team-2's pods hold while they end is of no queue, so that one of team-1's goes, too.
         .ends(
-            vec![
-                ("team-1", "requests.cpu 3600m, requests.memory 11059Mi"),
-                ("team-2", ""),
-                ("team-3", "requests.cpu 5400m, requests.memory 16589Mi"),
-            ],
-            vec![("team-1", "3"), ("team-2", "0"), ("team-3", "3")],
+            |workload| {
+                workload
+                    .quotas([
+                        ("team-1", "requests.cpu 3600m, requests.memory 11059Mi"),
+                        ("team-2", ""),
+                        ("team-3", "requests.cpu 5400m, requests.memory 16589Mi"),
+                    ])
+                    .running([("team-1", "3"), ("team-2", "0"), ("team-3", "3")])
+            },
             3,
         )
         .heals_after(120)

@@ -3,8 +3,9 @@
 use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
 use serde_json::{Value, json};
 
+use super::numbers::bystander;
 use super::play::quota_change;
-use super::victims::{half, one_node};
+use super::victims::{half, one_node, pods};
 use crate::World;
 use crate::campaign::trial::Trial;
 use crate::campaign::workloads::Case;
@@ -15,12 +16,8 @@ use crate::trace::Verb;
 
 /// Eight pods, of which each says what `of` has for its number: its gang, and how many of that have to run.
 fn ganged(of: impl Fn(u64) -> (&'static str, &'static str)) -> Case {
-    let pod = |number: u64| {
-        let mut pod = build::pod("team-1", &format!("pod-{number}"), &build::work("1", "1Gi"));
-        pod["metadata"]["annotations"] = size(of(number));
-        (Kind::Pod, pod)
-    };
-    Case::new(half(one_node(), (0..8).map(pod).collect()), "team-2 comes for half of what gangs hold")
+    let pods = pods(|number| size(of(number)));
+    Case::new(half(one_node(), pods), "team-2 comes for half of what gangs hold")
 }
 
 fn size((gang, least): (&str, &str)) -> Value {
@@ -42,7 +39,8 @@ pub(super) fn grows_in_the_middle() -> Vec<Trial> {
     })]
 }
 
-fn stays(world: &World, pod: &str) -> bool {
+/// Whether this pod of team-1 is there and not on its way out.
+pub(super) fn stays(world: &World, pod: &str) -> bool {
     let pod = world.get(Kind::Pod, "team-1", pod);
     pod.is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_null())
 }
@@ -113,7 +111,5 @@ fn queue_job(name: &str, spec: &Value) -> Value {
 /// The newcomer's example, and a queue beside it that has nothing.
 fn beside() -> Trial {
     let spec = json!({"weight": 0, "request": {"cpu": "0", "memory": "0"}});
-    Trial::of("newcomer")
-        .with(Kind::Namespace, build::namespace("beside"))
-        .with(Kind::Queue, json!({"metadata": {"namespace": "beside", "name": "beside"}, "spec": spec}))
+    bystander(Trial::of("newcomer"), "beside", &spec)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::play::{evictions, from_to, quota_change, requests};
+use super::play::{evictions, from_to, newcomer, quota_change, requests};
 use super::{Named, here};
 use crate::campaign::trial::{Trial, WITHOUT_LEASE};
 use crate::faults::{Act, Fault, OperatorOptions, What};
@@ -72,7 +72,3 @@ pub(super) const ALL: &[Named] = &[
             .collect()
     }),
 ];
-
-fn newcomer() -> Trial {
-    Trial::of("newcomer")
-}

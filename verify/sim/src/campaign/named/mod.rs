@@ -36,36 +36,25 @@ pub struct Named {
     pub what: &'static str,
     /// Which promises it attacks, as `docs/evidence/proofs.md` numbers them.
     pub attacks: &'static str,
-    /// Where it is played.
-    pub played: Played,
-}
-
-/// Where one is played.
-#[derive(Clone, Copy, Debug)]
-pub enum Played {
-    /// In the simulation.
-    Here(fn() -> Vec<Trial>),
-    /// By these tests: file and function, as in `e2e/tests/ledger.rs: quotas_follow_the_ledger`.
-    There(&'static [&'static str]),
-    /// In both.
-    Both(fn() -> Vec<Trial>, &'static [&'static str]),
+    /// How it is played in the simulation, if it is.
+    plays: Option<fn() -> Vec<Trial>>,
+    /// The tests that play it elsewhere: file and function, as in `e2e/tests/ledger.rs: quotas_follow_the_ledger`.
+    tests: &'static [&'static str],
 }
 
 impl Named {
     /// How it is played in the simulation; nothing if it is not.
     pub fn plays(&self) -> Vec<Trial> {
-        match self.played {
-            Played::Here(plays) | Played::Both(plays, _) => plays(),
-            Played::There(_) => Vec::new(),
-        }
+        self.plays.map(|plays| plays()).unwrap_or_default()
     }
 
     /// The tests that play it elsewhere.
-    pub fn tests(&self) -> &'static [&'static str] {
-        match self.played {
-            Played::There(tests) | Played::Both(_, tests) => tests,
-            Played::Here(_) => &[],
-        }
+    pub const fn tests(&self) -> &'static [&'static str] {
+        self.tests
+    }
+
+    const fn and(self, tests: &'static [&'static str]) -> Self {
+        Self { tests, ..self }
     }
 }
 
@@ -75,7 +64,7 @@ const fn here(
     attacks: &'static str,
     plays: fn() -> Vec<Trial>,
 ) -> Named {
-    Named { name, what, attacks, played: Played::Here(plays) }
+    Named { name, what, attacks, plays: Some(plays), tests: &[] }
 }
 
 const fn there(
@@ -84,18 +73,7 @@ const fn there(
     attacks: &'static str,
     tests: &'static [&'static str],
 ) -> Named {
-    Named { name, what, attacks, played: Played::There(tests) }
-}
-
-impl Named {
-    const fn and(self, tests: &'static [&'static str]) -> Self {
-        match self.played {
-            Played::Here(plays) | Played::Both(plays, _) => {
-                Self { played: Played::Both(plays, tests), ..self }
-            }
-            Played::There(_) => self,
-        }
-    }
+    Named { name, what, attacks, plays: None, tests }
 }
 
 /// All of them, in order.
@@ -117,15 +95,8 @@ pub fn all() -> Vec<Named> {
 /// The table that `docs/evidence/faults.md` shows.
 pub fn markdown() -> String {
     let mut text = String::from("| | what happens | attacks | plays | and |\n|---|---|---|---:|---|\n");
-    for Named { name, what, attacks, played } in all() {
-        let plays = match played {
-            Played::Here(plays) | Played::Both(plays, _) => plays().len().to_string(),
-            Played::There(_) => String::new(),
-        };
-        let tests = match played {
-            Played::There(tests) | Played::Both(_, tests) => tests,
-            Played::Here(_) => &[],
-        };
+    for Named { name, what, attacks, plays, tests } in all() {
+        let plays = plays.map(|plays| plays().len().to_string()).unwrap_or_default();
         let tests: Vec<String> = tests.iter().map(|test| format!("`{test}`")).collect();
         let _ = writeln!(text, "| {name} | {what} | {attacks} | {plays} | {} |", tests.join(", "));
     }

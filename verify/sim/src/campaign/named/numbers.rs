@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::victims::{half, is_true, one_node};
+use super::victims::{HALF, half, is_true, one_node};
 use super::{Named, gangs, here};
 use crate::campaign::trial::Trial;
 use crate::campaign::workloads::Case;
 use crate::faults::Act;
 use crate::objects::Kind;
 use crate::scenario::Workload;
-use crate::scenario::build::{self, created, deleted, seconds, status_merged};
+use crate::scenario::build::{self, created, deleted, status_merged, train};
 
 pub(super) const ALL: &[Named] = &[
     here("P55", "weights of nothing, below nothing, and so large that their sum does not fit", "I3 L6", || {
@@ -126,15 +126,14 @@ fn sparse() -> Vec<Trial> {
             }
             json!({"weight": 1, "request": build::everything(), "guaranteed": guaranteed})
         };
-        let queue =
-            |name: &str, spec: Value| json!({"metadata": {"namespace": name, "name": name}, "spec": spec});
         workload.objects.retain(|(kind, _)| *kind != Kind::Queue);
-        workload.objects.push((Kind::Queue, queue("team-1", spec(guarantee))));
         workload.later.truncate(1);
-        workload.later.push((seconds(30), created(Kind::Queue, queue("team-2", spec(ask)))));
-        workload.later.push((seconds(31), created(Kind::Job, build::job("team-2", "train", 4, &work(ask)))));
-        // What is guaranteed comes first, so of devices one may get more; of cpu both get half.
-        workload.hard = Vec::new();
+        let workload = workload
+            .with([raw_queue("team-1", &spec(guarantee))])
+            .create(30, Kind::Queue, raw_queue("team-2", &spec(ask)).1)
+            .create(31, Kind::Job, build::job("team-2", "train", 4, &work(ask)))
+            // What is guaranteed comes first, so of devices one may get more; of cpu both get half.
+            .quotas([]);
         Trial::on(&Case::new(workload, "a device that some name"))
     })
     .collect()
@@ -150,31 +149,22 @@ fn patched(node: &str, patch: Value) -> Act {
 }
 
 /// With a Queue in a namespace of its own without pods.
-fn bystander(play: Trial, name: &str, spec: &Value) -> Trial {
-    let queue = json!({"metadata": {"namespace": name, "name": name}, "spec": spec});
-    play.with(Kind::Namespace, build::namespace(name)).with(Kind::Queue, queue)
+pub(super) fn bystander(play: Trial, name: &str, spec: &Value) -> Trial {
+    let (kind, queue) = raw_queue(name, spec);
+    play.with(Kind::Namespace, build::namespace(name)).with(kind, queue)
+}
+
+/// A Queue whose spec no schema has seen.
+pub(super) fn raw_queue(name: &str, spec: &Value) -> (Kind, Value) {
+    (Kind::Queue, json!({"metadata": {"namespace": name, "name": name}, "spec": spec}))
 }
 
 /// Two queues with these specs, both with work for all eight cpus.
 fn pair(one: Value, other: Value) -> Case {
-    let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
+    let mut workload = Workload::new("pair", one_node());
     for (name, spec) in [("team-1", one), ("team-2", other)] {
-        objects.push((Kind::Namespace, build::namespace(name)));
-        objects.push((Kind::Queue, json!({"metadata": {"namespace": name, "name": name}, "spec": spec})));
+        workload = workload.with([(Kind::Namespace, build::namespace(name)), raw_queue(name, &spec)]);
     }
-    let job = |name: &str| (seconds(6), created(Kind::Job, build::job(name, "train", 8, &small)));
-    let workload = Workload {
-        name: "pair",
-        objects,
-        later: vec![job("team-1"), job("team-2")],
-        length: seconds(30),
-        hard: vec![
-            ("team-1", "requests.cpu 4, requests.memory 4Gi"),
-            ("team-2", "requests.cpu 4, requests.memory 4Gi"),
-        ],
-        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
-        evictions: 0,
-    };
+    let workload = workload.at(6, train("team-1", 8)).at(6, train("team-2", 8)).until(30).shares(HALF);
     Case::new(workload, "two alike")
 }

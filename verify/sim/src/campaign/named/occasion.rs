@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Named, all};
-use crate::campaign::trial::{Trial, Verdict};
+use crate::campaign::trial::Trial;
 
 /// One play of a named perturbation, in one execution.
 #[derive(Clone, Debug)]
@@ -35,11 +35,6 @@ impl Occasion {
         let named = all().into_iter().find(|named| named.name == name)?;
         let play = named.plays().into_iter().nth(nth)?;
         Some(Self { name: named.name, nth, trial: Trial { seed, ..play } })
-    }
-
-    /// Plays it.
-    pub fn run(&self) -> Verdict {
-        self.trial.run()
     }
 }
 

@@ -1,22 +1,19 @@
 //! P47 to P54: what people do to quotas, Queues and namespaces.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::victims::is_true;
+use super::numbers::bystander;
+use super::victims::{HALF, is_true};
 use super::{Named, here};
 use crate::campaign::trial::Trial;
 use crate::objects::Kind;
-use crate::scenario::build::{self, created, deleted, merged};
+use crate::scenario::build::{self, created, deleted, joins, merged};
 
 pub(super) const ALL: &[Named] = &[
     here("P47", "a user edits a quota every ten seconds", "I2 I4 L8", || {
         let edit = |cpu: &str| {
-            merged(
-                Kind::ResourceQuota,
-                "team-1",
-                "quotient",
-                json!({"spec": {"hard": {"requests.cpu": cpu}}}),
-            )
+            let hard = json!({"spec": {"hard": {"requests.cpu": cpu}}});
+            merged(Kind::ResourceQuota, "team-1", "quotient", hard)
         };
         ["90", "0"]
             .map(|cpu| {
@@ -49,29 +46,16 @@ pub(super) const ALL: &[Named] = &[
         vec![
             Trial::of("two-queues")
                 .at(120, created(Kind::ResourceQuota, quota))
-                .ends(
-                    vec![
-                        ("team-1", "requests.cpu 5, requests.memory 9Gi"),
-                        ("team-2", "requests.cpu 4, requests.memory 18Gi"),
-                    ],
-                    vec![("team-1", "5"), ("team-2", "4")],
-                    2,
-                )
+                .ends(|workload| workload.shares([("team-1", "5", "9Gi"), ("team-2", "4", "18Gi")]), 2)
                 .heals_after(120),
         ]
     }),
     here("P50", "a Queue is deleted while pods leave for it", "I9 I24", || vec![Trial::of("queue-deleted")]),
     here("P51", "a Queue is deleted and created again, under the same name", "I2 I24", || {
         let again = |second| {
-            Trial::of("queue-deleted").at(second, created(Kind::Queue, build::team("team-2", 1))).ends(
-                vec![
-                    ("team-1", "requests.cpu 4, requests.memory 4Gi"),
-                    ("team-2", "requests.cpu 4, requests.memory 4Gi"),
-                ],
-                vec![("team-1", "4"), ("team-2", "0")],
-                // Once for each of its lives.
-                8,
-            )
+            let play = Trial::of("queue-deleted").at(second, joins("team-2", 1));
+            // Four pods for each of its lives, and none of its own comes.
+            play.ends(|workload| workload.shares(HALF).running([("team-1", "4"), ("team-2", "0")]), 8)
         };
         [33, 34, 60].map(again).into()
     }),
@@ -99,11 +83,8 @@ pub(super) const ALL: &[Named] = &[
             let mut rings = Trial::of("newcomer");
             for length in [1, 2, 50] {
                 for at in 0..length {
-                    rings = queue_below(
-                        rings,
-                        &format!("ring-{length}-{at}"),
-                        Some(&format!("ring-{length}-{}", (at + 1) % length)),
-                    );
+                    let above = format!("ring-{length}-{}", (at + 1) % length);
+                    rings = queue_below(rings, &format!("ring-{length}-{at}"), Some(&above));
                 }
             }
             let missing = queue_below(Trial::of("newcomer"), "orphan", Some("nobody"));
@@ -129,6 +110,5 @@ fn queue_below(play: Trial, name: &str, above: Option<&str>) -> Trial {
     if let Some(above) = above {
         spec["parentRef"] = json!({"namespace": above, "name": above});
     }
-    let queue: Value = json!({"metadata": {"namespace": name, "name": name}, "spec": spec});
-    play.with(Kind::Namespace, build::namespace(name)).with(Kind::Queue, queue)
+    bystander(play, name, &spec)
 }

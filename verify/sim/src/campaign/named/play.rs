@@ -5,16 +5,13 @@ use std::time::Duration;
 use quotient_invariants::Tolerance;
 use serde_json::Value;
 
-use crate::campaign::trial::{Expectation, Trial};
+use crate::campaign::trial::{BLIND, Expectation, LAG, Trial};
 use crate::campaign::workloads::{self, Case};
 use crate::faults::{Act, Event, Fault, Match, OperatorOptions, WatchFault, WatchMatch, WatchWhat, What};
 use crate::objects::Kind;
+use crate::scenario::Workload;
 use crate::scenario::build::seconds;
 use crate::trace::Verb;
-
-/// For how long an operator may not know what others do, in milliseconds, if nothing hides it; and if something does.
-const LAG: i64 = 8_000;
-const BLIND: i64 = 1_000_000;
 
 impl Trial {
     /// This workload with one operator; it has to end where it ends without faults, with no more evictions.
@@ -123,15 +120,9 @@ impl Trial {
         self
     }
 
-    /// It ends with these quotas, cpus that run, and at most so many evictions.
-    pub(super) fn ends(
-        mut self,
-        hard: Vec<(&'static str, &'static str)>,
-        running_cpu: Vec<(&'static str, &'static str)>,
-        evictions: usize,
-    ) -> Self {
-        self.case.workload.hard = hard;
-        self.case.workload.running_cpu = running_cpu;
+    /// It ends in this other way, with at most so many evictions.
+    pub(super) fn ends(mut self, end: impl FnOnce(Workload) -> Workload, evictions: usize) -> Self {
+        self.case.workload = end(self.case.workload);
         self.case.evictions = 0..=evictions;
         self
     }
@@ -144,6 +135,11 @@ impl Trial {
 }
 
 // ===== words to write plays with =====
+
+/// The example of S-PREEMPT.
+pub(super) fn newcomer() -> Trial {
+    Trial::of("newcomer")
+}
 
 /// How long nothing runs after a crash.
 pub(super) const DOWN: Duration = Duration::from_secs(1);

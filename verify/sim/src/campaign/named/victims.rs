@@ -11,26 +11,16 @@ use crate::controllers::{LOST, RUNS_SECONDS};
 use crate::faults::{Fault, What};
 use crate::objects::Kind;
 use crate::scenario::Workload;
-use crate::scenario::build::{self, created, merged, seconds, status_merged};
+use crate::scenario::build::{self, created, joins, merged, status_merged, teams, train};
 
 pub(super) const ALL: &[Named] = &[
     here("P37", "a budget allows no disruption at any time", "L6 L7", || {
-        let budget = || (Kind::PodDisruptionBudget, build::budget("team-1", "train", 4));
-        let (kind, object) = budget();
+        let shares = [("team-1", "4", "8Gi"), ("team-2", "0", "8Gi")];
         vec![
             Trial::of("budgets")
-                .with(kind, object)
-                .ends(
-                    vec![
-                        ("team-1", "requests.cpu 4, requests.memory 8Gi"),
-                        ("team-2", "requests.cpu 0, requests.memory 8Gi"),
-                    ],
-                    vec![("team-1", "8"), ("team-2", "0")],
-                    0,
-                )
-                .expect("team-2 is told why", |world| {
-                    is_true(world, "team-2", "Starved")
-                }),
+                .with(Kind::PodDisruptionBudget, build::budget("team-1", "train", 4))
+                .ends(|workload| workload.shares(shares).running([("team-1", "8"), ("team-2", "0")]), 0)
+                .expect("team-2 is told why", |world| is_true(world, "team-2", "Starved")),
         ]
     }),
     here("P38", "two budgets for one pod: the Eviction API answers 500", "I9 L6", || {
@@ -83,14 +73,9 @@ pub(super) const ALL: &[Named] = &[
         work["nodeSelector"] = json!({"kubernetes.io/hostname": "nowhere"});
         let job = created(Kind::Job, build::job("team-2", "nowhere", 8, &work));
         // No pod goes for them, and no quota shrinks.
-        let all = vec![("team-1", "requests.cpu 8, requests.memory 8Gi")];
-        vec![
-            Trial::of("lent")
-                .at(39, job)
-                .without_later(1)
-                .ends(all, vec![("team-1", "8"), ("team-2", "0")], 0)
-                .heals_after(400),
-        ]
+        let running = [("team-1", "8"), ("team-2", "0")];
+        let all = |workload: Workload| workload.shares([("team-1", "8", "8Gi")]).running(running);
+        vec![Trial::of("lent").at(39, job).without_later(1).ends(all, 0).heals_after(400)]
     }),
     here(
         "P45",
@@ -98,11 +83,7 @@ pub(super) const ALL: &[Named] = &[
         "I7 I24",
         || {
             vec![Trial::on(&immune()).expect("they are all there", |world| {
-                (0..3).all(|number| {
-                    world
-                        .get(Kind::Pod, "team-1", &format!("pod-{number}"))
-                        .is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_null())
-                })
+                (0..3).all(|number| gangs::stays(world, &format!("pod-{number}")))
             })]
         },
     ),
@@ -120,32 +101,16 @@ pub(super) fn is_true(world: &World, namespace: &str, condition: &str) -> bool {
     conditions.iter().any(|each| each["type"] == condition && each["status"] == "True")
 }
 
-fn teams() -> Vec<(Kind, Value)> {
-    ["team-1", "team-2"].map(|name| (Kind::Namespace, build::namespace(name))).into()
-}
-
-const HALF: [(&str, &str); 2] =
-    [("team-1", "requests.cpu 4, requests.memory 4Gi"), ("team-2", "requests.cpu 4, requests.memory 4Gi")];
+/// Half of eight cpus for each of two teams.
+pub(super) const HALF: [(&str, &str, &str); 2] = [("team-1", "4", "4Gi"), ("team-2", "4", "4Gi")];
 
 /// team-1 has all eight cpus of `nodes`, from `work`; team-2 comes for half.
 pub(super) fn half(nodes: Vec<(Kind, Value)>, work: Vec<(Kind, Value)>) -> Workload {
-    let mut objects = nodes;
-    objects.extend(teams());
-    objects.push((Kind::Queue, build::team("team-1", 1)));
-    let small = build::work("1", "1Gi");
-    let mut later: Vec<_> =
-        work.into_iter().map(|(kind, object)| (seconds(6), created(kind, object))).collect();
-    later.push((seconds(30), created(Kind::Queue, build::team("team-2", 1))));
-    later.push((seconds(31), created(Kind::Job, build::job("team-2", "train", 4, &small))));
-    Workload {
-        name: "half",
-        objects,
-        later,
-        length: seconds(32),
-        hard: HALF.into(),
-        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
-        evictions: 4,
-    }
+    let workload =
+        Workload::new("half", nodes).with(teams(2)).with([(Kind::Queue, build::team("team-1", 1))]);
+    let workload =
+        work.into_iter().fold(workload, |workload, (kind, object)| workload.create(6, kind, object));
+    workload.at(30, joins("team-2", 1)).at(31, train("team-2", 4)).until(32).shares(HALF).evictions(4)
 }
 
 fn two_nodes() -> Case {
@@ -154,30 +119,34 @@ fn two_nodes() -> Case {
     Case::new(half(nodes.into(), vec![job]), "team-2 comes for half of two nodes")
 }
 
+/// Eight pods without a controller, each with the annotations that `of` has for its number.
+pub(super) fn pods(of: impl Fn(u64) -> Value) -> Vec<(Kind, Value)> {
+    let pod = |number: u64| {
+        let mut pod = build::pod("team-1", &format!("pod-{number}"), &build::work("1", "1Gi"));
+        if let annotations @ Value::Object(_) = of(number) {
+            pod["metadata"]["annotations"] = annotations;
+        }
+        (Kind::Pod, pod)
+    };
+    (0..8).map(pod).collect()
+}
+
 pub(super) fn one_node() -> Vec<(Kind, Value)> {
     vec![(Kind::Node, build::node("node-1", "8", "8Gi"))]
 }
 
 /// Eight pods without a controller, and that end by themselves after so many seconds.
 fn bare_pods(runs: Option<u64>) -> Case {
-    let pod = |number: u64| {
-        let mut pod = build::pod("team-1", &format!("pod-{number}"), &build::work("1", "1Gi"));
-        if let Some(runs) = runs.filter(|_| number >= 4) {
-            pod["metadata"]["annotations"] = json!({RUNS_SECONDS: (runs + number % 2).to_string()});
-        }
-        (Kind::Pod, pod)
-    };
-    Case::new(half(one_node(), (0..8).map(pod).collect()), "team-2 comes for half of what bare pods hold")
+    let pods = pods(|number| match runs.filter(|_| number >= 4) {
+        Some(runs) => json!({RUNS_SECONDS: (runs + number % 2).to_string()}),
+        None => Value::Null,
+    });
+    Case::new(half(one_node(), pods), "team-2 comes for half of what bare pods hold")
 }
 
 /// Of eight pods three mirror static pods, which never go.
 fn immune() -> Case {
-    let pod = |number: u64| {
-        let mut pod = build::pod("team-1", &format!("pod-{number}"), &build::work("1", "1Gi"));
-        if number < 3 {
-            pod["metadata"]["annotations"] = json!({"kubernetes.io/config.mirror": "hash"});
-        }
-        (Kind::Pod, pod)
-    };
-    Case::new(half(one_node(), (0..8).map(pod).collect()), "some of those who hold too much may never go")
+    let mirror = json!({"kubernetes.io/config.mirror": "hash"});
+    let pods = pods(|number| if number < 3 { mirror.clone() } else { Value::Null });
+    Case::new(half(one_node(), pods), "some of those who hold too much may never go")
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::play::{DOWN, WATCHED, ends_of, events, evictions, requests};
+use super::play::{DOWN, WATCHED, ends_of, events, evictions, newcomer, requests};
 use super::{Named, here};
 use crate::campaign::trial::Trial;
 use crate::faults::{Act, Fault, OperatorOptions, StaleView, WatchWhat, What};
@@ -142,10 +142,6 @@ pub(super) const ALL: &[Named] = &[
             .into()
     }),
 ];
-
-fn newcomer() -> Trial {
-    Trial::of("newcomer")
-}
 
 /// Something happens to a node, so that its watch says what it has to say.
 fn touched(play: Trial) -> Trial {

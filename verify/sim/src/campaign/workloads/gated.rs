@@ -7,7 +7,7 @@ use super::Case;
 use crate::controllers::RUNS_SECONDS;
 use crate::objects::Kind;
 use crate::scenario::Workload;
-use crate::scenario::build::{self, created, merged, queue_of, seconds};
+use crate::scenario::build::{self, deleted, merged, node_and_teams, queue_of, train};
 
 pub(super) fn all() -> Vec<Case> {
     vec![
@@ -26,42 +26,28 @@ pub fn queue(name: &str) -> (Kind, Value) {
 
 /// team-1 fills the cluster with pods that come back under the same names, and has more that wait; then team-2 comes.
 fn gated() -> Workload {
-    let small = build::work("1", "1Gi");
-    let mut set = build::stateful_set("team-1", "db", 10, &small);
+    let mut set = build::stateful_set("team-1", "db", 10, &build::work("1", "1Gi"));
     set["spec"]["podManagementPolicy"] = "Parallel".into();
-    let mut objects = build::node_and_teams("8", "8Gi", 2);
-    objects.extend([queue("team-1"), queue("team-2")]);
-    Workload {
-        name: "gated",
-        objects,
-        later: vec![
-            (seconds(6), created(Kind::StatefulSet, set)),
-            (seconds(30), created(Kind::Job, build::job("team-2", "train", 8, &small))),
-        ],
-        length: seconds(60),
-        hard: vec![("team-1", ""), ("team-2", "")],
-        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
-        evictions: 4,
-    }
+    Workload::new("gated", node_and_teams("8", "8Gi", 2))
+        .with([queue("team-1"), queue("team-2")])
+        .create(6, Kind::StatefulSet, set)
+        .at(30, train("team-2", 8))
+        .until(60)
+        .quotas([("team-1", ""), ("team-2", "")])
+        .running([("team-1", "4"), ("team-2", "4")])
+        .evictions(4)
 }
 
 /// team-1 holds everything in Quota mode; team-2 comes in Gate mode.
 fn beside() -> Workload {
-    let small = build::work("1", "1Gi");
-    let mut objects = build::node_and_teams("8", "8Gi", 2);
-    objects.extend([queue_of("team-1", "team-1", json!({})), queue("team-2")]);
-    Workload {
-        name: "gated-beside",
-        objects,
-        later: vec![
-            (seconds(6), created(Kind::Job, build::job("team-1", "train", 8, &small))),
-            (seconds(30), created(Kind::Job, build::job("team-2", "train", 8, &small))),
-        ],
-        length: seconds(60),
-        hard: vec![("team-1", "requests.cpu 4, requests.memory 4Gi"), ("team-2", "")],
-        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
-        evictions: 4,
-    }
+    Workload::new("gated-beside", node_and_teams("8", "8Gi", 2))
+        .with([queue_of("team-1", "team-1", json!({})), queue("team-2")])
+        .at(6, train("team-1", 8))
+        .at(30, train("team-2", 8))
+        .until(60)
+        .quotas([("team-1", "requests.cpu 4, requests.memory 4Gi"), ("team-2", "")])
+        .running([("team-1", "4"), ("team-2", "4")])
+        .evictions(4)
 }
 
 /// A Job of team-1 whose eight pods are a gang, so many of which it wants at once. They run for so many seconds, or for ever.
@@ -80,49 +66,32 @@ pub(super) fn gang(name: &str, parallelism: u32, runs: Option<&str>) -> Value {
 
 /// The pods of the first gang run for a while and end, those of the second run for ever.
 fn gangs() -> Workload {
-    let mut objects = build::node_and_teams("12", "12Gi", 1);
-    objects.push(queue("team-1"));
-    Workload {
-        name: "gated-gangs",
-        objects,
-        later: vec![
-            (seconds(12), created(Kind::Job, gang("first", 8, Some("20")))),
-            (seconds(14), created(Kind::Job, gang("second", 8, None))),
-        ],
-        length: seconds(60),
-        hard: vec![("team-1", "")],
-        running_cpu: vec![("team-1", "8")],
-        evictions: 0,
-    }
+    Workload::new("gated-gangs", node_and_teams("12", "12Gi", 1))
+        .with([queue("team-1")])
+        .create(12, Kind::Job, gang("first", 8, Some("20")))
+        .create(14, Kind::Job, gang("second", 8, None))
+        .until(60)
+        .quotas([("team-1", "")])
+        .running([("team-1", "8")])
 }
 
 /// The same with a third gang, which waits for ever.
 pub fn waiting_gang() -> Case {
-    let mut workload = gangs();
-    workload.name = "gated-waiting-gang";
-    workload.later.push((seconds(16), created(Kind::Job, gang("third", 8, None))));
-    Case::new(workload, "three gangs in Gate mode, and room for one and a half")
+    let workload = gangs().create(16, Kind::Job, gang("third", 8, None));
+    let about = "three gangs in Gate mode, and room for one and a half";
+    Case::new(Workload { name: "gated-waiting-gang", ..workload }, about)
 }
 
 /// Pods of team-1 wait while its Queue goes over to Quota mode, and those of team-2 while its Queue is deleted.
 fn left() -> Workload {
-    let small = build::work("1", "1Gi");
-    let mut objects = build::node_and_teams("4", "4Gi", 2);
-    objects.extend([queue("team-1"), queue("team-2")]);
-    let mode = json!({"spec": {"admission": "Quota"}});
-    Workload {
-        name: "gated-left",
-        objects,
-        later: vec![
-            (seconds(12), created(Kind::Job, build::job("team-1", "train", 4, &small))),
-            (seconds(12), created(Kind::Job, build::job("team-2", "train", 4, &small))),
-            (seconds(30), build::deleted(Kind::Queue, "team-2", "team-2")),
-            (seconds(40), merged(Kind::Queue, "team-1", "team-1", mode)),
-        ],
-        length: seconds(60),
-        hard: vec![("team-2", "")],
+    Workload::new("gated-left", node_and_teams("4", "4Gi", 2))
+        .with([queue("team-1"), queue("team-2")])
+        .at(12, train("team-1", 4))
+        .at(12, train("team-2", 4))
+        .at(30, deleted(Kind::Queue, "team-2", "team-2"))
+        .at(40, merged(Kind::Queue, "team-1", "team-1", json!({"spec": {"admission": "Quota"}})))
+        .until(60)
+        .quotas([("team-2", "")])
         // How many pods of each run depends on which of the two was let in first. Together they fill the node.
-        running_cpu: vec![("", "4")],
-        evictions: 0,
-    }
+        .running([("", "4")])
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Case;
 use crate::objects::Kind;
 use crate::scenario::Workload;
-use crate::scenario::build::{self, created, deleted, merged, seconds};
+use crate::scenario::build::{self, deleted, joins, merged, node_and_teams, train};
 
 pub(super) fn all() -> Vec<Case> {
     vec![
@@ -16,60 +16,39 @@ pub(super) fn all() -> Vec<Case> {
 
 /// Two of team-1's pods do not go until their finalizers are taken away; no other pod goes for them.
 fn finalizer() -> Workload {
-    let small = build::work("1", "1Gi");
-    let mut objects = build::node_and_teams("4", "4Gi", 2);
-    objects.push((Kind::Queue, build::team("team-1", 1)));
     let hanging = |name: &str| {
-        let mut pod = build::pod("team-1", name, &small);
+        let mut pod = build::pod("team-1", name, &build::work("1", "1Gi"));
         pod["metadata"]["finalizers"] = json!(["example.com/hold"]);
-        created(Kind::Pod, pod)
+        pod
     };
-    let free = |name: &str| {
-        let patch = json!({"metadata": {"finalizers": null}});
-        merged(Kind::Pod, "team-1", name, patch)
-    };
-    Workload {
-        name: "finalizer",
-        objects,
-        later: vec![
-            (seconds(6), hanging("one")),
-            (seconds(6), hanging("two")),
-            (seconds(6), hanging("three")),
-            (seconds(6), hanging("four")),
-            (seconds(30), created(Kind::Queue, build::team("team-2", 1))),
-            (seconds(31), created(Kind::Job, build::job("team-2", "train", 4, &small))),
-            (seconds(90), free("one")),
-            (seconds(90), free("two")),
-            (seconds(95), free("three")),
-            (seconds(95), free("four")),
-        ],
-        length: seconds(96),
-        hard: vec![
-            ("team-1", "requests.cpu 2, requests.memory 2Gi"),
-            ("team-2", "requests.cpu 2, requests.memory 2Gi"),
-        ],
-        running_cpu: vec![("team-1", "2"), ("team-2", "2")],
-        evictions: 2,
-    }
+    let free = |name: &str| merged(Kind::Pod, "team-1", name, json!({"metadata": {"finalizers": null}}));
+    Workload::new("finalizer", node_and_teams("4", "4Gi", 2))
+        .with([(Kind::Queue, build::team("team-1", 1))])
+        .create(6, Kind::Pod, hanging("one"))
+        .create(6, Kind::Pod, hanging("two"))
+        .create(6, Kind::Pod, hanging("three"))
+        .create(6, Kind::Pod, hanging("four"))
+        .at(30, joins("team-2", 1))
+        .at(31, train("team-2", 4))
+        .at(90, free("one"))
+        .at(90, free("two"))
+        .at(95, free("three"))
+        .at(95, free("four"))
+        .until(96)
+        .shares([("team-1", "2", "2Gi"), ("team-2", "2", "2Gi")])
+        .evictions(2)
 }
 
 /// team-2 comes for half, and its Queue is deleted as the first pods go; it stays with what it has got until then.
 fn queue_deleted() -> Workload {
-    let small = build::work("1", "1Gi");
-    let mut objects = build::node_and_teams("8", "8Gi", 2);
-    objects.push((Kind::Queue, build::team("team-1", 1)));
-    Workload {
-        name: "queue-deleted",
-        objects,
-        later: vec![
-            (seconds(6), created(Kind::Job, build::job("team-1", "train", 8, &small))),
-            (seconds(30), created(Kind::Queue, build::team("team-2", 1))),
-            (seconds(32), deleted(Kind::Queue, "team-2", "team-2")),
-        ],
-        length: seconds(33),
+    Workload::new("queue-deleted", node_and_teams("8", "8Gi", 2))
+        .with([(Kind::Queue, build::team("team-1", 1))])
+        .at(6, train("team-1", 8))
+        .at(30, joins("team-2", 1))
+        .at(32, deleted(Kind::Queue, "team-2", "team-2"))
+        .until(33)
         // Nothing has run in team-2: all is team-1's again.
-        hard: vec![("team-1", "requests.cpu 8, requests.memory 8Gi")],
-        running_cpu: vec![("team-1", "8"), ("team-2", "0")],
-        evictions: 4,
-    }
+        .quotas([("team-1", "requests.cpu 8, requests.memory 8Gi")])
+        .running([("team-1", "8"), ("team-2", "0")])
+        .evictions(4)
 }

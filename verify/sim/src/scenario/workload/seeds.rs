@@ -1,70 +1,42 @@
 //! The seeds' examples.
 
-use quotient_crds::QueueSpec;
+use serde_json::json;
 
-use super::{CLAIM, JOIN, WORK, Workload, created, teams};
+use super::{CLAIM, JOIN, WORK, Workload};
 use crate::objects::Kind;
-use crate::scenario::build;
+use crate::scenario::build::{self, joins, node_and_teams, queue_of, teams, train};
 
 /// The example of S-QUEUE: weights 2 and 4 on 9 cpu and 27Gi, both ask for more than there is.
 pub fn two_queues() -> Workload {
-    let queue = |name: &str, weight, cpu: &str, memory: &str| {
-        let request = [("cpu", cpu), ("memory", memory)].into();
-        build::queue(name, name, QueueSpec { weight, request: Some(request), ..QueueSpec::default() })
+    let queue = |name: &str, weight: u32, cpu: &str, memory: &str| {
+        queue_of(name, name, json!({"weight": weight, "request": {"cpu": cpu, "memory": memory}}))
     };
-    let mut objects = vec![
-        (Kind::Node, build::node("node-1", "6", "15Gi")),
-        (Kind::Node, build::node("node-2", "3", "12Gi")),
-    ];
-    objects.extend(teams(2));
-    objects.push((Kind::Queue, queue("team-1", 2, "5", "10Gi")));
-    objects.push((Kind::Queue, queue("team-2", 4, "10", "20Gi")));
-    let work = build::work("1", "1Gi");
-    Workload {
-        name: "two-queues",
-        objects,
-        later: vec![
-            (WORK, created(Kind::Job, build::job("team-1", "train", 5, &work))),
-            (WORK, created(Kind::Job, build::job("team-2", "train", 10, &work))),
-        ],
-        length: CLAIM,
-        hard: vec![
-            ("team-1", "requests.cpu 3, requests.memory 9Gi"),
-            ("team-2", "requests.cpu 6, requests.memory 18Gi"),
-        ],
-        running_cpu: vec![("team-1", "3"), ("team-2", "6")],
-        evictions: 0,
-    }
+    let nodes = [("node-1", "6", "15Gi"), ("node-2", "3", "12Gi")];
+    let nodes = nodes.map(|(name, cpu, memory)| (Kind::Node, build::node(name, cpu, memory)));
+    Workload::new("two-queues", nodes.into())
+        .with(teams(2))
+        .with([queue("team-1", 2, "5", "10Gi"), queue("team-2", 4, "10", "20Gi")])
+        .at(WORK, train("team-1", 5))
+        .at(WORK, train("team-2", 10))
+        .until(CLAIM)
+        .shares([("team-1", "3", "9Gi"), ("team-2", "6", "18Gi")])
 }
 
 /// The example of S-PREEMPT: two queues hold all of 9 cpu and 27Gi, and a third one joins. Two pods of 1 cpu go.
 ///
 /// Every pod has an owner of its own, of each kind: all are last replicas and equal in this.
 pub fn newcomer() -> Workload {
-    let mut objects = vec![(Kind::Node, build::node("node-1", "9", "27Gi"))];
-    objects.extend(teams(3));
-    objects.push((Kind::Queue, build::team("team-1", 2)));
-    objects.push((Kind::Queue, build::team("team-2", 4)));
     let (small, large) = (build::work("1", "1Gi"), build::work("2", "1Gi"));
-    Workload {
-        name: "newcomer",
-        objects,
-        later: vec![
-            (WORK, created(Kind::Job, build::job("team-1", "large", 1, &large))),
-            (WORK, created(Kind::Job, build::job("team-1", "small", 1, &small))),
-            (WORK, created(Kind::ReplicaSet, build::replica_set("team-2", "large-1", 1, &large))),
-            (WORK, created(Kind::StatefulSet, build::stateful_set("team-2", "large-2", 1, &large))),
-            (WORK, created(Kind::Job, build::job("team-2", "small", 1, &small))),
-            (JOIN, created(Kind::Queue, build::team("team-3", 3))),
-            (CLAIM, created(Kind::Job, build::job("team-3", "train", 3, &small))),
-        ],
-        length: CLAIM,
-        hard: vec![
-            ("team-1", "requests.cpu 2, requests.memory 6Gi"),
-            ("team-2", "requests.cpu 4, requests.memory 12Gi"),
-            ("team-3", "requests.cpu 3, requests.memory 9Gi"),
-        ],
-        running_cpu: vec![("team-1", "2"), ("team-2", "4"), ("team-3", "3")],
-        evictions: 2,
-    }
+    Workload::new("newcomer", node_and_teams("9", "27Gi", 3))
+        .with([(Kind::Queue, build::team("team-1", 2)), (Kind::Queue, build::team("team-2", 4))])
+        .create(WORK, Kind::Job, build::job("team-1", "large", 1, &large))
+        .create(WORK, Kind::Job, build::job("team-1", "small", 1, &small))
+        .create(WORK, Kind::ReplicaSet, build::replica_set("team-2", "large-1", 1, &large))
+        .create(WORK, Kind::StatefulSet, build::stateful_set("team-2", "large-2", 1, &large))
+        .create(WORK, Kind::Job, build::job("team-2", "small", 1, &small))
+        .at(JOIN, joins("team-3", 3))
+        .at(CLAIM, train("team-3", 3))
+        .until(CLAIM)
+        .shares([("team-1", "2", "6Gi"), ("team-2", "4", "12Gi"), ("team-3", "3", "9Gi")])
+        .evictions(2)
 }

@@ -1,56 +1,34 @@
 //! Queues in a tree.
 
-use quotient_crds::{ChildNamespaces, Children, NamespacesFrom, ParentRef, QueueSpec};
+use serde_json::{Value, json};
 
-use super::{CLAIM, JOIN, WORK, Workload, created, teams};
+use super::{CLAIM, JOIN, WORK, Workload};
 use crate::objects::Kind;
-use crate::scenario::build;
+use crate::scenario::build::{self, created, queue_of, teams};
 
 /// A tree of three levels: what a child lends comes back from its sibling, and the other branch loses nothing.
 pub fn grandchildren() -> Workload {
-    let parent = |namespace: &str, name: &str, spec: QueueSpec| {
-        let from = ChildNamespaces { from: NamespacesFrom::All, ..ChildNamespaces::default() };
-        let children = Children { namespaces: Some(from) };
-        build::queue(namespace, name, QueueSpec { children: Some(children), ..spec })
+    let below = |above: &str| json!({"namespace": "org", "name": above});
+    let parent = |name: &str, above: Value| {
+        let children = json!({"namespaces": {"from": "All"}});
+        queue_of("org", name, json!({"children": children, "parentRef": above}))
     };
-    let under = |name: &str| ParentRef { namespace: Some("org".to_owned()), name: name.to_owned() };
     let leaf = |name: &str, above: &str| {
-        let spec = QueueSpec {
-            parent_ref: Some(under(above)),
-            request: Some(build::everything()),
-            ..QueueSpec::default()
-        };
-        build::queue(name, name, spec)
+        queue_of(name, name, json!({"parentRef": below(above), "request": build::everything()}))
     };
-    let mut objects = vec![
-        (Kind::Node, build::node("node-1", "12", "48Gi")),
-        (Kind::Namespace, build::namespace("org")),
-        (Kind::Queue, parent("org", "root", QueueSpec::default())),
-    ];
-    for branch in ["left", "right"] {
-        let spec = QueueSpec { parent_ref: Some(under("root")), ..QueueSpec::default() };
-        objects.push((Kind::Queue, parent("org", branch, spec)));
-    }
-    objects.extend(teams(3));
-    objects.push((Kind::Queue, leaf("team-1", "left")));
-    objects.push((Kind::Queue, leaf("team-3", "right")));
     let work = build::work("1", "1Gi");
-    Workload {
-        name: "grandchildren",
-        objects,
-        later: vec![
-            (WORK, created(Kind::ReplicaSet, build::replica_set("team-1", "web", 9, &work))),
-            (WORK, created(Kind::ReplicaSet, build::replica_set("team-3", "web", 9, &work))),
-            (JOIN, created(Kind::Queue, leaf("team-2", "left"))),
-            (CLAIM, created(Kind::ReplicaSet, build::replica_set("team-2", "web", 9, &work))),
-        ],
-        length: CLAIM,
-        hard: vec![
-            ("team-1", "requests.cpu 3, requests.memory 12Gi"),
-            ("team-2", "requests.cpu 3, requests.memory 12Gi"),
-            ("team-3", "requests.cpu 6, requests.memory 24Gi"),
-        ],
-        running_cpu: vec![("team-1", "3"), ("team-2", "3"), ("team-3", "6")],
-        evictions: 3,
-    }
+    let web = |team: &str| created(Kind::ReplicaSet, build::replica_set(team, "web", 9, &work));
+    let (kind, late) = leaf("team-2", "left");
+    Workload::new("grandchildren", vec![(Kind::Node, build::node("node-1", "12", "48Gi"))])
+        .with([(Kind::Namespace, build::namespace("org")), parent("root", Value::Null)])
+        .with(["left", "right"].map(|branch| parent(branch, below("root"))))
+        .with(teams(3))
+        .with([leaf("team-1", "left"), leaf("team-3", "right")])
+        .at(WORK, web("team-1"))
+        .at(WORK, web("team-3"))
+        .create(JOIN, kind, late)
+        .at(CLAIM, web("team-2"))
+        .until(CLAIM)
+        .shares([("team-1", "3", "12Gi"), ("team-2", "3", "12Gi"), ("team-3", "6", "24Gi")])
+        .evictions(3)
 }

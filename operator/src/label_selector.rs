@@ -5,13 +5,13 @@ use kube::core::{Expression, Selector};
 /// Why a text is no label selector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{part:?} is none of key, !key, key=value, key!=value, key in (a,b), key notin (a,b)")]
-pub(crate) struct SelectorError {
+pub struct SelectorError {
     /// The part that cannot be read.
     part: String,
 }
 
 /// Reads a selector; an empty text selects everything.
-pub(crate) fn parse(text: &str) -> Result<Selector, SelectorError> {
+pub fn parse(text: &str) -> Result<Selector, SelectorError> {
     parts(text).into_iter().filter(|part| !part.is_empty()).map(expression).collect()
 }
 
