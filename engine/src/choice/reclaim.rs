@@ -52,6 +52,7 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
         context,
         waits_for_nodes,
         is_under_way,
+        is_only_kept: is_under_way,
         pods_left,
         asked: BTreeMap::new(),
         taken,
@@ -68,6 +69,8 @@ pub(super) struct Reclaim<'a> {
     waits_for_nodes: bool,
     /// Whether what was chosen before is on its way: then only as much is asked for as was promised then.
     pub(super) is_under_way: bool,
+    /// Whether what was promised has its room for that reason. What pods of this plan leave was given to others.
+    is_only_kept: bool,
     pods_left: u32,
     /// How many units were asked for, in the order of what each leaf wants.
     asked: BTreeMap<BranchId, Vec<u32>>,
@@ -115,6 +118,7 @@ impl<'a> Reclaim<'a> {
             if losers.is_empty() {
                 break;
             }
+            self.is_only_kept = false;
             needs = losers.into_iter().filter_map(|at| Some((at, self.need_again(at)?))).collect();
             self.simulation.contest(&needs.iter().map(|(at, need)| (*at, need.all())).collect());
         }
@@ -165,7 +169,7 @@ impl<'a> Reclaim<'a> {
             let owed = self.place_units(at, units, units.owed, Promise::Owed);
             self.count(at, units.place, units.granted.saturating_add(owed));
         }
-        self.meet_claim(at, &need.claim_promised, self.is_under_way);
+        self.meet_claim(at, &need.claim_promised, self.is_only_kept);
     }
 
     /// Serves what one leaf needs: units, then what it claims without pods.
@@ -250,7 +254,7 @@ impl<'a> Reclaim<'a> {
     ) -> Result<(), ShortReason> {
         let limited = self.context.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
         let priority = limited.then_some(wanted.owner.priority);
-        let is_only_kept = promise != Promise::None && self.is_under_way;
+        let is_only_kept = promise != Promise::None && self.is_only_kept;
         let mark = self.simulation.mark();
         let requests = wanted.requests.times(units);
         let mut scope = self.scope(at, None, priority, EvictionReason::Reclaimed);

@@ -52,6 +52,8 @@ pub(super) struct Progress {
     pub(super) proven: u32,
     /// How many exist, count and have not been Ready yet.
     pub(super) making: u32,
+    /// How many of those leave because they were evicted.
+    pub(super) leaving: u32,
     /// How many of these count although others of them did not start.
     pub(super) tried: u32,
     /// When the newest was created.
@@ -254,8 +256,9 @@ impl<'a> Workloads<'a> {
         let until = node_patience(pod, &snapshot.settings, now);
         if is_proven(pod) {
             progress.proven = progress.proven.saturating_add(1);
-        } else if until.is_none() && pod.is_live() {
-            progress.making = progress.making.saturating_add(1);
+        } else if until.is_none() {
+            let count = if pod.is_live() { &mut progress.making } else { &mut progress.leaving };
+            *count = count.saturating_add(1);
         }
         self.next_change = earliest(self.next_change, until);
         let deadline = self.deadline(pod, nodes, snapshot);

@@ -211,7 +211,11 @@ fn limit(
         }
         let in_the_making = progress.making.saturating_add(case.counted);
         let one_more = progress.proven.saturating_add(1).saturating_sub(in_the_making);
-        let allowed = if unit > 0 { unit } else { one_more }.min(ask.pods);
+        let allowed = if unit > 0 { unit } else { one_more };
+        // Where all its pods count, those that come in the place of evicted ones do until these are gone.
+        let all_count = case.entry.as_ref().is_none_or(|entry| entry.times == 0);
+        let replaced = if all_count { progress.leaving.saturating_sub(case.counted) } else { 0 };
+        let allowed = allowed.max(replaced).min(ask.pods);
         if until.is_some() {
             ask.counted = 0;
             ask.set_aside = until;

@@ -10,7 +10,7 @@ use quotient_engine::plan::{Eviction, Plan};
 use quotient_engine::planner::plan;
 use quotient_engine::snapshot::{Pod, Snapshot};
 
-use super::laws::{charged, lacking, leaves};
+use super::laws::{charged, lacking, lacks_at_least, leaves};
 use super::{laws, tell, tell_step};
 
 /// What happened so far.
@@ -197,7 +197,7 @@ impl Since {
             self.owed.extend(eviction.beneficiary.clone().map(|beneficiary| Owed {
                 namespace: pod.namespace.clone(),
                 requests: eviction.requests.clone(),
-                lacks: short_of(decided, &beneficiary),
+                lacks: short_of(before, decided, &beneficiary),
                 beneficiary,
                 target: target.clone(),
             }));
@@ -211,7 +211,7 @@ impl Since {
         }
         // A queue that makes no use of what it claims lacks nothing.
         self.owed.retain_mut(|owed| {
-            owed.lacks = short_of(decided, &owed.beneficiary);
+            owed.lacks = short_of(before, decided, &owed.beneficiary);
             owed.lacks.overlaps(&owed.requests)
         });
         Ok(())
@@ -226,14 +226,13 @@ fn lost(decided: &Plan, queue: &QueueName) -> Amounts {
     lost
 }
 
-/// What `queue` lacks of resources of which less than that is free: a unit lacks all of its requests, while others may be lent
-/// what is plenty.
-fn short_of(decided: &Plan, queue: &QueueName) -> Amounts {
+/// What `queue` lacks beside what it is granted, of resources of which less than that is free: a unit lacks all of its
+/// requests, while others may be lent what is plenty.
+fn short_of(before: &Snapshot, decided: &Plan, queue: &QueueName) -> Amounts {
     let mut free = decided.capacity.clone();
     leaves(decided)
         .for_each(|(_, queue)| free.subtract_all(&queue.used.max(&queue.allocated.min(&queue.target))));
-    let lacks = decided.queues.get(queue).map(lacking).unwrap_or_default();
-    lacks
+    lacks_at_least(before, decided, queue)
         .iter()
         .filter(|(one, amount)| *amount > free.get(one))
         .map(|(one, amount)| (one.clone(), amount))

@@ -212,8 +212,9 @@ fn not_granted(queue: &QueuePlan) -> Amounts {
 }
 
 /// What the queue of this name lacks even if all that its quota allows beside the pods that stay is for that.
-fn lacks_at_least(settled: &Snapshot, decided: &Plan, name: &QueueName) -> Amounts {
-    let (queue, mut staying) = (&decided.queues[name], Amounts::new());
+pub(super) fn lacks_at_least(settled: &Snapshot, decided: &Plan, name: &QueueName) -> Amounts {
+    let Some(queue) = decided.queues.get(name) else { return Amounts::new() };
+    let mut staying = Amounts::new();
     let pods = settled.namespaces[&name.namespace].pods.iter();
     pods.filter(|pod| pod.is_live()).for_each(|pod| staying.add_all(pod.requests()));
     lacking(queue).less(&queue.allocated.less(&staying))
