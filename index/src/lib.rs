@@ -50,7 +50,6 @@ mod skipped;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod time;
 mod workload_kinds;
 
 pub use cause::{cause, paused};
@@ -62,9 +61,8 @@ pub use gangs::{
 pub use index::Index;
 pub use indexed::{Indexed, ListLoss};
 pub use manual_selector::ManualSelector;
-pub use meta::ResourceVersion;
+pub use meta::{ResourceVersion, timestamp};
 pub use reading::{UnreadableQuantity, governable};
 pub use settings::IndexSettings;
 pub use skipped::SkippedObject;
-pub use time::timestamp;
 pub use workload_kinds::{FieldPath, FieldPathError, WorkloadKind, WorkloadKindError, WorkloadObject};

@@ -1,10 +1,11 @@
-//! What tells objects, their lives and their versions apart, and how new a stored object is.
+//! What tells objects, their lives and their versions apart, how new a stored object is, and the times in it.
 
 use std::fmt;
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use quotient_engine::names::Namespace;
+use quotient_engine::time::Timestamp;
 
 /// What tells one object of a kind from another: its namespace, empty for kinds that are in none, and its name.
 pub(crate) type Key = (Namespace, Arc<str>);
@@ -93,4 +94,9 @@ impl Age {
     pub(crate) fn is_stale_beside(self, kept: Self) -> bool {
         self.0 != 0 && self < kept
     }
+}
+
+/// The engine's timestamp of a time in an API object; fractions of a millisecond are dropped.
+pub fn timestamp(time: &Time) -> Timestamp {
+    Timestamp::from_millis(time.0.as_millisecond())
 }

@@ -116,6 +116,11 @@ impl Reading {
     }
 }
 
+/// A number of objects; one below zero counts as none.
+pub(crate) fn count(number: i32) -> u32 {
+    u32::try_from(number).unwrap_or_default()
+}
+
 /// The uid of an object, none if it has no name. Manifests have no uids: there the name stands in for it,
 /// because a manifest describes one life of the object.
 pub(crate) fn uid_of(metadata: &ObjectMeta) -> Option<Cow<'_, str>> {

@@ -44,10 +44,7 @@ impl Index {
             let entry = self.namespaces.get(*namespace);
             entry.is_some_and(|entry| entry.state().pods.iter().any(Pod::is_gated))
         };
-        let gated = self.pods.gated.iter().filter(|namespace| {
-            let entry = self.namespaces.get(*namespace);
-            entry.is_some_and(|entry| entry.state().governing().is_none()) && is_gated(namespace)
-        });
+        let gated = self.pods.gated.iter().filter(is_gated);
         let is_doubtful = |namespace: &&Namespace| {
             let entry = self.namespaces.get(*namespace);
             entry.is_some_and(|entry| entry.state().governing().is_none() && !entry.state().vacant)

@@ -16,6 +16,5 @@ mod priority_classes;
 mod queue_jobs;
 mod queues;
 mod quotas;
-mod skipped;
 
 pub(crate) use kind::Kind;

@@ -2,9 +2,10 @@
 
 mod budgets;
 mod gangs;
-mod limit_ranges;
+mod owner_note;
 mod owners;
 mod pods;
+mod queue_jobs;
 mod queues;
 mod quotas;
 mod sizes;
@@ -24,7 +25,7 @@ use crate::quotas::{ForeignQuota, ObservedQuota};
 use crate::sizes::{Autoscaler, DeploymentSize};
 
 pub(crate) use gangs::GroupNote;
-pub(crate) use owners::OwnerNote;
+pub(crate) use owner_note::OwnerNote;
 use queues::QueueEntry;
 use sizes::Sized;
 

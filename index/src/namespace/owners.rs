@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use quotient_engine::snapshot::{Owner, OwnerKind, Unspecified, Workload};
+use quotient_engine::snapshot::{Owner, OwnerKind};
 
-use super::NamespaceEntry;
+use super::{NamespaceEntry, OwnerNote};
 use crate::manual_selector::ManualSelector;
 use crate::meta::Age;
-use crate::priority_classes::{AskedPriority, PriorityClasses};
-use crate::sizes::DeclaredReplicas;
+use crate::priority_classes::PriorityClasses;
 
 impl NamespaceEntry {
     /// Keeps `owner`. Says whether anything changed that a decision depends on.
@@ -123,43 +122,5 @@ impl NamespaceEntry {
 
     pub(super) fn find_owner(&self, kind: OwnerKind, name: &str) -> Result<usize, usize> {
         self.state.owners.binary_search_by(|owner| (owner.kind, &*owner.name).cmp(&(kind, name)))
-    }
-}
-
-/// What only the index needs to know of an owner.
-#[derive(Debug)]
-pub(crate) struct OwnerNote {
-    /// How new it is.
-    pub(crate) age: Age,
-    /// How its template asks for a priority.
-    pub(crate) asked: AskedPriority,
-    /// How many pods it wants by its own spec.
-    pub(crate) wanted: u32,
-    /// How many it would want if it had the size that it had before it was scaled down.
-    pub(crate) rightful: u32,
-    /// What it says of its size itself.
-    pub(crate) declared: DeclaredReplicas,
-    /// What controls it.
-    pub(crate) controller: Option<Arc<Workload>>,
-    /// What some container of its template names no request for.
-    pub(crate) unspecified: Unspecified,
-    /// What `manualSelector` of a Job says.
-    pub(crate) manual_selector: ManualSelector,
-}
-
-impl OwnerNote {
-    /// Of an owner that stands for a task of a QueueJob, which only its QueueJob scales.
-    pub(crate) fn of_queue_job(asked: AskedPriority, owner: &Owner) -> Self {
-        let (wanted, rightful) = (owner.wanted, owner.wanted);
-        Self {
-            age: Age::default(),
-            asked,
-            wanted,
-            rightful,
-            declared: DeclaredReplicas::default(),
-            controller: None,
-            unspecified: Unspecified::default(),
-            manual_selector: ManualSelector::Absent,
-        }
     }
 }

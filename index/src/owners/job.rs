@@ -7,6 +7,7 @@ use quotient_engine::snapshot::OwnerKind;
 use super::kind::OwnerObject;
 use crate::manual_selector::ManualSelector;
 use crate::queue_jobs::{TaskJob, task_job};
+use crate::reading::count;
 
 /// The conditions after which the Job controller creates no more pods: the Job has ended, or is about to.
 const ENDS: [&str; 4] = ["Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"];
@@ -79,10 +80,6 @@ fn indexes(text: &str) -> u32 {
         last.checked_sub(first)?.checked_add(1)
     });
     lengths.fold(0, u32::saturating_add)
-}
-
-fn count(number: i32) -> u32 {
-    u32::try_from(number).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::gangs::{Stated, stated};
 use crate::index::Index;
 use crate::kinds::Kind;
 use crate::manual_selector::ManualSelector;
-use crate::meta::{Kept, Key, Meta};
+use crate::meta::{Kept, Key, Meta, timestamp};
 use crate::namespace::OwnerNote;
 use crate::owner_references::controller;
 use crate::placement;
@@ -22,7 +22,6 @@ use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::TaskJob;
 use crate::sizes::DeclaredReplicas;
 use crate::tables::KindId;
-use crate::time::timestamp;
 
 /// An object that creates pods from a template.
 pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
@@ -35,10 +34,14 @@ pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
     fn template(&self) -> Option<&PodTemplateSpec>;
 
     /// The number in its spec that says how many pods it wants.
-    fn written(&self) -> u32;
+    fn written(&self) -> u32 {
+        self.wanted()
+    }
 
     /// How many pods it would want alive now if `size` stood there.
-    fn wanted_at(&self, size: u32) -> u32;
+    fn wanted_at(&self, size: u32) -> u32 {
+        size
+    }
 
     /// Why its last pod was refused, where its kind says that.
     fn refusal(&self) -> Refusal<'_> {

@@ -14,14 +14,6 @@ impl OwnerObject for ReplicaSet {
         self.spec.as_ref().map(|spec| replicas(spec.replicas)).unwrap_or_default()
     }
 
-    fn written(&self) -> u32 {
-        self.wanted()
-    }
-
-    fn wanted_at(&self, size: u32) -> u32 {
-        size
-    }
-
     fn template(&self) -> Option<&PodTemplateSpec> {
         self.spec.as_ref().and_then(|spec| spec.template.as_ref())
     }
@@ -36,14 +28,6 @@ impl OwnerObject for StatefulSet {
 
     fn wanted(&self) -> u32 {
         self.spec.as_ref().map(|spec| replicas(spec.replicas)).unwrap_or_default()
-    }
-
-    fn written(&self) -> u32 {
-        self.wanted()
-    }
-
-    fn wanted_at(&self, size: u32) -> u32 {
-        size
     }
 
     fn template(&self) -> Option<&PodTemplateSpec> {
@@ -62,10 +46,6 @@ impl OwnerObject for DaemonSet {
     fn wanted(&self) -> u32 {
         let desired = self.status.as_ref().map(|status| status.desired_number_scheduled);
         desired.and_then(|desired| u32::try_from(desired).ok()).unwrap_or_default()
-    }
-
-    fn written(&self) -> u32 {
-        self.wanted()
     }
 
     /// Its nodes say how many pods it wants, whatever its annotations say.

@@ -11,12 +11,11 @@ use super::life::{gate, is_failing, phase, started, stuck, was_evicted};
 use super::metadata;
 use crate::index::Index;
 use crate::kinds::Kind;
-use crate::meta::{Age, Kept, Key, Meta};
+use crate::meta::{Age, Kept, Key, Meta, timestamp};
 use crate::namespace::NamespaceEntry;
 use crate::placement::{self, placement};
 use crate::pod_requests::effective_requests;
 use crate::tables::KindId;
-use crate::time::timestamp;
 
 impl Kind for Object {
     const ID: KindId = KindId::Pod;

@@ -6,7 +6,7 @@ use quotient_crds::names::SHARE_GATE;
 use quotient_engine::snapshot::{GatePosition, Phase};
 use quotient_engine::time::Timestamp;
 
-use crate::time::timestamp;
+use crate::meta::timestamp;
 
 /// The pod's phase. One that is not known to run or to have ended is Pending.
 pub(super) fn phase(pod: &Pod) -> Phase {

@@ -8,7 +8,7 @@ use quotient_crds::{QueueJob, Task};
 use quotient_engine::snapshot::QueueJob as Gang;
 use serde_json::{Map, Value, json};
 
-use super::task_job::{job_name, task_hash};
+use super::observed::{job_name, task_hash};
 
 /// How many pods of a task may fail, unless the QueueJob says otherwise: as a Job does it.
 const DEFAULT_BACKOFF_LIMIT: i32 = 6;

@@ -6,10 +6,9 @@
 
 mod job_body;
 mod observed;
-mod task_job;
 
 pub use job_body::job_body;
-pub use observed::{JobEnd, ObservedQueueJob, ObservedTask, ObservedTaskJob, StoredStatus};
-pub(crate) use observed::{QueueJobEntry, end};
-pub(crate) use task_job::{TaskJob, task_job};
-pub use task_job::{job_name, task_hash};
+pub use observed::{
+    JobEnd, ObservedQueueJob, ObservedTask, ObservedTaskJob, StoredStatus, job_name, task_hash,
+};
+pub(crate) use observed::{QueueJobEntry, TaskJob, end, task_job};

@@ -6,9 +6,9 @@ use quotient_engine::names::QueueUid;
 use quotient_engine::snapshot::{Acceptance, Queue};
 
 use super::mistakes::Mistakes;
-use super::{default_requests, remembered, rules, tree};
+use super::{default_requests, remembered, rules};
+use crate::meta::timestamp;
 use crate::reading::{Rounding, uid_of};
-use crate::time::timestamp;
 
 /// The Queue as the engine reads it.
 ///
@@ -40,8 +40,8 @@ pub fn decode(queue: &Written) -> Queue {
         guaranteed: mistakes.amounts(guaranteed.as_ref(), Rounding::Up, "guaranteed"),
         limit: mistakes.amounts(limit.as_ref(), Rounding::Down, "limit"),
         weight: mistakes.whole(*weight, MAX_WEIGHT, "weight"),
-        parent: parent_ref.as_ref().map(|parent| tree::parent(parent, &queue.metadata, &mut mistakes)),
-        children: children.as_ref().map(|children| tree::acceptance(children, &mut mistakes)),
+        parent: parent_ref.as_ref().map(|parent| rules::parent(parent, &queue.metadata, &mut mistakes)),
+        children: children.as_ref().map(|children| rules::acceptance(children, &mut mistakes)),
         mode: rules::mode(*mode),
         admission: rules::admission(*admission),
         paused_until: paused_until.as_ref().map(timestamp),

@@ -6,7 +6,6 @@ mod mistakes;
 mod observed;
 mod remembered;
 mod rules;
-mod tree;
 
 pub use decode::{decode, undecodable};
 pub use observed::ObservedQueue;

@@ -7,8 +7,8 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::snapshot::{Remembered, SetAside, Window};
 
+use crate::meta::timestamp;
 use crate::reading::{Reading, Rounding, governable};
-use crate::time::timestamp;
 
 /// What `status` remembers. Only the operator writes it; what cannot be read in it is forgotten.
 pub(super) fn remembered(status: &QueueStatus) -> Remembered {

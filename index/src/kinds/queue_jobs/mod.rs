@@ -1,21 +1,25 @@
 //! How QueueJobs come in.
 
-mod decode;
 mod show;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quotient_crds::QueueJob as Written;
+use k8s_openapi::api::core::v1::PodSpec;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta};
+use quotient_crds::{QueueJob as Written, QueueJobCondition, QueueJobStatus, Task};
 use quotient_engine::names::{Namespace, QueueJobUid};
+use quotient_engine::snapshot::{QueueJob, QueueTask, RememberedJob, Shape};
 
 use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::kinds::Kind;
-use crate::meta::{Kept, Key, Meta};
-use crate::queue_jobs::{QueueJobEntry, TaskJob};
+use crate::meta::{Kept, Key, Meta, ResourceVersion, timestamp};
+use crate::pod_requests::shape;
+use crate::priority_classes::AskedPriority;
+use crate::queue_jobs::{ObservedQueueJob, ObservedTask, QueueJobEntry, TaskJob, end, task_hash};
+use crate::reading::count;
 use crate::tables::KindId;
-
-use decode::undecodable;
 
 impl Kind for Written {
     const ID: KindId = KindId::QueueJob;
@@ -88,5 +92,126 @@ impl Index {
         }
         self.drop_if_empty(namespace);
         false
+    }
+}
+
+/// What the names of Kueue's labels begin with.
+const KUEUE_LABELS: &str = "kueue.x-k8s.io/";
+
+impl Index {
+    /// What is kept of `written`, which is called `uid`.
+    fn decode_queue_job(&mut self, written: &Written, uid: Arc<str>) -> QueueJobEntry {
+        let spec = &written.spec;
+        let mut entry = undecodable(&written.metadata, QueueJobUid::new(uid), None);
+        // Most have one task, and a vector that grows begins with four.
+        let mut observed = Vec::with_capacity(spec.tasks.len());
+        entry.job.tasks.reserve_exact(spec.tasks.len());
+        for task in &spec.tasks {
+            let (shape, asked) = match task.template.read() {
+                Ok(template) => {
+                    self.read_template(template.spec.as_ref(), spec.priority_class_name.as_deref())
+                }
+                Err(error) => {
+                    let problem = format!(
+                        "the template of the task {} cannot be read: {error}; correct the field and apply it again",
+                        task.name
+                    );
+                    entry.job.invalid = Some(problem.into());
+                    continue;
+                }
+            };
+            entry.asked.get_or_insert(asked);
+            let name = self.texts.get(task.name.as_str());
+            entry.job.tasks.push(read_task(task, Arc::clone(&name), shape));
+            observed.push(ObservedTask {
+                name,
+                replicas: count(task.replicas()),
+                template: self.texts.get(task_hash(spec, task)),
+                job: None,
+            });
+        }
+        if let Some(label) = kueue_label(written) {
+            let problem = format!(
+                "the label {label} gives its pods to Kueue, and two programs must not decide which pods start: remove the label, \
+                 or run the Jobs with Kueue instead of a QueueJob"
+            );
+            entry.job.invalid = Some(problem.into());
+        }
+        entry.job.min_available = count(spec.floor());
+        entry.job.suspended = spec.suspend;
+        entry.job.start_timeout_seconds = count(spec.start_timeout_seconds);
+        entry.observed.ttl_seconds_after_finished = spec.ttl_seconds_after_finished;
+        entry.observed.tasks = observed;
+        if let Some(status) = &written.status {
+            entry.observed.keep_status(status, &mut self.texts);
+            entry.job.remembered = remembered(status);
+            entry.job.ended = end(status).map(|(ended, _)| ended);
+        }
+        entry
+    }
+
+    fn read_template(&mut self, spec: Option<&PodSpec>, class: Option<&str>) -> (Arc<Shape>, AskedPriority) {
+        let asked = match (spec.map_or(AskedPriority::Default, AskedPriority::of), class) {
+            (AskedPriority::Default, Some(class)) if !class.is_empty() => AskedPriority::Class(class.into()),
+            (asked, _) => asked,
+        };
+        (self.shapes.get(shape(spec)), asked)
+    }
+}
+
+/// A label of it, or of one of its templates, by which Kueue would take its pods for its own.
+fn kueue_label(written: &Written) -> Option<String> {
+    let of_templates =
+        written.spec.tasks.iter().filter_map(|task| task.template.0.pointer("/metadata/labels")?.as_object());
+    let of_templates = of_templates.flat_map(serde_json::Map::keys);
+    let own = written.metadata.labels.iter().flat_map(BTreeMap::keys);
+    own.chain(of_templates).find(|label| label.starts_with(KUEUE_LABELS)).cloned()
+}
+
+/// A QueueJob of which nothing but the metadata is read, and why if no more could be.
+pub(super) fn undecodable(metadata: &ObjectMeta, uid: QueueJobUid, problem: Option<&str>) -> QueueJobEntry {
+    QueueJobEntry {
+        job: QueueJob {
+            uid: uid.clone(),
+            name: metadata.name.as_deref().unwrap_or_default().into(),
+            created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
+            invalid: problem.map(Into::into),
+            ..QueueJob::default()
+        },
+        asked: None,
+        observed: ObservedQueueJob {
+            uid,
+            resource_version: ResourceVersion::of(metadata),
+            generation: metadata.generation,
+            deleting: metadata.deletion_timestamp.is_some(),
+            ttl_seconds_after_finished: None,
+            status: None,
+            ended: None,
+            tasks: Vec::new(),
+        },
+    }
+}
+
+fn read_task(task: &Task, name: Arc<str>, shape: Arc<Shape>) -> QueueTask {
+    QueueTask {
+        name,
+        replicas: count(task.replicas()),
+        min_available: count(task.min_available()),
+        shape,
+        ..QueueTask::default()
+    }
+}
+
+/// What earlier decisions left in the status.
+fn remembered(status: &QueueJobStatus) -> RememberedJob {
+    let since = |condition: QueueJobCondition, wanted: &str| {
+        let of_status = |found: &&Condition| found.status == wanted;
+        status.condition(condition).filter(of_status).map(|found| timestamp(&found.last_transition_time))
+    };
+    RememberedJob {
+        admitted: since(QueueJobCondition::Admitted, "True"),
+        unready: since(QueueJobCondition::GangReady, "False"),
+        start_failures: count(status.start_failures.unwrap_or_default()),
+        retry_at: status.retry_at.as_ref().map(timestamp),
     }
 }

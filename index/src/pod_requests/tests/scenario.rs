@@ -32,7 +32,7 @@ pub(super) fn pod(text: &str) -> PodRequests {
 
 fn container(text: &str) -> Container {
     let Some((requests, observed)) = text.split_once("has") else {
-        return Container::requesting(amounts(text));
+        return Container { requests: amounts(text), observed: None };
     };
     let (actual, allocated) = observed.split_once("allocated").unwrap_or((observed, ""));
     let observed = Observed { actual: amounts(actual), allocated: amounts(allocated) };

@@ -1,4 +1,4 @@
-//! One node: what it offers, whether and since when it is Ready, and whether it may count at all.
+//! Nodes: what they offer, to which pods, and whether they count.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use k8s_openapi::api::core::v1::Node as Object;
 use kube::core::{Selector, SelectorExt};
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::labels::Labels;
+use quotient_engine::names::NodeName;
 use quotient_engine::snapshot::Node;
 use quotient_engine::time::Timestamp;
 
-use crate::meta::Meta;
+use crate::meta::{Meta, timestamp};
 use crate::placement::taints;
 use crate::reading::{Reading, Rounding, UnreadableQuantity};
-use crate::time::timestamp;
 
 /// The most resources of one node that are shared out beside cpu and memory: the first by name. A kubelet can report thousands,
 /// and each of them becomes a part of every quota. Nodes with many kinds of devices have about twenty.
@@ -174,4 +174,30 @@ pub(crate) fn is_selected(node: &Object, selector: &Selector) -> bool {
 /// Whether new pods may run on `node`.
 pub(crate) fn is_schedulable(node: &Object) -> bool {
     !node.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or(false)
+}
+
+/// Every node that the API server knows.
+#[derive(Debug, Default)]
+pub(crate) struct Nodes(pub(crate) BTreeMap<NodeName, NodeEntry>);
+
+impl Nodes {
+    /// The nodes as of `now`.
+    pub(crate) fn at(&mut self, now: Timestamp, ready_seconds: i64) -> BTreeMap<NodeName, Arc<Node>> {
+        self.0.iter_mut().map(|(name, entry)| (name.clone(), entry.at(now, ready_seconds))).collect()
+    }
+
+    /// What all nodes together offer or will offer: also those that are not Ready yet, or cordoned. They are part of what
+    /// the cluster may grow to as long as they are there.
+    pub(crate) fn claimed(&self) -> Amounts {
+        let mut claimed = Amounts::new();
+        for allocatable in self.0.values().filter_map(NodeEntry::claims) {
+            claimed.add_all(allocatable);
+        }
+        claimed
+    }
+
+    /// When the first node that is not Ready for long enough yet will be.
+    pub(crate) fn next_change(&self, now: Timestamp, ready_seconds: i64) -> Option<Timestamp> {
+        self.0.values().filter_map(|entry| entry.ripens_after(now, ready_seconds)).min()
+    }
 }
