@@ -1,9 +1,12 @@
 //! The custom resource definitions as YAML text.
 
+use std::fmt;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
-use serde::Serialize;
 use serde_json::Value;
 
+use crate::columns::{self, with_columns};
 use crate::{Queue, QueueJob};
 
 /// The command that writes the files.
@@ -23,34 +26,24 @@ pub struct Manifest {
 
 /// Every custom resource definition of Quotient, one a file.
 pub fn manifests() -> Result<Vec<Manifest>, ManifestError> {
-    Ok(vec![manifest(Queue::crd_name(), &Queue::crd())?, manifest(QueueJob::crd_name(), &QueueJob::crd())?])
+    let queue = with_columns(Queue::crd(), &columns::QUEUE);
+    let queue_job = with_columns(QueueJob::crd(), &columns::QUEUE_JOB);
+    Ok(vec![manifest(Queue::crd_name(), &queue)?, manifest(QueueJob::crd_name(), &queue_job)?])
 }
 
 /// Why a definition could not be written as YAML.
 #[derive(Debug, thiserror::Error)]
-pub enum ManifestError {
-    /// The definition has no form as a tree of values.
-    #[error("read the definition {name}: {source}")]
-    Tree {
-        /// The definition's name.
-        name: &'static str,
-        /// What the JSON writer said.
-        source: serde_json::Error,
-    },
-    /// The tree cannot be written.
-    #[error("write the definition {name} as YAML: {source}")]
-    Yaml {
-        /// The definition's name.
-        name: &'static str,
-        /// What the YAML writer said.
-        source: serde_yaml_ng::Error,
-    },
+#[error("write the definition {name} as YAML: {problem}")]
+pub struct ManifestError {
+    name: &'static str,
+    problem: String,
 }
 
-fn manifest(name: &'static str, definition: &impl Serialize) -> Result<Manifest, ManifestError> {
-    let mut tree = serde_json::to_value(definition).map_err(|source| ManifestError::Tree { name, source })?;
+fn manifest(name: &'static str, definition: &CustomResourceDefinition) -> Result<Manifest, ManifestError> {
+    let failed = |problem: &dyn fmt::Display| ManifestError { name, problem: problem.to_string() };
+    let mut tree = serde_json::to_value(definition).map_err(|problem| failed(&problem))?;
     join_lines(&mut tree);
-    let yaml = serde_yaml_ng::to_string(&tree).map_err(|source| ManifestError::Yaml { name, source })?;
+    let yaml = serde_yaml_ng::to_string(&tree).map_err(|problem| failed(&problem))?;
     let header =
         format!("# Generated from the Rust types; do not edit. To write it anew: {GENERATE_COMMAND}\n");
     Ok(Manifest { file_name: format!("{name}.yaml"), text: header + &yaml })

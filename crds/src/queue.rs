@@ -4,6 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::validation_rules::{paused_until_rules, queue_rule, queue_spec_rules};
 use crate::{Admission, Children, Eviction, Mode, ParentRef, Preemption, QueueStatus, Reclaim, ResourceMap};
@@ -18,6 +19,7 @@ pub const MAX_WEIGHT: i32 = 1_000_000;
 ///
 /// Every field is optional: `spec: {}` is a queue of weight 1 whose workloads show its demand. Amounts are Kubernetes
 /// quantities by resource, named as pods name them: cpu, memory, nvidia.com/gpu. Each resource is shared by itself.
+#[skip_serializing_none]
 #[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "quotient.dev",
@@ -33,89 +35,7 @@ pub const MAX_WEIGHT: i32 = 1_000_000;
            by evicting pods if need be, when other queues demand their own share. One Queue governs a namespace: of \
            several the oldest counts. A Queue with children is a parent queue: it governs no pods, and divides its \
            share among the queues that name it in their parentRef.",
-    validation = queue_rule(),
-    printcolumn(
-        name = "Parent",
-        type_ = "string",
-        json_path = ".spec.parentRef.name",
-        description = "The queue that it takes its share from; empty for the cluster"
-    ),
-    printcolumn(
-        name = "Weight",
-        type_ = "integer",
-        json_path = ".spec.weight",
-        description = "The queue's weight against the others"
-    ),
-    printcolumn(
-        name = "Demand",
-        type_ = "string",
-        json_path = ".status.summary.demand",
-        description = "The demand of the queue"
-    ),
-    printcolumn(
-        name = "Deserved",
-        type_ = "string",
-        json_path = ".status.summary.deserved",
-        description = "The deserved share"
-    ),
-    printcolumn(
-        name = "Allocated",
-        type_ = "string",
-        json_path = ".status.summary.allocated",
-        description = "The allocated quota"
-    ),
-    printcolumn(
-        name = "Used",
-        type_ = "string",
-        json_path = ".status.summary.used",
-        description = "What the pods request"
-    ),
-    printcolumn(
-        name = "Preempting",
-        type_ = "string",
-        json_path = ".status.summary.preempting",
-        description = "The part of the deserved share that pods of other queues still use"
-    ),
-    printcolumn(
-        name = "State",
-        type_ = "string",
-        json_path = ".status.summary.state",
-        description = "OK, Borrowing, Paused, a mode, or the most severe reason"
-    ),
-    printcolumn(
-        name = "Age",
-        type_ = "date",
-        json_path = ".metadata.creationTimestamp",
-        description = "Time since the queue was created"
-    ),
-    printcolumn(
-        name = "Nominal",
-        type_ = "string",
-        json_path = ".status.summary.nominal",
-        description = "The deserved share if every queue asked for everything",
-        priority = 1
-    ),
-    printcolumn(
-        name = "Guaranteed",
-        type_ = "string",
-        json_path = ".status.summary.guaranteed",
-        description = "The guaranteed amounts",
-        priority = 1
-    ),
-    printcolumn(
-        name = "Limit",
-        type_ = "string",
-        json_path = ".status.summary.limit",
-        description = "The limit",
-        priority = 1
-    ),
-    printcolumn(
-        name = "Pods",
-        type_ = "string",
-        json_path = ".status.summary.pods",
-        description = "Running pods and all pods that are not finished",
-        priority = 1
-    )
+    validation = queue_rule()
 )]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = queue_spec_rules()))]
@@ -132,13 +52,13 @@ pub struct QueueSpec {
     /// workloads of the namespace show. Example: {cpu: "5", memory: 10Gi}. The demand of a resource that it does not
     /// name is observed. Inheritance: none; a parent queue ignores it. Set it only for a team that must have its room
     /// before its pods exist.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(schema_with = "ResourceMap::spec_schema")]
     pub request: Option<ResourceMap>,
 
     /// The most that the queue gets, even of an idle cluster. Unit: quantities by resource. Default: no limit, also for
     /// each resource that it does not name. Example: {cpu: "20"}. If you lower it, pods above it are evicted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(schema_with = "ResourceMap::spec_schema")]
     pub limit: Option<ResourceMap>,
 
@@ -146,14 +66,13 @@ pub struct QueueSpec {
     /// Default: none. Example: {cpu: "2"}. It is lent to other queues while there is no demand for it. For each resource
     /// that both name it must not be above limit. If all guarantees together exceed the cluster, they are scaled down and
     /// the condition `GuaranteeUnmeetable` says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(schema_with = "ResourceMap::spec_schema")]
     pub guaranteed: Option<ResourceMap>,
 
     /// The parent queue whose share this queue divides with its siblings. Default: none; the queue shares the cluster with
     /// all queues without a parent. Example: {namespace: org, name: research}. The parent must exist, have children and
     /// accept this namespace; otherwise the queue has no share and the condition `Stalled` says why.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_ref: Option<ParentRef>,
 
     /// Makes this queue a parent queue, and says which namespaces may have its children. Default: none; the queue governs
@@ -161,7 +80,6 @@ pub struct QueueSpec {
     /// accepts its own namespace. A parent queue has no quota. Its demand is that of its children together, at most its
     /// limit; its guarantee is its own or that of its children together, whichever is larger. Parent queues may have
     /// parents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children: Option<Children>,
 
     /// How far Quotient goes in this queue. `Observe`: Quotient reports everything, writes no quota and leaves an existing
@@ -181,18 +99,15 @@ pub struct QueueSpec {
     /// evicted for it. Quotient does not restore a quota that you edit or delete. Free capacity still
     /// raises the quota. Unit: a time as in RFC 3339. Default: none. Example: "2026-12-01T08:00:00Z". Inheritance: a pause
     /// covers all child queues; the latest end counts. To end the pause earlier, remove the field.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-kubernetes-validations" = paused_until_rules()))]
     pub paused_until: Option<Time>,
 
     /// What this queue may take from others. Default: the default of each field. Example: {from: Subtree, afterSeconds:
     /// 300}.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reclaim: Option<Reclaim>,
 
     /// What may be taken from this queue, and how. Default: the default of each field. Example: {minRuntimeSeconds: 600}.
     /// Inheritance: each field that is left out comes from the parent queue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eviction: Option<Eviction>,
 
     /// Whether workloads of this queue yield to workloads of this queue that have a higher priority. `Never`: they do not.
@@ -211,7 +126,7 @@ pub struct QueueSpec {
     /// turns it off. Example: {cpu: 250m, memory: 512Mi}. Inheritance: none; a parent queue does not use it. If another
     /// `LimitRange` of the namespace has a default for a resource, that one applies. Pods that exist stay as they are.
     /// The operator writes no `LimitRange` in mode Observe.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(schema_with = "ResourceMap::default_requests_schema")]
     pub default_requests: Option<ResourceMap>,
 }

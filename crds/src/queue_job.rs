@@ -3,6 +3,7 @@
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::queue_job_rules::{queue_job_rule, queue_job_spec_rules, task_rules};
 use crate::{PodTemplate, QueueJobStatus};
@@ -34,6 +35,7 @@ pub const MAX_BACKOFF_LIMIT: i32 = 1_000_000;
 /// minAvailable: wholly or not at all, those that run before those that wait, then by priority and age. What is left goes
 /// one pod at a time to the QueueJob with the lowest dominant share. No QueueJob falls below minAvailable to balance
 /// others, and a waiting one holds nothing.
+#[skip_serializing_none]
 #[derive(CustomResource, JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "quotient.dev",
@@ -47,49 +49,7 @@ pub const MAX_BACKOFF_LIMIT: i32 = 1_000_000;
     doc = "A QueueJob is an elastic gang in the namespace of a Queue: pods that run together or not at all, at least \
            minAvailable and at most all replicas of them. Quotient keeps one batch/v1 Job for each of its tasks, \
            suspended until the gang fits, and moves the Jobs' parallelism as room comes and goes.",
-    validation = queue_job_rule(),
-    printcolumn(
-        name = "State",
-        type_ = "string",
-        json_path = ".status.state",
-        description = "Waiting, Starting, Running, Suspended, Complete or Failed"
-    ),
-    printcolumn(
-        name = "Min",
-        type_ = "integer",
-        json_path = ".status.minAvailable",
-        description = "How many pods have to run or have succeeded for the gang to run"
-    ),
-    printcolumn(
-        name = "Slots",
-        type_ = "integer",
-        json_path = ".status.slots",
-        description = "How many pods it may run now"
-    ),
-    printcolumn(
-        name = "Running",
-        type_ = "integer",
-        json_path = ".status.running",
-        description = "How many of its pods run"
-    ),
-    printcolumn(
-        name = "Succeeded",
-        type_ = "integer",
-        json_path = ".status.succeeded",
-        description = "How many of its pods have succeeded"
-    ),
-    printcolumn(
-        name = "Reason",
-        type_ = "string",
-        json_path = r#".status.conditions[?(@.type=="Admitted")].reason"#,
-        description = "Why it has its slots, or why it has none"
-    ),
-    printcolumn(
-        name = "Age",
-        type_ = "date",
-        json_path = ".metadata.creationTimestamp",
-        description = "Time since the QueueJob was created"
-    )
+    validation = queue_job_rule()
 )]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = queue_job_spec_rules()))]
@@ -98,13 +58,11 @@ pub struct QueueJobSpec {
     /// once, or waits. Succeeded pods count, evicted pods do not. Unit: a whole number, at least 1. Default: all
     /// replicas. Example: 3. It must not be above the replicas of all tasks together, nor below the minAvailable of all
     /// tasks together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = MAX_REPLICAS))]
     pub min_available: Option<i32>,
 
     /// The PriorityClass of the pods whose template names none. Of the gangs that wait, those of a higher priority get
     /// room first. Default: the class of the template, or the default of the cluster. Example: batch-high.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
     pub priority_class_name: Option<String>,
 
@@ -122,20 +80,17 @@ pub struct QueueJobSpec {
 
     /// How long a complete or failed QueueJob is kept. Then it is deleted with its Jobs and pods. Unit: seconds, 0 to
     /// 31536000 (a year); 0 deletes it at once. Default: it stays until you delete it. Example: 86400.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = MAX_SECONDS))]
     pub ttl_seconds_after_finished: Option<i32>,
 
     /// How long each task may be active before it is stopped and has failed. A task is active from the moment when the
     /// gang gets its slots. If the gang loses all of them, the time starts again with the next ones. Unit: seconds, 1
     /// to 31536000 (a year). Default: no bound. Example: 3600.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = MAX_SECONDS))]
     pub active_deadline_seconds: Option<i32>,
 
     /// How many pods of a task may fail. After one more, the task and the QueueJob have failed. Evicted and preempted
     /// pods are not failures. Unit: a whole number, 0 to 1000000. Default: 6. Example: 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = MAX_BACKOFF_LIMIT))]
     pub backoff_limit: Option<i32>,
 
@@ -146,6 +101,7 @@ pub struct QueueJobSpec {
 }
 
 /// Pods of one kind: what a Job of the same name runs.
+#[skip_serializing_none]
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = task_rules()))]
@@ -161,13 +117,11 @@ pub struct Task {
     //
     // No default in the schema: one that is filled into an item of a list makes kubectl and deployment tools see a
     // difference for ever.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = MAX_REPLICAS))]
     pub replicas: Option<i32>,
 
     /// How many pods of this task belong to the minimum of the gang. Unit: a whole number, at most the replicas of the task.
     /// Default: 0; minAvailable of the QueueJob is then filled up in the order of the tasks. Example: 1, for a launcher.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = MAX_REPLICAS))]
     pub min_available: Option<i32>,
 

@@ -3,6 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::conditions::{condition, conditions_schema, same_conditions};
 use crate::{QueueJobCondition, ResourceMap};
@@ -10,71 +11,58 @@ use crate::{QueueJobCondition, ResourceMap};
 /// What Quotient found and decided for the QueueJob. Only the operator writes it.
 ///
 /// Amounts are Kubernetes quantities by resource. A map that is absent is not known yet; an empty one means nothing.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueJobStatus {
     /// The metadata.generation that this status was computed from. While it is lower than the generation of the
     /// QueueJob, the operator has not seen the last change of the spec.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
     /// The state in one word: `Waiting` for its slots, `Starting` until minAvailable pods run, `Running`, `Suspended`,
     /// `Complete` or `Failed`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(schema_with = "state_schema")]
     pub state: Option<QueueJobState>,
 
     /// How many pods have to run or have succeeded for the gang to run: minAvailable of the spec, or all replicas.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_available: Option<i32>,
 
     /// How many pods its Jobs may run now, in all tasks together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slots: Option<i32>,
 
     /// The requests of the slots that the QueueJob deserves: its part of the queue's share.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deserved: Option<ResourceMap>,
 
     /// The requests of the slots that the QueueJob has now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated: Option<ResourceMap>,
 
     /// The requests of its pods, pending and terminating pods included.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ResourceMap>,
 
     /// The part of deserved that is not allocated yet, because terminating pods still use it. Empty when nothing is
     /// outstanding.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempting: Option<ResourceMap>,
 
     /// The number of its pods that have not started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<i32>,
 
     /// The number of its pods that run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<i32>,
 
     /// The number of its pods that have succeeded. Each counts towards minAvailable.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub succeeded: Option<i32>,
 
     /// The number of its pods that have failed. Evicted pods are not failures.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<i32>,
 
     /// The number of its pods that were told to stop and are not gone yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminating: Option<i32>,
 
     /// How many times in a row the gang had its slots and did not run by startTimeoutSeconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_failures: Option<i32>,
 
     /// The time until which the QueueJob asks for no slots, because its gang did not start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Time>,
 
     /// The state of the QueueJob, one entry for each type, each True or False and never removed. `Admitted`: it has the

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
 
 use crate::conditions::{condition, conditions_schema, same_conditions};
 use crate::{ConditionType, LendingWindow, RecentReclaim, ResourceMap, SetAside, Unmet};
@@ -16,22 +17,20 @@ use crate::{ConditionType, LendingWindow, RecentReclaim, ResourceMap, SetAside, 
 //
 // For writers: apply it (server-side) rather than merge it. A merge patch cannot take a resource out of a map,
 // so a `preempting` that has become empty would show its last amounts for ever.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueStatus {
     /// The metadata.generation of the queue that this status was computed from. While it is lower than the queue's, the
     /// operator has not seen the last change of the spec yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
     /// The nominal share: the deserved share if every queue asked for everything. It depends on specs and capacity alone.
     /// If only other queues have moved it, it is brought up to date every five minutes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nominal: Option<ResourceMap>,
 
     /// The demand of the queue: what its live pods request and its workloads lack, at least its request, at most its
     /// limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demand: Option<ResourceMap>,
 
     /// The time since which the workloads of the queue ask for less than demand shows, by resource. Demand falls 30 seconds
@@ -59,27 +58,22 @@ pub struct QueueStatus {
 
     /// The deserved share of the cluster at the current demand of all queues. It is more than demand
     /// only if pods that are never evicted use more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deserved: Option<ResourceMap>,
 
     /// The allocated quota: what the ResourceQuota "quotient" allows the namespace now. It rises to deserved as capacity
     /// becomes free. What it has above deserved is on loan, and pods in it are evicted first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated: Option<ResourceMap>,
 
     /// The requests of the pods of the namespace, pending and terminating pods included. A terminating pod counts
     /// until it is gone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ResourceMap>,
 
     /// The pending reclaim: the capacity that is free, or is being freed, for the queue and not allocated yet. No other
     /// queue gets it. Empty when nothing is outstanding.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempting: Option<ResourceMap>,
 
     /// The time since which the queue is starved: pods or a request of it lack a part of the deserved share. Absent if the
     /// queue is not starved.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub short_since: Option<Time>,
 
     /// The workloads and pods that cannot start now, and why: the first 8.
@@ -91,31 +85,25 @@ pub struct QueueStatus {
     pub recent_reclaims: Vec<RecentReclaim>,
 
     /// The number of pods that cannot start now, also of workloads that unmet leaves out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub unmet_total: Option<i32>,
 
     /// The largest fraction of the cluster's capacity that the queue uses of any resource: used divided by capacity.
     /// A decimal number with three places, such as "0.333" for a third.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dominant_share: Option<String>,
 
     /// The use above the nominal share. It is lent by other queues, which can reclaim it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub borrowed: Option<ResourceMap>,
 
     /// The part of the nominal share that the queue does not use while other queues use more than theirs. It comes back
     /// when the queue has demand for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lent: Option<ResourceMap>,
 
     /// The number of pods of the namespace, by state. Finished pods are not counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods: Option<PodCounts>,
 
     /// The main amounts in short form, such as "3c 9Gi 2gpu", for the columns of kubectl get. Programs should
     /// read the maps.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<StatusSummary>,
 
     /// The state of the queue, one entry for each type, each True or False and never removed. `Ready`: the spec
@@ -238,39 +226,30 @@ pub struct PodCounts {
 }
 
 /// The main amounts of a status, each in one short text.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusSummary {
     /// `OK`; `Borrowing` while the queue uses more than its nominal share; `Paused`, `Observe` or `Quota` if restrained;
     /// else the reason of the most severe condition.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// The amounts of demand in short form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demand: Option<String>,
     /// The amounts of deserved in short form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deserved: Option<String>,
     /// The amounts of allocated in short form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated: Option<String>,
     /// The amounts of used in short form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<String>,
     /// The amounts of preempting in short form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempting: Option<String>,
     /// The amounts of nominal in short form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nominal: Option<String>,
     /// The guaranteed amounts of the spec in short form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guaranteed: Option<String>,
     /// The limit of the spec in short form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
     /// The number of running pods and of all pods that are not finished, such as "3/5".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods: Option<String>,
 }
 

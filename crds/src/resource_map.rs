@@ -1,7 +1,7 @@
 //! Amounts by resource.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, btree_map};
+use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -45,11 +45,6 @@ impl ResourceMap {
     /// Resource names and amounts, ordered by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ResourceQuantity)> {
         self.0.iter().map(|(resource, amount)| (resource.as_str(), amount))
-    }
-
-    /// How many resources the map names.
-    pub fn len(&self) -> usize {
-        self.0.len()
     }
 
     /// Whether the map names no resource.
@@ -117,15 +112,6 @@ impl<R: Into<String>, A: Into<ResourceQuantity>, const N: usize> From<[(R, A); N
     }
 }
 
-impl IntoIterator for ResourceMap {
-    type Item = (String, ResourceQuantity);
-    type IntoIter = btree_map::IntoIter<String, ResourceQuantity>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,7 +123,6 @@ mod tests {
         assert_eq!(names, ["cpu", "memory", "nvidia.com/gpu"]);
         assert_eq!(map.get("memory").map(ResourceQuantity::as_str), Some("9Gi"));
         assert_eq!(map.get("hugepages-2Mi"), None);
-        assert_eq!(map.len(), 3);
     }
 
     #[test]

@@ -47,12 +47,6 @@ impl fmt::Display for ResourceQuantity {
     }
 }
 
-impl AsRef<str> for ResourceQuantity {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
 impl From<&str> for ResourceQuantity {
     fn from(text: &str) -> Self {
         Self(text.to_owned())
