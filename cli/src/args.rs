@@ -2,21 +2,10 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::check::CheckArgs;
-use crate::commands::completion::{COMPLETE, CompletionArgs, WordsArgs};
-use crate::commands::diff::DiffArgs;
-use crate::commands::events::EventsArgs;
-use crate::commands::explain::ExplainArgs;
-use crate::commands::leaving::{ReleaseArgs, UninstallArgs};
-use crate::commands::migrate::MigrateArgs;
-use crate::commands::pause::{PauseArgs, ResumeArgs};
-use crate::commands::propose::{AdoptArgs, InitArgs};
-use crate::commands::replay::ReplayArgs;
-use crate::commands::simulate::SimulateArgs;
-use crate::commands::snapshot::SnapshotArgs;
-use crate::commands::status::StatusArgs;
-use crate::commands::top::TopArgs;
-use crate::commands::version::VersionArgs;
+use crate::commands::{
+    check, completion, diff, events, explain, leaving, migrate, pause, propose, replay, simulate, snapshot,
+    status, top, version,
+};
 use crate::source::ConnectionArgs;
 
 /// Deserved shares of a cluster: what each queue gets, why, and what a change would do.
@@ -43,45 +32,45 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     #[command(about = "Show which queue deserves, is allocated and uses what, and what is wrong")]
-    Status(StatusArgs),
+    Status(status::StatusArgs),
     #[command(about = "Explain why a pod, a workload or a queue is as it is")]
     #[command(visible_alias = "why")]
-    Explain(ExplainArgs),
+    Explain(explain::ExplainArgs),
     #[command(about = "List which queues, namespaces or workloads use most")]
-    Top(TopArgs),
+    Top(top::TopArgs),
     #[command(about = "Print what Quotient did, in the order of time")]
-    Events(EventsArgs),
+    Events(events::EventsArgs),
     #[command(about = "Check the cluster, the operator, Queues, namespaces and workloads")]
-    Check(CheckArgs),
+    Check(check::CheckArgs),
     #[command(about = "Show what a change would do before you make it")]
-    Diff(Box<DiffArgs>),
+    Diff(Box<diff::DiffArgs>),
     #[command(about = "Show what Quotient would do, step by step; nothing is changed")]
-    Simulate(Box<SimulateArgs>),
+    Simulate(Box<simulate::SimulateArgs>),
     #[command(about = "Write everything that the operator reads into one file")]
-    Snapshot(SnapshotArgs),
+    Snapshot(snapshot::SnapshotArgs),
     #[command(about = "Compute a recorded decision again, also with other settings")]
-    Replay(ReplayArgs),
+    Replay(replay::ReplayArgs),
     #[command(about = "Evict no pod from a queue or for it until a time")]
-    Pause(PauseArgs),
+    Pause(pause::PauseArgs),
     #[command(about = "End a pause now")]
-    Resume(ResumeArgs),
+    Resume(pause::ResumeArgs),
     #[command(about = "Take one namespace out of Quotient; no pod is evicted")]
-    Release(ReleaseArgs),
+    Release(leaving::ReleaseArgs),
     #[command(about = "List what uninstalling Quotient would leave behind")]
-    Uninstall(UninstallArgs),
+    Uninstall(leaving::UninstallArgs),
     #[command(about = "Propose a Queue for every namespace from its use")]
-    Init(InitArgs),
+    Init(propose::InitArgs),
     #[command(about = "Propose Queues for a cluster with workloads, and list what changes for them")]
-    Adopt(AdoptArgs),
+    Adopt(propose::AdoptArgs),
     #[command(about = "Propose Queues from the objects of another system")]
-    Migrate(MigrateArgs),
+    Migrate(migrate::MigrateArgs),
     #[command(about = "Print a script that completes the command line in a shell")]
-    Completion(CompletionArgs),
+    Completion(completion::CompletionArgs),
     #[command(about = "Print what the last word may become")]
-    #[command(name = COMPLETE, hide = true)]
-    Complete(WordsArgs),
+    #[command(name = completion::COMPLETE, hide = true)]
+    Complete(completion::WordsArgs),
     #[command(about = "Print the version of this command, of the cluster and of the operator")]
-    Version(VersionArgs),
+    Version(version::VersionArgs),
 }
 
 const EXIT_CODES: &str = "\

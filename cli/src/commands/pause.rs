@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::{Span, SpanRelativeTo};
 use kube::api::Patch;
 use quotient_engine::time::Timestamp;
 use serde::Serialize;
@@ -201,29 +202,11 @@ fn told_of_pause(queue: &Value, until: &str) -> String {
 
 /// Reads `2h`, `1h30m`, `1d`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let span = text.parse::<Span>().and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()));
+    let seconds = span.ok().and_then(|span| u64::try_from(span.as_secs()).ok());
+    let seconds = seconds.filter(|seconds| (1..=MOST_SECONDS).contains(seconds));
     let wrong = || format!("{text}: write a number with s, m, h or d, such as 2h or 1h30m");
-    let mut seconds: u64 = 0;
-    let mut number = String::new();
-    for letter in text.chars() {
-        if letter.is_ascii_digit() {
-            number.push(letter);
-            continue;
-        }
-        let unit = match letter {
-            's' => 1,
-            'm' => 60,
-            'h' => 3600,
-            'd' => 86_400,
-            _ => return Err(wrong()),
-        };
-        let count: u64 = number.parse().map_err(|_| wrong())?;
-        seconds = seconds.saturating_add(count.saturating_mul(unit));
-        number.clear();
-    }
-    if seconds == 0 || !number.is_empty() || seconds > MOST_SECONDS {
-        return Err(wrong());
-    }
-    Ok(Duration::from_secs(seconds))
+    seconds.map(Duration::from_secs).ok_or_else(wrong)
 }
 
 /// A year.

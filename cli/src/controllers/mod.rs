@@ -3,16 +3,15 @@
 //! The engine knows owners by number and shape, and budgets by what they allow now. The manifests say more: what else
 //! the pods of an owner have in common, and how a budget is counted.
 
-mod daemon_sets;
 mod disruptions;
-mod newborn;
+mod owners;
 
 use quotient_engine::snapshot::Snapshot;
 
 use crate::objects::Object;
-use daemon_sets::DaemonSets;
+
 use disruptions::Disruptions;
-use newborn::Templates;
+use owners::{DaemonSets, Templates};
 
 /// The controllers of one cluster.
 #[derive(Debug)]

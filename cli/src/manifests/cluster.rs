@@ -11,7 +11,7 @@ use quotient_advance::settle;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::Plan;
-use quotient_engine::snapshot::{self, Snapshot};
+use quotient_engine::snapshot;
 use quotient_engine::time::Timestamp;
 use quotient_index::{Decoded, Index, IndexSettings, Indexed};
 use serde::Deserialize as _;
@@ -20,10 +20,9 @@ use serde_json::Value;
 use super::defaults::{complete, identify, namespace, prioritize, unknown_classes};
 use super::deployments::roll_out;
 use super::operator::{OperatorFacts, find_operator};
-use super::problem::{Problem, Problems};
 use super::queue_jobs::add_jobs;
 use super::reader::Reader;
-use super::sources::{documents, read_all, take_apart};
+use super::sources::{Problem, Problems, documents, read_all, take_apart};
 use crate::controllers::Controllers;
 use crate::objects::Object;
 use crate::output::sum;
@@ -219,7 +218,7 @@ const GUEST: &str = "/";
 
 /// The snapshot, with owners also where nothing else is. The operator need not look there, for there is nothing to
 /// share out; but what their pods take from the others counts once they are created.
-pub(super) fn with_every_owner(index: &mut Index, objects: &[Object], now: Timestamp) -> Snapshot {
+fn with_every_owner(index: &mut Index, objects: &[Object], now: Timestamp) -> snapshot::Snapshot {
     let owners = objects.iter().filter(|object| object.kind().owns_pods());
     let namespaces: BTreeSet<&str> =
         owners.filter_map(|owner| owner.metadata().namespace.as_deref()).collect();

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::objects::Object;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, ReplicaSetSpec};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use kube::Resource as _;
 
 /// The annotation by which the deployment controller numbers the ReplicaSets of a Deployment.
 const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -110,14 +111,7 @@ fn age(set: &ReplicaSet) -> (u64, Option<Time>, Option<String>) {
 fn replica_set(deployment: &Deployment, name: String, uid: String) -> Option<ReplicaSet> {
     let metadata = &deployment.metadata;
     let spec = deployment.spec.as_ref()?;
-    let owner = OwnerReference {
-        api_version: "apps/v1".to_owned(),
-        kind: "Deployment".to_owned(),
-        name: metadata.name.clone().unwrap_or_default(),
-        uid: metadata.uid.clone().unwrap_or_default(),
-        controller: Some(true),
-        block_owner_deletion: None,
-    };
+    let owner = deployment.controller_owner_ref(&())?;
     Some(ReplicaSet {
         metadata: ObjectMeta {
             name: Some(name),

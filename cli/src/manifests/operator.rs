@@ -111,10 +111,10 @@ fn settings(container: &Container, namespace: &str) -> Result<Settings, String> 
         .chain(variables)
         .chain(args.iter().cloned())
         .collect();
-    let parsed = Args::try_parse_from(line).map_err(|error| first_line(&error.to_string()))?;
+    let first_line = |error: clap::Error| {
+        let text = error.to_string();
+        text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    };
+    let parsed = Args::try_parse_from(line).map_err(first_line)?;
     Settings::from_args(&parsed, namespace).map_err(|error| error.to_string())
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::checks::{futility, mistakes};
-use super::problem::Problem;
+use super::sources::Problem;
 use crate::objects::{Kind, Object, find_text};
 use crate::snapshot::{Content, Entry, Place};
 

@@ -1,13 +1,12 @@
-//! Which files are read, their documents, and the objects in these.
+//! Which files are read, their documents and the objects in these, and what is wrong with them.
 
 use std::ffi::OsStr;
-use std::io::Read;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::problem::Problem;
 use crate::snapshot::Place;
 
 /// A file's text under the name that problems are reported with.
@@ -28,7 +27,7 @@ pub(super) fn read_all(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<So
     let mut sources = Vec::new();
     for path in paths {
         if path == Path::new(STDIN) {
-            keep(&mut sources, problems, "standard input", read_stdin());
+            keep(&mut sources, problems, "standard input", std::io::read_to_string(std::io::stdin()));
         } else if path.is_dir() {
             match manifests_in(path) {
                 Ok(files) if files.is_empty() => problems.push(Problem::of_file(
@@ -57,12 +56,6 @@ fn keep(sources: &mut Vec<Source>, problems: &mut Vec<Problem>, name: &str, text
         Ok(text) => sources.push(Source { name: name.to_owned(), text }),
         Err(error) => problems.push(Problem::of_file(name, format_args!("read file: {error}"))),
     }
-}
-
-fn read_stdin() -> std::io::Result<String> {
-    let mut text = String::new();
-    std::io::stdin().lock().read_to_string(&mut text)?;
-    Ok(text)
 }
 
 /// The manifests directly in the directory, by name: what `kubectl apply -f DIR` takes.
@@ -101,7 +94,7 @@ pub(super) fn documents(source: &Source, problems: &mut Vec<Problem>) -> Vec<(Pl
 /// JSON where it is JSON, YAML elsewhere. Nearly all JSON is YAML too, but not several documents in a row.
 fn parse(source: &Source) -> Result<Vec<Value>, String> {
     let json = || serde_json::Deserializer::from_str(&source.text).into_iter().collect::<Result<Vec<_>, _>>();
-    if has_ending(&source.name, "json") {
+    if Path::new(&source.name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
         return json().map_err(|error| format!("read JSON: {error}"));
     }
     if source.text.trim_start().starts_with('{')
@@ -110,10 +103,6 @@ fn parse(source: &Source) -> Result<Vec<Value>, String> {
         return Ok(values);
     }
     yaml(&source.text).map_err(|error| format!("read YAML: {error}"))
-}
-
-fn has_ending(name: &str, ending: &str) -> bool {
-    std::path::Path::new(name).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
 fn yaml(text: &str) -> Result<Vec<Value>, serde_yaml_ng::Error> {
@@ -159,4 +148,43 @@ pub(super) fn take_apart(place: Place, value: Value, problems: &mut Vec<Problem>
         objects.extend(take_apart(place, item, problems));
     }
     objects
+}
+
+/// Something in the input that is not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// The file as the user named it, with the document if there are several.
+    pub(crate) place: Place,
+    /// Kind, namespace and name, as far as they are known.
+    pub(crate) object: Option<String>,
+    /// What is wrong; names the field where there is one.
+    pub(crate) message: String,
+}
+
+impl Problem {
+    pub(crate) fn of_file(file: &str, message: impl fmt::Display) -> Self {
+        Self { place: Place::file(file), object: None, message: message.to_string() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: ", self.place)?;
+        if let Some(object) = &self.object {
+            write!(formatter, "{object}: ")?;
+        }
+        formatter.write_str(&self.message)
+    }
+}
+
+/// All problems of one input; it has at least one.
+#[derive(Debug, thiserror::Error)]
+pub(crate) struct Problems(pub(crate) Vec<Problem>);
+
+/// A line for each.
+impl fmt::Display for Problems {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<String> = self.0.iter().map(|problem| format!("error: {problem}")).collect();
+        formatter.write_str(&lines.join("\n"))
+    }
 }

@@ -1,10 +1,12 @@
-//! What an object says of itself.
+//! What an object says of itself, and what a PodDisruptionBudget asks to be kept.
 
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use quotient_crds::names::{MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
 
 /// The resources that a quota of Quotient demands a request for.
@@ -41,4 +43,70 @@ pub(crate) fn ignores_evictions(job: &Job) -> bool {
 pub(crate) fn is_ours(metadata: &ObjectMeta) -> bool {
     let label = metadata.labels.as_ref().and_then(|labels| labels.get(MANAGED_BY_LABEL));
     label.is_some_and(|label| label == MANAGED_BY_QUOTIENT)
+}
+
+/// The bound that a budget sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// `minAvailable`: so many healthy pods are kept.
+    Kept(Share),
+    /// `maxUnavailable`: so many of those that should be there may be missing.
+    Missing(Share),
+    /// Neither is given: the disruption controller then allows nothing.
+    Unstated,
+}
+
+/// A number of pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    Pods(u32),
+    /// Of those that their owners want.
+    Percent(u32),
+}
+
+impl Bound {
+    /// What `budget` says; else what is wrong with it.
+    pub(crate) fn of(budget: &PodDisruptionBudget) -> Result<Self, String> {
+        let spec = budget.spec.as_ref();
+        let kept = spec.and_then(|spec| spec.min_available.as_ref());
+        let missing = spec.and_then(|spec| spec.max_unavailable.as_ref());
+        match (kept, missing) {
+            (None, None) => Ok(Self::Unstated),
+            (Some(kept), None) => Share::read("minAvailable", kept).map(Self::Kept),
+            (None, Some(missing)) => Share::read("maxUnavailable", missing).map(Self::Missing),
+            (Some(_), Some(_)) => {
+                Err("spec.minAvailable and spec.maxUnavailable: give one of them".to_owned())
+            }
+        }
+    }
+}
+
+impl Share {
+    fn read(field: &str, written: &IntOrString) -> Result<Self, String> {
+        let read = match written {
+            IntOrString::Int(pods) => u32::try_from(*pods).ok().map(Self::Pods),
+            IntOrString::String(text) => {
+                let percent = text.strip_suffix('%').and_then(|number| number.parse().ok());
+                percent.filter(|percent| *percent <= 100).map(Self::Percent)
+            }
+        };
+        let text = match written {
+            IntOrString::Int(pods) => pods.to_string(),
+            IntOrString::String(text) => format!("{text:?}"),
+        };
+        read.ok_or_else(|| {
+            format!("spec.{field} is {text}: write a number of pods, or a percentage such as \"50%\"")
+        })
+    }
+
+    /// The number that it means where `wanted` pods should be there, rounded up.
+    pub(crate) fn of(self, wanted: u32) -> u32 {
+        match self {
+            Self::Pods(pods) => pods,
+            Self::Percent(percent) => {
+                let hundredths = u64::from(wanted).saturating_mul(u64::from(percent));
+                u32::try_from(hundredths.div_ceil(100)).unwrap_or(u32::MAX)
+            }
+        }
+    }
 }

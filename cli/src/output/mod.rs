@@ -2,7 +2,6 @@
 
 mod explanation;
 mod format;
-mod progress;
 mod report;
 mod screen;
 mod table;
@@ -15,11 +14,10 @@ pub(crate) use explanation::{Explanation, Fact};
 #[cfg(test)]
 pub(crate) use format::Document;
 pub(crate) use format::{Answer, Format, OutputArgs, document, quantities, time_text};
-pub(crate) use progress::Progress;
 pub(crate) use report::report;
-pub(crate) use screen::{Colour, Glyphs, Screen, Style, bar};
+pub(crate) use screen::{Colour, Screen, Style, bar};
 pub(crate) use table::{Cell, align, columns, titles};
-pub(crate) use watch::{INTERVAL, Watch};
+pub(crate) use watch::{INTERVAL, Progress, Watch};
 pub(crate) use words::{counted, duration, hanging, only, spaced, sum, wrap};
 
 /// The lines as a text.

@@ -2,10 +2,8 @@
 
 mod amounts;
 mod leaving;
-mod selector;
 mod view;
 
 pub(crate) use amounts::{Selected, amounts, percentage, resource_names, select};
 pub(crate) use leaving::leaving;
-pub(crate) use selector::SelectorArgs;
-pub(crate) use view::{QueueView, Starvation, governing, in_tree_order, needs_a_person, views};
+pub(crate) use view::{QueueView, SelectorArgs, Starvation, governing, in_tree_order, needs_a_person, views};

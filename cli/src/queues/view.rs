@@ -1,18 +1,21 @@
-//! One Queue with its status, and Queues in the order of their tree.
+//! One Queue with its status, Queues in the order of their tree, and `-l`, which selects them by their labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kube::core::{Selector, SelectorExt as _};
 use quotient_crds::{ConditionType, Queue, QueueStatus};
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
 use quotient_engine::time::Timestamp;
 use quotient_index::timestamp;
+use quotient_operator::label_selector::parse;
 use quotient_operator::status::{Circumstances, Overview, QuotaState, compose};
 
 use super::amounts;
 use crate::manifests::Cluster;
 use crate::objects::Object;
+use crate::output::duration;
 
 /// A Queue as its administrator wrote it, and what became of it.
 #[derive(Clone, Debug)]
@@ -34,6 +37,11 @@ pub(crate) struct Starvation<'a> {
 }
 
 impl Starvation<'_> {
+    /// ` for 40 s`; empty if it is not known.
+    pub(crate) fn since(&self) -> String {
+        self.seconds.map(|seconds| format!(" for {}", duration(seconds))).unwrap_or_default()
+    }
+
     /// What the operator names as the cause: what stands behind "because" in its message.
     pub(crate) fn cause(&self) -> &str {
         let clause = self.message.split_once(" because ").map_or(self.message, |(_, clause)| clause);
@@ -180,4 +188,54 @@ pub(crate) fn in_tree_order<Q>(queues: Vec<InTree<'_, Q>>) -> Vec<(usize, Q)> {
     // Queues in a circle have no top.
     ordered.extend(children.into_values().flatten().map(|(_, queue)| (0, queue)));
     ordered
+}
+
+/// The flag `-l`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct SelectorArgs {
+    /// Only Queues with these labels, such as `org=research,tier!=free` or `org in (research, web)`.
+    #[arg(short = 'l', long = "selector", value_name = "SELECTOR", value_parser = parse)]
+    selector: Option<Selector>,
+}
+
+impl SelectorArgs {
+    /// Whether the Queue has the labels.
+    pub(crate) fn selects(&self, view: &QueueView) -> bool {
+        let labels = view.queue.metadata.labels.clone().unwrap_or_default();
+        self.selector.as_ref().is_none_or(|selector| selector.matches(&labels))
+    }
+
+    /// As the API takes it; empty for all.
+    pub(crate) fn text(&self) -> String {
+        self.selector.as_ref().map(ToString::to_string).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requirements_are_read_as_kubectl_reads_them() {
+        let read = |text: &str| parse(text).map(|selector| selector.to_string());
+        for text in
+            ["a=b", "a!=b", "a in (b,c)", "a notin (b)", "example.com/a", "!a", "a=b,c in (d,e),!f", ""]
+        {
+            assert_eq!(read(text), Ok(text.to_owned()));
+        }
+        assert_eq!(read(" a == b , c in ( d , e ) "), Ok("a=b,c in (d,e)".to_owned()));
+        for text in ["=b", "a b", "a into (b)", "(b)", "a in b)"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn labels_are_compared() {
+        let labels = [("a".to_owned(), "b".to_owned())].into();
+        for (text, expected) in
+            [("a", true), ("a=b", true), ("a!=b", false), ("c!=d", true), ("!a", false), ("a in (x,b)", true)]
+        {
+            assert_eq!(parse(text).unwrap().matches(&labels), expected, "{text}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use json_patch::merge;
 use quotient_crds::DEFAULT_WEIGHT;
 use serde_json::{Map, Value, json};
 
@@ -108,7 +109,7 @@ fn apply(snapshot: &mut Snapshot, entry: Entry) -> String {
     if let Some(manifest) = entry.json() {
         found.change(|object| {
             remove_unmentioned(object, manifest);
-            merge(object, without_status(manifest.clone()));
+            merge(object, &without_status(manifest.clone()));
         });
     }
     found.place = entry.place;
@@ -128,25 +129,6 @@ fn without_status(mut value: Value) -> Value {
         }
     }
     value
-}
-
-/// A merge as in RFC 7386: maps are merged, everything else is replaced, null removes.
-fn merge(base: &mut Value, change: Value) {
-    let Value::Object(fields) = change else {
-        *base = change;
-        return;
-    };
-    if !base.is_object() {
-        *base = Value::Object(Map::new());
-    }
-    let Value::Object(kept) = base else { return };
-    for (name, value) in fields {
-        if value.is_null() {
-            kept.remove(&name);
-        } else {
-            merge(kept.entry(name).or_insert(Value::Null), value);
-        }
-    }
 }
 
 /// Removes what the last `kubectl apply` wrote and the change leaves out.
@@ -197,7 +179,7 @@ fn set(snapshot: &mut Snapshot, setting: &Setting) -> Result<String, String> {
             return Err(format!("set {}: {field} has no fields", path.join(".")));
         }
     }
-    entry.change(|queue| merge(queue, json!({"spec": setting.spec()})));
+    entry.change(|queue| merge(queue, &json!({"spec": setting.spec()})));
     entry.is_written = true;
     Ok(format!("set {} of {} to {}", path.join("."), words(entry), plain(value)))
 }

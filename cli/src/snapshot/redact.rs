@@ -59,17 +59,13 @@ fn templates(value: &mut Value) {
             if fields.contains_key("containers") {
                 pod(fields);
             }
-            metadata_of_template(fields);
+            if let Some(template) = fields.get_mut("template") {
+                metadata(template);
+            }
             fields.values_mut().for_each(templates);
         }
         Value::Array(values) => values.iter_mut().for_each(templates),
         _ => {}
-    }
-}
-
-fn metadata_of_template(fields: &mut Map<String, Value>) {
-    if let Some(template) = fields.get_mut("template") {
-        metadata(template);
     }
 }
 

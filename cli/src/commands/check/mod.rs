@@ -2,7 +2,6 @@
 
 mod facts;
 mod finding;
-mod look;
 mod namespaces;
 mod of_cluster;
 mod of_operator;
@@ -20,7 +19,7 @@ use crate::source::{Live, Scope, SourceArgs};
 pub(crate) use facts::Facts;
 #[cfg(test)]
 pub(crate) use facts::Rights;
-use look::Look;
+use finding::Look;
 pub(crate) use registry::CHECKS;
 pub(crate) use report::{Report, Result};
 
@@ -71,7 +70,10 @@ Examples:
   kubectl quotient check -o name";
 
 /// Looks at everything and prints.
-pub(crate) async fn run(args: &CheckArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
+pub(crate) async fn run(
+    args: &CheckArgs,
+    session: Session<'_>,
+) -> std::result::Result<Outcome, CommandError> {
     let Session { connection, screen } = session;
     let (snapshot, live) = if let Some(snapshot) = args.source.read_files()? {
         (snapshot, None)

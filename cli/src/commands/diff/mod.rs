@@ -1,9 +1,8 @@
 //! `diff`: what a change would do to shares and pods, before it is made.
 
-mod change;
 mod comparison;
+mod flags;
 mod formats;
-mod gates;
 mod report;
 mod table;
 
@@ -21,10 +20,9 @@ use crate::output::{Answer, Format, Progress, Screen, document, print};
 use crate::snapshot::{Change, Setting, Snapshot, overlay};
 use crate::source::{SourceArgs, free_beside};
 
-pub(crate) use change::setting;
-use change::{NodeOffer, node_offer};
 use comparison::Comparison;
-use gates::{Gate, Verdict, gate};
+pub(crate) use flags::setting;
+use flags::{Gate, NodeOffer, Verdict, gate, node_offer};
 pub(crate) use report::Report;
 
 /// The change, what it is compared with, and what must not happen.

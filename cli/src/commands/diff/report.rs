@@ -6,7 +6,7 @@ use quotient_engine::amounts::{Amounts, Resource};
 
 use super::Diff;
 use super::comparison::{Evicted, QueueDiff};
-use super::gates::Verdict;
+use super::flags::Verdict;
 use crate::output::{quantities, report};
 
 report! {

@@ -9,8 +9,8 @@ use quotient_engine::plan::{Eviction, PassedOver, Stage};
 use quotient_engine::reasons::KeptReason;
 use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Snapshot};
 
+use super::Target;
 use super::scene::Scene;
-use super::target::Target;
 use crate::commands::replay::Replay;
 use crate::commands::simulate::find_pod;
 use crate::objects::{Kind, Object, ignores_evictions};

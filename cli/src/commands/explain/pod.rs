@@ -4,13 +4,11 @@ use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::Pod;
 use quotient_crds::names::SHARE_GATE;
-
 use serde_json::Value;
 
 use super::scene::Scene;
-use super::target::Target;
 use super::workload::add_unmet;
-use super::{Question, evicted};
+use super::{Question, Target, evicted};
 use crate::commands::simulate::why;
 use crate::objects::{find_text, text};
 use crate::output::{Explanation, Fact, duration, spaced};

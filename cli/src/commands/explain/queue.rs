@@ -3,10 +3,10 @@
 use quotient_crds::ConditionType;
 use quotient_engine::amounts::Amounts;
 
+use super::Target;
 use super::arithmetic::arithmetic;
 use super::evicted::in_words;
 use super::scene::Scene;
-use super::target::Target;
 use crate::output::{Explanation, counted, duration, spaced};
 use crate::queues::{QueueView, amounts, leaving, needs_a_person};
 
@@ -48,11 +48,7 @@ fn headline(scene: &Scene<'_>, view: &QueueView) -> String {
         return format!("Queue {name} has no share: {reason}.");
     }
     let state = match view.starved(scene.cluster.snapshot.now) {
-        Some(starved) => {
-            let since =
-                starved.seconds.map(|seconds| format!(" for {}", duration(seconds))).unwrap_or_default();
-            format!("starved{since}")
-        }
+        Some(starved) => format!("starved{}", starved.since()),
         None => view.state().to_owned(),
     };
     format!(

@@ -6,8 +6,8 @@ use quotient_crds::{QueueJob, QueueJobCondition, condition};
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{QueueJobName, QueueJobPlan, SlotReason};
 
+use super::Target;
 use super::scene::Scene;
-use super::target::Target;
 use super::workload::add_unmet;
 use crate::commands::simulate::why_it_waits;
 use crate::objects::Object;

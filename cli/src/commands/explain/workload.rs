@@ -12,8 +12,8 @@ use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{Owner, Pod, Shape};
 use serde_json::Value;
 
+use super::Target;
 use super::scene::Scene;
-use super::target::Target;
 use crate::commands::simulate::find_pod;
 use crate::objects::{Kind, Object, ignores_evictions, text};
 use crate::output::{Explanation, counted, duration, only, spaced};

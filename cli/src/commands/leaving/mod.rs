@@ -1,6 +1,5 @@
 //! `release` and `uninstall --check`: what happens when Quotient leaves, and what would stay behind.
 
-mod inventory;
 mod release;
 mod uninstall;
 
@@ -8,12 +7,12 @@ use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::output::{Answer, Explanation, Format, Screen, document};
 
-use inventory::{Inventory, Leftover};
 #[cfg(test)]
 pub(crate) use release::release;
 pub(crate) use release::{ReleaseArgs, run as run_release};
 #[cfg(test)]
 pub(crate) use uninstall::uninstall;
+use uninstall::{Inventory, Leftover};
 pub(crate) use uninstall::{UninstallArgs, run as run_uninstall};
 
 /// Prints what a look found; a finding if something has to be done before.

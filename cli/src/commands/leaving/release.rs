@@ -193,7 +193,7 @@ fn children(cluster: &Cluster, namespace: &str, parent: &str) -> Option<String> 
 const SETTLED: Duration = Duration::from_secs(1);
 
 /// Removes the gate of every pod of `namespace`, and returns how many. Pods that are created meanwhile are among them.
-pub(super) async fn remove_all(live: &Live, namespace: &str) -> Result<usize, CommandError> {
+async fn remove_all(live: &Live, namespace: &str) -> Result<usize, CommandError> {
     let began = Instant::now();
     let (mut removed, mut last) = (0_usize, began);
     while last.elapsed() < SETTLED {

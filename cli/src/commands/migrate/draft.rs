@@ -10,8 +10,7 @@ use quotient_engine::amounts::{Amount, Bounds, Quantity, Resource};
 use quotient_index::quotas::bounds_from_hard;
 use serde_json::Value;
 
-use super::fields::{Becomes, Delay, Fields, Keys, Meaning, Part, Unit, leaves};
-use super::objects::Object;
+use super::fields::{Becomes, Delay, Fields, Keys, Meaning, Object, Part, Unit, leaves};
 use super::report::Unmapped;
 use crate::objects::plain;
 

@@ -7,7 +7,6 @@
 
 mod draft;
 mod fields;
-mod objects;
 mod report;
 mod systems;
 mod tree;
@@ -23,12 +22,10 @@ use crate::snapshot::Snapshot;
 use crate::source::{ConnectionArgs, Scope, SourceArgs};
 
 use draft::Reading;
-use fields::{Fields, Part};
-use objects::Objects;
-use tree::Places;
-
+use fields::{Fields, Objects, Part};
 pub(crate) use report::{Migration, MigrationText};
 pub(crate) use systems::{KUEUE_QUEUE_NAME, system_of_sign};
+use tree::Places;
 
 /// What is migrated.
 #[derive(Debug, clap::Args)]

@@ -1,9 +1,8 @@
 //! `status`: which queue has, uses and lacks what.
 
 mod findings;
-mod header;
+mod overview;
 mod report;
-mod rows;
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +21,7 @@ use crate::snapshot::{Entry, Snapshot};
 use crate::source::{ConnectionArgs, Live, Scope, SourceArgs, free_beside};
 
 pub(crate) use findings::{Finding, findings};
-use header::header;
+use overview::{cells, header};
 pub(crate) use report::Report;
 
 /// Which queues, and how long.
@@ -253,7 +252,7 @@ fn table(status: &Status, found: &[Finding], is_wide: bool, screen: Screen) -> S
     if status.views.is_empty() {
         lines.push("There is no Queue. Create one: kubectl quotient init --from-usage".to_owned());
     } else {
-        lines.extend(columns(&rows::cells(status, is_wide, screen), screen.style));
+        lines.extend(columns(&cells(status, is_wide, screen), screen.style));
     }
     if !found.is_empty() {
         lines.push(String::new());

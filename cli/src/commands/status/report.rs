@@ -6,7 +6,7 @@ use quotient_crds::{QueueStatus, ResourceMap};
 
 use super::Status;
 use super::findings::Finding;
-use super::header::unmanaged;
+use super::overview::unmanaged;
 use crate::manifests::OperatorFacts;
 use crate::output::{quantities, report, time_text};
 use crate::queues::QueueView;

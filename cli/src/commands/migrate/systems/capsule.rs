@@ -6,7 +6,7 @@ use quotient_crds::LabelSelector;
 use serde_json::Value;
 
 use super::super::draft::{Draft, Reading};
-use super::super::objects::{Object, Objects};
+use super::super::fields::{Object, Objects};
 use super::super::tree::Drafts;
 use super::resource_quotas::default_requests;
 use super::{System, entry};

@@ -3,7 +3,7 @@
 use quotient_crds::{LabelOperator, LabelRequirement, LabelSelector};
 
 use super::super::draft::{Draft, Reading};
-use super::super::objects::Objects;
+use super::super::fields::Objects;
 use super::super::tree::Drafts;
 use super::{System, entry};
 use crate::objects::ApiKind;

@@ -1,7 +1,7 @@
 //! Queues of KAI Scheduler.
 
 use super::super::draft::Reading;
-use super::super::objects::Objects;
+use super::super::fields::Objects;
 use super::super::tree::Drafts;
 use super::{System, add_namespaces, entry};
 use crate::objects::ApiKind;

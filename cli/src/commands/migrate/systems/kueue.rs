@@ -6,8 +6,7 @@ use quotient_engine::amounts::{Amount, Bounds, Resource};
 use serde_json::Value;
 
 use super::super::draft::{Draft, Reading, amount};
-use super::super::fields::{Keys, Meaning};
-use super::super::objects::{Object, Objects};
+use super::super::fields::{Keys, Meaning, Object, Objects};
 use super::super::tree::Drafts;
 use super::{System, add_namespaces, entry};
 use crate::objects::ApiKind;

@@ -7,7 +7,7 @@ use quotient_index::IndexSettings;
 use serde_json::Value;
 
 use super::super::draft::{Draft, Reading};
-use super::super::objects::{Object, Objects};
+use super::super::fields::{Object, Objects};
 use super::super::tree::Drafts;
 use super::{System, entry};
 use crate::objects::{ApiKind, plain};

@@ -4,7 +4,7 @@ use quotient_engine::amounts::Resource;
 use serde_json::{Value, json};
 
 use super::super::draft::{Draft, Reading};
-use super::super::objects::{Object, Objects};
+use super::super::fields::{Object, Objects};
 use super::super::tree::Drafts;
 use super::{System, entry};
 use crate::objects::ApiKind;

@@ -1,12 +1,13 @@
-//! Pods that owners create take after the owners' templates.
+//! Owners: what the pods take after that they create, and how many pods each DaemonSet wants.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use k8s_openapi::api::apps::v1::DaemonSetStatus;
 use k8s_openapi::api::core::v1::Pod as Manifest;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use quotient_engine::names::OwnerUid;
-use quotient_engine::snapshot::{Pod, Snapshot};
+use quotient_engine::snapshot::{Owner, Pod, Snapshot, Taint};
 use quotient_index::{Index, IndexSettings, Indexed};
 
 use crate::objects::Object;
@@ -75,4 +76,50 @@ fn first_pod(owner: &Object, number: usize) -> Option<Manifest> {
         spec: template.spec.clone(),
         status: None,
     })
+}
+
+/// The taints that every pod of a DaemonSet tolerates begin with this: nodes that are not Ready, or not schedulable.
+const TOLERATED: &str = "node.kubernetes.io/";
+
+/// The DaemonSets of which the manifests do not say how many pods they want.
+#[derive(Debug)]
+pub(super) struct DaemonSets(BTreeSet<OwnerUid>);
+
+impl DaemonSets {
+    /// Has each of them want a pod on every node until [`count`](Self::count) knows which nodes their templates admit.
+    pub(super) fn of(objects: &mut [Object]) -> Self {
+        let nodes = objects.iter().filter(|object| matches!(object, Object::Node(_))).count();
+        let nodes = i32::try_from(nodes).unwrap_or(i32::MAX);
+        let mut uncounted = BTreeSet::new();
+        for object in objects {
+            let Object::DaemonSet(set) = object else { continue };
+            if set.status.is_none() {
+                set.status =
+                    Some(DaemonSetStatus { desired_number_scheduled: nodes, ..DaemonSetStatus::default() });
+                uncounted.extend(set.metadata.uid.as_deref().map(OwnerUid::new));
+            }
+        }
+        Self(uncounted)
+    }
+
+    /// Counts the nodes that each of them selects.
+    pub(super) fn count(&self, snapshot: &mut Snapshot) {
+        let nodes = &snapshot.nodes;
+        let wanted = |owner: &Owner| {
+            let selected = nodes.iter().filter(|(name, node)| {
+                let taints = node.taints.iter().filter(|taint| !taint.key.starts_with(TOLERATED));
+                let taints: Vec<Taint> = taints.cloned().collect();
+                owner.shape.placement.allows(name.as_str(), &node.labels, &taints)
+            });
+            u32::try_from(selected.count()).unwrap_or(u32::MAX)
+        };
+        for state in snapshot.namespaces.values_mut() {
+            if state.owners.iter().any(|owner| self.0.contains(&owner.uid)) {
+                let owners = &mut Arc::make_mut(state).owners;
+                owners.iter_mut().filter(|owner| self.0.contains(&owner.uid)).for_each(|owner| {
+                    owner.wanted = wanted(owner);
+                });
+            }
+        }
+    }
 }

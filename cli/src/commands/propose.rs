@@ -1,0 +1,293 @@
+//! `init` and `adopt`: a Queue for each namespace, proposed from what its pods use now or from its quotas.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quotient_advance::settle;
+use quotient_crds::{MAX_WEIGHT, Mode, QueueSpec, ResourceMap};
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::names::Namespace;
+use quotient_engine::snapshot::Pod;
+use quotient_index::IndexSettings;
+use quotient_index::quotas::bounds_from_hard;
+
+use crate::Session;
+use crate::commands::check::check;
+use crate::commands::migrate::system_of_sign;
+use crate::commands::simulate::at_rest;
+use crate::exit::{CommandError, Outcome};
+use crate::manifests::Cluster;
+use crate::objects::{Object, lacks_requests};
+use crate::output::{Cell, Progress, Screen, columns, counted, joined, print, spaced, sum, titles};
+use crate::proposals::{OutputDirectory, ProposedQueue, resource_map};
+use crate::queues::{amounts, percentage};
+use crate::source::SourceArgs;
+
+/// What is proposed, and where.
+#[derive(Debug, clap::Args)]
+#[command(long_about = INIT, after_long_help = INIT_EXAMPLES)]
+pub(crate) struct InitArgs {
+    /// Propose from what the pods of each namespace request now.
+    #[arg(long, required = true)]
+    from_usage: bool,
+
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
+/// What is adopted, and where the Queues go.
+#[derive(Debug, clap::Args)]
+#[command(long_about = ADOPT, after_long_help = ADOPT_EXAMPLES)]
+pub(crate) struct AdoptArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
+/// What is read, and where the Queues go.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TargetArgs {
+    #[command(flatten)]
+    output: OutputDirectory,
+
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+const INIT: &str = "\
+Propose a Queue in mode Observe for every namespace that has pods and no Queue. Nothing is applied.
+
+The weight is the percentage of the cluster that the pods of the namespace request of the resource that they use most of, at least \
+1. A namespace with a ResourceQuota is guaranteed half of what its pods request, because the quota is a promise; all halves together \
+fit into the cluster. ResourceQuotas that exist stay and act as limits.";
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  # Propose, look, and play it
+  kubectl quotient init --from-usage -o quotient-queues/
+  kubectl quotient diff -f quotient-queues/";
+
+const ADOPT: &str = "\
+Propose a Queue in mode Observe for every namespace that has pods and no Queue, from its quotas and its use, and list what \
+changes for the workloads. Nothing is applied.
+
+If all ResourceQuotas together fit into the cluster, each becomes the guaranteed amounts of its Queue: the team keeps what it \
+has today and lends what it does not use. Otherwise the weight is the percentage of the cluster that the quota, or without one \
+the use, stands for. The ResourceQuotas stay and act as limits until you delete them.";
+
+const ADOPT_EXAMPLES: &str = "\
+Examples:
+  # Propose, look, and play it
+  kubectl quotient adopt -o quotient-queues/
+  kubectl quotient diff -f quotient-queues/
+
+  # The same without access to the cluster
+  kubectl quotient adopt --snapshot prod.json.gz";
+
+/// Reads, proposes and writes.
+pub(crate) async fn run(
+    args: &TargetArgs,
+    basis: Basis,
+    session: Session<'_>,
+) -> Result<Outcome, CommandError> {
+    let Session { connection, screen } = session;
+    let snapshot = args.source.read_all(connection).await?;
+    let progress = Progress::begin("looking at what every namespace uses");
+    let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());
+    let proposals = proposals(&cluster, basis);
+    drop(progress);
+    if proposals.is_empty() {
+        eprintln!(
+            "Every namespace with pods has a Queue, or is one of the system: there is nothing to propose."
+        );
+        return Ok(Outcome::Fine);
+    }
+    let queues: Vec<ProposedQueue> = proposals.iter().map(|proposal| proposal.queue.clone()).collect();
+    if args.output.put(&queues)? {
+        print(&text(&cluster, &proposals, basis, &args.output.to_string(), screen))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// The table and what comes next; if a cluster is adopted, also other systems and what the checks found.
+pub(crate) fn text(
+    cluster: &Cluster,
+    proposals: &[Proposal],
+    basis: Basis,
+    directory: &str,
+    screen: Screen,
+) -> String {
+    let mut rows =
+        vec![titles(&["NAMESPACE", "USED NOW", "WEIGHT", "GUARANTEED", "DEFAULT REQUESTS", "NOTE"])];
+    rows.extend(proposals.iter().map(|proposal| {
+        let spec = &proposal.queue.spec;
+        let guaranteed = spec.guaranteed.as_ref().map(|map| spaced(&amounts(Some(map))));
+        vec![
+            Cell::from(&proposal.queue.namespace),
+            spaced(&proposal.used).into(),
+            spec.weight.to_string().into(),
+            guaranteed.unwrap_or_else(|| "-".to_owned()).into(),
+            if proposal.lacking > 0 { "100m, 128Mi" } else { "-" }.into(),
+            Cell::from(&proposal.note),
+        ]
+    }));
+    let mut lines = columns(&rows, screen.style);
+    if basis == Basis::Quotas {
+        lines.extend(systems(cluster).into_iter().map(|(system, namespaces)| {
+            format!(
+                "{} to {system}. Its queues become Queues by: kubectl quotient migrate {system}",
+                counted(namespaces.len(), "namespace belongs", "namespaces belong")
+            )
+        }));
+        lines.push(String::new());
+        lines.push(check(cluster, None, None, true).text(false, screen));
+    }
+    let written = counted(proposals.len(), "Queue", "Queues");
+    lines.push(format!(
+        "{written} written with mode: Observe. Nothing applied. Next: kubectl quotient diff -f {directory}"
+    ));
+    joined(lines)
+}
+
+/// The namespaces that another system shares out, by the system.
+fn systems(cluster: &Cluster) -> BTreeMap<&'static str, BTreeSet<&str>> {
+    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for object in &cluster.objects {
+        let name = match object {
+            Object::Namespace(_) => object.name(),
+            Object::Pod(_) => object.namespace(),
+            _ => continue,
+        };
+        let metadata = object.metadata();
+        let maps = [&metadata.labels, &metadata.annotations].into_iter().flatten();
+        for system in maps.flat_map(BTreeMap::keys).filter_map(|key| system_of_sign(key)) {
+            found.entry(system).or_default().insert(name);
+        }
+    }
+    found
+}
+
+/// What the weights and guarantees follow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// What pods request now.
+    Usage,
+    /// What ResourceQuotas allow, and for namespaces without one what pods request.
+    Quotas,
+}
+
+/// What is proposed for one namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Proposal {
+    /// What its pods request now.
+    used: Amounts,
+    /// How many workloads have containers without requests.
+    lacking: usize,
+    /// What to know about it.
+    note: String,
+    pub(crate) queue: ProposedQueue,
+}
+
+/// A namespace with pods and without a Queue.
+struct Unmanaged {
+    name: String,
+    used: Amounts,
+    /// Its ResourceQuotas in words, and the lowest bound of each resource.
+    quotas: Vec<String>,
+    bounds: Bounds,
+}
+
+/// One for each namespace with pods and without a Queue, but not for those of Kubernetes and of the operator.
+pub(crate) fn proposals(cluster: &Cluster, basis: Basis) -> Vec<Proposal> {
+    let whole = whole(cluster);
+    let protected = IndexSettings::default().protected;
+    let is_system = |name: &Namespace| {
+        let operator = cluster.operator.as_ref();
+        protected.contains(name) || operator.is_some_and(|operator| operator.namespace == name.as_str())
+    };
+    let namespaces = cluster.snapshot.namespaces.iter();
+    let unmanaged = namespaces.filter(|(name, state)| state.queues.is_empty() && !is_system(name));
+    let unmanaged: Vec<Unmanaged> = unmanaged
+        .filter_map(|(name, state)| {
+            let mut pods = state.pods.iter().filter(|pod| pod.is_charged()).peekable();
+            pods.peek()?;
+            let used = sum(pods.map(Pod::requests));
+            let (quotas, bounds) = quotas(cluster, name.as_str());
+            Some(Unmanaged { name: name.to_string(), used, quotas, bounds })
+        })
+        .collect();
+    let are_met = sum(unmanaged.iter().map(|one| one.bounds.amounts())).fits_in(&whole);
+    unmanaged.into_iter().map(|one| proposal(cluster, one, basis, &whole, are_met)).collect()
+}
+
+fn proposal(cluster: &Cluster, of: Unmanaged, basis: Basis, whole: &Amounts, are_met: bool) -> Proposal {
+    let Unmanaged { name, used, quotas, bounds } = of;
+    let mut comments = vec![format!("Pods of {name} requested {}.", spaced(&used))];
+    let has_quota = !bounds.is_empty();
+    if has_quota {
+        comments.push(format!("Its quotas allow {}.", spaced(&bounds.amounts())));
+    }
+    let (basis_of_weight, guaranteed) = match basis {
+        Basis::Quotas if has_quota => (bounds.amounts(), Some(bounds).filter(|_| are_met)),
+        // A quota is a promise. Half of what is used leaves the other half to be shared, and all halves together fit.
+        Basis::Usage if has_quota => (used.clone(), Some(half(&used, &bounds))),
+        _ => (used.clone(), None),
+    };
+    let lacking = lacking(cluster, &name);
+    let spec = QueueSpec {
+        weight: i32::try_from(percentage(&basis_of_weight, whole)).unwrap_or(MAX_WEIGHT),
+        guaranteed: guaranteed.as_ref().and_then(resource_map),
+        default_requests: (lacking > 0).then(ResourceMap::default_requests),
+        mode: Mode::Observe,
+        ..QueueSpec::default()
+    };
+    let quotas = quotas.iter().map(|quota| format!("its ResourceQuota {quota} stays and acts as a limit"));
+    let without =
+        (lacking > 0).then(|| format!("{} without requests", counted(lacking, "workload", "workloads")));
+    let note = quotas.chain(without).collect::<Vec<_>>().join("; ");
+    Proposal { used, lacking, note, queue: ProposedQueue { namespace: name.clone(), name, spec, comments } }
+}
+
+/// Half of the amounts, in whole cpus, GiB and devices, and not above the bounds.
+fn half(used: &Amounts, bounds: &Bounds) -> Bounds {
+    let halves = used.iter().filter_map(|(resource, amount)| {
+        let unit = match resource {
+            Resource::Cpu => 1000,
+            Resource::Memory => 1 << 30,
+            Resource::Extended(_) => 1,
+        };
+        let whole = amount.units().div_euclid(2).div_euclid(unit).saturating_mul(unit);
+        let half = Amount::new(whole).min(bounds.get(resource)?);
+        half.is_positive().then(|| (resource.clone(), half))
+    });
+    halves.collect()
+}
+
+/// What the nodes offer, or what is shared out if that is more.
+fn whole(cluster: &Cluster) -> Amounts {
+    settle(&cluster.snapshot).1.capacity.max(&cluster.offered())
+}
+
+fn lacking(cluster: &Cluster, namespace: &str) -> usize {
+    let here = cluster.objects.iter().filter(|object| object.namespace() == namespace);
+    let templates = here.filter(|object| object.controller().is_none()).filter_map(Object::template);
+    templates.filter(|template| lacks_requests(template)).count()
+}
+
+/// The ResourceQuotas in words, and the lowest bound of each resource.
+fn quotas(cluster: &Cluster, namespace: &str) -> (Vec<String>, Bounds) {
+    let mut told = Vec::new();
+    let mut lowest = Bounds::new();
+    for object in cluster.objects.iter().filter(|object| object.namespace() == namespace) {
+        let Object::ResourceQuota(quota) = object else { continue };
+        let Some(hard) = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref()) else { continue };
+        let bounds = bounds_from_hard(hard);
+        if bounds.is_empty() {
+            continue;
+        }
+        told.push(format!("{} ({})", object.name(), spaced(&bounds.amounts())));
+        for (resource, amount) in bounds.iter() {
+            let known = lowest.get(resource).unwrap_or(amount);
+            lowest.set(resource.clone(), known.min(amount));
+        }
+    }
+    (told, lowest)
+}

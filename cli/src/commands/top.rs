@@ -1,0 +1,374 @@
+//! `top`: which queue, namespace or workload uses most.
+
+use std::collections::BTreeMap;
+
+use clap::ValueEnum;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use quotient_engine::amounts::{Amounts, Resource};
+use quotient_engine::snapshot::Pod;
+use serde::Serialize;
+use serde::ser::SerializeMap;
+
+use crate::Session;
+use crate::commands::simulate::at_rest;
+use crate::exit::{ClusterError, CommandError, Outcome};
+use crate::manifests::Cluster;
+use crate::objects::Object;
+use crate::output::{
+    Answer, Cell, Colour, INTERVAL, OutputArgs, Screen, Watch, columns, document, joined, sum, titles,
+};
+use crate::queues::{QueueView, Selected, SelectorArgs, amounts, governing, resource_names, select, views};
+use crate::source::{Scope, SourceArgs};
+
+/// What to list, and how.
+#[derive(Debug, clap::Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+pub(crate) struct TopArgs {
+    /// What to list.
+    #[arg(value_enum)]
+    what: What,
+
+    #[command(flatten)]
+    selector: SelectorArgs,
+
+    /// Compare by one resource, such as cpu, memory or gpu; else by the largest part of the cluster.
+    #[arg(short = 'r', long, value_name = "RESOURCE")]
+    resource: Option<String>,
+
+    /// What to sort by.
+    #[arg(long, value_enum, default_value_t = Sort::Used)]
+    sort: Sort,
+
+    /// How many rows; 0 for all.
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    limit: usize,
+
+    /// Print again whenever something changes, until you interrupt it.
+    #[arg(short = 'w', long)]
+    watch: bool,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+/// What to list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum What {
+    /// Queues, with what they borrow and lend.
+    Queues,
+    /// Namespaces, also those without a Queue.
+    Namespaces,
+    /// Workloads: Deployments, Jobs, ….
+    Workloads,
+}
+
+/// What to sort by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sort {
+    /// What is used, most first.
+    Used,
+    /// What is used above the deserved share of the queue, most first.
+    Over,
+    /// The name.
+    Name,
+}
+
+const ABOUT: &str = "\
+List which queues, namespaces or workloads use most. Pods count as their quota counts them: by requests, until they are gone.
+
+Of a cluster the command reads Queues and nodes; for namespaces also pods, and for workloads also what creates them. -n bounds it to \
+one namespace.";
+
+const EXAMPLES: &str = "\
+Examples:
+  # Which queues are above their shares?
+  kubectl quotient top queues --sort over
+
+  # The same, live
+  kubectl quotient top queues --sort over -w
+
+  # Which namespaces use GPUs, with or without a Queue?
+  kubectl quotient top namespaces -r gpu
+
+  # What in this team?
+  kubectl quotient top workloads -n ml-train";
+
+impl What {
+    /// What is read of a cluster.
+    const fn kinds(self) -> &'static str {
+        match self {
+            Self::Queues => "queues nodes",
+            Self::Namespaces => "queues nodes namespaces pods",
+            Self::Workloads => {
+                "queues nodes namespaces pods replicasets jobs deployments statefulsets daemonsets"
+            }
+        }
+    }
+}
+
+/// For programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Report<'a> {
+    rows: &'a [Row],
+}
+
+/// Reads, sorts and prints; again and again if that is asked for.
+pub(crate) async fn run(args: &TopArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
+    let Session { connection, screen } = session;
+    let scope = Scope::of(args.what.kinds(), connection.namespace.as_deref());
+    let mut watch = Watch::default();
+    let mut is_first = true;
+    loop {
+        let snapshot = args.source.read(connection, &scope).await?;
+        if args.source.is_live() {
+            ClusterError::require(&snapshot.missing, &["queues", "pods"])?;
+        }
+        let mut cluster = at_rest(Cluster::of(&snapshot, None)?);
+        if std::mem::take(&mut is_first) {
+            for missing in &snapshot.missing {
+                eprintln!("warning: {} are missing: you may not list them", missing.resource);
+            }
+            cluster = cluster.warned();
+        }
+        let (rows, selected) = top(&cluster, args, connection.namespace.as_deref())?;
+        let table = || text(&rows, args.what, selected.as_ref(), screen);
+        let answer = Answer {
+            table: &|_| table(),
+            document: &document("Top", cluster.snapshot.now, &cluster.source, Report { rows: &rows }),
+            names: rows.iter().map(|row| row.name.clone()).collect(),
+        };
+        if !args.watch {
+            answer.print(args.output.output)?;
+            return Ok(Outcome::Fine);
+        }
+        watch.show(&answer.text(args.output.output)?, table())?;
+        if !args.source.is_live() {
+            return Ok(Outcome::Fine);
+        }
+        tokio::time::sleep(INTERVAL).await;
+    }
+}
+
+/// The rows, and the resource that is asked about.
+pub(crate) fn top(
+    cluster: &Cluster,
+    args: &TopArgs,
+    namespace: Option<&str>,
+) -> Result<(Vec<Row>, Option<Selected>), CommandError> {
+    let plan = cluster.plan();
+    let mut views = views(cluster, plan.as_ref());
+    views.retain(|view| args.selector.selects(view));
+    let is_wanted = |name: &str| namespace.is_none_or(|wanted| wanted == name);
+    let mut rows = match args.what {
+        What::Queues => of_queues(&views),
+        What::Namespaces => of_namespaces(cluster, &views),
+        What::Workloads => of_workloads(cluster, &views),
+    };
+    let is_selected = |row: &Row| args.selector.text().is_empty() || row.is_managed();
+    rows.retain(|row| is_wanted(&row.namespace) && is_selected(row));
+    let selected = match &args.resource {
+        Some(name) => {
+            let mut known = resource_names(&views);
+            known.extend(rows.iter().flat_map(|row| row.used.resources().cloned()));
+            known.sort();
+            known.dedup();
+            Some(select(name, &known).map_err(CommandError::Usage)?)
+        }
+        None => None,
+    };
+    sort(&mut rows, args.sort, selected.as_ref(), cluster);
+    if args.limit > 0 {
+        rows.truncate(args.limit);
+    }
+    Ok((rows, selected))
+}
+
+/// The table.
+pub(crate) fn text(rows: &[Row], what: What, selected: Option<&Selected>, screen: Screen) -> String {
+    let names: &[&str] = match what {
+        What::Queues => &["QUEUE", "PODS", "USED", "DESERVED", "OVER", "BORROWED", "LENT"],
+        What::Namespaces => &["NAMESPACE", "QUEUE", "PODS", "USED"],
+        What::Workloads => &["WORKLOAD", "NAMESPACE", "QUEUE", "PODS", "USED"],
+    };
+    let mut table = vec![titles(names)];
+    table.extend(rows.iter().map(|row| row.cells(what, selected)));
+    joined(columns(&table, screen.style))
+}
+
+/// A queue, a namespace or a workload.
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Row {
+    name: String,
+    namespace: String,
+    /// The queue that governs it; none if it is unmanaged.
+    queue: Option<String>,
+    pods: usize,
+    #[serde(serialize_with = "quantities")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
+    used: Amounts,
+    #[serde(serialize_with = "quantities")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
+    deserved: Amounts,
+    #[serde(serialize_with = "quantities")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
+    over: Amounts,
+    #[serde(serialize_with = "quantities")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
+    borrowed: Amounts,
+    #[serde(serialize_with = "quantities")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
+    lent: Amounts,
+}
+
+/// Amounts as Kubernetes quantities.
+fn quantities<S: serde::Serializer>(amounts: &Amounts, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    for (resource, amount) in amounts.iter() {
+        map.serialize_entry(resource.name(), &resource.format(amount))?;
+    }
+    map.end()
+}
+
+impl Row {
+    /// Whether one of the Queues that are looked at governs it.
+    const fn is_managed(&self) -> bool {
+        self.queue.is_some()
+    }
+
+    fn new(name: String, namespace: &str, queue: Option<&QueueView>) -> Self {
+        Self {
+            name,
+            namespace: namespace.to_owned(),
+            queue: queue.map(|view| view.name.in_words()),
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, pod: &Pod) {
+        self.pods = self.pods.saturating_add(1);
+        self.used.add_all(pod.requests());
+    }
+
+    fn cells(&self, what: What, selected: Option<&Selected>) -> Vec<Cell> {
+        let amount = |amounts: &Amounts| -> Cell {
+            selected.map_or_else(|| amounts.compact(), |selected| selected.text(amounts)).into()
+        };
+        let queue = match &self.queue {
+            Some(queue) => Cell::from(queue),
+            None => Cell::new("- (unmanaged)", Colour::Notice),
+        };
+        let mut cells = vec![Cell::from(&self.name)];
+        match what {
+            What::Queues => {}
+            What::Namespaces => cells.push(queue),
+            What::Workloads => cells.extend([Cell::from(&self.namespace), queue]),
+        }
+        cells.extend([self.pods.to_string().into(), amount(&self.used)]);
+        if what == What::Queues {
+            cells.extend([&self.deserved, &self.over, &self.borrowed, &self.lent].map(amount));
+        }
+        cells
+    }
+}
+
+/// The leaf queues.
+fn of_queues(views: &[QueueView]) -> Vec<Row> {
+    let leaves = views.iter().filter(|view| !view.is_parent());
+    leaves
+        .map(|view| {
+            let status = &view.status;
+            let (used, deserved) = (view.used(), view.deserved());
+            let pods = status.pods.unwrap_or_default();
+            let pods = pods.running.saturating_add(pods.pending).saturating_add(pods.terminating);
+            Row {
+                pods: usize::try_from(pods).unwrap_or_default(),
+                over: used.less(&deserved),
+                borrowed: amounts(status.borrowed.as_ref()),
+                lent: amounts(status.lent.as_ref()),
+                used,
+                deserved,
+                ..Row::new(view.name.in_words(), view.name.namespace.as_str(), Some(view))
+            }
+        })
+        .collect()
+}
+
+/// The namespaces with pods.
+fn of_namespaces(cluster: &Cluster, views: &[QueueView]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (name, state) in &cluster.snapshot.namespaces {
+        let mut row = Row::new(name.to_string(), name.as_str(), governing(views, name.as_str()));
+        state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| row.add(pod));
+        if row.pods > 0 {
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+/// The workloads that people know: the Deployment rather than its ReplicaSets; bare pods by themselves.
+fn of_workloads(cluster: &Cluster, views: &[QueueView]) -> Vec<Row> {
+    let owners: BTreeMap<&str, &OwnerReference> = cluster
+        .objects
+        .iter()
+        .filter(|object| !matches!(object, Object::Pod(_)))
+        .filter_map(|object| Some((object.metadata().uid.as_deref()?, object.controller()?)))
+        .collect();
+    let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
+    for (namespace, state) in &cluster.snapshot.namespaces {
+        for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
+            let name = match &pod.metadata.owner {
+                Some(owner) => top_name(&owner.kind, &owner.name, owner.uid.as_str(), &owners),
+                None => format!("Pod {}", pod.name),
+            };
+            let key = (namespace.to_string(), name.clone());
+            let view = governing(views, namespace.as_str());
+            rows.entry(key).or_insert_with(|| Row::new(name, namespace.as_str(), view)).add(pod);
+        }
+    }
+    rows.into_values().collect()
+}
+
+/// Kind and name of the topmost controller.
+fn top_name(kind: &str, name: &str, uid: &str, owners: &BTreeMap<&str, &OwnerReference>) -> String {
+    let (mut kind, mut name, mut uid) = (kind, name, uid);
+    // No chain of controllers is as long; a circle would be.
+    for _ in 0..8 {
+        let Some(owner) = owners.get(uid) else { break };
+        (kind, name, uid) = (&owner.kind, &owner.name, &owner.uid);
+    }
+    format!("{kind} {name}")
+}
+
+/// Most first; equals by name.
+fn sort(rows: &mut [Row], by: Sort, selected: Option<&Selected>, cluster: &Cluster) {
+    let capacity = sum(cluster.snapshot.nodes.values().map(|node| &node.allocatable));
+    let size = |amounts: &Amounts| match selected {
+        Some(selected) => amounts.get(&selected.resource).units(),
+        None => amounts
+            .iter()
+            .map(|(resource, amount)| part(amount.units(), resource, &capacity))
+            .max()
+            .unwrap_or(0),
+    };
+    rows.sort_by(|one, other| {
+        let keys = |row: &Row| match by {
+            Sort::Used => size(&row.used),
+            Sort::Over => size(&row.over),
+            Sort::Name => 0,
+        };
+        keys(other)
+            .cmp(&keys(one))
+            .then_with(|| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)))
+    });
+}
+
+/// Millionths of the cluster; of what the cluster does not have, all of it.
+fn part(units: i128, resource: &Resource, capacity: &Amounts) -> i128 {
+    units.saturating_mul(1_000_000).checked_div(capacity.get(resource).units()).unwrap_or(1_000_000)
+}

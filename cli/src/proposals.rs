@@ -1,0 +1,123 @@
+//! Queues that a command proposes: `init`, `adopt` and `migrate` print them, and nothing is applied.
+
+use std::fmt;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use quotient_crds::names::API_VERSION;
+use quotient_crds::{Admission, DEFAULT_WEIGHT, Preemption, QueueSpec, ResourceMap};
+use quotient_engine::amounts::Bounds;
+use serde_json::{Map, Value, json};
+
+use crate::exit::CommandError;
+use crate::output::print;
+
+/// A Queue that does not exist yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProposedQueue {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) spec: QueueSpec,
+    /// What it was made from and what to know about it, a line each.
+    pub(crate) comments: Vec<String>,
+}
+
+impl ProposedQueue {
+    /// The object, without fields that only repeat a default.
+    pub(crate) fn object(&self) -> Value {
+        let mut spec = serde_json::to_value(&self.spec).unwrap_or_default();
+        if let Value::Object(fields) = &mut spec {
+            without_defaults(fields, &self.spec);
+        }
+        json!({
+            "apiVersion": API_VERSION,
+            "kind": "Queue",
+            "metadata": {"name": self.name, "namespace": self.namespace},
+            "spec": spec,
+        })
+    }
+
+    /// The object as YAML, below its comments.
+    pub(crate) fn manifest(&self) -> String {
+        let comments = self.comments.iter().flat_map(|comment| ["# ", comment, "\n"]);
+        let mut text: String = comments.collect();
+        text.push_str(&serde_yaml_ng::to_string(&self.object()).unwrap_or_default());
+        text
+    }
+}
+
+fn without_defaults(fields: &mut Map<String, Value>, spec: &QueueSpec) {
+    if spec.preemption == Preemption::Never {
+        fields.remove("preemption");
+    }
+    if spec.admission == Admission::Quota {
+        fields.remove("admission");
+    }
+    if spec.weight == DEFAULT_WEIGHT && spec.children.is_some() {
+        fields.remove("weight");
+    }
+    // A parent queue bounds its children, and has no pods of its own.
+    if spec.children.is_some() {
+        fields.remove("mode");
+    }
+}
+
+/// Amounts as a spec has them; none if nothing is stated.
+pub(crate) fn resource_map(bounds: &Bounds) -> Option<ResourceMap> {
+    let map: ResourceMap = bounds
+        .iter()
+        .map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount)))
+        .collect();
+    (!map.is_empty()).then_some(map)
+}
+
+/// A namespace that proposed Queues are in.
+pub(crate) fn namespace_manifest(name: &str) -> String {
+    format!("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {name}\n")
+}
+
+/// One YAML text.
+pub(crate) fn documents(manifests: &[String]) -> String {
+    manifests.join("---\n")
+}
+
+/// The flag for a directory of manifests.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct OutputDirectory {
+    /// The directory to write the Queues to, a file each; without it they are printed. Existing files are kept.
+    #[arg(short = 'o', long = "output", value_name = "DIR")]
+    directory: Option<PathBuf>,
+}
+
+impl OutputDirectory {
+    /// Writes a file for each Queue and returns true, or prints the Queues if no directory is named.
+    pub(crate) fn put(&self, queues: &[ProposedQueue]) -> Result<bool, CommandError> {
+        let Some(directory) = &self.directory else {
+            let manifests: Vec<String> = queues.iter().map(ProposedQueue::manifest).collect();
+            print(&documents(&manifests))?;
+            return Ok(false);
+        };
+        std::fs::create_dir_all(directory).with_context(|| format!("create {}", directory.display()))?;
+        for queue in queues {
+            write(&directory.join(format!("{}.yaml", queue.namespace)), &queue.manifest())?;
+        }
+        Ok(true)
+    }
+}
+
+/// The directory as the user named it.
+impl fmt::Display for OutputDirectory {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let directory = self.directory.as_deref().unwrap_or(Path::new("."));
+        write!(formatter, "{}", directory.display())
+    }
+}
+
+/// Never over a file that a person may have edited.
+fn write(path: &Path, manifest: &str) -> Result<(), CommandError> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(manifest.as_bytes()));
+    written.map_err(|error| CommandError::Usage(format!("write {}: {error}", path.display())))
+}
