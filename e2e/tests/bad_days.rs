@@ -16,7 +16,7 @@ use quotient_invariants::Tolerance;
 const VICTIMS: [&str; 2] = ["q1/small", "q2/small"];
 
 async fn proxy(stage: &Stage) -> Result<Proxy> {
-    Ok(stage.bed.proxy(OPERATOR_USER, Some(OPERATOR_GROUP)).await?)
+    stage.bed.proxy(OPERATOR_USER, Some(OPERATOR_GROUP)).await
 }
 
 /// Every promise was kept, whatever happened; a process that was killed, or lost an answer, may have asked twice.
@@ -49,7 +49,7 @@ async fn whatever_the_api_server_does_the_right_pods_go() -> Result<()> {
     operator.process().must_run()?;
     operator.stop().await?;
     judge(&stage)?;
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// Every kind of bad answer at once, again and again.
@@ -167,7 +167,7 @@ async fn killed_at_any_write_it_goes_on_where_it_was() -> Result<()> {
     ensure!(kills >= if all { 20 } else { 4 }, "only {kills} kills");
     operator.stop().await?;
     judge(&stage)?;
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// etcd is restored from a backup whose Lease is older than the one that the operator has written. The operator ends, as a
@@ -201,7 +201,7 @@ async fn a_restored_backup_is_a_world_of_its_own() -> Result<()> {
     story.until_served("q4").await?;
     operator.process().must_run()?;
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// Two replicas: the leader is frozen in the middle of a reclaim for longer than its Lease, the other takes over, and the
@@ -244,7 +244,7 @@ async fn a_frozen_leader_is_replaced_and_does_no_harm_when_it_wakes() -> Result<
     only_the_victims_went(&stage, mark)?;
     second.stop().await?;
     judge(&stage)?;
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// Two replicas as they are installed: the leader is killed after its first eviction, and the other goes on with the second.
@@ -283,5 +283,5 @@ async fn a_killed_leader_is_replaced_within_twenty_seconds() -> Result<()> {
     second.process().must_run()?;
     second.stop().await?;
     judge(&stage)?;
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }

@@ -60,7 +60,7 @@ async fn the_api_server_refuses(stage: &Stage) -> anyhow::Result<()> {
         );
         let refusal = stage.bed.apply(&manifest).await;
         let error = refusal.err().with_context(|| format!("{body} was accepted"))?;
-        let text = format!("{:#}", anyhow::Error::from(error));
+        let text = format!("{error:#}");
         assert!(text.contains(named), "{body}: the refusal does not name {named}: {text}");
     }
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
@@ -97,7 +97,7 @@ async fn a_second_queue_is_told(stage: &Stage) -> anyhow::Result<()> {
 async fn a_pod_without_requests_is_refused(stage: &Stage) -> anyhow::Result<()> {
     let refused = stage.bed.create_pod("good", "careless", &[]).await;
     let error = refused.err().context("a pod without requests was let in")?;
-    let text = format!("{:#}", anyhow::Error::from(error));
+    let text = format!("{error:#}");
     assert!(text.contains("quotient") && text.contains("must specify"), "{text}");
     Ok(())
 }

@@ -45,10 +45,10 @@ async fn until_defaults(bed: &TestBed, namespace: &str, expected: Value) -> Resu
 /// Admission looks at a cache of its own, so a pod is tried until it is taken.
 async fn until_created(bed: &TestBed, namespace: &str, name: &str) -> Result<Pod> {
     let pod = modest(name)?;
-    Ok(eventually(format!("{name} is created"), PATIENCE, async || {
+    eventually(format!("{name} is created"), PATIENCE, async || {
         pods(bed, namespace).create(&PostParams::default(), &pod).await
     })
-    .await?)
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]

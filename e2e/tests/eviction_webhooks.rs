@@ -100,5 +100,5 @@ async fn a_webhook_that_is_down_or_hangs_holds_up_no_other_pod() -> Result<()> {
     })
     .await?;
     operator.process().kill()?;
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }

@@ -77,9 +77,7 @@ async fn play(example: &Path) -> anyhow::Result<anyhow::Result<()>> {
     if let Err(difference) = eventually("the cluster is where simulate ends", PATIENCE, arrived).await {
         let crowded = let_in_too_many(&stage.bed, &before).await?;
         ensure!(!crowded.is_empty(), difference);
-        return Ok(Err(
-            anyhow::Error::from(difference).context(format!("more pods than its quota allows: {crowded:?}"))
-        ));
+        return Ok(Err(difference.context(format!("more pods than its quota allows: {crowded:?}"))));
     }
     stage.until_quiet_for(REST).await?;
     arrived().await.context("it does not stay where simulate ends")?;

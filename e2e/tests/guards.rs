@@ -41,12 +41,12 @@ async fn people_and_device_plugins_cost_no_pod() -> anyhow::Result<()> {
         assert_eq!(stage.pod_counts(namespace).await?, PodCounts::running(4));
     }
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 async fn repairs(stage: &Stage, namespace: &str) -> anyhow::Result<String> {
     let path = "-o=jsonpath={range .items[?(@.reason=='QuotaRepaired')]}{.note}{'\\n'}{end}";
-    Ok(stage.bed.kubectl(["get", "events.v1.events.k8s.io", "-n", namespace, path]).await?)
+    stage.bed.kubectl(["get", "events.v1.events.k8s.io", "-n", namespace, path]).await
 }
 
 async fn an_edited_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {

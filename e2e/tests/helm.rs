@@ -139,7 +139,7 @@ async fn what_it_renders_is_valid() -> Result<()> {
         })
         .await?;
     }
-    Ok(bed.stop().await?)
+    bed.stop().await
 }
 
 /// A namespace that enforces the restricted standard takes the pods of the Deployment and of `helm test`.
@@ -268,7 +268,7 @@ async fn helm_test_covers_policies_kinds_the_quota_controller_and_metrics() -> R
     ensure!(!is_good && said.contains("crd-missing"), "{said}");
     let (is_good, said) = check(bed, programs).await?;
     ensure!(!is_good && said.contains("the kind QueueJob is not served"), "{said}");
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// Queues among the values are made as soon as the cluster knows the kind, and stay when the chart goes.
@@ -302,7 +302,7 @@ async fn queues_of_the_values_come_with_the_second_command_and_stay() -> Result<
     bed.helm(["uninstall", RELEASE, "--namespace", SYSTEM_NAMESPACE, "--wait"]).await?;
     let seen = bed.kubectl(see.into_iter().chain([path])).await?;
     assert_eq!(seen, "team-a 3 \nteam-b 1 {\"cpu\":\"100m\"}\n");
-    Ok(bed.stop().await?)
+    bed.stop().await
 }
 
 /// The first install observes; its notes lead from there to quotas.
@@ -358,7 +358,7 @@ async fn the_first_install_observes_and_says_the_next_step() -> Result<()> {
     }
     operator.stop().await?;
     assert_eq!(Newcomer::evicted(&bed.audit().events()?), [""; 0]);
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// Install, work, upgrade, uninstall.
@@ -439,7 +439,7 @@ async fn from_install_to_uninstall() -> Result<()> {
     // And comes back to what it left: the kinds are taken up again.
     bed.helm(helm_arguments(&["install", "--wait"], &VALUES)).await?;
     assert_eq!(queues(bed).await?.len(), 3);
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// Two would grant the same capacity twice.

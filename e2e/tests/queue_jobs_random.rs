@@ -146,5 +146,5 @@ async fn twenty_queue_jobs_run_as_the_engine_says() -> anyhow::Result<()> {
     let log = operator.process().log();
     assert!(!log.contains("panicked"), "{log}");
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }

@@ -73,12 +73,12 @@ impl<'a> Reader<'a> {
 
     /// Runs a command until it prints what is expected.
     pub(crate) async fn until(&self, command: &str, expected: &str) -> Result<String> {
-        let printed = eventually(format!("`{command}` prints what the page says"), PATIENCE, async || {
+        eventually(format!("`{command}` prints what the page says"), PATIENCE, async || {
             let printed = self.run(command).await?;
             ensure!(tidy(&printed) == tidy(expected), "\n{printed}\nthe page says\n{expected}");
             Ok(printed)
-        });
-        Ok(printed.await?)
+        })
+        .await
     }
 
     /// Runs a command until it goes on printing the same.

@@ -151,7 +151,7 @@ async fn roles_grant_what_is_listed() -> Result<()> {
         more.is_empty() && less.is_empty(),
         "granted and not listed: {more:#?}; listed and not granted: {less:#?}"
     );
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// A story in which every right is used, and none is missed.
@@ -228,7 +228,7 @@ async fn every_right_is_used() -> Result<()> {
     let used: BTreeSet<String> = own.iter().filter_map(|event| used(event, &granted)).collect();
     let idle: Vec<_> = granted.difference(&used).collect();
     assert!(idle.is_empty(), "granted and never used: {idle:#?}");
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// Default requests come, change and go.

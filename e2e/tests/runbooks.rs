@@ -82,7 +82,7 @@ impl Emergency {
         let place = self.namespace.as_ref().map(|namespace| format!("--namespace={namespace}"));
         let kind = if place.is_some() { "rolebinding" } else { "clusterrolebinding" };
         bed.kubectl(["create", kind, &name, &role, &user].into_iter().chain(place.as_deref())).await?;
-        Ok(bed.user_kubeconfig(&name, None)?)
+        bed.user_kubeconfig(&name, None)
     }
 
     /// Executes each step until it succeeds: RBAC learns of the user a moment later.
@@ -150,7 +150,7 @@ async fn every_runbook_is_printed_and_its_commands_succeed() -> Result<()> {
     the_commands_of_every_runbook_succeed(&stage).await?;
     an_operator_that_hangs_is_started_again(&stage).await?;
     one_of_two_installations_is_stopped(&stage).await?;
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// The commands of alerts that are not critical are executed on a cluster that has what they name.
@@ -211,7 +211,7 @@ async fn an_administrator_helps_while_the_operator_is_down() -> Result<()> {
     operator.process().kill()?;
     an_administrator_gives_room_by_hand_while_the_operator_is_down(&stage).await?;
     a_lease_that_no_replica_renews_is_deleted(&stage).await?;
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// Admission follows at once what an administrator writes.

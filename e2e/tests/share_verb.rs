@@ -51,7 +51,7 @@ async fn user(bed: &TestBed, role: &str, namespaced: bool) -> Result<Client> {
     let (role, of) = (format!("--clusterrole={role}"), format!("--user={name}"));
     let place = namespaced.then_some("--namespace=team");
     bed.kubectl(["create", kind, &name, &role, &of].into_iter().chain(place)).await?;
-    Ok(bed.client_for(&bed.user_kubeconfig(&name, None)?).await?)
+    bed.client_for(&bed.user_kubeconfig(&name, None)?).await
 }
 
 fn queues(client: &Client) -> Api<Queue> {
@@ -209,7 +209,7 @@ async fn only_an_administrator_changes_shares() -> Result<()> {
     queues(&administrator).delete("team", &DeleteParams::default()).await?;
     nothing_forbidden(bed)?;
     a_queue_goes_with_its_namespace_and_with_its_owner(&stage).await?;
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// The controllers of Kubernetes delete a Queue with its namespace and with its owner. They change no share.

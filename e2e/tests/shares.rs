@@ -26,8 +26,7 @@ async fn two_queues_share_by_weight() -> anyhow::Result<()> {
     stage.until_allowed("q1", "cpu 3, memory 9Gi").await?;
     let size = [("cpu", "4"), ("memory", "1Gi")];
     let refused = stage.bed.create_pod("q1", "big", &size).await.unwrap_err();
-    let refused = format!("{:#}", anyhow::Error::from(refused));
-    assert!(refused.contains("exceeded quota: quotient"), "{refused}");
+    assert!(refused.to_string().contains("exceeded quota: quotient"), "{refused}");
     stage.patch_queue("q1", "q1", json!({"weight": 8})).await?;
     stage.until_allowed("q1", "cpu 5, memory 10Gi").await?;
     stage.bed.create_pod("q1", "big", &size).await?;

@@ -36,7 +36,7 @@ async fn neither_tenants_nor_the_operators_token_get_more_than_they_have() -> Re
     no_queue_governs_protected_namespaces(&bed).await?;
     a_stolen_token_is_of_little_use(&bed).await?;
     the_owner_of_a_namespace_cannot_write_its_share(&bed).await?;
-    Ok(bed.stop().await?)
+    bed.stop().await
 }
 
 /// The API server learns of new policies a little later, of all at once.
@@ -69,7 +69,7 @@ fn queue_of(namespace: &str, spec: &str) -> String {
 async fn kubectl_as(bed: &TestBed, who: &Path, arguments: &[&str], input: &str) -> Result<String> {
     let who = who.to_str().context("the path is no text")?;
     let arguments = ["--kubeconfig", who].into_iter().chain(arguments.iter().copied());
-    Ok(bed.kubectl_with_input(arguments, input).await?)
+    bed.kubectl_with_input(arguments, input).await
 }
 
 /// What a policy says to what the operator tries.
@@ -264,7 +264,7 @@ async fn quota(bed: &TestBed, namespace: &str) -> Result<()> {
 
 async fn as_operator(bed: &TestBed) -> Result<Client> {
     let kubeconfig = bed.service_account_kubeconfig(SYSTEM_NAMESPACE, RELEASE).await?;
-    Ok(bed.client_for(&kubeconfig).await?)
+    bed.client_for(&kubeconfig).await
 }
 
 /// A user with every right in the namespaces `team-a` and `team-b`, and none elsewhere.
@@ -389,7 +389,7 @@ async fn rights_that_are_not_used_are_not_granted() -> Result<()> {
             .await?;
         }
     }
-    Ok(stage.bed.stop().await?)
+    stage.bed.stop().await
 }
 
 /// Without the right to create Jobs a QueueJob says so, and what grants it.
@@ -413,7 +413,7 @@ async fn without_policies_the_notes_say_what_the_token_is_worth() -> Result<()> 
     let helm = Helm::find().await?;
     let notes = async |values: &[&str]| -> Result<String> {
         let command = ["install", "--dry-run=client", "--skip-schema-validation"];
-        Ok(helm.run(helm_arguments(&command, values)).await?)
+        helm.run(helm_arguments(&command, values)).await
     };
     let confined = notes(&["config.mode=Full"]).await?;
     assert!(confined.contains("rbac.createJobs=true") && !confined.contains("stolen token"), "{confined}");

@@ -7,4 +7,4 @@ mod programs;
 
 pub use dockerfile::{Dockerfile, Instruction};
 pub use elf::{Linkage, linkage};
-pub use programs::{STATIC_FLAGS, StaticPrograms};
+pub use programs::STATIC_FLAGS;

@@ -5,23 +5,14 @@ use std::path::PathBuf;
 use anyhow::{Context as _, ensure};
 use tokio::process::Command;
 
-use crate::quotient::{BUILD_COMMAND_LINE, workspace_root};
+use crate::quotient::{BUILD_COMMAND_LINE, Programs, workspace_root};
 
 /// The compiler's flags, as the Dockerfile has them.
 pub const STATIC_FLAGS: &str = "-C target-feature=+crt-static";
 
-/// The programs, built as for the image.
-#[derive(Clone, Debug)]
-pub struct StaticPrograms {
-    /// `quotient-operator`.
-    pub operator: PathBuf,
-    /// `kubectl-quotient`.
-    pub command_line: PathBuf,
-}
-
-impl StaticPrograms {
+impl Programs {
     /// Builds them as the Dockerfile does: minutes the first time.
-    pub async fn build() -> anyhow::Result<Self> {
+    pub async fn build_static() -> anyhow::Result<Self> {
         let asked =
             Command::new("rustc").arg("-vV").output().await.context("running rustc: is Rust installed?")?;
         let said = String::from_utf8_lossy(&asked.stdout).into_owned();

@@ -57,7 +57,7 @@ const TEMPLATE: [&str; 4] =
 
 async fn render(more: &[&str]) -> anyhow::Result<String> {
     let values = [&["replicaCount=0", "config.mode=Full"], &ALL_RIGHTS[..], more].concat();
-    Ok(Helm::find().await?.run(helm_arguments(&TEMPLATE, &values)).await?)
+    Helm::find().await?.run(helm_arguments(&TEMPLATE, &values)).await
 }
 
 async fn until_served(bed: &TestBed) -> anyhow::Result<()> {

@@ -99,14 +99,13 @@ impl Stage {
         condition: QueueJobCondition,
         expected: (&str, &str),
     ) -> anyhow::Result<String> {
-        let message = eventually(format!("{name}: {condition} is {expected:?}"), PATIENCE, async || {
+        eventually(format!("{name}: {condition} is {expected:?}"), PATIENCE, async || {
             let status = self.job_status(namespace, name).await?;
             let found = status.condition(condition).context("not told yet")?;
             ensure!((found.status.as_str(), found.reason.as_str()) == expected, "{found:?}");
             Ok(found.message.clone())
         })
-        .await?;
-        Ok(message)
+        .await
     }
 
     /// The kubelet says of so many running pods of a QueueJob that they have ended well; returns when its status counts
@@ -132,8 +131,7 @@ impl Stage {
             ensure!(status.succeeded == Some(expected), "{status:?}");
             Ok(())
         })
-        .await?;
-        Ok(())
+        .await
     }
 
     /// Whatever moves from here on is a change without a cause.

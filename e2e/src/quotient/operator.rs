@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context as _, bail};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -10,7 +11,7 @@ use tokio::net::TcpStream;
 use super::identity::{OPERATOR_GROUP, OPERATOR_USER, SYSTEM_NAMESPACE};
 use super::{Programs, install_chart, installed};
 use crate::testbed::proxy::Proxy;
-use crate::testbed::{ManagedProcess, PATIENCE, ProcessSpec, TestBed, eventually, ports};
+use crate::testbed::{ManagedProcess, PATIENCE, TestBed, eventually, ports};
 
 /// A running operator.
 #[derive(Debug)]
@@ -19,6 +20,9 @@ pub struct Operator {
     health: SocketAddr,
     metrics: SocketAddr,
 }
+
+/// The flag that says where metrics are served.
+const METRICS_LISTEN: &str = "--metrics-listen";
 
 /// A Lease that is over soon, so that a test waits for no dead leader, and that a busy machine keeps all the same.
 pub const SHORT_LEASE: [&str; 6] = [
@@ -70,19 +74,9 @@ impl Operator {
         kubeconfig: &Path,
         arguments: &[&str],
     ) -> anyhow::Result<Self> {
-        let health = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
-        let metrics = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
-        let spec = ProcessSpec::new("quotient-operator", program)
-            .arg("--kubeconfig")
-            .arg(kubeconfig)
-            .args(["--listen", &health.to_string()])
-            .args(["--lease-namespace", SYSTEM_NAMESPACE])
-            // The nodes of a test bed do not flap.
-            .args(["--node-ready-seconds", "0"])
-            .args(arguments);
-        let elsewhere = arguments.iter().any(|argument| argument.starts_with("--metrics-listen"));
-        let spec = if elsewhere { spec } else { spec.args(["--metrics-listen", &metrics.to_string()]) };
-        Self::spawn(bed, &spec, health, metrics).await
+        // The nodes of a test bed do not flap.
+        let own = ["--lease-namespace", SYSTEM_NAMESPACE, "--node-ready-seconds", "0"];
+        Self::spawn(bed, program, kubeconfig, &[&own, arguments].concat()).await
     }
 
     /// Starts the operator as the installed chart would: its arguments, its account's token. Only where it listens and
@@ -90,28 +84,26 @@ impl Operator {
     pub async fn start_as_installed(bed: &TestBed, program: &Path) -> anyhow::Result<Self> {
         let (account, arguments) = installed(bed).await?;
         let kubeconfig = bed.service_account_kubeconfig(SYSTEM_NAMESPACE, &account).await?;
-        let health = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
-        let metrics = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
-        let listens = |argument: &&String| {
-            argument.starts_with("--listen=") || argument.starts_with("--metrics-listen=")
-        };
-        let spec = ProcessSpec::new("quotient-operator", program)
-            .args(arguments.iter().filter(|argument| !listens(argument)))
-            .arg(format!("--listen={health}"))
-            .arg(format!("--metrics-listen={metrics}"))
-            .arg("--kubeconfig")
-            .arg(&kubeconfig);
-        Self::spawn(bed, &spec, health, metrics).await
+        let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        arguments
+            .retain(|argument| !argument.starts_with("--listen=") && !argument.starts_with(METRICS_LISTEN));
+        Self::spawn(bed, program, &kubeconfig, &arguments).await
     }
 
     async fn spawn(
         bed: &TestBed,
-        spec: &ProcessSpec,
-        health: SocketAddr,
-        metrics: SocketAddr,
+        program: &Path,
+        kubeconfig: &Path,
+        arguments: &[&str],
     ) -> anyhow::Result<Self> {
-        let spec = spec.clone();
-        let operator = Self { process: bed.spawn(&spec)?, health, metrics };
+        let health = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
+        let metrics = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
+        let mut command = Command::new(program);
+        command.arg("--kubeconfig").arg(kubeconfig).arg(format!("--listen={health}")).args(arguments);
+        if !arguments.iter().any(|argument| argument.starts_with(METRICS_LISTEN)) {
+            command.arg(format!("{METRICS_LISTEN}={metrics}"));
+        }
+        let operator = Self { process: bed.spawn("quotient-operator", command)?, health, metrics };
         operator.wait_until_ready().await?;
         Ok(operator)
     }
@@ -152,18 +144,17 @@ impl Operator {
     ///
     /// Its rights have to have been enough until then: see [`nothing_forbidden`](super::nothing_forbidden).
     pub async fn stop(self) -> anyhow::Result<()> {
-        self.process.terminate(PATIENCE).await?;
-        Ok(())
+        self.process.terminate(PATIENCE).await.map(drop)
     }
 
     async fn wait_until_ready(&self) -> anyhow::Result<()> {
-        let ready = eventually("the operator is ready", PATIENCE, async || {
+        eventually("the operator is ready", PATIENCE, async || {
             self.process.must_run()?;
             match self.get("/readyz").await? {
                 (200, _) => Ok(()),
                 (code, body) => bail!("{code}: {body}"),
             }
-        });
-        Ok(ready.await?)
+        })
+        .await
     }
 }

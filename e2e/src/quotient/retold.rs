@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, ensure};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::Value;
-use tokio::process::Command;
 
 use super::{Operator, Stage};
 
@@ -81,12 +80,7 @@ impl Stage {
 
     /// What a command answers, as JSON.
     async fn answer(&self, arguments: &[&str]) -> anyhow::Result<Value> {
-        let output = Command::new(&self.programs.command_line)
-            .args(arguments)
-            .args(["-o", "json"])
-            .env("KUBECONFIG", self.bed.kubeconfig_path())
-            .output()
-            .await?;
+        let output = self.command_line(&[arguments, &["-o", "json"]].concat()).await?;
         serde_json::from_slice(&output.stdout)
             .with_context(|| format!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr)))
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::process::Output;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
@@ -12,6 +13,7 @@ use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use quotient_crds::{Queue, QueueStatus};
 use quotient_invariants::{Amount, Amounts, Resource, Tolerance, requests};
 use serde_json::{Value, json};
+use tokio::process::Command;
 
 use super::{
     Operator, Programs, QueueView, assert_clean, judged, nothing_forbidden, queues, quota_amounts,
@@ -52,11 +54,17 @@ impl Stage {
         Operator::start(&self.bed, &self.programs).await
     }
 
+    /// Runs `kubectl quotient` with these arguments on the cluster.
+    pub(crate) async fn command_line(&self, arguments: &[&str]) -> std::io::Result<Output> {
+        let mut command = Command::new(&self.programs.command_line);
+        command.args(arguments).env("KUBECONFIG", self.bed.kubeconfig_path()).output().await
+    }
+
     /// Ends it, once everything rests and all that happened has been judged.
     pub async fn end(self, tolerance: Tolerance) -> anyhow::Result<()> {
         nothing_forbidden(&self.bed)?;
         assert_clean(&judged(&self.bed.audit(), tolerance, true)?)?;
-        Ok(self.bed.stop().await?)
+        self.bed.stop().await
     }
 
     /// Makes a namespace with a Queue of the same name.
@@ -185,8 +193,7 @@ impl Stage {
             ensure!(counts == expected, "{counts:?}");
             Ok(())
         })
-        .await?;
-        Ok(())
+        .await
     }
 
     /// Waits until admission enforces exactly these amounts in a namespace, such as `cpu 3, memory 9Gi`.
@@ -231,8 +238,7 @@ impl Stage {
             }
             Ok(())
         })
-        .await?;
-        Ok(())
+        .await
     }
 
     /// Waits until the operator has written nothing for so long, the Lease left out.
@@ -244,8 +250,7 @@ impl Stage {
             ensure!(writes.is_empty(), "{writes:?}");
             Ok(())
         })
-        .await?;
-        Ok(())
+        .await
     }
 
     /// Waits until the Queues show exactly these shares, one line a queue: see [`shares_text`].
@@ -259,8 +264,7 @@ impl Stage {
             ensure!(seen == expected, "\n{seen}\nexpected:\n{expected}");
             Ok(())
         })
-        .await?;
-        Ok(())
+        .await
     }
 }
 

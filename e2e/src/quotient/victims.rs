@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
-use tokio::process::Command;
 
 use super::Stage;
 use crate::testbed::{AuditEvent, AuditMark};
@@ -35,8 +34,8 @@ impl Stage {
         let cluster = self.bed.kubectl(["get", "--all-namespaces", "--output=json", KINDS]).await?;
         let file = self.bed.directory().join("cluster.json");
         tokio::fs::write(&file, cluster).await?;
-        let arguments = ["simulate", "--output=json", "--filename"];
-        let output = Command::new(&self.programs.command_line).args(arguments).arg(&file).output().await?;
+        let file = file.to_str().context("a path of characters")?;
+        let output = self.command_line(&["simulate", "--output=json", "--filename", file]).await?;
         ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let report: Value = serde_json::from_slice(&output.stdout)?;
         let step = report.pointer("/steps/0").context("simulate shows no step")?;

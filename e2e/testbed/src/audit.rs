@@ -6,11 +6,10 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
-
-use super::TestBedError;
 
 /// One answered request.
 ///
@@ -96,32 +95,32 @@ impl AuditLog {
     /// The end of what is there now; see [`AuditLog::events_since`].
     ///
     /// A request is noted just before or after its client has the answer: leave some milliseconds between the two.
-    pub fn mark(&self) -> Result<AuditMark, TestBedError> {
-        let text = std::fs::read(&self.path).map_err(|error| self.failed(&error))?;
+    pub fn mark(&self) -> anyhow::Result<AuditMark> {
+        let text = std::fs::read(&self.path).with_context(|| self.reading())?;
         // The API server may be writing a line.
         let lines = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last.saturating_add(1));
         Ok(AuditMark(u64::try_from(lines).unwrap_or(u64::MAX)))
     }
 
     /// Everything so far, in the order of the answers.
-    pub fn events(&self) -> Result<Vec<AuditEvent>, TestBedError> {
+    pub fn events(&self) -> anyhow::Result<Vec<AuditEvent>> {
         self.events_since(AuditMark::default())
     }
 
     /// Everything that was answered after the mark was made, in the order of the answers.
-    pub fn events_since(&self, mark: AuditMark) -> Result<Vec<AuditEvent>, TestBedError> {
+    pub fn events_since(&self, mark: AuditMark) -> anyhow::Result<Vec<AuditEvent>> {
         let mut text = Vec::new();
         File::open(&self.path)
             .and_then(|mut file| {
                 file.seek(SeekFrom::Start(mark.0))?;
                 file.read_to_end(&mut text)
             })
-            .map_err(|error| self.failed(&error))?;
-        parse(&text).map_err(|error| self.failed(&error))
+            .with_context(|| self.reading())?;
+        parse(&text).with_context(|| self.reading())
     }
 
-    fn failed(&self, reason: &dyn std::fmt::Display) -> TestBedError {
-        TestBedError::Audit { path: self.path.clone(), reason: reason.to_string() }
+    fn reading(&self) -> String {
+        format!("reading the audit log {}", self.path.display())
     }
 }
 

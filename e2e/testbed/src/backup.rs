@@ -4,11 +4,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use http::Request;
 use kube::Client;
 use tokio::task::JoinSet;
 
-use super::{Component, TestBed, TestBedError, readiness};
+use super::{Component, TestBed, readiness};
 
 /// By how many writes the revision is raised: more than a test makes between a backup and its restore.
 const RAISED: usize = 20_000;
@@ -22,16 +23,16 @@ pub struct Backup(PathBuf);
 
 impl TestBed {
     /// Keeps what etcd holds now. It is away for a moment.
-    pub async fn back_up(&self) -> Result<Backup, TestBedError> {
+    pub async fn back_up(&self) -> anyhow::Result<Backup> {
         let backup = self.directory().join("backup");
         self.kill(Component::Etcd)?;
-        copy(&self.layout.data(), &backup).map_err(TestBedError::backup("keep what etcd holds"))?;
+        copy(&self.layout.data(), &backup).context("keeping what etcd holds")?;
         self.restart(Component::Etcd).await?;
         Ok(Backup(backup))
     }
 
     /// Makes everything what it was at the time of `backup`, and starts the whole control plane again.
-    pub async fn restore(&self, backup: &Backup) -> Result<(), TestBedError> {
+    pub async fn restore(&self, backup: &Backup) -> anyhow::Result<()> {
         let stopped =
             [Component::Kwok, Component::Scheduler, Component::ControllerManager, Component::ApiServer];
         for component in stopped {
@@ -40,7 +41,7 @@ impl TestBed {
         self.kill(Component::Etcd)?;
         let data = self.layout.data();
         let replaced = fs::remove_dir_all(&data).and_then(|()| copy(&backup.0, &data));
-        replaced.map_err(TestBedError::backup("replace what etcd holds"))?;
+        replaced.context("replacing what etcd holds")?;
         self.start_anew(Component::Etcd).await?;
         self.raise_revision().await?;
         for component in stopped.into_iter().rev() {
@@ -50,22 +51,21 @@ impl TestBed {
     }
 
     /// Every write raises the revision by one.
-    async fn raise_revision(&self) -> Result<(), TestBedError> {
+    async fn raise_revision(&self) -> anyhow::Result<()> {
         let client = readiness::client(Component::Etcd.health_check(&self.layout), &self.layout)?;
         let writers = (0..AT_ONCE).map(|_| put_again_and_again(client.clone()));
         for outcome in writers.collect::<JoinSet<_>>().join_all().await {
-            outcome
-                .map_err(|reason| TestBedError::Backup { action: "raise the revision of etcd", reason })?;
+            outcome.context("raising the revision of etcd")?;
         }
         Ok(())
     }
 }
 
-async fn put_again_and_again(client: Client) -> Result<(), String> {
+async fn put_again_and_again(client: Client) -> anyhow::Result<()> {
     for _ in 0..RAISED / AT_ONCE {
         let body = br#"{"key": "cmFpc2Vk", "value": ""}"#.to_vec();
-        let request = Request::post("/v3/kv/put").body(body).map_err(|error| error.to_string())?;
-        client.request_text(request).await.map_err(|error| error.to_string())?;
+        let request = Request::post("/v3/kv/put").body(body)?;
+        client.request_text(request).await?;
     }
     Ok(())
 }

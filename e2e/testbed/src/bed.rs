@@ -12,7 +12,7 @@ use super::binaries::kubernetes_version;
 use super::layout::Layout;
 use super::process::{ManagedProcess, Supervisor};
 use super::run_directory::RunDirectory;
-use super::{AuditLog, Component, TestBedError};
+use super::{AuditLog, Component};
 
 /// A running control plane. [`TestBed::start`] makes one.
 ///
@@ -85,11 +85,10 @@ impl TestBed {
     /// for has succeeded.
     // Nothing waits inside, yet it belongs among the awaited calls of a test, and may wait one day.
     #[expect(clippy::unused_async, reason = "part of the asynchronous interface")]
-    pub async fn stop(mut self) -> Result<(), TestBedError> {
+    pub async fn stop(mut self) -> anyhow::Result<()> {
         let directory = if self.end.keep { None } else { self.end.directory.take() };
         drop(self);
-        directory.map_or(Ok(()), RunDirectory::remove)?;
-        Ok(())
+        directory.map_or(Ok(()), RunDirectory::remove)
     }
 }
 

@@ -3,19 +3,15 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Why there is no cache directory.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "finding the cache directory: none of QUOTIENT_CACHE, XDG_CACHE_HOME and HOME names an absolute path; \
-     set QUOTIENT_CACHE to a directory with 6 GB of room"
-)]
-pub struct CacheError;
+use anyhow::Context as _;
 
 /// The cache directory: `$QUOTIENT_CACHE`, else `$XDG_CACHE_HOME/quotient`, else `$HOME/.cache/quotient`.
 /// It may not exist yet.
-pub fn cache_directory() -> Result<PathBuf, CacheError> {
-    choose(std::env::var_os("QUOTIENT_CACHE"), std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
-        .ok_or(CacheError)
+pub fn cache_directory() -> anyhow::Result<PathBuf> {
+    choose(std::env::var_os("QUOTIENT_CACHE"), std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME")).context(
+        "finding the cache directory: none of QUOTIENT_CACHE, XDG_CACHE_HOME and HOME names an absolute path; set \
+         QUOTIENT_CACHE to a directory with 6 GB of room",
+    )
 }
 
 /// Relative paths are passed over, as the XDG base directory specification demands: they would mean another

@@ -3,33 +3,30 @@
 use std::collections::BTreeMap;
 use std::sync::{MutexGuard, PoisonError};
 
+use anyhow::Context as _;
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::Api;
 use kube::api::ListParams;
 
 use super::process::ManagedProcess;
-use super::{Component, TestBed, TestBedError, readiness};
+use super::{Component, TestBed, readiness};
 
 /// Who counts what is there after the API server was killed: the audit log holds the whole answer.
 pub const CENSUS: &str = "testbed-census";
 
 impl TestBed {
     /// Stops a component where it stands (`SIGSTOP`): connections stay open without an answer.
-    pub fn pause(&self, component: Component) -> Result<(), TestBedError> {
-        let processes = self.processes();
-        let process = running(&processes, "pausing", component)?;
-        Ok(process.pause()?)
+    pub fn pause(&self, component: Component) -> anyhow::Result<()> {
+        running(&self.processes(), "pausing", component)?.pause()
     }
 
     /// Lets a paused component go on.
-    pub fn resume(&self, component: Component) -> Result<(), TestBedError> {
-        let processes = self.processes();
-        let process = running(&processes, "resuming", component)?;
-        Ok(process.resume()?)
+    pub fn resume(&self, component: Component) -> anyhow::Result<()> {
+        running(&self.processes(), "resuming", component)?.resume()
     }
 
     /// Kills a component (`SIGKILL`) and waits until it is gone.
-    pub fn kill(&self, component: Component) -> Result<(), TestBedError> {
+    pub fn kill(&self, component: Component) -> anyhow::Result<()> {
         let mut processes = self.processes();
         running(&processes, "killing", component)?.kill()?;
         processes.remove(&component);
@@ -44,7 +41,7 @@ impl TestBed {
     ///
     /// kwok is started again with the API server or etcd: it forgets what it could not write meanwhile, where a kubelet
     /// would try again.
-    pub async fn restart(&self, component: Component) -> Result<(), TestBedError> {
+    pub async fn restart(&self, component: Component) -> anyhow::Result<()> {
         self.start_anew(component).await?;
         let stores = matches!(component, Component::ApiServer | Component::Etcd);
         if stores && self.pid(Component::Kwok).is_some() {
@@ -57,23 +54,21 @@ impl TestBed {
         Ok(())
     }
 
-    pub(super) async fn start_anew(&self, component: Component) -> Result<(), TestBedError> {
+    pub(super) async fn start_anew(&self, component: Component) -> anyhow::Result<()> {
         drop(self.processes().remove(&component));
-        let process = self.supervisor.spawn(&component.process(&self.layout))?;
+        let process = self.supervisor.spawn(component.name(), component.command(&self.layout))?;
         let ready = readiness::wait(component, &process, &self.layout).await;
         self.processes().insert(component, process);
         ready
     }
 
     /// Has the audit log say which pods and quotas there are.
-    async fn census(&self) -> Result<(), TestBedError> {
+    async fn census(&self) -> anyhow::Result<()> {
         let kubeconfig = self.user_kubeconfig(CENSUS, Some("system:masters"))?;
         let client = self.client_for(&kubeconfig).await?;
         let all = ListParams::default();
-        let pods = Api::<Pod>::all(client.clone()).list(&all).await;
-        pods.map_err(TestBedError::api("listing what pods there are"))?;
-        let quotas = Api::<ResourceQuota>::all(client).list(&all).await;
-        quotas.map_err(TestBedError::api("listing what quotas there are"))?;
+        Api::<Pod>::all(client.clone()).list(&all).await.context("listing what pods there are")?;
+        Api::<ResourceQuota>::all(client).list(&all).await.context("listing what quotas there are")?;
         Ok(())
     }
 
@@ -92,6 +87,6 @@ fn running<'a>(
     processes: &'a BTreeMap<Component, ManagedProcess>,
     action: &'static str,
     component: Component,
-) -> Result<&'a ManagedProcess, TestBedError> {
-    processes.get(&component).ok_or(TestBedError::NotRunning { action, component })
+) -> anyhow::Result<&'a ManagedProcess> {
+    processes.get(&component).with_context(|| format!("{action} {component}: it is not running"))
 }

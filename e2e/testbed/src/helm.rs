@@ -2,13 +2,12 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use tokio::process::Command;
 
 use super::binaries::{Binaries, Module, Program};
 use super::cache::cache_directory;
-use super::{TestBed, TestBedError};
+use super::{TestBed, command};
 
 /// Helm without a cluster: for what only reads charts.
 #[derive(Debug, Clone)]
@@ -18,13 +17,10 @@ pub struct Helm {
 
 impl Helm {
     /// Helm from the cache; it is built first if it is not there, which takes minutes.
-    pub async fn find() -> Result<Self, TestBedError> {
+    pub async fn find() -> anyhow::Result<Self> {
         let cache = cache_directory()?;
-        let built = tokio::task::spawn_blocking(move || Binaries::ensure(&cache, Module::ChartTools)).await;
-        let action = "building Helm";
-        let binaries =
-            built.map_err(|error| TestBedError::Thread { action, reason: error.to_string() })??;
-        Ok(Self { program: binaries.path(Program::Helm) })
+        let built = tokio::task::spawn_blocking(move || Binaries::ensure(&cache, Module::ChartTools));
+        Ok(Self { program: built.await??.path(Program::Helm) })
     }
 
     /// The program, for a script that runs it.
@@ -37,7 +33,7 @@ impl Helm {
     pub async fn run<S: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = S>,
-    ) -> Result<String, TestBedError> {
+    ) -> anyhow::Result<String> {
         self.run_in(Path::new("/nonexistent"), Path::new("/dev/null"), arguments).await
     }
 
@@ -46,30 +42,15 @@ impl Helm {
         home: &Path,
         kubeconfig: &Path,
         arguments: impl IntoIterator<Item = S>,
-    ) -> Result<String, TestBedError> {
-        let mut command = Command::new(&self.program);
-        command
-            .args(arguments)
-            .env("KUBECONFIG", kubeconfig)
-            .env("HELM_CACHE_HOME", home.join("cache"))
-            .env("HELM_CONFIG_HOME", home.join("config"))
-            .env("HELM_DATA_HOME", home.join("data"))
-            .stdin(Stdio::null())
-            .kill_on_drop(true);
-        let described: Vec<_> = command.as_std().get_args().map(OsStr::to_string_lossy).collect();
-        let described = described.join(" ");
-        let failed = |status: String, output: String| TestBedError::Helm {
-            arguments: described.clone(),
-            status,
-            output,
-        };
-        let output = command.output().await.map_err(|error| failed(error.to_string(), String::new()))?;
-        if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    ) -> anyhow::Result<String> {
+        let mut helm = Command::new(&self.program);
+        helm.args(arguments).env("KUBECONFIG", kubeconfig);
+        for (variable, directory) in
+            [("HELM_CACHE_HOME", "cache"), ("HELM_CONFIG_HOME", "config"), ("HELM_DATA_HOME", "data")]
+        {
+            helm.env(variable, home.join(directory));
         }
-        // `helm lint` says on standard output what is wrong.
-        let said = [output.stdout, output.stderr].concat();
-        Err(failed(output.status.to_string(), String::from_utf8_lossy(&said).trim().to_owned()))
+        command::run(helm, "").await
     }
 }
 
@@ -78,7 +59,7 @@ impl TestBed {
     pub async fn helm<S: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = S>,
-    ) -> Result<String, TestBedError> {
+    ) -> anyhow::Result<String> {
         let helm = Helm::find().await?;
         helm.run_in(&self.directory().join("helm"), &self.kubeconfig_path(), arguments).await
     }

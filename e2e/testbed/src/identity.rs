@@ -3,29 +3,26 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::Api;
 
+use super::TestBed;
 use super::kubeconfig::Credential;
 use super::pki::file_name;
-use super::{TestBed, TestBedError};
 
 impl TestBed {
     /// A kubeconfig for the user `user`, in `group` if one is given, by client certificate. The user has the rights
     /// that RBAC gives to it: none, to begin with. The group `system:masters` has all.
-    pub fn user_kubeconfig(&self, user: &str, group: Option<&str>) -> Result<PathBuf, TestBedError> {
+    pub fn user_kubeconfig(&self, user: &str, group: Option<&str>) -> anyhow::Result<PathBuf> {
         let path = self.layout.kubeconfig(&format!("user-{}", file_name(user)));
         self.layout.user_kubeconfig(&path, user, group)?;
         Ok(path)
     }
 
     /// A kubeconfig for an existing service account, by a token that is valid for a day.
-    pub async fn service_account_kubeconfig(
-        &self,
-        namespace: &str,
-        name: &str,
-    ) -> Result<PathBuf, TestBedError> {
+    pub async fn service_account_kubeconfig(&self, namespace: &str, name: &str) -> anyhow::Result<PathBuf> {
         let user = format!("system:serviceaccount:{namespace}:{name}");
         let accounts: Api<ServiceAccount> = Api::namespaced(self.client(), namespace);
         let request = TokenRequest {
@@ -35,7 +32,7 @@ impl TestBed {
         let answer = accounts
             .create_token_request(name, &kube::api::PostParams::default(), &request)
             .await
-            .map_err(TestBedError::api(format!("asking for a token of {user}")))?;
+            .with_context(|| format!("asking for a token of {user}"))?;
         let token = answer.status.and_then(|status| status.token).unwrap_or_default();
         let path = self.layout.kubeconfig(&format!("serviceaccount-{namespace}-{}", file_name(name)));
         self.layout.write_kubeconfig(&path, &user, &Credential::Token(&token))?;
@@ -43,7 +40,7 @@ impl TestBed {
     }
 
     /// A client for the user of a kubeconfig; like [`TestBed::client`], it repeats nothing by itself.
-    pub async fn client_for(&self, kubeconfig: &std::path::Path) -> Result<kube::Client, TestBedError> {
+    pub async fn client_for(&self, kubeconfig: &std::path::Path) -> anyhow::Result<kube::Client> {
         super::api::client(kubeconfig).await
     }
 }

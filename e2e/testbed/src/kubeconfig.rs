@@ -1,18 +1,11 @@
 //! Kubeconfig files: who one is and where the API server is.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use anyhow::Context as _;
 use serde_json::{Value, json};
 
 use super::pki::CertificateFiles;
-
-/// Why a kubeconfig could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("writing the kubeconfig {path}: {source}", path = path.display())]
-pub struct KubeconfigError {
-    path: PathBuf,
-    source: std::io::Error,
-}
 
 /// How the bearer of a kubeconfig proves who it is.
 #[derive(Debug)]
@@ -30,7 +23,7 @@ pub(super) fn write(
     authority: &Path,
     user: &str,
     credential: &Credential<'_>,
-) -> Result<(), KubeconfigError> {
+) -> anyhow::Result<()> {
     let proof = match credential {
         Credential::Certificate(files) => json!({
             "client-certificate": files.certificate,
@@ -42,11 +35,11 @@ pub(super) fn write(
 }
 
 /// Writes a kubeconfig for a server without authentication, over plain HTTP.
-pub(super) fn write_plain(path: &Path, server: &str) -> Result<(), KubeconfigError> {
+pub(super) fn write_plain(path: &Path, server: &str) -> anyhow::Result<()> {
     save(path, &json!({"server": server}), "anonymous", &json!({}))
 }
 
-fn save(path: &Path, cluster: &Value, user: &str, proof: &Value) -> Result<(), KubeconfigError> {
+fn save(path: &Path, cluster: &Value, user: &str, proof: &Value) -> anyhow::Result<()> {
     let config = json!({
         "apiVersion": "v1",
         "kind": "Config",
@@ -55,6 +48,5 @@ fn save(path: &Path, cluster: &Value, user: &str, proof: &Value) -> Result<(), K
         "contexts": [{"name": "testbed", "context": {"cluster": "testbed", "user": user}}],
         "current-context": "testbed",
     });
-    std::fs::write(path, format!("{config:#}\n"))
-        .map_err(|source| KubeconfigError { path: path.to_owned(), source })
+    std::fs::write(path, format!("{config:#}\n")).with_context(|| format!("writing {}", path.display()))
 }

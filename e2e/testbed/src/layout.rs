@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::Context as _;
+
+use super::Options;
 use super::binaries::Binaries;
 use super::components::Component;
 use super::kubeconfig::{self, Credential};
 use super::pki::{Authority, CertificateFiles};
 use super::ports::Ports;
-use super::{Options, ProcessSpec, TestBedError};
 
 /// The group whose members may do everything.
 pub(super) const MASTERS: &str = "system:masters";
@@ -36,11 +38,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Makes certificates and kubeconfigs and writes the components' configuration files.
-    pub(super) fn prepare(
-        binaries: Binaries,
-        directory: &Path,
-        options: &Options,
-    ) -> Result<Self, TestBedError> {
+    pub(super) fn prepare(binaries: Binaries, directory: &Path, options: &Options) -> anyhow::Result<Self> {
         let ports = Ports::free()?;
         let authority = Authority::create(&directory.join("pki"))?;
         let server_certificate = authority.server(&[
@@ -73,12 +71,7 @@ impl Layout {
     }
 
     /// Writes the kubeconfig of a user with a certificate of its own.
-    pub(super) fn user_kubeconfig(
-        &self,
-        path: &Path,
-        user: &str,
-        group: Option<&str>,
-    ) -> Result<(), TestBedError> {
+    pub(super) fn user_kubeconfig(&self, path: &Path, user: &str, group: Option<&str>) -> anyhow::Result<()> {
         let files = self.authority.client(user, group)?;
         self.write_kubeconfig(path, user, &Credential::Certificate(&files))
     }
@@ -89,15 +82,14 @@ impl Layout {
         path: &Path,
         user: &str,
         credential: &Credential<'_>,
-    ) -> Result<(), TestBedError> {
-        kubeconfig::write(path, &self.server(), &self.authority.certificate(), user, credential)?;
-        Ok(())
+    ) -> anyhow::Result<()> {
+        kubeconfig::write(path, &self.server(), &self.authority.certificate(), user, credential)
     }
 
     /// Writes a configuration file and returns its path.
-    pub(super) fn write_config(&self, name: &str, text: &str) -> Result<(), TestBedError> {
+    pub(super) fn write_config(&self, name: &str, text: &str) -> anyhow::Result<()> {
         let path = self.config(name);
-        std::fs::write(&path, text).map_err(|source| TestBedError::WriteConfig { path, source })
+        std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
     }
 
     /// The URL of the API server.
@@ -132,11 +124,5 @@ impl Layout {
 
     pub(super) fn audit_log(&self) -> PathBuf {
         self.logs().join("audit.log")
-    }
-
-    /// The process of a component, with the program and directory that every component has.
-    pub(super) fn process(&self, component: Component) -> ProcessSpec {
-        ProcessSpec::new(component.name(), self.binaries.path(component.program()))
-            .current_dir(&self.directory)
     }
 }

@@ -5,31 +5,11 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, ExtendedKeyUsagePurpose,
     IsCa, KeyPair, KeyUsagePurpose,
 };
-
-/// Why a certificate or key could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum PkiError {
-    /// Making it failed.
-    #[error("making the certificate of {subject}: {source}")]
-    Certificate {
-        /// Its subject.
-        subject: String,
-        /// What the library said.
-        source: rcgen::Error,
-    },
-    /// Writing it failed.
-    #[error("writing {path}: {source}", path = path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-}
 
 /// A certificate with its private key, as PEM files.
 #[derive(Debug, Clone)]
@@ -49,15 +29,13 @@ pub struct Authority {
 
 impl Authority {
     /// Makes an authority whose files go to `directory`, which must exist.
-    pub fn create(directory: &Path) -> Result<Self, PkiError> {
+    pub fn create(directory: &Path) -> anyhow::Result<Self> {
         let subject = "quotient-testbed-ca";
-        let of = |source| PkiError::Certificate { subject: subject.to_owned(), source };
         let mut params = CertificateParams::default();
         params.distinguished_name = name(subject, None);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
-        let key = KeyPair::generate().map_err(of)?;
-        let issuer = CertifiedIssuer::self_signed(params, key).map_err(of)?;
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
         let authority = Self { issuer, directory: directory.to_owned() };
         write(&authority.certificate(), &authority.issuer.pem())?;
         Ok(authority)
@@ -74,24 +52,22 @@ impl Authority {
     }
 
     /// A certificate for servers that answer under `names` (host names and addresses).
-    pub fn server(&self, names: &[&str]) -> Result<CertificateFiles, PkiError> {
+    pub fn server(&self, names: &[&str]) -> anyhow::Result<CertificateFiles> {
         let subject = "quotient-testbed-server";
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-        let params = CertificateParams::new(names)
-            .map_err(|source| PkiError::Certificate { subject: subject.to_owned(), source })?;
+        let params = CertificateParams::new(names)?;
         self.issue(params, subject, None, ExtendedKeyUsagePurpose::ServerAuth, "server")
     }
 
     /// A certificate that makes its bearer the Kubernetes user `user`, in `group` if one is given.
-    pub fn client(&self, user: &str, group: Option<&str>) -> Result<CertificateFiles, PkiError> {
+    pub fn client(&self, user: &str, group: Option<&str>) -> anyhow::Result<CertificateFiles> {
         let file = format!("user-{}", file_name(user));
         self.issue(CertificateParams::default(), user, group, ExtendedKeyUsagePurpose::ClientAuth, &file)
     }
 
     /// The key pair that signs the tokens of service accounts: (private, public).
-    pub fn service_account_keys(&self) -> Result<(PathBuf, PathBuf), PkiError> {
-        let of = |source| PkiError::Certificate { subject: "the service account issuer".to_owned(), source };
-        let key = KeyPair::generate().map_err(of)?;
+    pub fn service_account_keys(&self) -> anyhow::Result<(PathBuf, PathBuf)> {
+        let key = KeyPair::generate()?;
         let (private, public) = (self.directory.join("sa.key"), self.directory.join("sa.pub"));
         write(&private, &key.serialize_pem())?;
         write(&public, &key.public_key_pem())?;
@@ -105,13 +81,13 @@ impl Authority {
         group: Option<&str>,
         usage: ExtendedKeyUsagePurpose,
         file: &str,
-    ) -> Result<CertificateFiles, PkiError> {
-        let of = |source| PkiError::Certificate { subject: subject.to_owned(), source };
+    ) -> anyhow::Result<CertificateFiles> {
         params.distinguished_name = name(subject, group);
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![usage];
-        let key = KeyPair::generate().map_err(of)?;
-        let certificate = params.signed_by(&key, &self.issuer).map_err(of)?;
+        let key = KeyPair::generate()?;
+        let certificate = params.signed_by(&key, &self.issuer);
+        let certificate = certificate.with_context(|| format!("making the certificate of {subject}"))?;
         let files = CertificateFiles {
             certificate: self.directory.join(format!("{file}.pem")),
             key: self.directory.join(format!("{file}.key")),
@@ -139,7 +115,7 @@ pub(super) fn file_name(user: &str) -> String {
         .collect()
 }
 
-fn write(path: &Path, text: &str) -> Result<(), PkiError> {
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     File::options()
         .create(true)
         .truncate(true)
@@ -147,5 +123,5 @@ fn write(path: &Path, text: &str) -> Result<(), PkiError> {
         .mode(0o600)
         .open(path)
         .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|source| PkiError::Write { path: path.to_owned(), source })
+        .with_context(|| format!("writing {}", path.display()))
 }

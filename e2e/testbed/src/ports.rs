@@ -5,15 +5,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::{Mutex, PoisonError};
 
-/// Why there are no ports.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "finding free ports: {tried} random ports of 127.0.0.1 between {FIRST} and {LAST} were tried, the last said: {last}"
-)]
-pub struct PortError {
-    tried: usize,
-    last: std::io::Error,
-}
+use anyhow::bail;
 
 /// The lowest port that is given out.
 const FIRST: u16 = 20_000;
@@ -41,7 +33,7 @@ pub struct Ports {
 impl Ports {
     /// Different ports that were free a moment ago. Another process may take one before its server does: starting a
     /// test bed tries again then.
-    pub fn free() -> Result<Self, PortError> {
+    pub fn free() -> anyhow::Result<Self> {
         // Held until all are found, so that they differ.
         let mut held = Vec::new();
         let mut next = || free_port(&mut held);
@@ -57,13 +49,13 @@ impl Ports {
 }
 
 /// One free port of loopback; see [`Ports::free`] for what that is worth.
-pub fn free() -> Result<u16, PortError> {
+pub fn free() -> anyhow::Result<u16> {
     free_port(&mut Vec::new())
 }
 
-fn free_port(held: &mut Vec<TcpListener>) -> Result<u16, PortError> {
+fn free_port(held: &mut Vec<TcpListener>) -> anyhow::Result<u16> {
     const TRIES: usize = 200;
-    let mut last = std::io::Error::other("nothing was tried");
+    let mut last = None;
     for _ in 0..TRIES {
         let port = random_port();
         if !is_first_time(port) {
@@ -74,10 +66,10 @@ fn free_port(held: &mut Vec<TcpListener>) -> Result<u16, PortError> {
                 held.push(listener);
                 return Ok(port);
             }
-            Err(error) => last = error,
+            Err(error) => last = Some(error),
         }
     }
-    Err(PortError { tried: TRIES, last })
+    bail!("finding a free port: {TRIES} between {FIRST} and {LAST} were tried, the last said {last:?}")
 }
 
 /// Whether this process has not given out `port` before: tests run beside each other, and a port is not taken yet while the

@@ -9,34 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Why a directory could not be had.
-#[derive(Debug, thiserror::Error)]
-pub enum RunDirectoryError {
-    /// A test bed of that name is running.
-    #[error(
-        "starting the test bed {name:?}: one of that name is running (`testbed down --name {name}` ends it)"
-    )]
-    Taken {
-        /// The name.
-        name: String,
-    },
-    /// The name cannot be the name of a directory.
-    #[error(
-        "naming a test bed {name:?}: use letters, digits and dashes, at most 40 of them, the first no dash"
-    )]
-    Name {
-        /// The name.
-        name: String,
-    },
-    /// A file or directory could not be used.
-    #[error("preparing the directory of the test bed, {path}: {source}", path = path.display())]
-    File {
-        /// The file or directory.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-}
+use anyhow::{Context as _, bail, ensure};
 
 /// The directory of a test bed that is ours.
 #[derive(Debug)]
@@ -54,37 +27,34 @@ const SUBDIRECTORIES: [&str; 5] = ["pki", "kubeconfigs", "config", "logs", "pids
 impl RunDirectory {
     /// The directory of the test bed `name` (else of one with a unique name), empty but for its
     /// subdirectories. What an ended test bed of that name left behind is removed.
-    pub fn create(cache: &Path, name: Option<&str>) -> Result<Self, RunDirectoryError> {
+    pub fn create(cache: &Path, name: Option<&str>) -> anyhow::Result<Self> {
         let name = match name {
             Some(name) => checked(name)?.to_owned(),
             None => fresh_name(),
         };
         let all = all_directories(cache);
         let path = all.join(&name);
-        let in_path = |source| RunDirectoryError::File { path: path.clone(), source };
-        DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(in_path)?;
+        let preparing = || format!("preparing the directory of the test bed, {}", path.display());
+        DirBuilder::new().recursive(true).mode(0o700).create(&path).with_context(preparing)?;
         remove_forgotten(&all);
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path.join(LOCK))
-            .map_err(in_path)?;
+        let lock = File::options().create(true).truncate(false).write(true).open(path.join(LOCK));
+        let lock = lock.with_context(preparing)?;
         match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(RunDirectoryError::Taken { name }),
-            Err(TryLockError::Error(source)) => return Err(in_path(source)),
+            Err(TryLockError::WouldBlock) => {
+                bail!("starting {name:?}: one of that name is running (`testbed down --name {name}` ends it)")
+            }
+            taken => taken.with_context(preparing)?,
         }
         // For those who look from outside; whether it still holds is told by the lock.
-        fs::write(path.join(LOCK), std::process::id().to_string()).map_err(in_path)?;
-        for entry in fs::read_dir(&path).map_err(in_path)? {
-            let entry = entry.map_err(in_path)?;
+        fs::write(path.join(LOCK), std::process::id().to_string()).with_context(preparing)?;
+        for entry in fs::read_dir(&path).with_context(preparing)? {
+            let entry = entry.with_context(preparing)?;
             if entry.file_name() != LOCK {
-                remove(&entry.path()).map_err(in_path)?;
+                remove(&entry.path()).with_context(preparing)?;
             }
         }
         for subdirectory in SUBDIRECTORIES {
-            fs::create_dir(path.join(subdirectory)).map_err(in_path)?;
+            fs::create_dir(path.join(subdirectory)).with_context(preparing)?;
         }
         Ok(Self { path, name, lock })
     }
@@ -100,9 +70,8 @@ impl RunDirectory {
     }
 
     /// Removes the directory with everything in it.
-    pub fn remove(self) -> Result<(), RunDirectoryError> {
-        let path = self.path;
-        fs::remove_dir_all(&path).map_err(|source| RunDirectoryError::File { path, source })?;
+    pub fn remove(self) -> anyhow::Result<()> {
+        fs::remove_dir_all(&self.path).with_context(|| format!("removing {}", self.path.display()))?;
         // Only now may another test bed take the name.
         drop(self.lock);
         Ok(())
@@ -156,13 +125,11 @@ fn is_running(directory: &Path) -> bool {
         .is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-fn checked(name: &str) -> Result<&str, RunDirectoryError> {
+fn checked(name: &str) -> anyhow::Result<&str> {
     let letters = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
-    if letters && !name.is_empty() && !name.starts_with('-') && name.len() <= 40 {
-        Ok(name)
-    } else {
-        Err(RunDirectoryError::Name { name: name.to_owned() })
-    }
+    let is_plain = letters && !name.is_empty() && !name.starts_with('-') && name.len() <= 40;
+    ensure!(is_plain, "{name:?} is no name: use letters, digits and dashes, at most 40, the first no dash");
+    Ok(name)
 }
 
 fn fresh_name() -> String {
@@ -200,7 +167,7 @@ mod tests {
         let seen = RunningTestBed { name: "demo".into(), directory: path.clone(), owner: std::process::id() };
         assert_eq!(RunningTestBed::all(cache.path()), [seen]);
         let refused = RunDirectory::create(cache.path(), Some("demo")).unwrap_err();
-        assert!(matches!(refused, RunDirectoryError::Taken { .. }), "{refused}");
+        assert!(refused.to_string().contains("is running"), "{refused}");
 
         fs::write(path.join("logs").join("old.log"), "old").unwrap();
         drop(first);

@@ -1,7 +1,9 @@
 //! Programs that are tested on the test bed.
 
-use super::process::{ManagedProcess, ProcessSpec};
-use super::{TestBed, TestBedError};
+use std::process::Command;
+
+use super::TestBed;
+use super::process::ManagedProcess;
 
 impl TestBed {
     /// Starts a program as part of the test bed: its log is beside the others, and it cannot outlive the test bed.
@@ -10,19 +12,17 @@ impl TestBed {
     /// Programs with the same name append to the same log.
     ///
     /// ```no_run
-    /// # use quotient_testbed::{ProcessSpec, TestBed, TestBedError};
-    /// # async fn example(bed: &TestBed) -> Result<(), TestBedError> {
+    /// # use quotient_testbed::TestBed;
+    /// # async fn example(bed: &TestBed) -> anyhow::Result<()> {
     /// let kubeconfig = bed.service_account_kubeconfig("quotient-system", "quotient").await?;
-    /// let operator = bed.spawn(
-    ///     &ProcessSpec::new("operator", "target/fast/quotient-operator")
-    ///         .args(["--metrics-port", "0"])
-    ///         .env("KUBECONFIG", &kubeconfig),
-    /// )?;
+    /// let mut command = std::process::Command::new("target/fast/quotient-operator");
+    /// command.args(["--metrics-port", "0"]).env("KUBECONFIG", &kubeconfig);
+    /// let operator = bed.spawn("operator", command)?;
     /// operator.kill()?; // SIGKILL; see also `pause`, `resume`, `terminate` and `signal`
     /// # Ok(())
     /// # }
     /// ```
-    pub fn spawn(&self, process: &ProcessSpec) -> Result<ManagedProcess, TestBedError> {
-        Ok(self.supervisor.spawn(process)?)
+    pub fn spawn(&self, name: &str, command: Command) -> anyhow::Result<ManagedProcess> {
+        self.supervisor.spawn(name, command)
     }
 }

@@ -3,17 +3,7 @@
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 
-/// Something did not become true in time.
-#[derive(Debug, thiserror::Error)]
-#[error("waiting until {what}: still not after {timeout:?}; last seen: {last}")]
-pub struct WaitError {
-    /// What was waited for.
-    pub what: String,
-    /// For how long.
-    pub timeout: Duration,
-    /// What the last look saw instead.
-    pub last: String,
-}
+use anyhow::bail;
 
 /// How long things may take that take a second on an idle machine: others may be busy on it.
 pub const PATIENCE: Duration = Duration::from_secs(180);
@@ -26,9 +16,9 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// too.
 ///
 /// ```no_run
-/// # use quotient_testbed::{eventually, WaitError};
+/// # use quotient_testbed::eventually;
 /// # use k8s_openapi::api::core::v1::Pod;
-/// # async fn example(pods: kube::Api<Pod>) -> Result<(), WaitError> {
+/// # async fn example(pods: kube::Api<Pod>) -> anyhow::Result<()> {
 /// let pod = eventually("web-0 is Running", std::time::Duration::from_secs(5), async || {
 ///     let pod = pods.get("web-0").await.map_err(|error| error.to_string())?;
 ///     match pod.status.as_ref().and_then(|status| status.phase.as_deref()) {
@@ -44,7 +34,7 @@ pub async fn eventually<T, E: Display>(
     what: impl Into<String>,
     timeout: Duration,
     mut look: impl AsyncFnMut() -> Result<T, E>,
-) -> Result<T, WaitError> {
+) -> anyhow::Result<T> {
     let started = Instant::now();
     let mut last = String::from("nothing, the first look did not return");
     loop {
@@ -56,7 +46,7 @@ pub async fn eventually<T, E: Display>(
             Err(_elapsed) => {}
         }
         if started.elapsed() >= timeout {
-            return Err(WaitError { what: what.into(), timeout, last });
+            bail!("waiting until {}: still not after {timeout:?}; last seen: {last}", what.into());
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -88,6 +78,6 @@ mod tests {
     async fn a_look_that_hangs_is_given_up() {
         let hang = async || std::future::pending::<Result<(), String>>().await;
         let error = eventually("it returns", Duration::from_millis(50), hang).await.unwrap_err();
-        assert!(error.last.contains("did not return"), "{error}");
+        assert!(error.to_string().contains("did not return"), "{error}");
     }
 }

@@ -51,13 +51,13 @@ async fn evict(bed: &TestBed, pod: &Pod) -> kube::Result<()> {
 }
 
 async fn wait_for_phase(bed: &TestBed, name: &str, phase: &str) -> Result<Pod> {
-    let pod = eventually(format!("{name} is {phase}"), PATIENCE, async || {
+    eventually(format!("{name} is {phase}"), PATIENCE, async || {
         let pod = pods(bed).get(name).await?;
         let now = pod.status.as_ref().and_then(|status| status.phase.clone());
         ensure!(now.as_deref() == Some(phase), "it is {now:?}");
         Ok(pod)
-    });
-    Ok(pod.await?)
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -267,7 +267,7 @@ async fn evicted_pods_are_marked_and_deleted_ones_are_not() -> Result<()> {
         let reason = mark.and_then(|condition| condition.reason.as_deref());
         assert_eq!(reason, marked.then_some("EvictionByEvictionAPI"), "{name}");
     }
-    Ok(bed.stop().await?)
+    bed.stop().await
 }
 
 /// What Jobs wait for before they replace a pod: a kubelet that reports the end of the containers.

@@ -11,7 +11,7 @@ use kube::Api;
 use quotient_testbed::cache::cache_directory;
 use quotient_testbed::process::{Signal, send_signal};
 use quotient_testbed::run_directory::RunningTestBed;
-use quotient_testbed::{Component, Options, ProcessSpec, TestBed, eventually};
+use quotient_testbed::{Component, Options, TestBed, eventually};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Fields of `/proc/PID/stat` after the name in parentheses: state, parent, process group.
@@ -73,11 +73,9 @@ async fn nothing_is_left_after_stop() -> Result<()> {
     let bed = TestBed::start(Options::default()).await?;
     let directory = bed.directory().to_owned();
     let group = group(&directory)?;
-    let sleeper = bed.spawn(
-        &ProcessSpec::new("sleeper", "/bin/sh")
-            .args(["-c", "echo \"$GREETING\"; sleep 1000 & wait"])
-            .env("GREETING", "hello"),
-    )?;
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "echo \"$GREETING\"; sleep 1000 & wait"]).env("GREETING", "hello");
+    let sleeper = bed.spawn("sleeper", command)?;
     eventually("the program greets", PATIENCE, async || {
         let log = sleeper.log();
         if log == "hello\n" { Ok(()) } else { Err(log) }

@@ -41,7 +41,7 @@ impl Watched {
     pub(super) async fn end(self) -> anyhow::Result<()> {
         self.prometheus.stop().await?;
         self.operator.stop().await?;
-        Ok(self.stage.bed.stop().await?)
+        self.stage.bed.stop().await
     }
 }
 
@@ -143,11 +143,11 @@ async fn refuse_a_quota(stage: &Stage) -> anyhow::Result<()> {
     stage.bed.apply(REFUSED).await?;
     stage.bed.create_namespace("team-d").await?;
     let probe = ["create", "quota", "probe", "--namespace=team-d", "--dry-run=server"];
-    let refused = eventually("the policy is enforced", PATIENCE, async || {
+    eventually("the policy is enforced", PATIENCE, async || {
         ensure!(stage.bed.kubectl(probe).await.is_err(), "a quota would be created");
         Ok(())
-    });
-    Ok(refused.await?)
+    })
+    .await
 }
 
 async fn act(stage: &Stage, shared: Shared, pause: Duration) -> anyhow::Result<()> {

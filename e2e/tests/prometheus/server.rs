@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 use quotient_e2e::quotient::{PATIENCE, workspace_root};
-use quotient_e2e::testbed::{ManagedProcess, ProcessSpec, TestBed, eventually, ports};
+use quotient_e2e::testbed::{ManagedProcess, TestBed, eventually, ports};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -47,12 +48,13 @@ impl Prometheus {
         let file = directory.join("prometheus.yaml");
         fs::write(&file, configuration)?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
-        let spec = ProcessSpec::new("prometheus", "prometheus")
+        let mut command = Command::new("prometheus");
+        command
             .arg(format!("--config.file={}", file.display()))
             .arg(format!("--storage.tsdb.path={}", directory.join("data").display()))
             .arg(format!("--web.listen-address={address}"));
         let process = bed
-            .spawn(&spec)
+            .spawn("prometheus", command)
             .context("starting Prometheus: install it, such as Debian's package `prometheus`")?;
         let prometheus = Self { process, address };
         eventually("Prometheus scrapes the operator", PATIENCE, async || {

@@ -132,8 +132,7 @@ async fn until_pods_run(client: Client) -> anyhow::Result<()> {
         ensure!(waiting == 0, "{waiting} do not");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 #[cfg(test)]

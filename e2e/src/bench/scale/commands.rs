@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use tokio::process::Command;
 
 use super::ClusterSize;
 use super::pods::{namespace_of, pod};
@@ -62,11 +61,7 @@ async fn usual(stage: &Stage, arguments: &[&str]) -> anyhow::Result<Duration> {
 
 async fn run(stage: &Stage, arguments: &[&str]) -> anyhow::Result<Duration> {
     let begun = Instant::now();
-    let output = Command::new(&stage.programs.command_line)
-        .args(arguments)
-        .env("KUBECONFIG", stage.bed.kubeconfig_path())
-        .output()
-        .await?;
+    let output = stage.command_line(arguments).await?;
     let took = begun.elapsed();
     // 1 is a finding.
     let is_answered = output.status.code().is_some_and(|code| code <= 1);

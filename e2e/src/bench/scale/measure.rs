@@ -146,13 +146,13 @@ async fn over(
 /// When the first cycle has ended. The log tells: to ask for the metrics of a thousand queues again and again would keep the
 /// operator from what is measured.
 pub(in crate::bench) async fn first_cycle(operator: &Operator, started: Instant) -> anyhow::Result<Duration> {
-    let ended = eventually("the first cycle has ended", FIRST_CYCLE, async || {
+    eventually("the first cycle has ended", FIRST_CYCLE, async || {
         operator.process().must_run()?;
         let log = operator.process().log();
         ensure!(log.contains("the first cycle has ended"), "it does not say so");
         Ok(started.elapsed())
-    });
-    Ok(ended.await?)
+    })
+    .await
 }
 
 /// Of cycles and of plans, so far.

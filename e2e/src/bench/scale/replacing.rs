@@ -22,8 +22,7 @@ pub(super) async fn replace_pods(client: &Client, size: ClusterSize, count: u32)
         tokio::time::sleep(PACE.saturating_mul(number)).await;
         replace(client.clone(), pods::pod(size, number)).await
     });
-    try_join_all(replaced).await?;
-    Ok(())
+    try_join_all(replaced).await.map(drop)
 }
 
 async fn replace(client: Client, mut pod: Pod) -> anyhow::Result<()> {
@@ -32,9 +31,8 @@ async fn replace(client: Client, mut pod: Pod) -> anyhow::Result<()> {
     let pods: Api<Pod> = Api::namespaced(client, &namespace);
     pods.delete(&name, &DeleteParams::default()).await.with_context(|| format!("deleting {name}"))?;
     pod.metadata.name = Some(format!("{name}-next"));
-    let created = eventually(format!("{namespace} has room where {name} was"), PATIENCE, async || {
-        pods.create(&PostParams::default(), &pod).await.map(|_| ())
-    });
-    created.await?;
-    Ok(())
+    eventually(format!("{namespace} has room where {name} was"), PATIENCE, async || {
+        pods.create(&PostParams::default(), &pod).await.map(drop)
+    })
+    .await
 }

@@ -40,39 +40,29 @@ pub fn section(reports: &[Measurement], machine: Machine, at: Timestamp) -> Stri
 type Row = (&'static str, &'static str, fn(&Measurement) -> String);
 
 const ROWS: [Row; 21] = [
-    ("start until every kind is listed", "", |measured| seconds(measured.ready)),
-    ("start until the first cycle has ended", "< 10 s with 20,000 pods", |measured| {
-        seconds(measured.first_cycle)
+    ("start until every kind is listed", "", |run| seconds(run.ready)),
+    ("start until the first cycle has ended", "< 10 s with 20,000 pods", |run| seconds(run.first_cycle)),
+    ("that cycle, its quota writes included", "", |run| mean(run.cycle)),
+    ("its plan", "", |run| mean(run.plan)),
+    ("processor time until then", "", |run| seconds(run.start.cpu)),
+    ("memory after the first cycle", "", |run| run.start.memory.to_string()),
+    ("memory 30 s later, at rest", "< 256 MiB", |run| run.rest.memory.to_string()),
+    ("writes until then, Lease apart", "", |run| writes(&run.writes)),
+    ("writes in a minute at rest, Lease apart", "0", |run| run.rest.writes.len().to_string()),
+    ("writes of the Lease in that minute", "", |run| run.rest.lease_writes.to_string()),
+    ("cycles in that minute", "", |run| mean(run.rest.cycle)),
+    ("processor time in that minute", "< 0.6 s, 1 % of a core", |run| seconds(run.rest.cpu)),
+    ("`kubectl quotient status -A`", "< 0.3 s with 20,000 pods", |run| seconds(run.commands.status)),
+    ("`kubectl quotient explain` of a pod", "< 0.5 s with 20,000 pods", |run| seconds(run.commands.explain)),
+    ("`kubectl quotient diff` of a weight", "< 3 s with 20,000 pods", |run| seconds(run.commands.diff)),
+    ("the same with `--snapshot`", "< 3 s with 20,000 pods", |run| seconds(run.commands.diff_of_snapshot)),
+    ("writes while 600 pods are replaced, ten a second", "no pod evicted", |run| {
+        writes(&by_resource(&run.churn.writes))
     }),
-    ("that cycle, its quota writes included", "", |measured| mean(measured.cycle)),
-    ("its plan", "", |measured| mean(measured.plan)),
-    ("processor time until then", "", |measured| seconds(measured.start.cpu)),
-    ("memory after the first cycle", "", |measured| measured.start.memory.to_string()),
-    ("memory 30 s later, at rest", "< 256 MiB", |measured| measured.rest.memory.to_string()),
-    ("writes until then, Lease apart", "", |measured| writes(&measured.writes)),
-    ("writes in a minute at rest, Lease apart", "0", |measured| measured.rest.writes.len().to_string()),
-    ("writes of the Lease in that minute", "", |measured| measured.rest.lease_writes.to_string()),
-    ("cycles in that minute", "", |measured| mean(measured.rest.cycle)),
-    ("processor time in that minute", "< 0.6 s, 1 % of a core", |measured| seconds(measured.rest.cpu)),
-    ("`kubectl quotient status -A`", "< 0.3 s with 20,000 pods", |measured| {
-        seconds(measured.commands.status)
-    }),
-    ("`kubectl quotient explain` of a pod", "< 0.5 s with 20,000 pods", |measured| {
-        seconds(measured.commands.explain)
-    }),
-    ("`kubectl quotient diff` of a weight", "< 3 s with 20,000 pods", |measured| {
-        seconds(measured.commands.diff)
-    }),
-    ("the same with `--snapshot`", "< 3 s with 20,000 pods", |measured| {
-        seconds(measured.commands.diff_of_snapshot)
-    }),
-    ("writes while 600 pods are replaced, ten a second", "no pod evicted", |measured| {
-        writes(&by_resource(&measured.churn.writes))
-    }),
-    ("cycles meanwhile", "", |measured| mean(measured.churn.cycle)),
-    ("their plans", "", |measured| mean(measured.churn.plan)),
-    ("processor time meanwhile", "", |measured| seconds(measured.churn.cpu)),
-    ("memory before that", "", |measured| measured.churn.memory.to_string()),
+    ("cycles meanwhile", "", |run| mean(run.churn.cycle)),
+    ("their plans", "", |run| mean(run.churn.plan)),
+    ("processor time meanwhile", "", |run| seconds(run.churn.cpu)),
+    ("memory before that", "", |run| run.churn.memory.to_string()),
 ];
 
 fn writes(counts: &BTreeMap<String, usize>) -> String {

@@ -111,7 +111,6 @@ impl ClusterLayout {
             ensure!(seen == wanted, "{seen} do");
             Ok(())
         })
-        .await?;
-        Ok(())
+        .await
     }
 }

@@ -102,9 +102,9 @@ fn timeline(series: &Series) -> Option<String> {
 fn steps(series: &Series) -> Option<Table> {
     let timeline = series.typical()?;
     let mut table = Table::new(["step", ">first", ">middle", ">last"]);
-    for step in Step::ALL {
+    for (step, says) in Step::ALL {
         let Some([first, middle, last]) = timeline.span(step) else { continue };
-        table.row([step.says().to_owned(), first.to_string(), middle.to_string(), last.to_string()]);
+        table.row([says.to_owned(), first.to_string(), middle.to_string(), last.to_string()]);
     }
     Some(table)
 }

@@ -131,8 +131,7 @@ async fn until_gating(bed: &TestBed, namespace: &str) -> anyhow::Result<()> {
         ensure!(spec.scheduling_gates.is_some(), "they are not");
         anyhow::Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 async fn act(Scenario { demand, gated, .. }: &Scenario, stage: &Stage) -> anyhow::Result<()> {

@@ -43,36 +43,34 @@ fn bare_pods(cpus: u32) -> Scenario {
     .in_gate_mode()
 }
 
-/// One pod without an owner on an idle cluster.
-fn first_pod() -> Scenario {
+/// One queue holds what `held` says of so many cpus, and another one asks for `asked`, for which `fewest` pods have to go.
+fn two_queues(name: &str, says: &str, cpus: u32, held: Option<Work>, asked: Work, fewest: u32) -> Scenario {
     Scenario {
-        name: "first-pod".to_owned(),
-        says: "ten cpu are idle; a queue without pods starts one pod without an owner".to_owned(),
+        name: name.to_owned(),
+        says: says.to_owned(),
         gated: false,
         layout: ClusterLayout {
-            queues: vec![QueueAt::of("other", json!({})), QueueAt::of("gainer", json!({}))],
-            ..ClusterLayout::of_cpus(10)
+            queues: ["holder", "gainer"].map(|name| QueueAt::of(name, json!({}))).into(),
+            work: held.into_iter().collect(),
+            ..ClusterLayout::of_cpus(cpus)
         },
-        demand: Demand::work(vec![Work::of(Kind::Pods, "gainer", 1)]),
-        outcome: Outcome { gains: vec![("gainer".to_owned(), 1)], fewest: Some(0) },
+        outcome: Outcome { gains: vec![("gainer".to_owned(), asked.count)], fewest: Some(fewest) },
+        demand: Demand::work(vec![asked]),
     }
+}
+
+/// One pod without an owner on an idle cluster.
+fn first_pod() -> Scenario {
+    let says = "ten cpu are idle; a queue without pods starts one pod without an owner";
+    two_queues("first-pod", says, 10, None, Work::of(Kind::Pods, "gainer", 1), 0)
 }
 
 /// The control plane's own time: half of the cpus are free, and no pod has to go.
 pub fn free_room(kind: Kind, cpus: u32) -> Scenario {
     let half = cpus / 2;
-    Scenario {
-        name: format!("free-room-{cpus}"),
-        says: format!("{half} of {cpus} cpu are free; a queue asks for {half} one-cpu pods"),
-        gated: false,
-        layout: ClusterLayout {
-            queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
-            work: vec![Work::of(kind, "holder", half)],
-            ..ClusterLayout::of_cpus(cpus)
-        },
-        demand: Demand::work(vec![Work::of(kind, "gainer", half)]),
-        outcome: Outcome { gains: vec![("gainer".to_owned(), half)], fewest: Some(0) },
-    }
+    let says = format!("{half} of {cpus} cpu are free; a queue asks for {half} one-cpu pods");
+    let (held, asked) = (Work::of(kind, "holder", half), Work::of(kind, "gainer", half));
+    two_queues(&format!("free-room-{cpus}"), &says, cpus, Some(held), asked, 0)
 }
 
 /// One queue uses everything with one-cpu pods, and another one asks for half of it.
@@ -91,35 +89,19 @@ pub fn reclaim_half(holder: Kind, cpus: u32, terminates_after: Duration) -> Scen
     } else {
         format!(", and pods take {} s to end", terminates_after.as_secs())
     };
-    Scenario {
-        name: format!("half-{kind}-{cpus}{slow}"),
-        says: format!("one queue holds {cpus} cpu with {held}; another asks for {half} one-cpu pods{ends}"),
-        gated: false,
-        layout: ClusterLayout {
-            queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
-            work: vec![Work::of(holder, "holder", cpus)],
-            terminates_after,
-            ..ClusterLayout::of_cpus(cpus)
-        },
-        demand: Demand::work(vec![Work::of(gainer, "gainer", half)]),
-        outcome: Outcome { gains: vec![("gainer".to_owned(), half)], fewest: Some(half) },
-    }
+    let name = format!("half-{kind}-{cpus}{slow}");
+    let says = format!("one queue holds {cpus} cpu with {held}; another asks for {half} one-cpu pods{ends}");
+    let (held, asked) = (Work::of(holder, "holder", cpus), Work::of(gainer, "gainer", half));
+    let mut scenario = two_queues(&name, &says, cpus, Some(held), asked, half);
+    scenario.layout.terminates_after = terminates_after;
+    scenario
 }
 
 /// The same with pods of two cpus.
 fn two_cpu_pods() -> Scenario {
-    Scenario {
-        name: "half-two-cpu-500".to_owned(),
-        says: "one queue holds 500 cpu with 250 two-cpu pods; another asks for 125 of them".to_owned(),
-        gated: false,
-        layout: ClusterLayout {
-            queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
-            work: vec![Work::of(Kind::Job, "holder", 250).of_cpu(2)],
-            ..ClusterLayout::of_cpus(500)
-        },
-        demand: Demand::work(vec![Work::of(Kind::Job, "gainer", 125).of_cpu(2)]),
-        outcome: Outcome { gains: vec![("gainer".to_owned(), 125)], fewest: Some(125) },
-    }
+    let says = "one queue holds 500 cpu with 250 two-cpu pods; another asks for 125 of them";
+    let work = |namespace, pods| Work::of(Kind::Job, namespace, pods).of_cpu(2);
+    two_queues("half-two-cpu-500", says, 500, Some(work("holder", 250)), work("gainer", 125), 125)
 }
 
 /// S-PREEMPT's example: a third queue joins two.
@@ -169,18 +151,9 @@ fn ten_queues() -> Scenario {
 }
 
 fn one_big_pod() -> Scenario {
-    Scenario {
-        name: "one-big-pod".to_owned(),
-        says: "100 one-cpu pods fill ten nodes; a pod of ten cpus needs one of them for itself".to_owned(),
-        gated: false,
-        layout: ClusterLayout {
-            queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
-            work: vec![Work::of(Kind::Deployment, "holder", 100)],
-            ..ClusterLayout::of_cpus(100)
-        },
-        demand: Demand::work(vec![Work::of(Kind::Deployment, "gainer", 1).of_cpu(10)]),
-        outcome: Outcome { gains: vec![("gainer".to_owned(), 1)], fewest: Some(10) },
-    }
+    let says = "100 one-cpu pods fill ten nodes; a pod of ten cpus needs one of them for itself";
+    let held = Work::of(Kind::Deployment, "holder", 100);
+    two_queues("one-big-pod", says, 100, Some(held), Work::of(Kind::Deployment, "gainer", 1).of_cpu(10), 10)
 }
 
 fn guaranteed_gang() -> Scenario {

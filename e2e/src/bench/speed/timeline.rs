@@ -46,41 +46,22 @@ pub enum Step {
 }
 
 impl Step {
-    /// All of them, in order.
-    pub const ALL: [Self; 13] = [
-        Self::Granted,
-        Self::Shrunk,
-        Self::Fenced,
-        Self::Evicted,
-        Self::Gone,
-        Self::Raised,
-        Self::InForce,
-        Self::Rejected,
-        Self::Notified,
-        Self::Created,
-        Self::Ungated,
-        Self::Bound,
-        Self::Running,
+    /// All of them, in order and in words.
+    pub const ALL: [(Self, &'static str); 13] = [
+        (Self::Granted, "ledger written"),
+        (Self::Shrunk, "holder's quota written"),
+        (Self::Fenced, "holder's quota enforced"),
+        (Self::Evicted, "eviction received"),
+        (Self::Gone, "victim gone"),
+        (Self::Raised, "gainer's quota written"),
+        (Self::InForce, "gainer's quota enforced"),
+        (Self::Rejected, "pod rejected by the quota"),
+        (Self::Notified, "controller told of room"),
+        (Self::Created, "pod created"),
+        (Self::Ungated, "gate removed"),
+        (Self::Bound, "bound"),
+        (Self::Running, "running"),
     ];
-
-    /// In words.
-    pub const fn says(self) -> &'static str {
-        match self {
-            Self::Granted => "ledger written",
-            Self::Shrunk => "holder's quota written",
-            Self::Fenced => "holder's quota enforced",
-            Self::Evicted => "eviction received",
-            Self::Gone => "victim gone",
-            Self::Raised => "gainer's quota written",
-            Self::InForce => "gainer's quota enforced",
-            Self::Rejected => "pod rejected by the quota",
-            Self::Notified => "controller told of room",
-            Self::Created => "pod created",
-            Self::Ungated => "gate removed",
-            Self::Bound => "bound",
-            Self::Running => "running",
-        }
-    }
 }
 
 /// By step, in milliseconds since the demand, the times at which it happened for the first, second, … pod.

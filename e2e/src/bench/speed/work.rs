@@ -111,8 +111,7 @@ impl Work {
         let created = format!("{name} is created");
         pod.metadata.name = Some(name);
         eventually(created, PATIENCE, async || api.create(&PostParams::default(), &pod).await.map(|_| ()))
-            .await?;
-        Ok(())
+            .await
     }
 
     fn deployment(&self) -> Value {

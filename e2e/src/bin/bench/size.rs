@@ -8,7 +8,7 @@ use clap::Args;
 use jiff::Timestamp;
 use quotient_e2e::bench::{Machine, ProcessNumbers, Table, measured_by, write};
 use quotient_e2e::demo::Narrator;
-use quotient_e2e::image::{Linkage, StaticPrograms, linkage};
+use quotient_e2e::image::{Linkage, linkage};
 use quotient_e2e::quotient::{Operator, PATIENCE, Programs, Stage, install_chart, quotas, workspace_root};
 use quotient_e2e::testbed::{Options, TestBed, eventually};
 use serde_json::json;
@@ -35,9 +35,9 @@ pub(super) struct Size {
 
 impl Size {
     pub(super) async fn execute(self, narrator: &Narrator) -> anyhow::Result<()> {
-        let programs = StaticPrograms::build().await?;
+        let programs = Programs::build_static().await?;
         let (operator, command_line) = (bytes(&programs.operator)?, bytes(&programs.command_line)?);
-        let memory = at_rest(&programs.operator).await?.memory;
+        let memory = at_rest(programs).await?.memory;
         let mut table = Table::new(["", "measured", "at most"]);
         table.row(["`quotient-operator`, static", &megabytes(operator), "20 MB"]);
         table.row(["`kubectl-quotient`, static", &megabytes(command_line), "12 MB"]);
@@ -79,16 +79,15 @@ fn megabytes(bytes: u64) -> String {
     format!("{}.{} MB", tenths / 10, tenths % 10)
 }
 
-async fn at_rest(program: &Path) -> anyhow::Result<ProcessNumbers> {
+async fn at_rest(programs: Programs) -> anyhow::Result<ProcessNumbers> {
     let bed = TestBed::start(Options::default()).await?;
     bed.add_node("node-1", &[("cpu", "20"), ("memory", "40Gi")]).await?;
     install_chart(&bed).await?;
-    let programs = Programs { operator: program.to_owned(), command_line: program.to_owned() };
     let stage = Stage { bed, programs };
     for number in 1..=QUEUES {
         stage.queue(&format!("team-{number}"), json!({"weight": 1})).await?;
     }
-    let operator = Operator::start_with(&stage.bed, program, &[]).await?;
+    let operator = Operator::start(&stage.bed, &stage.programs).await?;
     eventually("every Queue has its quota", PATIENCE, async || {
         let quotas = quotas(&stage.bed).await?;
         ensure!(quotas.len() == QUEUES, "{} have", quotas.len());

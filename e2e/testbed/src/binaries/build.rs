@@ -2,55 +2,21 @@
 
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
 
+use anyhow::{Context as _, ensure};
+
 use super::module::Module;
 use super::program::Program;
-use super::toolchain::{GoToolchain, ToolchainError, go};
-
-/// Why the programs could not be built.
-#[derive(Debug, thiserror::Error)]
-pub enum BuildError {
-    /// There is no usable Go compiler.
-    #[error(transparent)]
-    Toolchain(#[from] ToolchainError),
-    /// A file or directory of the cache could not be used.
-    #[error("preparing {path}: {source}", path = path.display())]
-    Cache {
-        /// What was to be written, read or locked.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// Go could not be started.
-    #[error("building {program}: cannot run `go build`: {source}")]
-    Start {
-        /// The program that was to be built.
-        program: Program,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// Go refused.
-    #[error("building {program}: `go build` failed:\n{output}")]
-    Failed {
-        /// The program that was to be built.
-        program: Program,
-        /// The end of what Go printed.
-        output: String,
-    },
-}
+use super::toolchain::{GoToolchain, go};
 
 /// Flags of every build but the linker's.
 pub(super) const BUILD_FLAGS: [&str; 3] = ["-trimpath", "-buildvcs=false", "-mod=readonly"];
 
 /// Builds into `directory` whatever of the module's programs is not there yet.
-pub(super) fn ensure_all(
-    module: Module,
-    toolchain: &GoToolchain,
-    directory: &Path,
-) -> Result<(), BuildError> {
+pub(super) fn ensure_all(module: Module, toolchain: &GoToolchain, directory: &Path) -> anyhow::Result<()> {
     if missing(module, directory).is_empty() {
         return Ok(());
     }
@@ -83,31 +49,30 @@ fn missing(module: Module, directory: &Path) -> Vec<Program> {
 }
 
 /// An exclusive lock on the directory, held until the value is dropped (by the system, if the process dies).
-fn lock(directory: &Path) -> Result<File, BuildError> {
+fn lock(directory: &Path) -> anyhow::Result<File> {
     let path = directory.join("build.lock");
-    let in_path = |source| BuildError::Cache { path: path.clone(), source };
-    fs::create_dir_all(directory).map_err(in_path)?;
-    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(in_path)?;
+    let locking = || format!("locking {}", path.display());
+    fs::create_dir_all(directory).with_context(locking)?;
+    let file = File::options().create(true).truncate(false).write(true).open(&path).with_context(locking)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
         Err(fs::TryLockError::WouldBlock) => {
             progress("waiting for another process that builds these programs");
-            file.lock().map_err(in_path)?;
-            Ok(file)
+            file.lock().with_context(locking)?;
         }
-        Err(fs::TryLockError::Error(source)) => Err(in_path(source)),
+        taken => taken.with_context(locking)?,
     }
+    Ok(file)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), BuildError> {
-    let in_path = |source| BuildError::Cache { path: path.to_owned(), source };
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let writing = || format!("writing {}", path.display());
     if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent).map_err(in_path)?;
+        fs::create_dir_all(parent).with_context(writing)?;
     }
-    fs::write(path, text).map_err(in_path)
+    fs::write(path, text).with_context(writing)
 }
 
-fn build(program: Program, source: &Path, directory: &Path) -> Result<(), BuildError> {
+fn build(program: Program, source: &Path, directory: &Path) -> anyhow::Result<()> {
     let programs = program.module().programs();
     let position = programs.iter().take_while(|other| **other != program).count().saturating_add(1);
     progress(&format!(
@@ -130,12 +95,9 @@ fn build(program: Program, source: &Path, directory: &Path) -> Result<(), BuildE
         .current_dir(source)
         .stdin(Stdio::null())
         .output()
-        .map_err(|source| BuildError::Start { program, source })?;
-    if !output.status.success() {
-        return Err(BuildError::Failed { program, output: end_of(&output.stderr) });
-    }
-    let path = directory.join(program.file_name());
-    fs::rename(&unfinished, &path).map_err(|source| BuildError::Cache { path, source })?;
+        .with_context(|| format!("building {program}: running `go build`"))?;
+    ensure!(output.status.success(), "building {program}: `go build` failed:\n{}", end_of(&output.stderr));
+    fs::rename(&unfinished, directory.join(program.file_name()))?;
     progress(&format!("built {program} in {:.0?}", started.elapsed()));
     Ok(())
 }

@@ -12,10 +12,9 @@ mod toolchain;
 
 use std::path::{Path, PathBuf};
 
-pub use build::BuildError;
 pub use module::{Module, helm_version, kubernetes_version};
 pub use program::Program;
-pub use toolchain::{GoToolchain, ToolchainError};
+pub use toolchain::GoToolchain;
 
 /// The built programs of one module.
 #[derive(Debug, Clone)]
@@ -28,7 +27,7 @@ impl Binaries {
     /// standard error per program (minutes when nothing is cached). Blocks; call it from a blocking thread.
     ///
     /// Safe when several processes do it at once: one builds, the others wait and find the work done.
-    pub fn ensure(cache: &Path, module: Module) -> Result<Self, BuildError> {
+    pub fn ensure(cache: &Path, module: Module) -> anyhow::Result<Self> {
         let toolchain = GoToolchain::find()?;
         let directory = cache.join(module.directory()).join(key::cache_key(module, &toolchain));
         build::ensure_all(module, &toolchain, &directory)?;

@@ -29,53 +29,38 @@ impl Program {
 
     /// The module that it is built from.
     pub const fn module(self) -> Module {
+        if matches!(self, Self::Helm) { Module::ChartTools } else { Module::ControlPlane }
+    }
+
+    /// Its executable, the Go package of its `main` function, and how long a build takes on two cores when Go has nothing
+    /// cached.
+    const fn facts(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Etcd
-            | Self::ApiServer
-            | Self::ControllerManager
-            | Self::Scheduler
-            | Self::Kubectl
-            | Self::Kwok => Module::ControlPlane,
-            Self::Helm => Module::ChartTools,
+            Self::Etcd => ("etcd", "go.etcd.io/etcd/server/v3", "about 1 minute"),
+            Self::ApiServer => ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver", "about 4 minutes"),
+            Self::ControllerManager => {
+                ("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager", "about 1 minute")
+            }
+            Self::Scheduler => ("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler", "about 10 seconds"),
+            Self::Kubectl => ("kubectl", "k8s.io/kubernetes/cmd/kubectl", "about 30 seconds"),
+            Self::Kwok => ("kwok", "sigs.k8s.io/kwok/cmd/kwok", "about 15 seconds"),
+            Self::Helm => ("helm", "helm.sh/helm/v4/cmd/helm", "about 3 minutes"),
         }
     }
 
     /// The name of the executable.
-    pub fn file_name(self) -> &'static str {
-        match self {
-            Self::Etcd => "etcd",
-            Self::ApiServer => "kube-apiserver",
-            Self::ControllerManager => "kube-controller-manager",
-            Self::Scheduler => "kube-scheduler",
-            Self::Kubectl => "kubectl",
-            Self::Kwok => "kwok",
-            Self::Helm => "helm",
-        }
+    pub const fn file_name(self) -> &'static str {
+        self.facts().0
     }
 
     /// The Go package of its `main` function.
-    pub fn package(self) -> &'static str {
-        match self {
-            Self::Etcd => "go.etcd.io/etcd/server/v3",
-            Self::ApiServer => "k8s.io/kubernetes/cmd/kube-apiserver",
-            Self::ControllerManager => "k8s.io/kubernetes/cmd/kube-controller-manager",
-            Self::Scheduler => "k8s.io/kubernetes/cmd/kube-scheduler",
-            Self::Kubectl => "k8s.io/kubernetes/cmd/kubectl",
-            Self::Kwok => "sigs.k8s.io/kwok/cmd/kwok",
-            Self::Helm => "helm.sh/helm/v4/cmd/helm",
-        }
+    pub const fn package(self) -> &'static str {
+        self.facts().1
     }
 
-    /// How long a build takes on two cores when Go has nothing cached, for the line of progress.
-    pub(super) fn cold_build_time(self) -> &'static str {
-        match self {
-            Self::ApiServer => "about 4 minutes",
-            Self::Etcd | Self::ControllerManager => "about 1 minute",
-            Self::Scheduler => "about 10 seconds",
-            Self::Kubectl => "about 30 seconds",
-            Self::Kwok => "about 15 seconds",
-            Self::Helm => "about 3 minutes",
-        }
+    /// How long a build takes, for the line of progress.
+    pub(super) const fn cold_build_time(self) -> &'static str {
+        self.facts().2
     }
 }
 

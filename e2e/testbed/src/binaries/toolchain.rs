@@ -2,38 +2,9 @@
 
 use std::process::{Command, Stdio};
 
-use super::module::go_version;
+use anyhow::{Context as _, ensure};
 
-/// Why there is no usable Go compiler.
-#[derive(Debug, thiserror::Error)]
-pub enum ToolchainError {
-    /// There is no `go` in `PATH`.
-    #[error(
-        "finding the Go compiler: there is no `go` in PATH. The control plane of the test bed is built from \
-         source: install Go {needed} or later (https://go.dev/dl/) and make sure `go version` works"
-    )]
-    Missing {
-        /// The oldest version that will do.
-        needed: &'static str,
-    },
-    /// `go version` did not answer as it should.
-    #[error("asking the Go compiler for its version: `go version` {problem}")]
-    Unusable {
-        /// What happened instead.
-        problem: String,
-    },
-    /// The Go compiler is older than `go.mod` allows.
-    #[error(
-        "checking the Go compiler: `go version` says {found}, but Kubernetes needs Go {needed} or later; \
-         install it from https://go.dev/dl/ (the test bed does not let Go download another compiler by itself)"
-    )]
-    TooOld {
-        /// What was found.
-        found: String,
-        /// The oldest version that will do.
-        needed: &'static str,
-    },
-}
+use super::module::go_version;
 
 /// A Go compiler that is new enough.
 #[derive(Debug, Clone)]
@@ -43,25 +14,24 @@ pub struct GoToolchain {
 
 impl GoToolchain {
     /// Finds `go` in `PATH` and checks that it is new enough.
-    pub fn find() -> Result<Self, ToolchainError> {
+    pub fn find() -> anyhow::Result<Self> {
         let needed = go_version();
-        let output = go().arg("version").stdin(Stdio::null()).output().map_err(|error| {
-            if error.kind() == std::io::ErrorKind::NotFound {
-                ToolchainError::Missing { needed }
-            } else {
-                ToolchainError::Unusable { problem: format!("cannot be run: {error}") }
-            }
+        let output = go().arg("version").stdin(Stdio::null()).output().with_context(|| {
+            format!(
+                "running `go version`. The control plane of the test bed is built from source: install Go {needed} or \
+                 later (https://go.dev/dl/) and make sure that `go` is in PATH"
+            )
         })?;
-        if !output.status.success() {
-            let problem = format!("failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-            return Err(ToolchainError::Unusable { problem });
-        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`go version` failed: {}", said.trim());
         let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        match is_at_least(&version, needed) {
-            Some(true) => Ok(Self { version }),
-            Some(false) => Err(ToolchainError::TooOld { found: version, needed }),
-            None => Err(ToolchainError::Unusable { problem: format!("answered {version:?}") }),
-        }
+        let is_enough = is_at_least(&version, needed);
+        ensure!(
+            is_enough.with_context(|| format!("`go version` answered {version:?}"))?,
+            "`go version` says {version}, but Kubernetes needs Go {needed} or later; install it from \
+             https://go.dev/dl/ (the test bed does not let Go download another compiler by itself)"
+        );
+        Ok(Self { version })
     }
 
     /// What `go version` says: version and platform, such as `go version go1.26.8 linux/amd64`.

@@ -1,6 +1,8 @@
 //! The API server: RBAC on, every admission plugin that is on by default, and an audit log.
 
-use super::{Layout, POD_GROUPS, ProcessSpec, TestBedError, flag};
+use std::process::Command;
+
+use super::{Layout, POD_GROUPS, flag};
 
 const AUDIT_POLICY: &str = include_str!("audit-policy.yaml");
 const AUDIT_POLICY_FILE: &str = "audit-policy.yaml";
@@ -8,21 +10,19 @@ const AUDIT_POLICY_FILE: &str = "audit-policy.yaml";
 /// What stands in the policy for the kinds that are noted with their bodies on request only.
 const ON_REQUEST: &str = "# pods and nodes";
 
-pub(super) fn prepare(layout: &Layout) -> Result<(), TestBedError> {
+pub(super) fn prepare(layout: &Layout) -> anyhow::Result<()> {
     let whole = "resources: [pods, pods/status, pods/binding, nodes, nodes/status]";
     let rest = "resources: [none]";
     let policy = AUDIT_POLICY.replace(ON_REQUEST, if layout.audit_bodies { whole } else { rest });
     layout.write_config(AUDIT_POLICY_FILE, &policy)
 }
 
-pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
+pub(super) fn arguments(command: &mut Command, layout: &Layout) {
     let (signing_key, checking_key) = &layout.service_account_keys;
-    let process = if layout.pod_groups {
-        process.arg(POD_GROUPS).arg("--runtime-config=scheduling.k8s.io/v1alpha2=true")
-    } else {
-        process
-    };
-    process
+    if layout.pod_groups {
+        command.arg(POD_GROUPS).arg("--runtime-config=scheduling.k8s.io/v1alpha2=true");
+    }
+    command
         .arg(format!("--etcd-servers=http://127.0.0.1:{}", layout.ports.etcd))
         .arg("--bind-address=127.0.0.1")
         .arg("--advertise-address=127.0.0.1")
@@ -43,5 +43,5 @@ pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
         .arg(flag("audit-log-path", &layout.audit_log()))
         // In megabytes: never rotated, tests read it from the beginning.
         .arg("--audit-log-maxsize=1000000")
-        .arg("--v=2")
+        .arg("--v=2");
 }

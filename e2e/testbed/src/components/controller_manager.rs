@@ -1,6 +1,8 @@
 //! The controller manager, with the controllers that act on what a test bed has.
 
-use super::{Component, Layout, OPEN_PATHS, POD_GROUPS, ProcessSpec, TestBedError, flag};
+use std::process::Command;
+
+use super::{Component, Layout, OPEN_PATHS, POD_GROUPS, flag};
 use crate::layout::MASTERS;
 
 const KUBECONFIG: &str = "kube-controller-manager";
@@ -29,14 +31,14 @@ const CONTROLLERS: [&str; 19] = [
     "horizontal-pod-autoscaler-controller",
 ];
 
-pub(super) fn prepare(layout: &Layout) -> Result<(), TestBedError> {
+pub(super) fn prepare(layout: &Layout) -> anyhow::Result<()> {
     // A name of its own, so that the audit log tells it from others; all rights, because its RBAC is not ours to test.
     layout.user_kubeconfig(&layout.kubeconfig(KUBECONFIG), "system:kube-controller-manager", Some(MASTERS))
 }
 
-pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
-    let process = if layout.pod_groups { process.arg(POD_GROUPS) } else { process };
-    process
+pub(super) fn arguments(command: &mut Command, layout: &Layout) {
+    command.args(layout.pod_groups.then_some(POD_GROUPS));
+    command
         .arg(flag("kubeconfig", &layout.kubeconfig(KUBECONFIG)))
         .arg("--bind-address=127.0.0.1")
         .arg(format!("--secure-port={}", Component::ControllerManager.health_check(layout).port))
@@ -54,5 +56,5 @@ pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
         .arg(format!("--resource-quota-sync-period={}s", layout.recounts.as_secs()))
         .arg("--concurrent-resource-quota-syncs=10")
         .arg(format!("--controllers={}", CONTROLLERS.join(",")))
-        .arg("--v=2")
+        .arg("--v=2");
 }

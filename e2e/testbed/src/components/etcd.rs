@@ -1,11 +1,13 @@
 //! etcd: one member, on loopback, without encryption and without waiting for the disk.
 
-use super::{Layout, ProcessSpec, flag};
+use std::process::Command;
 
-pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
+use super::{Layout, flag};
+
+pub(super) fn arguments(command: &mut Command, layout: &Layout) {
     let client = format!("http://127.0.0.1:{}", layout.ports.etcd);
     let peer = format!("http://127.0.0.1:{}", layout.ports.etcd_peer);
-    process
+    command
         .arg("--name=testbed")
         .arg(flag("data-dir", &layout.data()))
         .arg(format!("--listen-client-urls={client}"))
@@ -18,5 +20,5 @@ pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
         .arg("--quota-backend-bytes=8589934592")
         .arg("--auto-compaction-mode=revision")
         .arg("--auto-compaction-retention=1000")
-        .arg("--log-level=warn")
+        .arg("--log-level=warn");
 }

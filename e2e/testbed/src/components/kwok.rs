@@ -1,6 +1,8 @@
 //! kwok: plays the kubelet of every node. Our own stages, because the shipped ones have traps; each stage says which.
 
-use super::{Layout, ProcessSpec, TestBedError, flag};
+use std::process::Command;
+
+use super::{Layout, flag};
 use crate::layout::MASTERS;
 
 const KUBECONFIG: &str = "kwok";
@@ -9,13 +11,13 @@ const STAGES: &str = include_str!("stages.yaml");
 /// What stands in `stages.yaml` where the test bed's own delay goes.
 const DELAY: &str = "TERMINATION_DELAY_MILLISECONDS";
 
-pub(super) fn prepare(layout: &Layout) -> Result<(), TestBedError> {
+pub(super) fn prepare(layout: &Layout) -> anyhow::Result<()> {
     layout.user_kubeconfig(&layout.kubeconfig(KUBECONFIG), "kwok", Some(MASTERS))?;
     layout.write_config(CONFIG, &STAGES.replace(DELAY, &layout.termination_delay.as_millis().to_string()))
 }
 
-pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
-    process
+pub(super) fn arguments(command: &mut Command, layout: &Layout) {
+    command
         .arg(flag("kubeconfig", &layout.kubeconfig(KUBECONFIG)))
         .arg(flag("config", &layout.config(CONFIG)))
         .arg("--manage-all-nodes=true")
@@ -24,7 +26,7 @@ pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
         // The default leaks addresses and is empty after 255 pods.
         .arg("--cidr=10.64.0.0/10")
         .arg(format!("--server-address=127.0.0.1:{}", layout.ports.kwok))
-        .arg("--node-lease-duration-seconds=0")
+        .arg("--node-lease-duration-seconds=0");
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ mod kwok;
 mod scheduler;
 
 use std::fmt;
+use std::process::Command;
 
 use super::binaries::Program;
 use super::layout::Layout;
-use super::{ProcessSpec, TestBedError};
 
 /// A server of the test bed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,7 +63,7 @@ impl Component {
     }
 
     /// Writes the files that it reads at its start.
-    pub(super) fn prepare(self, layout: &Layout) -> Result<(), TestBedError> {
+    pub(super) fn prepare(self, layout: &Layout) -> anyhow::Result<()> {
         match self {
             Self::Etcd => Ok(()),
             Self::ApiServer => api_server::prepare(layout),
@@ -74,15 +74,18 @@ impl Component {
     }
 
     /// Its command line.
-    pub(super) fn process(self, layout: &Layout) -> ProcessSpec {
-        let process = layout.process(self);
-        match self {
-            Self::Etcd => etcd::arguments(process, layout),
-            Self::ApiServer => api_server::arguments(process, layout),
-            Self::ControllerManager => controller_manager::arguments(process, layout),
-            Self::Scheduler => scheduler::arguments(process, layout),
-            Self::Kwok => kwok::arguments(process, layout),
-        }
+    pub(super) fn command(self, layout: &Layout) -> Command {
+        let mut command = Command::new(layout.binaries.path(self.program()));
+        command.current_dir(&layout.directory);
+        let add = match self {
+            Self::Etcd => etcd::arguments,
+            Self::ApiServer => api_server::arguments,
+            Self::ControllerManager => controller_manager::arguments,
+            Self::Scheduler => scheduler::arguments,
+            Self::Kwok => kwok::arguments,
+        };
+        add(&mut command, layout);
+        command
     }
 
     /// How to ask whether it is ready.

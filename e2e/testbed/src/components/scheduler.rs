@@ -1,14 +1,16 @@
 //! The scheduler, with its default profile.
 
+use std::process::Command;
+
 use serde_json::json;
 
-use super::{Component, Layout, OPEN_PATHS, ProcessSpec, TestBedError, flag};
+use super::{Component, Layout, OPEN_PATHS, flag};
 use crate::layout::MASTERS;
 
 const KUBECONFIG: &str = "kube-scheduler";
 const CONFIG: &str = "scheduler.yaml";
 
-pub(super) fn prepare(layout: &Layout) -> Result<(), TestBedError> {
+pub(super) fn prepare(layout: &Layout) -> anyhow::Result<()> {
     let kubeconfig = layout.kubeconfig(KUBECONFIG);
     layout.user_kubeconfig(&kubeconfig, "system:kube-scheduler", Some(MASTERS))?;
     let config = json!({
@@ -20,13 +22,13 @@ pub(super) fn prepare(layout: &Layout) -> Result<(), TestBedError> {
     layout.write_config(CONFIG, &format!("{config:#}\n"))
 }
 
-pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
-    process
+pub(super) fn arguments(command: &mut Command, layout: &Layout) {
+    command
         .arg(flag("config", &layout.config(CONFIG)))
         .arg("--bind-address=127.0.0.1")
         .arg(format!("--secure-port={}", Component::Scheduler.health_check(layout).port))
         .arg(flag("tls-cert-file", &layout.server_certificate.certificate))
         .arg(flag("tls-private-key-file", &layout.server_certificate.key))
         .arg(OPEN_PATHS)
-        .arg("--v=2")
+        .arg("--v=2");
 }

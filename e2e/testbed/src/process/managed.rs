@@ -5,9 +5,8 @@ use std::process::{Child, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context as _, bail};
 use rustix::process::{Pid, Signal, kill_process};
-
-use super::ProcessError;
 
 /// A process of the test bed: killed when dropped, and with the test bed.
 ///
@@ -50,71 +49,59 @@ impl ManagedProcess {
     }
 
     /// How it ended, if it has.
-    pub fn status(&self) -> Result<Option<ExitStatus>, ProcessError> {
-        self.child().try_wait().map_err(|source| self.failed("looking after", source))
+    pub fn status(&self) -> anyhow::Result<Option<ExitStatus>> {
+        self.child().try_wait().with_context(|| format!("looking after {}", self.told()))
     }
 
     /// An error with the end of its log, if it has ended: for those who wait for something that it does.
-    pub fn must_run(&self) -> Result<(), ProcessError> {
-        match self.status()? {
-            None => Ok(()),
-            Some(status) => Err(ProcessError::Ended {
-                name: self.name.clone(),
-                status,
-                log: self.log.clone(),
-                tail: self.tail(),
-            }),
-        }
+    pub fn must_run(&self) -> anyhow::Result<()> {
+        let Some(status) = self.status()? else { return Ok(()) };
+        let (log, tail) = (self.log.display(), self.tail());
+        bail!("{} ended with {status}; the end of its log {log}:\n{tail}", self.name)
     }
 
     /// Sends a signal; a process that has ended is left in peace.
-    pub fn signal(&self, signal: Signal) -> Result<(), ProcessError> {
+    pub fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+        let signalling = || format!("signalling {}", self.told());
         let mut child = self.child();
-        match child.try_wait() {
-            Ok(Some(_)) => Ok(()),
-            Ok(None) => {
-                kill_process(self.pid, signal).map_err(|error| self.failed("signalling", error.into()))
-            }
-            Err(source) => Err(self.failed("signalling", source)),
+        if child.try_wait().with_context(signalling)?.is_none() {
+            kill_process(self.pid, signal).with_context(signalling)?;
         }
+        Ok(())
     }
 
     /// Stops it where it stands (`SIGSTOP`): its connections stay open without an answer.
-    pub fn pause(&self) -> Result<(), ProcessError> {
+    pub fn pause(&self) -> anyhow::Result<()> {
         self.signal(Signal::STOP)
     }
 
     /// Lets it go on after [`pause`](Self::pause).
-    pub fn resume(&self) -> Result<(), ProcessError> {
+    pub fn resume(&self) -> anyhow::Result<()> {
         self.signal(Signal::CONT)
     }
 
     /// Kills it at once (`SIGKILL`, paused or not) and waits until it is gone.
-    pub fn kill(&self) -> Result<ExitStatus, ProcessError> {
+    pub fn kill(&self) -> anyhow::Result<ExitStatus> {
         self.signal(Signal::KILL)?;
-        self.child().wait().map_err(|source| self.failed("waiting for the end of", source))
+        self.child().wait().with_context(|| format!("waiting for the end of {}", self.told()))
     }
 
     /// Asks it to end (`SIGTERM`) and waits for that; an error if it takes longer than `timeout`.
-    pub async fn terminate(&self, timeout: Duration) -> Result<ExitStatus, ProcessError> {
+    pub async fn terminate(&self, timeout: Duration) -> anyhow::Result<ExitStatus> {
         self.signal(Signal::TERM)?;
         self.wait(timeout).await
     }
 
     /// Waits for its end; an error if it takes longer than `timeout`.
-    pub async fn wait(&self, timeout: Duration) -> Result<ExitStatus, ProcessError> {
+    pub async fn wait(&self, timeout: Duration) -> anyhow::Result<ExitStatus> {
         let started = Instant::now();
         loop {
             if let Some(status) = self.status()? {
                 return Ok(status);
             }
             if started.elapsed() >= timeout {
-                return Err(ProcessError::StillRunning {
-                    name: self.name.clone(),
-                    pid: self.pid(),
-                    seconds: timeout.as_secs(),
-                    log: self.log.clone(),
-                });
+                let (seconds, log) = (timeout.as_secs(), self.log.display());
+                bail!("{} still runs after {seconds} s; its log is {log}", self.told());
             }
             tokio::time::sleep(POLL).await;
         }
@@ -132,8 +119,9 @@ impl ManagedProcess {
         self.child.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn failed(&self, action: &'static str, source: std::io::Error) -> ProcessError {
-        ProcessError::Signal { action, name: self.name.clone(), pid: self.pid(), source }
+    /// As messages name it.
+    fn told(&self) -> String {
+        format!("{} (pid {})", self.name, self.pid())
     }
 }
 

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use anyhow::Context as _;
 use rustix::process::Pid;
 
+use super::ManagedProcess;
 use super::group::until_none_runs;
-use super::{ManagedProcess, ProcessError, ProcessSpec};
 
 /// The watchdog: waits until the other end of its standard input closes, removes the scratch directory and kills
 /// its process group, itself included.
@@ -42,7 +43,7 @@ pub struct Supervisor {
 
 impl Supervisor {
     /// Starts the watchdog. Logs go to `logs`, process ids to `pids`; `scratch` is removed at the end.
-    pub fn start(scratch: &Path, logs: &Path, pids: &Path) -> Result<Self, ProcessError> {
+    pub fn start(scratch: &Path, logs: &Path, pids: &Path) -> anyhow::Result<Self> {
         let watchdog = Command::new("/bin/sh")
             .args(["-c", WATCHDOG, "testbed-watchdog"])
             .arg(scratch)
@@ -52,41 +53,28 @@ impl Supervisor {
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()
-            .map_err(|source| ProcessError::Watchdog { source })?;
+            .context("starting the watchdog with /bin/sh")?;
         Ok(Self { watchdog, logs: logs.to_owned(), pids: pids.to_owned() })
     }
 
     /// Starts a process. What it prints is appended to `NAME.log`; its id is in the file `NAME`.
-    pub fn spawn(&self, spec: &ProcessSpec) -> Result<ManagedProcess, ProcessError> {
-        let name = &spec.name;
+    pub fn spawn(&self, name: &str, mut command: Command) -> anyhow::Result<ManagedProcess> {
         let log_path = self.logs.join(format!("{name}.log"));
-        let in_file =
-            |path: &Path, source| ProcessError::File { name: name.clone(), path: path.into(), source };
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(&log_path)
-            .map_err(|source| in_file(&log_path, source))?;
-        let log_too = log.try_clone().map_err(|source| in_file(&log_path, source))?;
-        let mut command = Command::new(&spec.program);
+        let log = File::options().create(true).append(true).open(&log_path);
+        let log = log.with_context(|| format!("starting {name}: writing {}", log_path.display()))?;
+        let log_too = log.try_clone()?;
         command
-            .args(&spec.arguments)
-            .envs(spec.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(log)
             .stderr(log_too)
             .process_group(Pid::from_child(&self.watchdog).as_raw_nonzero().get());
-        if let Some(directory) = &spec.directory {
-            command.current_dir(directory);
-        }
-        let child = command.spawn().map_err(|source| ProcessError::Start {
-            name: name.clone(),
-            program: spec.program.clone(),
-            source,
-        })?;
+        let child = command.spawn();
+        let child =
+            child.with_context(|| format!("starting {name} ({})", command.get_program().display()))?;
         let pid_path = self.pids.join(name);
-        let process = ManagedProcess::new(name.clone(), child, log_path);
-        fs::write(&pid_path, process.pid().to_string()).map_err(|source| in_file(&pid_path, source))?;
+        let process = ManagedProcess::new(name.to_owned(), child, log_path);
+        fs::write(&pid_path, process.pid().to_string())
+            .with_context(|| format!("starting {name}: writing {}", pid_path.display()))?;
         Ok(process)
     }
 }

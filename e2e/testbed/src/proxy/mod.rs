@@ -6,7 +6,6 @@
 mod call;
 mod rule;
 
-use std::fmt;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,8 +25,8 @@ use tokio::task::{JoinHandle, JoinSet};
 pub use call::Call;
 pub use rule::{Fault, Rule};
 
+use super::TestBed;
 use super::kubeconfig;
-use super::{TestBed, TestBedError};
 
 /// A running proxy. It ends when it is dropped.
 pub struct Proxy {
@@ -50,11 +49,10 @@ struct Cut;
 
 impl TestBed {
     /// Starts a proxy whose client is `user`, in `group` if one is given, for the API server.
-    pub async fn proxy(&self, user: &str, group: Option<&str>) -> Result<Proxy, TestBedError> {
+    pub async fn proxy(&self, user: &str, group: Option<&str>) -> anyhow::Result<Proxy> {
         let upstream = self.client_for(&self.user_kubeconfig(user, group)?).await?;
-        let failed = |source| TestBedError::Proxy { user: user.to_owned(), source };
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?;
         let kubeconfig = self.layout.kubeconfig(&format!("proxy-{}", address.port()));
         kubeconfig::write_plain(&kubeconfig, &format!("http://{address}"))?;
         let (held, told) = unbounded_channel();
@@ -81,12 +79,6 @@ impl Proxy {
             Some(call) => call,
             None => std::future::pending().await,
         }
-    }
-}
-
-impl fmt::Debug for Proxy {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Proxy").field("rules", &*self.shared.rules()).finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,5 @@
 //! Which requests fare badly, and how.
 
-use std::fmt;
 use std::time::Duration;
 
 use super::Call;
@@ -70,13 +69,6 @@ impl Rule {
         }
         self.times = self.times.saturating_sub(1);
         Some(self.fault.clone())
-    }
-}
-
-impl fmt::Debug for Rule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { fault, skip, every, times, seen, .. } = self;
-        write!(formatter, "{fault:?} after {skip}, every {every}, {times} times; {seen} seen")
     }
 }
 
