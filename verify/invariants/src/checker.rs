@@ -44,7 +44,7 @@ impl Default for Tolerance {
 }
 
 /// Watches over promises.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct InvariantChecker {
     pub(crate) tolerance: Tolerance,
     /// The time since 1970 at which its writes begin to count theirs, in milliseconds.
@@ -69,19 +69,7 @@ impl InvariantChecker {
     /// A judge of an API server that holds nothing yet.
     pub fn new(tolerance: Tolerance) -> Self {
         let truth = ClusterState { expandable: tolerance.expandable.clone(), ..ClusterState::default() };
-        Self {
-            tolerance,
-            beginning: 0,
-            truth,
-            changes: Changes::default(),
-            opened: BTreeMap::new(),
-            under_way: UnderWay::default(),
-            owed: BTreeMap::new(),
-            progress: Progress::default(),
-            evicted: BTreeSet::new(),
-            strays: BTreeSet::new(),
-            violations: Vec::new(),
-        }
+        Self { tolerance, truth, ..Self::default() }
     }
 
     /// The same where the times of writes count from `beginning`, in milliseconds since 1970.

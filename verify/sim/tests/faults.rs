@@ -110,12 +110,8 @@ fn a_delayed_write_arrives_although_its_client_is_gone() {
 
 #[test]
 fn watches_fail_in_every_way() {
-    let pods = || WatchMatch {
-        kind: Some(Kind::Pod),
-        event: Some(Event::Modified),
-        from: Duration::from_secs(20),
-        ..WatchMatch::default()
-    };
+    let pods =
+        || WatchMatch { kind: Some(Kind::Pod), event: Some(Event::Modified), from: Duration::from_secs(20) };
     for what in [
         WatchWhat::Twice,
         WatchWhat::Delay(Duration::from_secs(7)),

@@ -50,12 +50,7 @@ fn lists_of_nodes(trace: &Trace) -> usize {
 /// Nodes are listed again, because their watch was too old, and the list comes back short.
 fn short_list(lie: &What, options: OperatorOptions) -> World {
     let nodes = Match { kind: Some(Kind::Node), verb: Some(Verb::List), ..Match::default() };
-    let modified = WatchMatch {
-        kind: Some(Kind::Node),
-        event: Some(Event::Modified),
-        from: seconds(40),
-        ..WatchMatch::default()
-    };
+    let modified = WatchMatch { kind: Some(Kind::Node), event: Some(Event::Modified), from: seconds(40) };
     let options = options
         .fault(Fault::on(nodes, lie.clone()).skip(1))
         .watch_fault(WatchFault::on(modified, WatchWhat::Gone));

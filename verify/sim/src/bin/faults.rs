@@ -140,7 +140,7 @@ fn replay(id: &str) -> anyhow::Result<ExitCode> {
         return Ok(told(id, &occasion.trial.run()));
     }
     let perturbation: Perturbation = id.parse().map_err(anyhow::Error::msg).context("--replay")?;
-    let verdict = Campaign::replay(workloads::all(), &perturbation).map_err(anyhow::Error::msg)?;
+    let verdict = Campaign::replay(&perturbation).map_err(anyhow::Error::msg)?;
     Ok(told(id, &verdict))
 }
 

@@ -154,8 +154,8 @@ impl Campaign {
     /// # Errors
     ///
     /// When there is no such workload.
-    pub fn replay(cases: Vec<Case>, perturbation: &Perturbation) -> Result<Verdict, String> {
-        let case = cases.into_iter().find(|case| case.workload.name == perturbation.workload);
+    pub fn replay(perturbation: &Perturbation) -> Result<Verdict, String> {
+        let case = workloads::named(&perturbation.workload);
         let mut case = case.ok_or_else(|| format!("there is no workload {}", perturbation.workload))?;
         let reference = case.reference().run();
         case.count(&reference.trace);

@@ -17,24 +17,24 @@ const MOST: usize = 500;
 pub(super) struct Waits {
     first: Duration,
     longest: Duration,
-    waits: BTreeMap<Key, Duration>,
+    of: BTreeMap<Key, Duration>,
 }
 
 impl Waits {
     pub(super) const fn new(first: Duration, longest: Duration) -> Self {
-        Self { first, longest, waits: BTreeMap::new() }
+        Self { first, longest, of: BTreeMap::new() }
     }
 
     /// A pod of `owner` was refused: how long it waits now.
     pub(super) fn refused(&mut self, owner: &Key) -> Duration {
-        let wait = self.waits.get(owner).map_or(self.first, |wait| (*wait * 2).min(self.longest));
-        self.waits.insert(owner.clone(), wait);
+        let wait = self.of.get(owner).map_or(self.first, |wait| (*wait * 2).min(self.longest));
+        self.of.insert(owner.clone(), wait);
         wait
     }
 
     /// Nothing is refused any more.
     pub(super) fn end(&mut self, owner: &Key) {
-        self.waits.remove(owner);
+        self.of.remove(owner);
     }
 }
 

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use kube::client::Body;
 use serde_json::Value;
+use tokio::time::Instant;
 use tower::{BoxError, Service};
 
 use super::content::Content;
@@ -216,28 +217,18 @@ impl SimClient {
         }
     }
 
-    /// Has the server deal with it when the pause is over, with or without a waiting client.
+    /// Has the server deal with it when the pause is over.
     async fn held(&self, call: Call, until: Duration) -> Result<Reply, Broken> {
-        let (sender, answer) = tokio::sync::oneshot::channel();
         let client = self.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep_until(client.cluster.server().clock().at(until)).await;
-            // The client may have gone.
-            let _ = sender.send(client.deal(call).await);
-        });
-        answer.await.unwrap_or(Err(Broken::Silent))
+        let time = self.cluster.server().clock().at(until);
+        at(time, async move { client.deal(call).await }).await.unwrap_or(Err(Broken::Silent))
     }
 
-    /// Has the server deal with it after `length`, with or without a waiting client.
+    /// Has the server deal with it after `length`.
     async fn late(&self, call: Call, length: Duration, fault: Name) -> Result<Reply, Broken> {
-        let (sender, answer) = tokio::sync::oneshot::channel();
         let client = self.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(length).await;
-            // The client may have gone.
-            let _ = sender.send(client.carry_out(&call, Some(&fault)));
-        });
-        answer.await.map_err(|_| Broken::Silent)
+        let dealt = at(Instant::now() + length, async move { client.carry_out(&call, Some(&fault)) });
+        dealt.await.ok_or(Broken::Silent)
     }
 
     async fn watch(&self, mut call: Call) -> Result<Response<Content>, BoxError> {
@@ -261,6 +252,17 @@ impl SimClient {
             Watch::new(self.cluster.server().clone(), Arc::clone(&self.link), self.life, &call.key, query);
         Ok(Response::new(Content::Watch(Box::new(watch))))
     }
+}
+
+/// Does it at a time, with or without a waiting client.
+async fn at<T: Send + 'static>(time: Instant, deed: impl Future<Output = T> + Send + 'static) -> Option<T> {
+    let (sender, answer) = tokio::sync::oneshot::channel();
+    tokio::spawn(async move {
+        tokio::time::sleep_until(time).await;
+        // The client may have gone.
+        let _ = sender.send(deed.await);
+    });
+    answer.await.ok()
 }
 
 /// The list without those whose place `keep` does not want.

@@ -115,8 +115,7 @@ fn ends_after(evictions: u32) -> Vec<OperatorOptions> {
 }
 
 fn campaigns(workload: &str) -> Case {
-    let found = workloads::all().into_iter().find(|case| case.workload.name == workload);
-    found.unwrap_or_else(|| panic!("there is no workload {workload}"))
+    workloads::named(workload).unwrap_or_else(|| panic!("there is no workload {workload}"))
 }
 
 /// team-1 holds eight cpus with this work, under this Queue; team-2 is as heavy and gets half.

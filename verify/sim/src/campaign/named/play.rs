@@ -16,10 +16,7 @@ use crate::trace::Verb;
 impl Trial {
     /// This workload with one operator; it has to end where it ends without faults, with no more evictions.
     pub(super) fn of(workload: &str) -> Self {
-        let all = workloads::all().into_iter();
-        let mut found = all.filter(|case| case.workload.name == workload);
-        let case = found.next().unwrap_or_else(|| panic!("there is no workload {workload}"));
-        Self::on(&case)
+        Self::on(&workloads::named(workload).unwrap_or_else(|| panic!("there is no workload {workload}")))
     }
 
     /// The same of a workload of its own.

@@ -58,6 +58,11 @@ pub fn all() -> Vec<Case> {
     all
 }
 
+/// The workload of this name.
+pub fn named(name: &str) -> Option<Case> {
+    all().into_iter().find(|case| case.workload.name == name)
+}
+
 impl Case {
     /// A workload that needs exactly the evictions that it says.
     pub fn new(workload: Workload, about: &'static str) -> Self {
