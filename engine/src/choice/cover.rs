@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::givers::Givers;
 use super::rules::Scope;
 use super::simulation::{Simulation, VictimsByLeaf};
-use crate::amounts::{Amounts, Resource};
+use crate::amounts::{Amount, Amounts, Resource};
 use crate::candidates::{Candidate, select};
 use crate::leaf::Leaf;
 use crate::names::PodUid;
@@ -187,7 +187,13 @@ impl<'a> Simulation<'a> {
         let mut kept: Vec<(&'a Pod, KeptReason)> = Vec::new();
         let mut last: Option<(&Amounts, bool)> = None;
         let all_are_left = self.gone_of[at] == 0 && refused.is_empty();
+        // Of pods that all request the same, the first that cover it do.
+        let first = all.may_go.first().filter(|_| all.are_alike);
+        let enough = first.map_or(usize::MAX, |first| pods_to_cover(&ask, first.requests()));
         for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
+            if able.len() >= enough {
+                break;
+            }
             let is_left = |pod: &&Pod| !self.gone.contains(&pod.uid) && !refused.contains(&pod.uid);
             // Most pods beside each other share what they request.
             let requests = candidate.requests();
@@ -231,7 +237,7 @@ impl<'a> Simulation<'a> {
         if !lacks.resources().any(helps) {
             return Err(None);
         }
-        if !self.is_spare(at, &self.counted(candidate), reclaimed, scope) {
+        if !self.is_spare(at, || self.counted(candidate), reclaimed, scope) {
             return Err(Some(KeptReason::Guarantee));
         }
         if self.budgets_allow(at, std::slice::from_ref(candidate)) != [true] {
@@ -269,4 +275,14 @@ impl<'a> Simulation<'a> {
             self.remove(Candidate::follower(leaf, pod), beneficiary, reason);
         }
     }
+}
+
+/// How many pods with these `requests` cover `ask`, as far as they can.
+fn pods_to_cover(ask: &Amounts, requests: &Amounts) -> usize {
+    let part = |(one, amount): (&Resource, Amount)| {
+        let each = requests.get(one).units();
+        let all = amount.units().saturating_add(each).saturating_sub(1).checked_div(each).unwrap_or(0);
+        usize::try_from(all).unwrap_or(usize::MAX)
+    };
+    ask.iter().map(part).max().unwrap_or(0)
 }

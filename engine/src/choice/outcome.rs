@@ -44,16 +44,19 @@ impl ReclaimResult {
         victims: &[Victim<'_>],
         ranks: &FxHashMap<&PodUid, u32>,
     ) {
-        let mut workloads: BTreeMap<BranchId, Workloads<'_>> = BTreeMap::new();
+        let mut givers: BTreeMap<BranchId, (Workloads<'_>, bool)> = BTreeMap::new();
+        self.evictions.reserve(victims.len());
         for victim in victims {
-            let Some(giver) = context.queue_state(victim.candidate.leaf) else { continue };
-            let over = giver.leaf.staying.less(giver.target);
-            let over = context.resources.iter().filter(|one| over.get(one).is_positive());
-            let allocated = self.lowered.get(&victim.candidate.leaf).unwrap_or(giver.allocated);
+            let at = victim.candidate.leaf;
+            let Some(giver) = context.queue_state(at) else { continue };
+            let (workloads, is_fenced) = givers.entry(at).or_insert_with(|| {
+                let over = giver.leaf.staying.less(giver.target);
+                let over = context.resources.iter().filter(|one| over.get(one).is_positive());
+                let allocated = self.lowered.get(&at).unwrap_or(giver.allocated);
+                (Workloads::of(giver.leaf.state), giver.is_fenced(allocated, over))
+            });
             // Who is moved comes back.
-            let in_force = victim.reason == EvictionReason::MovedAside || giver.is_fenced(allocated, over);
-            let workloads =
-                workloads.entry(victim.candidate.leaf).or_insert_with(|| Workloads::of(giver.leaf.state));
+            let in_force = victim.reason == EvictionReason::MovedAside || *is_fenced;
             for pod in victim.candidate.pods() {
                 let eviction = Eviction {
                     pod: PodId::of(&giver.leaf.name.namespace, pod),

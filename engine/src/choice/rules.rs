@@ -106,7 +106,13 @@ impl<'a> Simulation<'a> {
 
     /// Whether taking `takes` more from the leaf at `at` touches no guarantee of `reclaimed`, or of what is asked for and short:
     /// its own, or one of a queue above it. What moves inside a queue takes nothing from it.
-    pub(super) fn is_spare(&self, at: BranchId, takes: &Amounts, reclaimed: &Amounts, scope: &Scope) -> bool {
+    pub(super) fn is_spare(
+        &self,
+        at: BranchId,
+        takes: impl FnOnce() -> Amounts,
+        reclaimed: &Amounts,
+        scope: &Scope,
+    ) -> bool {
         let tree = self.context.tree;
         let gains = |index: BranchId| scope.beneficiary.is_some_and(|gains| self.is_below(gains, index));
         let contested = scope.beneficiary.map(|beneficiary| &self.contested[beneficiary]);
@@ -115,7 +121,12 @@ impl<'a> Simulation<'a> {
                 || contested.is_some_and(|contested| contested.get(one).is_positive())
         };
         let guaranteed = tree.path_up(at).filter(|(index, _)| !self.floor[*index].is_empty());
-        guaranteed.filter(|(index, _)| !gains(*index)).all(|(index, _)| {
+        let mut guaranteed = guaranteed.filter(|(index, _)| !gains(*index)).peekable();
+        if guaranteed.peek().is_none() {
+            return true;
+        }
+        let takes = takes();
+        guaranteed.all(|(index, _)| {
             let used = if index == at { &self.staying[index] } else { &self.occupied[index] };
             let spare = preemptable(&used.less(&self.uncounted[index]), &self.floor[index]);
             let mut guaranteed = self.floor[index].iter().filter(|(_, floor)| floor.is_positive());
@@ -166,7 +177,7 @@ impl<'a> Simulation<'a> {
             return Err(Some(rule).filter(|rule| *rule == KeptReason::PriorityAboveAsk));
         }
         let with = already.plus(&self.counted(candidate));
-        if !self.is_spare(at, &with, reclaimed, scope) {
+        if !self.is_spare(at, || with.clone(), reclaimed, scope) {
             return Err(Some(KeptReason::Guarantee));
         }
         beside.push(candidate.clone());
