@@ -37,6 +37,8 @@ pub struct OperatorOptions {
     pub view: Option<StaleView>,
     /// What breaks it.
     pub tamper: Option<Arc<dyn Tamper>>,
+    /// Where its decisions are kept; nowhere by default, because packing them takes longer than deciding.
+    pub decisions: Decisions,
 }
 
 /// A view of the past: a server that lags behind, which shows nothing newer until it catches up.
@@ -60,6 +62,7 @@ impl Default for OperatorOptions {
             watch_faults: Vec::new(),
             view: None,
             tamper: None,
+            decisions: Decisions::default(),
         }
     }
 }
@@ -99,8 +102,7 @@ impl OperatorOptions {
             clock,
             listen: None,
             scrape: None,
-            // Kept nowhere, because packing them takes longer than deciding.
-            decisions: Decisions::default(),
+            decisions: self.decisions.clone(),
             ledger,
             identity: Identity::new(identity),
             ..settings
