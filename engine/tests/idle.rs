@@ -61,6 +61,30 @@ fn a_pod_that_starts_rewrites_nobodys_quota() {
     );
 }
 
+/// Pods without a GPU wait for no GPU that pods of their queue hold above its quota.
+#[test]
+fn a_queue_above_its_quota_of_gpus_starts_pods_without_gpus() {
+    decides(
+        "node n1 cpu=8 memory=8Gi gpu=2
+         queue a weight=3
+         queue b
+         quota a cpu=2 memory=2Gi gpu=1
+         quota b cpu=1 memory=1Gi gpu=1
+         owner a/web replicas=3 cpu=1 memory=1Gi created=900
+         pod a/train-1 cpu=1 memory=1Gi gpu=1 node=n1 started=10
+         pod a/train-2 cpu=1 memory=1Gi gpu=1 node=n1 started=10
+         pod b/p cpu=1 memory=1Gi gpu=1 pending created=999",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi 2gpu
+              a: deserved 5c 5Gi 2gpu, allocated 7c 7Gi 1gpu, used 2c 2Gi 2gpu
+                3 pods of ReplicaSet web, 1c 1Gi 0gpu each: WaitingForQuota
+              b: deserved 1c 1Gi 0gpu, allocated 1c 1Gi 0gpu, used 1c 1Gi 1gpu, target 0c 0 0gpu
+              lower b to 1c 1Gi 0gpu
+              raise a to 7c 7Gi 1gpu
+        "#]],
+    );
+}
+
 #[test]
 fn it_is_reclaimed_from_the_queue_with_most_of_it() {
     plays(

@@ -113,7 +113,10 @@ impl<'a, 'g> Free<'a, 'g> {
                 return true;
             }
             let with = filled.plus(requests);
-            let more = with.less(&self.firm[at]);
+            // What pods of the queue are charged of other resources keeps no unit waiting that requests none of these.
+            let missing = with.less(&self.firm[at]);
+            let more = missing.iter().filter(|(one, _)| requests.offers(one));
+            let more: Amounts = more.map(|(one, amount)| (one.clone(), amount)).collect();
             if !more.is_empty() && !more.fits_in(&self.available(at)) {
                 return false;
             }
