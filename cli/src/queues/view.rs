@@ -84,9 +84,13 @@ fn view(queue: &Queue, cluster: &Cluster, overview: Option<&Overview<'_>>) -> Qu
     QueueView { name, queue: queue.clone(), status, is_reported }
 }
 
-/// The first Queue of the namespace that governs pods.
+/// The Queue that governs the pods of a namespace: of several the oldest.
 pub(crate) fn governing<'v>(views: &'v [QueueView], namespace: &str) -> Option<&'v QueueView> {
-    views.iter().find(|view| view.name.namespace.as_str() == namespace && !view.is_parent())
+    let here = views.iter().filter(|view| view.name.namespace.as_str() == namespace && !view.is_parent());
+    here.min_by_key(|view| {
+        let metadata = &view.queue.metadata;
+        (metadata.creation_timestamp.clone(), metadata.uid.clone())
+    })
 }
 
 /// A computed status is that of a cluster whose quotas are enforced.

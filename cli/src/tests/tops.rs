@@ -10,6 +10,7 @@ use crate::commands::simulate::at_rest;
 use crate::commands::top::{TopArgs, What, text, top};
 use crate::manifests::Cluster;
 use crate::output::Screen;
+use crate::queues::{governing, views};
 
 /// Two namespaces, one of them without a Queue.
 const INPUT: &str = r#"
@@ -52,6 +53,20 @@ fn args(line: &str) -> TopArgs {
 fn check(line: &str, what: What, expected: &Expect) {
     let (rows, selected) = top(&cluster(), &args(line), None).unwrap();
     expected.assert_eq(&text(&rows, what, selected.as_ref(), Screen::plain()));
+}
+
+#[test]
+fn the_oldest_queue_of_a_namespace_governs_it() {
+    let queue = |name: &str, created: &str| {
+        let created = format!("creationTimestamp: '2026-{created}-01T00:00:00Z'");
+        format!(
+            "{{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {{name: {name}, namespace: n, {created}}}, spec: {{}}}}"
+        )
+    };
+    let queues = [queue("first", "02"), queue("second", "01")].join("\n---\n");
+    let cluster = at_rest(read(&[("queues.yaml", &queues)]).unwrap());
+    let views = views(&cluster, None);
+    assert_eq!(governing(&views, "n").map(|view| view.name.to_string()).as_deref(), Some("n/second"));
 }
 
 #[test]

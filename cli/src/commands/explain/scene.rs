@@ -13,7 +13,7 @@ use super::{ExplainArgs, Target};
 use crate::exit::{ClusterError, CommandError};
 use crate::manifests::Cluster;
 use crate::objects::{Kind, Object, find_text};
-use crate::queues::{QueueView, views};
+use crate::queues::{QueueView, governing, views};
 use crate::snapshot::{Entry, Snapshot};
 use crate::source::{ConnectionArgs, EVENTS, Live, Scope};
 
@@ -39,13 +39,9 @@ impl<'a> Scene<'a> {
         Ok(Self { cluster, namespace, views, plan })
     }
 
-    /// The Queue that governs the namespace: of several the oldest.
+    /// The Queue that governs the namespace.
     pub(super) fn queue(&self) -> Option<&QueueView> {
-        let here = self.views.iter().filter(|view| view.name.namespace.as_str() == self.namespace);
-        here.filter(|view| !view.is_parent()).min_by_key(|view| {
-            let metadata = &view.queue.metadata;
-            (metadata.creation_timestamp.clone(), metadata.uid.clone())
-        })
+        governing(&self.views, &self.namespace)
     }
 
     /// The view of this queue, if it may be seen.
