@@ -10,7 +10,7 @@ use quotient_engine::plan::{Eviction, Plan, QueuePlan};
 use quotient_engine::planner::plan;
 use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{
-    Budget, EvictionPolicy, NamespaceState, Owner, Phase, Pod, Quota, ReclaimFrom, Snapshot,
+    Budget, EvictionPolicy, NamespaceState, Owner, Phase, Pod, Quota, ReclaimFrom, Shape, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
@@ -171,7 +171,8 @@ fn is_met_by(
     // Those that its quota allows already wait for no victim.
     let granted = queue.allocated.less(&queue.used);
     // The target is made of units in the order in which owners create them: what has no part in it waits for nothing.
-    let mut owners: Vec<&Owner> = state.owners.iter().filter(lacks).collect();
+    let could_run = |owner: &&Owner| could_run_shape(world, &owner.shape);
+    let mut owners: Vec<&Owner> = state.owners.iter().filter(lacks).filter(could_run).collect();
     owners.sort_by_key(|owner| (owner.created, owner.kind, owner.name.clone(), owner.uid.clone()));
     let mut units: Vec<&Amounts> = Vec::new();
     for owner in owners {
@@ -435,9 +436,13 @@ pub(crate) fn runnable(snapshot: &Snapshot, state: &NamespaceState) -> Amounts {
 }
 
 fn could_run(snapshot: &Snapshot, pod: &Pod) -> bool {
+    could_run_shape(snapshot, &pod.shape)
+}
+
+fn could_run_shape(snapshot: &Snapshot, shape: &Shape) -> bool {
     snapshot.nodes.iter().any(|(name, node)| {
         node.counts
-            && pod.requests().fits_in(&node.allocatable)
-            && pod.shape.placement.allows(name.as_str(), &node.labels, &node.taints)
+            && shape.requests.fits_in(&node.allocatable)
+            && shape.placement.allows(name.as_str(), &node.labels, &node.taints)
     })
 }
