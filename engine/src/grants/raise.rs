@@ -114,9 +114,8 @@ impl<'a, 'g> Free<'a, 'g> {
             }
             let with = filled.plus(requests);
             // What pods of the queue are charged of other resources keeps no unit waiting that requests none of these.
-            let missing = with.less(&self.firm[at]);
-            let more = missing.iter().filter(|(one, _)| requests.offers(one));
-            let more: Amounts = more.map(|(one, amount)| (one.clone(), amount)).collect();
+            let missing = |one: &Resource| (one.clone(), with.get(one).less(self.firm[at].get(one)));
+            let more: Amounts = requests.resources().map(missing).collect();
             if !more.is_empty() && !more.fits_in(&self.available(at)) {
                 return false;
             }
