@@ -39,6 +39,7 @@ pub mod names;
 mod nodes;
 pub mod plan;
 pub mod planner;
+mod pod_set;
 pub mod reasons;
 pub mod shares;
 pub mod slots;

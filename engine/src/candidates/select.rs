@@ -5,14 +5,12 @@
 //! first. Inside a class fewer pods win, then less excess, then age and name: a need of 1 cpu takes the 1-cpu
 //! pod and not the newer 2-cpu one.
 
-use rustc_hash::FxHashSet;
-
 use super::candidate::{Candidate, sum};
 use super::exact_cover::exact_cover;
 use super::greedy_cover::greedy_cover;
 use super::order::{class, rank};
 use crate::amounts::Amounts;
-use crate::names::PodUid;
+use crate::pod_set::PodSet;
 
 /// The victims among `candidates`, which are sorted least protected first, that cover `ask`.
 ///
@@ -48,11 +46,11 @@ pub(crate) fn select_together<'a>(
         let chosen = select(able.clone(), ask, scale);
         let mut verdicts = may_go(&chosen).into_iter();
         let refused = chosen.iter().filter(|_| verdicts.next() == Some(false));
-        let refused: FxHashSet<&PodUid> = refused.map(|candidate| &candidate.pod.uid).collect();
+        let refused: PodSet = refused.map(|candidate| candidate.pod).collect();
         if refused.is_empty() {
             return Some(chosen);
         }
-        able.retain(|candidate| !refused.contains(&candidate.pod.uid));
+        able.retain(|candidate| !refused.contains(candidate.pod));
     }
     None
 }

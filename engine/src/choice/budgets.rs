@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::candidates::Candidate;
 use crate::keyed::KeyedMap;
-use crate::names::PodUid;
+use crate::pod_set::PodSet;
 use crate::snapshot::{Budget, NamespaceState, Phase, Pod, PodMetadata};
 
 /// The budgets of one namespace, and what they still allow while victims are chosen.
@@ -94,16 +94,16 @@ impl<'a> Budgets<'a> {
     /// How many of `victims`, in order, may go.
     ///
     /// Those of `chosen` are in the books already: what follows a gang may have been chosen by itself.
-    pub(crate) fn allow(&mut self, victims: &[Candidate<'a>], chosen: &FxHashSet<&PodUid>) -> Vec<bool> {
+    pub(crate) fn allow(&mut self, victims: &[Candidate<'a>], chosen: &PodSet) -> Vec<bool> {
         if self.left.is_empty() {
             return vec![true; victims.len()];
         }
         let mut used = Vec::new();
-        let mut counted: FxHashSet<&PodUid> = FxHashSet::default();
+        let mut counted = PodSet::default();
         let allowed = victims.iter().map(|victim| {
             let before = used.len();
-            let pods = victim.everything().filter(|pod| !chosen.contains(&pod.uid));
-            let all = pods.filter(|pod| counted.insert(&pod.uid)).all(|pod| self.takes(pod, &mut used));
+            let pods = victim.everything().filter(|pod| !chosen.contains(pod));
+            let all = pods.filter(|pod| counted.insert(pod)).all(|pod| self.takes(pod, &mut used));
             if !all {
                 self.give_back(used.split_off(before));
             }

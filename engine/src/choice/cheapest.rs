@@ -73,7 +73,7 @@ impl<'a> Asked<'_, 'a> {
         }
         let mut put_back = Vec::new();
         let mut found = None;
-        while let Some(at) = costs.first(&|leaf| self.simulation.level(leaf)) {
+        while let Some(at) = costs.first(self.simulation) {
             if tried.contains(&at) {
                 put_back.extend(costs.remove(at).map(|cost| (at, cost)));
                 continue;

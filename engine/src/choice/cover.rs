@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashSet;
-
 use super::givers::Givers;
 use super::rules::Scope;
 use super::simulation::{Simulation, VictimsByLeaf};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::candidates::{Candidate, select};
 use crate::leaf::Leaf;
-use crate::names::PodUid;
 use crate::plan::Stage;
+use crate::pod_set::PodSet;
 use crate::reasons::{EvictionReason, KeptReason};
 use crate::snapshot::Pod;
 use crate::tree::BranchId;
@@ -108,7 +106,7 @@ impl<'a> Simulation<'a> {
             }
         }
         let mut stock: BTreeMap<BranchId, Vec<Candidate<'a>>> = BTreeMap::new();
-        let mut refused: FxHashSet<&'a PodUid> = FxHashSet::default();
+        let mut refused = PodSet::default();
         while let Some(at) = givers.first(self) {
             let mut lacks = self.lacking(shortage, None);
             if lacks.is_empty() {
@@ -118,7 +116,7 @@ impl<'a> Simulation<'a> {
                 match self.allows(&candidate, scope, (&lacks, reclaimed)) {
                     Ok(()) => self.take(candidate, scope.beneficiary, scope.reason),
                     Err(rule) => {
-                        refused.extend(candidate.pods().iter().map(|pod| &pod.uid));
+                        refused.extend(candidate.pods().iter().copied());
                         if let Some(rule) = rule {
                             self.keep(at, candidate.pods().iter().copied(), rule);
                         }
@@ -174,7 +172,7 @@ impl<'a> Simulation<'a> {
         kind: Kind,
         scope: &Scope,
         (lacks, reclaimed): (&Amounts, &Amounts),
-        refused: &FxHashSet<&'a PodUid>,
+        refused: &PodSet,
     ) -> Vec<Candidate<'a>> {
         let Some(leaf) = self.context.leaf(at) else { return Vec::new() };
         let all = leaf.candidates(self.context.snapshot);
@@ -194,7 +192,7 @@ impl<'a> Simulation<'a> {
             if able.len() >= enough {
                 break;
             }
-            let is_left = |pod: &&Pod| !self.gone.contains(&pod.uid) && !refused.contains(&pod.uid);
+            let is_left = |pod: &&Pod| !self.gone.contains(pod) && !refused.contains(pod);
             // Most pods beside each other share what they request.
             let requests = candidate.requests();
             let helps = match last.filter(|(same, _)| std::ptr::eq(*same, requests)) {
@@ -269,7 +267,7 @@ impl<'a> Simulation<'a> {
         }
         let leaf = candidate.leaf;
         let followers: Vec<&'a Pod> =
-            candidate.followers().iter().copied().filter(|pod| !self.gone.contains(&pod.uid)).collect();
+            candidate.followers().iter().copied().filter(|pod| !self.gone.contains(pod)).collect();
         self.remove(candidate, beneficiary, reason);
         for pod in followers {
             self.remove(Candidate::follower(leaf, pod), beneficiary, reason);

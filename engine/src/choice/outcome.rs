@@ -42,7 +42,7 @@ impl ReclaimResult {
         &mut self,
         context: Context<'_>,
         victims: &[Victim<'_>],
-        ranks: &FxHashMap<&PodUid, u32>,
+        ranks: &FxHashMap<*const Pod, u32>,
     ) {
         let mut givers: BTreeMap<BranchId, (Workloads<'_>, bool)> = BTreeMap::new();
         self.evictions.reserve(victims.len());
@@ -61,7 +61,7 @@ impl ReclaimResult {
                 let eviction = Eviction {
                     pod: PodId::of(&giver.leaf.name.namespace, pod),
                     workload: workloads.of_pod(pod).cloned(),
-                    rank: ranks.get(&pod.uid).copied(),
+                    rank: ranks.get(&std::ptr::from_ref(*pod)).copied(),
                     queue: giver.leaf.name.clone(),
                     reason: victim.reason,
                     beneficiary: victim.beneficiary.map(|at| context.tree.branches[at].name.clone()),

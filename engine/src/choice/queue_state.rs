@@ -35,6 +35,11 @@ pub(crate) struct Need<'a> {
 }
 
 impl Need<'_> {
+    /// Whether it needs nothing, and nothing is promised to it either.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.units.is_empty() && self.claim_promised.is_empty() && self.claim_lacking.is_empty()
+    }
+
     /// Everything that is asked for.
     pub(crate) fn all(&self) -> Amounts {
         let mut all = self.claim_promised.plus(&self.claim_lacking);
@@ -78,14 +83,14 @@ impl<'a> QueueState<'a> {
     pub(crate) fn need(&self, staying: &Amounts, promised: &Amounts, asked: &[u32]) -> Need<'a> {
         // Admission charges pods that no node could run: a unit that finds no room in the quota beside them is never created.
         let charged = staying.plus(&self.leaf.unrunnable);
-        let all_granted = self.firm.less(&charged);
         let mut room = self.target.less(&charged).less(promised);
-        let mut granted = all_granted.less(promised);
-        let mut owed = self.owed.less(&promised.less(&all_granted));
         let (mut need, mut waiting) = (Need::default(), Amounts::new());
         if room.is_empty() {
             return need;
         }
+        let all_granted = self.firm.less(&charged);
+        let mut granted = all_granted.less(promised);
+        let mut owed = self.owed.less(&promised.less(&all_granted));
         // What fits is decided first, in the order in which controllers create pods; what is granted goes to any that fit.
         let fitting = Wanted::fit_all(&self.leaf.wanted, asked, &mut room, &mut granted);
         for (place, Fitting { wanted, units, granted: has_room }) in fitting.into_iter().enumerate() {

@@ -33,15 +33,18 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
     let (nothing, all) = (Amounts::new(), context.queue_states());
     let needs: Vec<(BranchId, Need<'_>)> = all
         .map(|queue_state| (queue_state.leaf.at, queue_state.need(&queue_state.leaf.staying, &nothing, &[])))
+        .filter(|(_, need)| !need.is_nothing())
         .collect();
     taken.lacking = needs.iter().map(|(at, need)| (*at, need.lacking.clone())).collect();
     if context.snapshot.reclaim_gate.held().is_some() {
-        taken.owed =
-            context.each_leaf().map(|leaf| (leaf.at, context.granted.owed[leaf.at].clone())).collect();
+        let owed = context.granted.owed.iter().filter(|(_, owed)| !owed.is_empty());
+        taken.owed = owed.map(|(at, owed)| (at, owed.clone())).collect();
         return taken;
     }
     let is_stuck = |at: BranchId| context.leaf(at).is_some_and(|leaf| leaf.namespace_usage.stuck);
-    let askers = needs.iter().filter(|(at, need)| !need.units.is_empty() || is_stuck(*at)).count();
+    let stuck = context.each_leaf().filter(|leaf| leaf.namespace_usage.stuck).count();
+    let askers = needs.iter().filter(|(at, need)| !need.units.is_empty() && !is_stuck(*at)).count();
+    let askers = askers.saturating_add(stuck);
     let mut simulation = Simulation::new(context);
     simulation.work = Work::for_queues(askers);
     let waits_for_nodes = first_patience(context.snapshot, context.usage).is_some();
@@ -461,7 +464,7 @@ impl<'a> Reclaim<'a> {
             self.taken.lowered.insert(at, lowered);
         }
         let owed = |leaf: &Leaf<'_>| (leaf.at, self.simulation.owed(leaf.at));
-        self.taken.owed = self.context.each_leaf().map(owed).collect();
+        self.taken.owed = self.context.each_leaf().map(owed).filter(|(_, owed)| !owed.is_empty()).collect();
         self.taken.evict(self.context, &self.simulation.victims, &ranks);
         let kept = std::mem::take(&mut self.simulation.passed_over);
         self.taken.pass_over(self.context, kept);

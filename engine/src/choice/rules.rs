@@ -139,7 +139,7 @@ impl<'a> Simulation<'a> {
         let trust =
             self.context.queue_state(candidate.leaf).map(|queue_state| &queue_state.leaf.demand.trust);
         let mut counted = Amounts::new();
-        for pod in candidate.everything().filter(|pod| !self.gone.contains(&pod.uid)) {
+        for pod in candidate.everything().filter(|pod| !self.gone.contains(pod)) {
             if trust.is_none_or(|trust| trust.counts(pod)) {
                 counted.add_all(pod.requests());
             }
@@ -205,7 +205,7 @@ impl<'a> Simulation<'a> {
         scope: &Scope,
     ) -> bool {
         let mut gone = others.clone();
-        let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(&pod.uid));
+        let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(pod));
         followers.for_each(|pod| gone.add_all(pod.requests()));
         let helps = |one: &Resource| candidate.pods().iter().any(|pod| pod.requests().get(one).is_positive());
         let is_above =

@@ -11,7 +11,8 @@ use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::candidates::Candidate;
 use crate::leaf::Leaf;
-use crate::names::{GangName, PodUid};
+use crate::names::GangName;
+use crate::pod_set::PodSet;
 use crate::reasons::{EvictionReason, KeptReason};
 use crate::shares::Fraction;
 use crate::snapshot::{Phase, Pod, Shape};
@@ -63,7 +64,7 @@ pub(crate) struct Simulation<'a> {
     /// What pods without a node hold in each leaf: they go first, and leave no node any room.
     unbound: BranchMap<Amounts>,
     budgets: BranchMap<Option<Budgets<'a>>>,
-    pub(crate) gone: FxHashSet<&'a PodUid>,
+    pub(crate) gone: PodSet,
     /// How many of them are of which leaf.
     pub(super) gone_of: BranchMap<usize>,
     /// The victims so far, in the order of their choice.
@@ -76,7 +77,7 @@ pub(crate) struct Simulation<'a> {
     promises: Vec<(BranchId, Amounts)>,
     /// The pods that a rule kept although they would have helped, by leaf.
     pub(super) passed_over: BTreeMap<BranchId, Vec<(&'a Pod, KeptReason)>>,
-    noted: FxHashSet<&'a PodUid>,
+    noted: PodSet,
     /// The work so far.
     pub(super) work: Work,
 }
@@ -116,14 +117,14 @@ impl<'a> Simulation<'a> {
             promised: tree.branches.map(|_, _| Amounts::new()),
             unbound: context.of_leaves(unbound),
             budgets: tree.branches.map(|_, _| None),
-            gone: FxHashSet::default(),
+            gone: PodSet::default(),
             gone_of: tree.branches.map(|_, _| 0),
             victims: Vec::new(),
             placed: Vec::new(),
             placed_on: BTreeSet::new(),
             promises: Vec::new(),
             passed_over: BTreeMap::new(),
-            noted: FxHashSet::default(),
+            noted: PodSet::default(),
             work: Work::default(),
             context,
         };
@@ -144,9 +145,14 @@ impl<'a> Simulation<'a> {
     /// How far the leaf at `at` is above its target.
     pub(super) fn level(&self, at: BranchId) -> Level {
         let mut level: Level = self.context.tree.path_up(at).map(|(at, _)| self.above_target(at)).collect();
-        level.push(Fraction { part: self.is_above_a_limit(at).into(), whole: 1 });
+        level.push(self.limit_level(at));
         level.reverse();
         level
+    }
+
+    /// The part of the level of the leaf at `at` that counts first: whether a limit is exceeded.
+    pub(super) fn limit_level(&self, at: BranchId) -> Fraction {
+        Fraction { part: self.is_above_a_limit(at).into(), whole: 1 }
     }
 
     /// How far the leaves below the branch at `at` are above their targets, by its weight.
@@ -281,7 +287,7 @@ impl<'a> Simulation<'a> {
 
     /// Whether some of its pods are chosen already.
     pub(crate) fn is_gone(&self, candidate: &Candidate<'a>) -> bool {
-        candidate.pods().iter().any(|pod| self.gone.contains(&pod.uid))
+        candidate.pods().iter().any(|pod| self.gone.contains(pod))
     }
 
     /// Counts `candidate` as gone, or as there again.
@@ -293,10 +299,10 @@ impl<'a> Simulation<'a> {
             }
             let count = &mut self.gone_of[at];
             if is_back {
-                self.gone.remove(&pod.uid);
+                self.gone.remove(pod);
                 *count = count.saturating_sub(1);
             } else {
-                self.gone.insert(&pod.uid);
+                self.gone.insert(pod);
                 *count = count.saturating_add(1);
             }
             if context.leaf(at).is_some_and(|leaf| !leaf.demand.trust.counts(pod)) {
@@ -487,25 +493,25 @@ impl<'a> Simulation<'a> {
     /// Notes that a rule keeps `pods` of the leaf at `at`, each once.
     pub(super) fn keep(&mut self, at: BranchId, pods: impl IntoIterator<Item = &'a Pod>, rule: KeptReason) {
         for pod in pods {
-            if self.noted.insert(&pod.uid) {
+            if self.noted.insert(pod) {
                 self.passed_over.entry(at).or_default().push((pod, rule));
             }
         }
     }
 
     /// The place of every victim among the candidates of its leaf, least protected first; the first is 1.
-    pub(super) fn ranks(&self) -> FxHashMap<&'a PodUid, u32> {
-        let mut victims: BTreeMap<BranchId, FxHashSet<&'a PodUid>> = BTreeMap::new();
+    pub(super) fn ranks(&self) -> FxHashMap<*const Pod, u32> {
+        let mut victims: BTreeMap<BranchId, PodSet> = BTreeMap::new();
         for victim in &self.victims {
             let of_leaf = victims.entry(victim.candidate.leaf).or_default();
-            of_leaf.extend(victim.candidate.pods().iter().map(|pod| &pod.uid));
+            of_leaf.extend(victim.candidate.pods().iter().copied());
         }
         let mut ranks = FxHashMap::default();
         for (at, mut victims) in victims {
             let Some(leaf) = self.context.leaf(at) else { continue };
             for (candidate, rank) in leaf.candidates(self.context.snapshot).may_go.iter().zip(1_u32..) {
-                let chosen = candidate.pods().iter().filter(|pod| victims.remove(&pod.uid));
-                ranks.extend(chosen.map(|pod| (&pod.uid, rank)));
+                let chosen = candidate.pods().iter().filter(|pod| victims.remove(pod));
+                ranks.extend(chosen.map(|pod| (std::ptr::from_ref(*pod), rank)));
                 // Most victims stand in front.
                 if victims.is_empty() {
                     break;

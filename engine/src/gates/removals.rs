@@ -33,6 +33,7 @@ pub(crate) fn removals(
             (None, None) if state.is_in_gate_mode() => {}
             // A pod is gated for a Queue, and may be seen before the Queue is.
             (None, None) if state.governing().is_none() && !state.vacant => {}
+            (_, Some(leaf)) if leaf.namespace_usage.pods.pending == 0 => {}
             _ => removals.extend(all(name, state)),
         }
     }

@@ -98,7 +98,9 @@ pub(crate) fn grants<'a>(cluster: Cluster<'a>, targets: &'a BranchMap<Amounts>) 
     if cluster.snapshot.grant_gate == GrantGate::Allowed {
         raise::raise(input, &mut firm, &mut owed, &loans);
         // Queues that reached their targets by this raise are lent room, too.
-        loans = tree.branches.map(|at, _| idle.loan(input, at, &firm));
+        if firm != granted_before {
+            loans = tree.branches.map(|at, _| idle.loan(input, at, &firm));
+        }
     }
     let mut allocated = tree.branches.map(|at, _| firm[at].plus(&loans[at].lent));
     for resource in cluster.governed.iter().filter(|one| !cluster.resources.contains(one)) {

@@ -11,6 +11,7 @@ use crate::keyed::{KeyedMap, KeyedSet};
 use crate::leaf::Leaf;
 use crate::names::{OwnerUid, PodUid};
 use crate::plan::{Scaling, Stage};
+use crate::pod_set::PodSet;
 use crate::reasons::KeptReason;
 use crate::snapshot::{Owner, OwnerKind, Phase, Pod, Snapshot};
 use crate::time::Timestamp;
@@ -107,13 +108,13 @@ impl<'a> Members<'a> {
     }
 
     /// Whether the controller of `pod` removes it before one that is `gone`.
-    pub(super) fn is_before_any(&self, pod: &Pod, gone: &FxHashSet<&PodUid>) -> bool {
+    pub(super) fn is_before_any(&self, pod: &Pod, gone: &PodSet) -> bool {
         let Some((member, at)) = self.of_pod(pod).zip(self.places.get(&pod.uid)) else { return false };
         let next = at.saturating_add(1);
         // Of those that are removed in this order none is gone whose predecessors are not.
         let later = if next < member.fixed { next..next.saturating_add(1) } else { next..member.order.len() };
         let mut later = member.order.get(later).into_iter().flatten();
-        *at < member.fixed && later.any(|pod| gone.contains(&pod.uid))
+        *at < member.fixed && later.any(|pod| gone.contains(pod))
     }
 
     /// Whether pods are marked whose workload is not scaled yet: such a choice is half carried out, and goes on.

@@ -1,15 +1,14 @@
 //! Which pods of a queue may go for an ask of the same queue.
 
-use rustc_hash::FxHashSet;
-
 use super::asks::Kind;
 use super::members::Members;
 use crate::amounts::Amounts;
 use crate::candidates::{Candidate, Replicas, replicas};
 use crate::choice::{Rules, Simulation};
 use crate::keyed::{KeyedMap, KeyedSet};
-use crate::names::{GangName, OwnerUid, PodUid};
+use crate::names::{GangName, OwnerUid};
 use crate::plan::Stage;
+use crate::pod_set::PodSet;
 use crate::reasons::KeptReason;
 use crate::snapshot::{EvictionRules, LastReplica, OwnerKind, Phase, Pod, Snapshot};
 
@@ -24,9 +23,9 @@ impl<'a> Rules<'a> for Yielding<'_, 'a> {
     fn may_go(&self, simulation: &mut Simulation<'a>, victims: &[Candidate<'a>], _: &Amounts) -> Vec<bool> {
         let (kind, priority) = self.ask;
         let mut lost = Counts::default();
-        let mut going: FxHashSet<&PodUid> = FxHashSet::default();
+        let mut going = PodSet::default();
         let mut allows = |candidate: &Candidate<'a>| {
-            let is_left = |pod: &&Pod| !simulation.gone.contains(&pod.uid) && !going.contains(&pod.uid);
+            let is_left = |pod: &&Pod| !simulation.gone.contains(pod) && !going.contains(pod);
             let pods: Vec<&'a Pod> = candidate.everything().filter(is_left).collect();
             if simulation.is_gone(candidate) {
                 return false;
@@ -45,7 +44,7 @@ impl<'a> Rules<'a> for Yielding<'_, 'a> {
             };
             let allows = !pods.iter().any(|pod| forbids(pod) || self.staying.rule(pod, &lost).is_some());
             if allows {
-                going.extend(pods.iter().map(|pod| &pod.uid));
+                going.extend(pods.iter().copied());
             } else {
                 lost.count_all(&pods, self.staying.snapshot, false);
             }
@@ -112,7 +111,7 @@ impl<'a> Staying<'a> {
         let (counts, needs, may_end) = <_>::default();
         let mut staying = Self { snapshot: simulation.context.snapshot, counts, needs, may_end };
         let may_end = rules.last_replica() == LastReplica::LastResort;
-        let is_left = |pod: &&Pod| !simulation.gone.contains(&pod.uid);
+        let is_left = |pod: &&Pod| !simulation.gone.contains(pod);
         for member in members.all.values() {
             if may_end && member.owner.kind == OwnerKind::Job {
                 staying.may_end.insert(&member.owner.uid);

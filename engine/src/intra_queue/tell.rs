@@ -35,7 +35,7 @@ pub(super) fn tell(pass: &Pass<'_, '_>, asks: &[PendingPods<'_>], yielded: &mut 
 }
 
 fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[PendingPods<'_>]) -> Option<Scaling> {
-    let goes = |pod: &&Pod| pass.simulation.gone.contains(&pod.uid);
+    let goes = |pod: &&Pod| pass.simulation.gone.contains(pod);
     let going: Vec<&Pod> = member.order.iter().copied().filter(goes).collect();
     if going.is_empty() {
         return None;
@@ -125,7 +125,7 @@ fn kept(pass: &Pass<'_, '_>, highest: i32) -> Vec<PassedOver> {
     let staying = Staying::of(&pass.members, pass.queue_state.leaf.eviction, pass.simulation);
     let (usage, queue) = (pass.simulation.context.usage, &pass.queue_state.leaf.name);
     let pods = pass.members.all.values().flat_map(|member| member.order.iter().copied());
-    let pods = pods.filter(|pod| pod.priority < highest && !pass.simulation.gone.contains(&pod.uid));
+    let pods = pods.filter(|pod| pod.priority < highest && !pass.simulation.gone.contains(pod));
     let rule = |pod: &Pod| {
         let is_of_no_use = || (!usage.frees_room(pod)).then_some(KeptReason::NodeNotCounted);
         pass.members.rule(pod).or_else(is_of_no_use)

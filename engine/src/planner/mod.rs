@@ -111,6 +111,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             } else {
                 loans.windows.clone()
             };
+            remember.room_since = room_since(leaf, &reclaim, snapshot);
             // What is not governed is not remembered.
             decided.remember = remember.of(&plan.resources);
             let due = [loans.next_change, leaf.demand.next_change, due];
@@ -122,7 +123,6 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     parents::sum_up(&tree, &mut plan);
     say_what_is_unmet(cluster, &mut plan);
     say_what_nodes_lack(&tree, &reclaim.unmet, &mut plan);
-    say_since_when_there_is_room(cluster, &reclaim, &mut plan);
     leave_out_waiting_gangs(&mut plan);
     say_who_goes(reclaim, withheld, &mut plan);
     say_who_has_less_grace(cluster, &targets, stuck_terminating, &mut plan);
@@ -256,9 +256,12 @@ fn is_at_rest(plan: &Plan) -> bool {
 
 /// Tells every leaf what keeps its pods from starting, once all numbers are known.
 fn say_what_is_unmet(cluster: Cluster<'_>, plan: &mut Plan) {
+    let waits = |leaf: &Leaf<'_>| leaf.namespace_usage.stuck || !leaf.demand.asks.is_empty();
+    if !cluster.each_leaf().any(waits) {
+        return;
+    }
     let used = |branch: &Branch<'_>| plan.queues.get(&branch.name).map(|queue| queue.used.clone());
     let used = cluster.tree.branches.map(|_, branch| used(branch).unwrap_or_default());
-    let waits = |leaf: &Leaf<'_>| leaf.namespace_usage.stuck || !leaf.demand.asks.is_empty();
     for leaf in cluster.each_leaf().filter(|leaf| waits(leaf)) {
         let Some(decided) = plan.queues.get_mut(&leaf.name) else { continue };
         let obstacles = Obstacles { cluster, leaf, decided, used: &used };
@@ -270,19 +273,15 @@ fn say_what_is_unmet(cluster: Cluster<'_>, plan: &mut Plan) {
     }
 }
 
-/// Notes since when pods without a node have had room in vain: while others are to go for them, they are no evidence.
-fn say_since_when_there_is_room(cluster: Cluster<'_>, reclaim: &ReclaimResult, plan: &mut Plan) {
-    let now = cluster.snapshot.now;
-    for leaf in cluster.each_leaf() {
-        let Some(decided) = plan.queues.get_mut(&leaf.name) else { continue };
-        let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck_since(now).is_some();
-        let mut unmet = reclaim.unmet.get(&leaf.at).into_iter().flatten();
-        let waits =
-            plan.held.is_some() || unmet.any(|unmet| unmet.reason == ShortReason::WaitingForPreemption);
-        let has_room = leaf.namespace_usage.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
-        let before = leaf.queue.remembered.room_since.unwrap_or(now).min(now);
-        decided.remember.room_since = has_room.then_some(before);
-    }
+/// Since when pods of a leaf without a node have had room in vain: while others are to go for them, they are no evidence.
+fn room_since(leaf: &Leaf<'_>, reclaim: &ReclaimResult, snapshot: &Snapshot) -> Option<Timestamp> {
+    let now = snapshot.now;
+    let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck_since(now).is_some();
+    let mut unmet = reclaim.unmet.get(&leaf.at).into_iter().flatten();
+    let waits = snapshot.reclaim_gate.held().is_some()
+        || unmet.any(|unmet| unmet.reason == ShortReason::WaitingForPreemption);
+    let has_room = leaf.namespace_usage.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
+    has_room.then(|| leaf.queue.remembered.room_since.unwrap_or(now).min(now))
 }
 
 /// Lets what was found on nodes, and in others' way of giving, replace what shares alone could say.

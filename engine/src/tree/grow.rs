@@ -1,8 +1,10 @@
 //! From Queues to the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::successors;
 
 use super::{Branch, BranchId, BranchMap, Tree, stall};
+use crate::keyed::KeyedMap;
 use crate::names::{Namespace, QueueName};
 use crate::plan::{Reach, Stall};
 use crate::snapshot::{Acceptance, NamespaceState, Queue, ReclaimFrom, Snapshot};
@@ -11,136 +13,172 @@ use crate::snapshot::{Acceptance, NamespaceState, Queue, ReclaimFrom, Snapshot};
 ///
 /// The oldest leaf of a namespace governs it. An invalid oldest one is not replaced by the next: two
 /// administrators disagreeing about a namespace must not change its share by one of them making a typing error.
+///
+/// Each queue is looked at once, without recursion: chains of parents may be of any length.
 pub(crate) fn grow(snapshot: &Snapshot) -> Tree<'_> {
     let (roots, leaves, stalled) = <_>::default();
-    let mut tree = Tree { branches: BranchMap::empty(), roots, leaves, stalled };
-    let mut known: BTreeMap<QueueName, (&Namespace, &Queue)> = BTreeMap::new();
-    for (namespace, state) in &snapshot.namespaces {
-        let oldest = state.governing();
-        for queue in &state.queues {
-            let name = QueueName::new(namespace.clone(), queue.name.clone());
-            let second = oldest.filter(|oldest| queue.children.is_none() && oldest.uid != queue.uid);
-            let trouble = second.map(|oldest| stall::taken(queue, oldest)).or_else(|| stall::of_spec(queue));
-            match trouble.or_else(|| stall::kueue(queue, state)) {
-                Some(stall) => {
-                    tree.stalled.insert(name, stall);
-                }
-                None => {
-                    known.insert(name, (namespace, queue));
+    let tree = Tree { branches: BranchMap::empty(), roots, leaves, stalled };
+    let mut growing = Growing { snapshot, tree, found: BranchMap::empty() };
+    growing.find();
+    for start in growing.link() {
+        growing.descend(start, None);
+    }
+    growing.stall_circles();
+    growing.tree
+}
+
+/// A Queue whose own spec allows it a place. Its id here is not that of its branch.
+struct Found<'a> {
+    name: QueueName,
+    namespace: &'a Namespace,
+    state: &'a NamespaceState,
+    queue: &'a Queue,
+    /// Its parent, if that was found.
+    parent: Option<BranchId>,
+    /// By name.
+    children: Vec<BranchId>,
+    /// Whether it has a place, or is stalled.
+    is_settled: bool,
+}
+
+/// A place in the tree.
+#[derive(Clone, Copy)]
+struct Place {
+    id: BranchId,
+    /// Whether the queue or one above it evicts nobody.
+    takes_nothing: bool,
+}
+
+/// The tree while it grows.
+struct Growing<'a> {
+    snapshot: &'a Snapshot,
+    tree: Tree<'a>,
+    found: BranchMap<Found<'a>>,
+}
+
+impl Growing<'_> {
+    /// Finds the Queues whose own specs allow them a place, by name; the others are stalled.
+    fn find(&mut self) {
+        for (namespace, state) in &self.snapshot.namespaces {
+            let oldest = state.governing();
+            let by_name: BTreeMap<&str, &Queue> =
+                state.queues.iter().map(|queue| (&*queue.name, queue)).collect();
+            for queue in by_name.into_values() {
+                let name = QueueName::new(namespace.clone(), queue.name.clone());
+                let second = oldest.filter(|oldest| queue.children.is_none() && oldest.uid != queue.uid);
+                let trouble = second.map(|oldest| stall::taken(queue, oldest));
+                let trouble =
+                    trouble.or_else(|| stall::of_spec(queue)).or_else(|| stall::kueue(queue, state));
+                if let Some(trouble) = trouble {
+                    self.tree.stalled.insert(name, trouble);
+                } else {
+                    let (parent, children, is_settled) = <_>::default();
+                    self.found.push(Found { name, namespace, state, queue, parent, children, is_settled });
                 }
             }
         }
     }
 
-    let placed = place(snapshot, &known, &mut tree.stalled);
-    let mut by_path: Vec<(Vec<&QueueName>, &QueueName)> =
-        placed.iter().map(|name| (path(name, &known), *name)).collect();
-    by_path.sort();
-    let mut at: BTreeMap<&QueueName, BranchId> = BTreeMap::new();
-    for (_, name) in by_path {
-        let Some((namespace, queue)) = known.get(name) else { continue };
-        let parent = queue.parent.as_ref().and_then(|parent| at.get(parent).copied());
-        let state = snapshot.namespaces.get(namespace).filter(|_| queue.children.is_none());
-        let above = parent.map(|parent| &tree.branches[parent]);
-        let inherited = above.map(|parent| parent.eviction).unwrap_or_default();
-        let bound =
-            above.map_or_else(|| Reach::of_operator(&snapshot.settings), |parent| parent.reach.clone());
-        let takes_nothing = std::iter::successors(Some(name), |name| known.get(*name)?.1.parent.as_ref())
-            .filter_map(|name| known.get(name))
-            .any(|(_, queue)| queue.reclaim.from == ReclaimFrom::Nothing);
-        let id = tree.branches.push(Branch {
+    /// Finds every parent. Those without one, because they name none or it was not found.
+    fn link(&mut self) -> Vec<BranchId> {
+        let names = self.found.iter().map(|(at, found)| (found.name.clone(), at));
+        let by_name: KeyedMap<QueueName, BranchId> = names.collect();
+        let mut starts = Vec::new();
+        for at in self.found.ids() {
+            let parent = self.found[at].queue.parent.as_ref().and_then(|parent| by_name.get(parent)).copied();
+            self.found[at].parent = parent;
+            parent.map_or(&mut starts, |parent| &mut self.found[parent].children).push(at);
+        }
+        starts
+    }
+
+    /// Settles the queue at `start`, which stands below `above`, and those below it.
+    fn descend(&mut self, start: BranchId, above: Option<Place>) {
+        let mut next = vec![(start, above)];
+        while let Some((at, above)) = next.pop() {
+            if std::mem::replace(&mut self.found[at].is_settled, true) {
+                continue;
+            }
+            let place = match self.trouble(at, above) {
+                Some(trouble) => {
+                    self.tree.stalled.insert(self.found[at].name.clone(), trouble);
+                    None
+                }
+                None => Some(self.place(at, above)),
+            };
+            next.extend(self.found[at].children.iter().rev().map(|child| (*child, place)));
+        }
+    }
+
+    /// What keeps the queue at `at` from a place below `above`.
+    fn trouble(&self, at: BranchId, above: Option<Place>) -> Option<Stall> {
+        let Found { namespace, state, queue, parent, .. } = &self.found[at];
+        let named = queue.parent.as_ref()?;
+        match parent.map(|parent| &self.found[parent]) {
+            None if !self.tree.stalled.contains_key(named) => Some(stall::not_found(queue, named)),
+            Some(parent) if above.is_some() => {
+                let accepted = accepts(parent.queue, parent.namespace, namespace, state);
+                (!accepted).then(|| stall::not_accepting(queue, named, parent.queue.children.is_some()))
+            }
+            _ => Some(stall::parent_stalled(queue, named)),
+        }
+    }
+
+    /// Adds the queue at `at` below `above`.
+    fn place(&mut self, at: BranchId, above: Option<Place>) -> Place {
+        let (tree, snapshot) = (&mut self.tree, self.snapshot);
+        let Found { name, namespace, state, queue, .. } = &self.found[at];
+        let parent = above.map(|above| &tree.branches[above.id]);
+        let inherited = parent.map(|parent| parent.eviction).unwrap_or_default();
+        let operator = Reach::of_operator(&snapshot.settings);
+        let bound = parent.map_or(&operator, |parent| &parent.reach);
+        let takes_nothing =
+            queue.reclaim.from == ReclaimFrom::Nothing || above.is_some_and(|above| above.takes_nothing);
+        let is_leaf = queue.children.is_none();
+        let branch = Branch {
             name: name.clone(),
             queue,
-            parent,
+            parent: above.map(|above| above.id),
             children: Vec::new(),
-            foreign: state.map(|state| &state.foreign_quotas),
+            foreign: is_leaf.then_some(&state.foreign_quotas),
             eviction: queue.eviction.or(inherited),
             reach: bound.below(name, queue, snapshot.now),
             // A leaf that takes nothing is a fence around itself alone.
-            is_fence: queue.reclaim.from == ReclaimFrom::Subtree
-                || (takes_nothing && queue.children.is_none()),
-        });
-        parent.map_or(&mut tree.roots, |parent| &mut tree.branches[parent].children).push(id);
-        at.insert(name, id);
-        if queue.children.is_none() {
+            is_fence: queue.reclaim.from == ReclaimFrom::Subtree || (takes_nothing && is_leaf),
+        };
+        let id = tree.branches.push(branch);
+        above.map_or(&mut tree.roots, |above| &mut tree.branches[above.id].children).push(id);
+        if is_leaf {
             tree.leaves.insert(namespace, id);
         }
+        Place { id, takes_nothing }
     }
-    tree
-}
 
-/// From the root down to `name`; ends because [`place`] has left no circles.
-fn path<'a>(name: &'a QueueName, known: &'a BTreeMap<QueueName, (&Namespace, &Queue)>) -> Vec<&'a QueueName> {
-    let parent = |name: &&'a QueueName| known.get(*name).and_then(|(_, queue)| queue.parent.as_ref());
-    let mut path: Vec<&QueueName> = std::iter::successors(Some(name), parent).collect();
-    path.reverse();
-    path
-}
-
-/// The queues whose chain of parents ends well; the others are stalled.
-///
-/// Iterative, each queue looked at once: chains may be of any length.
-fn place<'a>(
-    snapshot: &Snapshot,
-    known: &'a BTreeMap<QueueName, (&Namespace, &Queue)>,
-    stalled: &mut BTreeMap<QueueName, Stall>,
-) -> BTreeSet<&'a QueueName> {
-    let mut placed: BTreeSet<&QueueName> = BTreeSet::new();
-    for start in known.keys() {
-        let mut chain: Vec<&QueueName> = Vec::new();
-        let mut on_chain: BTreeSet<&QueueName> = BTreeSet::new();
-        let mut next = Some(start);
-        // Up until something is known: a root, a queue that is placed, one that is stalled, or a circle.
-        let mut closed_by = None;
-        while let Some(name) = next {
-            if placed.contains(name) || stalled.contains_key(name) || !known.contains_key(name) {
-                break;
+    /// Stalls those that are left: each chain of parents without an end leads into a circle.
+    fn stall_circles(&mut self) {
+        for start in self.found.ids() {
+            let mut walked = BTreeSet::new();
+            let mut at = start;
+            while !self.found[at].is_settled && walked.insert(at) {
+                at = self.found[at].parent.unwrap_or(at);
             }
-            if !on_chain.insert(name) {
-                closed_by = Some(name);
-                break;
-            }
-            chain.push(name);
-            next = known.get(name).and_then(|(_, queue)| queue.parent.as_ref());
-        }
-        let mut in_circle = closed_by.is_some();
-        // Down again, each queue by what is known of its parent.
-        for name in chain.into_iter().rev() {
-            let Some((namespace, queue)) = known.get(name) else { continue };
-            let Some(parent) = &queue.parent else {
-                placed.insert(name);
+            if self.found[at].is_settled {
                 continue;
-            };
-            let trouble = if in_circle {
-                Some(stall::cycle(queue, parent))
-            } else if stalled.contains_key(parent) {
-                Some(stall::parent_stalled(queue, parent))
-            } else {
-                match known.get(parent) {
-                    None => Some(stall::not_found(queue, parent)),
-                    Some((parents_namespace, above)) => {
-                        let state = snapshot.namespaces.get(*namespace);
-                        let accepted =
-                            state.is_some_and(|state| accepts(above, parents_namespace, namespace, state));
-                        (!accepted).then(|| stall::not_accepting(queue, parent, above.children.is_some()))
-                    }
-                }
-            };
-            match trouble {
-                Some(trouble) => {
-                    stalled.insert(name.clone(), trouble);
-                }
-                None => {
-                    placed.insert(name);
-                }
             }
-            // The circle ends where it was closed; what leads into it hangs below a stalled queue.
-            if closed_by == Some(name) {
-                in_circle = false;
+            let upwards = successors(self.found[at].parent, |above| self.found[*above].parent);
+            let circle: Vec<BranchId> = upwards.take_while(|above| *above != at).chain([at]).collect();
+            for member in &circle {
+                let found = &mut self.found[*member];
+                found.is_settled = true;
+                let stall = found.queue.parent.as_ref().map(|parent| stall::cycle(found.queue, parent));
+                self.tree.stalled.extend(stall.map(|stall| (found.name.clone(), stall)));
+            }
+            let below = circle.iter().flat_map(|member| &self.found[*member].children).copied();
+            for below in below.collect::<Vec<_>>() {
+                self.descend(below, None);
             }
         }
     }
-    placed
 }
 
 fn accepts(

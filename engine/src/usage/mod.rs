@@ -7,11 +7,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use nodes::NodesUsage;
-use rustc_hash::FxHashSet;
 
 use crate::amounts::Amounts;
 use crate::names::Namespace;
 use crate::plan::PodCounts;
+use crate::pod_set::PodSet;
 use crate::snapshot::{NamespaceState, Phase, Pod, Shape, Snapshot};
 use crate::time::Timestamp;
 
@@ -21,8 +21,8 @@ pub(crate) struct Usage<'a> {
     pub(crate) namespaces: BTreeMap<&'a Namespace, NamespaceUsage>,
     /// The requests of the pods bound to each node, whether the node still exists or not.
     pub(crate) nodes: Rc<NodesUsage<'a>>,
-    /// The pods on nodes that do not count, by where they lie: as a rule there are none.
-    unreclaimable: FxHashSet<*const Pod>,
+    /// The pods on nodes that do not count: as a rule there are none.
+    unreclaimable: PodSet,
 }
 
 /// What the pods of one namespace request.
@@ -54,7 +54,7 @@ impl Usage<'_> {
     ///
     /// The capacity of a node that does not count leaves with its pods, so evicting them frees nothing.
     pub(crate) fn frees_room(&self, pod: &Pod) -> bool {
-        !self.unreclaimable.contains(&std::ptr::from_ref(pod))
+        !self.unreclaimable.contains(pod)
     }
 }
 
@@ -80,7 +80,7 @@ fn count<'a>(
     namespace: &'a NamespaceState,
     now: Timestamp,
     mut frees_room: impl FnMut(&'a Pod) -> bool,
-    unreclaimable: &mut FxHashSet<*const Pod>,
+    unreclaimable: &mut PodSet,
 ) -> NamespaceUsage {
     let mut namespace_usage = NamespaceUsage::default();
     let mut charged = Sum::default();
@@ -92,7 +92,7 @@ fn count<'a>(
         }
         let frees_room = frees_room(pod);
         if !frees_room {
-            unreclaimable.insert(std::ptr::from_ref(pod));
+            unreclaimable.insert(pod);
         }
         if !frees_room || (pod.non_preemptible.is_some() && !pod.is_terminating()) {
             namespace_usage.untakeable.add_all(pod.requests());

@@ -7,6 +7,7 @@ use crate::amounts::Amounts;
 use crate::candidates::{Candidate, Turn, part, sum, turn};
 use crate::choice::simulation::Level;
 use crate::plan::Stage;
+use crate::shares::Fraction;
 use crate::snapshot::Shape;
 
 /// The cost of the victims of one node; the lowest wins. Ends in what no two pods share.
@@ -67,6 +68,13 @@ impl<'a> Score<'a> {
     /// The same where the queue that is the least above its target is so far above it.
     pub(crate) fn at_level(&self, level: Level) -> Self {
         Self { level: Reverse(level), ..self.clone() }
+    }
+
+    /// The same where a queue that is so far above its target is above those of the level.
+    pub(super) fn below(&self, parent: Fraction) -> Self {
+        let mut score = self.clone();
+        score.level.0.insert(1, parent);
+        score
     }
 }
 

@@ -9,7 +9,7 @@ use super::room::{At, NodeResources};
 use super::score::Score;
 use crate::amounts::Amounts;
 use crate::candidates::{Candidate, Together, are_alike, class, turn};
-use crate::choice::simulation::Level;
+use crate::choice::simulation::Simulation;
 use crate::snapshot::{Pod, Shape};
 use crate::tree::BranchId;
 
@@ -35,28 +35,22 @@ const MOST_COSTS: usize = 200_000;
 
 /// What is known of the costs of nodes for one shape and group of givers: no more than they are now.
 ///
-/// A queue that loses a pod is less far above its target, on all nodes at once. So nodes are ordered below the queue
-/// whose level counts there, without the level, and queues by their cheapest nodes.
+/// A queue that loses a pod is less far above its target, on all nodes at once, and so is every queue above it. So nodes are
+/// ordered below the queue whose level counts there, without the level, and queues among their siblings by their first nodes.
 #[derive(Clone, Debug, Default)]
 pub(in crate::choice) struct Costs<'a> {
     /// Of each node the queue whose level counts there, and the cost.
     pub(in crate::choice) of_nodes: FxHashMap<At, (BranchId, Score<'a>)>,
-    of_leaves: FxHashMap<BranchId, LeafCosts<'a>>,
-    /// The queues, by what is known of their first nodes.
-    leaves: BTreeSet<(Cost<'a>, BranchId)>,
-    /// Those of which nodes came or went since.
+    /// The nodes of each leaf, without the level.
+    of_leaves: FxHashMap<BranchId, BTreeSet<Cost<'a>>>,
+    /// Of each queue the children with nodes, by what is known of their first nodes at the levels from there down.
+    children: FxHashMap<Option<BranchId>, BTreeSet<(Cost<'a>, BranchId)>>,
+    /// What is known of the first node of each queue.
+    known: FxHashMap<BranchId, Cost<'a>>,
+    /// The leaves of which nodes came or went since.
     stale: Vec<BranchId>,
     /// How many of the changes of nodes are known.
     seen: usize,
-}
-
-/// The nodes below one queue.
-#[derive(Clone, Debug, Default)]
-struct LeafCosts<'a> {
-    /// Without the level.
-    nodes: BTreeSet<Cost<'a>>,
-    /// What is known of the first at the level of the queue.
-    first: Option<Cost<'a>>,
 }
 
 /// What a node costs; of two alike the first node wins.
@@ -65,44 +59,58 @@ type Cost<'a> = (Score<'a>, At);
 impl<'a> Costs<'a> {
     pub(in crate::choice) fn insert(&mut self, at: At, (leaf, cost): (BranchId, Score<'a>)) {
         self.remove(at);
-        self.of_leaves.entry(leaf).or_default().nodes.insert((cost.clone(), at));
+        self.of_leaves.entry(leaf).or_default().insert((cost.clone(), at));
         self.of_nodes.insert(at, (leaf, cost));
         self.stale.push(leaf);
     }
 
     pub(in crate::choice) fn remove(&mut self, at: At) -> Option<(BranchId, Score<'a>)> {
         let (leaf, cost) = self.of_nodes.remove(&at)?;
-        if let Some(of_leaf) = self.of_leaves.get_mut(&leaf) {
-            of_leaf.nodes.remove(&(cost.clone(), at));
+        if let Some(nodes) = self.of_leaves.get_mut(&leaf) {
+            nodes.remove(&(cost.clone(), at));
         }
         self.stale.push(leaf);
         Some((leaf, cost))
     }
 
-    /// Puts a queue that is so far above its target where it belongs; whether it was there already.
-    fn sort(&mut self, leaf: BranchId, level: Level) -> bool {
-        let Some(of_leaf) = self.of_leaves.get_mut(&leaf) else { return true };
-        let now = of_leaf.nodes.first().map(|(cost, at)| (cost.at_level(level), *at));
-        if of_leaf.first == now {
-            return true;
+    /// Puts a queue where it belongs among its siblings; whether it stood elsewhere.
+    fn sort(&mut self, at: BranchId, simulation: &Simulation<'_>) -> bool {
+        let level = simulation.above_target(at);
+        let now = if let Some(nodes) = self.of_leaves.get(&at) {
+            let level = vec![simulation.limit_level(at), level];
+            nodes.first().map(|(cost, node)| (cost.at_level(level), *node))
+        } else {
+            let children = self.children.get(&Some(at)).and_then(BTreeSet::first);
+            children.map(|((cost, node), _)| (cost.below(level), *node))
+        };
+        if self.known.get(&at) == now.as_ref() {
+            return false;
         }
-        if let Some(known) = std::mem::replace(&mut of_leaf.first, now.clone()) {
-            self.leaves.remove(&(known, leaf));
+        let siblings = self.children.entry(simulation.context.tree.branches[at].parent).or_default();
+        if let Some(known) = self.known.remove(&at) {
+            siblings.remove(&(known, at));
         }
-        self.leaves.extend(now.map(|now| (now, leaf)));
-        false
+        if let Some(now) = now {
+            siblings.insert((now.clone(), at));
+            self.known.insert(at, now);
+        }
+        true
     }
 
-    /// The cheapest node as far as is known, where queues are that far above their targets.
-    pub(in crate::choice) fn first(&mut self, level: &dyn Fn(BranchId) -> Level) -> Option<At> {
+    /// The cheapest node as far as is known, where queues are as far above their targets as in `simulation`.
+    pub(in crate::choice) fn first(&mut self, simulation: &Simulation<'_>) -> Option<At> {
         for leaf in std::mem::take(&mut self.stale) {
-            self.sort(leaf, level(leaf));
+            for (at, _) in simulation.context.tree.path_up(leaf) {
+                self.sort(at, simulation);
+            }
         }
         loop {
-            let ((_, at), leaf) = self.leaves.first()?;
-            let (at, leaf) = (*at, *leaf);
-            if self.sort(leaf, level(leaf)) {
-                return Some(at);
+            let first = |at: Option<BranchId>| self.children.get(&at)?.first().map(|(_, child)| *child);
+            let mut path: Vec<BranchId> = std::iter::successors(first(None), |at| first(Some(*at))).collect();
+            path.reverse();
+            // What comes up first may have become more expensive.
+            if !path.iter().any(|at| self.sort(*at, simulation)) {
+                return path.first().and_then(|leaf| self.known.get(leaf)).map(|(_, node)| *node);
             }
         }
     }
