@@ -6,11 +6,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry, ObjectMeta};
 use kube::Resource;
-use quotient_engine::names::Namespace;
 use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
@@ -47,12 +45,6 @@ impl Undecodable {
     /// Its status, if there is one that can be decoded.
     pub fn status<S: DeserializeOwned>(&self) -> Option<S> {
         serde_json::from_str(self.status.as_ref()?.get()).ok()
-    }
-
-    /// Its namespace, empty if it is in none, and its name.
-    pub(crate) fn key(&self) -> (Namespace, Arc<str>) {
-        let ObjectMeta { namespace, name, .. } = &self.metadata;
-        (namespace.as_deref().unwrap_or_default().into(), name.as_deref().unwrap_or_default().into())
     }
 }
 

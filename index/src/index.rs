@@ -8,11 +8,10 @@ use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::PodId;
 use quotient_engine::snapshot::{Pod, PodMetadata, ReclaimGate, Remembered, Settings, Shape, Snapshot};
 use quotient_engine::time::Timestamp;
+use serde_json::Value;
 
 use crate::interned::Interned;
 use crate::labels::NamespaceLabels;
-use crate::limit_ranges::LimitRangeKind;
-use crate::manual_selector::ManualSelector;
 use crate::namespace::NamespaceEntry;
 use crate::nodes::Nodes;
 use crate::overlays::PodKind;
@@ -36,7 +35,8 @@ pub struct Index {
     pub(crate) pods: PodKind,
     pub(crate) priority_classes: PriorityClasses,
     pub(crate) quotas: QuotaKind,
-    pub(crate) limit_ranges: LimitRangeKind,
+    /// Whether all LimitRanges were listed once. Before that no namespace is known to have none.
+    pub(crate) has_limit_ranges: bool,
     pub(crate) skipped: SkippedObjects,
     pub(crate) ledger: Option<Arc<Ledger>>,
     pub(crate) labels: NamespaceLabels,
@@ -100,9 +100,10 @@ impl Index {
         self.namespaces.get(namespace)?.observed_quota()
     }
 
-    /// What `manualSelector` in the spec of this Job says; none if it wants no pods, or is not known.
-    pub fn manual_selector(&self, namespace: &Namespace, job: &str) -> Option<ManualSelector> {
-        self.namespaces.get(namespace)?.manual_selector(job)
+    /// What `manualSelector` in the spec of this Job changes to so that the change means nothing; none if the author of the Job
+    /// wrote the selector, the Job wants no pods, or it is not known.
+    pub fn other_manual_selector(&self, namespace: &Namespace, job: &str) -> Option<Value> {
+        self.namespaces.get(namespace)?.other_manual_selector(job)
     }
 
     /// The API server accepted the eviction of this pod, which has to be gone by `deadline`.
@@ -163,11 +164,6 @@ impl Index {
     pub fn remember(&mut self, queue: &QueueName, remembered: Remembered) -> bool {
         let entry = self.namespaces.get_mut(&queue.namespace);
         entry.is_some_and(|entry| entry.remember(&queue.name, remembered))
-    }
-
-    /// The pods whose eviction was accepted and is not seen yet, by uid.
-    pub fn unseen_evictions(&self) -> impl Iterator<Item = &PodId> {
-        self.pods.evictions.values().map(|(pod, _)| pod)
     }
 
     fn end_refusals(&mut self, now: Timestamp) {

@@ -36,7 +36,9 @@ pub trait Indexed<K> {
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool;
 
     /// What of `object` is too much to be kept, if anything is; what the object counts as then is the kind's careful reading.
-    fn excess(object: &K) -> Option<String>;
+    fn excess(_: &K) -> Option<String> {
+        None
+    }
 
     /// Forgets the object of this name. A successor under the same name, with another uid, stays.
     ///

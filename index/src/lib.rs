@@ -27,7 +27,6 @@ mod interned;
 mod kinds;
 mod labels;
 pub mod limit_ranges;
-mod manual_selector;
 mod meta;
 mod metadata;
 mod namespace;
@@ -60,7 +59,6 @@ pub use gangs::{
 };
 pub use index::Index;
 pub use indexed::{Indexed, ListLoss};
-pub use manual_selector::ManualSelector;
 pub use meta::{ResourceVersion, timestamp};
 pub use reading::{UnreadableQuantity, governable};
 pub use settings::IndexSettings;

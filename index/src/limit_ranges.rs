@@ -114,17 +114,3 @@ fn says_more(items: &[LimitRangeItem], defaults: &Bounds) -> bool {
         || [default, max, max_limit_request_ratio, min].into_iter().any(|list| count(list) > 0)
         || count(default_request) != defaults.iter().count()
 }
-
-/// What is remembered of LimitRanges as a kind.
-#[derive(Debug, Default)]
-pub(crate) struct LimitRangeKind {
-    /// Whether all were listed once. Before that no namespace is known to have none.
-    pub(crate) listed: bool,
-}
-
-impl LimitRangeKind {
-    /// Whether it is known which LimitRanges there are.
-    pub(crate) const fn is_listed(&self) -> bool {
-        self.listed
-    }
-}

@@ -1,6 +1,5 @@
 //! What tells objects, their lives and their versions apart, how new a stored object is, and the times in it.
 
-use std::fmt;
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
@@ -9,6 +8,11 @@ use quotient_engine::time::Timestamp;
 
 /// What tells one object of a kind from another: its namespace, empty for kinds that are in none, and its name.
 pub(crate) type Key = (Namespace, Arc<str>);
+
+/// The namespace of an object, empty if it is in none, and its name.
+pub(crate) fn key(ObjectMeta { namespace, name, .. }: &ObjectMeta) -> Key {
+    (namespace.as_deref().unwrap_or_default().into(), name.as_deref().unwrap_or_default().into())
+}
 
 /// What tells one life and one version of an object from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,12 +70,6 @@ impl ResourceVersion {
 
     pub(crate) fn age(&self) -> Age {
         Age::from_text(&self.0)
-    }
-}
-
-impl fmt::Display for ResourceVersion {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(&self.0)
     }
 }
 

@@ -59,12 +59,10 @@ impl NodeEntry {
 
     /// Whether a decision can tell this entry from `other`.
     pub(crate) fn differs_from(&self, other: &Self) -> bool {
-        self.node.allocatable != other.node.allocatable
-            || self.node.labels != other.node.labels
-            || self.node.taints != other.node.taints
-            || self.selected != other.selected
-            || self.eligible != other.eligible
-            || self.readiness != other.readiness
+        let Node { allocatable, labels, taints, .. } = &*self.node;
+        (self.selected, self.eligible, self.readiness) != (other.selected, other.eligible, other.readiness)
+            || (allocatable, labels, taints)
+                != (&other.node.allocatable, &other.node.labels, &other.node.taints)
     }
 
     /// The node as of `now`, shared with the snapshots before as long as it is the same.

@@ -14,13 +14,14 @@ const BUILT_IN: [(&str, i32); 2] =
     [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
 
 /// How the template of an owner asks for a priority.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AskedPriority {
     /// By its number.
     Number(i32),
     /// By the name of a class.
     Class(Arc<str>),
     /// Not at all.
+    #[default]
     Default,
 }
 

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use quotient_engine::names::Namespace;
 
 use crate::decoded::{Decoded, Undecodable};
 use crate::index::Index;
 use crate::indexed::{Indexed, ListLoss};
-use crate::meta::ResourceVersion;
+use crate::meta::{Key, ResourceVersion, key};
 use crate::namespace::NamespaceEntry;
 use crate::skipped::SkippedObject;
 use crate::tables::Table;
@@ -20,14 +19,9 @@ impl Index {
     where
         Self: Indexed<K>,
     {
-        let ObjectMeta { namespace, name, .. } = read.meta();
         match Self::excess(read) {
-            Some(why) => {
-                let names =
-                    ObjectMeta { namespace: namespace.clone(), name: name.clone(), ..ObjectMeta::default() };
-                self.skip(kind_name::<K>(), &Undecodable::new(&why, names))
-            }
-            None => self.end_skip(kind_name::<K>, namespace.as_deref(), name.as_deref()),
+            Some(why) => self.skip(kind_name::<K>(), key(read.meta()), why),
+            None => self.end_skip(kind_name::<K>, || key(read.meta())),
         }
     }
 }
@@ -56,15 +50,12 @@ where
     }
 
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
-        self.skip(kind_name::<K>(), object) | Indexed::<K>::apply_undecodable(self, object)
-    }
-
-    fn excess(object: &Decoded<K>) -> Option<String> {
-        object.0.as_ref().ok().and_then(<Self as Indexed<K>>::excess)
+        self.skip(kind_name::<K>(), key(&object.metadata), object.error.clone())
+            | Indexed::<K>::apply_undecodable(self, object)
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
-        let gone = self.end_skip(kind_name::<K>, Some(namespace), Some(name));
+        let gone = self.end_skip(kind_name::<K>, || (namespace.into(), name.into()));
         Indexed::<K>::delete(self, namespace, name, uid) | gone
     }
 
@@ -95,28 +86,22 @@ impl Index {
     }
 
     /// An object of `kind` cannot be decoded. Says whether a condition has to tell that.
-    pub(crate) fn skip(&mut self, kind: Arc<str>, object: &Undecodable) -> bool {
-        let (namespace, name) = object.key();
+    pub(crate) fn skip(&mut self, kind: Arc<str>, (namespace, name): Key, error: String) -> bool {
         // No Queue is in the namespace of a node.
         if namespace.as_str().is_empty() {
             return false;
         }
-        let skipped = SkippedObject { kind, name, error: object.error.clone() };
+        let skipped = SkippedObject { kind, name, error };
         self.skipped.insert(namespace.clone(), skipped) && self.is_managed(&namespace)
     }
 
     /// An object of the kind that `kind` returns can be decoded, or is gone. Says whether a condition has to tell that.
-    pub(crate) fn end_skip(
-        &mut self,
-        kind: impl FnOnce() -> Arc<str>,
-        namespace: Option<&str>,
-        name: Option<&str>,
-    ) -> bool {
+    pub(crate) fn end_skip(&mut self, kind: impl FnOnce() -> Arc<str>, key: impl FnOnce() -> Key) -> bool {
         // Almost always, and for every object.
         if self.skipped.of_namespaces.is_empty() {
             return false;
         }
-        let key = (Namespace::from(namespace.unwrap_or_default()), name.unwrap_or_default().into());
+        let key = key();
         self.skipped.remove(&kind(), &key) && self.is_managed(&key.0)
     }
 

@@ -12,7 +12,7 @@ use quotient_engine::names::Namespace;
 use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::indexed::{Indexed, ListLoss};
-use crate::meta::{Age, Kept, Key, Meta, ResourceVersion};
+use crate::meta::{Age, Kept, Key, Meta, ResourceVersion, key};
 use crate::namespace::NamespaceEntry;
 use crate::reading::uid_of;
 use crate::tables::{KindId, Table};
@@ -120,12 +120,10 @@ impl Index {
     /// The key and the version of an object that is neither older than what is kept under its name nor known to be deleted.
     fn admit<K: Kind>(&mut self, metadata: &ObjectMeta) -> Option<(Key, Meta)> {
         let uid = uid_of(metadata)?;
-        let name = metadata.name.as_deref().unwrap_or_default();
-        let namespace = metadata.namespace.as_deref().unwrap_or_default();
-        let key = (Namespace::from(namespace), Arc::from(name));
+        let key = key(metadata);
         let table = self.table(K::ID);
         table.seen(&key);
-        if K::is_written(name) && table.deleted.contains(&uid) {
+        if K::is_written(&key.1) && table.deleted.contains(&uid) {
             return None;
         }
         let age = Age::of(metadata);

@@ -46,7 +46,7 @@ impl Kind for LimitRange {
     }
 
     fn listed(index: &mut Index) -> bool {
-        if std::mem::replace(&mut index.limit_ranges.listed, true) {
+        if std::mem::replace(&mut index.has_limit_ranges, true) {
             return false;
         }
         index.namespaces.values_mut().fold(false, |changed, entry| entry.show_unspecified() | changed)
@@ -57,12 +57,10 @@ impl Index {
     /// Shows snapshots what the owners of `namespace` name no request for, if it is known what has a default. Says
     /// whether that is news.
     pub(crate) fn show_unspecified(&mut self, namespace: &Namespace) -> bool {
-        let entry = self.namespaces.get_mut(namespace).filter(|_| self.limit_ranges.listed);
+        let entry = self.namespaces.get_mut(namespace).filter(|_| self.has_limit_ranges);
         entry.is_some_and(NamespaceEntry::show_unspecified)
     }
-}
 
-impl Index {
     /// What is to be done with the LimitRange of `namespace`; nothing if it is as it should be.
     ///
     /// `governing` is the name of the Queue that governs the namespace. Quotient leaves out every resource that another

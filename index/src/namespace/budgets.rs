@@ -4,28 +4,18 @@ use std::sync::Arc;
 
 use quotient_engine::snapshot::Budget;
 
-use super::NamespaceEntry;
+use super::{NamespaceEntry, keep};
 use crate::meta::Meta;
 
 impl NamespaceEntry {
     /// Keeps `budget`. Says whether anything changed that a decision depends on.
     pub(crate) fn put_budget(&mut self, budget: Budget, meta: Meta) -> bool {
-        match self.find_budget(&budget.name) {
-            Ok(at) => {
-                let Some(kept_meta) = self.budgets.get_mut(at) else { return false };
-                *kept_meta = meta;
-                if self.state.budgets.get(at) == Some(&budget) {
-                    return false;
-                }
-                if let Some(kept) = Arc::make_mut(&mut self.state).budgets.get_mut(at) {
-                    *kept = budget;
-                }
-            }
-            Err(at) => {
-                Arc::make_mut(&mut self.state).budgets.insert(at, budget);
-                self.budgets.insert(at, meta);
-            }
+        let place = self.find_budget(&budget.name);
+        keep(&mut self.budgets, place, meta);
+        if place.is_ok_and(|at| self.state.budgets.get(at) == Some(&budget)) {
+            return false;
         }
+        keep(&mut Arc::make_mut(&mut self.state).budgets, place, budget);
         self.has_queues()
     }
 

@@ -2,7 +2,6 @@
 
 mod budgets;
 mod gangs;
-mod owner_note;
 mod owners;
 mod pods;
 mod queue_jobs;
@@ -25,7 +24,7 @@ use crate::quotas::{ForeignQuota, ObservedQuota};
 use crate::sizes::{Autoscaler, DeploymentSize};
 
 pub(crate) use gangs::GroupNote;
-pub(crate) use owner_note::OwnerNote;
+pub(crate) use owners::OwnerNote;
 use queues::QueueEntry;
 use sizes::Sized;
 
@@ -108,9 +107,19 @@ impl NamespaceEntry {
     }
 }
 
-/// Grows by an eighth where a vector would double: at 150,000 pods, doubling may waste as much as it holds.
-fn make_room<T>(entries: &mut Vec<T>) {
-    if entries.len() == entries.capacity() {
-        entries.reserve_exact((entries.len() / 8).max(4));
+/// Keeps `one` at its place in a sorted list, instead of what is kept there.
+///
+/// The list grows by an eighth where a vector would double: at 150,000 pods, doubling may waste as much as it holds.
+fn keep<T>(list: &mut Vec<T>, place: Result<usize, usize>, one: T) {
+    if list.len() == list.capacity() {
+        list.reserve_exact((list.len() / 8).max(1));
+    }
+    match place {
+        Ok(at) => {
+            if let Some(kept) = list.get_mut(at) {
+                *kept = one;
+            }
+        }
+        Err(at) => list.insert(at, one),
     }
 }

@@ -2,12 +2,34 @@
 
 use std::sync::Arc;
 
-use quotient_engine::snapshot::{Owner, OwnerKind};
+use quotient_engine::snapshot::{Owner, OwnerKind, Unspecified, Workload};
+use serde_json::Value;
 
-use super::{NamespaceEntry, OwnerNote};
-use crate::manual_selector::ManualSelector;
+use super::{NamespaceEntry, keep};
 use crate::meta::Age;
-use crate::priority_classes::PriorityClasses;
+use crate::priority_classes::{AskedPriority, PriorityClasses};
+use crate::sizes::DeclaredReplicas;
+
+/// What only the index needs to know of an owner.
+#[derive(Debug, Default)]
+pub(crate) struct OwnerNote {
+    /// How new it is.
+    pub(crate) age: Age,
+    /// How its template asks for a priority.
+    pub(crate) asked: AskedPriority,
+    /// How many pods it wants by its own spec.
+    pub(crate) wanted: u32,
+    /// How many it would want if it had the size that it had before it was scaled down.
+    pub(crate) rightful: u32,
+    /// What it says of its size itself.
+    pub(crate) declared: DeclaredReplicas,
+    /// What controls it.
+    pub(crate) controller: Option<Arc<Workload>>,
+    /// What some container of its template names no request for.
+    pub(crate) unspecified: Unspecified,
+    /// What `manualSelector` of a Job says.
+    pub(crate) manual_selector: Option<bool>,
+}
 
 impl NamespaceEntry {
     /// Keeps `owner`. Says whether anything changed that a decision depends on.
@@ -15,25 +37,16 @@ impl NamespaceEntry {
     /// How many pods it wants, and what says so, is found out here.
     pub(crate) fn put_owner(&mut self, mut owner: Owner, note: OwnerNote) -> bool {
         let name = (owner.kind, Arc::clone(&owner.name));
-        let at = match self.find_owner(owner.kind, &owner.name) {
-            Ok(at) => at,
-            Err(at) => {
-                let concerned = self.sized.note(name, None, Some(&note));
-                Arc::make_mut(&mut self.state).owners.insert(at, owner);
-                self.owners.insert(at, note);
-                self.size_owners(concerned);
-                return self.has_queues();
-            }
-        };
-        let Some((kept, kept_note)) = self.state.owners.get(at).zip(self.owners.get_mut(at)) else {
-            return false;
-        };
-        let concerned = self.sized.note(name, Some(kept_note), Some(&note));
-        *kept_note = note;
-        (owner.wanted, owner.size) = (kept.wanted, kept.size.clone());
-        let alike = *kept == owner;
-        if !alike && let Some(kept) = Arc::make_mut(&mut self.state).owners.get_mut(at) {
-            *kept = owner;
+        let place = self.find_owner(owner.kind, &owner.name);
+        let kept = place.ok().and_then(|at| self.state.owners.get(at).zip(self.owners.get(at)));
+        let concerned = self.sized.note(name, kept.map(|(_, note)| note), Some(&note));
+        if let Some((kept, _)) = kept {
+            (owner.wanted, owner.size) = (kept.wanted, kept.size.clone());
+        }
+        let alike = kept.is_some_and(|(kept, _)| *kept == owner);
+        keep(&mut self.owners, place, note);
+        if !alike {
+            keep(&mut Arc::make_mut(&mut self.state).owners, place, owner);
         }
         let sized = self.size_owners(concerned);
         sized || (!alike && self.has_queues())
@@ -45,11 +58,16 @@ impl NamespaceEntry {
         self.state.owners.get(at).zip(self.owners.get(at).map(|note| note.age))
     }
 
-    /// What `manualSelector` of the Job of this name says; none if no such Job is kept.
-    pub(crate) fn manual_selector(&self, name: &str) -> Option<ManualSelector> {
+    /// What `manualSelector` of a Job has to change to so that the change means nothing; none if the author of the Job wrote
+    /// the selector, or no such Job is kept. Absent and false mean the same: the API server makes the selector.
+    pub(crate) fn other_manual_selector(&self, name: &str) -> Option<Value> {
+        let owner = self.find_owner(OwnerKind::Job, name).ok().and_then(|at| self.owners.get(at));
         let of_queue_job = || self.task_jobs.get(name).map(|job| job.manual_selector);
-        let at = self.find_owner(OwnerKind::Job, name).ok();
-        at.and_then(|at| self.owners.get(at)).map(|note| note.manual_selector).or_else(of_queue_job)
+        match owner.map(|note| note.manual_selector).or_else(of_queue_job)? {
+            Some(true) => None,
+            Some(false) => Some(Value::Null),
+            None => Some(false.into()),
+        }
     }
 
     /// Forgets the owner of this kind and name. Says whether a decision depended on it.

@@ -7,33 +7,19 @@ use quotient_engine::plan::PodId;
 use quotient_engine::snapshot::{Pod, PodMetadata};
 use quotient_engine::time::Timestamp;
 
-use super::{NamespaceEntry, make_room};
+use super::{NamespaceEntry, keep};
 use crate::meta::Age;
 
 impl NamespaceEntry {
     /// Keeps `pod`, unless what is kept under its name is newer. Says whether anything changed.
     pub(crate) fn put_pod(&mut self, pod: Pod, age: Age) -> bool {
-        match self.find_pod(pod.name.as_str()) {
-            Ok(at) => {
-                let Some(kept_age) = self.pod_ages.get_mut(at) else { return false };
-                *kept_age = age;
-                if self.state.pods.get(at) == Some(&pod) {
-                    return false;
-                }
-                if let Some(kept) = Arc::make_mut(&mut self.state).pods.get_mut(at) {
-                    *kept = pod;
-                }
-                true
-            }
-            Err(at) => {
-                let pods = &mut Arc::make_mut(&mut self.state).pods;
-                make_room(pods);
-                make_room(&mut self.pod_ages);
-                pods.insert(at, pod);
-                self.pod_ages.insert(at, age);
-                true
-            }
+        let place = self.find_pod(pod.name.as_str());
+        keep(&mut self.pod_ages, place, age);
+        let is_news = place.map_or(true, |at| self.state.pods.get(at) != Some(&pod));
+        if is_news {
+            keep(&mut Arc::make_mut(&mut self.state).pods, place, pod);
         }
+        is_news
     }
 
     /// The pod kept under this name, and its age.

@@ -4,30 +4,28 @@ use std::sync::Arc;
 
 use quotient_engine::snapshot::QueueJob;
 
-use super::{NamespaceEntry, make_room};
+use super::{NamespaceEntry, keep};
+use crate::queue_jobs::{TaskJob, job_name};
 
 impl NamespaceEntry {
+    /// The Job of a task of this QueueJob; none if what has its name is not of this QueueJob.
+    pub(crate) fn task_job(&self, job: &QueueJob, task: &str) -> Option<&TaskJob> {
+        let found = self.task_jobs.get(&*job_name(&job.name, task));
+        found.filter(|found| *found.controller == *job.uid.as_str())
+    }
+
     /// Shows snapshots this QueueJob under its name, or none. Says whether a decision depends on the difference.
     pub(crate) fn show_queue_job(&mut self, name: &str, job: Option<QueueJob>) -> bool {
-        let place = self.state.queue_jobs.binary_search_by(|job| (*job.name).cmp(name));
-        match (place, job) {
-            (Ok(at), Some(job)) => {
-                if self.state.queue_jobs.get(at) == Some(&job) {
-                    return false;
-                }
-                if let Some(shown) = Arc::make_mut(&mut self.state).queue_jobs.get_mut(at) {
-                    *shown = job;
-                }
-            }
-            (Ok(at), None) => {
-                Arc::make_mut(&mut self.state).queue_jobs.remove(at);
-            }
-            (Err(at), Some(job)) => {
-                let jobs = &mut Arc::make_mut(&mut self.state).queue_jobs;
-                make_room(jobs);
-                jobs.insert(at, job);
-            }
-            (Err(_), None) => return false,
+        let shown = &self.state.queue_jobs;
+        let place = shown.binary_search_by(|job| (*job.name).cmp(name));
+        if place.ok().and_then(|at| shown.get(at)) == job.as_ref() {
+            return false;
+        }
+        let shown = &mut Arc::make_mut(&mut self.state).queue_jobs;
+        match (job, place) {
+            (Some(job), place) => keep(shown, place, job),
+            (None, Ok(at)) => drop(shown.remove(at)),
+            (None, Err(_)) => {}
         }
         true
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quotient_engine::amounts::Resource;
 use quotient_engine::snapshot::{Queue, Remembered};
 
-use super::NamespaceEntry;
+use super::{NamespaceEntry, keep};
 use crate::queues::ObservedQueue;
 
 /// What only the index needs to know of a Queue.
@@ -24,13 +24,12 @@ impl NamespaceEntry {
     /// What is remembered does not count as a change: it comes from decisions.
     pub(crate) fn put_queue(&mut self, mut queue: Queue, observed: ObservedQueue) -> bool {
         self.set_vacant(false);
-        let at = match self.find_queue(&queue.name) {
-            Ok(at) => at,
-            Err(at) => {
-                Arc::make_mut(&mut self.state).queues.insert(at, queue);
-                self.queues.insert(at, QueueEntry { observed: Arc::new(observed), remembers: false });
-                return true;
-            }
+        let place = self.find_queue(&queue.name);
+        let Ok(at) = place else {
+            keep(&mut Arc::make_mut(&mut self.state).queues, place, queue);
+            let entry = QueueEntry { observed: Arc::new(observed), remembers: false };
+            keep(&mut self.queues, place, entry);
+            return true;
         };
         let Some((kept, entry)) = self.state.queues.get(at).zip(self.queues.get_mut(at)) else {
             return false;
@@ -44,7 +43,7 @@ impl NamespaceEntry {
             queue.remembered = told;
         }
         if !alike || queue.remembered != kept.remembered {
-            self.replace_queue(at, queue);
+            keep(&mut Arc::make_mut(&mut self.state).queues, place, queue);
         }
         !alike || !same_spec
     }
@@ -90,12 +89,6 @@ impl NamespaceEntry {
     /// Whether a Queue of the namespace says what containers request of `resource` that do not say it.
     pub(super) fn queue_defaults(&self, resource: &Resource) -> bool {
         self.queues.iter().any(|entry| entry.observed.default_requests.get(resource).is_some())
-    }
-
-    fn replace_queue(&mut self, at: usize, queue: Queue) {
-        if let Some(kept) = Arc::make_mut(&mut self.state).queues.get_mut(at) {
-            *kept = queue;
-        }
     }
 
     fn find_queue(&self, name: &str) -> Result<usize, usize> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quotient_engine::amounts::Resource;
 use quotient_engine::snapshot::{Quota, Unspecified};
 
-use super::NamespaceEntry;
+use super::{NamespaceEntry, keep};
 use crate::limit_ranges::ObservedLimitRange;
 use crate::quotas::{ForeignQuota, ObservedQuota, lowest};
 
@@ -50,18 +50,8 @@ impl NamespaceEntry {
 
     /// Keeps a quota that is not Quotient's. Says whether that changes what a Queue may get.
     pub(crate) fn put_foreign_quota(&mut self, quota: ForeignQuota) -> bool {
-        match self.find_foreign_quota(&quota.name) {
-            Ok(at) => {
-                if let Some(kept) = self.foreign_quotas.get_mut(at) {
-                    *kept = quota;
-                }
-            }
-            Err(at) => {
-                // There is rarely a second one.
-                self.foreign_quotas.reserve_exact(1);
-                self.foreign_quotas.insert(at, quota);
-            }
-        }
+        let place = self.find_foreign_quota(&quota.name);
+        keep(&mut self.foreign_quotas, place, quota);
         self.show_foreign_quotas()
     }
 
@@ -99,21 +89,12 @@ impl NamespaceEntry {
 
     /// Keeps a LimitRange. Says whether it calls for another look at what is to be written.
     pub(crate) fn put_limit_range(&mut self, observed: ObservedLimitRange) -> bool {
-        let matters = self.has_queues() || observed.ours;
-        match self.find_limit_range(&observed.name) {
-            Ok(at) => {
-                let Some(kept) = self.limit_ranges.get_mut(at) else { return false };
-                let alike = kept.is_like(&observed);
-                *kept = observed;
-                !alike && matters
-            }
-            Err(at) => {
-                // There is rarely a second one.
-                self.limit_ranges.reserve_exact(1);
-                self.limit_ranges.insert(at, observed);
-                matters
-            }
-        }
+        let place = self.find_limit_range(&observed.name);
+        let kept = place.ok().and_then(|at| self.limit_ranges.get(at));
+        let is_news = kept.is_none_or(|kept| !kept.is_like(&observed));
+        let matters = is_news && (self.has_queues() || observed.ours);
+        keep(&mut self.limit_ranges, place, observed);
+        matters
     }
 
     /// Forgets a LimitRange.

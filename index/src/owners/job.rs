@@ -5,7 +5,6 @@ use k8s_openapi::api::core::v1::PodTemplateSpec;
 use quotient_engine::snapshot::OwnerKind;
 
 use super::kind::OwnerObject;
-use crate::manual_selector::ManualSelector;
 use crate::queue_jobs::{TaskJob, task_job};
 use crate::reading::count;
 
@@ -41,8 +40,8 @@ impl OwnerObject for Job {
         (succeeded, number(status.failed) > 0 && succeeded == 0 && ready == 0)
     }
 
-    fn manual_selector(&self) -> ManualSelector {
-        self.spec.as_ref().and_then(|spec| spec.manual_selector).into()
+    fn manual_selector(&self) -> Option<bool> {
+        self.spec.as_ref().and_then(|spec| spec.manual_selector)
     }
 
     fn of_queue_job(&self) -> Option<TaskJob> {

@@ -6,13 +6,12 @@ use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Owner, OwnerKind, Size, Unspecified};
+use quotient_engine::snapshot::{Owner, OwnerKind, Unspecified};
 
 use super::replicas::Refusal;
 use crate::gangs::{Stated, stated};
 use crate::index::Index;
 use crate::kinds::Kind;
-use crate::manual_selector::ManualSelector;
 use crate::meta::{Kept, Key, Meta, timestamp};
 use crate::namespace::OwnerNote;
 use crate::owner_references::controller;
@@ -54,8 +53,8 @@ pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
     }
 
     /// What `manualSelector` in its spec says, where its kind has that.
-    fn manual_selector(&self) -> ManualSelector {
-        ManualSelector::Absent
+    fn manual_selector(&self) -> Option<bool> {
+        None
     }
 
     /// What is kept of it where a QueueJob controls it, which then says what it wants.
@@ -119,7 +118,6 @@ impl<O: OwnerObject> Kind for O {
         // What the quota was counted against had all the requests that it demands.
         let named = refusal == Refusal::QuotaUsedUp;
         let unspecified = if named { Unspecified::default() } else { unspecified(template.spec.as_ref()) };
-        let manual_selector = object.manual_selector();
         let note = OwnerNote {
             age: meta.age,
             asked,
@@ -128,7 +126,7 @@ impl<O: OwnerObject> Kind for O {
             declared,
             controller,
             unspecified,
-            manual_selector,
+            manual_selector: object.manual_selector(),
         };
         index.keep_owner(&key.0, owner, note)
     }
@@ -145,7 +143,7 @@ impl Index {
     /// Keeps `owner`, with what it names no request for beside the defaults of its namespace. Says whether anything changed
     /// that a decision depends on.
     pub(crate) fn keep_owner(&mut self, namespace: &Namespace, mut owner: Owner, note: OwnerNote) -> bool {
-        let defaults_known = self.limit_ranges.is_listed();
+        let defaults_known = self.has_limit_ranges;
         let entry = self.namespaces.entry(namespace.clone()).or_default();
         if defaults_known {
             owner.unspecified = entry.without_default(note.unspecified);
@@ -169,7 +167,7 @@ impl Index {
         };
         let uid = OwnerUid::new(uid);
         let spec = template.spec.as_ref();
-        let asked = spec.map_or(AskedPriority::Default, AskedPriority::of);
+        let asked = spec.map(AskedPriority::of).unwrap_or_default();
         let gang = template.metadata.as_ref().and_then(|metadata| stated(metadata, spec, Some(&uid)));
         let controlled = || {
             let group = self.entry(namespace)?.pod_group_of(&uid)?;
@@ -185,13 +183,8 @@ impl Index {
             shape: self.shapes.get(shape(spec)),
             gang: gang.map(|stated| self.gang(namespace, stated)),
             priority: self.priority_classes.resolve(&asked),
-            size: Size::default(),
-            controller: None,
-            rejected: None,
-            succeeded: 0,
-            fails: false,
-            unspecified: Unspecified::default(),
             uid,
+            ..Owner::default()
         };
         (owner, asked)
     }

@@ -6,12 +6,13 @@ use quotient_crds::names::QUOTA;
 use quotient_engine::snapshot::OwnerKind;
 
 use super::kind::OwnerObject;
+use crate::reading::count;
 
 impl OwnerObject for ReplicaSet {
     const KIND: OwnerKind = OwnerKind::ReplicaSet;
 
     fn wanted(&self) -> u32 {
-        self.spec.as_ref().map(|spec| replicas(spec.replicas)).unwrap_or_default()
+        self.spec.as_ref().map_or(0, |spec| replicas(spec.replicas))
     }
 
     fn template(&self) -> Option<&PodTemplateSpec> {
@@ -27,7 +28,7 @@ impl OwnerObject for StatefulSet {
     const KIND: OwnerKind = OwnerKind::StatefulSet;
 
     fn wanted(&self) -> u32 {
-        self.spec.as_ref().map(|spec| replicas(spec.replicas)).unwrap_or_default()
+        self.spec.as_ref().map_or(0, |spec| replicas(spec.replicas))
     }
 
     fn template(&self) -> Option<&PodTemplateSpec> {
@@ -37,15 +38,14 @@ impl OwnerObject for StatefulSet {
 
 /// The API server fills in 1; a manifest may leave it out.
 fn replicas(written: Option<i32>) -> u32 {
-    u32::try_from(written.unwrap_or(1)).unwrap_or_default()
+    count(written.unwrap_or(1))
 }
 
 impl OwnerObject for DaemonSet {
     const KIND: OwnerKind = OwnerKind::DaemonSet;
 
     fn wanted(&self) -> u32 {
-        let desired = self.status.as_ref().map(|status| status.desired_number_scheduled);
-        desired.and_then(|desired| u32::try_from(desired).ok()).unwrap_or_default()
+        self.status.as_ref().map_or(0, |status| count(status.desired_number_scheduled))
     }
 
     /// Its nodes say how many pods it wants, whatever its annotations say.

@@ -11,12 +11,12 @@ use quotient_engine::stable_hash;
 use quotient_engine::time::Timestamp;
 
 use crate::interned::Interned;
-use crate::manual_selector::ManualSelector;
 use crate::meta::{Age, ResourceVersion, timestamp};
 use crate::priority_classes::AskedPriority;
+use crate::reading::count;
 
 /// A QueueJob as it was seen last: what the operator needs to keep its Jobs and to write its status only when that changes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObservedQueueJob {
     /// Its id.
     pub uid: QueueJobUid,
@@ -131,7 +131,7 @@ pub(crate) struct TaskJob {
     pub(crate) succeeded: u32,
     pub(crate) failed: u32,
     /// What `manualSelector` in its spec says.
-    pub(crate) manual_selector: ManualSelector,
+    pub(crate) manual_selector: Option<bool>,
     pub(crate) seen: ObservedTaskJob,
 }
 
@@ -160,18 +160,18 @@ pub(crate) fn task_job(job: &Job) -> Option<TaskJob> {
     (controller.kind == "QueueJob" && group == GROUP).then_some(())?;
     let spec = job.spec.as_ref()?;
     let status = job.status.as_ref();
-    let count = |number: Option<i32>| u32::try_from(number.unwrap_or_default()).unwrap_or_default();
+    let number = |number: Option<i32>| count(number.unwrap_or_default());
     let annotations = job.metadata.annotations.as_ref();
     Some(TaskJob {
         age: Age::of(&job.metadata),
         controller: controller.uid.as_str().into(),
-        succeeded: count(status.and_then(|status| status.succeeded)),
-        failed: count(status.and_then(|status| status.failed)),
-        manual_selector: spec.manual_selector.into(),
+        succeeded: number(status.and_then(|status| status.succeeded)),
+        failed: number(status.and_then(|status| status.failed)),
+        manual_selector: spec.manual_selector,
         seen: ObservedTaskJob {
             uid: job.metadata.uid.as_deref().unwrap_or_default().into(),
-            parallelism: count(spec.parallelism.or(Some(1))),
-            completions: count(spec.completions),
+            parallelism: number(spec.parallelism.or(Some(1))),
+            completions: number(spec.completions),
             suspended: spec.suspend == Some(true),
             template: annotations
                 .and_then(|all| all.get(TEMPLATE_ANNOTATION))

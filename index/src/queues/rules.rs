@@ -30,7 +30,9 @@ pub(super) fn reclaim(written: Option<&WrittenReclaim>, mistakes: &mut Mistakes)
 
 pub(super) fn eviction(written: Option<&Eviction>, mistakes: &mut Mistakes) -> EvictionRules {
     let Some(written) = written else { return EvictionRules::default() };
-    let mut seconds = |value: Option<i32>, most, field| value.map(|value| mistakes.whole(value, most, field));
+    let mut seconds = |value: Option<i32>, most, field: &str| {
+        value.map(|value| mistakes.whole(value, most, &format!("eviction.{field}")))
+    };
     EvictionRules {
         policy: written.policy.map(|policy| match policy {
             WrittenPolicy::Allowed => EvictionPolicy::Allowed,
@@ -39,7 +41,7 @@ pub(super) fn eviction(written: Option<&Eviction>, mistakes: &mut Mistakes) -> E
         min_runtime_seconds: seconds(
             written.min_runtime_seconds,
             MAX_MIN_RUNTIME_SECONDS,
-            "eviction.minRuntimeSeconds",
+            "minRuntimeSeconds",
         ),
         last_replica: written.last_replica.map(|last| match last {
             WrittenLast::LastResort => LastReplica::LastResort,
@@ -49,16 +51,8 @@ pub(super) fn eviction(written: Option<&Eviction>, mistakes: &mut Mistakes) -> E
             WrittenGangs::WholeLast => GangPolicy::WholeLast,
             WrittenGangs::Never => GangPolicy::Never,
         }),
-        max_grace_seconds: seconds(
-            written.max_grace_seconds,
-            MAX_EVICTION_SECONDS,
-            "eviction.maxGraceSeconds",
-        ),
-        force_after_seconds: seconds(
-            written.force_after_seconds,
-            MAX_EVICTION_SECONDS,
-            "eviction.forceAfterSeconds",
-        ),
+        max_grace_seconds: seconds(written.max_grace_seconds, MAX_EVICTION_SECONDS, "maxGraceSeconds"),
+        force_after_seconds: seconds(written.force_after_seconds, MAX_EVICTION_SECONDS, "forceAfterSeconds"),
     }
 }
 

@@ -1,7 +1,6 @@
 //! What the API server said of one quota.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
@@ -30,12 +29,6 @@ impl QuotaUid {
     /// The text as it stands in the object's metadata.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for QuotaUid {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(&self.0)
     }
 }
 

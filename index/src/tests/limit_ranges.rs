@@ -48,7 +48,7 @@ fn due(index: &Index) -> String {
             format!("{} {uid}: {}", if disowned { "own" } else { "change" }, listed(&defaults))
         }
         Some(LimitRangeDue::Delete { uid, resource_version }) => {
-            format!("delete {uid} as of {}", resource_version.unwrap())
+            format!("delete {uid} as of {}", resource_version.unwrap().as_str())
         }
         Some(LimitRangeDue::Taken) => "taken".to_owned(),
     }

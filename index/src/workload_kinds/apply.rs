@@ -2,21 +2,18 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{OwnerKind, Shape};
+use quotient_engine::names::OwnerUid;
+use quotient_engine::snapshot::{Owner, OwnerKind, Shape};
 
 use super::object::WorkloadObject;
 use super::pods::{owner_name, owner_uid};
 use super::setting::WorkloadKind;
 use crate::decoded::Decoded;
 use crate::index::Index;
-use crate::manual_selector::ManualSelector;
-use crate::meta::{Age, Key};
+use crate::meta::{Age, Key, key};
 use crate::namespace::OwnerNote;
 use crate::owner_references::controller;
 use crate::pod_requests::unspecified;
-use crate::sizes::DeclaredReplicas;
 use crate::tables::{KindId, Table};
 
 /// As [`Indexed`](crate::Indexed), which is written for types: of these kinds there is one type for all.
@@ -27,25 +24,24 @@ impl Index {
         let object = match &object.0 {
             Ok(object) => object,
             Err(undecodable) => {
-                self.workloads(owner_kind).seen(&undecodable.key());
-                return self.skip(kind.name.into(), undecodable);
+                let key = key(&undecodable.metadata);
+                self.workloads(owner_kind).seen(&key);
+                return self.skip(kind.name.into(), key, undecodable.error.clone());
             }
         };
-        let ObjectMeta { namespace, name, .. } = &object.metadata;
-        let readable = self.end_skip(|| kind.name.into(), namespace.as_deref(), name.as_deref());
+        let readable = self.end_skip(|| kind.name.into(), || key(&object.metadata));
         self.apply_readable(owner_kind, object) | readable
     }
 
     fn apply_readable(&mut self, owner_kind: OwnerKind, object: &WorkloadObject) -> bool {
         let metadata = &object.metadata;
-        let text = |field: &Option<String>| field.clone().filter(|text| !text.is_empty());
-        let Some((namespace, name)) = text(&metadata.namespace).zip(text(&metadata.name)) else {
+        let key = key(metadata);
+        if key.0.as_str().is_empty() || key.1.is_empty() {
             return false;
-        };
-        let key: Key = (Namespace::from(namespace.as_str()), name.into());
+        }
         self.workloads(owner_kind).seen(&key);
         let age = Age::of(metadata);
-        let kept = self.namespaces.get(&key.0).and_then(|entry| entry.owner(owner_kind, &key.1));
+        let kept = self.workload(owner_kind, &key);
         if kept.is_some_and(|(_, kept_age)| age.is_stale_beside(kept_age)) {
             return false;
         }
@@ -70,10 +66,9 @@ impl Index {
                 asked,
                 wanted: pods.replicas,
                 rightful: pods.replicas,
-                declared: DeclaredReplicas::default(),
                 controller: owner.controller.clone(),
                 unspecified: unspecified(pods.template.spec.as_ref()),
-                manual_selector: ManualSelector::Absent,
+                ..OwnerNote::default()
             };
             changed |= self.keep_owner(&key.0, owner, note);
         }
@@ -86,12 +81,11 @@ impl Index {
 
     /// Forgets the object of this name. A successor under the same name, with another uid, stays.
     pub fn delete_workload(&mut self, kind: &WorkloadKind, namespace: &str, name: &str, uid: &str) -> bool {
-        let gone = self.end_skip(|| kind.name.into(), Some(namespace), Some(name));
+        let gone = self.end_skip(|| kind.name.into(), || (namespace.into(), name.into()));
         let kind = OwnerKind::Configured(kind.kind);
-        let key: Key = (Namespace::from(namespace), name.into());
-        let kept = self.namespaces.get(&key.0).and_then(|entry| entry.owner(kind, name));
-        let Some(kept) = kept.map(|(owner, _)| owner.uid.clone()) else { return gone };
-        (kept.as_str() == uid && self.remove_workload(kind, &key, &kept)) | gone
+        let key: Key = (namespace.into(), name.into());
+        let kept = self.workload(kind, &key).map(|(owner, _)| owner.uid.clone());
+        kept.is_some_and(|kept| kept.as_str() == uid && self.remove_workload(kind, &key, &kept)) | gone
     }
 
     /// Starts a full list of the kind.
@@ -112,10 +106,14 @@ impl Index {
         let kind = OwnerKind::Configured(kind.kind);
         let missing = self.workloads(kind).finish();
         missing.iter().fold(gone, |changed, key| {
-            let kept = self.namespaces.get(&key.0).and_then(|entry| entry.owner(kind, &key.1));
-            let kept = kept.map(|(owner, _)| owner.uid.clone());
+            let kept = self.workload(kind, key).map(|(owner, _)| owner.uid.clone());
             kept.is_some_and(|uid| self.remove_workload(kind, key, &uid)) | changed
         })
+    }
+
+    /// The first owner that is kept of this object, and its age.
+    fn workload(&self, kind: OwnerKind, (namespace, name): &Key) -> Option<(&Owner, Age)> {
+        self.namespaces.get(namespace)?.owner(kind, name)
     }
 
     fn workloads(&mut self, kind: OwnerKind) -> &mut Table {

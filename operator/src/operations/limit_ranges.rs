@@ -4,7 +4,6 @@ use quotient_crds::names::{LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, QueuePlan};
-use quotient_index::ResourceVersion;
 use quotient_index::limit_ranges::LimitRangeDue;
 use serde_json::{Map, Value, json};
 
@@ -35,7 +34,7 @@ fn of(queue: OwningQueue<'_>, due: LimitRangeDue) -> Operation {
             (Some(Life::of(&uid)), Request::Patch(patch))
         }
         LimitRangeDue::Delete { uid, resource_version } => {
-            let resource_version = resource_version.as_ref().map(ResourceVersion::to_string);
+            let resource_version = resource_version.map(|version| version.as_str().to_owned());
             (Some(Life { uid, resource_version }), Request::Delete(None))
         }
         LimitRangeDue::Taken => (

@@ -46,7 +46,7 @@ fn of(queue: &QueueName, write: &QuotaWrite, index: &Index) -> Option<Operation>
     Some(Operation {
         purpose: Purpose::Quota { queue: queue.clone(), write: write.clone(), before },
         object,
-        life: seen.map(|seen| Life::of(&seen.uid.to_string())),
+        life: seen.map(|seen| Life::of(seen.uid.as_str())),
         request,
     })
 }
@@ -105,7 +105,7 @@ fn usage_resync(namespace: &Namespace, is_second: bool, index: &Index) -> Option
     Some(Operation {
         purpose: Purpose::UsageResync { namespace: namespace.clone(), is_second },
         object: object(namespace),
-        life: Some(Life::of(&seen.uid.to_string())),
+        life: Some(Life::of(seen.uid.as_str())),
         request: Request::Patch(vec![test_of_stamp(seen.generation?), change]),
     })
 }

@@ -12,7 +12,6 @@ use quotient_crds::names::REQUEUED_ANNOTATION;
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::OwnerKind;
-use quotient_index::ManualSelector;
 use serde_json::json;
 
 use super::Observed;
@@ -38,10 +37,9 @@ fn of(requeue: &Requeue, observed: &Observed<'_>) -> Option<Operation> {
     };
     let mut patch = json!({"metadata": {"annotations": {REQUEUED_ANNOTATION: observed.now.to_string()}}});
     let is_job = matches!(kind, OwnerKind::Job | OwnerKind::QueueJob);
-    let manual_selector = observed.index.manual_selector(namespace, &object).filter(|_| is_job);
+    let other = observed.index.other_manual_selector(namespace, &object).filter(|_| is_job);
     // A Job that chooses its pods itself keeps saying so.
-    if let Some(said) = manual_selector.filter(|said| *said != ManualSelector::True) {
-        let other = (said == ManualSelector::Absent).then_some(false);
+    if let Some(other) = other {
         patch.as_object_mut()?.insert("spec".to_owned(), json!({"manualSelector": other}));
     }
     Some(Operation {

@@ -151,7 +151,7 @@ impl Index {
     }
 
     fn read_template(&mut self, spec: Option<&PodSpec>, class: Option<&str>) -> (Arc<Shape>, AskedPriority) {
-        let asked = match (spec.map_or(AskedPriority::Default, AskedPriority::of), class) {
+        let asked = match (spec.map(AskedPriority::of).unwrap_or_default(), class) {
             (AskedPriority::Default, Some(class)) if !class.is_empty() => AskedPriority::Class(class.into()),
             (asked, _) => asked,
         };
@@ -184,10 +184,7 @@ pub(super) fn undecodable(metadata: &ObjectMeta, uid: QueueJobUid, problem: Opti
             resource_version: ResourceVersion::of(metadata),
             generation: metadata.generation,
             deleting: metadata.deletion_timestamp.is_some(),
-            ttl_seconds_after_finished: None,
-            status: None,
-            ended: None,
-            tasks: Vec::new(),
+            ..ObservedQueueJob::default()
         },
     }
 }

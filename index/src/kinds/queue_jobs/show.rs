@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use quotient_crds::names::API_VERSION;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Size, Unspecified, Workload};
+use quotient_engine::snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Workload};
 
 use crate::index::Index;
 use crate::namespace::OwnerNote;
-use crate::priority_classes::AskedPriority;
-use crate::queue_jobs::{JobEnd, ObservedQueueJob, TaskJob, job_name};
+use crate::queue_jobs::{JobEnd, ObservedQueueJob, TaskJob};
 
 impl Index {
     /// Shows the QueueJob `name` as it and its Jobs were seen last. Says whether a decision depends on the difference.
@@ -22,18 +21,17 @@ impl Index {
         let mut changed = false;
         let shown = entry.queue_jobs.get(name).map(|kept| {
             let mut job = kept.job.clone();
-            let asked = kept.asked.clone().unwrap_or(AskedPriority::Default);
+            let asked = kept.asked.clone().unwrap_or_default();
             job.priority = priority_classes.resolve(&asked);
-            fill_in(&mut job, |task| {
-                let found = entry.task_jobs.get(&*job_name(name, task));
-                found.filter(|found| *found.controller == *kept.job.uid.as_str())
-            });
+            fill_in(&mut job, |task| entry.task_job(&kept.job, task));
             (job, asked)
         });
         if let Some((job, asked)) = &shown {
             for owner in owners(job, namespace, [api_version, kind]) {
                 stale.retain(|known| *known != owner.name);
-                let note = OwnerNote::of_queue_job(asked.clone(), &owner);
+                // Only its QueueJob scales it.
+                let (asked, wanted) = (asked.clone(), owner.wanted);
+                let note = OwnerNote { asked, wanted, rightful: wanted, ..OwnerNote::default() };
                 changed |= entry.put_owner(owner, note);
             }
         }
@@ -63,9 +61,7 @@ impl Index {
         let kept = entry.queue_jobs.get(name)?;
         let mut observed = kept.observed.clone();
         for task in &mut observed.tasks {
-            let found = entry.task_jobs.get(&*job_name(name, &task.name));
-            let ours = found.filter(|found| *found.controller == *kept.job.uid.as_str());
-            task.job = ours.map(|found| found.seen.clone());
+            task.job = entry.task_job(&kept.job, &task.name).map(|found| found.seen.clone());
         }
         Some(observed)
     }
@@ -113,18 +109,13 @@ fn owners(job: &QueueJob, namespace: &Namespace, [api_version, kind]: [Arc<str>;
                 uid,
                 kind: OwnerKind::QueueJob,
                 name,
-                generation: 0,
                 created: job.created,
                 wanted: if job.suspended { 0 } else { task.left() },
                 shape: Arc::clone(&task.shape),
                 gang: Some(Gang { name: QueueJob::gang_name(&job.name), min_available: job.min_available }),
                 priority: job.priority,
-                size: Size::default(),
                 controller: Some(Arc::clone(&controller)),
-                rejected: None,
-                succeeded: 0,
-                fails: false,
-                unspecified: Unspecified::default(),
+                ..Owner::default()
             }
         })
         .collect()
