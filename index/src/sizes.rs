@@ -71,7 +71,7 @@ const DEFAULT_PERCENT: u32 = 25;
 ///
 /// As the Deployment controller reckons: `maxSurge` is rounded up and `maxUnavailable` down, and if both come to 0,
 /// `maxUnavailable` is 1. So it is with the defaults up to three replicas.
-pub(crate) fn surges_first(spec: &DeploymentSpec, replicas: u32) -> bool {
+pub fn surges_first(spec: &DeploymentSpec, replicas: u32) -> bool {
     let strategy = spec.strategy.as_ref();
     let is_rolling = strategy.and_then(|strategy| strategy.type_.as_deref()) != Some("Recreate");
     let update = strategy.and_then(|strategy| strategy.rolling_update.as_ref());

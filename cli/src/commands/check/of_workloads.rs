@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
-use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use quotient_index::sizes::surges_first;
 
 use super::Look;
 use super::finding::{Found, Seen};
@@ -35,7 +35,7 @@ fn full_name(object: &Object) -> String {
 
 pub(super) fn surge(look: &Look<'_>) -> Seen {
     look.require("deployments.apps")?;
-    let stuck = look.managed_objects().filter(|object| object.get().and_then(keeps_all_pods) == Some(true));
+    let stuck = look.managed_objects().filter(|object| object.get().is_some_and(keeps_all_pods));
     Some(Found::all(
         "Deployment",
         stuck.map(full_name),
@@ -44,26 +44,11 @@ pub(super) fn surge(look: &Look<'_>) -> Seen {
     ))
 }
 
-/// Whether a rolling update starts a new pod before it ends an old one; none for what does not roll.
-fn keeps_all_pods(deployment: &Deployment) -> Option<bool> {
-    let spec = deployment.spec.as_ref()?;
-    let strategy = spec.strategy.as_ref();
-    if strategy.and_then(|strategy| strategy.type_.as_deref()).is_some_and(|kind| kind != "RollingUpdate") {
-        return None;
-    }
-    let replicas = i64::from(spec.replicas.unwrap_or(1));
-    let rolling = strategy.and_then(|strategy| strategy.rolling_update.as_ref());
-    let unavailable = match rolling.and_then(|rolling| rolling.max_unavailable.as_ref()) {
-        Some(IntOrString::Int(pods)) => i64::from(*pods),
-        Some(IntOrString::String(text)) => percent(text.trim_end_matches('%').parse().ok()?, replicas),
-        None => percent(25, replicas),
-    };
-    Some(replicas > 0 && unavailable == 0)
-}
-
-/// Rounded down, as the deployment controller does.
-fn percent(percent: i64, of: i64) -> i64 {
-    percent.saturating_mul(of).div_euclid(100)
+/// Whether a Deployment with pods starts a new one before it ends an old one.
+fn keeps_all_pods(deployment: &Deployment) -> bool {
+    let Some(spec) = &deployment.spec else { return false };
+    let replicas = u32::try_from(spec.replicas.unwrap_or(1)).unwrap_or_default();
+    replicas > 0 && surges_first(spec, replicas)
 }
 
 pub(super) fn job_retries(look: &Look<'_>) -> Seen {
