@@ -40,11 +40,15 @@ impl<'a> NodesUsage<'a> {
 
     pub(super) fn of(&mut self, name: &'a NodeName) -> Option<&mut NodeUsage> {
         let Self { all, by_name, by_address } = self;
-        let at = *by_address.entry(std::ptr::from_ref(name.as_str())).or_insert_with(|| {
-            *by_name.entry(name).or_insert_with(|| {
+        let address = std::ptr::from_ref(name.as_str());
+        let known = by_address.get(&address).copied();
+        let at = known.unwrap_or_else(|| {
+            let at = *by_name.entry(name).or_insert_with(|| {
                 all.push(NodeUsage { counts: false, exists: false, bound: Amounts::new() });
                 all.len().saturating_sub(1)
-            })
+            });
+            by_address.insert(address, at);
+            at
         });
         all.get_mut(at)
     }
