@@ -199,19 +199,8 @@ fn present(judge: &mut InvariantChecker, index: u64, event: &AuditEvent, known: 
 
 /// Presents all objects of a kind as they are: what was done to them meanwhile was not noted, nor what pods have gone.
 fn count(judge: &mut InvariantChecker, index: u64, event: &AuditEvent) {
-    let write = Write {
-        index,
-        at: event.answered.as_millisecond(),
-        by_operator: false,
-        verb: Verb::Update,
-        resource: &event.resource,
-        subresource: "",
-        namespace: "",
-        name: "",
-        request: None,
-        before: None,
-        after: None,
-    };
+    let write =
+        Write { index, at: event.answered.as_millisecond(), resource: &event.resource, ..Write::default() };
     let items = event.response.as_ref().and_then(|list| list.get("items")?.as_array());
     let text =
         |item: &Value, pointer| item.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();

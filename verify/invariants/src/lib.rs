@@ -15,7 +15,7 @@ mod rules;
 mod violation;
 mod write;
 
-pub use amounts::{Amount, Amounts, Bounds, Resource, requests};
+pub use amounts::{Amount, Amounts, Resource, requests};
 pub use checker::{InvariantChecker, Tolerance};
 pub use cluster_state::{
     ClusterState, EntryFacts, GangFacts, LedgerFacts, Mode, NodeFacts, Place, PodFacts, QueueFacts,

@@ -3,18 +3,19 @@
 use serde_json::Value;
 
 /// What was done to the object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verb {
     /// It was not there before, or a subresource was posted (`pods/eviction`).
     Create,
     /// It was changed.
+    #[default]
     Update,
     /// It was deleted, or marked for it.
     Delete,
 }
 
 /// One write, carried out.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Write<'a> {
     /// Its place among all writes.
     pub index: u64,

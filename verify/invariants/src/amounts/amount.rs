@@ -2,6 +2,8 @@
 
 use std::ops::{Add, Sub};
 
+use serde_json::Value;
+
 use super::quantity;
 
 /// An exact amount, in billionths of the unit of its resource. Kubernetes counts nothing finer.
@@ -20,6 +22,11 @@ impl Amount {
     /// The amount that a quantity states, such as `1500m` or `9Gi`; none if the text is no quantity.
     pub fn from_text(text: &str) -> Option<Self> {
         quantity::nano(text).map(Self)
+    }
+
+    /// The same of a quantity in an object, which may be a text or a number.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        value.as_str().map_or_else(|| Self::from_text(&value.to_string()), Self::from_text)
     }
 
     /// The number of billionths.

@@ -9,6 +9,7 @@ mod requests;
 mod resource;
 
 pub use amount::Amount;
-pub use of_resources::{Amounts, Bounds};
+pub use of_resources::Amounts;
+pub(crate) use requests::amounts;
 pub use requests::requests;
 pub use resource::Resource;

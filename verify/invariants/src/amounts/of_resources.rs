@@ -1,5 +1,6 @@
 //! Amounts of several resources.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::iter::Sum;
@@ -9,10 +10,6 @@ use super::{Amount, Resource};
 /// An amount of each resource; of those that are not named there is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Amounts(BTreeMap<Resource, Amount>);
-
-/// What is stated of each resource, zero included; what is not named is left open.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bounds(BTreeMap<Resource, Amount>);
 
 impl Amounts {
     /// Nothing.
@@ -103,10 +100,10 @@ impl FromIterator<(Resource, Amount)> for Amounts {
     }
 }
 
-impl<'a> Sum<&'a Self> for Amounts {
-    fn sum<I: Iterator<Item = &'a Self>>(all: I) -> Self {
+impl<Each: Borrow<Self>> Sum<Each> for Amounts {
+    fn sum<I: Iterator<Item = Each>>(all: I) -> Self {
         let mut sum = Self::new();
-        all.for_each(|amounts| sum.add_all(amounts));
+        all.for_each(|amounts| sum.add_all(amounts.borrow()));
         sum
     }
 }
@@ -116,38 +113,7 @@ impl fmt::Display for Amounts {
         if self.is_empty() {
             return formatter.write_str("nothing");
         }
-        for (number, (resource, amount)) in self.iter().enumerate() {
-            let comma = if number == 0 { "" } else { ", " };
-            write!(formatter, "{comma}{resource} {}", resource.format(amount))?;
-        }
-        Ok(())
-    }
-}
-
-impl Bounds {
-    /// What is stated of `resource`.
-    pub fn get(&self, resource: &Resource) -> Option<Amount> {
-        self.0.get(resource).copied()
-    }
-
-    /// Whether nothing is stated.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// What is stated, where what is left open counts as nothing.
-    pub fn amounts(&self) -> Amounts {
-        self.iter().map(|(resource, amount)| (resource.clone(), amount)).collect()
-    }
-
-    /// What is stated, by resource.
-    pub fn iter(&self) -> impl Iterator<Item = (&Resource, Amount)> {
-        self.0.iter().map(|(resource, amount)| (resource, *amount))
-    }
-}
-
-impl FromIterator<(Resource, Amount)> for Bounds {
-    fn from_iter<I: IntoIterator<Item = (Resource, Amount)>>(pairs: I) -> Self {
-        Self(pairs.into_iter().collect())
+        let each = self.iter().map(|(resource, amount)| format!("{resource} {}", resource.format(amount)));
+        formatter.write_str(&each.collect::<Vec<_>>().join(", "))
     }
 }

@@ -54,31 +54,20 @@ pub(super) fn nano(text: &str) -> Option<i128> {
     Some(amount.saturating_mul(sign))
 }
 
-/// The text of an amount of bytes, with the largest binary suffix that leaves a whole number.
-pub(super) fn binary(nano: i128) -> String {
-    let fits = |(suffix, unit): &&(&str, i128)| suffix.ends_with('i') && is_whole(nano, *unit);
-    match SUFFIXES.iter().rev().find(fits) {
-        Some((suffix, unit)) if nano != 0 => {
-            format!("{}{suffix}", nano.checked_div(*unit).unwrap_or_default())
-        }
-        _ => decimal(nano),
-    }
-}
-
-/// The text of any other amount, with the largest decimal suffix that leaves a whole number.
-pub(super) fn decimal(nano: i128) -> String {
-    let decimals = SUFFIXES.iter().filter(|(suffix, _)| !suffix.ends_with('i'));
-    let largest = decimals.filter(|(_, unit)| is_whole(nano, *unit)).max_by_key(|(_, unit)| *unit);
+/// As Kubernetes prints it: with the largest suffix of which it is a whole multiple, and of bytes with a binary one
+/// if there is such a suffix.
+pub(super) fn text(nano: i128, is_in_bytes: bool) -> String {
+    let is_binary = |suffix: &str| suffix.ends_with('i');
+    let fits = |(suffix, unit): &&(&str, i128)| {
+        (is_in_bytes || !is_binary(suffix)) && nano.checked_rem(*unit) == Some(0)
+    };
+    let largest = SUFFIXES.iter().filter(fits).max_by_key(|(suffix, unit)| (is_binary(suffix), *unit));
     match largest {
         Some((suffix, unit)) if nano != 0 => {
             format!("{}{suffix}", nano.checked_div(*unit).unwrap_or_default())
         }
         _ => "0".to_owned(),
     }
-}
-
-fn is_whole(nano: i128, unit: i128) -> bool {
-    nano.checked_rem(unit) == Some(0)
 }
 
 #[cfg(test)]
@@ -112,11 +101,11 @@ mod tests {
 
     #[test]
     fn amounts_are_printed_with_the_largest_suffix() {
-        let printed = |text| (decimal(nano(text).unwrap()), binary(nano(text).unwrap()));
-        assert_eq!(printed("1500m"), ("1500m".to_owned(), "1500m".to_owned()));
-        assert_eq!(printed("1024"), ("1024".to_owned(), "1Ki".to_owned()));
-        assert_eq!(printed("1536Mi"), ("1610612736".to_owned(), "1536Mi".to_owned()));
-        assert_eq!(printed("2000"), ("2k".to_owned(), "2k".to_owned()));
-        assert_eq!(printed("0"), ("0".to_owned(), "0".to_owned()));
+        let printed = |quantity| [false, true].map(|is_in_bytes| text(nano(quantity).unwrap(), is_in_bytes));
+        assert_eq!(printed("1500m"), ["1500m", "1500m"]);
+        assert_eq!(printed("1024"), ["1024", "1Ki"]);
+        assert_eq!(printed("1536Mi"), ["1610612736", "1536Mi"]);
+        assert_eq!(printed("2000"), ["2k", "2k"]);
+        assert_eq!(printed("0"), ["0", "0"]);
     }
 }

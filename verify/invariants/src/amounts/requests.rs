@@ -67,16 +67,12 @@ fn list<'a>(object: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     object[name].as_array().into_iter().flatten()
 }
 
-fn amounts(map: &Value) -> impl Iterator<Item = (Resource, Amount)> {
+pub(crate) fn amounts(map: &Value) -> impl Iterator<Item = (Resource, Amount)> {
     let pairs = map.as_object().into_iter().flat_map(Map::iter);
-    pairs.filter_map(|(name, value)| Some((Resource::named(name), amount(value)?)))
-}
-
-fn amount(value: &Value) -> Option<Amount> {
-    match value {
-        Value::String(text) => Amount::from_text(text),
-        other => Amount::from_text(&other.to_string()),
-    }
+    pairs.filter_map(|(name, value)| {
+        let name = name.strip_prefix("requests.").unwrap_or(name);
+        Some((Resource::named(name), Amount::from_value(value)?))
+    })
 }
 
 #[cfg(test)]

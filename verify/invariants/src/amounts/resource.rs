@@ -25,7 +25,7 @@ impl Resource {
         let name = self.name();
         let is_in_bytes =
             name.ends_with("memory") || name.ends_with("ephemeral-storage") || name.contains("hugepages-");
-        if is_in_bytes { quantity::binary(amount.nano()) } else { quantity::decimal(amount.nano()) }
+        quantity::text(amount.nano(), is_in_bytes)
     }
 }
 

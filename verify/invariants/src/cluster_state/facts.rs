@@ -1,10 +1,12 @@
 //! What of each kind of object matters.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-use super::reading::{amounts, bounds, has, milliseconds, text};
+use super::reading::{amounts, has, list, milliseconds, stated, text};
 use super::restraint::Mode;
-use crate::amounts::{Amount, Amounts, Bounds, Resource, requests};
+use crate::amounts::{Amount, Amounts, Resource, requests};
 
 /// The scheduling gate of pods in Gate mode.
 pub(crate) const SHARE_GATE: &str = "quotient.dev/share";
@@ -92,11 +94,11 @@ pub struct QueueFacts {
     /// Until when its spec says that it is paused, in milliseconds.
     pub paused_until: Option<i64>,
     /// What it is guaranteed.
-    pub guaranteed: Bounds,
-    /// What it may have at most.
-    pub limit: Bounds,
+    pub guaranteed: Amounts,
+    /// What it may have at most; of what is not named, all.
+    pub limit: BTreeMap<Resource, Amount>,
     /// Its standing claim.
-    pub request: Bounds,
+    pub request: Amounts,
     /// How long its pods are given to end, if that is for the operator to say.
     pub grace_seconds: Option<u64>,
     /// How long past its deadline a pod is deleted by force; none for never.
@@ -117,10 +119,7 @@ pub struct QueueFacts {
 
 impl NodeFacts {
     pub(super) fn of(node: &Value) -> Self {
-        let conditions = node.pointer("/status/conditions").and_then(Value::as_array);
-        let is_ready = conditions
-            .into_iter()
-            .flatten()
+        let is_ready = list(node, "/status/conditions")
             .any(|condition| condition["type"] == "Ready" && condition["status"] == "True");
         let unschedulable = node.pointer("/spec/unschedulable").and_then(Value::as_bool).unwrap_or(false);
         Self {
@@ -138,12 +137,11 @@ impl PodFacts {
 
     pub(super) fn of(pod: &Value) -> Self {
         let phase = text(pod, "/status/phase");
-        let gates = pod.pointer("/spec/schedulingGates").and_then(Value::as_array);
         Self {
             uid: text(pod, "/metadata/uid").unwrap_or_default(),
             requests: requests(pod),
             node: text(pod, "/spec/nodeName"),
-            is_gated: gates.into_iter().flatten().any(|gate| gate["name"] == SHARE_GATE),
+            is_gated: list(pod, "/spec/schedulingGates").any(|gate| gate["name"] == SHARE_GATE),
             is_terminating: has(pod, "/metadata/deletionTimestamp"),
             grace_seconds: pod.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_u64),
             deletion_grace_seconds: pod
@@ -177,19 +175,16 @@ impl QueueFacts {
     /// The part of its guarantee of a resource that its own spec claims; nothing for a queue with a parent, whose share
     /// depends on its siblings.
     pub fn claims(&self, resource: &Resource) -> Amount {
-        let guaranteed = self.guaranteed.get(resource).unwrap_or(Amount::ZERO);
+        let guaranteed = self.guaranteed.get(resource);
         if self.parent.is_some() {
             return Amount::ZERO;
         }
-        let claimed = self.request.get(resource).unwrap_or(Amount::ZERO);
-        let limit = self.limit.get(resource).unwrap_or(guaranteed);
-        guaranteed.min(claimed).min(limit)
+        let limit = self.limit.get(resource).copied().unwrap_or(guaranteed);
+        guaranteed.min(self.request.get(resource)).min(limit)
     }
 
     pub(super) fn of(queue: &Value) -> Self {
-        let conditions = queue.pointer("/status/conditions").and_then(Value::as_array);
-        let unmet = queue.pointer("/status/unmet").and_then(Value::as_array);
-        let conditions = conditions.into_iter().flatten().filter(|condition| condition["status"] == "True");
+        let conditions = list(queue, "/status/conditions").filter(|condition| condition["status"] == "True");
         let starved = conditions.clone().find(|condition| condition["type"] == "Starved");
         Self {
             uid: text(queue, "/metadata/uid").unwrap_or_default(),
@@ -199,16 +194,16 @@ impl QueueFacts {
             is_in_gate_mode: text(queue, "/spec/admission").as_deref() == Some("Gate"),
             mode: Mode::named(text(queue, "/spec/mode").as_deref()),
             paused_until: text(queue, "/spec/pausedUntil").as_deref().and_then(milliseconds),
-            guaranteed: bounds(queue, "/spec/guaranteed"),
-            limit: bounds(queue, "/spec/limit"),
-            request: bounds(queue, "/spec/request"),
+            guaranteed: amounts(queue, "/spec/guaranteed"),
+            limit: stated(queue, "/spec/limit").collect(),
+            request: amounts(queue, "/spec/request"),
             grace_seconds: queue.pointer("/spec/eviction/maxGraceSeconds").and_then(Value::as_u64),
             force_after: queue.pointer("/spec/eviction/forceAfterSeconds").and_then(Value::as_u64),
             deserved: has(queue, "/status/observedGeneration").then(|| amounts(queue, "/status/deserved")),
             allocated: amounts(queue, "/status/allocated"),
             preempting: amounts(queue, "/status/preempting"),
             starved: starved.and_then(|condition| text(condition, "/reason")),
-            fits_no_node: unmet.into_iter().flatten().any(|unmet| unmet["reason"] == "NoNodeFits"),
+            fits_no_node: list(queue, "/status/unmet").any(|unmet| unmet["reason"] == "NoNodeFits"),
             conditions: conditions.filter_map(|condition| text(condition, "/type")).collect(),
         }
     }

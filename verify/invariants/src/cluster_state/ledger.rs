@@ -62,8 +62,7 @@ impl LedgerFacts {
 
     /// What is granted within targets in all.
     pub fn firm(&self) -> Amounts {
-        let firm: Vec<Amounts> = self.entries.values().map(EntryFacts::firm).collect();
-        firm.iter().sum()
+        self.entries.values().map(EntryFacts::firm).sum()
     }
 }
 

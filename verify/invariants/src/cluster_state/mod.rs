@@ -136,7 +136,7 @@ impl ClusterState {
     /// guarantees fit.
     pub(crate) fn claim(&self, queue: &QueueFacts, resource: &Resource) -> Amount {
         let claim = queue.claims(resource);
-        let guaranteed = |place: &Place| place.leaf().and_then(|(_, queue)| queue.guaranteed.get(resource));
+        let guaranteed = |place: &Place| place.leaf().map(|(_, queue)| queue.guaranteed.get(resource));
         let all = self.places.values().filter_map(guaranteed).fold(Amount::ZERO, |all, one| all + one);
         if claim.is_positive() && all <= self.capacity().get(resource) { claim } else { Amount::ZERO }
     }
@@ -148,8 +148,7 @@ impl ClusterState {
         let entry = self.ledger.as_ref().and_then(|ledger| ledger.entries.get(namespace));
         let Some(entry) = entry else { return place.hold() };
         let lent = standing.entries.get(namespace).map(EntryFacts::lent).unwrap_or_default();
-        let mut allowed = entry.firm();
-        allowed.add_all(&lent);
+        let allowed = [entry.firm(), lent].into_iter().sum();
         let mut occupied = charged.max(&entry.firm());
         occupied.add_all(&place.hold().less(&charged.max(&entry.granted.max(&allowed))));
         occupied
@@ -162,11 +161,8 @@ impl ClusterState {
 
     /// The same beside what the ledger before lent, too.
     pub(crate) fn all_occupied_since(&self, standing: &LedgerFacts) -> Amounts {
-        let mut all = Amounts::new();
-        for (namespace, place) in self.places.iter().filter(|(_, place)| place.is_governed()) {
-            all.add_all(&self.occupied(namespace, place, standing));
-        }
-        all
+        let governed = self.places.iter().filter(|(_, place)| place.is_governed());
+        governed.map(|(namespace, place)| self.occupied(namespace, place, standing)).sum()
     }
 
     /// What is enforced in a namespace: by its quota, or in Gate mode by the ledger, because no gate is removed above it. None if
@@ -192,16 +188,12 @@ impl ClusterState {
     pub(crate) fn allowed(&self, at: i64) -> Amounts {
         let governed =
             self.places.iter().filter(|(_, place)| place.is_governed() && !place.is_in_gate_mode());
-        let mut allowed = Amounts::new();
-        for (namespace, place) in governed {
-            let Some(quota) = &place.quota else { continue };
-            if self.restraint(namespace, at).is_some_and(|restraint| restraint.is_paused) {
-                allowed.add_all(&place.charged());
-            } else {
-                allowed.add_all(&quota.hard);
-            }
-        }
-        allowed
+        let allowed = governed.filter_map(|(namespace, place)| {
+            let quota = place.quota.as_ref()?;
+            let is_paused = self.restraint(namespace, at).is_some_and(|restraint| restraint.is_paused);
+            Some(if is_paused { place.charged() } else { quota.hard.clone() })
+        });
+        allowed.sum()
     }
 
     /// A pod, if it is there.
@@ -211,11 +203,7 @@ impl ClusterState {
 
     /// The most that governed namespaces may occupy, all together.
     pub fn held(&self) -> Amounts {
-        let mut held = Amounts::new();
-        for place in self.places.values().filter(|place| place.is_governed()) {
-            held.add_all(&place.hold());
-        }
-        held
+        self.places.values().filter(|place| place.is_governed()).map(Place::hold).sum()
     }
 }
 
@@ -246,12 +234,8 @@ impl Place {
     pub(crate) fn gang(&self, name: &str) -> Members {
         let counts = |pod: &&PodFacts| pod.has_succeeded_for_job || (!pod.has_ended && !pod.is_terminating);
         let mut members = Members::default();
-        for pod in self
-            .pods
-            .values()
-            .filter(counts)
-            .filter(|pod| pod.gang.as_ref().is_some_and(|gang| gang.name == name))
-        {
+        let is_of_it = |pod: &&PodFacts| pod.gang.as_ref().is_some_and(|gang| gang.name == name);
+        for pod in self.pods.values().filter(counts).filter(is_of_it) {
             members.all = members.all.saturating_add(1);
             members.admitted = members.admitted.saturating_add(u32::from(!pod.is_gated));
         }

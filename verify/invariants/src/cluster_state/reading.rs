@@ -2,11 +2,16 @@
 
 use serde_json::Value;
 
-use crate::amounts::{Amount, Amounts, Bounds, Resource};
+use crate::amounts::{self, Amount, Amounts, Resource};
 
 /// The text at a JSON pointer.
 pub(super) fn text(object: &Value, pointer: &str) -> Option<String> {
     object.pointer(pointer)?.as_str().map(str::to_owned)
+}
+
+/// The elements of the list at a JSON pointer.
+pub(super) fn list<'a>(object: &'a Value, pointer: &str) -> impl Iterator<Item = &'a Value> + Clone {
+    object.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// A time in milliseconds since 1970.
@@ -21,19 +26,10 @@ pub(super) fn has(object: &Value, pointer: &str) -> bool {
 
 /// The amounts of a map of quantities; `requests.cpu` is cpu.
 pub(super) fn amounts(object: &Value, pointer: &str) -> Amounts {
-    pairs(object, pointer).collect()
+    stated(object, pointer).collect()
 }
 
-/// The same, with what is not named left open.
-pub(super) fn bounds(object: &Value, pointer: &str) -> Bounds {
-    pairs(object, pointer).collect()
-}
-
-fn pairs(object: &Value, pointer: &str) -> impl Iterator<Item = (Resource, Amount)> {
-    let map = object.pointer(pointer).and_then(Value::as_object);
-    map.into_iter().flatten().filter_map(|(name, quantity)| {
-        let name = name.strip_prefix("requests.").unwrap_or(name);
-        let text = quantity.as_str().map_or_else(|| quantity.to_string(), str::to_owned);
-        Some((Resource::named(name), Amount::from_text(&text)?))
-    })
+/// The same by resource, zero included.
+pub(super) fn stated(object: &Value, pointer: &str) -> impl Iterator<Item = (Resource, Amount)> {
+    amounts::amounts(object.pointer(pointer).unwrap_or(&Value::Null))
 }

@@ -13,12 +13,9 @@ pub(crate) fn broken(
     capacity: &Amounts,
 ) -> Vec<(Invariant, String)> {
     let (Some(ledger), Some(standing)) = (&judge.truth.ledger, standing) else { return Vec::new() };
-    let mut fits = capacity.clone();
-    fits.add_all(&judge.changes.squeeze());
-    let mut found = Vec::new();
-    found.extend(over_granted(judge, ledger, standing, &fits));
-    found.extend(promised_twice(ledger, standing, &fits));
-    found
+    let fits = [capacity, &judge.changes.squeeze()].into_iter().sum();
+    let over_granted = over_granted(judge, ledger, standing, &fits);
+    over_granted.into_iter().chain(promised_twice(ledger, standing, &fits)).collect()
 }
 
 /// More is granted within targets than is free beside what others occupy.
@@ -51,12 +48,9 @@ fn promised_twice(
     fits: &Amounts,
 ) -> Option<(Invariant, String)> {
     let (firm, owed) = (ledger.firm(), ledger.owed());
-    let mut promised = firm.clone();
-    promised.add_all(&owed);
-    let mut before = standing.firm();
-    before.add_all(&standing.owed());
+    let promised: Amounts = [&firm, &owed].into_iter().sum();
     // Loans become grants by demand alone, and nothing is owed beside them then.
-    let grew = promised.less(&before);
+    let grew = promised.less(&[standing.firm(), standing.owed()].into_iter().sum());
     let (resource, _) = grew
         .iter()
         .find(|(resource, _)| owed.get(resource).is_positive() && exceeds(&promised, fits, resource))?;

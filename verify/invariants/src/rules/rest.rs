@@ -14,10 +14,8 @@ pub(crate) fn broken(truth: &ClusterState, at: i64) -> Vec<(Invariant, String)> 
     let mut promised = Amounts::new();
     for (namespace, place) in &truth.places {
         let Some((name, queue)) = place.leaf() else { continue };
-        if queue.conditions.iter().any(|condition| condition == "Stalled") {
-            continue;
-        }
-        if truth.restraint(namespace, at).is_some_and(Restraint::keeps_quota) {
+        let is_stalled = queue.conditions.iter().any(|condition| condition == "Stalled");
+        if is_stalled || truth.restraint(namespace, at).is_some_and(Restraint::keeps_quota) {
             continue;
         }
         let of = format!("{namespace}/{name}");
@@ -39,7 +37,7 @@ pub(crate) fn broken(truth: &ClusterState, at: i64) -> Vec<(Invariant, String)> 
 
 /// In Gate mode the quota holds the limit, and nothing else.
 fn holds_the_limit(of: &str, place: &Place, queue: &QueueFacts) -> Option<(Invariant, String)> {
-    let limit = queue.limit.amounts();
+    let limit: Amounts = queue.limit.clone().into_iter().collect();
     let hard = place.quota.as_ref().map(|quota| quota.hard.clone()).unwrap_or_default();
     let message = || format!("{of}: it is in Gate mode with the limit {limit}, and its quota says {hard}");
     (hard != limit).then(|| (Invariant::QuotaIsAllocated, message()))

@@ -14,8 +14,7 @@ pub type Amounts = BTreeMap<String, i128>;
 
 /// The quantity that `value` says.
 pub fn quantity(value: &Value) -> i128 {
-    let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
-    Amount::from_text(&text).map_or(0, Amount::nano)
+    Amount::from_value(value).map_or(0, Amount::nano)
 }
 
 /// All quantities of a map of them.
