@@ -91,14 +91,8 @@ impl Write {
                 *standing = Some(Quota { hard: write.hard, generation: write.generation, ..kept });
                 Outcome::Done
             }
-            Self::Evict(at, id) => match cluster.pods[at].evict(1 << id) {
-                0 => Outcome::Nothing,
-                _ => Outcome::Done,
-            },
-            Self::LetIn(at, id) => match cluster.pods[at].let_in(1 << id) {
-                0 => Outcome::Nothing,
-                _ => Outcome::Done,
-            },
+            Self::Evict(at, id) => changed(cluster.pods[at].evict(1 << id)),
+            Self::LetIn(at, id) => changed(cluster.pods[at].let_in(1 << id)),
         }
     }
 
@@ -155,33 +149,23 @@ impl Work {
 
     /// The next write.
     pub fn next(&self) -> Option<Write> {
-        if self.gates_first
-            && let Some(write) = self.next_gate()
-        {
-            return Some(write);
-        }
-        if let Some(write) = self.ledger {
-            return Some(Write::Ledger(write));
-        }
+        // That of the oldest pod.
+        let gate = first(self.gates).and_then(|(at, pods)| Some(Write::LetIn(at, ids(pods).next()?)));
         let quota = |lowers: bool| {
             let mut quotas = self.quotas.iter().enumerate();
-            quotas.find_map(|(at, write)| write.filter(|write| write.lowers == lowers).map(|one| (at, one)))
+            quotas.find_map(|(at, write)| {
+                write.filter(|write| write.lowers == lowers).map(|one| Write::Quota(at, one))
+            })
         };
-        if let Some((at, write)) = quota(true).or_else(|| quota(false)) {
-            return Some(Write::Quota(at, write));
-        }
-        if let Some(write) = self.next_gate() {
-            return Some(write);
-        }
-        let (at, pods) = self.evictions.iter().enumerate().find(|(_, pods)| count(**pods) > 0)?;
         // The plan names the youngest first.
-        ids(*pods).next_back().map(|id| Write::Evict(at, id))
-    }
-
-    /// The next gate to remove: that of the oldest pod.
-    fn next_gate(&self) -> Option<Write> {
-        let (at, pods) = self.gates.iter().enumerate().find(|(_, pods)| count(**pods) > 0)?;
-        ids(*pods).next().map(|id| Write::LetIn(at, id))
+        let eviction =
+            || first(self.evictions).and_then(|(at, pods)| Some(Write::Evict(at, ids(pods).next_back()?)));
+        gate.filter(|_| self.gates_first)
+            .or(self.ledger.map(Write::Ledger))
+            .or_else(|| quota(true))
+            .or_else(|| quota(false))
+            .or(gate)
+            .or_else(eviction)
     }
 
     /// Crosses the write off.
@@ -193,4 +177,14 @@ impl Work {
             Write::LetIn(at, id) => self.gates[at] &= !(1 << id),
         }
     }
+}
+
+/// What became of a write by which so many pods changed.
+const fn changed(pods: u8) -> Outcome {
+    if pods == 0 { Outcome::Nothing } else { Outcome::Done }
+}
+
+/// The first queue of which there are pods, and these.
+fn first(pods: PerQueue<u16>) -> Option<(usize, u16)> {
+    pods.into_iter().enumerate().find(|(_, pods)| count(*pods) > 0)
 }
