@@ -15,7 +15,7 @@ use serde_json::Value;
 ///
 /// Texts are empty where the request has none (no subresource, no namespace; no resource at all for `/readyz`).
 #[derive(Debug, Clone, Deserialize)]
-#[serde(from = "Entry")]
+#[serde(try_from = "Value")]
 pub struct AuditEvent {
     /// What was asked for: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`.
     pub verb: String,
@@ -130,72 +130,33 @@ fn parse(text: &[u8]) -> Result<Vec<AuditEvent>, serde_json::Error> {
     complete.map(serde_json::from_slice).collect()
 }
 
-/// An event as it is written: `audit.k8s.io/v1 Event`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Entry {
-    verb: String,
-    #[serde(rename = "requestURI")]
-    request_uri: String,
-    user: User,
-    #[serde(default)]
-    user_agent: String,
-    #[serde(default)]
-    object_ref: Object,
-    #[serde(default)]
-    response_status: Status,
-    request_received_timestamp: Timestamp,
-    stage_timestamp: Timestamp,
-    request_object: Option<Value>,
-    response_object: Option<Value>,
-    #[serde(default)]
-    annotations: BTreeMap<String, String>,
-}
+/// Reads an event as it is written: `audit.k8s.io/v1 Event`.
+impl TryFrom<Value> for AuditEvent {
+    type Error = serde_json::Error;
 
-#[derive(Deserialize)]
-struct User {
-    #[serde(default)]
-    username: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Object {
-    resource: String,
-    subresource: String,
-    namespace: String,
-    name: String,
-    api_group: String,
-}
-
-#[derive(Deserialize, Default)]
-struct Status {
-    #[serde(default)]
-    code: u16,
-    #[serde(default)]
-    message: String,
-}
-
-impl From<Entry> for AuditEvent {
-    fn from(entry: Entry) -> Self {
-        Self {
-            verb: entry.verb,
-            uri: entry.request_uri,
-            user: entry.user.username,
-            user_agent: entry.user_agent,
-            group: entry.object_ref.api_group,
-            resource: entry.object_ref.resource,
-            subresource: entry.object_ref.subresource,
-            namespace: entry.object_ref.namespace,
-            name: entry.object_ref.name,
-            code: entry.response_status.code,
-            message: entry.response_status.message,
-            received: entry.request_received_timestamp,
-            answered: entry.stage_timestamp,
-            request: entry.request_object,
-            response: entry.response_object,
-            annotations: entry.annotations,
-        }
+    fn try_from(mut entry: Value) -> Result<Self, serde_json::Error> {
+        let mut body = |name: &str| entry.get_mut(name).map(Value::take).filter(|body| !body.is_null());
+        let (request, response) = (body("requestObject"), body("responseObject"));
+        let at = |path: &str| entry.pointer(path).unwrap_or(&Value::Null);
+        let text = |path: &str| at(path).as_str().unwrap_or_default().to_owned();
+        Ok(Self {
+            verb: text("/verb"),
+            uri: text("/requestURI"),
+            user: text("/user/username"),
+            user_agent: text("/userAgent"),
+            group: text("/objectRef/apiGroup"),
+            resource: text("/objectRef/resource"),
+            subresource: text("/objectRef/subresource"),
+            namespace: text("/objectRef/namespace"),
+            name: text("/objectRef/name"),
+            code: Option::deserialize(at("/responseStatus/code"))?.unwrap_or_default(),
+            message: text("/responseStatus/message"),
+            received: Timestamp::deserialize(at("/requestReceivedTimestamp"))?,
+            answered: Timestamp::deserialize(at("/stageTimestamp"))?,
+            request,
+            response,
+            annotations: Option::deserialize(at("/annotations"))?.unwrap_or_default(),
+        })
     }
 }
 

@@ -1,15 +1,18 @@
 //! Identities: kubeconfigs for others than the test itself, so that RBAC is tested and the audit log can tell who
 //! did what.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use http::header::{HeaderValue, USER_AGENT};
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::ServiceAccount;
-use kube::Api;
+use kube::api::PostParams;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Api, Client, Config};
+use serde_json::json;
 
 use super::TestBed;
-use super::kubeconfig::Credential;
 use super::pki::file_name;
 
 impl TestBed {
@@ -30,17 +33,28 @@ impl TestBed {
             ..TokenRequest::default()
         };
         let answer = accounts
-            .create_token_request(name, &kube::api::PostParams::default(), &request)
+            .create_token_request(name, &PostParams::default(), &request)
             .await
             .with_context(|| format!("asking for a token of {user}"))?;
         let token = answer.status.and_then(|status| status.token).unwrap_or_default();
         let path = self.layout.kubeconfig(&format!("serviceaccount-{namespace}-{}", file_name(name)));
-        self.layout.write_kubeconfig(&path, &user, &Credential::Token(&token))?;
+        self.layout.write_kubeconfig(&path, &user, &json!({"token": token}))?;
         Ok(path)
     }
 
     /// A client for the user of a kubeconfig; like [`TestBed::client`], it repeats nothing by itself.
-    pub async fn client_for(&self, kubeconfig: &std::path::Path) -> anyhow::Result<kube::Client> {
-        super::api::client(kubeconfig).await
+    pub async fn client_for(&self, kubeconfig: &Path) -> anyhow::Result<Client> {
+        client(kubeconfig).await
     }
+}
+
+/// A client for the user of a kubeconfig.
+pub(super) async fn client(kubeconfig: &Path) -> anyhow::Result<Client> {
+    let parsed = Kubeconfig::read_from(kubeconfig)?;
+    let mut config = Config::from_custom_kubeconfig(parsed, &KubeConfigOptions::default()).await?;
+    // Tests want to see the 429 and 503 that the default would wait out for minutes.
+    config.default_retry = false;
+    config.proxy_url = None;
+    config.headers.push((USER_AGENT, HeaderValue::from_static("quotient-testbed")));
+    Ok(Client::try_from(config)?)
 }

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use serde_json::{Value, json};
 
 use super::Options;
 use super::binaries::Binaries;
 use super::components::Component;
-use super::kubeconfig::{self, Credential};
+use super::kubeconfig;
 use super::pki::{Authority, CertificateFiles};
 use super::ports::Ports;
 
@@ -73,17 +74,14 @@ impl Layout {
     /// Writes the kubeconfig of a user with a certificate of its own.
     pub(super) fn user_kubeconfig(&self, path: &Path, user: &str, group: Option<&str>) -> anyhow::Result<()> {
         let files = self.authority.client(user, group)?;
-        self.write_kubeconfig(path, user, &Credential::Certificate(&files))
+        let proof = json!({"client-certificate": files.certificate, "client-key": files.key});
+        self.write_kubeconfig(path, user, &proof)
     }
 
-    /// Writes a kubeconfig.
-    pub(super) fn write_kubeconfig(
-        &self,
-        path: &Path,
-        user: &str,
-        credential: &Credential<'_>,
-    ) -> anyhow::Result<()> {
-        kubeconfig::write(path, &self.server(), &self.authority.certificate(), user, credential)
+    /// Writes the kubeconfig of a user with this proof of who it is.
+    pub(super) fn write_kubeconfig(&self, path: &Path, user: &str, proof: &Value) -> anyhow::Result<()> {
+        let cluster = json!({"server": self.server(), "certificate-authority": self.authority.certificate()});
+        kubeconfig::write(path, &cluster, user, proof)
     }
 
     /// Writes a configuration file and returns its path.

@@ -38,7 +38,6 @@ pub mod proxy;
 pub mod run_directory;
 pub mod wait;
 
-mod api;
 mod backup;
 mod bed;
 mod command;
@@ -50,7 +49,6 @@ mod kubectl;
 mod layout;
 mod options;
 mod readiness;
-mod spawn;
 mod start;
 mod workloads;
 

@@ -15,7 +15,7 @@ use super::cache::cache_directory;
 use super::layout::Layout;
 use super::process::Supervisor;
 use super::run_directory::RunDirectory;
-use super::{Component, Options, TestBed, api, eventually, readiness};
+use super::{Component, Options, TestBed, eventually, identity, readiness};
 
 /// What a server logs whose port is taken.
 const PORT_TAKEN: &str = "address already in use";
@@ -66,7 +66,7 @@ async fn start_once(cache: &Path, binaries: Binaries, options: &Options) -> anyh
             readiness::wait(*component, process, &layout).await?;
         }
     }
-    let client = api::client(&layout.admin_kubeconfig()).await?;
+    let client = identity::client(&layout.admin_kubeconfig()).await?;
     check_version(&client).await?;
     let bed = TestBed { client, layout, processes: Mutex::new(processes), supervisor, end };
     bed.wait_for_service_account("default").await?;

@@ -10,13 +10,13 @@ use anyhow::{Context as _, ensure};
 
 use super::module::Module;
 use super::program::Program;
-use super::toolchain::{GoToolchain, go};
+use super::toolchain::go;
 
 /// Flags of every build but the linker's.
 pub(super) const BUILD_FLAGS: [&str; 3] = ["-trimpath", "-buildvcs=false", "-mod=readonly"];
 
 /// Builds into `directory` whatever of the module's programs is not there yet.
-pub(super) fn ensure_all(module: Module, toolchain: &GoToolchain, directory: &Path) -> anyhow::Result<()> {
+pub(super) fn ensure_all(module: Module, go_version: &str, directory: &Path) -> anyhow::Result<()> {
     if missing(module, directory).is_empty() {
         return Ok(());
     }
@@ -34,7 +34,7 @@ pub(super) fn ensure_all(module: Module, toolchain: &GoToolchain, directory: &Pa
         missing.len(),
         module.programs().len(),
         module.title(),
-        toolchain.version().trim_start_matches("go version "),
+        go_version.trim_start_matches("go version "),
         directory.display()
     ));
     for program in missing {

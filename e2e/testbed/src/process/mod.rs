@@ -1,6 +1,5 @@
 //! Processes that cannot outlive their owner.
 
-mod group;
 mod managed;
 mod supervisor;
 

@@ -54,7 +54,8 @@ impl TestBed {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let kubeconfig = self.layout.kubeconfig(&format!("proxy-{}", address.port()));
-        kubeconfig::write_plain(&kubeconfig, &format!("http://{address}"))?;
+        let cluster = json!({"server": format!("http://{address}")});
+        kubeconfig::write(&kubeconfig, &cluster, "anonymous", &json!({}))?;
         let (held, told) = unbounded_channel();
         let shared = Arc::new(Shared { upstream, rules: Mutex::default(), held });
         let server = tokio::spawn(listen(listener, Arc::clone(&shared)));

@@ -6,7 +6,6 @@ mod kubectl;
 mod nodes;
 mod run;
 mod running;
-mod status;
 mod up;
 
 use std::process::ExitCode;
@@ -61,7 +60,7 @@ fn main() -> ExitCode {
         Command::Down(down) => down.execute(),
         Command::Run(run) => run.execute(),
         Command::Kubectl(kubectl) => kubectl.execute(),
-        Command::Status => status::execute(),
+        Command::Status => running::list(),
         Command::Build(build) => build.execute(),
     };
     result.unwrap_or_else(|error| {

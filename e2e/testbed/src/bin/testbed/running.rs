@@ -1,4 +1,6 @@
-//! Finding the test bed that is meant.
+//! The test beds that are running: the one that is meant, and `testbed status`.
+
+use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use quotient_testbed::cache::cache_directory;
@@ -20,4 +22,21 @@ pub(crate) fn find(name: Option<&str>) -> anyhow::Result<RunningTestBed> {
 
 fn or_none(names: &str) -> &str {
     if names.is_empty() { "none" } else { names }
+}
+
+/// Lists the test beds that are running, those of tests too.
+pub(crate) fn list() -> anyhow::Result<ExitCode> {
+    let all = RunningTestBed::all(&cache_directory()?);
+    if all.is_empty() {
+        println!("no test bed is running");
+    }
+    for bed in all {
+        println!(
+            "{:<24} owner {:<8} KUBECONFIG={}",
+            bed.name,
+            bed.owner,
+            bed.directory.join("kubeconfig").display()
+        );
+    }
+    Ok(ExitCode::SUCCESS)
 }
