@@ -1,6 +1,6 @@
 //! Putting Quotient on an API server, the way its documentation says.
 
-use std::time::Duration;
+use std::ffi::OsStr;
 
 use anyhow::Context as _;
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
@@ -17,8 +17,9 @@ static RENDERED: OnceCell<String> = OnceCell::const_new();
 /// Applies the generated CRDs with plain `kubectl apply` and waits until they are served.
 pub async fn install_crds(bed: &TestBed) -> anyhow::Result<()> {
     let directory = workspace_root().join("crds/yaml");
-    let directory = directory.to_str().context("the workspace's path is no text")?;
-    bed.kubectl(["apply", "-f", directory]).await.context("applying the CRDs")?;
+    bed.kubectl(["apply".as_ref(), "-f".as_ref(), directory.as_os_str()])
+        .await
+        .context("applying the CRDs")?;
     until_served(bed).await
 }
 
@@ -61,11 +62,8 @@ async fn render(more: &[&str]) -> anyhow::Result<String> {
 }
 
 async fn until_served(bed: &TestBed) -> anyhow::Result<()> {
-    let timeout = format!("--timeout={}s", Duration::from_secs(30).as_secs());
     let directory = workspace_root().join("crds/yaml");
-    let directory = directory.to_str().context("the workspace's path is no text")?;
-    bed.kubectl(["wait", "--for=condition=Established", &timeout, "-f", directory])
-        .await
-        .context("waiting for the CRDs to be served")?;
-    Ok(())
+    let wait = ["wait", "--for=condition=Established", "--timeout=30s", "-f"].map(OsStr::new);
+    let waited = bed.kubectl(wait.into_iter().chain([directory.as_os_str()])).await;
+    waited.map(drop).context("waiting for the CRDs to be served")
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use k8s_openapi::api::core::v1::ResourceQuota;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use kube::Api;
 use kube::api::ListParams;
+use kube::{Api, ResourceExt as _};
 use quotient_crds::{ConditionType, Queue, ResourceMap};
 use quotient_engine::amounts::{Amounts, Resource};
 
@@ -63,12 +63,7 @@ pub async fn queues(bed: &TestBed) -> anyhow::Result<BTreeMap<String, QueueView>
     let queues: Api<Queue> = Api::all(bed.client());
     let list = queues.list(&ListParams::default()).await.context("listing Queues")?;
     let views = list.items.iter().map(|queue| {
-        let metadata = &queue.metadata;
-        let name = format!(
-            "{}/{}",
-            metadata.namespace.as_deref().unwrap_or(""),
-            metadata.name.as_deref().unwrap_or("")
-        );
+        let name = format!("{}/{}", queue.namespace().unwrap_or_default(), queue.name_any());
         Ok((name, QueueView::of(queue)?))
     });
     views.collect()

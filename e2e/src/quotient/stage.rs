@@ -1,15 +1,14 @@
 //! A stage to play stories on: a test bed with nodes, the operator, and queues with pods.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::process::Output;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
-use kube::Api;
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
+use kube::{Api, ResourceExt as _};
 use quotient_crds::{Queue, QueueStatus};
 use quotient_invariants::{Amount, Amounts, Resource, Tolerance, requests};
 use serde_json::{Value, json};
@@ -121,10 +120,7 @@ impl Stage {
         requests: Value,
         hold: bool,
     ) -> anyhow::Result<()> {
-        let mut notes = BTreeMap::new();
-        if hold {
-            notes.insert(annotations::HOLD_TERMINATION, "true");
-        }
+        let notes = if hold { json!({annotations::HOLD_TERMINATION: "true"}) } else { json!({}) };
         // Of devices the API server wants to know a limit, too.
         let devices: BTreeMap<&String, &Value> =
             requests.as_object().into_iter().flatten().filter(|(name, _)| name.contains('/')).collect();
@@ -157,7 +153,7 @@ impl Stage {
         for pod in self.pods(namespace).await? {
             if pod.metadata.deletion_timestamp.is_some() {
                 let patch = json!({"metadata": {"annotations": {annotations::HOLD_TERMINATION: null}}});
-                pods.patch(&name_of(&pod), &PatchParams::default(), &Patch::Merge(patch)).await?;
+                pods.patch(&pod.name_any(), &PatchParams::default(), &Patch::Merge(patch)).await?;
             }
         }
         Ok(())
@@ -187,8 +183,7 @@ impl Stage {
 
     /// Waits until a namespace has these pods.
     pub async fn until_pods(&self, namespace: &str, expected: PodCounts) -> anyhow::Result<()> {
-        let what = format!("{namespace} has {expected:?}");
-        eventually(what, PATIENCE, async || {
+        eventually(format!("{namespace} has {expected:?}"), PATIENCE, async || {
             let counts = self.pod_counts(namespace).await?;
             ensure!(counts == expected, "{counts:?}");
             Ok(())
@@ -290,17 +285,12 @@ impl PodCounts {
 ///
 /// What is used is left out: the operator reports it at leisure.
 pub fn shares_text(queues: &BTreeMap<String, QueueView>) -> String {
-    queues.iter().fold(String::new(), |mut text, (name, queue)| {
+    let line = |(name, queue): (&String, &QueueView)| {
         let QueueView { is_told, deserved, allocated, preempting, .. } = queue;
         if !is_told {
-            let _ = writeln!(text, "{name}: not told yet");
-            return text;
+            return format!("{name}: not told yet\n");
         }
-        let _ = writeln!(text, "{name}: deserved {deserved}; allocated {allocated}; preempting {preempting}");
-        text
-    })
-}
-
-fn name_of(pod: &Pod) -> String {
-    pod.metadata.name.clone().unwrap_or_default()
+        format!("{name}: deserved {deserved}; allocated {allocated}; preempting {preempting}\n")
+    };
+    queues.iter().map(line).collect()
 }

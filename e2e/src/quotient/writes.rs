@@ -31,11 +31,8 @@ impl Write {
 
 impl fmt::Display for Write {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{} {} {} {} -> {}",
-            self.received, self.verb, self.resource, self.object, self.code
-        )
+        let Self { received, verb, resource, object, code } = self;
+        write!(formatter, "{received} {verb} {resource} {object} -> {code}")
     }
 }
 

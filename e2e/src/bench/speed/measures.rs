@@ -139,15 +139,17 @@ pub(super) fn times(
     times
 }
 
+/// When pods that had been told to leave were gone, in order.
+pub(super) fn gone(demand: Timestamp, pods: &BTreeMap<String, PodTimes>) -> Vec<Timestamp> {
+    let left = pods.values().filter(|pod| pod.leaving.is_some()).filter_map(|pod| pod.gone);
+    let mut gone: Vec<_> = left.filter(|time| *time >= demand).collect();
+    gone.sort_unstable();
+    gone
+}
+
 /// The nth victim gone leaves its room to the nth pod that is bound.
 fn idle(scenario: &Scenario, demand: Timestamp, pods: &BTreeMap<String, PodTimes>) -> Vec<u64> {
-    let mut gone: Vec<_> = pods
-        .values()
-        .filter(|pod| pod.leaving.is_some())
-        .filter_map(|pod| pod.gone)
-        .filter(|time| *time >= demand)
-        .collect();
-    gone.sort_unstable();
+    let gone = gone(demand, pods);
     let bound = times(scenario, demand, pods, |pod| pod.bound);
     // One large pod needs all that have gone.
     let one_by_one = gone.len() == bound.len();

@@ -13,10 +13,11 @@ use kube::api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams, PostP
 use serde_json::json;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::measures::evictions;
 use super::{Demand, Measures, NodeGroup, Recorder, Scenario, Timeline};
 use crate::bench::{Cost, Meter, ProcessNumbers};
-use crate::quotient::{GATE_MODE, OPERATOR_USER, Operator, Programs, Stage, install_chart, upgrade_chart};
-use crate::testbed::{AuditEvent, Options, PATIENCE, TestBed, annotations, eventually, objects};
+use crate::quotient::{GATE_MODE, Operator, Programs, Stage, install_chart, upgrade_chart};
+use crate::testbed::{Options, PATIENCE, TestBed, annotations, eventually, objects};
 
 /// The operator has nothing left to do when it has written nothing for so long.
 const REST: Duration = Duration::from_secs(3);
@@ -79,11 +80,8 @@ pub async fn play(
 
 /// Lets the command line tell each eviction: the decision computes the same plan, and the pod went for a queue that gains.
 async fn retell(scenario: &Scenario, stage: &Stage, operator: &Operator, cost: &Cost) -> anyhow::Result<()> {
-    let is_eviction = |event: &&AuditEvent| {
-        event.user == OPERATOR_USER && event.is_about("pods/eviction") && event.succeeded()
-    };
-    let evicted = cost.events.iter().filter(is_eviction);
-    let evicted: BTreeSet<_> = evicted.map(|event| format!("{}/{}", event.namespace, event.name)).collect();
+    let evicted: BTreeSet<_> =
+        evictions(&cost.events).map(|event| format!("{}/{}", event.namespace, event.name)).collect();
     let told = stage.retold_evictions(operator).await?;
     let untold: Vec<_> = evicted.iter().filter(|pod| !told.contains_key(*pod)).collect();
     ensure!(untold.is_empty(), "no decision that the operator kept evicted {untold:?}");

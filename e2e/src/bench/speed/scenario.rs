@@ -24,6 +24,17 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// In Quota mode.
+    pub fn new(
+        name: impl Into<String>,
+        says: impl Into<String>,
+        layout: ClusterLayout,
+        demand: Demand,
+        outcome: Outcome,
+    ) -> Self {
+        Self { name: name.into(), says: says.into(), gated: false, layout, demand, outcome }
+    }
+
     /// The same in Gate mode.
     #[must_use]
     pub fn in_gate_mode(mut self) -> Self {

@@ -45,18 +45,13 @@ fn bare_pods(cpus: u32) -> Scenario {
 
 /// One queue holds what `held` says of so many cpus, and another one asks for `asked`, for which `fewest` pods have to go.
 fn two_queues(name: &str, says: &str, cpus: u32, held: Option<Work>, asked: Work, fewest: u32) -> Scenario {
-    Scenario {
-        name: name.to_owned(),
-        says: says.to_owned(),
-        gated: false,
-        layout: ClusterLayout {
-            queues: ["holder", "gainer"].map(|name| QueueAt::of(name, json!({}))).into(),
-            work: held.into_iter().collect(),
-            ..ClusterLayout::of_cpus(cpus)
-        },
-        outcome: Outcome { gains: vec![("gainer".to_owned(), asked.count)], fewest: Some(fewest) },
-        demand: Demand::work(vec![asked]),
-    }
+    let layout = ClusterLayout {
+        queues: ["holder", "gainer"].map(|name| QueueAt::of(name, json!({}))).into(),
+        work: held.into_iter().collect(),
+        ..ClusterLayout::of_cpus(cpus)
+    };
+    let outcome = Outcome { gains: vec![("gainer".to_owned(), asked.count)], fewest: Some(fewest) };
+    Scenario::new(name, says, layout, Demand::work(vec![asked]), outcome)
 }
 
 /// One pod without an owner on an idle cluster.
@@ -109,22 +104,16 @@ fn newcomer(kind: Kind) -> Scenario {
     let weight = |weight: u32| json!({"weight": weight});
     let (suffix, brings) =
         if kind == Kind::SmallJobs { ("-small-jobs", "three Jobs of one pod") } else { ("", "three pods") };
-    Scenario {
-        name: format!("newcomer{suffix}"),
-        says: format!("two queues of weights 2 and 4 hold 9 cpu; a third of weight 3 comes with {brings}"),
-        gated: false,
-        layout: ClusterLayout {
-            nodes: vec![NodeGroup { count: 1, cpu: 9, memory: 9 }],
-            queues: vec![QueueAt::of("q1", weight(2)), QueueAt::of("q2", weight(4))],
-            work: vec![Work::of(kind, "q1", 3), Work::of(kind, "q2", 6)],
-            ..ClusterLayout::default()
-        },
-        demand: Demand::Arrives {
-            queues: vec![QueueAt::of("q3", weight(3))],
-            work: vec![Work::of(kind, "q3", 3)],
-        },
-        outcome: Outcome { gains: vec![("q3".to_owned(), 3)], fewest: Some(3) },
-    }
+    let says = format!("two queues of weights 2 and 4 hold 9 cpu; a third of weight 3 comes with {brings}");
+    let layout = ClusterLayout {
+        nodes: vec![NodeGroup { count: 1, cpu: 9, memory: 9 }],
+        queues: vec![QueueAt::of("q1", weight(2)), QueueAt::of("q2", weight(4))],
+        work: vec![Work::of(kind, "q1", 3), Work::of(kind, "q2", 6)],
+        ..ClusterLayout::default()
+    };
+    let (queues, work) = (vec![QueueAt::of("q3", weight(3))], vec![Work::of(kind, "q3", 3)]);
+    let outcome = Outcome { gains: vec![("q3".to_owned(), 3)], fewest: Some(3) };
+    Scenario::new(format!("newcomer{suffix}"), says, layout, Demand::Arrives { queues, work }, outcome)
 }
 
 fn ten_queues() -> Scenario {
@@ -133,21 +122,15 @@ fn ten_queues() -> Scenario {
     let held = |weight: u32| weight.saturating_mul(550).checked_div(45).unwrap_or_default();
     let work = |weight: u32| Work::of(Kind::Deployment, &format!("w{weight:02}"), held(weight));
     let gone = (1..=9).map(|weight| held(weight).saturating_sub(weight.saturating_mul(10))).sum();
-    Scenario {
-        name: "ten-queues".to_owned(),
-        says: "nine queues of weights 1 to 9 hold 550 cpu; a tenth of weight 10 asks for 100".to_owned(),
-        gated: false,
-        layout: ClusterLayout {
-            queues: (1..=9).map(queue).collect(),
-            work: (1..=9).map(work).collect(),
-            ..ClusterLayout::of_cpus(550)
-        },
-        demand: Demand::Arrives {
-            queues: vec![queue(10)],
-            work: vec![Work::of(Kind::Deployment, "w10", 100)],
-        },
-        outcome: Outcome { gains: vec![("w10".to_owned(), 100)], fewest: Some(gone) },
-    }
+    let says = "nine queues of weights 1 to 9 hold 550 cpu; a tenth of weight 10 asks for 100";
+    let layout = ClusterLayout {
+        queues: (1..=9).map(queue).collect(),
+        work: (1..=9).map(work).collect(),
+        ..ClusterLayout::of_cpus(550)
+    };
+    let (queues, work) = (vec![queue(10)], vec![Work::of(Kind::Deployment, "w10", 100)]);
+    let outcome = Outcome { gains: vec![("w10".to_owned(), 100)], fewest: Some(gone) };
+    Scenario::new("ten-queues", says, layout, Demand::Arrives { queues, work }, outcome)
 }
 
 fn one_big_pod() -> Scenario {
@@ -158,37 +141,28 @@ fn one_big_pod() -> Scenario {
 
 fn guaranteed_gang() -> Scenario {
     let guaranteed = json!({"guaranteed": {"cpu": "40", "memory": "40Gi"}});
-    Scenario {
-        name: "guaranteed-gang".to_owned(),
-        says:
-            "a queue is guaranteed 40 of 100 cpu, which another one has borrowed; it comes back with 40 pods"
-                .to_owned(),
-        gated: false,
-        layout: ClusterLayout {
-            queues: vec![QueueAt::of("borrower", json!({"weight": 9})), QueueAt::of("owner", guaranteed)],
-            work: vec![Work::of(Kind::Job, "borrower", 100)],
-            ..ClusterLayout::of_cpus(100)
-        },
-        demand: Demand::work(vec![Work::of(Kind::Job, "owner", 40)]),
-        outcome: Outcome { gains: vec![("owner".to_owned(), 40)], fewest: Some(40) },
-    }
+    let says =
+        "a queue is guaranteed 40 of 100 cpu, which another one has borrowed; it comes back with 40 pods";
+    let layout = ClusterLayout {
+        queues: vec![QueueAt::of("borrower", json!({"weight": 9})), QueueAt::of("owner", guaranteed)],
+        work: vec![Work::of(Kind::Job, "borrower", 100)],
+        ..ClusterLayout::of_cpus(100)
+    };
+    let demand = Demand::work(vec![Work::of(Kind::Job, "owner", 40)]);
+    let outcome = Outcome { gains: vec![("owner".to_owned(), 40)], fewest: Some(40) };
+    Scenario::new("guaranteed-gang", says, layout, demand, outcome)
 }
 
 fn node_loss() -> Scenario {
-    Scenario {
-        name: "node-loss".to_owned(),
-        says:
-            "two queues hold 100 cpu each on 20 nodes, five of which are drained and removed, one every 2 s"
-                .to_owned(),
-        gated: false,
-        layout: ClusterLayout {
-            queues: vec![QueueAt::of("one", json!({})), QueueAt::of("two", json!({}))],
-            work: vec![Work::of(Kind::Deployment, "one", 100), Work::of(Kind::Deployment, "two", 100)],
-            ..ClusterLayout::of_cpus(200)
-        },
-        demand: Demand::NodesGo { count: 5, every: Duration::from_secs(2) },
-        outcome: Outcome::default(),
-    }
+    let says =
+        "two queues hold 100 cpu each on 20 nodes, five of which are drained and removed, one every 2 s";
+    let layout = ClusterLayout {
+        queues: ["one", "two"].map(|name| QueueAt::of(name, json!({}))).into(),
+        work: ["one", "two"].map(|name| Work::of(Kind::Deployment, name, 100)).into(),
+        ..ClusterLayout::of_cpus(200)
+    };
+    let demand = Demand::NodesGo { count: 5, every: Duration::from_secs(2) };
+    Scenario::new("node-loss", says, layout, demand, Outcome::default())
 }
 
 fn thousand_queues() -> Scenario {
@@ -205,41 +179,29 @@ fn thousand_queues() -> Scenario {
         let wanted = if gainers.contains(&number) { 3 } else { 2 };
         Work::of(Kind::Deployment, &name(number), wanted).of_which_fit(2)
     });
-    Scenario {
-        name: "thousand-queues".to_owned(),
-        says: "1,000 queues of 2 cpu each; the requests of 100 change at once: 50 give a cpu to 50 others"
-            .to_owned(),
-        gated: false,
-        layout: ClusterLayout {
-            queues: (0..1000).map(|number| QueueAt::of(name(number), asks(2))).collect(),
-            work: work.collect(),
-            ..ClusterLayout::of_cpus(2000)
-        },
-        demand: Demand::spec(changes),
-        outcome: Outcome { gains: gainers.map(|number| (name(number), 1)).collect(), fewest: Some(50) },
-    }
+    let says = "1,000 queues of 2 cpu each; the requests of 100 change at once: 50 give a cpu to 50 others";
+    let layout = ClusterLayout {
+        queues: (0..1000).map(|number| QueueAt::of(name(number), asks(2))).collect(),
+        work: work.collect(),
+        ..ClusterLayout::of_cpus(2000)
+    };
+    let outcome = Outcome { gains: gainers.map(|number| (name(number), 1)).collect(), fewest: Some(50) };
+    Scenario::new("thousand-queues", says, layout, Demand::spec(changes), outcome)
 }
 
 /// Jobs of a second come and go, so many a second, in `queues` queues of `cpus_each`.
 pub fn churn(queues: u32, cpus_each: u32, per_second: u32, lasts: Duration) -> Scenario {
     let namespaces: Vec<String> = (0..queues).map(|number| format!("team-{number:03}")).collect();
     let cpus = queues.saturating_mul(cpus_each);
-    Scenario {
-        name: "churn".to_owned(),
-        says: format!(
-            "{queues} queues share {cpus} cpu; for {} s {per_second} Jobs of a second start every second",
-            lasts.as_secs()
-        ),
-        gated: false,
-        layout: ClusterLayout {
-            queues: namespaces.iter().map(|name| QueueAt::of(name.clone(), json!({}))).collect(),
-            ..ClusterLayout::of_cpus(cpus)
-        },
-        demand: Demand::Churn {
-            namespaces,
-            every: Duration::from_secs(1).checked_div(per_second).unwrap_or(lasts),
-            lasts,
-        },
-        outcome: Outcome { gains: Vec::new(), fewest: Some(0) },
-    }
+    let seconds = lasts.as_secs();
+    let says = format!(
+        "{queues} queues share {cpus} cpu; for {seconds} s {per_second} Jobs of a second start every second"
+    );
+    let layout = ClusterLayout {
+        queues: namespaces.iter().map(|name| QueueAt::of(name.clone(), json!({}))).collect(),
+        ..ClusterLayout::of_cpus(cpus)
+    };
+    let every = Duration::from_secs(1).checked_div(per_second).unwrap_or(lasts);
+    let outcome = Outcome { gains: Vec::new(), fewest: Some(0) };
+    Scenario::new("churn", says, layout, Demand::Churn { namespaces, every, lasts }, outcome)
 }

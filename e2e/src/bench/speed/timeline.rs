@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::measures::{evictions, millis_between, times};
+use super::measures::{evictions, gone, millis_between, times};
 use super::{PodTimes, Scenario};
 use crate::quotient::OPERATOR_USER;
 use crate::testbed::AuditEvent;
@@ -92,10 +92,6 @@ impl Timeline {
         };
         let ledger =
             events.iter().filter(|event| event.resource == "configmaps" && event.user == OPERATOR_USER);
-        let mut gone: Vec<_> =
-            pods.values().filter(|pod| pod.leaving.is_some()).filter_map(|pod| pod.gone).collect();
-        gone.retain(|time| *time >= demand);
-        gone.sort_unstable();
         let at_gainers = |is_step: &dyn Fn(&AuditEvent) -> bool| -> Vec<Timestamp> {
             let steps = events.iter().filter(|event| gains(&event.namespace) && is_step(event));
             steps.map(|event| event.received).collect()
@@ -112,7 +108,7 @@ impl Timeline {
             (Step::Shrunk, quotas(false, "", true)),
             (Step::Fenced, quotas(false, "status", false)),
             (Step::Evicted, evictions(events).map(|event| event.received).collect()),
-            (Step::Gone, gone),
+            (Step::Gone, gone(demand, pods)),
             (Step::Raised, quotas(true, "", true)),
             (Step::InForce, quotas(true, "status", false)),
             (
