@@ -13,16 +13,9 @@ pub enum Act {
     Human(Call),
     /// Another operator is started.
     Start(OperatorOptions),
-    /// An operator ends without a word and comes back after `down` with an empty memory.
-    Crash {
-        /// Which, by the order of their starts.
-        operator: usize,
-        /// For how long nothing runs.
-        down: Duration,
-    },
     /// An operator is told to end, and is not started again.
     Stop {
-        /// Which.
+        /// Which, by the order of their starts.
         operator: usize,
     },
     /// An operator does not get through to the API server nor hears of it for so long. What it has sent arrives when

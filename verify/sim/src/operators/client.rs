@@ -1,23 +1,24 @@
 //! Where an operator's requests enter the simulation: the service under kube's client, for one life.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::{TryStreamExt as _, stream};
 use http::{Request, Response};
+use http_body::Frame;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
 use kube::client::Body;
 use serde_json::Value;
 use tokio::time::Instant;
-use tower::{BoxError, Service};
+use tower::BoxError;
 
-use super::content::Content;
 use super::watch::{Watch, reset};
 use super::{OperatorLink, SimCluster};
 use crate::faults::What;
-use crate::objects::Name;
-use crate::server::{self, Call, Client, Failure, Reply};
+use crate::objects::{Key, Name};
+use crate::server::{self, Call, Client, Failure, Query, Reply};
 use crate::trace::Verb;
 
 /// The connection of one life.
@@ -28,21 +29,8 @@ pub(super) struct SimClient {
     life: u32,
 }
 
-type Answered = Pin<Box<dyn Future<Output = Result<Response<Content>, BoxError>> + Send>>;
-
-impl Service<Request<Body>> for SimClient {
-    type Response = Response<Content>;
-    type Error = BoxError;
-    type Future = Answered;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Answered {
-        Box::pin(self.clone().pass(request))
-    }
-}
+/// The body of an answer: all at once, or events as they happen, one a line.
+type Content = UnsyncBoxBody<Bytes, BoxError>;
 
 /// How a request ended on its way, other than by an answer.
 enum Broken {
@@ -60,30 +48,28 @@ impl SimClient {
         Self { cluster, link, life }
     }
 
-    async fn pass(self, request: Request<Body>) -> Result<Response<Content>, BoxError> {
+    /// Answers what the operator asks.
+    pub(super) async fn pass(self, request: Request<Body>) -> Result<Response<Content>, BoxError> {
         let (parts, body) = request.into_parts();
         let bytes = body.collect_bytes().await?;
         let call = match server::parse(&parts, &bytes) {
             Ok(call) => call,
             // At once: what is asked in vain draws no delay, so that seeds mean what they did.
             Err(failure) if parts.uri.path().ends_with(NOT_SERVED) => {
-                return Ok(server::respond(false, Err(failure)).map(Content::whole));
+                return Ok(whole(server::respond(false, Err(failure))));
             }
             Err(failure) => {
                 panic!("the simulated server cannot do this: {} {}", parts.uri, failure.message())
             }
         };
         let (verb, only_metadata) = (call.verb, call.query.only_metadata);
-        if verb == Verb::Watch {
-            self.travel().await;
-            return self.watch(call).await;
-        }
+        let watched = (verb == Verb::Watch).then(|| (call.key.clone(), call.query.clone()));
         self.lag().await;
         let dealt = match self.link.paused_until() {
             Some(until) if verb.may_write() => self.held(call, until).await,
             _ => {
                 self.passes().await;
-                self.deal(call).await
+                if watched.is_some() { self.begin_watch(call).await } else { self.deal(call).await }
             }
         };
         let reply = match dealt {
@@ -92,7 +78,10 @@ impl SimClient {
             Err(Broken::Silent) => return std::future::pending().await,
         };
         self.travel().await;
-        Ok(server::respond(only_metadata, reply).map(Content::whole))
+        match watched.filter(|_| reply.is_ok()) {
+            Some((key, query)) => Ok(Response::new(self.watch(&key, query))),
+            None => Ok(whole(server::respond(only_metadata, reply))),
+        }
     }
 
     async fn lag(&self) {
@@ -120,7 +109,7 @@ impl SimClient {
     }
 
     fn client(&self) -> Client {
-        self.link.client(self.life)
+        Client { name: self.link.name().clone(), life: self.life }
     }
 
     async fn deal(&self, mut call: Call) -> Result<Reply, Broken> {
@@ -231,26 +220,19 @@ impl SimClient {
         dealt.await.ok_or(Broken::Silent)
     }
 
-    async fn watch(&self, mut call: Call) -> Result<Response<Content>, BoxError> {
-        let (_, hit) = self.link.judge(&call);
-        if let Some(what) = hit {
-            match self.suffer(call.clone(), what).await {
-                Ok(Err(failure)) => {
-                    self.travel().await;
-                    return Ok(server::respond(false, Err(failure)).map(Content::whole));
-                }
-                Err(Broken::Reset) => return Err(reset().into()),
-                Err(Broken::Silent) => return std::future::pending().await,
-                Ok(Ok(_)) => {}
-            }
-        } else {
-            self.carry_out(&call, None).ok();
+    /// What happens to the request for a watch.
+    async fn begin_watch(&self, call: Call) -> Result<Reply, Broken> {
+        match self.link.judge(&call).1 {
+            Some(what) => self.suffer(call, what).await,
+            None => Ok(self.carry_out(&call, None)),
         }
-        self.travel().await;
-        let query = std::mem::take(&mut call.query);
-        let watch =
-            Watch::new(self.cluster.server().clone(), Arc::clone(&self.link), self.life, &call.key, query);
-        Ok(Response::new(Content::Watch(Box::new(watch))))
+    }
+
+    fn watch(&self, key: &Key, query: Query) -> Content {
+        let (server, link) = (self.cluster.server().clone(), Arc::clone(&self.link));
+        let mut watch = Watch::new(server, link, self.life, key, query);
+        let lines = stream::poll_fn(move |context| watch.poll_line(context));
+        StreamBody::new(lines.map_ok(Frame::data).map_err(Into::into)).boxed_unsync()
     }
 }
 
@@ -278,9 +260,6 @@ fn thinned(mut answer: server::Answer, keep: impl Fn(usize) -> bool) -> server::
     answer
 }
 
-impl Content {
-    /// All of it at once.
-    pub(super) fn whole(bytes: Bytes) -> Self {
-        Self::Whole(Some(bytes))
-    }
+fn whole(answer: Response<Bytes>) -> Response<Content> {
+    answer.map(|bytes| Full::new(bytes).map_err(Into::into).boxed_unsync())
 }

@@ -62,7 +62,6 @@ impl SimCluster {
             Act::Start(options) => {
                 self.start(options);
             }
-            Act::Crash { operator, down } => self.with(operator, |link| link.crash(down)),
             Act::Stop { operator } => self.with(operator, OperatorLink::stop),
             Act::Pause { operator, length } => self.with(operator, |link| link.pause(length)),
             Act::Clock { operator, millis } => self.with(operator, |link| link.jump(millis)),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use kube::Client;
 use quotient_operator::clock::Clock;
+use tower::service_fn;
 
 use super::client::SimClient;
 use super::{OperatorLink, SimCluster};
@@ -21,7 +22,8 @@ pub(super) async fn live(cluster: Arc<SimCluster>, link: Arc<OperatorLink>) {
         let identity = format!("{}_{life}", link.name());
         let settings =
             link.options.settings(&identity, Clock::of(move || time.now()).computing(link.options.computing));
-        let client = Client::new(SimClient::new(Arc::clone(&cluster), Arc::clone(&link), life), NAMESPACE);
+        let client = SimClient::new(Arc::clone(&cluster), Arc::clone(&link), life);
+        let client = Client::new(service_fn(move |request| client.clone().pass(request)), NAMESPACE);
         let run = quotient_operator::run(settings, client, stop.clone());
         let (why, down) = tokio::select! {
             biased;

@@ -10,7 +10,7 @@ use crate::clock::SimClock;
 use crate::faults::{Event, Fault, OperatorOptions, WatchFault, WatchMatch, WatchWhat, What};
 use crate::objects::{Kind, Name};
 use crate::random::Random;
-use crate::server::{Call, Change, Client};
+use crate::server::{Call, Change};
 
 /// One operator's link to the API server.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ impl OperatorLink {
     }
 
     /// Ends the life that runs, at once.
-    pub(crate) fn crash(&self, down: Duration) {
+    pub(super) fn crash(&self, down: Duration) {
         let mut state = self.state();
         if state.alive {
             state.alive = false;
@@ -140,10 +140,6 @@ impl OperatorLink {
     pub(super) fn is_alive(&self, life: u32) -> bool {
         let state = self.state();
         state.alive && state.life == life
-    }
-
-    pub(super) fn client(&self, life: u32) -> Client {
-        Client { name: self.name.clone(), life }
     }
 
     // ===== its clock =====

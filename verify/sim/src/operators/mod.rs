@@ -10,7 +10,6 @@
 
 mod client;
 mod cluster;
-mod content;
 mod life;
 mod link;
 mod tamper;
