@@ -13,7 +13,7 @@ impl Controller for Arrivals {
     fn concerns(&self, _: &Change, _: &Store, _: &mut Vec<Key>) {}
 
     fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
-        client.arrive(key);
+        client.state.arrive(key);
         None
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::clock::SimClock;
 use crate::objects::{Key, Kind, object};
 use crate::random::{Lag, Random};
 use crate::server::{Call, Client, Reply, State, Store};
@@ -13,7 +12,7 @@ use crate::trace::Verb;
 /// The server, asked in a controller's name.
 #[derive(Debug)]
 pub struct ControllerClient<'a> {
-    state: &'a mut State,
+    pub(super) state: &'a mut State,
     client: &'a Client,
     random: &'a mut Random,
 }
@@ -26,14 +25,6 @@ impl<'a> ControllerClient<'a> {
     /// The objects as they are.
     pub(super) const fn store(&self) -> &Store {
         &self.state.store
-    }
-
-    pub(super) const fn clock(&self) -> SimClock {
-        self.state.clock()
-    }
-
-    pub(super) fn date(&self) -> String {
-        self.state.date()
     }
 
     pub(super) fn draw(&mut self, lag: Lag) -> std::time::Duration {
@@ -49,26 +40,11 @@ impl<'a> ControllerClient<'a> {
         if age.is_zero() {
             return self.store().list(Kind::Pod, Some(namespace)).map(|(_, pod)| Arc::clone(pod)).collect();
         }
-        let then = self.clock().elapsed().saturating_sub(age);
+        let then = self.state.clock.elapsed().saturating_sub(age);
         let history = self.store().history(Kind::Pod);
         let version = history.iter().rfind(|change| change.time <= then).map_or(0, |change| change.version);
         let pods = self.store().list_at(Kind::Pod, version).into_iter();
         pods.filter(|(key, _)| &*key.namespace == namespace).map(|(_, pod)| pod).collect()
-    }
-
-    /// How many pods of `owner` are admitted and not stored yet.
-    pub(super) fn in_flight_of(&self, owner: &Value) -> usize {
-        self.state.in_flight_of(owner)
-    }
-
-    /// Whether a pod of this name is admitted and not stored yet.
-    pub(super) fn is_in_flight(&self, key: &Key) -> bool {
-        self.state.is_in_flight(key)
-    }
-
-    /// Stores the pod that is admitted.
-    pub(super) fn arrive(&mut self, key: &Key) {
-        self.state.arrive(key);
     }
 
     pub(super) fn ask(&mut self, call: &Call) -> Reply {

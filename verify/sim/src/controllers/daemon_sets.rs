@@ -35,7 +35,7 @@ impl Controller for DaemonSets {
         let (there, lacking): (Vec<&String>, Vec<&String>) = nodes.iter().partition(|node| has_pod(node));
         let mut again = None;
         // What is admitted and not stored yet is for some of these nodes: it is seen then.
-        for node in lacking.iter().skip(client.in_flight_of(&set)) {
+        for node in lacking.iter().skip(client.state.in_flight_of(&set)) {
             let mut pod = pod_of(Kind::DaemonSet, &set);
             pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] = json!({
                 "nodeSelectorTerms": [{"matchFields": [

@@ -6,7 +6,7 @@ use std::time::Duration;
 use quotient_engine::stable_hash;
 use serde_json::{Value, json};
 
-use super::owners::{concerns, controlled};
+use super::owners::{concerns, controlled, references};
 use super::{Controller, ControllerClient};
 use crate::objects::{Key, Kind, object};
 use crate::server::{Call, Change, Store};
@@ -78,10 +78,7 @@ fn replica_set(deployment: &Value, key: &Key, hash: &str, replicas: u64) -> Valu
     json!({
         "metadata": {
             "namespace": &*key.namespace, "name": &*key.name, "labels": template["metadata"]["labels"],
-            "ownerReferences": [{
-                "apiVersion": "apps/v1", "kind": "Deployment", "name": object::name(deployment),
-                "uid": object::uid(deployment), "controller": true, "blockOwnerDeletion": true,
-            }],
+            "ownerReferences": references(Kind::Deployment, deployment),
         },
         "spec": {
             "replicas": replicas, "selector": {"matchLabels": template["metadata"]["labels"]},

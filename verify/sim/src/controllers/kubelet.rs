@@ -38,11 +38,11 @@ impl Kubelet {
 
     /// The pod has been told to end.
     fn end(&mut self, key: &Key, pod: &Value, client: &mut ControllerClient<'_>) -> Option<Duration> {
-        let now = client.clock().elapsed();
+        let now = client.state.clock.elapsed();
         let own = seconds(pod, STOPS_SECONDS);
         let length = own.unwrap_or_else(|| client.draw(self.lags.stop));
         let deadline: jiff::Timestamp = object::meta(pod, "deletionTimestamp").parse().ok()?;
-        let grace = deadline.duration_since(client.clock().now());
+        let grace = deadline.duration_since(client.state.clock.now());
         let grace = Duration::try_from(grace).unwrap_or_default();
         let left = self.left(pod, "stop", now, length).unwrap_or_default().min(grace);
         if !left.is_zero() {
@@ -80,14 +80,14 @@ impl Controller for Kubelet {
         if object::is_leaving(&pod) {
             return self.end(key, &pod, client);
         }
-        let now = client.clock().elapsed();
+        let now = client.state.clock.elapsed();
         match object::phase(&pod) {
             "Pending" => {
                 let length = client.draw(self.lags.start);
                 if let Some(left) = self.left(&pod, "start", now, length) {
                     return Some(left);
                 }
-                let date = client.date();
+                let date = client.state.date();
                 let mut running = (*pod).clone();
                 running["status"]["phase"] = "Running".into();
                 running["status"]["startTime"] = date.clone().into();

@@ -101,7 +101,7 @@ impl Controller for Owners {
             None
         } else {
             let wanted = (self.wanted)(&owner, counts.succeeded);
-            let live = counts.live + client.in_flight_of(&owner);
+            let live = counts.live + client.state.in_flight_of(&owner);
             if wanted > live {
                 self.create(key, &owner, wanted - live, client)
             } else {
@@ -191,6 +191,14 @@ fn least_ready_first(pods: &[(Key, Arc<Value>)]) -> Vec<&(Key, Arc<Value>)> {
     live
 }
 
+/// The owner references of what the controller of `owner` makes for it.
+pub(super) fn references(kind: Kind, owner: &Value) -> Value {
+    json!([{
+        "apiVersion": kind.api_version(), "kind": kind.name(), "name": object::name(owner),
+        "uid": object::uid(owner), "controller": true, "blockOwnerDeletion": true,
+    }])
+}
+
 /// A pod from the template of `owner`.
 pub(super) fn pod_of(kind: Kind, owner: &Value) -> Value {
     let template = &owner["spec"]["template"];
@@ -200,10 +208,7 @@ pub(super) fn pod_of(kind: Kind, owner: &Value) -> Value {
         "metadata": {
             "generateName": format!("{}-", object::name(owner)),
             "namespace": object::namespace(owner),
-            "ownerReferences": [{
-                "apiVersion": kind.api_version(), "kind": kind.name(), "name": object::name(owner),
-                "uid": object::uid(owner), "controller": true, "blockOwnerDeletion": true,
-            }],
+            "ownerReferences": references(kind, owner),
         },
         "spec": template["spec"],
     });

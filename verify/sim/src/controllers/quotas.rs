@@ -1,8 +1,9 @@
 //! The quota controller: what is wanted comes into force, and what is used is counted anew.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::{Controller, ControllerClient, Lags};
 use crate::objects::{Key, Kind};
@@ -26,7 +27,7 @@ impl Controller for QuotaController {
 
     fn act(&mut self, key: &Key, client: &mut ControllerClient<'_>) -> Option<Duration> {
         let quota = client.get(key)?;
-        let now = client.clock().now();
+        let now = client.state.clock.now();
         let mut used = server::Amounts::new();
         let age = client.draw(self.0.quota_cache);
         for pod in client.pods_before(&key.namespace, age) {
@@ -35,12 +36,8 @@ impl Controller for QuotaController {
             }
         }
         let hard = quota["spec"]["hard"].as_object().cloned().unwrap_or_default();
-        let used: Map<String, serde_json::Value> = hard
-            .keys()
-            .map(|name| {
-                (name.clone(), json!(server::text(name, used.get(name).copied().unwrap_or_default())))
-            })
-            .collect();
+        let text = |name: &String| server::text(name, used.get(name).copied().unwrap_or_default());
+        let used: BTreeMap<&String, String> = hard.keys().map(|name| (name, text(name))).collect();
         client.write_status(Kind::ResourceQuota, &quota, json!({"hard": hard, "used": used}));
         (self.0.recounts > 0).then(|| Duration::from_secs(self.0.recounts))
     }

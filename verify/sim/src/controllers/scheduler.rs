@@ -52,11 +52,17 @@ impl Controller for Scheduler {
             }
         }
         for (key, pod) in waiting {
-            if object::is_true(&pod, "PodScheduled") || told(&pod) {
+            if matches!(object::condition(&pod, "PodScheduled"), Some("True" | "False")) {
                 continue;
             }
             let mut status = json!({"status": pod["status"]});
-            object::set_condition(&mut status, "PodScheduled", "False", "Unschedulable", &client.date());
+            object::set_condition(
+                &mut status,
+                "PodScheduled",
+                "False",
+                "Unschedulable",
+                &client.state.date(),
+            );
             let found = client.get(&key)?;
             client.write_status(Kind::Pod, &found, status["status"].take());
         }
@@ -73,15 +79,6 @@ fn first_fit(pod: &Value, store: &Store, taken: &BTreeMap<String, Amounts>) -> O
         may_run_on(pod, found) && has_room(found, taken.get(&*node.name).unwrap_or(&none), &requests)
     });
     fits.map(|(node, _)| node.name.clone())
-}
-
-/// Whether it was told already that no node fits.
-fn told(pod: &Value) -> bool {
-    pod["status"]["conditions"].as_array().is_some_and(|conditions| {
-        conditions
-            .iter()
-            .any(|condition| condition["type"] == "PodScheduled" && condition["status"] == "False")
-    })
 }
 
 fn waits(pod: &Value) -> bool {

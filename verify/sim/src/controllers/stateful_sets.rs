@@ -10,13 +10,11 @@ use crate::objects::{Key, Kind, object};
 use crate::server::{Call, Change, Store, is_terminal};
 
 /// The controller.
-pub(super) struct StatefulSets {
-    waits: Waits,
-}
+pub(super) struct StatefulSets(Waits);
 
 impl StatefulSets {
     pub(super) const fn new() -> Self {
-        Self { waits: Waits::new(Duration::from_millis(5), Duration::from_secs(1000)) }
+        Self(Waits::new(Duration::from_millis(5), Duration::from_secs(1000)))
     }
 
     /// One step: the first pod that is not as it should be.
@@ -27,33 +25,26 @@ impl StatefulSets {
         for number in 0..replicas {
             let name = format!("{}-{number}", key.name);
             let pod = Key::new(Kind::Pod, &key.namespace, &name);
-            match client.get(&pod) {
+            let is_ready = match client.get(&pod) {
                 Some(found) if is_terminal(&found) && !object::is_leaving(&found) => {
                     client.delete(&pod, &found, None);
+                    true
                 }
-                Some(found) => {
-                    let ready = object::is_true(&found, "Ready") && !object::is_leaving(&found);
-                    if !ready && !parallel {
-                        return None;
-                    }
-                }
-                None if client.is_in_flight(&pod) => {
-                    if !parallel {
-                        return None;
-                    }
-                }
+                Some(found) => object::is_true(&found, "Ready") && !object::is_leaving(&found),
+                None if client.state.is_in_flight(&pod) => false,
                 None => {
                     let mut made = pod_of(Kind::StatefulSet, &set);
                     object::meta_mut(&mut made).insert("name".to_owned(), name.into());
                     object::meta_mut(&mut made).remove("generateName");
                     if client.ask(&Call::create(Kind::Pod, made)).is_err() {
-                        return Some(self.waits.refused(key));
+                        return Some(self.0.refused(key));
                     }
-                    self.waits.end(key);
-                    if !parallel {
-                        return None;
-                    }
+                    self.0.end(key);
+                    false
                 }
+            };
+            if !is_ready && !parallel {
+                return None;
             }
         }
         // Those that are too many go from the highest number down, one at a time.

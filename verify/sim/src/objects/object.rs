@@ -57,10 +57,13 @@ pub fn annotation<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
 
 /// Whether the condition `kind` is True.
 pub fn is_true(object: &Value, kind: &str) -> bool {
-    let conditions = object["status"]["conditions"].as_array();
-    conditions.is_some_and(|all| {
-        all.iter().any(|condition| condition["type"] == kind && condition["status"] == "True")
-    })
+    condition(object, kind) == Some("True")
+}
+
+/// What a condition of the object's status says: `True`, `False` or `Unknown`; none if there is no such condition.
+pub fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a str> {
+    let conditions = object["status"]["conditions"].as_array()?;
+    conditions.iter().find(|condition| condition["type"] == kind)?["status"].as_str()
 }
 
 /// Sets the condition `kind`. Its time changes only with its status.

@@ -114,12 +114,12 @@ impl World {
 
     /// The same with other times.
     pub fn run_until_quiet(&mut self, quiet: Duration, limit: Duration) -> Option<Duration> {
-        self.run_until(quiet, limit, State::last_write)
+        self.run_until(quiet, limit, |state| state.last_write)
     }
 
     /// The same whatever statuses of Queues say.
     pub fn run_until_nothing_moves(&mut self, quiet: Duration, limit: Duration) -> Option<Duration> {
-        self.run_until(quiet, limit, State::last_move)
+        self.run_until(quiet, limit, |state| state.last_move)
     }
 
     fn run_until(

@@ -19,10 +19,8 @@ impl State {
         self.name(&mut created);
         let key = Key::of(kind, &created);
         if key.name.is_empty() {
-            return Err(Failure::invalid(
-                &key,
-                "metadata.name: Required value: name or generateName is required",
-            ));
+            let why = "metadata.name: Required value: name or generateName is required";
+            return Err(Failure::invalid(&key, why));
         }
         self.may_be_in_namespace(&key)?;
         self.is_taken(&key)?;

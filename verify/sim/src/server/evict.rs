@@ -65,11 +65,8 @@ impl State {
             }
         }
         if number("observedGeneration") < budget["metadata"]["generation"].as_i64().unwrap_or_default() {
-            return Err(blocked(
-                "The disruption budget is still being processed by the server.",
-                &key.name,
-                10,
-            ));
+            let why = "The disruption budget is still being processed by the server.";
+            return Err(blocked(why, &key.name, Some(10)));
         }
         if number("disruptionsAllowed") <= 0 {
             let why = format!(
@@ -78,7 +75,7 @@ impl State {
                 number("desiredHealthy"),
                 number("currentHealthy")
             );
-            return Err(blocked(&why, &key.name, 0));
+            return Err(blocked(&why, &key.name, None));
         }
         let mut after = (**budget).clone();
         let date = self.date();
@@ -91,14 +88,12 @@ impl State {
     }
 }
 
-fn blocked(why: &str, budget: &str, retry_after: u32) -> Failure {
+fn blocked(why: &str, budget: &str, retry_after: Option<u32>) -> Failure {
     let message = "Cannot evict pod as it would violate the pod's disruption budget.";
-    let mut failure = Failure::new(429, "TooManyRequests", message);
-    failure.retry_after = (retry_after > 0).then_some(retry_after);
     let cause = json!({"reason": "DisruptionBudget", "message": why});
     let mut details = json!({"name": budget, "causes": [cause]});
-    if retry_after > 0 {
-        details["retryAfterSeconds"] = retry_after.into();
+    if let Some(seconds) = retry_after {
+        details["retryAfterSeconds"] = seconds.into();
     }
-    failure.with_details(details)
+    Failure { retry_after, ..Failure::new(429, "TooManyRequests", message).with_details(details) }
 }

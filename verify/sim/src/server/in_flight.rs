@@ -35,11 +35,6 @@ impl InFlight {
         Self { random, takes, pods: BTreeMap::new(), news: Vec::new() }
     }
 
-    /// Whether pods are stored at once.
-    const fn is_instant(&self) -> bool {
-        self.takes.most == 0
-    }
-
     /// Whether a pod of the namespace is on its way, and the write of a quota for it meets a conflict by chance.
     pub(super) fn meets_a_conflict(&mut self, namespace: &str) -> bool {
         self.of(namespace).next().is_some() && self.random.below(4) == 0
@@ -66,7 +61,7 @@ impl State {
 
     /// Sends `object`, which quotas have been charged for, on its way. None if it is to be stored at once.
     pub(super) fn send(&mut self, client: &Client, call: &Call, key: &Key, object: &Value) -> Option<Done> {
-        if self.in_flight.is_instant() {
+        if self.in_flight.takes.most == 0 {
             return None;
         }
         let due = self.clock.elapsed() + self.in_flight.random.lag(self.in_flight.takes);

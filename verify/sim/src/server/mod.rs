@@ -74,7 +74,8 @@ impl Client {
 /// Everything that the server knows.
 #[derive(Debug)]
 pub struct State {
-    clock: SimClock,
+    /// The time.
+    pub(crate) clock: SimClock,
     /// The objects.
     pub store: Store,
     /// What happened.
@@ -84,9 +85,10 @@ pub struct State {
     /// Writes applied so far.
     writes: u64,
     /// When something other than a lease was written last.
-    last_write: std::time::Duration,
-    /// When anything but Leases and statuses of Queues was written last.
-    last_move: std::time::Duration,
+    pub(crate) last_write: std::time::Duration,
+    /// When anything but Leases and statuses of Queues was written last: workloads that never start are tried again for
+    /// ever, and statuses say so.
+    pub(crate) last_move: std::time::Duration,
     /// The pods that are admitted and not stored yet.
     pub(crate) in_flight: InFlight,
     /// The controllers that do nothing.
@@ -159,22 +161,6 @@ impl State {
     /// Now, as objects write it.
     pub fn date(&self) -> String {
         self.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-    }
-
-    /// The clock of the simulation.
-    pub const fn clock(&self) -> SimClock {
-        self.clock
-    }
-
-    /// When something other than a lease was written last.
-    pub const fn last_write(&self) -> std::time::Duration {
-        self.last_write
-    }
-
-    /// When anything but Leases and statuses of Queues was written last: workloads that never start are tried again for ever,
-    /// and statuses say so.
-    pub const fn last_move(&self) -> std::time::Duration {
-        self.last_move
     }
 
     /// Deals with one request of `client`, which `fault` hit.

@@ -38,12 +38,8 @@ pub(crate) fn parse(parts: &Parts, body: &Bytes) -> Result<Call, Failure> {
         _ => return Err(unknown()),
     };
     let kind = served(plural).ok_or_else(unknown)?;
-    let subresource = match subresource {
-        "" => "",
-        "status" => "status",
-        "eviction" => "eviction",
-        _ => return Err(unknown()),
-    };
+    let known = ["", "status", "eviction"].into_iter().find(|known| *known == subresource);
+    let subresource = known.ok_or_else(unknown)?;
     let (query, watch) = query(parts)?;
     let verb = match (&parts.method, name) {
         (&Method::GET, "") if watch => Verb::Watch,

@@ -14,7 +14,7 @@ mod record;
 
 use quotient_engine::stable_hash;
 
-pub use record::{Line, Record, Verb};
+pub use record::{Record, Verb};
 
 /// All records of a simulation so far.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,7 +39,7 @@ impl Trace {
         use std::fmt::Write as _;
         let mut text = String::new();
         for record in &self.records {
-            let _ = writeln!(text, "{}", Line(record));
+            let _ = writeln!(text, "{record}");
         }
         text
     }
@@ -48,7 +48,7 @@ impl Trace {
     /// trace.
     pub fn digest(&self) -> u64 {
         stable_hash(self.records.iter().flat_map(|record| {
-            let mut bytes = Line(record).to_string().into_bytes();
+            let mut bytes = record.to_string().into_bytes();
             for object in [&record.asked, &record.after].into_iter().flatten() {
                 bytes.extend(serde_json::to_vec(&**object).unwrap_or_default());
             }

@@ -96,39 +96,36 @@ impl Record {
     }
 }
 
-/// A record as one line.
-pub struct Line<'a>(pub &'a Record);
-
-impl fmt::Display for Line<'_> {
+/// One line.
+impl fmt::Display for Record {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let record = self.0;
-        let verb = format!("{:?}", record.verb);
+        let verb = format!("{:?}", self.verb);
         write!(
             formatter,
             "{:>5} {:>10.3} {:<22} {:<6} {:?}",
-            record.number,
-            record.time.as_secs_f64(),
-            format!("{}/{}", record.client, record.life),
+            self.number,
+            self.time.as_secs_f64(),
+            format!("{}/{}", self.client, self.life),
             verb,
-            record.kind
+            self.kind
         )?;
-        match (&*record.namespace, &*record.name) {
+        match (&*self.namespace, &*self.name) {
             ("", "") => {}
             ("", name) => write!(formatter, " {name}")?,
             (namespace, name) => write!(formatter, " {namespace}/{name}")?,
         }
-        if !record.subresource.is_empty() {
-            write!(formatter, " {}", record.subresource)?;
+        if !self.subresource.is_empty() {
+            write!(formatter, " {}", self.subresource)?;
         }
-        write!(formatter, " -> {}", record.code)?;
-        if let Some(write) = record.write {
+        write!(formatter, " -> {}", self.code)?;
+        if let Some(write) = self.write {
             write!(formatter, " w{write}")?;
         }
-        write!(formatter, " v{}", record.version)?;
-        if let Some(fault) = &record.fault {
+        write!(formatter, " v{}", self.version)?;
+        if let Some(fault) = &self.fault {
             write!(formatter, " [{fault}]")?;
         }
-        if let Some(message) = &record.message {
+        if let Some(message) = &self.message {
             write!(formatter, " {message}")?;
         }
         Ok(())
