@@ -37,8 +37,8 @@ fn every_name_is_played() {
     let names: Vec<&str> = all.iter().map(|named| named.name).collect();
     assert_eq!(names, (1..=81).map(|number| format!("P{number:02}")).collect::<Vec<_>>());
     for named in &all {
-        assert!(!named.plays().is_empty() || !named.tests().is_empty(), "{} is played nowhere", named.name);
-        for test in named.tests() {
+        assert!(!named.plays().is_empty() || !named.tests.is_empty(), "{} is played nowhere", named.name);
+        for test in named.tests {
             let (file, function) = test.split_once(": ").unwrap_or((test, ""));
             let text = std::fs::read_to_string(format!("{root}/{file}"));
             let text = text.unwrap_or_else(|error| panic!("{}: {file}: {error}", named.name));

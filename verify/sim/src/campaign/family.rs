@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::campaign::trial::WITHOUT_LEASE;
-use crate::faults::{Act, Fault, Match, OperatorOptions, StaleView, WatchFault, WatchMatch, WatchWhat, What};
+use crate::campaign::trial::{DOWN, WITHOUT_LEASE};
+use crate::faults::{
+    Act, Fault, Match, NAMESPACE, OperatorOptions, StaleView, WatchFault, WatchMatch, WatchWhat, What,
+};
 use crate::objects::{Key, Kind};
 use crate::server::Call;
 use crate::trace::Verb;
 
-/// How long nothing runs after a crash.
-const DOWN: Duration = Duration::from_secs(1);
 /// Longer than an operator waits for an answer.
 const LATE: Duration = Duration::from_secs(40);
 /// Three times as long as a Lease.
@@ -202,19 +202,9 @@ impl Family {
 
     /// Whether the operator may not know what others did for longer than usual.
     pub fn blinds(self) -> bool {
-        matches!(
-            self,
-            Self::Drop(_)
-                | Self::Behind(_)
-                | Self::Silent(_)
-                | Self::StaleList(..)
-                | Self::StaleLeader(_)
-                | Self::Frozen
-                | Self::Late
-                | Self::NoNodes
-                | Self::HalfTheNodes
-                | Self::Outage
-        )
+        let hides =
+            matches!(self, Self::Behind(_) | Self::Silent(_) | Self::Frozen | Self::Late | Self::Outage);
+        hides || self.deceives()
     }
 
     /// Whether it shows a world that never was, as no API server does that keeps its promises: then only promises count,
@@ -300,7 +290,7 @@ impl Family {
         };
         let quota = Key::new(Kind::ResourceQuota, namespace, "quotient");
         let hard = |cpu: &str| Call::merge(quota.clone(), json!({"spec": {"hard": {"requests.cpu": cpu}}}));
-        let ledger = Key::new(Kind::ConfigMap, crate::faults::NAMESPACE, LEDGER);
+        let ledger = Key::new(Kind::ConfigMap, NAMESPACE, "quotient-ledger");
         match self {
             Self::CrashBefore => at(What::CrashBefore(DOWN)),
             Self::CrashAfter => at(What::CrashAfter(DOWN)),
@@ -335,7 +325,7 @@ impl Family {
             Self::QuotaRaised => human(hard("100")),
             Self::QuotaLowered => human(hard("0")),
             Self::LeaseDeleted => {
-                let lease = Key::new(Kind::Lease, crate::faults::NAMESPACE, "quotient-operator");
+                let lease = Key::new(Kind::Lease, NAMESPACE, "quotient-operator");
                 human(Call::delete(lease, json!({})))
             }
             Self::LedgerDeleted => human(Call::delete(ledger, json!({}))),
@@ -356,9 +346,6 @@ impl Family {
         }
     }
 }
-
-/// The name of the ledger's ConfigMap.
-const LEDGER: &str = "quotient-ledger";
 
 impl fmt::Display for Family {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

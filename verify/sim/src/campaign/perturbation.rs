@@ -34,7 +34,7 @@ impl Perturbation {
         let loser = case.loser();
         let by_chance = family.place() == Place::Chance;
         let (mut operators, mut families) = if by_chance {
-            swarm::draw(family, self.nth, self.seed, loser, case.writes_hint())
+            swarm::draw(family, self.nth, self.seed, loser, case.writes().max(1))
         } else {
             (vec![family.strike(OperatorOptions::default(), self.nth, loser)], Vec::new())
         };

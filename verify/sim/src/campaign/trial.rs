@@ -28,6 +28,9 @@ pub(crate) const LAG: i64 = 8_000;
 /// The same if something does: for as long as anything lasts.
 pub(crate) const BLIND: i64 = 1_000_000;
 
+/// How long nothing runs after a crash.
+pub(crate) const DOWN: Duration = Duration::from_secs(1);
+
 /// The flag with which an operator leads whatever the Lease says.
 pub(crate) const WITHOUT_LEASE: &str = "--leader-elect=false";
 /// How long at least an operator that differs from another one lets a status stand before it puts it right again.

@@ -16,10 +16,6 @@ use crate::scenario::build::{self, created};
 use crate::server::Webhook;
 use crate::trace::Verb;
 
-/// Admission takes up to two seconds, and quotas are counted anew every five seconds, by pods of a moment ago.
-const SLOW: fn(Lags) -> Lags =
-    |lags| Lags { admission: Lag::new(0, 2_000), quota_cache: Lag::new(0, 1_000), recounts: 5, ..lags };
-
 pub(super) const ALL: &[Named] = &[
     here(
         "P73",
@@ -73,7 +69,8 @@ pub(super) const ALL: &[Named] = &[
         let play = at_first.fold(Trial::of("newcomer"), |play, (kind, object)| play.with(kind, object));
         let later = odd_ones("later").into_iter();
         let play = later.fold(play, |play, (kind, object)| play.at(50, created(kind, object)));
-        vec![play.clone().fault(requests(Verb::List, Kind::Pod), What::Reset), evicted_beside(play)]
+        let evicted = play.clone().fault(evictions(), What::ReplyError(504));
+        vec![play.fault(requests(Verb::List, Kind::Pod), What::Reset), evicted]
     })
     .and(&["e2e/tests/undecodable.rs: one_bad_object_of_any_kind_stops_nothing"]),
     here(
@@ -121,10 +118,13 @@ pub(super) const ALL: &[Named] = &[
     }),
 ];
 
+/// Admission takes up to two seconds, and quotas are counted anew every five seconds, by pods of a moment ago.
 fn slowly(play: Trial) -> Trial {
     // What a recount has let in above a quota has to go again.
     let play = play.lets_in();
-    Trial { lags: SLOW(play.lags), ..play }
+    let lags =
+        Lags { admission: Lag::new(0, 2_000), quota_cache: Lag::new(0, 1_000), recounts: 5, ..play.lags };
+    Trial { lags, ..play }
 }
 
 fn webhook(kind: Kind, subresource: &'static str, namespace: &str) -> Webhook {
@@ -136,11 +136,6 @@ fn during(play: Trial, webhook: Webhook) -> Trial {
     play.at(39, Act::Webhooks(vec![webhook])).at(99, Act::Webhooks(Vec::new())).lets_in()
 }
 
-/// The same where the first eviction is answered with an error.
-fn evicted_beside(play: Trial) -> Trial {
-    play.fault(evictions(), What::ReplyError(504))
-}
-
 /// One of each kind: a label is no text.
 fn odd_ones(name: &str) -> Vec<(Kind, Value)> {
     Kind::watched()
@@ -148,11 +143,8 @@ fn odd_ones(name: &str) -> Vec<(Kind, Value)> {
             let namespace = if kind.is_namespaced() { json!("default") } else { Value::Null };
             // Of a pod that cannot be decoded nothing is known, so it requests nothing here.
             let spec = if kind == Kind::Pod { json!({"containers": [{"name": "work"}]}) } else { json!({}) };
-            let labels = json!({"odd": 5});
-            (
-                kind,
-                json!({"metadata": {"name": name, "namespace": namespace, "labels": labels}, "spec": spec}),
-            )
+            let metadata = json!({"name": name, "namespace": namespace, "labels": {"odd": 5}});
+            (kind, json!({"metadata": metadata, "spec": spec}))
         })
         .collect()
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::play::{DOWN, evictions, newcomer, quota_change, quota_create, requests, statuses};
 use super::{Named, here};
 use crate::campaign::trial::Trial;
-use crate::faults::{Act, Fault, Match, What};
+use crate::faults::{Act, Match, What};
 use crate::objects::Kind;
 use crate::scenario::build::merged;
 use crate::trace::Verb;
@@ -35,12 +35,11 @@ pub(super) const ALL: &[Named] = &[
         [0, 1].map(|nth| newcomer().faults(quota_change("team-3"), What::CrashBefore(DOWN), nth, 1)).into()
     }),
     here("P06", "a write of each kind is carried out and its answer is lost", "I2 I20 I26", || {
-        let eviction = evictions();
         let kinds = [
             quota_create("team-3"),
             quota_change("team-1"),
             quota_change("team-3"),
-            eviction,
+            evictions(),
             requests(Verb::Create, Kind::ConfigMap),
             requests(Verb::Update, Kind::ConfigMap),
             statuses(),
@@ -76,9 +75,8 @@ pub(super) const ALL: &[Named] = &[
     here("P09", "the operator panics in the middle of a preemption", "I26", || {
         let panic = || What::First(Box::new(Act::Panic { operator: 0 }));
         let quotas = ["team-1", "team-3"].map(|namespace| newcomer().fault(quota_change(namespace), panic()));
-        let mut plays = vec![newcomer().fault(evictions(), panic())];
-        plays.extend(quotas);
-        plays.into_iter().map(Trial::panics).collect()
+        let plays = std::iter::once(newcomer().fault(evictions(), panic())).chain(quotas);
+        plays.map(|play| Trial { panics: true, ..play }).collect()
     })
     .and(&["operator/src/cycle/mod.rs: a_panic_of_the_engine_ends_the_loop"]),
     here(
@@ -91,12 +89,11 @@ pub(super) const ALL: &[Named] = &[
             let told = json!({"status": {"ofTheFuture": {"cpu": "5"}}, "spec": {"ofTheFuture": true}});
             let mut play = newcomer().fault(evictions(), What::CrashAfter(DOWN));
             for namespace in ["team-1", "team-2", "team-3"] {
-                let write = |act: Act| Fault::on(evictions(), What::First(Box::new(act)));
-                let (queue, quota) = (told.clone(), unknown.clone());
-                play = play.first(|options| {
-                    options.faults.push(write(merged(Kind::Queue, namespace, namespace, queue)));
-                    options.faults.push(write(merged(Kind::ResourceQuota, namespace, "quotient", quota)));
-                });
+                let queue = merged(Kind::Queue, namespace, namespace, told.clone());
+                let quota = merged(Kind::ResourceQuota, namespace, "quotient", unknown.clone());
+                for act in [queue, quota] {
+                    play = play.fault(evictions(), What::First(Box::new(act)));
+                }
             }
             vec![play]
         },

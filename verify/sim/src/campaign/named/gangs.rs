@@ -9,7 +9,7 @@ use super::victims::{half, one_node, pods};
 use crate::World;
 use crate::campaign::trial::Trial;
 use crate::campaign::workloads::Case;
-use crate::faults::{Fault, What};
+use crate::faults::What;
 use crate::objects::Kind;
 use crate::scenario::build::{self, created, merged};
 use crate::trace::Verb;
@@ -30,9 +30,7 @@ pub(super) fn grows_in_the_middle() -> Vec<Trial> {
     let grown = (0..4).fold(play, |play, number| {
         let annotations = json!({"metadata": {"annotations": size(("first", "4"))}});
         let edit = merged(Kind::Pod, "team-1", &format!("pod-{number}"), annotations);
-        play.first(|options| {
-            options.faults.push(Fault::on(quota_change("team-1"), What::Then(Box::new(edit))));
-        })
+        play.fault(quota_change("team-1"), What::Then(Box::new(edit)))
     });
     vec![grown.expect("all of the gang that needs all are there", |world| {
         (0..4).all(|number| stays(world, &format!("pod-{number}")))

@@ -1,8 +1,8 @@
 //! P66 to P72: what tenants do who mean harm.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Named, gangs, here, there};
+use super::{Named, gangs, here};
 use crate::campaign::trial::Trial;
 use crate::objects::Kind;
 use crate::scenario::build::{self, created, merged, status_merged};
@@ -26,15 +26,10 @@ pub(super) const ALL: &[Named] = &[
         "engine/tests/speed.rs: planning_takes_as_much_work_as_before",
         "index/src/tests/memory.rs: a_pod_takes_less_than_260_bytes",
     ]),
-    there(
-        "P69",
-        "labels made to break metrics, names made to break logs",
-        "L6",
-        &[
-            "operator/src/metrics/reference.rs: labels_are_few_and_never_single_objects",
-            "operator/src/logging.rs: one_event_is_one_line_whatever_it_says",
-        ],
-    ),
+    here("P69", "labels made to break metrics, names made to break logs", "L6", Vec::new).and(&[
+        "operator/src/metrics/reference.rs: labels_are_few_and_never_single_objects",
+        "operator/src/logging.rs: one_event_is_one_line_whatever_it_says",
+    ]),
     here("P70", "a user writes a status of a Queue again and again", "I3 I26", || {
         let status = json!({"status": {"deserved": {"cpu": "100"}, "allocated": {"cpu": "100"}, "preempting": null, "observedGeneration": 99}});
         let fake = |namespace: &str| status_merged(Kind::Queue, namespace, namespace, status.clone());
@@ -55,20 +50,17 @@ pub(super) const ALL: &[Named] = &[
             "sim.quotient.dev/stops-seconds": "3",
         }}});
         let play = |workload: &str, pods: Vec<String>| {
-            pods.into_iter()
-                .fold(Trial::of(workload), |play, name| play.at(20, keep("team-1", &name, &for_ever)))
+            pods.into_iter().fold(Trial::of(workload), |play, name| {
+                play.at(20, merged(Kind::Pod, "team-1", &name, for_ever.clone()))
+            })
         };
         vec![
             play("stateful", (0..8).map(|number| format!("db-{number}")).collect()),
             play("finalizer", ["one", "two", "three", "four"].map(str::to_owned).into()),
         ]
     }),
-    there(
-        "P72",
-        "metrics are asked for without leave",
-        "-",
-        &["operator/src/scrape/tests.rs: only_who_is_known_and_may_read_gets_metrics"],
-    ),
+    here("P72", "metrics are asked for without leave", "-", Vec::new)
+        .and(&["operator/src/scrape/tests.rs: only_who_is_known_and_may_read_gets_metrics"]),
 ];
 
 /// 100 Queues in one namespace, of which one can count, and 200 pods that no node can run, just before a share moves.
@@ -92,8 +84,4 @@ fn flood() -> Trial {
         };
         (0..100).filter(told).count() == 99
     })
-}
-
-fn keep(namespace: &str, name: &str, annotations: &Value) -> crate::faults::Act {
-    merged(Kind::Pod, namespace, name, annotations.clone())
 }

@@ -37,20 +37,15 @@ pub struct Named {
     /// Which promises it attacks, as `docs/evidence/proofs.md` numbers them.
     pub attacks: &'static str,
     /// How it is played in the simulation, if it is.
-    plays: Option<fn() -> Vec<Trial>>,
+    plays: fn() -> Vec<Trial>,
     /// The tests that play it elsewhere: file and function, as in `e2e/tests/ledger.rs: quotas_follow_the_ledger`.
-    tests: &'static [&'static str],
+    pub tests: &'static [&'static str],
 }
 
 impl Named {
     /// How it is played in the simulation; nothing if it is not.
     pub fn plays(&self) -> Vec<Trial> {
-        self.plays.map(|plays| plays()).unwrap_or_default()
-    }
-
-    /// The tests that play it elsewhere.
-    pub const fn tests(&self) -> &'static [&'static str] {
-        self.tests
+        (self.plays)()
     }
 
     const fn and(self, tests: &'static [&'static str]) -> Self {
@@ -64,16 +59,7 @@ const fn here(
     attacks: &'static str,
     plays: fn() -> Vec<Trial>,
 ) -> Named {
-    Named { name, what, attacks, plays: Some(plays), tests: &[] }
-}
-
-const fn there(
-    name: &'static str,
-    what: &'static str,
-    attacks: &'static str,
-    tests: &'static [&'static str],
-) -> Named {
-    Named { name, what, attacks, plays: None, tests }
+    Named { name, what, attacks, plays, tests: &[] }
 }
 
 /// All of them, in order.
@@ -96,7 +82,8 @@ pub fn all() -> Vec<Named> {
 pub fn markdown() -> String {
     let mut text = String::from("| | what happens | attacks | plays | and |\n|---|---|---|---:|---|\n");
     for Named { name, what, attacks, plays, tests } in all() {
-        let plays = plays.map(|plays| plays().len().to_string()).unwrap_or_default();
+        let plays = Some(plays().len()).filter(|count| *count > 0).map(|count| count.to_string());
+        let plays = plays.unwrap_or_default();
         let tests: Vec<String> = tests.iter().map(|test| format!("`{test}`")).collect();
         let _ = writeln!(text, "| {name} | {what} | {attacks} | {plays} | {} |", tests.join(", "));
     }

@@ -6,7 +6,6 @@ use super::victims::{HALF, half, is_true, one_node};
 use super::{Named, gangs, here};
 use crate::campaign::trial::Trial;
 use crate::campaign::workloads::Case;
-use crate::faults::Act;
 use crate::objects::Kind;
 use crate::scenario::Workload;
 use crate::scenario::build::{self, created, deleted, status_merged, train};
@@ -88,7 +87,8 @@ pub(super) const ALL: &[Named] = &[
         let restart = |from: u64| {
             let mut play = Trial::of("gpus").heals_after(150);
             for node in ["node-1", "node-2"] {
-                play = play.at(from, patched(node, devices("0"))).at(from + 15, patched(node, devices("4")));
+                let has = |count: &str| status_merged(Kind::Node, "", node, devices(count));
+                play = play.at(from, has("0")).at(from + 15, has("4"));
             }
             play
         };
@@ -142,10 +142,6 @@ fn sparse() -> Vec<Trial> {
 fn ready(is: bool) -> Value {
     let status = if is { "True" } else { "False" };
     json!({"status": {"conditions": [{"type": "Ready", "status": status, "lastTransitionTime": "2029-12-31T00:00:00Z"}]}})
-}
-
-fn patched(node: &str, patch: Value) -> Act {
-    status_merged(Kind::Node, "", node, patch)
 }
 
 /// With a Queue in a namespace of its own without pods.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use quotient_invariants::Tolerance;
 use serde_json::Value;
 
+pub(super) use crate::campaign::trial::DOWN;
 use crate::campaign::trial::{BLIND, Expectation, LAG, Trial};
 use crate::campaign::workloads::{self, Case};
 use crate::faults::{Act, Event, Fault, Match, OperatorOptions, WatchFault, WatchMatch, WatchWhat, What};
@@ -26,9 +27,8 @@ impl Trial {
     }
 
     /// With this fault of the first operator's requests.
-    pub(super) fn fault(mut self, on: Match, what: What) -> Self {
-        self.operators[0].faults.push(Fault::on(on, what));
-        self
+    pub(super) fn fault(self, on: Match, what: What) -> Self {
+        self.faults(on, what, 0, 1)
     }
 
     /// The same so many times, after so many that pass.
@@ -63,9 +63,8 @@ impl Trial {
     }
 
     /// This is done at a time.
-    pub(super) fn at(mut self, second: u64, act: Act) -> Self {
-        self.acts.push((Duration::from_secs(second), act));
-        self
+    pub(super) fn at(self, second: u64, act: Act) -> Self {
+        self.at_millis(1000 * second, act)
     }
 
     /// The same to the millisecond.
@@ -74,21 +73,9 @@ impl Trial {
         self
     }
 
-    /// A part of an operator panics, and its process ends; nothing else may be wrong.
-    pub(super) fn panics(mut self) -> Self {
-        self.panics = true;
-        self
-    }
-
     /// This is there from the beginning.
     pub(super) fn with(mut self, kind: Kind, object: Value) -> Self {
         self.case.workload.objects.push((kind, object));
-        self
-    }
-
-    /// Only so much of what the workload does later happens.
-    pub(super) fn without_later(mut self, kept: usize) -> Self {
-        self.case.workload.later.truncate(kept);
         self
     }
 
@@ -137,9 +124,6 @@ impl Trial {
 pub(super) fn newcomer() -> Trial {
     Trial::of("newcomer")
 }
-
-/// How long nothing runs after a crash.
-pub(super) const DOWN: Duration = Duration::from_secs(1);
 
 /// Requests of this sort for objects of a kind.
 pub(super) fn requests(verb: Verb, kind: Kind) -> Match {

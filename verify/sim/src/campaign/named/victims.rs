@@ -8,8 +8,8 @@ use crate::World;
 use crate::campaign::trial::Trial;
 use crate::campaign::workloads::Case;
 use crate::controllers::{LOST, RUNS_SECONDS};
-use crate::faults::{Fault, What};
-use crate::objects::Kind;
+use crate::faults::What;
+use crate::objects::{Kind, object};
 use crate::scenario::Workload;
 use crate::scenario::build::{self, created, joins, merged, status_merged, teams, train};
 
@@ -48,7 +48,7 @@ pub(super) const ALL: &[Named] = &[
         };
         let mut bare = Trial::on(&bare_pods(None));
         for name in ["pod-5", "pod-6", "pod-7"] {
-            bare = bare.first(|options| options.faults.push(Fault::on(evictions(), gone(name))));
+            bare = bare.fault(evictions(), gone(name));
         }
         vec![
             bare.otherwise().expect("enough is free", |world| world.running("team-2", "cpu") == "4"),
@@ -74,8 +74,11 @@ pub(super) const ALL: &[Named] = &[
         let job = created(Kind::Job, build::job("team-2", "nowhere", 8, &work));
         // No pod goes for them, and no quota shrinks.
         let running = [("team-1", "8"), ("team-2", "0")];
-        let all = |workload: Workload| workload.shares([("team-1", "8", "8Gi")]).running(running);
-        vec![Trial::of("lent").at(39, job).without_later(1).ends(all, 0).heals_after(400)]
+        let all = |mut workload: Workload| {
+            workload.later.truncate(1);
+            workload.shares([("team-1", "8", "8Gi")]).running(running)
+        };
+        vec![Trial::of("lent").at(39, job).ends(all, 0).heals_after(400)]
     }),
     here(
         "P45",
@@ -96,9 +99,7 @@ pub(super) const ALL: &[Named] = &[
 
 /// Whether a condition of a namespace's Queue holds.
 pub(super) fn is_true(world: &World, namespace: &str, condition: &str) -> bool {
-    let queue = world.get(Kind::Queue, namespace, namespace).unwrap_or_default();
-    let conditions = queue["status"]["conditions"].as_array().cloned().unwrap_or_default();
-    conditions.iter().any(|each| each["type"] == condition && each["status"] == "True")
+    world.get(Kind::Queue, namespace, namespace).is_some_and(|queue| object::is_true(&queue, condition))
 }
 
 /// Half of eight cpus for each of two teams.

@@ -1,13 +1,11 @@
 //! P11 to P20: what the operator sees is old, short, doubled, out of order or silent.
 
-use std::time::Duration;
-
 use serde_json::json;
 
 use super::play::{DOWN, WATCHED, ends_of, events, evictions, newcomer, requests};
 use super::{Named, here};
 use crate::campaign::trial::Trial;
-use crate::faults::{Act, Fault, OperatorOptions, StaleView, WatchWhat, What};
+use crate::faults::{Act, OperatorOptions, StaleView, WatchWhat, What};
 use crate::objects::Kind;
 use crate::scenario::build::{self, created, deleted, merged, seconds};
 use crate::trace::Verb;
@@ -21,10 +19,9 @@ pub(super) const ALL: &[Named] = &[
             .map(|behind| {
                 let view = StaleView { behind, until: seconds(150) };
                 let stale = OperatorOptions { view: Some(view), ..OperatorOptions::default() };
-                let start = |act: Act| Fault::on(evictions(), What::Then(Box::new(act))).skip(1);
-                newcomer().blind().heals_after(150).first(|options| {
-                    options.faults.push(start(Act::Start(stale)));
-                    options.faults.push(start(Act::Stop { operator: 0 }));
+                let acts = [Act::Start(stale), Act::Stop { operator: 0 }];
+                acts.into_iter().fold(newcomer().blind().heals_after(150), |play, act| {
+                    play.faults(evictions(), What::Then(Box::new(act)), 1, 1)
                 })
             })
             .into()
@@ -84,11 +81,12 @@ pub(super) const ALL: &[Named] = &[
         "I2 I9",
         || {
             let between = |act: Act| {
-                let page = Fault::on(requests(Verb::List, Kind::Pod), What::First(Box::new(act))).skip(2);
-                newcomer()
-                    .flag("--watch-page-size=2")
-                    .fault(evictions(), What::CrashAfter(DOWN))
-                    .first(|options| options.faults.push(page))
+                newcomer().flag("--watch-page-size=2").fault(evictions(), What::CrashAfter(DOWN)).faults(
+                    requests(Verb::List, Kind::Pod),
+                    What::First(Box::new(act)),
+                    2,
+                    1,
+                )
             };
             let mut work = build::work("1m", "1Mi");
             work["nodeSelector"] = json!({"kubernetes.io/hostname": "nowhere"});
@@ -104,12 +102,7 @@ pub(super) const ALL: &[Named] = &[
         let list = || requests(Verb::List, Kind::Node);
         vec![
             // Of a running operator: nothing is believed.
-            touched(newcomer().watch(events(Kind::Node), WatchWhat::Gone, 1).faults(
-                list(),
-                What::EmptyList,
-                1,
-                1,
-            )),
+            touched(gone("newcomer").faults(list(), What::EmptyList, 1, 1)),
             // And of one that has just begun.
             newcomer()
                 .fault(evictions(), What::CrashAfter(DOWN))
@@ -120,8 +113,8 @@ pub(super) const ALL: &[Named] = &[
         ]
     }),
     here("P18", "half of the nodes are missing in one list", "I22", || {
-        let play = Trial::of("two-queues").watch(events(Kind::Node), WatchWhat::Gone, 1);
-        vec![touched(play.faults(requests(Verb::List, Kind::Node), What::PartialList, 1, 1))]
+        let list = requests(Verb::List, Kind::Node);
+        vec![touched(gone("two-queues").faults(list, What::PartialList, 1, 1))]
     }),
     here("P19", "nodes are seen much later than pods", "I2 I22", || {
         vec![
@@ -143,9 +136,13 @@ pub(super) const ALL: &[Named] = &[
     }),
 ];
 
+/// The nodes of a workload are listed anew.
+fn gone(workload: &str) -> Trial {
+    Trial::of(workload).watch(events(Kind::Node), WatchWhat::Gone, 1)
+}
+
 /// Something happens to a node, so that its watch says what it has to say.
 fn touched(play: Trial) -> Trial {
     let label = json!({"metadata": {"labels": {"touched": "yes"}}});
-    let quiet = Duration::from_secs(RELISTED).as_secs();
-    play.at(50, merged(Kind::Node, "", "node-1", label)).heals_after(quiet)
+    play.at(50, merged(Kind::Node, "", "node-1", label)).heals_after(RELISTED)
 }

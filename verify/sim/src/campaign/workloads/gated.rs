@@ -1,4 +1,4 @@
-//! Gate mode: pods wait gated for room of their queue.
+//! Gate mode: pods wait gated for room of their queue. Beside it gangs that exist in part, in Quota mode.
 
 use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
 use serde_json::{Value, json};
@@ -9,6 +9,9 @@ use crate::objects::Kind;
 use crate::scenario::Workload;
 use crate::scenario::build::{self, deleted, merged, node_and_teams, queue_of, train};
 
+/// For how long the pods of the first gang run: past the time at which the second one yields.
+const RUNS: &str = "150";
+
 pub(super) fn all() -> Vec<Case> {
     vec![
         Case::new(gated(), "pods of two queues in Gate mode wait for their half"),
@@ -16,6 +19,7 @@ pub(super) fn all() -> Vec<Case> {
         Case::new(beside(), "a queue in Gate mode takes its half of one in Quota mode").evicting(4..=8),
         Case::new(gangs(), "two gangs in Gate mode, and room for one and a half"),
         Case::new(left(), "Gate mode ends while pods wait").evicting(0..=4),
+        Case::new(halves(), "two gangs get half of their pods each, and one yields to the other").aging(),
     ]
 }
 
@@ -51,7 +55,7 @@ fn beside() -> Workload {
 }
 
 /// A Job of team-1 whose eight pods are a gang, so many of which it wants at once. They run for so many seconds, or for ever.
-pub(super) fn gang(name: &str, parallelism: u32, runs: Option<&str>) -> Value {
+fn gang(name: &str, parallelism: u32, runs: Option<&str>) -> Value {
     let mut job = build::job("team-1", name, parallelism, &build::work("1", "1Gi"));
     if runs.is_some() {
         job["spec"]["completions"] = 8.into();
@@ -94,4 +98,18 @@ fn left() -> Workload {
         .quotas([("team-2", "")])
         // How many pods of each run depends on which of the two was let in first. Together they fill the node.
         .running([("", "4")])
+}
+
+/// Two gangs of eight get four pods each, and room for two is left. The younger one yields, and comes back when the older one
+/// has ended.
+fn halves() -> Workload {
+    let whole = |name: &str| merged(Kind::Job, "team-1", name, json!({"spec": {"parallelism": 8}}));
+    Workload::new("gangs-in-part", node_and_teams("10", "10Gi", 1))
+        .with([(Kind::Queue, build::team("team-1", 1))])
+        .create(12, Kind::Job, gang("first", 4, Some(RUNS)))
+        .create(14, Kind::Job, gang("second", 4, None))
+        .at(30, whole("first"))
+        .at(30, whole("second"))
+        .until(330)
+        .running([("team-1", "8")])
 }

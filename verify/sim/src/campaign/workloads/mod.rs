@@ -3,7 +3,6 @@
 mod controllers;
 pub mod gated;
 mod guarded;
-mod incomplete;
 mod moving;
 pub(crate) mod plain;
 mod trouble;
@@ -48,14 +47,8 @@ struct Counts {
 
 /// Every workload.
 pub fn all() -> Vec<Case> {
-    let mut all = plain::all();
-    all.extend(guarded::all());
-    all.extend(moving::all());
-    all.extend(trouble::all());
-    all.extend(gated::all());
-    all.extend(incomplete::all());
-    all.extend(controllers::all());
-    all
+    let groups = [plain::all, guarded::all, moving::all, trouble::all, gated::all, controllers::all];
+    groups.into_iter().flat_map(|cases| cases()).collect()
 }
 
 /// The workload of this name.
@@ -124,11 +117,6 @@ impl Case {
     /// How many requests of the operator may write something.
     pub fn writes(&self) -> u64 {
         self.counts.writes
-    }
-
-    /// The same, for a draw of places by chance: at least one.
-    pub(crate) fn writes_hint(&self) -> u64 {
-        self.counts.writes.max(1)
     }
 
     /// How many events of a kind there are.

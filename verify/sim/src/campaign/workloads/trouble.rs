@@ -22,12 +22,10 @@ fn finalizer() -> Workload {
         pod
     };
     let free = |name: &str| merged(Kind::Pod, "team-1", name, json!({"metadata": {"finalizers": null}}));
-    Workload::new("finalizer", node_and_teams("4", "4Gi", 2))
-        .with([(Kind::Queue, build::team("team-1", 1))])
-        .create(6, Kind::Pod, hanging("one"))
-        .create(6, Kind::Pod, hanging("two"))
-        .create(6, Kind::Pod, hanging("three"))
-        .create(6, Kind::Pod, hanging("four"))
+    let workload = Workload::new("finalizer", node_and_teams("4", "4Gi", 2));
+    let workload = workload.with([(Kind::Queue, build::team("team-1", 1))]);
+    let pods = ["one", "two", "three", "four"].into_iter().map(hanging);
+    pods.fold(workload, |workload, pod| workload.create(6, Kind::Pod, pod))
         .at(30, joins("team-2", 1))
         .at(31, train("team-2", 4))
         .at(90, free("one"))
