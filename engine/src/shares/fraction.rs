@@ -14,7 +14,13 @@ impl Ord for Fraction {
         match (self.whole > 0, other.whole > 0) {
             // As a rule, and twice as fast.
             (true, true) if self.whole == other.whole => self.part.cmp(&other.part),
-            (true, true) => self.part.saturating_mul(other.whole).cmp(&other.part.saturating_mul(self.whole)),
+            (true, true) => {
+                let times = |part, whole| small(part)?.checked_mul(small(whole)?);
+                match (times(self.part, other.whole), times(other.part, self.whole)) {
+                    (Some(mine), Some(theirs)) => mine.cmp(&theirs),
+                    _ => self.part.saturating_mul(other.whole).cmp(&other.part.saturating_mul(self.whole)),
+                }
+            }
             (mine, theirs) => theirs.cmp(&mine),
         }
     }
@@ -33,3 +39,8 @@ impl PartialEq for Fraction {
 }
 
 impl Eq for Fraction {}
+
+/// `number` where it is so small that machines multiply and divide it quickly, as nearly all are.
+pub(super) fn small(number: i128) -> Option<i64> {
+    i64::try_from(number).ok()
+}

@@ -13,8 +13,10 @@
 //! points where claimants start and end, each gets the whole quanta below it, and the few quanta that remain, at most
 //! three for every claim, are handed out singly.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+use super::fraction::{Fraction, small};
 
 /// One claimant, in units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +37,7 @@ pub fn fill(amount: i128, claims: &[Level], quantum: i128) -> Vec<i128> {
     let mut received = vec![0; claims.len()];
     let mut left = amount.max(0);
     for weightless in [false, true] {
-        let claimants: Vec<Claimant> = claims
+        let mut claimants: Vec<Claimant> = claims
             .iter()
             .enumerate()
             .filter(|(_, claim)| claim.room > 0 && (claim.weight <= 0) == weightless)
@@ -45,12 +47,14 @@ pub fn fill(amount: i128, claims: &[Level], quantum: i128) -> Vec<i128> {
                 room: claim.room,
                 weight: claim.weight.max(1),
                 span: rounded_up(claim.room, quantum),
+                received: 0,
             })
             .collect();
-        for (index, units) in fill_claimants(left, &claimants, quantum) {
-            left = left.saturating_sub(units);
-            if let Some(entry) = received.get_mut(index) {
-                *entry = units;
+        fill_claimants(left, &mut claimants, quantum);
+        for claimant in claimants {
+            left = left.saturating_sub(claimant.received);
+            if let Some(entry) = received.get_mut(claimant.index) {
+                *entry = claimant.received;
             }
         }
     }
@@ -58,7 +62,6 @@ pub fn fill(amount: i128, claims: &[Level], quantum: i128) -> Vec<i128> {
 }
 
 /// A claim with something to receive and a width.
-#[derive(Clone, Copy)]
 struct Claimant {
     index: usize,
     have: i128,
@@ -66,17 +69,11 @@ struct Claimant {
     weight: i128,
     /// Its room as if its last quantum were whole.
     span: i128,
-}
-
-/// A level, as a fraction.
-#[derive(Clone, Copy)]
-pub(super) struct NormalizedShare {
-    pub(super) units: i128,
-    pub(super) weight: i128,
+    received: i128,
 }
 
 /// `amount` in whole quanta, rounded up.
-pub(super) fn rounded_up(amount: i128, quantum: i128) -> i128 {
+fn rounded_up(amount: i128, quantum: i128) -> i128 {
     match beyond(amount, quantum) {
         rest if rest > 0 => amount.saturating_add(quantum.saturating_sub(rest)),
         _ => amount,
@@ -84,7 +81,7 @@ pub(super) fn rounded_up(amount: i128, quantum: i128) -> i128 {
 }
 
 /// `amount` in whole quanta, rounded down.
-pub(super) fn rounded_down(amount: i128, quantum: i128) -> i128 {
+fn rounded_down(amount: i128, quantum: i128) -> i128 {
     amount.saturating_sub(beyond(amount, quantum))
 }
 
@@ -94,93 +91,62 @@ fn beyond(amount: i128, quantum: i128) -> i128 {
     quickly().map_or_else(|| amount.checked_rem(quantum).unwrap_or(0), i128::from)
 }
 
-impl NormalizedShare {
-    /// How many whole units a claimant of this width holds at this level.
-    pub(super) fn units_of(self, width: i128) -> i128 {
-        let quickly = || small(self.units)?.checked_mul(small(width)?)?.checked_div(small(self.weight)?);
-        quickly().map_or_else(
-            || self.units.saturating_mul(width).checked_div(self.weight).unwrap_or(0),
-            i128::from,
-        )
-    }
+/// How many whole units a claimant of this width holds at this level.
+fn units_at(level: Fraction, width: i128) -> i128 {
+    let quickly = || small(level.part)?.checked_mul(small(width)?)?.checked_div(small(level.whole)?);
+    quickly()
+        .map_or_else(|| level.part.saturating_mul(width).checked_div(level.whole).unwrap_or(0), i128::from)
 }
 
-/// `number` where it is so small that machines multiply and divide it quickly, as nearly all are.
-fn small(number: i128) -> Option<i64> {
-    i64::try_from(number).ok()
-}
-
-impl Ord for NormalizedShare {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let times = |units: i128, weight: i128| small(units)?.checked_mul(small(weight)?);
-        match (times(self.units, other.weight), times(other.units, self.weight)) {
-            (Some(mine), Some(theirs)) => mine.cmp(&theirs),
-            _ => self.units.saturating_mul(other.weight).cmp(&other.units.saturating_mul(self.weight)),
-        }
-    }
-}
-
-impl PartialEq for NormalizedShare {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for NormalizedShare {}
-
-impl PartialOrd for NormalizedShare {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-fn fill_claimants(amount: i128, claimants: &[Claimant], quantum: i128) -> Vec<(usize, i128)> {
+fn fill_claimants(amount: i128, claimants: &mut [Claimant], quantum: i128) {
     let wanted = claimants.iter().fold(0i128, |sum, claimant| sum.saturating_add(claimant.room));
     if wanted <= amount {
-        return claimants.iter().map(|claimant| (claimant.index, claimant.room)).collect();
+        for claimant in claimants {
+            claimant.received = claimant.room;
+        }
+        return;
     }
     let level = exact_level(amount, claimants);
-    let mut shares: Vec<(usize, i128)> = claimants
-        .iter()
-        .map(|claimant| (claimant.index, claimant.whole_quanta_below(level, quantum)))
-        .collect();
-    let handed_out = shares.iter().fold(0i128, |sum, (_, units)| sum.saturating_add(*units));
-    hand_out_singly(amount.saturating_sub(handed_out), claimants, quantum, &mut shares);
-    shares
+    let mut left = amount;
+    for claimant in &mut *claimants {
+        claimant.received = claimant.whole_quanta_below(level, quantum);
+        left = left.saturating_sub(claimant.received);
+    }
+    hand_out_singly(left, claimants, quantum);
 }
 
 impl Claimant {
-    fn whole_quanta_below(&self, level: NormalizedShare, quantum: i128) -> i128 {
-        let below = level.units_of(self.weight).saturating_sub(self.have);
+    fn whole_quanta_below(&self, level: Fraction, quantum: i128) -> i128 {
+        let below = units_at(level, self.weight).saturating_sub(self.have);
         rounded_down(below, quantum).clamp(0, self.room)
     }
 
-    fn start(&self) -> NormalizedShare {
-        NormalizedShare { units: self.have, weight: self.weight }
+    fn start(&self) -> Fraction {
+        Fraction { part: self.have, whole: self.weight }
     }
 
-    fn end(&self) -> NormalizedShare {
-        NormalizedShare { units: self.have.saturating_add(self.span), weight: self.weight }
+    fn end(&self) -> Fraction {
+        Fraction { part: self.have.saturating_add(self.span), whole: self.weight }
     }
 }
 
 /// The level at which the claimants together would have received exactly `amount`, less than all their room, if all
 /// quanta were whole: no quantum below it is left out.
-fn exact_level(amount: i128, claimants: &[Claimant]) -> NormalizedShare {
-    let mut points: Vec<(NormalizedShare, bool, &Claimant)> = claimants
+fn exact_level(amount: i128, claimants: &[Claimant]) -> Fraction {
+    let mut points: Vec<(Fraction, bool, &Claimant)> = claimants
         .iter()
         .flat_map(|claimant| [(claimant.start(), true, claimant), (claimant.end(), false, claimant)])
         .collect();
-    points.sort_by_key(|(normalized, _, _)| *normalized);
+    points.sort_by_key(|(level, _, _)| *level);
 
     // Between two points, received(level) = full + level · width − counted.
     let (mut full, mut width, mut counted) = (0i128, 0i128, 0i128);
-    for (normalized, starts, claimant) in points {
-        let received_here = normalized
-            .units
+    for (level, starts, claimant) in points {
+        let received_here = level
+            .part
             .saturating_mul(width)
-            .saturating_add(full.saturating_sub(counted).saturating_mul(normalized.weight));
-        if received_here > amount.saturating_mul(normalized.weight) {
+            .saturating_add(full.saturating_sub(counted).saturating_mul(level.whole));
+        if received_here > amount.saturating_mul(level.whole) {
             break;
         }
         if starts {
@@ -192,34 +158,28 @@ fn exact_level(amount: i128, claimants: &[Claimant]) -> NormalizedShare {
             full = full.saturating_add(claimant.span);
         }
     }
-    NormalizedShare { units: amount.saturating_sub(full).saturating_add(counted), weight: width.max(1) }
+    Fraction { part: amount.saturating_sub(full).saturating_add(counted), whole: width.max(1) }
 }
 
-/// Hands out what is left after each got the whole quanta below the level.
-fn hand_out_singly(left: i128, claimants: &[Claimant], quantum: i128, shares: &mut [(usize, i128)]) {
-    let next = |claimant: &Claimant, units: i128| NormalizedShare {
-        units: claimant.have.saturating_add(units).saturating_add(quantum),
-        weight: claimant.weight,
+/// Hands out what is `left` after each got the whole quanta below the level.
+fn hand_out_singly(mut left: i128, claimants: &mut [Claimant], quantum: i128) {
+    let next = |claimant: &Claimant| Fraction {
+        part: claimant.have.saturating_add(claimant.received).saturating_add(quantum),
+        whole: claimant.weight,
     };
-    let mut queue: BinaryHeap<Reverse<(NormalizedShare, usize)>> = claimants
-        .iter()
-        .zip(shares.iter())
-        .enumerate()
-        .filter(|(_, (claimant, (_, units)))| *units < claimant.room)
-        .map(|(at, (claimant, (_, units)))| Reverse((next(claimant, *units), at)))
-        .collect();
+    let open = claimants.iter().enumerate().filter(|(_, claimant)| claimant.received < claimant.room);
+    let mut queue: BinaryHeap<Reverse<(Fraction, usize)>> =
+        open.map(|(at, claimant)| Reverse((next(claimant), at))).collect();
     // Less than a quantum a claimant is left by rounding down, and as much by ends that are no whole quanta; with these
     // ends themselves that makes three turns. The bound keeps saturated nonsense from looping.
-    let mut left = left;
     for _ in 0..claimants.len().saturating_mul(3) {
         let Some(Reverse((_, at))) = queue.pop().filter(|_| left > 0) else { return };
-        if let (Some(claimant), Some((_, units))) = (claimants.get(at), shares.get_mut(at)) {
-            let given = quantum.min(claimant.room.saturating_sub(*units)).min(left);
-            *units = units.saturating_add(given);
-            left = left.saturating_sub(given);
-            if *units < claimant.room {
-                queue.push(Reverse((next(claimant, *units), at)));
-            }
+        let Some(claimant) = claimants.get_mut(at) else { return };
+        let given = quantum.min(claimant.room.saturating_sub(claimant.received)).min(left);
+        claimant.received = claimant.received.saturating_add(given);
+        left = left.saturating_sub(given);
+        if claimant.received < claimant.room {
+            queue.push(Reverse((next(claimant), at)));
         }
     }
 }
