@@ -31,18 +31,13 @@ pub fn bring(
 ) -> Vec<Vec<u32>> {
     let resources = Resources(resources);
     let mut free = Room(resources.vector(free));
-    let mut order: Vec<usize> = (0..claims.len()).collect();
-    order.sort_by_key(|at| {
-        claims.get(*at).map(|claim| {
-            (!claim.admitted, !claim.intact, Reverse(claim.priority), claim.created, claim.name.clone())
-        })
-    });
     let mut brought = vec![Vec::new(); claims.len()];
-    for at in order {
-        let (Some(claim), Some(allocation)) = (claims.get(at), allocations.get(at)) else { continue };
-        if let Some(place) = brought.get_mut(at) {
-            *place = bring_one(claim, allocation, &mut free, resources);
-        }
+    let mut order: Vec<_> = claims.iter().zip(allocations).zip(&mut brought).collect();
+    order.sort_by_cached_key(|((claim, _), _)| {
+        (!claim.admitted, !claim.intact, Reverse(claim.priority), claim.created, claim.name.clone())
+    });
+    for ((claim, allocation), brought) in order {
+        *brought = bring_one(claim, allocation, &mut free, resources);
     }
     brought
 }
@@ -53,12 +48,12 @@ fn bring_one(
     free: &mut Room,
     resources: Resources<'_>,
 ) -> Vec<u32> {
-    let both = || allocation.slots.iter().copied().zip(allocation.parallelism.iter().copied());
     if allocation.is_losing {
         return allocation.parallelism.clone();
     }
     let vectors: Vec<ResourceVec> = claim.tasks.iter().map(|task| resources.vector(&task.requests)).collect();
-    let mut now: Vec<u32> = both().map(|(slots, parallelism)| slots.min(parallelism)).collect();
+    let both = allocation.slots.iter().zip(&allocation.parallelism);
+    let mut now: Vec<u32> = both.map(|(slots, parallelism)| *slots.min(parallelism)).collect();
     let lacking: Vec<u32> = claim
         .floors()
         .into_iter()

@@ -4,14 +4,15 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::claim::{CompetingPods, GangClaim, GangSlots};
-use super::room::{ResourceVec, Resources, Room};
+use super::gang::Gang;
+use super::room::{Resources, Room};
 use super::surplus;
 use crate::amounts::{Amounts, Resource};
 use crate::time::Timestamp;
 
-/// Who waits: a gang, by its place among the claims, or refused pods of others.
-enum Waiting<'a> {
-    Gang(usize),
+/// Who waits: a gang, or refused pods of others.
+enum Waiting<'g, 'a> {
+    Gang(&'g mut Gang<'a>),
     Others(&'a CompetingPods),
 }
 
@@ -33,7 +34,24 @@ pub fn divide(
     whole: &Amounts,
     resources: &[Resource],
 ) -> Vec<GangSlots> {
-    let mut slots = divide_once(room, claims, competing, whole, resources);
+    let resources = Resources(resources);
+    let whole = resources.vector(whole);
+    let divide_once = |claims: &[GangClaim]| -> Vec<GangSlots> {
+        let mut left = Room(resources.vector(room));
+        let mut gangs: Vec<Gang<'_>> = claims.iter().map(|claim| Gang::new(claim, resources)).collect();
+        for waiting in in_turn(&mut gangs, competing) {
+            match waiting {
+                Waiting::Gang(gang) => gang.let_in(&mut left),
+                Waiting::Others(pods) => {
+                    let vector = resources.vector(&pods.requests);
+                    left.take(&vector, left.fitting(&vector, pods.pods));
+                }
+            }
+        }
+        surplus::hand_out(&mut left, &mut gangs, &whole);
+        gangs.into_iter().map(|gang| gang.slots).collect()
+    };
+    let mut slots = divide_once(claims);
     if claims.iter().all(|claim| claim.tasks.len() < 2) {
         return slots;
     }
@@ -43,7 +61,7 @@ pub fn divide(
             claim.admitted = slots.fits;
             claim.tasks.iter_mut().zip(&slots.tasks).for_each(|(task, count)| task.running = *count);
         }
-        let again = divide_once(room, &claims, competing, whole, resources);
+        let again = divide_once(&claims);
         if again == slots {
             break;
         }
@@ -55,71 +73,23 @@ pub fn divide(
 /// More rounds than any division has needed.
 const MOST_ROUNDS: usize = 8;
 
-fn divide_once(
-    room: &Amounts,
-    claims: &[GangClaim],
-    competing: &[CompetingPods],
-    whole: &Amounts,
-    resources: &[Resource],
-) -> Vec<GangSlots> {
-    let resources = Resources(resources);
-    let whole = resources.vector(whole);
-    let mut left = Room(resources.vector(room));
-    let vectors: Vec<Vec<ResourceVec>> = claims
-        .iter()
-        .map(|claim| claim.tasks.iter().map(|task| resources.vector(&task.requests)).collect())
-        .collect();
-    let floors: Vec<Vec<u32>> = claims.iter().map(GangClaim::floors).collect();
-    let mut slots: Vec<GangSlots> =
-        claims.iter().map(|claim| GangSlots { fits: false, tasks: vec![0; claim.tasks.len()] }).collect();
-
-    let let_in = |at: usize, left: &mut Room, slots: &mut [GangSlots]| {
-        let (Some(vectors), Some(floors), Some(slots)) = (vectors.get(at), floors.get(at), slots.get_mut(at))
-        else {
-            return;
-        };
-        if left.take_all(vectors, floors) {
-            *slots = GangSlots { fits: true, tasks: floors.clone() };
-        }
-    };
-    for waiting in in_turn(claims, competing) {
-        match waiting {
-            Waiting::Gang(at) => {
-                let_in(at, &mut left, &mut slots);
-                surplus::give_one(at, &mut left, claims, &vectors, &mut slots);
-            }
-            Waiting::Others(competing_pods) => {
-                let vector = resources.vector(&competing_pods.requests);
-                left.take(&vector, left.fitting(&vector, competing_pods.pods));
-            }
-        }
-    }
-    surplus::hand_out(&mut left, claims, &vectors, &whole, &mut slots);
-    slots
-}
-
 /// All in the order in which they are let in: gangs that were let in, those before that nothing has taken apart; then those that
 /// wait, and for one pod gangs all of whose floor has succeeded, so that they come to their end.
-fn in_turn<'a>(claims: &'a [GangClaim], competing: &'a [CompetingPods]) -> Vec<Waiting<'a>> {
-    let gangs = claims.iter().enumerate().map(|(at, claim)| {
+fn in_turn<'g, 'a>(gangs: &'g mut [Gang<'a>], competing: &'a [CompetingPods]) -> Vec<Waiting<'g, 'a>> {
+    let gangs = gangs.iter_mut().map(|gang| {
+        let claim = gang.claim;
         let waits = !claim.admitted || claim.needs_nothing();
-        ((waits, !waits && !claim.intact, key(claim), false), Waiting::Gang(at))
+        let key = (Reverse(claim.priority), claim.created, &claim.name);
+        ((waits, !waits && !claim.intact, key, false), Waiting::Gang(gang))
     });
-    let others = competing.iter().map(|competing_pods| {
-        let key = (Reverse(competing_pods.priority), competing_pods.created, &competing_pods.name);
-        ((true, false, key, true), Waiting::Others(competing_pods))
+    let others = competing.iter().map(|pods| {
+        let key = (Reverse(pods.priority), pods.created, &pods.name);
+        ((true, false, key, true), Waiting::Others(pods))
     });
-    let mut all: Vec<(Turn<'a>, Waiting<'a>)> = gangs.chain(others).collect();
+    let mut all: Vec<(Turn<'a>, Waiting<'g, 'a>)> = gangs.chain(others).collect();
     all.sort_by_key(|(turn, _)| *turn);
     all.into_iter().map(|(_, waiting)| waiting).collect()
 }
 
-/// Whether it waits; whether it was taken apart; [`Key`]; whether it is no gang.
-type Turn<'a> = (bool, bool, Key<'a>, bool);
-
-/// By priority, then by age, then by name.
-type Key<'a> = (Reverse<i32>, Timestamp, &'a Arc<str>);
-
-fn key(claim: &GangClaim) -> Key<'_> {
-    (Reverse(claim.priority), claim.created, &claim.name)
-}
+/// Whether it waits; whether it was taken apart; by priority, then by age, then by name; whether it is no gang.
+type Turn<'a> = (bool, bool, (Reverse<i32>, Timestamp, &'a Arc<str>), bool);

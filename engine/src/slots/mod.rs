@@ -21,6 +21,7 @@
 mod bring;
 mod claim;
 mod division;
+mod gang;
 mod room;
 mod surplus;
 
