@@ -4,7 +4,19 @@
 //! order of these maps is random as well: they are only looked up, or collected into a set. Addresses, and the uids that the API
 //! server gives to pods, stay in maps of `rustc_hash`, which is faster.
 
+use std::hash::Hash;
+
 pub(crate) use foldhash::{HashMap as KeyedMap, HashSet as KeyedSet};
+
+/// How often each of `keys` comes.
+pub(crate) fn counts<Key: Eq + Hash>(keys: impl IntoIterator<Item = Key>) -> KeyedMap<Key, u32> {
+    let mut counts = KeyedMap::default();
+    for key in keys {
+        let count: &mut u32 = counts.entry(key).or_default();
+        *count = count.saturating_add(1);
+    }
+    counts
+}
 
 #[cfg(test)]
 mod tests {

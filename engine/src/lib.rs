@@ -47,6 +47,7 @@ pub mod snapshot;
 mod stable_hash;
 mod targets;
 pub mod time;
+mod total;
 mod tree;
 mod usage;
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::amounts::Amounts;
 use crate::plan::Stage;
 use crate::snapshot::Pod;
+use crate::total::total;
 use crate::tree::BranchId;
 
 /// A pod that may be evicted, or pods that go together.
@@ -68,11 +69,7 @@ impl<'a> Candidate<'a> {
 
     /// Everything that its pods request, wherever they are.
     pub(crate) fn all_requests(&self) -> Amounts {
-        let mut all = Amounts::new();
-        for pod in self.pods() {
-            all.add_all(pod.requests());
-        }
-        all
+        total(self.pods().iter().map(|pod| pod.requests()))
     }
 
     /// Its pods, and those that go with them.
@@ -94,9 +91,5 @@ impl<'a> Candidate<'a> {
 
 /// Everything that `candidates` request.
 pub(crate) fn sum(candidates: &[Candidate<'_>]) -> Amounts {
-    let mut sum = Amounts::new();
-    for candidate in candidates {
-        sum.add_all(candidate.requests());
-    }
-    sum
+    total(candidates.iter().map(Candidate::requests))
 }

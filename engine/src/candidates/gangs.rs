@@ -6,10 +6,10 @@ use std::rc::Rc;
 use super::candidate::{Bond, Candidate, Together};
 use super::minimums::GangMinimums;
 use super::order::rank;
-use crate::amounts::Amounts;
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Stage;
 use crate::snapshot::{Owner, Pod, QueueTask};
+use crate::total::total;
 
 /// Puts every candidate into the stage in which its gang, or its owner, leaves it.
 ///
@@ -120,10 +120,6 @@ pub(super) fn as_a_whole<'a>(
     let last = *members.last()?;
     let highest = members.iter().map(|member| member.pod.priority).max()?;
     let head = members.iter().rev().find(|member| member.pod.priority == highest).copied().unwrap_or(last);
-    let mut requests = Amounts::new();
-    for member in &members {
-        requests.add_all(member.pod.requests());
-    }
     let mut surplus = all_at(others);
     surplus.sort_by(|a, b| rank(a, b));
     Some(Candidate {
@@ -135,7 +131,7 @@ pub(super) fn as_a_whole<'a>(
             bond: Bond::Gang,
             pods: members.iter().map(|member| member.pod).collect(),
             followers: (surplus.iter().map(|candidate| candidate.pod).collect(), surplus.len()),
-            requests,
+            requests: total(members.iter().map(|member| member.pod.requests())),
         })),
     })
 }

@@ -3,10 +3,13 @@
 //! The smallest set is then a hard problem; what is taken first is whatever covers the largest part of what is
 //! still missing. The caller drops what turns out not to be needed, so the set is irreducible all the same.
 
+use std::cmp::Reverse;
+
 use super::candidate::{Candidate, sum};
 use super::order::turn;
 use crate::amounts::{Amount, Amounts};
 use crate::keyed::KeyedMap;
+use crate::total::total;
 
 /// Few of each of `classes` (least protected first) that together cover `ask`, most protected class first. `scale` is
 /// what there is of each resource.
@@ -15,16 +18,11 @@ pub(super) fn greedy_cover<'a>(
     ask: &Amounts,
     scale: &Amounts,
 ) -> Vec<Candidate<'a>> {
-    let mut below = Amounts::new();
-    let mut with_below = Vec::new();
-    for members in classes {
-        let all = sum(&members);
-        with_below.push((members, below.clone()));
-        below.add_all(&all);
-    }
+    let mut below = total(classes.iter().flatten().map(Candidate::requests));
     let mut chosen = Vec::new();
     let mut taken = Amounts::new();
-    for (members, below) in with_below.into_iter().rev() {
+    for members in classes.into_iter().rev() {
+        below.subtract_all(&sum(&members));
         let rest = ask.less(&taken).less(&below);
         for candidate in greedy(members, &rest, scale) {
             taken.add_all(candidate.requests());
@@ -46,12 +44,7 @@ fn greedy<'a>(members: Vec<Candidate<'a>>, rest: &Amounts, scale: &Amounts) -> V
                 let head = shape.last()?.clone();
                 Some((fit(&head, &left, rest, scale)?, head, shape))
             })
-            .max_by(|(a, pod_a, _), (b, pod_b, _)| {
-                a.covers
-                    .cmp(&b.covers)
-                    .then_with(|| b.exceeds.cmp(&a.exceeds))
-                    .then_with(|| turn(pod_b.pod).cmp(&turn(pod_a.pod)))
-            });
+            .max_by(|(a, one, _), (b, other, _)| a.cmp(b).then_with(|| turn(other.pod).cmp(&turn(one.pod))));
         let Some((_, candidate, shape)) = best else { break };
         shape.pop();
         left = left.less(candidate.requests());
@@ -90,24 +83,25 @@ fn by_shape<'a>(members: Vec<Candidate<'a>>) -> Vec<Vec<Candidate<'a>>> {
 
 /// How well a candidate serves: sums over the resources of parts of what there is, so that cores and bytes compare and
 /// go on comparing in the same way while victims leave.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Fit {
     /// What it covers of what is left.
     covers: i128,
-    /// What it frees beyond that.
-    exceeds: i128,
+    /// What it frees beyond that: the less the better.
+    exceeds: Reverse<i128>,
 }
 
 /// How well `candidate` serves; none if it does not help.
 fn fit(candidate: &Candidate<'_>, left: &Amounts, asked: &Amounts, scale: &Amounts) -> Option<Fit> {
-    let mut fit = Fit { covers: 0, exceeds: 0 };
+    let (mut covers, mut exceeds) = (0i128, 0i128);
     for resource in asked.resources() {
         let all = scale.get(resource);
         let requests = candidate.requests().get(resource);
         let useful = requests.min(left.get(resource));
-        fit.covers = fit.covers.saturating_add(part(useful, all));
-        fit.exceeds = fit.exceeds.saturating_add(part(requests - useful, all));
+        covers = covers.saturating_add(part(useful, all));
+        exceeds = exceeds.saturating_add(part(requests - useful, all));
     }
-    (fit.covers > 0).then_some(fit)
+    (covers > 0).then_some(Fit { covers, exceeds: Reverse(exceeds) })
 }
 
 /// Parts of one; a part is fine enough to tell any two pods apart and coarse enough never to overflow.

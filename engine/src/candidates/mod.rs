@@ -16,6 +16,8 @@ pub(crate) use select::{select, select_together};
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::keyed::KeyedMap;
 use crate::names::OwnerUid;
 use crate::plan::Stage;
@@ -56,12 +58,7 @@ pub(crate) fn candidates<'a>(
     for (candidate, last) in all.iter_mut().zip(&last) {
         candidate.protected |= *last;
     }
-    let mut in_floor = vec![false; all.len()];
-    for at in floors.iter().flat_map(|(floor, _)| floor) {
-        if let Some(entry) = in_floor.get_mut(*at) {
-            *entry = true;
-        }
-    }
+    let in_floor: FxHashSet<usize> = floors.iter().flat_map(|(floor, _)| floor).copied().collect();
 
     let mut sorted = Candidates::default();
     let never = |pod: &Pod, last: bool| -> Option<KeptReason> {
@@ -83,9 +80,9 @@ pub(crate) fn candidates<'a>(
             None => sorted.may_go.push(whole),
         }
     }
-    for ((candidate, in_floor), last) in all.into_iter().zip(in_floor).zip(last) {
+    for (at, (candidate, last)) in all.into_iter().zip(last).enumerate() {
         match never(candidate.pod, last) {
-            _ if in_floor => {}
+            _ if in_floor.contains(&at) => {}
             Some(rule) => sorted.never.push((candidate.pod, rule)),
             None => sorted.may_go.push(candidate),
         }

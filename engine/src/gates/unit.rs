@@ -1,13 +1,15 @@
 //! What of the gated pods is of use together, and in which order gates are removed.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::revisions::newest_first;
 use crate::amounts::{Amounts, Resource};
+use crate::keyed::{KeyedMap, counts};
 use crate::leaf::Leaf;
 use crate::names::GangName;
 use crate::snapshot::Pod;
+use crate::total::total;
 
 /// A pod, or the pods that complete the minimum of their gang.
 pub(super) struct GatedUnit<'a> {
@@ -40,7 +42,7 @@ impl<'a> GatedUnit<'a> {
         }
         let admitted = admitted_members(leaf, &gangs);
         for (name, mut members) in gangs {
-            members.sort_by(|a, b| in_order(a, b));
+            members.sort_by(|a, b| Pod::by_importance(a, b));
             let minimum = leaf.minimums.of_gang(members.iter().filter_map(|pod| pod.gang()));
             let lacks = minimum.saturating_sub(admitted.get(name).copied().unwrap_or_default());
             let lacks = usize::try_from(lacks).unwrap_or(usize::MAX);
@@ -58,40 +60,24 @@ impl<'a> GatedUnit<'a> {
     }
 
     fn new(pods: Vec<&'a Pod>, leaf: &Leaf<'_>, resources: &[Resource]) -> Self {
-        let mut requests = Amounts::new();
-        for pod in &pods {
-            requests.add_all(&pod.requests().of(resources));
-        }
+        let requests = total(pods.iter().map(|pod| pod.requests())).of(resources);
         let fits_node = pods.iter().all(|pod| leaf.could_run(pod));
         Self { pods, requests, fits_node }
     }
 
     fn in_order(&self, other: &Self) -> Ordering {
         match (self.pods.first(), other.pods.first()) {
-            (Some(one), Some(other)) => in_order(one, other),
+            (Some(one), Some(other)) => Pod::by_importance(one, other),
             (one, other) => other.is_some().cmp(&one.is_some()),
         }
     }
-}
-
-/// By priority, then age.
-fn in_order(one: &Pod, other: &Pod) -> Ordering {
-    Reverse(one.priority).cmp(&Reverse(other.priority)).then_with(|| Pod::by_age(one, other))
 }
 
 /// How many live pods without a gate each of these gangs has.
 fn admitted_members<'l>(
     leaf: &Leaf<'l>,
     gangs: &BTreeMap<&GangName, Vec<&Pod>>,
-) -> BTreeMap<&'l GangName, u32> {
-    let mut admitted: BTreeMap<&GangName, u32> = BTreeMap::new();
-    if gangs.is_empty() {
-        return admitted;
-    }
-    let live = leaf.state.pods.iter().filter(|pod| pod.is_live());
-    for gang in live.filter_map(Pod::gang).filter(|gang| gangs.contains_key(&gang.name)) {
-        let count = admitted.entry(&gang.name).or_default();
-        *count = count.saturating_add(1);
-    }
-    admitted
+) -> KeyedMap<&'l GangName, u32> {
+    let live = leaf.state.pods.iter().filter(|pod| !gangs.is_empty() && pod.is_live());
+    counts(live.filter_map(Pod::gang).map(|gang| &gang.name).filter(|name| gangs.contains_key(name)))
 }

@@ -2,9 +2,9 @@
 
 use super::Leaf;
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::keyed::KeyedMap;
-use crate::names::OwnerUid;
-use crate::snapshot::Pod;
+use crate::keyed::counts;
+use crate::snapshot::{Pod, QueueTask};
+use crate::total::total;
 
 impl Leaf<'_> {
     /// What it was granted last, whatever another writer has made of its quota; what is charged if nothing was.
@@ -42,19 +42,14 @@ impl Leaf<'_> {
     /// counts where a queue is above its limit, as admission lets in too much for a moment now and then, and a slot given
     /// back is all that is needed.
     pub(crate) fn withdrawn(&self) -> Amounts {
-        let mut withdrawn = Amounts::new();
         if self.state.queue_jobs.is_empty() {
-            return withdrawn;
+            return Amounts::new();
         }
-        let mut pods: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
-        for owner in self.state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
-            let count = pods.entry(owner).or_default();
-            *count = count.saturating_add(1);
-        }
-        for task in self.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
-            let pods = pods.get(&task.owner).copied().unwrap_or_default();
-            withdrawn.add_all(&task.shape.requests.times(pods.saturating_sub(task.parallelism)));
-        }
-        withdrawn
+        let live = counts(self.state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner));
+        let withdrawn = |task: &QueueTask| {
+            let live = live.get(&task.owner).copied().unwrap_or_default();
+            task.shape.requests.times(live.saturating_sub(task.parallelism))
+        };
+        total(self.state.queue_jobs.iter().flat_map(|job| &job.tasks).map(withdrawn))
     }
 }

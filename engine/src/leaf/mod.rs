@@ -18,6 +18,7 @@ use crate::names::QueueName;
 use crate::nodes::Nodes;
 use crate::shares::Wish;
 use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Shape, Snapshot};
+use crate::total::total;
 use crate::tree::{Branch, BranchId, BranchMap, Tree};
 use crate::usage::{NamespaceUsage, Usage};
 
@@ -123,21 +124,16 @@ impl<'a> Leaf<'a> {
 }
 
 fn unrunnable(state: &NamespaceState, namespace_usage: &NamespaceUsage, nodes: &Nodes<'_>) -> Amounts {
-    let mut unrunnable = Amounts::new();
-    if namespace_usage.pods.pending > 0 {
-        let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live();
-        for pod in state.pods.iter().filter(waits).filter(|pod| !nodes.could_run(&pod.shape)) {
-            unrunnable.add_all(pod.requests());
-        }
+    if namespace_usage.pods.pending == 0 {
+        return Amounts::new();
     }
-    unrunnable
+    let is_unrunnable = |pod: &&Pod| pod.node.is_none() && pod.is_live() && !nodes.could_run(&pod.shape);
+    total(state.pods.iter().filter(is_unrunnable).map(Pod::requests))
 }
 
 fn uncounted(state: &NamespaceState, demand: &Demand<'_>) -> Amounts {
-    let mut uncounted = Amounts::new();
-    if !demand.trust.counts_all() {
-        let live = state.pods.iter().filter(|pod| pod.is_live() && !demand.trust.counts(pod));
-        live.for_each(|pod| uncounted.add_all(pod.requests()));
+    if demand.trust.counts_all() {
+        return Amounts::new();
     }
-    uncounted
+    total(state.pods.iter().filter(|pod| pod.is_live() && !demand.trust.counts(pod)).map(Pod::requests))
 }

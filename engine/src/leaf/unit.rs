@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::Leaf;
 use crate::amounts::{Amounts, Resource};
-use crate::candidates::{Candidate, select};
+use crate::candidates::select;
 use crate::names::{GangName, PodUid};
 use crate::plan::Stage;
 use crate::snapshot::{Pod, Snapshot};
@@ -61,7 +61,8 @@ impl<'a> Leaf<'a> {
             match gang.and_then(|gang| incomplete.get_mut(&gang.name).map(|whole| (&gang.name, whole))) {
                 Some((name, whole)) if met.insert(name) => units.push(whole, candidate.pod.node.is_some()),
                 None if candidate.pods().iter().all(|pod| counts(pod)) => {
-                    units.push(candidate.requests(), is_bound(candidate));
+                    let runs = candidate.pods().iter().all(|pod| pod.node.is_some());
+                    units.push(candidate.requests(), runs);
                 }
                 _ => {}
             }
@@ -90,10 +91,6 @@ impl<'a> Leaf<'a> {
         }
         gangs
     }
-}
-
-fn is_bound(candidate: &Candidate<'_>) -> bool {
-    candidate.pods().iter().all(|pod| pod.node.is_some())
 }
 
 /// Units in the making.

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use crate::amounts::{Amounts, Resource};
 use crate::candidates::GangMinimums;
 use crate::demand::{Demand, PendingPods, by_gang};
-use crate::keyed::KeyedMap;
+use crate::keyed::counts;
 use crate::names::{GangName, OwnerUid};
 use crate::nodes::Nodes;
-use crate::snapshot::{NamespaceState, Owner};
+use crate::snapshot::{NamespaceState, Owner, Pod};
+use crate::total::total;
 
 /// Alike units that lack room: single pods, or what a gang lacks to its minimum.
 #[derive(Clone, Debug)]
@@ -62,10 +63,7 @@ impl<'a> Wanted<'a> {
             // The unit stands where the first owner of its gang does.
             if let Some(gang) = gang.filter(|gang| !gang.pods.is_empty()) {
                 let (pods, restores) = (std::mem::take(&mut gang.pods), std::mem::take(&mut gang.restores));
-                let mut requests = Amounts::new();
-                for (owner, count) in &pods {
-                    requests.add_all(&owner.shape.requests.times(*count));
-                }
+                let requests = total(pods.iter().map(|(owner, count)| owner.shape.requests.times(*count)));
                 let (requests, completes) =
                     (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
                 let withheld_replicas = u32::from(!restores.is_empty());
@@ -82,18 +80,7 @@ impl<'a> Wanted<'a> {
     pub(crate) fn fitting(&self, room: &Amounts) -> u32 {
         u32::try_from(self.requests.times_in(room, self.units.into())).unwrap_or(u32::MAX)
     }
-}
 
-/// How many of a leaf's alike units have room.
-pub(crate) struct Fitting<'l, 'a> {
-    pub(crate) wanted: &'l Wanted<'a>,
-    /// How many fit in its target.
-    pub(crate) units: u32,
-    /// How many of these fit in what is granted.
-    pub(crate) granted: u32,
-}
-
-impl<'a> Wanted<'a> {
     /// The units of `all` that fit in `room`, in the order in which controllers create them, and those that fit in `granted`.
     /// Both are left with the rest. Units of which `besides` counts some are counted already.
     pub(crate) fn fit_all<'l>(
@@ -112,6 +99,15 @@ impl<'a> Wanted<'a> {
         });
         fitting.collect()
     }
+}
+
+/// How many of a leaf's alike units have room.
+pub(crate) struct Fitting<'l, 'a> {
+    pub(crate) wanted: &'l Wanted<'a>,
+    /// How many fit in its target.
+    pub(crate) units: u32,
+    /// How many of these fit in what is granted.
+    pub(crate) granted: u32,
 }
 
 /// What one gang lacks to its minimum.
@@ -134,17 +130,9 @@ fn gangs<'a>(
     if by_gang.is_empty() {
         return BTreeMap::new();
     }
-    let mut members: KeyedMap<&GangName, u32> = KeyedMap::default();
-    let mut of_owner: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
-    for pod in state.pods.iter().filter(|pod| pod.is_live()) {
-        let Some(gang) = pod.gang() else { continue };
-        let count = members.entry(&gang.name).or_default();
-        *count = count.saturating_add(1);
-        if let Some(owner) = pod.owner() {
-            let count = of_owner.entry(owner).or_default();
-            *count = count.saturating_add(1);
-        }
-    }
+    let live = || state.pods.iter().filter(|pod| pod.is_live());
+    let members = counts(live().filter_map(Pod::gang).map(|gang| &gang.name));
+    let of_owner = counts(live().filter(|pod| pod.gang().is_some()).filter_map(Pod::owner));
     let lacking = |(name, asks): (&'a GangName, Vec<&PendingPods<'a>>)| {
         let job = minimums.queue_jobs.get(name);
         let minimum = minimums.of_gang(asks.iter().filter_map(|ask| ask.owner.gang.as_ref()));

@@ -76,11 +76,9 @@ impl Obstacles<'_, '_> {
                     found.next_change = earliest(found.next_change, Some(until));
                 } else {
                     found.not_created.insert(owner.uid.clone(), since);
-                    reason = if reason == ShortReason::PodsRejected {
-                        reason
-                    } else {
-                        ShortReason::PodsNotCreated
-                    };
+                    if reason != ShortReason::PodsRejected {
+                        reason = ShortReason::PodsNotCreated;
+                    }
                 }
                 found.waiting.insert(owner.uid.clone(), since);
             }
@@ -156,10 +154,7 @@ impl Obstacles<'_, '_> {
         let is_stuck =
             |pod: &&Pod| pod.is_live() && pod.node.is_none() && (pod.stuck.is_some() || is_ignored(pod));
         let mut pods: Vec<&Pod> = self.leaf.state.pods.iter().filter(is_stuck).collect();
-        pods.sort_by(|a, b| {
-            (b.priority.cmp(&a.priority))
-                .then_with(|| (a.created, &a.name, &a.uid).cmp(&(b.created, &b.name, &b.uid)))
-        });
+        pods.sort_by(|a, b| Pod::by_importance(a, b));
         let mut unmet: Vec<Unmet> = Vec::new();
         let mut known: BTreeMap<(&OwnerUid, ShortReason), usize> = BTreeMap::new();
         for pod in pods {

@@ -129,6 +129,11 @@ impl Pod {
         (one.created, &one.name, &one.uid).cmp(&(other.created, &other.name, &other.uid))
     }
 
+    /// By priority, then age.
+    pub(crate) fn by_importance(one: &Self, other: &Self) -> Ordering {
+        other.priority.cmp(&one.priority).then_with(|| Self::by_age(one, other))
+    }
+
     /// Whether it waits for room of its queue: it is demand, and uses nothing yet.
     ///
     /// One that is deleted ends at once, so it counts as any terminating pod.
