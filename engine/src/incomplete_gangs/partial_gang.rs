@@ -8,6 +8,7 @@ use crate::leaf::Leaf;
 use crate::names::GangName;
 use crate::plan::{GangPart, Preemptor};
 use crate::snapshot::{Owner, OwnerKind, Pod, ScaleTargetKind};
+use crate::total::total;
 
 /// A gang of which some members exist, and not as many as it needs.
 pub(super) struct PartialGang<'a> {
@@ -16,6 +17,8 @@ pub(super) struct PartialGang<'a> {
     /// All of them.
     pub(super) owners: Vec<&'a Owner>,
     pub(super) members: Vec<&'a Pod>,
+    /// Whether it is of one Job whose size may be lowered, and all of its members are pods of that Job.
+    pub(super) can_be_held: bool,
     minimum: u32,
     /// What its members use, of the governed resources.
     pub(super) uses: Amounts,
@@ -68,13 +71,12 @@ impl<'a> PartialGang<'a> {
         if left > 0 {
             return None;
         }
-        let mut uses = Amounts::new();
-        for pod in &members {
-            uses.add_all(pod.requests());
-        }
         let owners: Vec<&Owner> = asks.iter().map(|ask| ask.owner).collect();
-        let (uses, lacks) = (uses.of(resources), lacks.of(resources));
-        Some(Self { owner: owners.first()?, owners, members, minimum, uses, lacks })
+        let uses = total(members.iter().map(|pod| pod.requests())).of(resources);
+        let lacks = lacks.of(resources);
+        let owner = *owners.first()?;
+        let can_be_held = owners.len() == 1 && is_one_job(owner, &members);
+        Some(Self { owner, owners, members, can_be_held, minimum, uses, lacks })
     }
 
     /// The part of it that exists.
@@ -85,17 +87,14 @@ impl<'a> PartialGang<'a> {
             minimum: self.minimum,
         }
     }
+}
 
-    /// Whether it is of one Job whose size may be lowered, and all of its members are pods of that Job.
-    pub(super) fn can_be_held(&self) -> bool {
-        let size = &self.owner.size;
-        let is_job =
-            size.scale_target.as_ref().is_some_and(|scale_target| scale_target.kind == ScaleTargetKind::Job);
-        let is_its = |pod: &&Pod| pod.owner() == Some(&self.owner.uid);
-        self.owners.len() == 1
-            && is_job
-            && size.left_alone.is_none()
-            && size.written > 0
-            && self.members.iter().all(is_its)
-    }
+/// Whether the size of `owner` is a Job's that may be lowered, and all of `members` are its pods.
+fn is_one_job(owner: &Owner, members: &[&Pod]) -> bool {
+    let size = &owner.size;
+    let kind = size.scale_target.as_ref().map(|scale_target| scale_target.kind);
+    kind == Some(ScaleTargetKind::Job)
+        && size.left_alone.is_none()
+        && size.written > 0
+        && members.iter().all(|pod| pod.owner() == Some(&owner.uid))
 }

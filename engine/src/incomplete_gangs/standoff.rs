@@ -1,24 +1,22 @@
 //! Several gangs in the room of one: which one is completed, and which ones yield.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::partial_gang::PartialGang;
 use crate::amounts::{Amounts, Resource};
 use crate::leaf::Leaf;
 use crate::names::QueueName;
-use crate::plan::{GangPart, IncompleteGang, PodId, Preemptor, QueuePlan, Resolution, Scaling};
+use crate::plan::{IncompleteGang, PodId, Preemptor, QueuePlan, Resolution, Scaling};
 use crate::reasons::{ScalingReason, ShortReason};
-use crate::snapshot::Pod;
 use crate::time::Timestamp;
+use crate::total::total;
 
 /// Several gangs in the room of one.
 pub(super) struct Standoff<'a> {
-    /// The gangs, the first to be completed first.
-    gangs: Vec<PartialGang<'a>>,
-    /// The place of the one that is completed.
-    completed: usize,
-    /// The places of those that yield; none if none can be held.
-    yielding: BTreeSet<usize>,
+    /// The one that is completed.
+    completed: PartialGang<'a>,
+    /// The others, the first to be completed first, and whether they yield; none does if none can be held.
+    others: Vec<(PartialGang<'a>, bool)>,
 }
 
 impl<'a> Standoff<'a> {
@@ -29,56 +27,57 @@ impl<'a> Standoff<'a> {
         may_hold: bool,
         resources: &[Resource],
     ) -> Option<Self> {
-        let gangs = PartialGang::all(leaf, resources);
+        let mut gangs = PartialGang::all(leaf, resources);
         let mut room = queue.allocated.max(&queue.target);
         room.subtract_all(&leaf.staying);
         // The pods of a gang that has room are only not created yet.
         if gangs.len() < 2 || gangs.iter().any(|gang| fits(gang, &room)) {
             return None;
         }
-        let holdable: Vec<bool> = gangs.iter().map(|gang| may_hold && gang.can_be_held()).collect();
-        let completed = first_that_fits(&gangs, &room, &holdable);
+        for gang in &mut gangs {
+            gang.can_be_held &= may_hold;
+        }
+        let completed = first_that_fits(&gangs, &room, |gang| gang.can_be_held);
         // Without a gang that can be held, the first of those that would fit without the others tells what is wrong.
-        let told = completed.or_else(|| first_that_fits(&gangs, &room, &vec![true; gangs.len()]))?;
-        let mut standoff = Self { gangs, completed: told, yielding: BTreeSet::new() };
+        let told = completed.or_else(|| first_that_fits(&gangs, &room, |_| true))?;
+        let told = gangs.remove(told);
+        let others = gangs.into_iter().map(|gang| (gang, false)).collect();
+        let mut standoff = Self { completed: told, others };
         if completed.is_some() {
-            standoff.yielding = standoff.fewest(room, &holdable);
+            standoff.choose(room);
         }
         Some(standoff)
     }
 
-    /// The places of the least important gangs that leave enough room for the one that is completed, without those that turn out
+    /// Lets the least important gangs yield that leave enough `room` for the one that is completed, without those that turn out
     /// not to be needed.
-    fn fewest(&self, mut room: Amounts, holdable: &[bool]) -> BTreeSet<usize> {
-        let Some(completed) = self.gangs.get(self.completed) else { return BTreeSet::new() };
-        let mut yielding = BTreeSet::new();
-        for (at, (gang, can_be_held)) in self.gangs.iter().zip(holdable).enumerate().rev() {
-            if fits(completed, &room) {
+    fn choose(&mut self, mut room: Amounts) {
+        for (gang, yields) in self.others.iter_mut().rev().filter(|(gang, _)| gang.can_be_held) {
+            if fits(&self.completed, &room) {
                 break;
             }
-            if *can_be_held && at != self.completed {
-                room.add_all(&gang.uses);
-                yielding.insert(at);
-            }
+            room.add_all(&gang.uses);
+            *yields = true;
         }
-        for at in yielding.clone() {
-            let Some(gang) = self.gangs.get(at) else { continue };
+        for (gang, yields) in self.others.iter_mut().filter(|(_, yields)| *yields) {
             room.subtract_all(&gang.uses);
-            if fits(completed, &room) {
-                yielding.remove(&at);
+            if fits(&self.completed, &room) {
+                *yields = false;
             } else {
                 room.add_all(&gang.uses);
             }
         }
-        yielding
+    }
+
+    fn yielding(&self) -> impl Iterator<Item = &PartialGang<'a>> {
+        self.others.iter().filter(|(_, yields)| *yields).map(|(gang, _)| gang)
     }
 
     /// When the newest pod of the gangs that yield, and of the one that is completed, was created. None if none yields.
     pub(super) fn newest_of_yielding(&self) -> Option<Timestamp> {
-        let of =
-            |at: &usize| self.gangs.get(*at).map(|gang| gang.members.iter().map(|pod| pod.created).max());
-        let newest = self.yielding.iter().chain([&self.completed]).filter_map(of).flatten().max();
-        newest.filter(|_| !self.yielding.is_empty())
+        self.yielding().next()?;
+        let gangs = self.yielding().chain([&self.completed]);
+        gangs.flat_map(|gang| &gang.members).map(|pod| pod.created).max()
     }
 
     /// Names in `queue` which gangs use the room of each other, where only that keeps them from their pods.
@@ -95,23 +94,16 @@ impl<'a> Standoff<'a> {
 
     /// What is told of each workload.
     fn told(&self) -> BTreeMap<Preemptor, IncompleteGang> {
-        let parts: Vec<GangPart> = self.gangs.iter().map(PartialGang::part).collect();
-        let is_other = |at: &usize| *at != self.completed;
-        let beside_completed = self.yielding.first().copied().or_else(|| (0..parts.len()).find(is_other));
+        let is_held = self.yielding().next().is_some();
+        let beside = self.yielding().next().or_else(|| self.others.first().map(|(gang, _)| gang));
+        let completed = beside.map(|beside| (&self.completed, beside, Resolution::IsCompleted));
+        let others = self.others.iter().map(|(gang, yields)| {
+            (gang, &self.completed, if *yields { Resolution::Yields } else { Resolution::Waits })
+        });
         let mut told = BTreeMap::new();
-        for (at, (gang, part)) in self.gangs.iter().zip(&parts).enumerate() {
-            let other = if is_other(&at) { Some(self.completed) } else { beside_completed };
-            let Some(other) = other.and_then(|other| parts.get(other)) else { continue };
-            let resolution = if self.yielding.is_empty() {
-                Resolution::NeitherCanBeHeld
-            } else if !is_other(&at) {
-                Resolution::IsCompleted
-            } else if self.yielding.contains(&at) {
-                Resolution::Yields
-            } else {
-                Resolution::Waits
-            };
-            let incomplete = IncompleteGang { gang: part.clone(), other: other.clone(), resolution };
+        for (gang, other, resolution) in completed.into_iter().chain(others) {
+            let resolution = if is_held { resolution } else { Resolution::NeitherCanBeHeld };
+            let incomplete = IncompleteGang { gang: gang.part(), other: other.part(), resolution };
             told.extend(gang.owners.iter().map(|owner| (Preemptor::of(owner), incomplete.clone())));
         }
         told
@@ -119,43 +111,30 @@ impl<'a> Standoff<'a> {
 
     /// The Jobs of the gangs that yield, each without pods.
     pub(super) fn scalings(&self, queue: &QueueName) -> Vec<Scaling> {
-        let beneficiary = self.gangs.get(self.completed).map(|gang| Preemptor::of(gang.owner));
-        let id = |pod: &&Pod| PodId {
-            namespace: queue.namespace.clone(),
-            name: pod.name.clone(),
-            uid: pod.uid.clone(),
-        };
-        let scaling = |at: &usize| {
-            let PartialGang { owner, members, .. } = self.gangs.get(*at)?;
+        let scaling = |gang: &PartialGang<'_>| {
+            let owner = gang.owner;
             Some(Scaling {
-                namespace: queue.namespace.clone(),
-                queue: queue.clone(),
-                owner: owner.uid.clone(),
-                scale_target: owner.size.scale_target.clone()?,
-                from: owner.size.written,
                 to: 0,
                 original_replicas: Some(owner.size.original_replicas.unwrap_or(owner.size.written)),
-                pods: members.iter().map(id).collect(),
-                marks: Vec::new(),
-                lifts: Vec::new(),
-                priority: owner.priority,
-                beneficiaries: beneficiary.iter().cloned().collect(),
-                reason: ScalingReason::GangIncomplete,
+                pods: gang.members.iter().map(|pod| PodId::of(&queue.namespace, pod)).collect(),
+                beneficiaries: vec![Preemptor::of(self.completed.owner)],
+                ..Scaling::unchanged(queue, owner, ScalingReason::GangIncomplete)?
             })
         };
-        self.yielding.iter().filter_map(scaling).collect()
+        self.yielding().filter_map(scaling).collect()
     }
 }
 
-/// The place of the first gang that has room when every other one for which `goes` is gone.
-fn first_that_fits(gangs: &[PartialGang<'_>], room: &Amounts, goes: &[bool]) -> Option<usize> {
-    let mut all = room.clone();
-    for (gang, _) in gangs.iter().zip(goes).filter(|(_, goes)| **goes) {
-        all.add_all(&gang.uses);
-    }
-    gangs.iter().zip(goes).position(|(gang, goes)| {
+/// The place of the first gang that has room when every other one that `goes` is gone.
+fn first_that_fits(
+    gangs: &[PartialGang<'_>],
+    room: &Amounts,
+    goes: impl Fn(&PartialGang<'_>) -> bool,
+) -> Option<usize> {
+    let all = room.plus(&total(gangs.iter().filter(|gang| goes(gang)).map(|gang| &gang.uses)));
+    gangs.iter().position(|gang| {
         let mut room = all.clone();
-        if *goes {
+        if goes(gang) {
             room.subtract_all(&gang.uses);
         }
         fits(gang, &room)

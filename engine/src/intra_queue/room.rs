@@ -27,15 +27,14 @@ impl QueueRoom {
         resources: &[Resource],
     ) -> Self {
         // What others give back comes by itself; no pod of its own has to go for it.
-        let comes = |reason: ShortReason| {
-            matches!(
-                reason,
+        let promised = matches!(
+            decided.starved,
+            Some(
                 ShortReason::WaitingForPreemption
                     | ShortReason::WaitingForQuota
                     | ShortReason::WaitingForLedger
             )
-        };
-        let promised = decided.starved.is_some_and(comes);
+        );
         let enforced = queue_state.leaf.state.quota.as_ref().map(|quota| &quota.enforced);
         let (mut cap, mut cap_now) = (Amounts::new(), Amounts::new());
         for resource in resources {

@@ -61,7 +61,7 @@ fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[PendingPods<'_>]) -
         marks: ids(pass, to_mark.map(|(_, pod)| pod)),
         lifts: ids(pass, member.order.iter().copied().filter(|pod| !goes(pod) && is_marked(pod))),
         beneficiaries,
-        ..scaling(pass, owner, ScalingReason::Outranked)?
+        ..Scaling::unchanged(&pass.queue_state.leaf.name, owner, ScalingReason::Outranked)?
     })
 }
 
@@ -97,26 +97,7 @@ fn raised(pass: &Pass<'_, '_>, owner: &Owner, pods: u32) -> Option<Scaling> {
         to: if all { former } else { owner.size.written.saturating_add(pods).min(former) },
         original_replicas: (!all).then_some(former),
         lifts: ids(pass, state.pods.iter().filter(is_marked)),
-        ..scaling(pass, owner, ScalingReason::Restored)?
-    })
-}
-
-/// A scaling of `owner` that changes nothing.
-fn scaling(pass: &Pass<'_, '_>, owner: &Owner, reason: ScalingReason) -> Option<Scaling> {
-    Some(Scaling {
-        namespace: pass.queue_state.leaf.name.namespace.clone(),
-        queue: pass.queue_state.leaf.name.clone(),
-        owner: owner.uid.clone(),
-        scale_target: owner.size.scale_target.clone()?,
-        from: owner.size.written,
-        to: owner.size.written,
-        original_replicas: owner.size.original_replicas,
-        pods: Vec::new(),
-        marks: Vec::new(),
-        lifts: Vec::new(),
-        priority: owner.priority,
-        beneficiaries: Vec::new(),
-        reason,
+        ..Scaling::unchanged(&pass.queue_state.leaf.name, owner, ScalingReason::Restored)?
     })
 }
 

@@ -45,6 +45,25 @@ impl Scaling {
         owner.kind == OwnerKind::ReplicaSet && pod.deletion_cost == Self::MARK
     }
 
+    /// A scaling of `owner` that changes nothing; none if its size cannot be changed.
+    pub(crate) fn unchanged(queue: &QueueName, owner: &Owner, reason: ScalingReason) -> Option<Self> {
+        Some(Self {
+            namespace: queue.namespace.clone(),
+            queue: queue.clone(),
+            owner: owner.uid.clone(),
+            scale_target: owner.size.scale_target.clone()?,
+            from: owner.size.written,
+            to: owner.size.written,
+            original_replicas: owner.size.original_replicas,
+            pods: Vec::new(),
+            marks: Vec::new(),
+            lifts: Vec::new(),
+            priority: owner.priority,
+            beneficiaries: Vec::new(),
+            reason,
+        })
+    }
+
     /// Whether it makes pods go.
     pub const fn lowers(&self) -> bool {
         self.to < self.from
