@@ -7,20 +7,21 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use crate::amounts::{Amount, Amounts, Resource};
+use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
 use crate::demand::PendingPods;
 use crate::intra_queue::YieldedSlots;
 use crate::keyed::{KeyedMap, KeyedSet};
-use crate::names::{Namespace, OwnerUid, PodUid};
+use crate::names::{Namespace, OwnerUid, PodUid, QueueName};
 use crate::plan::{
-    JobAmounts, Plan, PodCounts, QueueJobName, QueueJobPhase, QueueJobPlan, Reach, SlotReason,
+    JobAmounts, Plan, PodCounts, QueueJobName, QueueJobPhase, QueueJobPlan, QueuePlan, SlotReason,
 };
 use crate::slots::{self, CompetingPods, GangClaim, GangSlots, TaskClaim};
 use crate::snapshot::{
-    Ended, Mode, NamespaceState, OwnerKind, Phase, Preemption, QueueJob, QueueTask, Settings,
+    Ended, Mode, NamespaceState, OwnerKind, Phase, Pod, Preemption, QueueJob, QueueTask, Settings,
 };
 use crate::time::{Timestamp, earliest};
+use crate::total::total;
 
 /// How long a gang that did not start rests the first time; twice as long each time after.
 const FIRST_REST_SECONDS: i64 = 60;
@@ -40,18 +41,16 @@ pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Pl
     let going: FxHashSet<PodUid> = going.map(|pod| pod.uid.clone()).collect();
     let mut next_change = plan.next_change;
     let mut decided = Vec::new();
+    let (nothing, no_amounts) = (FxHashSet::default(), Arc::default());
     for (namespace, state) in snapshot.namespaces.iter().filter(|(_, state)| !state.queue_jobs.is_empty()) {
         let leaf = cluster.tree.leaves.get(namespace).and_then(|at| cluster.leaf(*at));
-        let reach = leaf.and_then(|leaf| plan.queues.get(&leaf.name)).map(|queue| &queue.reach);
-        let takes = plan.held.is_none() && reach.is_none_or(Reach::evicts);
-        let nothing = FxHashSet::default();
+        let queue = leaf.and_then(|leaf| Some((leaf, plan.queues.get(&leaf.name)?)));
+        let takes = plan.held.is_none() && queue.is_none_or(|(_, queue)| queue.reach.evicts());
         let pods_of_tasks = pods_of_tasks(state, &going, if takes { &yielded.pods } else { &nothing });
-        let no_amounts = Arc::default();
-        let place = Place { namespace, state, now: snapshot.now, pods_of_tasks, takes, nothing: no_amounts };
-        let jobs = match leaf {
-            Some(leaf) => {
-                let allocated =
-                    plan.queues.get(&leaf.name).map(|queue| queue.allocated.clone()).unwrap_or_default();
+        let (now, no_amounts) = (snapshot.now, &no_amounts);
+        let place = Place { namespace, state, plan, now, pods_of_tasks, takes, no_amounts };
+        let jobs = match queue {
+            Some((leaf, queue)) => {
                 // Where workloads yield to each other, it is decided already which refused pods get room.
                 let competing = match leaf.queue.preemption {
                     Preemption::LowerPriority => {
@@ -59,26 +58,14 @@ pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Pl
                     }
                     Preemption::Never => leaf.demand.asks.iter().filter_map(competing_pods).collect(),
                 };
-                let input = GrantInput {
-                    room: place.room(&allocated, &going),
-                    free: place.free(&plan.resources),
-                    competing,
-                };
-                let mut jobs = place.divide(&input, plan);
-                for job in &mut jobs {
-                    job.queue = Some(leaf.name.clone());
-                    job.withheld = reach.is_some_and(|reach| !reach.writes_quotas());
-                }
-                jobs
+                place.divide(&leaf.name, queue, &place.room(&queue.allocated, &going), &competing)
             }
-            None => place.without_queue(plan, &snapshot.settings),
+            None => place.without_queue(&snapshot.settings),
         };
-        for (job, decided) in state.queue_jobs.iter().zip(&jobs) {
-            next_change = earliest(next_change, place.due(job, decided));
+        for (job, of_job) in state.queue_jobs.iter().zip(jobs) {
+            next_change = earliest(next_change, place.due(job, &of_job));
+            decided.push((QueueJobName { namespace: namespace.clone(), name: job.name.clone() }, of_job));
         }
-        decided.extend(state.queue_jobs.iter().zip(jobs).map(|(job, decided)| {
-            (QueueJobName { namespace: namespace.clone(), name: job.name.clone() }, decided)
-        }));
     }
     plan.queue_jobs = decided.into_iter().collect();
     plan.next_change = next_change;
@@ -110,39 +97,28 @@ fn pods_of_tasks<'a>(
         let Some(owner) = pod.owner() else { continue };
         let task_pods = pods_of_tasks.entry(owner).or_default();
         let is_going = going.contains(&pod.uid);
-        let counter = match (pod.is_terminating() || is_going, pod.phase) {
-            (true, _) => &mut task_pods.leaving,
-            (false, _) => &mut task_pods.staying,
-        };
+        let leaves = pod.is_terminating() || is_going;
+        let counter = if leaves { &mut task_pods.leaving } else { &mut task_pods.staying };
         *counter = counter.saturating_add(1);
         task_pods.going = task_pods.going.saturating_add(u32::from(is_going && !pod.is_terminating()));
         task_pods.yielding = task_pods.yielding.saturating_add(u32::from(yielding.contains(&pod.uid)));
-        let started = pod.is_live() && !is_going && pod.phase == Phase::Running;
+        let started = !leaves && pod.phase == Phase::Running;
         task_pods.started = task_pods.started.saturating_add(u32::from(started));
     }
     pods_of_tasks
-}
-
-/// What a namespace has for its QueueJobs.
-struct GrantInput {
-    /// What its other pods leave of what is to be.
-    room: Amounts,
-    /// What admission lets in now.
-    free: Amounts,
-    /// The refused pods of others, which come in their turn.
-    competing: Vec<CompetingPods>,
 }
 
 /// A namespace with QueueJobs.
 struct Place<'a> {
     namespace: &'a Namespace,
     state: &'a NamespaceState,
+    plan: &'a Plan,
     now: Timestamp,
     pods_of_tasks: KeyedMap<&'a OwnerUid, TaskPods>,
     /// Whether slots may be taken at all.
     takes: bool,
     /// The amounts of those that get nothing.
-    nothing: Arc<JobAmounts>,
+    no_amounts: &'a Arc<JobAmounts>,
 }
 
 impl Place<'_> {
@@ -165,36 +141,28 @@ impl Place<'_> {
 
     /// What owners have above what they want: it is about to go.
     fn surplus_of_others(&self) -> Amounts {
-        let mut surplus = Amounts::new();
-        for owner in self.state.owners.iter().filter(|owner| owner.kind != OwnerKind::QueueJob) {
+        let others = self.state.owners.iter().filter(|owner| owner.kind != OwnerKind::QueueJob);
+        total(others.map(|owner| {
             let task_pods = self.pods_of_tasks.get(&owner.uid).copied().unwrap_or_default();
-            surplus.add_all(&owner.shape.requests.times(task_pods.staying.saturating_sub(owner.wanted)));
-        }
-        surplus
+            owner.shape.requests.times(task_pods.staying.saturating_sub(owner.wanted))
+        }))
     }
 
     /// What admission lets in beside all pods that are there, and those that are about to come.
-    fn free(&self, resources: &[Resource]) -> Amounts {
-        let quota = self.state.quota.as_ref();
-        let mut charged = Amounts::new();
-        self.state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| charged.add_all(pod.requests()));
-        if let Some(quota) = quota {
-            // Admission may know of pods that are not seen yet.
-            charged = charged.max(&quota.charged.amounts());
-        }
+    fn free(&self) -> Amounts {
+        let Some(quota) = &self.state.quota else { return Amounts::new() };
+        let charged = total(self.state.pods.iter().filter(|pod| pod.is_charged()).map(Pod::requests));
+        // Admission may know of pods that are not seen yet.
+        let mut charged = charged.max(&quota.charged.amounts());
         for task in self.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
             charged.add_all(&task.shape.requests.times(self.to_come(task)));
         }
-        let most = |resource: &Resource| -> Amount {
-            let Some(enforced) = quota.and_then(|quota| quota.enforced.get(resource)) else {
-                return Amount::ZERO;
-            };
-            let bounds =
-                [quota.and_then(|quota| quota.hard.get(resource)), self.state.foreign_quotas.get(resource)];
-            bounds.into_iter().flatten().fold(enforced, Ord::min)
+        let free = |resource: &Resource| {
+            let bounds = [quota.hard.get(resource), self.state.foreign_quotas.get(resource)];
+            let most = bounds.into_iter().flatten().fold(quota.enforced.get(resource)?, Ord::min);
+            Some((resource.clone(), most.less(charged.get(resource))))
         };
-        let free = |resource: &Resource| (resource.clone(), most(resource).less(charged.get(resource)));
-        resources.iter().map(free).collect()
+        self.plan.resources.iter().filter_map(free).collect()
     }
 
     fn task_pods(&self, task: &QueueTask) -> TaskPods {
@@ -204,58 +172,67 @@ impl Place<'_> {
     /// How many pods the task's Job has still to create.
     fn to_come(&self, task: &QueueTask) -> u32 {
         let task_pods = self.task_pods(task);
-        task.parallelism.min(task.left()).saturating_sub(task_pods.staying).saturating_sub(task_pods.leaving)
+        task.may_run().saturating_sub(task_pods.staying).saturating_sub(task_pods.leaving)
     }
 
-    /// Divides the queue's share.
-    fn divide(&self, input: &GrantInput, plan: &Plan) -> Vec<QueueJobPlan> {
-        let jobs = &self.state.queue_jobs;
+    /// Divides the `room` that the other pods of the queue leave.
+    fn divide(
+        &self,
+        name: &QueueName,
+        queue: &QueuePlan,
+        room: &Amounts,
+        competing: &[CompetingPods],
+    ) -> Vec<QueueJobPlan> {
+        let (jobs, plan) = (&self.state.queue_jobs, self.plan);
         let late: Vec<bool> = jobs.iter().map(|job| self.takes && self.is_late(job)).collect();
         let may_ask = |job: &QueueJob| !job.is_resting(self.now) && !self.yields_wholly(job);
         let asks = |(job, late): &(&QueueJob, &bool)| may_ask(job) && !**late;
         let asking: Vec<&QueueJob> = jobs.iter().zip(&late).filter(asks).map(|(job, _)| job).collect();
         let claims: Vec<GangClaim> =
             asking.iter().map(|job| self.claim(job, |task| self.most(job, task))).collect();
-        let slots = slots::divide(&input.room, &claims, &input.competing, &plan.capacity, &plan.resources);
+        let slots = slots::divide(room, &claims, competing, &plan.capacity, &plan.resources);
         let allocations: Vec<slots::JobAllocation> =
             asking.iter().zip(&slots).map(|(job, slots)| self.allocation(job, slots)).collect();
-        let now = slots::bring(&claims, &allocations, &input.free, &plan.resources);
+        let now = slots::bring(&claims, &allocations, &self.free(), &plan.resources);
 
-        let mut given = slots.into_iter().zip(now);
+        let mut given = slots.into_iter().map(|slots| slots.tasks).zip(now);
         let decided = jobs.iter().zip(late).map(|(job, late)| {
             let mut decided = self.count(job);
             let asks = may_ask(job) && !late;
-            let (slots, now) = asks.then(|| given.next()).flatten().unwrap_or_else(|| {
-                let kept = kept(job, job.invalid.is_none() || job.suspended || job.ended.is_some());
-                (GangSlots { fits: false, tasks: kept.clone() }, kept)
-            });
+            (decided.slots, decided.parallelism) =
+                asks.then(|| given.next()).flatten().unwrap_or_else(|| {
+                    let kept = kept(job, job.invalid.is_none() || job.suspended || job.ended.is_some());
+                    (kept.clone(), kept)
+                });
             if late {
                 (decided.start_failures, decided.retry_at) = self.rest(job);
             }
             decided.reason = match decided.retry_at {
                 Some(until) if self.now < until => SlotReason::StartTimeout,
-                _ if now.iter().any(|count| *count > 0) => SlotReason::Admitted,
-                _ if slots.total() > 0 => SlotReason::WaitingForQuota,
-                _ if claim_fits(self.claim(job, QueueTask::left), input, plan) => SlotReason::WaitingForRoom,
+                _ if decided.total() > 0 => SlotReason::Admitted,
+                _ if decided.slots.iter().any(|count| *count > 0) => SlotReason::WaitingForQuota,
+                _ if self.fits_alone(job, room) => SlotReason::WaitingForRoom,
                 _ => SlotReason::GangAboveShare,
             };
-            self.settle(job, &mut decided, slots, now, plan);
+            decided.queue = Some(name.clone());
+            decided.withheld = !queue.reach.writes_quotas();
+            self.settle(job, &mut decided);
             decided
         });
         decided.collect()
     }
 
     /// Where no queue has a share, what runs stays as it is, and nothing else starts.
-    fn without_queue(&self, plan: &Plan, settings: &Settings) -> Vec<QueueJobPlan> {
-        let stalled = plan.stalled.keys().any(|queue| queue.namespace == *self.namespace);
+    fn without_queue(&self, settings: &Settings) -> Vec<QueueJobPlan> {
+        let stalled = self.plan.stalled.keys().any(|queue| queue.namespace == *self.namespace);
         let own = self.state.governing().map(|queue| queue.mode).unwrap_or_default();
         let decide = |job: &QueueJob| {
             let mut decided = self.count(job);
-            let kept = kept(job, job.suspended || job.ended.is_some());
+            decided.slots = kept(job, job.suspended || job.ended.is_some());
+            decided.parallelism = decided.slots.clone();
             decided.withheld = own.min(settings.mode) == Mode::Observe;
             decided.reason = if stalled { SlotReason::QueueStalled } else { SlotReason::NoQueue };
-            let slots = GangSlots { fits: false, tasks: kept.clone() };
-            self.settle(job, &mut decided, slots, kept, plan);
+            self.settle(job, &mut decided);
             decided
         };
         self.state.queue_jobs.iter().map(decide).collect()
@@ -276,25 +253,22 @@ impl Place<'_> {
     /// How often it has failed to start, and until when it rests.
     fn rest(&self, job: &QueueJob) -> (u32, Option<Timestamp>) {
         let failures = job.remembered.start_failures.saturating_add(1);
-        let doubled = FIRST_REST_SECONDS
-            .checked_shl(failures.saturating_sub(1).min(16))
-            .unwrap_or(LONGEST_REST_SECONDS);
-        let rest = doubled.min(LONGEST_REST_SECONDS);
+        let rest = (FIRST_REST_SECONDS << failures.saturating_sub(1).min(16)).min(LONGEST_REST_SECONDS);
         (failures, self.deadline(job).map(|deadline| deadline.max(self.now).plus_seconds(rest)))
     }
 
     fn is_ready(&self, job: &QueueJob) -> bool {
-        let started = job.tasks.iter().map(|task| self.task_pods(task).started).fold(0, u32::saturating_add);
-        let each = |task: &QueueTask| self.task_pods(task).started >= task.floor().min(task.left());
-        started >= job.floor() && job.tasks.iter().all(each)
+        let started = |task: &QueueTask| self.task_pods(task).started;
+        job.sum(started) >= job.floor()
+            && job.tasks.iter().all(|task| started(task) >= task.floor().min(task.left()))
     }
 
     /// Whether so many of its pods yield that less than its minimum is left.
     fn yields_wholly(&self, job: &QueueJob) -> bool {
-        let most = || job.tasks.iter().map(|task| (task, self.most(job, task)));
-        let all = most().map(|(_, most)| most).fold(0, u32::saturating_add);
+        let most = |task: &QueueTask| self.most(job, task);
         self.yields(job)
-            && (all < job.floor() || most().any(|(task, most)| most < task.floor().min(task.left())))
+            && (job.sum(most) < job.floor()
+                || job.tasks.iter().any(|task| most(task) < task.floor().min(task.left())))
     }
 
     fn yields(&self, job: &QueueJob) -> bool {
@@ -316,8 +290,7 @@ impl Place<'_> {
             TaskClaim { requests, most, floor: task.floor(), running }
         };
         let tasks: Vec<TaskClaim> = job.tasks.iter().map(task).collect();
-        let may_run =
-            job.tasks.iter().map(|task| task.parallelism.min(task.left())).fold(0, u32::saturating_add);
+        let may_run = job.sum(QueueTask::may_run);
         let running = tasks.iter().map(|task| task.running).fold(0, u32::saturating_add);
         GangClaim {
             name: job.name.clone(),
@@ -328,6 +301,13 @@ impl Place<'_> {
             intact: running >= job.floor(),
             tasks,
         }
+    }
+
+    /// Whether the gang would have what it needs, or a pod, if it were alone in `room`.
+    fn fits_alone(&self, job: &QueueJob, room: &Amounts) -> bool {
+        let alone = GangClaim { admitted: true, ..self.claim(job, QueueTask::left) };
+        let slots = slots::divide(room, &[alone], &[], &self.plan.capacity, &self.plan.resources);
+        slots.iter().all(|slots| slots.fits && slots.total() > 0)
     }
 
     fn allocation(&self, job: &QueueJob, slots: &GangSlots) -> slots::JobAllocation {
@@ -359,65 +339,49 @@ impl Place<'_> {
             uid: job.uid.clone(),
             problem: job.invalid.clone(),
             min_available: job.min_available,
-            amounts: Arc::clone(&self.nothing),
+            amounts: Arc::clone(self.no_amounts),
             pods,
             succeeded: job.succeeded(),
             failed: job.failed(),
-            left: job.tasks.iter().map(QueueTask::left).fold(0, u32::saturating_add),
+            left: job.sum(QueueTask::left),
             start_failures: if ready { 0 } else { job.remembered.start_failures },
             retry_at: job.remembered.retry_at.filter(|until| self.now < *until),
             ..QueueJobPlan::default()
         }
     }
 
-    /// Writes down what a QueueJob gets, and where it stands with that.
-    fn settle(
-        &self,
-        job: &QueueJob,
-        decided: &mut QueueJobPlan,
-        slots: GangSlots,
-        now: Vec<u32>,
-        plan: &Plan,
-    ) {
-        let governed = |amounts: &Amounts| -> Amounts {
-            plan.resources.iter().map(|resource| (resource.clone(), amounts.get(resource))).collect()
+    /// Writes down what the slots of a QueueJob come to, and where it stands with that.
+    fn settle(&self, job: &QueueJob, decided: &mut QueueJobPlan) {
+        let requested = |counts: &[u32]| {
+            let of_tasks = job.tasks.iter().zip(counts);
+            total(of_tasks.map(|(task, count)| task.shape.requests.times(*count))).of(&self.plan.resources)
         };
-        let requested = |counts: &mut dyn Iterator<Item = u32>| {
-            let mut all = Amounts::new();
-            for (task, count) in job.tasks.iter().zip(counts) {
-                all.add_all(&task.shape.requests.times(count));
-            }
-            governed(&all)
-        };
-        let pods = |task| {
+        let pods = |task: &QueueTask| {
             let task_pods = self.task_pods(task);
             task_pods.staying.saturating_add(task_pods.leaving)
         };
         let amounts = JobAmounts {
-            deserved: requested(&mut slots.tasks.iter().copied()),
-            allocated: requested(&mut now.iter().copied()),
-            used: requested(&mut job.tasks.iter().map(pods)),
+            deserved: requested(&decided.slots),
+            allocated: requested(&decided.parallelism),
+            used: requested(&job.tasks.iter().map(pods).collect::<Vec<u32>>()),
         };
-        if amounts != *self.nothing {
+        if amounts != **self.no_amounts {
             decided.amounts = Arc::new(amounts);
         }
-        decided.had =
-            job.tasks.iter().map(|task| task.parallelism.min(task.left())).fold(0, u32::saturating_add);
-        decided.loses = slots.total() < decided.had && job.ended.is_none() && !job.suspended;
-        let has_slots = now.iter().any(|count| *count > 0);
+        decided.had = job.sum(QueueTask::may_run);
+        let slots = decided.slots.iter().copied().fold(0, u32::saturating_add);
+        decided.loses = slots < decided.had && job.ended.is_none() && !job.suspended;
         // A Job all of whose pods have succeeded is about to say so; suspended it would not.
-        decided.suspend = !has_slots && job.tasks.iter().any(|task| task.left() > 0);
+        decided.suspend = decided.total() == 0 && job.tasks.iter().any(|task| task.left() > 0);
         (decided.phase, decided.reason) = match job.ended {
             Some(Ended::Complete) => (QueueJobPhase::Complete, SlotReason::Finished),
             Some(Ended::Failed) => (QueueJobPhase::Failed, SlotReason::Finished),
             None if job.invalid.is_some() => (QueueJobPhase::Waiting, SlotReason::InvalidSpec),
             None if job.suspended => (QueueJobPhase::Suspended, SlotReason::Suspended),
-            None if !has_slots && decided.suspend => (QueueJobPhase::Waiting, decided.reason),
+            None if decided.suspend => (QueueJobPhase::Waiting, decided.reason),
             None if self.is_ready(job) => (QueueJobPhase::Running, decided.reason),
             None => (QueueJobPhase::Starting, decided.reason),
         };
-        decided.slots = slots.tasks;
-        decided.parallelism = now;
     }
 
     /// When another decision on it is due although nothing happens.
@@ -442,11 +406,4 @@ fn competing_pods(ask: &PendingPods<'_>) -> Option<CompetingPods> {
         requests: owner.shape.requests.clone(),
         pods: ask.counted,
     })
-}
-
-/// Whether the gang would have what it needs, or a pod, if it were alone with the queue's other pods.
-fn claim_fits(claim: GangClaim, input: &GrantInput, plan: &Plan) -> bool {
-    let alone = GangClaim { admitted: true, ..claim };
-    let slots = slots::divide(&input.room, &[alone], &[], &plan.capacity, &plan.resources);
-    slots.iter().all(|slots| slots.fits && slots.total() > 0)
 }

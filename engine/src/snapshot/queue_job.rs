@@ -91,12 +91,17 @@ impl QueueJob {
 
     /// How many pods have succeeded.
     pub fn succeeded(&self) -> u32 {
-        self.tasks.iter().map(|task| task.succeeded.min(task.replicas)).fold(0, u32::saturating_add)
+        self.sum(|task| task.succeeded.min(task.replicas))
     }
 
     /// How many pods have failed.
     pub fn failed(&self) -> u32 {
-        self.tasks.iter().map(|task| task.failed).fold(0, u32::saturating_add)
+        self.sum(|task| task.failed)
+    }
+
+    /// What `of` its tasks comes to.
+    pub(crate) fn sum(&self, of: impl Fn(&QueueTask) -> u32) -> u32 {
+        self.tasks.iter().map(of).fold(0, u32::saturating_add)
     }
 
     /// Whether it asks for no slots now: it is suspended, has ended, or did not start with those it had.
@@ -112,6 +117,11 @@ impl QueueTask {
     /// How many pods have not succeeded yet.
     pub fn left(&self) -> u32 {
         self.replicas.saturating_sub(self.succeeded)
+    }
+
+    /// How many pods its Job may run now, without those that have no work left.
+    pub(crate) fn may_run(&self) -> u32 {
+        self.parallelism.min(self.left())
     }
 
     /// How many of them the gang cannot do without.
