@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Defines a cheap-to-clone, ordered name.
-macro_rules! name {
-    ($(#[$doc:meta])* $name:ident) => {
+/// Defines cheap-to-clone, ordered names.
+macro_rules! names {
+    ($($(#[$doc:meta])* $name:ident;)+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        ///
+        /// The default is the empty name, which nothing in a cluster has.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[derive(Serialize, Deserialize)]
         pub struct $name(Arc<str>);
 
@@ -30,13 +32,6 @@ macro_rules! name {
             }
         }
 
-        impl Default for $name {
-            /// The empty name, which nothing in a cluster has.
-            fn default() -> Self {
-                Self(Arc::default())
-            }
-        }
-
         impl fmt::Display for $name {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.pad(&self.0)
@@ -48,42 +43,27 @@ macro_rules! name {
                 Self::new(text)
             }
         }
-    };
+    )+};
 }
 
-name!(
+names! {
     /// A namespace.
-    Namespace
-);
-name!(
+    Namespace;
     /// A node's name.
-    NodeName
-);
-name!(
+    NodeName;
     /// A pod's name within its namespace. It may come back; a [`PodUid`] never does.
-    PodName
-);
-name!(
+    PodName;
     /// The id that the API server gave to one life of one pod.
-    PodUid
-);
-name!(
+    PodUid;
     /// The id that the API server gave to one life of one Queue.
-    QueueUid
-);
-name!(
+    QueueUid;
     /// The id that the API server gave to one life of one QueueJob.
-    QueueJobUid
-);
-name!(
+    QueueJobUid;
     /// The id that the API server gave to the controller of a pod: its ReplicaSet, StatefulSet, Job, ….
-    OwnerUid
-);
-
-name!(
+    OwnerUid;
     /// The name of a gang within its namespace.
-    GangName
-);
+    GangName;
+}
 
 /// A Queue's namespace and name: its identity in plans, messages and tie-breaks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
