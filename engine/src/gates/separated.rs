@@ -44,11 +44,18 @@ impl<'a> GatedNamespace<'a> {
             self.pods().filter(|pod| pod.owner().is_none_or(|owner| !known.contains(owner))).collect();
         own.sort_by(|a, b| Pod::by_age(a, b));
         let owners = self.state.owners.iter().cloned().chain(asking_for_themselves(&own));
+        let state = self.state;
         NamespaceState {
-            pods: self.state.pods.iter().filter(|pod| !pod.is_gated()).cloned().collect(),
-            owners: owners.collect(),
+            labels: state.labels.clone(),
+            queues: state.queues.clone(),
+            vacant: state.vacant,
             quota: self.ledger_as_quota(),
-            ..self.state.without_lists()
+            pods: state.pods.iter().filter(|pod| !pod.is_gated()).cloned().collect(),
+            owners: owners.collect(),
+            queue_jobs: state.queue_jobs.clone(),
+            budgets: state.budgets.clone(),
+            foreign_quotas: state.foreign_quotas.clone(),
+            refused: state.refused.clone(),
         }
     }
 

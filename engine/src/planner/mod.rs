@@ -25,7 +25,7 @@ use crate::grants::{cut_to_what_nodes_offer, grants, nothing_lowered};
 use crate::intra_queue::{self, Yielded};
 use crate::leaf::Leaf;
 use crate::names::QueueName;
-use crate::plan::{Plan, Preemptor, QueuePlan, Scaling, Unmet};
+use crate::plan::{Plan, Preemptor, QueuePlan, Unmet};
 use crate::reasons::ShortReason;
 use crate::shares::{self, Shares};
 use crate::snapshot::{OwnerKind, Pod, Quota, Snapshot};
@@ -55,7 +55,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
 
     let wishes = leaves.map(|_, leaf| leaf.as_ref().map(Leaf::wish).unwrap_or_default());
     let shares = shares::shares(&tree, &wishes, &capacity, &resources);
-    let offered_resources = offered_resources(&capacity, &resources);
+    let offered_resources: Vec<Resource> =
+        resources.iter().filter(|one| capacity.offers(one)).cloned().collect();
     let cluster = Cluster {
         snapshot,
         usage: &usage,
@@ -130,7 +131,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let yielded_slots = std::mem::take(&mut yielded.slots);
     say_who_yields(yielded, &mut plan);
     incomplete_gangs::resolve(cluster, &mut plan);
-    sort_scalings(&mut plan.scalings);
+    // Those that lower a size first, each group by queue.
+    plan.scalings.sort_by_cached_key(|one| (!one.lowers(), one.queue.clone(), one.scale_target.clone()));
     let due = [next_ripe(cluster, &plan), next_end_of_pause(snapshot)];
     plan.next_change = due.into_iter().fold(plan.next_change, earliest);
     queue_jobs::decide(cluster, &yielded_slots, &mut plan);
@@ -138,11 +140,6 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     plan.gate_removals = gates::removals(seen, &gated, &tree, &leaves, &plan);
     plan.stalled = tree.stalled;
     plan
-}
-
-/// Those of `resources` of which there is something to share.
-fn offered_resources(capacity: &Amounts, resources: &[Resource]) -> Vec<Resource> {
-    resources.iter().filter(|one| capacity.offers(one)).cloned().collect()
 }
 
 /// A gang that waits although there is room for a pod of it says itself what it waits for.
@@ -217,15 +214,6 @@ fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
     plan.scalings = yielded.scalings;
     plan.scalings.retain(|scaling| is_carried_out(&scaling.queue));
     plan.passed_over.extend(yielded.passed_over);
-}
-
-/// Those that lower a size first, each group by queue.
-fn sort_scalings(scalings: &mut [Scaling]) {
-    scalings.sort_by(|a, b| {
-        let key =
-            |scaling: &Scaling| (!scaling.lowers(), scaling.queue.clone(), scaling.scale_target.clone());
-        key(a).cmp(&key(b))
-    });
 }
 
 /// When the next pod will have run long enough to go like others, or waited long enough for a node that may be added.

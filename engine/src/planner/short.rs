@@ -17,22 +17,17 @@ pub(super) fn why_short(
     reclaim: &ReclaimResult,
     overdue: usize,
 ) -> ShortReason {
-    let terminating = |leaf: &Leaf<'_>| leaf.namespace_usage.pods.terminating;
-    let leaving = cluster.each_leaf().map(|leaf| usize::try_from(terminating(leaf)).unwrap_or(usize::MAX));
-    let leaving = leaving.fold(0, usize::saturating_add);
-    let falling = || {
-        cluster.each_leaf().any(|leaf| {
-            cluster.tree.branches[leaf.at].reach.lowers()
-                && falls(leaf, &allocated[leaf.at], cluster.governed)
-        })
-    };
-    if leaving > overdue || reclaim.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
+    let terminating = cluster.each_leaf().map(|leaf| leaf.namespace_usage.pods.terminating);
+    let terminating = usize::try_from(terminating.fold(0, u32::saturating_add)).unwrap_or(usize::MAX);
+    let lowers = |leaf: &Leaf<'_>| cluster.tree.branches[leaf.at].reach.lowers();
+    let is_falling = |leaf: &Leaf<'_>| lowers(leaf) && falls(leaf, &allocated[leaf.at], cluster.governed);
+    if terminating > overdue || reclaim.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
         ShortReason::WaitingForPreemption
     } else if let (Some(_), Some(reason)) =
         (&reclaim.unproven, cluster.snapshot.reclaim_gate.evictions_wait())
     {
         reason
-    } else if !reclaim.evictions.is_empty() || falling() {
+    } else if !reclaim.evictions.is_empty() || cluster.each_leaf().any(is_falling) {
         ShortReason::WaitingForQuota
     } else if overdue > 0 {
         ShortReason::StuckTerminating

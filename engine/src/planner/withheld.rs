@@ -64,16 +64,14 @@ impl WithheldEvictions {
     /// What withholds that which the queue of `branch` waits for, if it is starved for `reason` and something does.
     pub(super) fn cause(&self, branch: &Branch<'_>, reason: ShortReason) -> Option<Withheld> {
         let own = || branch.reach.withheld();
+        let of_givers = || self.of.get(&branch.name).cloned();
         match reason {
             ShortReason::Blocked | ShortReason::Delayed => own(),
-            ShortReason::WaitingForPreemption | ShortReason::WaitingForQuota => {
-                own().or_else(|| self.of.get(&branch.name).cloned())
+            ShortReason::WaitingForPreemption | ShortReason::WaitingForQuota => own().or_else(of_givers),
+            ShortReason::StuckTerminating => of_givers(),
+            ShortReason::NothingToEvict => {
+                self.first.clone().map(|first| own().or_else(of_givers).unwrap_or(first))
             }
-            ShortReason::StuckTerminating => self.of.get(&branch.name).cloned(),
-            ShortReason::NothingToEvict => self
-                .first
-                .clone()
-                .map(|first| own().or_else(|| self.of.get(&branch.name).cloned()).unwrap_or(first)),
             _ => None,
         }
     }

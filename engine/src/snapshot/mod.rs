@@ -119,22 +119,6 @@ impl NamespaceState {
         leaves.min_by_key(|queue| (queue.created, &queue.uid))
     }
 
-    /// The namespace without its pods, owners and quota.
-    pub(crate) fn without_lists(&self) -> Self {
-        Self {
-            labels: self.labels.clone(),
-            queues: self.queues.clone(),
-            vacant: self.vacant,
-            quota: None,
-            pods: Vec::new(),
-            owners: Vec::new(),
-            queue_jobs: self.queue_jobs.clone(),
-            budgets: self.budgets.clone(),
-            foreign_quotas: self.foreign_quotas.clone(),
-            refused: self.refused.clone(),
-        }
-    }
-
     /// Whether its pods wait gated for room, so that its quota holds only the limit.
     pub fn is_in_gate_mode(&self) -> bool {
         self.governing().is_some_and(|queue| queue.admission == Admission::Gate)

@@ -77,18 +77,9 @@ fn narrow(state: &NamespaceState, kept: &[Resource]) -> NamespaceState {
 }
 
 fn with_only(shape: &Arc<Shape>, kept: &[Resource]) -> Arc<Shape> {
-    let is_kept = |resource: &Resource| kept.binary_search(resource).is_ok();
-    let mut others = shape.requests.resources().filter(|resource| !is_kept(resource));
+    let mut others = shape.requests.resources().filter(|resource| kept.binary_search(resource).is_err());
     let Some(first) = others.next() else { return Arc::clone(shape) };
-    let mut narrowed = Shape {
-        requests: shape
-            .requests
-            .iter()
-            .filter(|(resource, _)| is_kept(resource))
-            .map(|(resource, amount)| (resource.clone(), amount))
-            .collect(),
-        ..(**shape).clone()
-    };
+    let mut narrowed = Shape { requests: shape.requests.of(kept), ..(**shape).clone() };
     let more = u32::try_from(others.count()).unwrap_or(u32::MAX);
     narrowed.left_out.resources = narrowed.left_out.resources.saturating_add(more).saturating_add(1);
     narrowed.left_out.first = Some(first.clone());

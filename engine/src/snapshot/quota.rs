@@ -42,11 +42,7 @@ impl Quota {
     /// The most of `resource` that was granted and may be in force: the ceiling without what another writer wrote.
     pub fn own_ceiling(&self, resource: &Resource) -> Amount {
         let Some(granted) = &self.granted else { return self.ceiling(resource) };
-        [granted, &self.unconfirmed]
-            .into_iter()
-            .filter_map(|bounds| bounds.get(resource))
-            .max()
-            .unwrap_or_default()
+        granted.get(resource).max(self.unconfirmed.get(resource)).unwrap_or_default()
     }
 
     /// Every resource that it may restrict now or once every write on its way has landed, with its ceiling.

@@ -48,7 +48,7 @@ pub struct Window {
 impl Remembered {
     /// The same of these resources alone.
     pub(crate) fn of(mut self, resources: &[Resource]) -> Self {
-        self.demand = resources.iter().map(|one| (one.clone(), self.demand.get(one))).collect();
+        self.demand = self.demand.of(resources);
         self.falling.retain(|one, _| resources.contains(one));
         self.windows.retain(|one, _| resources.contains(one));
         self
