@@ -19,8 +19,9 @@ impl Ledger {
         let mut changed: Vec<(&Namespace, Entry)> = Vec::new();
         for (namespace, (granted, owed)) in grants(plan) {
             // In Gate mode amounts are enforced by this very write.
-            let is_fenced = snapshot.namespaces.get(namespace).is_some_and(|state| state.is_in_gate_mode())
-                || quota(snapshot, namespace).is_some_and(Quota::is_fenced);
+            let is_fenced = snapshot.namespaces.get(namespace).is_some_and(|state| {
+                state.is_in_gate_mode() || state.quota.as_ref().is_some_and(Quota::is_fenced)
+            });
             let entry = match self.entries.get(namespace) {
                 Some(kept) => kept.changed(&granted, &owed, is_fenced, generation, snapshot.now),
                 None => Some(Entry::first(granted, owed, generation, snapshot.now)),
@@ -68,8 +69,4 @@ fn is_over(namespace: &Namespace, entry: &Entry, snapshot: &Snapshot) -> bool {
     let is_recent = || snapshot.now < entry.changed.plus_seconds(REQUEST_LIFE_SECONDS);
     let is_owned = || state.quota.as_ref().is_some_and(|quota| quota.owner.is_some());
     state.governing().is_none() && (state.vacant || !(is_recent() || is_owned()))
-}
-
-fn quota<'a>(snapshot: &'a Snapshot, namespace: &Namespace) -> Option<&'a Quota> {
-    snapshot.namespaces.get(namespace)?.quota.as_ref()
 }
