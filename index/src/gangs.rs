@@ -1,7 +1,6 @@
 //! Gangs: pods that say how many of them have to run for any to be of use, or name an object that says it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -165,7 +164,7 @@ pub(crate) fn stated(
     spec: Option<&PodSpec>,
     owner: Option<&OwnerUid>,
 ) -> Option<Stated> {
-    let texts = Texts { labels: metadata.labels.as_ref(), annotations: metadata.annotations.as_ref() };
+    let texts = Texts(metadata);
     let whole = texts
         .ours(owner)
         .or_else(|| texts.coscheduling())
@@ -177,18 +176,15 @@ pub(crate) fn stated(
 
 /// What an object's metadata states, as pairs of texts.
 #[derive(Clone, Copy)]
-struct Texts<'a> {
-    labels: Option<&'a BTreeMap<String, String>>,
-    annotations: Option<&'a BTreeMap<String, String>>,
-}
+struct Texts<'a>(&'a ObjectMeta);
 
 impl<'a> Texts<'a> {
     fn label(self, key: &str) -> Option<&'a str> {
-        self.labels?.get(key).map(String::as_str).filter(|text| !text.is_empty())
+        self.0.labels.as_ref()?.get(key).map(String::as_str).filter(|text| !text.is_empty())
     }
 
     fn annotation(self, key: &str) -> Option<&'a str> {
-        self.annotations?.get(key).map(String::as_str).filter(|text| !text.is_empty())
+        self.0.annotations.as_ref()?.get(key).map(String::as_str).filter(|text| !text.is_empty())
     }
 
     /// Without a name the owner is the gang.

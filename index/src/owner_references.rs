@@ -9,8 +9,7 @@ use crate::interned::Interned;
 
 /// The controller of an object with this metadata. A manifest may leave its uid out.
 pub(crate) fn controller(texts: &mut Interned<str>, metadata: &ObjectMeta) -> Option<Workload> {
-    let mut owners = metadata.owner_references.iter().flatten();
-    let controller = owners.find(|owner| owner.controller == Some(true))?;
+    let controller = controlling(metadata)?;
     Some(Workload {
         api_version: texts.get(controller.api_version.as_str()),
         kind: texts.get(controller.kind.as_str()),
@@ -25,12 +24,22 @@ pub(crate) fn controller(texts: &mut Interned<str>, metadata: &ObjectMeta) -> Op
 /// worthless.
 pub(crate) fn owning_queue(metadata: &ObjectMeta) -> Option<QueueUid> {
     let [owner] = metadata.owner_references.as_deref()? else { return None };
-    is_queue(owner).then(|| QueueUid::from(owner.uid.as_str()))
+    (is_ours(owner, "Queue") && owner.controller == Some(true)).then(|| QueueUid::from(owner.uid.as_str()))
 }
 
-fn is_queue(owner: &OwnerReference) -> bool {
+/// The uid of the QueueJob that controls an object.
+pub(crate) fn controlling_queue_job(metadata: &ObjectMeta) -> Option<&str> {
+    controlling(metadata).filter(|owner| is_ours(owner, "QueueJob")).map(|owner| owner.uid.as_str())
+}
+
+/// The reference that names the controller.
+fn controlling(metadata: &ObjectMeta) -> Option<&OwnerReference> {
+    metadata.owner_references.iter().flatten().find(|owner| owner.controller == Some(true))
+}
+
+fn is_ours(owner: &OwnerReference, kind: &str) -> bool {
     let group = owner.api_version.split_once('/').map(|(group, _)| group);
-    group == Some(GROUP) && owner.kind == "Queue" && owner.controller == Some(true)
+    group == Some(GROUP) && owner.kind == kind
 }
 
 #[cfg(test)]

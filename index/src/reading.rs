@@ -137,11 +137,7 @@ pub(crate) fn uid_of(metadata: &ObjectMeta) -> Option<Cow<'_, str>> {
 /// Extended are names with a domain that is not Kubernetes' own, such as `nvidia.com/gpu`. Local storage, huge
 /// pages and volume counts are properties of single nodes: a share of their sum means nothing.
 pub fn governable(name: &str) -> Option<Resource> {
-    match name {
-        "cpu" | "memory" => Some(Resource::from_name(name)),
-        _ if is_extended(name) => Some(Resource::from_name(name)),
-        _ => None,
-    }
+    (matches!(name, "cpu" | "memory") || is_extended(name)).then(|| Resource::from_name(name))
 }
 
 /// The rule of `IsExtendedResourceName` in Kubernetes' API helpers.

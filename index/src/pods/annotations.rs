@@ -9,9 +9,7 @@ const MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// Why `pod` must never be a victim, if so.
 pub(super) fn non_preemptible(pod: &Pod) -> Option<NonPreemptible> {
-    let metadata = &pod.metadata;
-    let mirror = metadata.annotations.as_ref().is_some_and(|annotations| annotations.contains_key(MIRROR));
-    mirror.then_some(NonPreemptible::Mirror)
+    annotation(pod, MIRROR).map(|_| NonPreemptible::Mirror)
 }
 
 /// The annotations that ask for it, each with the value that does: ours, and those by which the cluster
@@ -24,15 +22,14 @@ const REQUESTS: [(&str, &str); 3] = [
 
 /// Whether `pod` asks to be left alone while others suffice.
 pub(super) fn is_reluctant(pod: &Pod) -> bool {
-    let annotations = pod.metadata.annotations.as_ref();
-    let has = |key: &str, value: &str| {
-        annotations.and_then(|annotations| annotations.get(key)).is_some_and(|found| found == value)
-    };
-    REQUESTS.into_iter().any(|(key, value)| has(key, value))
+    REQUESTS.into_iter().any(|(key, value)| annotation(pod, key) == Some(value))
 }
 
 /// The pod's deletion cost; none and what is no 32-bit number count as 0, as for the ReplicaSet controller.
 pub(super) fn deletion_cost(pod: &Pod) -> i32 {
-    let annotation = pod.metadata.annotations.as_ref().and_then(|all| all.get(DELETION_COST_ANNOTATION));
-    annotation.and_then(|text| text.parse().ok()).unwrap_or_default()
+    annotation(pod, DELETION_COST_ANNOTATION).and_then(|text| text.parse().ok()).unwrap_or_default()
+}
+
+fn annotation<'p>(pod: &'p Pod, name: &str) -> Option<&'p str> {
+    pod.metadata.annotations.as_ref()?.get(name).map(String::as_str)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::batch::v1::Job;
-use quotient_crds::names::{GROUP, TEMPLATE_ANNOTATION};
+use quotient_crds::names::TEMPLATE_ANNOTATION;
 use quotient_crds::{QueueJobCondition, QueueJobSpec, QueueJobStatus, Task};
 use quotient_engine::names::QueueJobUid;
 use quotient_engine::snapshot::{Ended, QueueJob};
@@ -12,6 +12,7 @@ use quotient_engine::time::Timestamp;
 
 use crate::interned::Interned;
 use crate::meta::{Age, ResourceVersion, timestamp};
+use crate::owner_references::controlling_queue_job;
 use crate::priority_classes::AskedPriority;
 use crate::reading::count;
 
@@ -154,17 +155,14 @@ pub fn task_hash(spec: &QueueJobSpec, task: &Task) -> Arc<str> {
 
 /// What is kept of `job` if a QueueJob controls it.
 pub(crate) fn task_job(job: &Job) -> Option<TaskJob> {
-    let mut owners = job.metadata.owner_references.iter().flatten();
-    let controller = owners.find(|owner| owner.controller == Some(true))?;
-    let group = controller.api_version.split_once('/').map_or("", |(group, _)| group);
-    (controller.kind == "QueueJob" && group == GROUP).then_some(())?;
+    let controller = controlling_queue_job(&job.metadata)?;
     let spec = job.spec.as_ref()?;
     let status = job.status.as_ref();
     let number = |number: Option<i32>| count(number.unwrap_or_default());
     let annotations = job.metadata.annotations.as_ref();
     Some(TaskJob {
         age: Age::of(&job.metadata),
-        controller: controller.uid.as_str().into(),
+        controller: controller.into(),
         succeeded: number(status.and_then(|status| status.succeeded)),
         failed: number(status.and_then(|status| status.failed)),
         manual_selector: spec.manual_selector,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quotient_crds::{LendingWindow, QueueStatus, ResourceMap, SetAside as Written};
-use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::snapshot::{Remembered, SetAside, Window};
 
@@ -30,12 +30,13 @@ pub(super) fn remembered(status: &QueueStatus) -> Remembered {
 
 fn amounts(map: &ResourceMap) -> Amounts {
     let mut reading = Reading::default();
-    let mut read = |name: &str, text: &str| -> Option<(Resource, Amount)> {
+    let read = map.iter().filter_map(|(name, text)| {
         let resource = governable(name)?;
-        let amount = reading.amount(&resource, text, Rounding::Up, format_args!("status.demand.{name}"));
+        let field = format_args!("status.demand.{name}");
+        let amount = reading.amount(&resource, text.as_str(), Rounding::Up, field);
         Some((resource, amount))
-    };
-    map.iter().filter_map(|(name, text)| read(name, text.as_str())).collect()
+    });
+    read.collect()
 }
 
 fn window(name: &str, written: &LendingWindow) -> Option<(Resource, Window)> {

@@ -7,6 +7,7 @@ use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Workload};
 
 use crate::index::Index;
+use crate::meta::Key;
 use crate::namespace::OwnerNote;
 use crate::queue_jobs::{JobEnd, ObservedQueueJob, TaskJob};
 
@@ -45,13 +46,7 @@ impl Index {
 
     /// Shows all QueueJobs anew: priority classes mean something else.
     pub(crate) fn show_queue_jobs(&mut self) -> bool {
-        let all: Vec<(Namespace, Arc<str>)> = self
-            .namespaces
-            .iter()
-            .flat_map(|(namespace, entry)| {
-                entry.queue_jobs.keys().map(|name| (namespace.clone(), name.clone()))
-            })
-            .collect();
+        let all: Vec<Key> = self.keys(|entry| entry.queue_jobs.keys().cloned()).collect();
         all.iter().fold(false, |changed, (namespace, name)| self.show_queue_job(namespace, name) | changed)
     }
 
