@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use futures::{Stream, StreamExt, pin_mut};
-use kube::core::ApiResource;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::core::{ApiResource, Status};
 use kube::runtime::utils::Backoff as _;
 use kube::runtime::watcher as watch;
 use kube::runtime::watcher::{self, Event};
@@ -53,7 +54,7 @@ impl Feed {
         K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
         Index: Indexed<K>,
     {
-        self.run_into(&Typed::<K>::new(), Api::all(client), config).await
+        self.run_into(&Typed::<K>::default(), Api::all(client), config).await
     }
 
     /// Watches a configured kind in the same way.
@@ -129,7 +130,7 @@ impl Feed {
                         }
                         warn!(kind = self.kind, error = words(&error), "the watch failed and is tried again");
                         let wait = patience.next().unwrap_or_default();
-                        if self.is_optional && is_refused(&error) {
+                        if self.is_optional && refusal(&error).is_some() {
                             self.pulses.beat(self.kind);
                             self.settle();
                         }
@@ -148,20 +149,18 @@ impl Feed {
     fn take<I: Intake>(&self, intake: &I, event: Event<Decoded<I::Object>>) {
         match event {
             Event::Apply(object) | Event::InitApply(object) => {
-                let metadata = object.meta();
-                let metadata =
-                    [&metadata.namespace, &metadata.name].map(|text| text.clone().unwrap_or_default());
+                let names = names(object.meta());
                 let object = intake.read(object);
                 match &object.0 {
-                    Ok(read) => self.tell_excess(metadata, intake.excess(read)),
+                    Ok(read) => self.tell_excess(names, intake.excess(read)),
                     Err(undecodable) => self.tell(undecodable),
                 }
                 self.view.update(|index| intake.apply(index, &object));
             }
             Event::Delete(object) => {
                 let meta = object.meta();
-                let text = |field: &Option<String>| field.clone().unwrap_or_default();
-                let (namespace, name, uid) = (text(&meta.namespace), text(&meta.name), text(&meta.uid));
+                let [namespace, name] = names(meta);
+                let uid = meta.uid.clone().unwrap_or_default();
                 let version = meta.resource_version.as_deref().map(ResourceVersion::new);
                 self.view.update(|index| {
                     let told = version.is_some_and(|version| intake.told(index, &version));
@@ -201,8 +200,7 @@ impl Feed {
 impl Feed {
     /// Counts and names an object that cannot be decoded.
     fn tell(&self, Undecodable { error, metadata, .. }: &Undecodable) {
-        let text = |field: &'_ Option<String>| field.clone().unwrap_or_default();
-        let (namespace, name) = (text(&metadata.namespace), text(&metadata.name));
+        let [namespace, name] = names(metadata);
         self.metrics.watches.undecodable.with_label_values(&[self.kind]).inc();
         warn!(kind = self.kind, namespace, name, error, "skipped an object that cannot be decoded");
     }
@@ -235,33 +233,28 @@ fn is_unreadable(error: &watcher::Error) -> bool {
     matches!(error, watcher::Error::WatchFailed(kube::Error::SerdeError(_) | kube::Error::Api(_)))
 }
 
-/// Whether the API has no such kind. Of what it does not serve there is nothing, and that is all there is to know.
-fn is_not_served(error: &watcher::Error) -> bool {
+/// What the API server said when it refused, and what it refused.
+fn refusal(error: &watcher::Error) -> Option<(&'static str, &Status)> {
     match error {
-        watcher::Error::InitialListFailed(kube::Error::Api(status))
-        | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 404,
-        _ => false,
+        watcher::Error::InitialListFailed(kube::Error::Api(status)) => Some(("list: ", status)),
+        watcher::Error::WatchStartFailed(kube::Error::Api(status)) => Some(("start the watch: ", status)),
+        watcher::Error::WatchError(status) => Some(("", status)),
+        _ => None,
     }
 }
 
-/// Whether the API server answered, and refused.
-fn is_refused(error: &watcher::Error) -> bool {
-    matches!(
-        error,
-        watcher::Error::InitialListFailed(kube::Error::Api(_))
-            | watcher::Error::WatchStartFailed(kube::Error::Api(_))
-            | watcher::Error::WatchError(_)
-    )
+/// Whether the API has no such kind. Of what it does not serve there is nothing, and that is all there is to know.
+fn is_not_served(error: &watcher::Error) -> bool {
+    let is_of_watch = matches!(error, watcher::Error::WatchError(_));
+    !is_of_watch && refusal(error).is_some_and(|(_, status)| status.code == 404)
 }
 
 /// What went wrong, without the structure that carries it.
 fn words(error: &watcher::Error) -> String {
-    match error {
-        watcher::Error::InitialListFailed(kube::Error::Api(status)) => format!("list: {}", said(status)),
-        watcher::Error::WatchStartFailed(kube::Error::Api(status)) => {
-            format!("start the watch: {}", said(status))
-        }
-        watcher::Error::WatchError(status) => said(status),
-        other => other.to_string(),
-    }
+    refusal(error).map_or_else(|| error.to_string(), |(what, status)| format!("{what}{}", said(status)))
+}
+
+/// The namespace of an object, empty if it is in none, and its name.
+fn names(metadata: &ObjectMeta) -> [String; 2] {
+    [&metadata.namespace, &metadata.name].map(|text| text.clone().unwrap_or_default())
 }

@@ -42,13 +42,7 @@ pub(super) trait Intake: Send + Sync {
 }
 
 /// The objects of a kind that has a type.
-pub(super) struct Typed<K>(PhantomData<fn() -> K>);
-
-impl<K> Typed<K> {
-    pub(super) const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
+pub(super) type Typed<K> = PhantomData<fn() -> K>;
 
 impl<K> Intake for Typed<K>
 where

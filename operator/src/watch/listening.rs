@@ -90,17 +90,16 @@ impl WatchTimeout {
     /// Counts the next part of a page, and ends one that is too large.
     fn count(&mut self, next: Option<kube::Result<Frame<Bytes>>>) -> Option<kube::Result<Frame<Bytes>>> {
         let Some(page) = &mut self.page else { return next };
-        let counted = match &next {
-            Some(Ok(frame)) => page.add(frame.data_ref().map(Bytes::len).unwrap_or_default()),
-            Some(Err(_)) => Ok(()),
+        match &next {
+            Some(Ok(frame)) => match page.add(frame.data_ref().map(Bytes::len).unwrap_or_default()) {
+                Ok(()) => next,
+                Err(why) => Some(Err(kube::Error::Service(why.into()))),
+            },
+            Some(Err(_)) => next,
             None => {
                 page.end();
-                Ok(())
+                None
             }
-        };
-        match counted {
-            Ok(()) => next,
-            Err(why) => Some(Err(kube::Error::Service(why.into()))),
         }
     }
 

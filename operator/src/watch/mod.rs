@@ -41,6 +41,7 @@ use crate::identity::Identity;
 use crate::metrics::Metrics;
 use crate::settings::WatchSettings;
 use crate::view::View;
+use feed::Feed;
 use listening::listening;
 use patience::WatchBackoff;
 
@@ -53,38 +54,57 @@ const NODES: &str = "nodes";
 /// The kind whose bookmarks tell how old the view is.
 const PODS: &str = "pods";
 
-/// What PodGroups are called, by scheduler: `plural.version.group`, as kubectl does.
-const COSCHEDULING: &str = "podgroups.v1alpha1.scheduling.x-k8s.io";
-const VOLCANO: &str = "podgroups.v1beta1.scheduling.volcano.sh";
-const KAI: &str = "podgroups.v2alpha2.scheduling.run.ai";
-const KUBERNETES_V1ALPHA2: &str = "podgroups.v1alpha2.scheduling.k8s.io";
-const KUBERNETES_V1ALPHA3: &str = "podgroups.v1alpha3.scheduling.k8s.io";
-const KUBERNETES_V1BETA1: &str = "podgroups.v1beta1.scheduling.k8s.io";
+/// What begins the names of PodGroups, the kinds that the API server need not serve.
+const POD_GROUPS: &str = "podgroups.";
 
-/// The kinds that are watched, as they are called in metrics and complaints.
-pub const KINDS: [&str; 21] = [
-    "daemonsets",
-    "deployments",
-    "horizontalpodautoscalers",
-    "jobs",
-    "limitranges",
-    "namespaces",
-    NODES,
-    "poddisruptionbudgets",
-    COSCHEDULING,
-    KUBERNETES_V1ALPHA2,
-    KUBERNETES_V1ALPHA3,
-    KUBERNETES_V1BETA1,
-    VOLCANO,
-    KAI,
-    PODS,
-    "priorityclasses",
-    "queuejobs",
-    "queues",
-    "replicasets",
-    "resourcequotas",
-    "statefulsets",
-];
+/// Declares the kinds that are watched: what each is called in metrics and complaints, and its type.
+///
+/// A PodGroup is called `plural.version.group`, as kubectl does.
+macro_rules! kinds {
+    ($($name:expr => $kind:ty),+ $(,)?) => {
+        /// The kinds that are watched, as they are called in metrics and complaints.
+        pub const KINDS: &[&str] = &[$($name),+];
+
+        /// Starts a watch of each kind, with what `feed` returns for its name.
+        fn watch_all(
+            tasks: &mut JoinSet<&'static str>,
+            client: &Client,
+            feed: impl Fn(&'static str) -> (Feed, watcher::Config),
+        ) {
+            $({
+                let (feed, config) = feed($name);
+                tasks.spawn(feed.run::<$kind>(client.clone(), config));
+            })+
+        }
+    };
+}
+
+kinds!(
+    "daemonsets" => DaemonSet,
+    "deployments" => Deployment,
+    "horizontalpodautoscalers" => HorizontalPodAutoscaler,
+    "jobs" => Job,
+    // Not only ours: a resource with a default in another LimitRange is left to that LimitRange.
+    "limitranges" => LimitRange,
+    "namespaces" => Namespace,
+    NODES => Node,
+    "poddisruptionbudgets" => PodDisruptionBudget,
+    "podgroups.v1alpha1.scheduling.x-k8s.io" => PodGroup<Coscheduling>,
+    "podgroups.v1alpha2.scheduling.k8s.io" => PodGroup<KubernetesV1Alpha2>,
+    "podgroups.v1alpha3.scheduling.k8s.io" => PodGroup<KubernetesV1Alpha3>,
+    "podgroups.v1beta1.scheduling.k8s.io" => PodGroup<KubernetesV1Beta1>,
+    "podgroups.v1beta1.scheduling.volcano.sh" => PodGroup<Volcano>,
+    "podgroups.v2alpha2.scheduling.run.ai" => PodGroup<Kai>,
+    PODS => LeanPod,
+    "priorityclasses" => PriorityClass,
+    "queuejobs" => QueueJob,
+    "queues" => Queue,
+    // Workloads: no selector finds those that want pods, and the index keeps nothing of the others.
+    "replicasets" => ReplicaSet,
+    // Not only ours: other quotas of a namespace bound the share of its Queue.
+    "resourcequotas" => ResourceQuota,
+    "statefulsets" => StatefulSet,
+);
 
 /// What the watches are asked for and tell beside what they see.
 #[derive(Clone, Debug)]
@@ -102,7 +122,7 @@ pub struct Signs {
 impl Signs {
     /// Before anything was seen or heard.
     pub fn new(settings: WatchSettings, workloads: &[WorkloadKind]) -> Self {
-        let kinds = || KINDS.into_iter().chain(workloads.iter().map(|kind| kind.name));
+        let kinds = || KINDS.iter().copied().chain(workloads.iter().map(|kind| kind.name));
         Self {
             synced: Synced::none_of(kinds()),
             pulses: WatchLiveness::of(kinds(), settings.too_silent()),
@@ -132,8 +152,9 @@ pub fn start(
 ) {
     let client = listening(client, &signs.pulses, settings.silence, view, metrics);
     let seconds = u32::try_from(settings.timeout.as_secs()).unwrap_or(u32::MAX);
+    let look_again = LOOK_AGAIN.min(settings.silence);
     let config = || watcher::Config::default().page_size(settings.page_size).timeout(seconds);
-    let feed = |kind| feed::Feed {
+    let feed = |kind: &'static str| Feed {
         kind,
         view: view.clone(),
         synced: signs.synced.clone(),
@@ -142,45 +163,18 @@ pub fn start(
         patience: WatchBackoff::of(identity.as_str(), kind),
         list: if kind == NODES { signs.nodes.clone() } else { FullList::default() },
         relist: after_others(kind, settings.relist),
-        look_again: None,
+        look_again: kind.starts_with(POD_GROUPS).then_some(look_again),
         is_optional: false,
         told: Mutex::default(),
     };
-    let pod_groups = |kind| feed::Feed { look_again: Some(LOOK_AGAIN.min(settings.silence)), ..feed(kind) };
-
-    tasks.spawn(feed("namespaces").run::<Namespace>(client.clone(), config()));
-    tasks.spawn(feed(NODES).run::<Node>(client.clone(), config()));
-    // Finished pods hold nothing. Where batch jobs leave their pods behind they are most of all pods.
-    let pods = config().fields("status.phase!=Succeeded,status.phase!=Failed");
-    tasks.spawn(feed(PODS).run::<LeanPod>(client.clone(), pods));
-    // Workloads: no selector finds those that want pods, and the index keeps nothing of the others.
-    tasks.spawn(feed("replicasets").run::<ReplicaSet>(client.clone(), config()));
-    tasks.spawn(feed("statefulsets").run::<StatefulSet>(client.clone(), config()));
-    tasks.spawn(feed("daemonsets").run::<DaemonSet>(client.clone(), config()));
-    tasks.spawn(feed("jobs").run::<Job>(client.clone(), config()));
-    // What says how many pods a workload wants.
-    tasks.spawn(feed("deployments").run::<Deployment>(client.clone(), config()));
-    tasks.spawn(feed("horizontalpodautoscalers").run::<HorizontalPodAutoscaler>(client.clone(), config()));
-    tasks.spawn(feed("priorityclasses").run::<PriorityClass>(client.clone(), config()));
-    tasks.spawn(feed("poddisruptionbudgets").run::<PodDisruptionBudget>(client.clone(), config()));
-    tasks.spawn(feed("queues").run::<Queue>(client.clone(), config()));
-    tasks.spawn(feed("queuejobs").run::<QueueJob>(client.clone(), config()));
-    // Not only ours: a resource with a default in another LimitRange is left to that LimitRange.
-    tasks.spawn(feed("limitranges").run::<LimitRange>(client.clone(), config()));
-    // Not only ours: other quotas of a namespace bound the share of its Queue.
-    tasks.spawn(feed("resourcequotas").run::<ResourceQuota>(client.clone(), config()));
-    // How large gangs of other schedulers are.
-    tasks.spawn(pod_groups(COSCHEDULING).run::<PodGroup<Coscheduling>>(client.clone(), config()));
-    tasks.spawn(pod_groups(VOLCANO).run::<PodGroup<Volcano>>(client.clone(), config()));
-    tasks.spawn(pod_groups(KAI).run::<PodGroup<Kai>>(client.clone(), config()));
-    tasks
-        .spawn(pod_groups(KUBERNETES_V1ALPHA2).run::<PodGroup<KubernetesV1Alpha2>>(client.clone(), config()));
-    tasks
-        .spawn(pod_groups(KUBERNETES_V1ALPHA3).run::<PodGroup<KubernetesV1Alpha3>>(client.clone(), config()));
-    tasks.spawn(pod_groups(KUBERNETES_V1BETA1).run::<PodGroup<KubernetesV1Beta1>>(client.clone(), config()));
+    watch_all(tasks, &client, |kind| match kind {
+        // Finished pods hold nothing. Where batch jobs leave their pods behind they are most of all pods.
+        PODS => (feed(kind), config().fields("status.phase!=Succeeded,status.phase!=Failed")),
+        _ => (feed(kind), config()),
+    });
     // Workloads that only the settings know. Another operator's kind that is not there, or not granted, stops nothing.
     for kind in &signs.workloads {
-        let feed = feed::Feed { is_optional: true, ..pod_groups(kind.name) };
+        let feed = Feed { look_again: Some(look_again), is_optional: true, ..feed(kind.name) };
         tasks.spawn(feed.run_workloads(kind.clone(), client.clone(), config()));
     }
 }
