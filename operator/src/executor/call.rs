@@ -1,12 +1,13 @@
 //! One operation, from the first request to what its answer tells the view.
 
 use k8s_openapi::api::policy::v1::Eviction;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, ObjectMeta, Preconditions};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
+    DeleteOptions, ObjectMeta, OwnerReference, Preconditions,
+};
 use kube::api::{DeleteParams, GetParams, Patch, PatchParams, PostParams};
-use kube::core::Request as Path;
+use kube::core::{PartialObjectMeta, Request as Path};
 use quotient_crds::names::FIELD_MANAGER;
 use quotient_index::Index;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tracing::warn;
@@ -246,13 +247,14 @@ impl Call {
             }
             Err(failure) => return failure.into(),
         };
-        let metadata = match serde_json::from_str::<WithMetadata>(&found) {
+        let metadata = match serde_json::from_str::<PartialObjectMeta>(&found) {
             Ok(read) => read.metadata,
             Err(error) => return Outcome::unreadable(error.to_string()),
         };
-        let is_ours =
-            |owner: &OwnerHead| owner.controller && life.is_some_and(|life| *life.uid == *owner.uid);
-        if metadata.owner_references.iter().any(is_ours) {
+        let is_ours = |owner: &OwnerReference| {
+            owner.controller == Some(true) && life.is_some_and(|life| *life.uid == *owner.uid)
+        };
+        if metadata.owner_references.iter().flatten().any(is_ours) {
             return self.kept(Verb::Create, None, &found);
         }
         if metadata.deletion_timestamp.is_some() {
@@ -267,29 +269,8 @@ impl Call {
     }
 }
 
-/// What is read of an object that may be anything.
-#[derive(Deserialize)]
-struct WithMetadata {
-    #[serde(default)]
-    metadata: MetadataHead,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct MetadataHead {
-    deletion_timestamp: Option<String>,
-    owner_references: Vec<OwnerHead>,
-}
-
-#[derive(Deserialize)]
-struct OwnerHead {
-    #[serde(default)]
-    controller: bool,
-    uid: String,
-}
-
 fn is_terminating(answer: &str) -> bool {
-    serde_json::from_str::<WithMetadata>(answer)
+    serde_json::from_str::<PartialObjectMeta>(answer)
         .is_ok_and(|object| object.metadata.deletion_timestamp.is_some())
 }
 

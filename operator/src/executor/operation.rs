@@ -250,13 +250,6 @@ impl Purpose {
     }
 }
 
-impl Object {
-    /// A pod.
-    pub(crate) fn pod(pod: &PodId) -> Self {
-        Self { kind: Kind::Pod, namespace: pod.namespace.clone(), name: pod.name.as_str().into() }
-    }
-}
-
 impl Class {
     /// Whether an operation that failed is put off. Evictions have rules of their own; nothing depends on a requeue or on a
     /// resync of usage.
@@ -276,6 +269,13 @@ impl Class {
 }
 
 impl Operation {
+    /// One on this life of a pod and on no other.
+    pub(crate) fn on_pod(purpose: Purpose, pod: &PodId, request: Request) -> Self {
+        let object =
+            Object { kind: Kind::Pod, namespace: pod.namespace.clone(), name: pod.name.as_str().into() };
+        Self { purpose, object, life: Some(Life::of(pod.uid.as_str())), request }
+    }
+
     /// What fails as one with it.
     pub(crate) fn key(&self) -> Key {
         self.purpose.key()

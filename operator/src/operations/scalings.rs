@@ -36,12 +36,9 @@ fn of(scaling: &Arc<Scaling>) -> Vec<Operation> {
 /// Sets or lifts the mark of this life of the pod and of no other.
 fn mark(scaling: &Arc<Scaling>, pod: &PodId, is_set: bool) -> Operation {
     let cost = is_set.then(|| Scaling::MARK.to_string());
-    Operation {
-        purpose: Purpose::Mark { scaling: Arc::clone(scaling), pod: pod.clone(), is_set },
-        object: Object::pod(pod),
-        life: Some(Life::of(pod.uid.as_str())),
-        request: Request::Merge(json!({"metadata": {"annotations": {DELETION_COST_ANNOTATION: cost}}})),
-    }
+    let purpose = Purpose::Mark { scaling: Arc::clone(scaling), pod: pod.clone(), is_set };
+    let patch = json!({"metadata": {"annotations": {DELETION_COST_ANNOTATION: cost}}});
+    Operation::on_pod(purpose, pod, Request::Merge(patch))
 }
 
 /// Writes the size that `scaling` says, if the object is still what was decided on.
