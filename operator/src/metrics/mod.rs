@@ -4,29 +4,25 @@
 //! from the declarations. Units are base units (seconds, bytes, cores, devices). No label ever carries a pod, a job or
 //! a message.
 
+mod activity;
 mod catalogue;
-mod cycles;
-mod ledger;
 mod process;
 mod queues;
 mod reference;
 mod standard;
-mod watches;
-mod writes;
 
 use prometheus::{GaugeVec, IntGauge, IntGaugeVec, Registry};
 use quotient_engine::amounts::Amounts;
 use quotient_engine::reasons::ScalingReason;
 use quotient_engine::snapshot::Mode;
 
+pub use activity::{
+    CycleMetrics, EvictionMetrics, LedgerMetrics, ScalingMetrics, WatchMetrics, WriteMetrics,
+};
 pub use catalogue::{Catalogue, Declaration, Kind, Label, Unit};
-pub use cycles::CycleMetrics;
-pub use ledger::LedgerMetrics;
 pub use queues::{ConditionGauges, Evictions, QueueGauges, Terms};
 pub use reference::{declarations, reference};
 pub use standard::{CycleResult, StandardMetrics};
-pub use watches::WatchMetrics;
-pub use writes::{EvictionMetrics, ScalingMetrics, WriteMetrics};
 
 use catalogue::{RESOURCE, base_units, label, metrics};
 use process::Process;

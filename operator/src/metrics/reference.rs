@@ -38,12 +38,9 @@ pub fn declarations() -> Result<Vec<Declaration>, prometheus::Error> {
 ///
 /// When two metrics contradict each other.
 pub fn reference() -> Result<String, prometheus::Error> {
-    let registry = Registry::new();
-    let mut catalogue = Catalogue::new(&registry);
-    Metrics::declare(&mut catalogue)?;
     let mut page = HEAD.to_owned();
     let mut group = "";
-    for declaration in catalogue.declarations() {
+    for declaration in &declarations()? {
         if declaration.group != group {
             group = declaration.group;
             section(&mut page, group);

@@ -34,24 +34,23 @@ metrics! {
 impl Evictions {
     /// Begins at 0, so that the first one is seen to happen.
     pub(super) fn begin(&self, queue: &QueueName) {
-        for reason in EVICTED {
-            self.accepted.with_label_values(&labels(queue, &[reason.name()]));
+        for (counter, reason) in self.counters() {
+            counter.with_label_values(&labels(queue, reason.as_slice()));
         }
-        for reason in REFUSED {
-            self.refused.with_label_values(&labels(queue, &[reason]));
-        }
-        self.lost_seconds.with_label_values(&labels(queue, &[]));
     }
 
     /// Drops the queue's series. Removing only fails where there is none.
     pub(super) fn end(&self, queue: &QueueName) {
-        for reason in EVICTED {
-            let _ = self.accepted.remove_label_values(&labels(queue, &[reason.name()]));
+        for (counter, reason) in self.counters() {
+            let _ = counter.remove_label_values(&labels(queue, reason.as_slice()));
         }
-        for reason in REFUSED {
-            let _ = self.refused.remove_label_values(&labels(queue, &[reason]));
-        }
-        let _ = self.lost_seconds.remove_label_values(&labels(queue, &[]));
+    }
+
+    /// The counters, each with every reason by which it counts.
+    fn counters(&self) -> impl Iterator<Item = (&IntCounterVec, Option<&'static str>)> {
+        let accepted = EVICTED.map(|reason| (&self.accepted, Some(reason.name())));
+        let refused = REFUSED.map(|reason| (&self.refused, Some(reason)));
+        accepted.into_iter().chain(refused).chain([(&self.lost_seconds, None)])
     }
 
     /// Counts one accepted eviction of a pod of `queue` that had run for so long.

@@ -125,15 +125,17 @@ impl Gauges {
             self.show_unmanaged(plan, resource);
         }
         for (name, queue) in &plan.queues {
-            self.show_place(name, queue);
-            self.show_reach(name, queue);
+            self.show_queue(name, queue);
             if !queue.is_parent {
                 self.show_leaf(plan, name, queue);
                 self.show_terms(plan, name, terms);
             }
         }
         self.show_terminating(plan);
-        self.show_withheld(plan);
+        // The pods that a mode or a pause keeps.
+        for eviction in &plan.withheld {
+            self.queues.withheld_evictions.with_label_values(&labels(&eviction.queue, &[])).inc();
+        }
     }
 
     /// Shows the namespaces without a share that use the most of `resource`.
@@ -148,13 +150,10 @@ impl Gauges {
         }
     }
 
-    fn show_place(&self, name: &QueueName, queue: &QueuePlan) {
+    fn show_queue(&self, name: &QueueName, queue: &QueuePlan) {
         let kind = if queue.is_parent { "Parent" } else { "Leaf" };
         let parent = queue.parent.as_ref().map(ToString::to_string).unwrap_or_default();
         self.queues.place.with_label_values(&labels(name, &[kind, &parent])).set(1.0);
-    }
-
-    fn show_reach(&self, name: &QueueName, queue: &QueuePlan) {
         self.queues.mode.with_label_values(&labels(name, &[queue.reach.mode.name()])).set(1.0);
         let paused = f64::from(u8::from(queue.reach.pause.is_some()));
         self.queues.paused.with_label_values(&labels(name, &[])).set(paused);
@@ -223,13 +222,6 @@ impl Gauges {
         let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
         for (name, count) in leaves.filter_map(|(name, _)| Some((name, *pods.get(&name.namespace)?))) {
             self.queues.overdue_pods.with_label_values(&labels(name, &[])).set(f64::from(count));
-        }
-    }
-
-    /// Counts the pods that a mode or a pause keeps.
-    fn show_withheld(&self, plan: &Plan) {
-        for eviction in &plan.withheld {
-            self.queues.withheld_evictions.with_label_values(&labels(&eviction.queue, &[])).inc();
         }
     }
 }
