@@ -11,20 +11,24 @@ pub type Answer<T> = Result<T, Failure>;
 ///
 /// The second case is the one that decides whether Quotient is safe: a request whose answer was lost may have been
 /// carried out, or may yet be.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// It was not carried out and never will be.
+    #[error("{}", said(.0))]
     Refused(Box<Status>),
     /// It was carried out, will be, or will never be: the answer was lost, or is no answer.
+    #[error(transparent)]
     Unknown(Lost),
 }
 
 /// Why the outcome of a call is not known.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
     /// No answer within the time allowed.
+    #[error("no answer within {0:?}")]
     TimedOut(Duration),
     /// The server failed after it had taken the request.
+    #[error("{message}")]
     Server {
         /// The HTTP status.
         code: u16,
@@ -32,25 +36,8 @@ pub enum Lost {
         message: String,
     },
     /// The connection failed, or what came back could not be read.
+    #[error("{0}")]
     Connection(String),
-}
-
-impl std::fmt::Display for Lost {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::TimedOut(limit) => write!(formatter, "no answer within {limit:?}"),
-            Self::Server { message, .. } | Self::Connection(message) => formatter.write_str(message),
-        }
-    }
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Refused(status) => formatter.write_str(&said(status)),
-            Self::Unknown(lost) => lost.fmt(formatter),
-        }
-    }
 }
 
 /// Awaits `call` for at most `limit`.

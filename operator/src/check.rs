@@ -103,55 +103,41 @@ async fn metrics(args: &Args, url: &str) -> Result<String, String> {
 async fn rights(settings: &Settings, client: &Client) -> Finding {
     let lease = settings.lease.as_ref().map(|lease| lease.name.as_str());
     let is_scraped = settings.scrape.as_ref().is_some_and(|scrape| !scrape.listen.ip().is_loopback());
-    let needed = match needed(
-        settings.mode(),
-        lease,
-        is_scraped,
-        settings.index.gate_mode,
-        &settings.workload_kinds,
-    ) {
-        Ok(needed) => needed,
-        Err(error) => return Finding::bad(format!("read the list of rights: {error}")),
-    };
-    let missing = match missing(&needed, settings, client).await {
-        Ok(missing) => missing,
-        Err(finding) => return finding,
-    };
-    let (count, mode) = (needed.len(), settings.mode());
-    if missing.is_empty() {
-        Finding::good(format!("all {count} rights of mode {mode} are granted"))
-    } else {
-        Finding::bad(format!("of the {count} rights of mode {mode} are missing: {}", missing.join("; ")))
+    let mode = settings.mode();
+    let needed = needed(mode, lease, is_scraped, settings.index.gate_mode, &settings.workload_kinds);
+    match missing(needed, settings, client).await {
+        Ok((count, missing)) if missing.is_empty() => {
+            Finding::good(format!("all {count} rights of mode {mode} are granted"))
+        }
+        Ok((count, missing)) => {
+            Finding::bad(format!("of the {count} rights of mode {mode} are missing: {}", missing.join("; ")))
+        }
+        Err(finding) => finding,
     }
 }
 
 /// Whether `feature` is granted, which an operator can work without; nothing where the mode does not reach it.
 async fn rights_of(feature: Feature, settings: &Settings, client: &Client) -> Option<Finding> {
-    let needed = match needed_for(feature, settings.mode()) {
-        Ok(needed) => needed,
-        Err(error) => return Some(Finding::bad(format!("read the list of rights: {error}"))),
-    };
-    if needed.is_empty() {
-        return None;
-    }
-    Some(match missing(&needed, settings, client).await {
-        Ok(missing) if missing.is_empty() => {
-            Finding::good(format!("the {} rights of {} are granted", needed.len(), feature.value()))
+    match missing(needed_for(feature, settings.mode()), settings, client).await {
+        Ok((0, _)) => None,
+        Ok((count, missing)) if missing.is_empty() => {
+            Some(Finding::good(format!("the {count} rights of {} are granted", feature.value())))
         }
-        Ok(_) => Finding::good(feature.is_off()),
-        Err(finding) => finding,
-    })
+        Ok(_) => Some(Finding::good(feature.is_off())),
+        Err(finding) => Some(finding),
+    }
 }
 
-/// Those of `needed` that the operator does not have, or why that is not known.
+/// How many rights are `needed`, and those that the operator does not have; or why that is not known.
 async fn missing(
-    needed: &BTreeSet<Right>,
+    needed: serde_json::Result<BTreeSet<Right>>,
     settings: &Settings,
     client: &Client,
-) -> Result<Vec<String>, Finding> {
+) -> Result<(usize, Vec<String>), Finding> {
+    let needed = needed.map_err(|error| Finding::bad(format!("read the list of rights: {error}")))?;
     let reviews: Api<SelfSubjectAccessReview> = Api::all(client.clone());
     let mut missing = Vec::new();
-    for right in needed {
+    for right in &needed {
         let review = review(right, &settings.ledger.namespace);
         match ask(CALL, reviews.create(&PostParams::default(), &review)).await {
             Ok(review) if review.status.as_ref().is_some_and(|status| status.allowed) => {}
@@ -159,7 +145,7 @@ async fn missing(
             Err(failure) => return Err(Finding::bad(format!("ask for rights: {failure}"))),
         }
     }
-    Ok(missing)
+    Ok((needed.len(), missing))
 }
 
 fn review(right: &Right, own_namespace: &str) -> SelfSubjectAccessReview {

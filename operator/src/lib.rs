@@ -27,8 +27,6 @@
 
 pub mod answer;
 pub mod args;
-#[cfg(test)]
-mod bad_days;
 pub mod check;
 pub mod client;
 pub mod clock;
@@ -62,9 +60,7 @@ mod stated_capacity;
 pub mod status;
 pub mod status_details;
 #[cfg(test)]
-mod test_api;
-#[cfg(test)]
-mod test_plan;
+mod tests;
 pub mod view;
 pub mod watch;
 pub mod writer;

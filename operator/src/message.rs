@@ -1,6 +1,6 @@
 //! Messages of events and conditions: what, why, what follows and what you can do, in at most 240 characters.
 
-use quotient_engine::amounts::{Amounts, Bounds, Resource};
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 
 /// The most characters of a message.
 pub(crate) const MOST: usize = 240;
@@ -29,6 +29,13 @@ pub(crate) fn listed(amounts: &Bounds) -> String {
 pub(crate) fn amounts_of<'a>(amounts: &Amounts, resources: impl Iterator<Item = &'a Resource>) -> String {
     let each = resources.map(|resource| format!("{resource} {}", resource.format(amounts.get(resource))));
     each.collect::<Vec<_>>().join(", ")
+}
+
+/// Amounts by the names of their resources, as objects have them.
+pub(crate) fn texts<'a, C: FromIterator<(String, String)>>(
+    amounts: impl Iterator<Item = (&'a Resource, Amount)>,
+) -> C {
+    amounts.map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount))).collect()
 }
 
 /// `text`, cut where it is too long.

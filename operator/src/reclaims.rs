@@ -12,6 +12,7 @@ use quotient_engine::names::QueueUid;
 use quotient_engine::plan::Eviction;
 
 use crate::lock::lock;
+use crate::message::texts;
 
 /// The evictions of every queue that its status does not show yet, newest first. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +64,6 @@ pub(crate) fn merged(newer: &[RecentReclaim], older: &[RecentReclaim]) -> Vec<Re
 }
 
 fn entry(eviction: &Eviction, now: Timestamp) -> RecentReclaim {
-    let amounts = eviction.requests.iter();
     RecentReclaim {
         time: stored_time(now),
         pod: eviction.pod.name.to_string(),
@@ -73,9 +73,7 @@ fn entry(eviction: &Eviction, now: Timestamp) -> RecentReclaim {
             name: workload.name.to_string(),
         }),
         beneficiary: eviction.beneficiary.as_ref().map(ToString::to_string),
-        amounts: amounts
-            .map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount)))
-            .collect(),
+        amounts: texts(eviction.requests.iter()),
         rank: eviction.rank.map(|rank| i32::try_from(rank).unwrap_or(i32::MAX)),
         reason: eviction.reason.name().to_owned(),
     }
@@ -84,7 +82,7 @@ fn entry(eviction: &Eviction, now: Timestamp) -> RecentReclaim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_plan::{self, cpu};
+    use crate::tests::plan::{self, cpu};
     use quotient_engine::names::QueueName;
     use quotient_engine::plan::PodId;
     use quotient_engine::snapshot::Workload;
@@ -96,7 +94,7 @@ mod tests {
             workload: Some(Workload { kind: "Deployment".into(), name: "web".into(), ..Workload::default() }),
             beneficiary: Some(QueueName::new("b", "batch")),
             requests: cpu(1500),
-            ..test_plan::eviction(uid)
+            ..plan::eviction(uid)
         }
     }
 

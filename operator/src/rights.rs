@@ -63,7 +63,7 @@ impl fmt::Display for Right {
 }
 
 /// Verbs on resources, and when they are needed.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Rule {
     #[serde(default)]
     own: bool,
@@ -171,13 +171,10 @@ pub fn needed(
         None => true,
     });
     rules.extend(workloads.iter().map(|kind| Rule {
-        own: false,
-        mode: None,
-        condition: None,
         groups: vec![kind.group.clone()],
         resources: vec![kind.plural.clone()],
-        names: Vec::new(),
         verbs: ["list", "watch"].map(str::to_owned).to_vec(),
+        ..Rule::default()
     }));
     Ok(rules.iter().flat_map(|rule| rule.rights(lease.unwrap_or_default())).collect())
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::future::OptionFuture;
 use kube::Client;
 use prometheus::Registry;
 use quotient_engine::planner::Planner;
@@ -73,14 +74,9 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     metrics.runs_in(settings.mode());
     metrics.grows_to(&settings.index.ceiling);
     let client = measured(&client, &metrics.standard);
-    let scrapes = match &settings.scrape {
-        Some(scrape) => Some(Scrapes::open(scrape).await?),
-        None => None,
-    };
-    let listener = match settings.listen {
-        Some(address) => Some(connections::listen("listen on", address).await?),
-        None => None,
-    };
+    let scrapes = OptionFuture::from(settings.scrape.as_ref().map(Scrapes::open)).await.transpose()?;
+    let listening = settings.listen.map(|address| connections::listen("listen on", address));
+    let listener = OptionFuture::from(listening).await.transpose()?;
     if let Some(Ok(address)) = listener.as_ref().map(TcpListener::local_addr) {
         info!(%address, mode = %settings.mode(), identity = %settings.identity, "serving health");
     }

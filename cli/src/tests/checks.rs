@@ -363,7 +363,10 @@ fn the_page_explains_every_check() {
 fn a_rollout_that_takes_an_older_pod_first_or_waits_is_no_finding() {
     let one_less = "  replicas: 3\n  strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 10%}}\n";
     for spec in [one_less, "  replicas: 3\n  paused: true\n"] {
-        assert!(!ids(&report(&[("  replicas: 4\n", spec)], "", &facts())).contains("no-surge-room"), "{spec}");
+        assert!(
+            !ids(&report(&[("  replicas: 4\n", spec)], "", &facts())).contains("no-surge-room"),
+            "{spec}"
+        );
     }
 }
 

@@ -77,7 +77,7 @@ fn read(folder: &Path, module: &mut Module, texts: &mut BTreeMap<Module, String>
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        if matches!(name.as_str(), "tests" | "bin" | "main" | "test_api" | "bad_days") {
+        if matches!(name.as_str(), "tests" | "bin" | "main") {
             continue;
         }
         let is_own = matches!(name.as_str(), "mod" | "lib");

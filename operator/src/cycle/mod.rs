@@ -254,7 +254,9 @@ impl Cycle {
         metrics.cycles.last_success.set(self.context.clock.now().as_second());
         // When what was seen means something else although nothing happens: nodes ripen, refusals pass.
         let ripe = [change, plan.due()].into_iter().flatten().min();
-        let ripe = ripe.map(|at| in_future(Duration::from_millis(millis(at.millis_since(now)))));
+        let ripe = ripe.map(|at| {
+            in_future(Duration::from_millis(u64::try_from(at.millis_since(now)).unwrap_or_default()))
+        });
         let due =
             [Some(in_future(self.pace.resync)), ripe, self.writer.next_retry(), self.guards.next_look()];
         let next = due.into_iter().flatten().min().unwrap_or(began);
@@ -316,10 +318,6 @@ async fn compute<T: Send + 'static>(
 fn in_future(wait: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(wait).unwrap_or(now)
-}
-
-fn millis(count: i64) -> u64 {
-    u64::try_from(count).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -60,7 +60,6 @@ fn regarding(notice: &Notice, uid: &impl Fn(&QueueName) -> Option<QueueUid>) -> 
         Notice::Reclaimed(reclaimed) | Notice::WouldReclaim(reclaimed) => reclaimed.reference(),
         Notice::Scaled(scaled) => scaled::reference(scaled),
         Notice::QuotaWritten { queue, .. }
-        | Notice::QuotaRaised { queue, .. }
         | Notice::QuotaRepaired { queue, .. }
         | Notice::ReclaimPlanned { queue, .. }
         | Notice::DefaultRequestsWritten { queue, .. }
@@ -100,9 +99,6 @@ fn told(notice: &Notice) -> Told {
                 Some(_) => "QuotaRaised",
             };
             Told::normal(reason, "WriteQuota", quota_note(before.as_ref(), after))
-        }
-        Notice::QuotaRaised { before, after, .. } => {
-            Told::normal("QuotaRaised", "WriteQuota", quota_note(before.as_ref(), after))
         }
         Notice::QuotaRepaired { change, before, after, .. } => {
             Told::warning("QuotaRepaired", "WriteQuota", repair_note(change, before.as_ref(), after))
@@ -218,7 +214,7 @@ fn shortened(text: &str, bytes: usize) -> String {
 mod tests {
     use super::*;
     use crate::events::Reclaimed;
-    use crate::test_plan::{cpu, eviction};
+    use crate::tests::plan::{cpu, eviction};
     use quotient_engine::amounts::{Amount, Resource};
     use quotient_engine::plan::Eviction;
 

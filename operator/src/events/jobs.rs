@@ -26,12 +26,11 @@ struct Notified {
 impl Jobs {
     /// What is news in `plan`.
     pub(super) fn news(&mut self, plan: &Plan) -> Vec<Notice> {
-        let jobs = || plan.queue_jobs.iter().filter(|(_, job)| !job.withheld);
         self.0.retain(|name, told| {
             plan.queue_jobs.get(name).is_some_and(|job| job.uid == told.uid && !job.withheld)
         });
         let mut all = Vec::new();
-        for (name, job) in jobs() {
+        for (name, job) in plan.queue_jobs.iter().filter(|(_, job)| !job.withheld) {
             let told = self.0.get(name);
             if let Some(news) = news(job, told) {
                 all.push(Notice::QueueJob { name: name.clone(), uid: job.uid.clone(), news });
@@ -54,22 +53,17 @@ impl Jobs {
 }
 
 fn news(job: &QueueJobPlan, told: Option<&Notified>) -> Option<JobNews> {
-    let was = |phase: QueueJobPhase| told.is_some_and(|told| told.phase == phase);
+    let stays = told.is_some_and(|told| told.phase == job.phase);
     // What is written, is seen a moment later: until then the same plan is made again.
     let moved = job.moves() && told.is_none_or(|told| told.slots != job.total());
     let (from, to) = (job.had, job.total());
     match job.phase {
         // What had come to an end before is no news.
-        QueueJobPhase::Complete => {
-            (told.is_some() && !was(QueueJobPhase::Complete)).then_some(JobNews::Complete)
-        }
-        QueueJobPhase::Failed => (told.is_some() && !was(QueueJobPhase::Failed)).then_some(JobNews::Failed),
-        QueueJobPhase::Suspended => {
-            (from > 0 && !was(QueueJobPhase::Suspended)).then_some(JobNews::Suspended)
-        }
+        QueueJobPhase::Complete => (told.is_some() && !stays).then_some(JobNews::Complete),
+        QueueJobPhase::Failed => (told.is_some() && !stays).then_some(JobNews::Failed),
+        QueueJobPhase::Suspended => (from > 0 && !stays).then_some(JobNews::Suspended),
         QueueJobPhase::Waiting => {
-            let same =
-                told.is_some_and(|told| told.phase == QueueJobPhase::Waiting && told.reason == job.reason);
+            let same = stays && told.is_some_and(|told| told.reason == job.reason);
             let is_moment = job.reason == SlotReason::WaitingForQuota;
             (!same && !is_moment).then(|| JobNews::Waits {
                 from: if to == 0 { from } else { 0 },

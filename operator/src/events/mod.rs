@@ -9,9 +9,9 @@ mod notice;
 mod object;
 mod publisher;
 mod reclaimed;
-#[cfg(test)]
-mod reference;
 mod scaled;
+#[cfg(test)]
+mod tests;
 mod told;
 mod transitions;
 

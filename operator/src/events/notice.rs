@@ -12,25 +12,16 @@ use super::Reclaimed;
 /// Something worth telling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// A queue's quota was written.
+    /// A queue's quota was written. Of a quota that rises in steps, it stopped rising: it has what it is to have for now.
     QuotaWritten {
         /// The queue.
         queue: QueueName,
-        /// What it allowed before; none if there was none.
+        /// What it allowed before it was written, or began to rise; none if there was none.
         before: Option<Bounds>,
         /// What it allows now.
         after: Bounds,
         /// Whether anything was lowered.
         lowers: bool,
-    },
-    /// A queue's quota stopped rising: it has what it is to have for now.
-    QuotaRaised {
-        /// The queue.
-        queue: QueueName,
-        /// What it allowed before it began to rise; none if there was none.
-        before: Option<Bounds>,
-        /// What it allows now.
-        after: Bounds,
     },
     /// The quota of a queue was restored after an edit by another writer.
     QuotaRepaired {

@@ -173,7 +173,7 @@ impl Reclaimed {
 mod tests {
     use super::*;
     use crate::message::MOST;
-    use crate::test_plan;
+    use crate::tests::plan;
     use quotient_engine::amounts::Amount;
 
     fn amounts(cpu: i128, memory: i128) -> Amounts {
@@ -196,7 +196,7 @@ mod tests {
             requests: amounts(1000, 1),
             used: amounts(6000, 6),
             deserved: amounts(4000, 8),
-            ..test_plan::eviction(pod)
+            ..plan::eviction(pod)
         }
     }
 

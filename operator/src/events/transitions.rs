@@ -80,7 +80,8 @@ impl Transitions {
         let ended: Vec<QueueName> = self.rising.keys().filter(|queue| settled(queue)).cloned().collect();
         let rises = ended.into_iter().filter_map(|queue| {
             let (before, after) = self.rising.remove(&queue)?;
-            (before.as_ref() != Some(&after)).then_some(Notice::QuotaRaised { queue, before, after })
+            let moved = before.as_ref() != Some(&after);
+            moved.then_some(Notice::QuotaWritten { queue, before, after, lowers: false })
         });
         rises.collect()
     }
@@ -104,7 +105,7 @@ impl Transitions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_plan::{cpu, eviction};
+    use crate::tests::plan::{cpu, eviction};
     use quotient_engine::amounts::{Amount, Resource};
     use quotient_engine::plan::{Eviction, PodId, QueuePlan};
     use quotient_engine::snapshot::Workload;
@@ -194,7 +195,9 @@ mod tests {
         assert_eq!(transitions.raised(&plan(1000, 0)), []);
         assert_eq!(transitions.of_notice(write(2000, 3000)), None);
         let news = transitions.raised(&plan(0, 0));
-        let [Notice::QuotaRaised { before, after, .. }] = news.as_slice() else { panic!("{news:?}") };
+        let [Notice::QuotaWritten { before, after, lowers: false, .. }] = news.as_slice() else {
+            panic!("{news:?}")
+        };
         let milli = |bounds: &Bounds| bounds.get(&Resource::Cpu).map(Amount::units);
         assert_eq!((before.as_ref().and_then(milli), milli(after)), (Some(1000), Some(3000)));
         assert_eq!(transitions.raised(&plan(0, 0)), []);

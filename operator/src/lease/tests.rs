@@ -13,7 +13,7 @@ use super::{Elector, Leadership, LeaseError, LeaseSettings};
 use crate::clock::Clock;
 use crate::health::Heartbeat;
 use crate::identity::Identity;
-use crate::test_api::{Asked, Reply, client};
+use crate::tests::api::{Asked, Reply, client};
 
 /// One Lease with optimistic locking, reachable or not.
 #[derive(Clone, Default)]

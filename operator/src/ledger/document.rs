@@ -14,6 +14,8 @@ use quotient_engine::snapshot::Targets;
 use quotient_engine::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::message::texts;
+
 /// The target of every leaf queue, by its namespace.
 pub type LeafTargets = BTreeMap<Namespace, Amounts>;
 
@@ -160,10 +162,6 @@ fn targets(lines: TargetLines) -> Result<Targets, DocumentError> {
     let of: Result<_, DocumentError> = lines.of.into_iter().map(target).collect();
     let stamp = u64::from_str_radix(&lines.stamp, 16).map_err(|_| DocumentError::Stamp(lines.stamp))?;
     Ok(Targets { stamp, newest: lines.newest.map(|text| time("all", &text)).transpose()?, of: of? })
-}
-
-fn texts<'a>(amounts: impl Iterator<Item = (&'a Resource, Amount)>) -> BTreeMap<String, String> {
-    amounts.map(|(resource, amount)| (resource.to_string(), resource.format(amount))).collect()
 }
 
 fn amounts(namespace: &str, texts: &BTreeMap<String, String>) -> Result<Amounts, DocumentError> {

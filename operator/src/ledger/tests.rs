@@ -20,7 +20,7 @@ use super::fit::fit;
 use super::{Dropped, LedgerKeeper};
 use crate::context::Context;
 use crate::settings::LedgerSettings;
-use crate::test_api::{Asked, Log, Reply, client};
+use crate::tests::api::{Asked, Log, Reply, client};
 use crate::view::View;
 
 const PLACE: &str = "/api/v1/namespaces/home/configmaps";

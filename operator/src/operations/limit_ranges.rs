@@ -1,15 +1,18 @@
 //! LimitRanges: what containers request that state no requests, so that no quota rejects them.
 
+use std::collections::BTreeMap;
+
 use quotient_crds::names::{LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
-use quotient_engine::amounts::{Amount, Bounds, Resource};
+use quotient_engine::amounts::Bounds;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_index::limit_ranges::LimitRangeDue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Observed;
 use super::owning_queue::OwningQueue;
 use crate::executor::{Kind, Life, Object, Operation, Purpose, Request};
+use crate::message::texts;
 
 /// What is to be done with the LimitRanges of namespaces whose quotas are written.
 ///
@@ -69,9 +72,6 @@ fn body(queue: OwningQueue<'_>, defaults: &Bounds) -> Value {
 }
 
 fn limits(defaults: &Bounds) -> Value {
-    let text = |(resource, amount): (&Resource, Amount)| {
-        (resource.name().to_owned(), Value::String(resource.format(amount)))
-    };
-    let requests: Map<String, Value> = defaults.iter().map(text).collect();
+    let requests: BTreeMap<String, String> = texts(defaults.iter());
     json!([{"type": "Container", "defaultRequest": requests}])
 }

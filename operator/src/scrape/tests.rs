@@ -19,8 +19,8 @@ use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, Signature
 use tower::ServiceExt as _;
 
 use super::*;
-use crate::test_api::{Asked, Log, Reply, client};
-use crate::test_plan::eviction;
+use crate::tests::api::{Asked, Log, Reply, client};
+use crate::tests::plan::eviction;
 
 /// An API server that knows the tokens `prometheus` and `admin`, who may read metrics, and `tenant`, who may not. Only `admin`
 /// may list pods.

@@ -118,8 +118,7 @@ fn above_nominal(plan: &Plan, queue: &QueueName) -> String {
     if above.is_empty() {
         String::new()
     } else {
-        let is_alike = queue.namespace.as_str() == &*queue.name;
-        let name = if is_alike { queue.name.to_string() } else { queue.to_string() };
+        let name = queue.in_words();
         format!(", and queue {name} uses {above} above its nominal share")
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::jiff::Timestamp;
-use quotient_crds::{PodCounts, QueueStatus, ResourceMap, StatusSummary, merge_conditions};
-use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_crds::{PodCounts, QueueStatus, StatusSummary, merge_conditions};
+use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, Reach};
 
@@ -12,6 +12,7 @@ use super::conditions::{self, Circumstances};
 use super::remembered;
 use super::state::state;
 use super::unmet;
+use crate::message::texts;
 use crate::reclaims;
 
 /// A plan, and what about it concerns every queue's status.
@@ -103,8 +104,8 @@ fn numbers(overview: &Overview<'_>, namespace: &Namespace, queue: &QueuePlan) ->
     let resources = &overview.plan.resources;
     // Written even when it is empty: a map that is absent is not known.
     let every =
-        |amounts: &Amounts| Some(map(resources.iter().map(|resource| (resource, amounts.get(resource)))));
-    let some = |amounts: &Amounts| Some(map(amounts.iter()));
+        |amounts: &Amounts| Some(texts(resources.iter().map(|resource| (resource, amounts.get(resource)))));
+    let some = |amounts: &Amounts| Some(texts(amounts.iter()));
     let mut lent = Amounts::new();
     for resource in &overview.borrowed {
         lent.set(resource, queue.nominal.get(resource).less(queue.used.get(resource)));
@@ -132,11 +133,6 @@ fn numbers(overview: &Overview<'_>, namespace: &Namespace, queue: &QueuePlan) ->
 /// Short form of the bounds of a spec; none if it states none.
 fn compact(bounds: &Bounds) -> Option<String> {
     (!bounds.is_empty()).then(|| bounds.amounts().compact())
-}
-
-/// Amounts as a status has them.
-pub(super) fn map<'a>(amounts: impl Iterator<Item = (&'a Resource, Amount)>) -> ResourceMap {
-    amounts.map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount))).collect()
 }
 
 fn pods(queue: &QueuePlan) -> PodCounts {

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::Blocked;
 use super::{Circumstances, Overview, QuotaState, compose};
-use crate::test_plan;
+use crate::tests::plan;
 
 fn amounts(cpu_milli: i128, gibibytes: i128) -> Amounts {
     [(Resource::Cpu, Amount::new(cpu_milli)), (Resource::Memory, Amount::new(gibibytes << 30))]
@@ -322,7 +322,7 @@ fn a_stalled_queue_says_what_to_mend_and_has_no_amounts() {
 
 /// Short of 2 cpu for this reason, with three pods that cannot start for that one.
 fn short(starved: ShortReason, unmet: Option<ShortReason>) -> QueuePlan {
-    let web = |reason| Unmet { requests: amounts(2000, 0), ..test_plan::unmet(3, reason) };
+    let web = |reason| Unmet { requests: amounts(2000, 0), ..plan::unmet(3, reason) };
     QueuePlan {
         preempting: amounts(2000, 0),
         lacking: amounts(2000, 0),

@@ -118,7 +118,7 @@ fn rollout(queue: &QueuePlan, unmet: &Unmet) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_plan::{self, cpu};
+    use crate::tests::plan::{self, cpu};
     use quotient_engine::amounts::Resource;
     use quotient_engine::names::OwnerUid;
     use quotient_engine::plan::Lowered;
@@ -126,7 +126,7 @@ mod tests {
     use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, ScaleTarget, ScaleTargetKind, Workload};
 
     fn web(pods: u32, reason: ShortReason) -> Unmet {
-        Unmet { requests: cpu(2000), ..test_plan::unmet(pods, reason) }
+        Unmet { requests: cpu(2000), ..plan::unmet(pods, reason) }
     }
 
     #[test]

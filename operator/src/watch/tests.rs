@@ -10,7 +10,7 @@ use quotient_engine::time::Timestamp;
 use quotient_index::{Index, IndexSettings};
 use serde_json::{Value, json};
 
-use crate::test_api::{Asked, Log, Reply, client};
+use crate::tests::api::{Asked, Log, Reply, client};
 
 const SETTINGS: WatchSettings = WatchSettings {
     page_size: 100,

@@ -12,10 +12,8 @@ mod again;
 mod drift;
 mod eviction_outcome;
 mod evictions;
-mod gates;
 mod lacking;
 mod limit_ranges;
-mod per_cycle;
 mod queue_jobs;
 mod quotas;
 mod refusals;
@@ -29,10 +27,10 @@ use std::time::Duration;
 
 use quotient_engine::ledger::Ledger;
 use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::plan::Plan;
+use quotient_engine::plan::{Plan, PodId};
 use quotient_engine::snapshot::{Admission, Mode, Snapshot};
 use tokio::time::Instant;
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
 
 use crate::context::Context;
 use crate::executor::{
@@ -44,11 +42,9 @@ use crate::operations::{Observed, operations, queue_jobs::next_expiry};
 use crate::settings::{LedgerSettings, WriteSettings};
 use crate::status::{Blocked, JobStatuses};
 use crate::status_details::StatusDetails;
-use crate::view::View;
 use evictions::Evictions;
 use limit_ranges::LimitRanges;
-use per_cycle::bounded;
-use queue_jobs::RefusedJobs;
+use queue_jobs::{RefusedJobs, bounded};
 use quotas::Quotas;
 use requeues::Requeuer;
 use scalings::Scalings;
@@ -162,7 +158,12 @@ impl Writer {
 
     /// Finds the controllers in `snapshot` that are to be told that there is room for their pods. Each counts as told.
     pub fn find_requeues(&mut self, snapshot: &Snapshot) {
-        self.requeues = self.requeuer.due(snapshot, charged(&self.memory.context.view), Instant::now());
+        let view = &self.memory.context.view;
+        let observed = |namespace: &Namespace| view.read(|index| index.observed_quota(namespace).cloned());
+        let charged = |namespace: &Namespace| {
+            observed(namespace).map(|observed| observed.charged.clone()).unwrap_or_default()
+        };
+        self.requeues = self.requeuer.due(snapshot, charged, Instant::now());
     }
 
     /// Writes the quotas of `plan`. Returns when every call was answered or timed out.
@@ -344,7 +345,7 @@ impl Memory {
                 self.evictions.settle(eviction, (queue.as_ref(), *started), &completed.outcome);
             }
             Purpose::LessGrace(eviction) => self.evictions.settle_again(eviction, &completed.outcome),
-            Purpose::Gate(pod) => gates::settle(pod, completed),
+            Purpose::Gate(pod) => gate_removed(pod, completed),
             Purpose::Mark { .. } | Purpose::Size(_) => self.scalings.settle(completed, context),
             Purpose::Job { name, .. } | Purpose::Expiry(name) => {
                 self.refused_jobs.settle(name, completed, context);
@@ -363,6 +364,20 @@ fn frees_for_gated(plan: &Plan) -> bool {
     plan.evictions.iter().filter_map(|eviction| eviction.beneficiary.as_ref()).any(is_gated)
 }
 
+/// Takes note of what became of the gate of `pod`.
+fn gate_removed(pod: &PodId, Completed { outcome, why, .. }: &Completed) {
+    let named = format!("{}/{}", pod.namespace, pod.name);
+    match outcome {
+        Outcome::Done => debug!(pod = named, "removed the scheduling gate of a pod"),
+        Outcome::Skipped => {}
+        Outcome::Stale(_) => debug!(pod = named, why, "the gate of a pod is not there any more"),
+        Outcome::Refused(_) => warn!(pod = named, error = why, "the gate of a pod was not removed"),
+        Outcome::Unknown(_) => {
+            warn!(pod = named, error = why, "whether the gate of a pod was removed is not known");
+        }
+    }
+}
+
 fn usage_resynced(namespace: &Namespace, is_second: bool, Completed { outcome, why, .. }: &Completed) {
     match outcome {
         Outcome::Done if is_second => {
@@ -372,13 +387,5 @@ fn usage_resynced(namespace: &Namespace, is_second: bool, Completed { outcome, w
         Outcome::Stale(_) | Outcome::Refused(_) | Outcome::Unknown(_) => {
             debug!(%namespace, why, "the quota is not counted anew");
         }
-    }
-}
-
-/// What admission has charged in a namespace, as the view has it.
-fn charged(view: &View) -> impl Fn(&Namespace) -> quotient_engine::amounts::Bounds + '_ {
-    |namespace| {
-        let observed = view.read(|index| index.observed_quota(namespace).cloned());
-        observed.map(|observed| observed.charged.clone()).unwrap_or_default()
     }
 }

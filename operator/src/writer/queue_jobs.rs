@@ -1,13 +1,15 @@
-//! What became of the Jobs of QueueJobs.
+//! How many operations on QueueJobs one cycle carries out, and what became of them.
 
 use std::collections::BTreeMap;
 
 use quotient_engine::plan::{Plan, QueueJobName};
+use tokio::time::Instant;
 use tracing::{debug, warn};
 
 use crate::context::Context;
 use crate::events::{JobNews, Notice};
-use crate::executor::{Completed, Outcome};
+use crate::executor::{Completed, Executor, Operation, Outcome, Purpose};
+use crate::operations::queue_jobs::MOST_PER_CYCLE;
 
 /// What the API server refused, in its words, until it is accepted.
 #[derive(Debug, Default)]
@@ -55,5 +57,72 @@ fn tell(name: &QueueJobName, why: &str, context: &Context) {
     if let Some(observed) = observed {
         let news = JobNews::Refused(why.to_owned());
         context.recorder.record(Notice::QueueJob { name: name.clone(), uid: observed.uid, news });
+    }
+}
+
+/// Those of `all` that one cycle carries out: what frees room, and as much of the rest as is allowed. Says whether some are left.
+///
+/// What is put off does not count. The operations of one QueueJob stay together, because its gang starts as a whole.
+pub(super) fn bounded(mut all: Vec<Operation>, executor: &Executor) -> (Vec<Operation>, bool) {
+    let now = Instant::now();
+    all.retain(|operation| executor.until(&operation.key()).is_none_or(|until| until <= now));
+    take(all, MOST_PER_CYCLE)
+}
+
+fn take(all: Vec<Operation>, most: usize) -> (Vec<Operation>, bool) {
+    let (mut freeing, mut others, mut is_left) = (Vec::new(), Vec::new(), false);
+    let mut all = all.into_iter().peekable();
+    while let Some(first) = all.next() {
+        let key = first.key();
+        let mut of_one = vec![first];
+        while let Some(next) = all.next_if(|next| next.key() == key) {
+            of_one.push(next);
+        }
+        if of_one.iter().any(frees) {
+            freeing.extend(of_one);
+        } else if others.len() < most {
+            others.extend(of_one);
+        } else {
+            is_left = true;
+        }
+    }
+    freeing.extend(others);
+    (freeing, is_left)
+}
+
+const fn frees(operation: &Operation) -> bool {
+    matches!(operation.purpose, Purpose::Job { frees: true, .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use quotient_engine::plan::QueueJobName;
+
+    use super::*;
+    use crate::executor::{Kind, Object, Request};
+
+    fn job(name: &str, frees: bool) -> Operation {
+        let name = QueueJobName { namespace: "a".into(), name: name.into() };
+        Operation {
+            object: Object { kind: Kind::Job, namespace: "a".into(), name: name.name.clone() },
+            purpose: Purpose::Job { name, frees },
+            life: None,
+            request: Request::Impossible(String::new()),
+        }
+    }
+
+    fn told(most: usize) -> (String, bool) {
+        let all = ["1", "2", "2", "3", "4"].map(|name| job(name, false));
+        let (taken, is_left) = take(all.into_iter().chain([job("5", true)]).collect(), most);
+        let names = taken.iter().map(|one| one.object.name.to_string());
+        (names.collect::<Vec<_>>().join(" "), is_left)
+    }
+
+    #[test]
+    fn a_cycle_carries_out_so_much_and_all_that_frees_room() {
+        assert_eq!(told(5), ("5 1 2 2 3 4".to_owned(), false));
+        assert_eq!(told(3), ("5 1 2 2".to_owned(), true));
+        assert_eq!(told(2), ("5 1 2 2".to_owned(), true));
+        assert_eq!(told(1), ("5 1".to_owned(), true));
     }
 }

@@ -102,13 +102,13 @@ impl Refusals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_plan;
+    use crate::tests::plan;
 
     const FIRST: Duration = Duration::from_secs(10);
     const LONGEST: Duration = Duration::from_secs(60);
 
     fn eviction(uid: &str) -> Eviction {
-        Eviction { beneficiary: Some(QueueName::new("b", "team")), ..test_plan::eviction(uid) }
+        Eviction { beneficiary: Some(QueueName::new("b", "team")), ..plan::eviction(uid) }
     }
 
     fn budget() -> String {

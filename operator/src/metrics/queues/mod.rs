@@ -136,7 +136,7 @@ fn waits(
 mod tests {
     use super::terms::Term;
     use super::*;
-    use crate::test_plan::{cpu, eviction, unmet};
+    use crate::tests::plan::{cpu, eviction, unmet};
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
     use prometheus::{Encoder, Registry, TextEncoder};
     use quotient_engine::amounts::{Amount, Resource};

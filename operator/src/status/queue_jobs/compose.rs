@@ -6,7 +6,7 @@ use quotient_engine::plan::{QueueJobPhase, QueueJobPlan};
 use quotient_index::queue_jobs::ObservedQueueJob;
 
 use super::conditions::conditions;
-use crate::status::compose::map;
+use crate::message::texts;
 use crate::status::remembered::time;
 
 /// What its status is to be where this one is `stored`; `now` becomes the time of those conditions that change.
@@ -31,10 +31,10 @@ pub(super) fn compose(
         }),
         min_available: count(decided.min_available),
         slots: count(decided.total()),
-        deserved: Some(map(amounts.deserved.iter())),
-        allocated: Some(map(amounts.allocated.iter())),
-        used: Some(map(amounts.used.iter())),
-        preempting: Some(map(amounts.preempting().iter())),
+        deserved: Some(texts(amounts.deserved.iter())),
+        allocated: Some(texts(amounts.allocated.iter())),
+        used: Some(texts(amounts.used.iter())),
+        preempting: Some(texts(amounts.preempting().iter())),
         pending: count(decided.pods.pending),
         running: count(decided.pods.running),
         succeeded: count(decided.succeeded),

@@ -16,17 +16,19 @@ pub(super) fn conditions(
     stored: &QueueJobStatus,
     refused: Option<&str>,
 ) -> Vec<Report> {
-    let mut all = vec![admitted(decided, observed, refused), gang_ready(decided), suspended(decided)];
-    all.push(preempted(decided, stored));
     let is_complete = decided.phase == QueueJobPhase::Complete;
-    all.push(report(
-        QueueJobCondition::Complete,
-        is_complete,
-        if is_complete { "Succeeded" } else { "NotComplete" },
-        if is_complete { "Every pod of every task has succeeded." } else { "" },
-    ));
-    all.extend(failed(decided, observed));
-    all
+    let (reason, message) = match decided.phase {
+        QueueJobPhase::Complete => ("Succeeded", "Every pod of every task has succeeded."),
+        _ => ("NotComplete", ""),
+    };
+    let always = [
+        admitted(decided, observed, refused),
+        gang_ready(decided),
+        suspended(decided),
+        preempted(decided, stored),
+        report(QueueJobCondition::Complete, is_complete, reason, message),
+    ];
+    always.into_iter().chain(failed(decided, observed)).collect()
 }
 
 fn admitted(decided: &QueueJobPlan, observed: &ObservedQueueJob, refused: Option<&str>) -> Report {

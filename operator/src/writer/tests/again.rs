@@ -12,8 +12,8 @@ use super::{World, view};
 use crate::context::Context;
 use crate::events::Notice;
 use crate::executor::Class;
-use crate::test_api::Reply;
-use crate::test_plan::eviction;
+use crate::tests::api::Reply;
+use crate::tests::plan::eviction;
 
 fn id(name: &str) -> PodId {
     PodId { namespace: "a".into(), name: name.into(), uid: format!("uid-{name}").as_str().into() }

@@ -13,7 +13,7 @@ use super::{World, node, planned, put, queue, quota, view};
 use crate::context::Context;
 use crate::events::{Change, Notice};
 use crate::executor::Class;
-use crate::test_api::{Asked, Reply};
+use crate::tests::api::{Asked, Reply};
 
 /// A writer for the quota of `a`, which a server stores that never refuses.
 fn world() -> World {

@@ -19,7 +19,7 @@ use crate::executor::Class;
 use crate::metrics::Metrics;
 use crate::settings::WriteSettings;
 use crate::status_details::StatusDetails;
-use crate::test_api::{Log, Reply, client};
+use crate::tests::api::{Log, Reply, client};
 use crate::view::View;
 use crate::writer::Writer;
 

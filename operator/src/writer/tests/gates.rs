@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{NOW, context, node, pod, queue, view};
 use crate::executor::Class;
-use crate::test_api::{Reply, client};
+use crate::tests::api::{Reply, client};
 
 /// A pod without a node, with these gates.
 fn gated(version: u32, gates: &Value) -> Value {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{World, node, owned_by, planned, put, queue, view};
 use crate::events::Notice;
 use crate::executor::Class;
-use crate::test_api::{Asked, Reply};
+use crate::tests::api::{Asked, Reply};
 
 const RANGES: &str = "/api/v1/namespaces/a/limitranges";
 

@@ -44,7 +44,7 @@ use crate::lease::Leadership;
 use crate::metrics::Metrics;
 use crate::reclaims::RecentReclaims;
 use crate::settings::{LedgerSettings, WriteSettings};
-use crate::test_api::{Asked, Log, Reply, client};
+use crate::tests::api::{Asked, Log, Reply, client};
 use crate::view::View;
 
 /// Long after everything in these tests was created.

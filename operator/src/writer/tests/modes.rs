@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{NOW, SETTINGS, context, node, planned, queue, quota, view};
 use crate::settings::LedgerSettings;
-use crate::test_api::{Log, Reply, client};
+use crate::tests::api::{Log, Reply, client};
 use crate::writer::Writer;
 
 fn ledger_settings() -> LedgerSettings {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{context, node, planned, queue, view, writer};
 use crate::operations::queue_jobs::MOST_PER_CYCLE;
-use crate::test_api::{Asked, Log, Reply, client};
+use crate::tests::api::{Asked, Log, Reply, client};
 use crate::view::View;
 
 /// A QueueJob whose gang is larger than the cluster.

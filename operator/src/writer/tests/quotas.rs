@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{World, context, node, owned_by, planned, put, queue, quota, view};
 use crate::events::Notice;
 use crate::executor::Class;
-use crate::test_api::{Asked, Reply, client};
+use crate::tests::api::{Asked, Reply, client};
 use crate::view::View;
 
 const QUOTA_A: &str = "/api/v1/namespaces/a/resourcequotas/quotient";

@@ -14,8 +14,8 @@ use tokio::time::Instant;
 use super::{NOW, context, node, pod, put, queue, quota, view};
 use crate::context::Context;
 use crate::executor::Class;
-use crate::test_api::{Log, Reply, client};
-use crate::test_plan::unmet;
+use crate::tests::api::{Log, Reply, client};
+use crate::tests::plan::unmet;
 use crate::view::View;
 use crate::writer::Writer;
 

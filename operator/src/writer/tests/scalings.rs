@@ -11,7 +11,7 @@ use super::{context, node, planned, pod, put, queue, quota, view};
 use crate::context::Context;
 use crate::events::Notice;
 use crate::executor::Class;
-use crate::test_api::{Asked, Log, Reply, client};
+use crate::tests::api::{Asked, Log, Reply, client};
 use crate::view::View;
 use crate::writer::Writer;
 

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::again::again;
 use super::{context, node, planned, pod, put, queue, quota, view};
 use crate::status::{Report, Statuses};
-use crate::test_api::{Asked, Log, Reply, client};
+use crate::tests::api::{Asked, Log, Reply, client};
 use crate::view::View;
 
 const STATUS: &str = "/apis/quotient.dev/v1alpha1/namespaces/a/queues/team/status";

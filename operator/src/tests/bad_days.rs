@@ -14,7 +14,7 @@ use crate::args::Args;
 use crate::lease::LeaseError;
 use crate::run::{RunError, run};
 use crate::settings::Settings;
-use crate::test_api::{Asked, Log, Reply, client};
+use crate::tests::api::{Asked, Log, Reply, client};
 
 /// A node, two Queues, and a server that stores nothing but answers as if it did.
 struct Day {

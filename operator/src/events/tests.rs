@@ -16,7 +16,7 @@ use super::event::event;
 use super::scaled::tests;
 use super::{Change, JobNews, Notice, Reclaimed, Subject};
 use crate::identity::Identity;
-use crate::test_plan::{cpu, eviction};
+use crate::tests::plan::{cpu, eviction};
 
 const HEAD: &str = "\
 # Events
@@ -110,7 +110,12 @@ fn samples() -> Vec<Notice> {
         scaled(3, 2, ScalingReason::Outranked),
         scaled(1, 2, ScalingReason::Restored),
         Notice::QuotaWritten { queue: queue(), before: None, after: bounds(4000), lowers: false },
-        Notice::QuotaRaised { queue: queue(), before: Some(bounds(2000)), after: bounds(4000) },
+        Notice::QuotaWritten {
+            queue: queue(),
+            before: Some(bounds(2000)),
+            after: bounds(4000),
+            lowers: false,
+        },
         Notice::QuotaWritten {
             queue: queue(),
             before: Some(bounds(4000)),
@@ -161,7 +166,6 @@ fn samples() -> Vec<Notice> {
 fn variant(notice: &Notice) -> &'static str {
     match notice {
         Notice::QuotaWritten { .. } => "QuotaWritten",
-        Notice::QuotaRaised { .. } => "QuotaRaised",
         Notice::QuotaRepaired { .. } => "QuotaRepaired",
         Notice::ReclaimPlanned { .. } => "ReclaimPlanned",
         Notice::Reclaimed(_) => "Reclaimed",
@@ -190,7 +194,7 @@ fn told(notice: &Notice) -> Event {
 fn the_page_of_events_has_every_event() {
     let samples = samples();
     let named: BTreeSet<&str> = samples.iter().map(variant).collect();
-    let arms = include_str!("reference.rs").matches("=> \"").count();
+    let arms = include_str!("tests.rs").matches("=> \"").count();
     assert_eq!(named.len(), arms, "a variant has no sample: {named:?}");
 
     let mut rows: BTreeMap<usize, Vec<[String; 3]>> = BTreeMap::new();
