@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::removal::Removal;
+use super::removal::{fixed, is_certain, removal_order};
 use crate::candidates::{Bond, Candidate, Together, is_protected, non_preemptible, rank};
 use crate::keyed::{KeyedMap, KeyedSet};
 use crate::leaf::Leaf;
@@ -140,13 +140,13 @@ impl<'a> Members<'a> {
 impl<'a> Member<'a> {
     fn of(owner: &'a Owner, live: Vec<&'a Pod>) -> Self {
         let unscalable = owner.size.scale_target.is_none().then_some(KeptReason::NotScalable);
-        let Removal { order, fixed, is_certain } = Removal::of(owner.kind, live);
-        let unforeseeable = (!is_certain).then_some(KeptReason::NotScalable);
+        let order = removal_order(owner.kind, live);
+        let unforeseeable = (!is_certain(owner.kind, &order)).then_some(KeptReason::NotScalable);
+        let fixed = fixed(owner.kind, &order);
         let surplus = order.len().saturating_sub(usize::try_from(owner.wanted).unwrap_or(usize::MAX));
         let (going, order) = order.split_at_checked(surplus).unwrap_or_default();
         let kept = owner.size.left_alone.or(unscalable).or(unforeseeable);
-        let fixed = fixed.saturating_sub(surplus);
-        Self { owner, going: going.to_vec(), order: order.into(), fixed, kept }
+        Self { owner, going: going.to_vec(), order: order.into(), fixed: fixed.saturating_sub(surplus), kept }
     }
 
     /// The pod at `at` with all that its controller removes before.

@@ -4,28 +4,17 @@ use std::cmp::{Ordering, Reverse};
 
 use crate::snapshot::{OwnerKind, Phase, Pod};
 
-/// The live pods of one owner, first to be removed first.
-#[derive(Clone, Debug)]
-pub(super) struct Removal<'a> {
-    pub(super) order: Vec<&'a Pod>,
-    /// How many of them go before any other, whatever they are marked with. Which of the others go first can be said by
-    /// marking them.
-    pub(super) fixed: usize,
-    /// Whether it can be foretold which of them go: of a StatefulSet with a gap it cannot, because it counts ordinals and
-    /// not pods.
-    pub(super) is_certain: bool,
+/// Whether it can be foretold which of the pods in this order go: of a StatefulSet with a gap it cannot, because it counts
+/// ordinals and not pods.
+pub(super) fn is_certain(kind: OwnerKind, order: &[&Pod]) -> bool {
+    let mut numbered = (0..).zip(order.iter().rev());
+    kind != OwnerKind::StatefulSet || numbered.all(|(at, pod)| ordinal(pod) == Some(at))
 }
 
-impl<'a> Removal<'a> {
-    /// Sorts `pods`, the live pods of an owner of `kind`.
-    pub(super) fn of(kind: OwnerKind, pods: Vec<&'a Pod>) -> Self {
-        let order = removal_order(kind, pods);
-        let mut numbered = (0..).zip(order.iter().rev());
-        let is_certain = kind != OwnerKind::StatefulSet || numbered.all(|(at, pod)| ordinal(pod) == Some(at));
-        let is_fixed = |pod: &&&Pod| kind != OwnerKind::ReplicaSet || !is_ready(pod);
-        let fixed = order.iter().filter(is_fixed).count();
-        Self { order, fixed, is_certain }
-    }
+/// How many of the pods in this order go before any other, whatever they are marked with. Which of the others go first can be
+/// said by marking them.
+pub(super) fn fixed(kind: OwnerKind, order: &[&Pod]) -> usize {
+    order.iter().filter(|pod| kind != OwnerKind::ReplicaSet || !is_ready(pod)).count()
 }
 
 /// `pods`, of one owner of `kind`, first to be removed first.

@@ -21,6 +21,7 @@ use crate::tree::{BranchId, BranchMap};
 const NOT_CREATED_SECONDS: i64 = 60;
 
 /// What one leaf cannot start.
+#[derive(Default)]
 pub(super) struct Found {
     /// First the pods that are there, then what owners lack, the most important first.
     pub(super) unmet: Vec<Unmet>,
@@ -53,8 +54,7 @@ pub(super) struct Obstacles<'a, 'p> {
 impl Obstacles<'_, '_> {
     /// The pods that cannot start, and why.
     pub(super) fn unmet(&self) -> Found {
-        let (waiting, not_created) = (BTreeMap::new(), BTreeMap::new());
-        let mut found = Found { unmet: self.pods(), waiting, not_created, next_change: None };
+        let mut found = Found { unmet: self.pods(), ..Found::default() };
         let signs = self.signs();
         let rollouts = rollouts::waiting(self.leaf.state, &self.leaf.demand.asks);
         for ask in &self.leaf.demand.asks {
