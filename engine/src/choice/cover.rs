@@ -42,23 +42,44 @@ pub(super) enum Shortage<'s> {
 }
 
 impl<'a> Simulation<'a> {
-    /// What is lacking now, or would be if the victim `back` stayed.
-    pub(super) fn lacking(&self, shortage: Shortage<'_>, back: Option<&Candidate<'a>>) -> Amounts {
+    /// What is lacking now.
+    pub(super) fn lacking(&self, shortage: Shortage<'_>) -> Amounts {
+        let mut lacking = Amounts::new();
+        self.each_lacks(shortage, None, &mut |one, amount| {
+            lacking.set(one, amount);
+            true
+        });
+        lacking
+    }
+
+    /// Whether no more than `rest` would be lacking if the victim `back` stayed.
+    pub(super) fn lacks_at_most(&self, shortage: Shortage<'_>, back: &Candidate<'a>, rest: &Amounts) -> bool {
+        self.each_lacks(shortage, Some(back), &mut |one, amount| amount <= rest.get(one))
+    }
+
+    /// Whether what is lacking of each resource `suits`, now or if the victim `back` stayed.
+    fn each_lacks(
+        &self,
+        shortage: Shortage<'_>,
+        back: Option<&Candidate<'a>>,
+        suits: &mut dyn FnMut(&Resource, Amount) -> bool,
+    ) -> bool {
         let below = |top: BranchId| back.filter(|back| self.is_below(back.leaf, top));
         match shortage {
             Shortage::Short(bound, asked) => {
                 let left = bound.map_or(&self.free, |at| &self.slack[at]);
                 let limit = bound.map(|at| &self.context.tree.branches[at].queue.limit);
-                let asked =
+                let back = bound.map_or(back, below);
+                let taken = |one| back.map(|back| self.would_occupy(back, one)).unwrap_or_default();
+                let mut asked =
                     asked.resources().filter(|one| limit.is_none_or(|limit| limit.get(one).is_some()));
-                let taken = bound.map_or(back, below).map(|back| self.would_occupy(back)).unwrap_or_default();
-                asked.map(|one| (one.clone(), taken.get(one).less(left.get(one)))).collect()
+                asked.all(|one| suits(one, taken(one).less(left.get(one))))
             }
             Shortage::AboveLimit(at, withdrawn) => {
-                let held = below(at).map(Candidate::all_requests).unwrap_or_default();
-                let above = |one: &Resource, limit| (self.staying[at].get(one) + held.get(one)).less(limit);
-                let limits = self.limits(at);
-                limits.map(|(one, limit)| (one.clone(), above(one, limit).less(withdrawn.get(one)))).collect()
+                let back = below(at);
+                let held = |one| back.map(|back| back.all_requests().get(one)).unwrap_or_default();
+                let above = |one, limit| (self.staying[at].get(one) + held(one)).less(limit);
+                self.limits(at).all(|(one, limit)| suits(one, above(one, limit).less(withdrawn.get(one))))
             }
         }
     }
@@ -66,7 +87,7 @@ impl<'a> Simulation<'a> {
     /// Evicts pods until nothing is lacking, without those that turn out not to be needed. What still is lacking then.
     pub(super) fn cover(&mut self, scope: &Scope, shortage: Shortage<'_>) -> Amounts {
         let mark = self.mark();
-        let reclaimed = self.lacking(shortage, None);
+        let reclaimed = self.lacking(shortage);
         let mut lacked = reclaimed.clone();
         loop {
             for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
@@ -74,10 +95,10 @@ impl<'a> Simulation<'a> {
                 self.cover_with(kind, &mut earlier, scope, &reclaimed, shortage);
                 self.put_before(mark, earlier);
             }
-            let rest = self.lacking(shortage, None);
+            let rest = self.lacking(shortage);
             let chosen = self.mark();
             // Whatever is covered stays covered.
-            self.reprieve(mark, &|simulation, back| simulation.lacking(shortage, Some(back)).fits_in(&rest));
+            self.reprieve(mark, &|simulation, back| simulation.lacks_at_most(shortage, back, &rest));
             // What a pod that stays leaves of a budget may let another go.
             let again = self.mark() != chosen && rest != lacked;
             if rest.is_empty() || !again {
@@ -96,7 +117,7 @@ impl<'a> Simulation<'a> {
         reclaimed: &Amounts,
         shortage: Shortage<'_>,
     ) {
-        let (mut givers, lacks) = (Givers::default(), self.lacking(shortage, None));
+        let (mut givers, lacks) = (Givers::default(), self.lacking(shortage));
         if lacks.is_empty() {
             return;
         }
@@ -108,7 +129,7 @@ impl<'a> Simulation<'a> {
         let mut stock: BTreeMap<BranchId, Vec<Candidate<'a>>> = BTreeMap::new();
         let mut refused = PodSet::default();
         while let Some(at) = givers.first(self) {
-            let mut lacks = self.lacking(shortage, None);
+            let mut lacks = self.lacking(shortage);
             if lacks.is_empty() {
                 return;
             }
@@ -127,7 +148,7 @@ impl<'a> Simulation<'a> {
                     // Fewest of the most protected kind: with one of these, fewer of the others may do.
                     let back = earlier.remove(&at).unwrap_or_default();
                     back.iter().rev().for_each(|(_, victim)| self.shift(&victim.candidate, true));
-                    lacks = self.lacking(shortage, None);
+                    lacks = self.lacking(shortage);
                 }
                 let mut chosen = self.chosen(at, kind, scope, (&lacks, reclaimed), &refused);
                 if chosen.is_empty() {

@@ -293,7 +293,7 @@ impl<'a> Reclaim<'a> {
         let bounds = self.bounds(at);
         self.simulation.reprieve(mark, &|simulation, back| {
             let mut shortages = bounds.iter().map(|bound| Shortage::Short(*bound, &requests));
-            shortages.all(|shortage| simulation.lacking(shortage, Some(back)).is_empty())
+            shortages.all(|shortage| simulation.lacks_at_most(shortage, back, &Amounts::new()))
         });
         // What is asked for beyond the most that a plan looks at is taken anywhere.
         let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
@@ -326,7 +326,7 @@ impl<'a> Reclaim<'a> {
 
     /// What is short of `requests` everywhere.
     pub(super) fn is_short_of(&self, requests: &Amounts) -> Amounts {
-        self.simulation.lacking(Shortage::Short(None, requests), None)
+        self.simulation.lacking(Shortage::Short(None, requests))
     }
 
     /// Whether pods wait for nodes that may be added, and so would this.
@@ -444,9 +444,9 @@ impl<'a> Reclaim<'a> {
             below.flat_map(|at| [Shortage::Short(Some(at), capacity), Shortage::AboveLimit(at, &nothing)]);
         let shortages = std::iter::once(Shortage::Short(None, capacity)).chain(below);
         let rests: Vec<(Shortage<'_>, Amounts)> =
-            shortages.map(|shortage| (shortage, self.simulation.lacking(shortage, None))).collect();
+            shortages.map(|shortage| (shortage, self.simulation.lacking(shortage))).collect();
         self.simulation.reprieve(start, &|simulation, back| {
-            rests.iter().all(|(shortage, rest)| simulation.lacking(*shortage, Some(back)).fits_in(rest))
+            rests.iter().all(|(shortage, rest)| simulation.lacks_at_most(*shortage, back, rest))
         });
     }
 

@@ -350,13 +350,14 @@ impl<'a> Simulation<'a> {
         firm.max(staying) + self.promised[at].get(one).less(firm.less(staying + unrunnable))
     }
 
-    /// How much more its leaf would occupy with the victim `back`.
-    pub(super) fn would_occupy(&self, back: &Candidate<'a>) -> Amounts {
-        let more = |(one, amount): (&Resource, Amount)| {
-            let staying = self.staying[back.leaf].get(one) + amount;
-            (one.clone(), self.would_hold(back.leaf, one, staying) - self.occupies(back.leaf, one))
-        };
-        back.all_requests().of(self.context.resources).iter().map(more).collect()
+    /// How much more of `one` its leaf would occupy with the victim `back`.
+    pub(super) fn would_occupy(&self, back: &Candidate<'a>, one: &Resource) -> Amount {
+        let amount: Amount = back.pods().iter().map(|pod| pod.requests().get(one)).sum();
+        if amount.is_zero() || !self.context.resources.contains(one) {
+            return Amount::ZERO;
+        }
+        let staying = self.staying[back.leaf].get(one) + amount;
+        self.would_hold(back.leaf, one, staying) - self.occupies(back.leaf, one)
     }
 
     /// Lets victims stay that `suffices` says can be back: of those since `mark`, the last chosen first. What was placed where
