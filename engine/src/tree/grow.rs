@@ -45,7 +45,7 @@ struct Found<'a> {
 #[derive(Clone, Copy)]
 struct Place {
     id: BranchId,
-    /// Whether the queue or one above it evicts nobody.
+    /// Whether the queue or one above it takes nothing.
     takes_nothing: bool,
 }
 
