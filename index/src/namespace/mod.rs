@@ -2,6 +2,7 @@
 
 mod budgets;
 mod gangs;
+mod owner_note;
 mod owners;
 mod pods;
 mod queue_jobs;
@@ -24,7 +25,7 @@ use crate::quotas::{ForeignQuota, ObservedQuota};
 use crate::sizes::{Autoscaler, DeploymentSize};
 
 pub(crate) use gangs::GroupNote;
-pub(crate) use owners::OwnerNote;
+pub(crate) use owner_note::OwnerNote;
 use queues::QueueEntry;
 use sizes::Sized;
 
@@ -111,15 +112,17 @@ impl NamespaceEntry {
 ///
 /// The list grows by an eighth where a vector would double: at 150,000 pods, doubling may waste as much as it holds.
 fn keep<T>(list: &mut Vec<T>, place: Result<usize, usize>, one: T) {
-    if list.len() == list.capacity() {
-        list.reserve_exact((list.len() / 8).max(1));
-    }
     match place {
         Ok(at) => {
             if let Some(kept) = list.get_mut(at) {
                 *kept = one;
             }
         }
-        Err(at) => list.insert(at, one),
+        Err(at) => {
+            if list.len() == list.capacity() {
+                list.reserve_exact((list.len() / 8).max(1));
+            }
+            list.insert(at, one);
+        }
     }
 }

@@ -2,34 +2,12 @@
 
 use std::sync::Arc;
 
-use quotient_engine::snapshot::{Owner, OwnerKind, Unspecified, Workload};
+use quotient_engine::snapshot::{Owner, OwnerKind};
 use serde_json::Value;
 
-use super::{NamespaceEntry, keep};
+use super::{NamespaceEntry, OwnerNote, keep};
 use crate::meta::Age;
-use crate::priority_classes::{AskedPriority, PriorityClasses};
-use crate::sizes::DeclaredReplicas;
-
-/// What only the index needs to know of an owner.
-#[derive(Debug, Default)]
-pub(crate) struct OwnerNote {
-    /// How new it is.
-    pub(crate) age: Age,
-    /// How its template asks for a priority.
-    pub(crate) asked: AskedPriority,
-    /// How many pods it wants by its own spec.
-    pub(crate) wanted: u32,
-    /// How many it would want if it had the size that it had before it was scaled down.
-    pub(crate) rightful: u32,
-    /// What it says of its size itself.
-    pub(crate) declared: DeclaredReplicas,
-    /// What controls it.
-    pub(crate) controller: Option<Arc<Workload>>,
-    /// What some container of its template names no request for.
-    pub(crate) unspecified: Unspecified,
-    /// What `manualSelector` of a Job says.
-    pub(crate) manual_selector: Option<bool>,
-}
+use crate::priority_classes::PriorityClasses;
 
 impl NamespaceEntry {
     /// Keeps `owner`. Says whether anything changed that a decision depends on.
