@@ -26,11 +26,6 @@ impl NamespaceLabels {
     pub(crate) fn of(&self, namespace: &Namespace) -> Labels {
         self.0.get(namespace).map(|entry| entry.labels.clone()).unwrap_or_default()
     }
-
-    /// Whether the API server knows `namespace`.
-    pub(crate) fn knows(&self, namespace: &Namespace) -> bool {
-        self.0.contains_key(namespace)
-    }
 }
 
 /// The labels of an object: `known`, if they are the same, otherwise new ones that share their texts with all others.

@@ -93,17 +93,14 @@ impl Index {
 
     /// Shows snapshots the quota of `namespace` as the ledger has it. Says whether that is news.
     ///
-    /// In a namespace that is gone nothing can land.
+    /// That the namespace is not seen proves nothing: the list of namespaces may be older than the ledger.
     pub(crate) fn show_quota(&mut self, namespace: &Namespace) -> bool {
         let entry = self.namespaces.get(namespace);
         let seen =
             entry.and_then(|entry| entry.observed_quota()).map(|observed| self.credible(observed.seen()));
-        let exists = seen.is_some()
-            || self.labels.knows(namespace)
-            || entry.is_some_and(|entry| entry.queue_names().next().is_some());
         let mut quota = match &self.ledger {
             None => seen.map(Seen::as_it_stands),
-            Some(ledger) => ledger.quota(namespace, seen).filter(|_| exists),
+            Some(ledger) => ledger.quota(namespace, seen),
         };
         if entry.is_none() && quota.is_none() {
             return false;

@@ -29,14 +29,13 @@ impl Kind for Object {
         let labels =
             shared_labels(&mut index.texts, known, object.metadata.labels.as_ref(), |_| true, usize::MAX);
         index.labels.0.insert(name.clone(), Entry { meta, labels });
-        // What was granted there may land from now on.
-        index.show_quota(&name) | index.show_labels(&name)
+        index.show_labels(&name)
     }
 
     fn remove(index: &mut Index, (_, name): &Key) -> bool {
         let name = namespace(name);
         index.labels.0.remove(&name);
-        index.show_quota(&name) | index.show_labels(&name)
+        index.show_labels(&name)
     }
 }
 
