@@ -97,6 +97,10 @@ fn waits(why: SlotReason) -> Notice {
     job(JobNews::Waits { from: 0, why, floor: 3, problem })
 }
 
+fn quota_written(before: Option<i128>, after: i128, lowers: bool) -> Notice {
+    Notice::QuotaWritten { queue: queue(), before: before.map(bounds), after: bounds(after), lowers }
+}
+
 /// One or more of each variant: the test compares them with the arms of [`variant`], which the compiler keeps complete.
 fn samples() -> Vec<Notice> {
     let pod = || Subject::Pod(PodId { namespace: "team-a".into(), name: "web-1".into(), uid: "p".into() });
@@ -109,19 +113,9 @@ fn samples() -> Vec<Notice> {
         Notice::WouldReclaim(reclaimed(workload(), 2, EvictionReason::Reclaimed)),
         scaled(3, 2, ScalingReason::Outranked),
         scaled(1, 2, ScalingReason::Restored),
-        Notice::QuotaWritten { queue: queue(), before: None, after: bounds(4000), lowers: false },
-        Notice::QuotaWritten {
-            queue: queue(),
-            before: Some(bounds(2000)),
-            after: bounds(4000),
-            lowers: false,
-        },
-        Notice::QuotaWritten {
-            queue: queue(),
-            before: Some(bounds(4000)),
-            after: bounds(2000),
-            lowers: true,
-        },
+        quota_written(None, 4000, false),
+        quota_written(Some(2000), 4000, false),
+        quota_written(Some(4000), 2000, true),
         Notice::QuotaRepaired {
             queue: queue(),
             change: Change::Edited { by: Some("kubectl-edit".into()) },
