@@ -92,26 +92,30 @@ impl PodTemplate {
                             "maxLength": 253,
                             "description": "A service account of the QueueJob's own namespace, by its plain name.",
                         },
-                        "volumes": {
-                            "type": "array",
-                            "maxItems": MAX_VOLUMES,
-                            "description": "The volumes of the pod, of every kind but hostPath.",
-                            "items": {
-                                "type": "object",
-                                "x-kubernetes-preserve-unknown-fields": true,
-                                "x-kubernetes-validations": volume_rules(),
-                                "properties": {
-                                    "hostPath": {
-                                        "type": "object",
-                                        "description": "Must be left out: a QueueJob's pods do not see the node's files.",
-                                        "x-kubernetes-preserve-unknown-fields": true,
-                                    },
-                                },
-                            },
-                        },
+                        "volumes": volumes_schema(),
                     },
                 },
             },
         })
     }
+}
+
+fn volumes_schema() -> Schema {
+    json_schema!({
+        "type": "array",
+        "maxItems": MAX_VOLUMES,
+        "description": "The volumes of the pod, of every kind but hostPath.",
+        "items": {
+            "type": "object",
+            "x-kubernetes-preserve-unknown-fields": true,
+            "x-kubernetes-validations": volume_rules(),
+            "properties": {
+                "hostPath": {
+                    "type": "object",
+                    "description": "Must be left out: a QueueJob's pods do not see the node's files.",
+                    "x-kubernetes-preserve-unknown-fields": true,
+                },
+            },
+        },
+    })
 }

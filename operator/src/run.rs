@@ -74,15 +74,7 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     metrics.runs_in(settings.mode());
     metrics.grows_to(&settings.index.ceiling);
     let client = measured(&client, &metrics.standard);
-    let scrapes = OptionFuture::from(settings.scrape.as_ref().map(Scrapes::open)).await.transpose()?;
-    let listening = settings.listen.map(|address| connections::listen("listen on", address));
-    let listener = OptionFuture::from(listening).await.transpose()?;
-    if let Some(Ok(address)) = listener.as_ref().map(TcpListener::local_addr) {
-        info!(%address, mode = %settings.mode(), identity = %settings.identity, "serving health");
-    }
-    if let Some(url) = scrapes.as_ref().and_then(Scrapes::url) {
-        info!(url, "serving metrics");
-    }
+    let sockets = open(&settings).await?;
 
     let view = View::new(Index::new(settings.index.clone()));
     let signs = Signs::new(settings.watch, &settings.workload_kinds);
@@ -94,31 +86,18 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     // Ends after everything that relies on being the leader.
     let stop_lease = CancellationToken::new();
     let mut lease = JoinSet::new();
-    let leadership = match settings.lease.clone() {
-        None => Leadership::unconditional(),
-        Some(terms) => {
-            let beat = Heartbeat::new("the lease", LEASE_SILENCE);
-            beats.push(beat.clone());
-            let (identity, clock) = (settings.identity.clone(), settings.clock.clone());
-            let (elector, leadership) = Elector::new(client.clone(), terms, identity, clock, beat);
-            lease.spawn(elector.run(stop_lease.clone()));
-            leadership
-        }
-    };
+    let elector = elect(&settings, &client);
+    let leadership =
+        elector.as_ref().map_or_else(Leadership::unconditional, |(_, leading, _)| leading.clone());
+    if let Some((elector, _, beat)) = elector {
+        beats.push(beat);
+        lease.spawn(elector.run(stop_lease.clone()));
+    }
 
     let stop_http = CancellationToken::new();
-    let mut server = JoinSet::new();
-    if let Some(listener) = listener {
-        let vitals = Vitals { beats, synced: signs.synced.clone() };
-        let stop = stop_http.clone();
-        server.spawn(async move { http::serve(listener, vitals, stop).await.map_err(RunError::from) });
-    }
-    if let Some(scrapes) = scrapes {
-        let (client, stop) = (client.clone(), stop_http.clone());
-        let readable = Served { registry, decisions: settings.decisions.clone() };
-        server.spawn(async move { scrapes.serve(readable, client, stop).await.map_err(RunError::from) });
-    }
-
+    let vitals = Vitals { beats, synced: signs.synced.clone() };
+    let readable = Served { registry, decisions: settings.decisions.clone() };
+    let mut server = serve(sockets, vitals, readable, &client, &stop_http);
     let (recorder, notices) = EventRecorder::new(metrics.clone());
     let context = Context {
         client,
@@ -147,6 +126,51 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     }
     stop_http.cancel();
     result
+}
+
+/// Where health is served, and where metrics and decisions are.
+type Sockets = (Option<TcpListener>, Option<Scrapes>);
+
+/// Opens what is served.
+async fn open(settings: &Settings) -> Result<Sockets, RunError> {
+    let scrapes = OptionFuture::from(settings.scrape.as_ref().map(Scrapes::open)).await.transpose()?;
+    let listening = settings.listen.map(|address| connections::listen("listen on", address));
+    let listener = OptionFuture::from(listening).await.transpose()?;
+    if let Some(Ok(address)) = listener.as_ref().map(TcpListener::local_addr) {
+        info!(%address, mode = %settings.mode(), identity = %settings.identity, "serving health");
+    }
+    if let Some(url) = scrapes.as_ref().and_then(Scrapes::url) {
+        info!(url, "serving metrics");
+    }
+    Ok((listener, scrapes))
+}
+
+fn serve(
+    (listener, scrapes): Sockets,
+    vitals: Vitals,
+    readable: Served,
+    client: &Client,
+    stop: &CancellationToken,
+) -> JoinSet<Result<(), RunError>> {
+    let mut server = JoinSet::new();
+    if let Some(listener) = listener {
+        let stop = stop.clone();
+        server.spawn(async move { Ok(http::serve(listener, vitals, stop).await?) });
+    }
+    if let Some(scrapes) = scrapes {
+        let (client, stop) = (client.clone(), stop.clone());
+        server.spawn(async move { Ok(scrapes.serve(readable, client, stop).await?) });
+    }
+    server
+}
+
+/// What holds the Lease, if the operator leads by one, with whether it does and its beat.
+fn elect(settings: &Settings, client: &Client) -> Option<(Elector, Leadership, Heartbeat)> {
+    let terms = settings.lease.clone()?;
+    let beat = Heartbeat::new("the lease", LEASE_SILENCE);
+    let (identity, clock) = (settings.identity.clone(), settings.clock.clone());
+    let (elector, leadership) = Elector::new(client.clone(), terms, identity, clock, beat.clone());
+    Some((elector, leadership, beat))
 }
 
 fn start_work(

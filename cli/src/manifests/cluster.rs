@@ -133,27 +133,17 @@ impl Cluster {
         }
         let operator = if snapshot.is_observed { find_operator(&objects) } else { None };
         let mut index = Index::new(settings(operator.as_ref(), has_written));
-        let (classes, mut others): (Vec<Object>, Vec<Object>) =
-            objects.into_iter().partition(|object| matches!(object, Object::PriorityClass(_)));
-        for class in &classes {
-            class.apply_to(&mut index);
-        }
-        prioritize(&mut others, &index);
-        let controllers = Controllers::of(&mut others);
-        for object in &others {
-            object.apply_to(&mut index);
-        }
+        let (objects, controllers) = put_into(&mut index, objects);
         apply_workloads(&workloads, operator.as_ref(), &mut index);
         let mut seen = if snapshot.is_observed {
             index.snapshot(now)
         } else {
-            with_every_owner(&mut index, &others, now)
+            with_every_owner(&mut index, &objects, now)
         };
         controllers.begin(&mut seen);
-        others.extend(classes);
         Ok(Self {
             snapshot: seen,
-            objects: others,
+            objects,
             controllers,
             operator,
             is_observed: snapshot.is_observed,
@@ -164,6 +154,22 @@ impl Cluster {
             warnings: warnings.into_iter().collect(),
         })
     }
+}
+
+/// Puts `objects` into the index, priority classes first. Returns them, and what controls them.
+fn put_into(index: &mut Index, objects: Vec<Object>) -> (Vec<Object>, Controllers) {
+    let (classes, mut others): (Vec<Object>, Vec<Object>) =
+        objects.into_iter().partition(|object| matches!(object, Object::PriorityClass(_)));
+    for class in &classes {
+        class.apply_to(index);
+    }
+    prioritize(&mut others, index);
+    let controllers = Controllers::of(&mut others);
+    for object in &others {
+        object.apply_to(index);
+    }
+    others.extend(classes);
+    (others, controllers)
 }
 
 /// Puts objects of the kinds into the index that only the settings of the operator know.

@@ -1,6 +1,6 @@
-//! Comments and names of functions have a thing as their subject, as the sentences of pages do.
+//! Comments and names of functions have a thing as their subject, as the sentences of pages do. Functions fit on a page.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{VAGUE, VOCABULARY, root};
 
@@ -11,33 +11,68 @@ const FOLDERS: [&str; 9] =
 /// The most characters of a line of a comment.
 const WIDEST: usize = 130;
 
+/// The most lines of a function, from its signature to its end.
+const LONGEST: usize = 60;
+
 #[test]
 fn comments_and_functions_name_what_they_are_about() {
     let mut found = Vec::new();
-    for folder in FOLDERS {
-        search(&root().join(folder), &mut found);
+    for (path, text) in files() {
+        for (number, line) in (1_usize..).zip(text.lines()) {
+            // rustfmt does not break comments. Diagrams are as wide as they are.
+            if line.trim_start().starts_with("//") && !line.contains('─') && line.chars().count() > WIDEST {
+                found.push(format!("{}:{number}: more than {WIDEST} characters", path.display()));
+            }
+            let vague = said(line).into_iter().filter(|word| VAGUE.contains(&word.as_str()));
+            found.extend(vague.map(|word| format!("{}:{}: {word}", path.display(), number)));
+        }
     }
     assert!(found.is_empty(), "see {VOCABULARY}:\n{}", found.join("\n"));
 }
 
-fn search(folder: &Path, found: &mut Vec<String>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            search(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = std::fs::read_to_string(&path).unwrap();
-            for (number, line) in (1_usize..).zip(text.lines()) {
-                // rustfmt does not break comments. Diagrams are as wide as they are.
-                if line.trim_start().starts_with("//") && !line.contains('─') && line.chars().count() > WIDEST
-                {
-                    found.push(format!("{}:{number}: more than {WIDEST} characters", path.display()));
-                }
-                let vague = said(line).into_iter().filter(|word| VAGUE.contains(&word.as_str()));
-                found.extend(vague.map(|word| format!("{}:{}: {word}", path.display(), number)));
+#[test]
+fn functions_fit_on_a_page() {
+    let mut long = Vec::new();
+    let is_of_tests = |path: &Path| {
+        path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "benches")
+    };
+    for (path, text) in files().into_iter().filter(|(path, _)| !is_of_tests(path)) {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines: Vec<&str> = code.lines().collect();
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| begins_a_function(line)) {
+            let end = format!("{}}}", &line[..line.len() - line.trim_start().len()]);
+            let length = lines[at..].iter().position(|line| **line == end).map_or(0, |last| last + 1);
+            if length > LONGEST {
+                long.push(format!("{}:{}: {length} lines", path.display(), at + 1));
             }
         }
     }
+    assert!(long.is_empty(), "more than {LONGEST} lines:\n{}", long.join("\n"));
+}
+
+/// Whether a function with a body of several lines begins here, as rustfmt writes it.
+fn begins_a_function(line: &str) -> bool {
+    let mut words = line.split_whitespace().map(|word| word.split('(').next().unwrap_or_default());
+    let is_prefix = |word: &str| matches!(word, "pub" | "const" | "async") || word.ends_with(')');
+    words.find(|word| !is_prefix(word)) == Some("fn") && !line.ends_with([';', '}'])
+}
+
+/// Every source file, with its text.
+fn files() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root().join(folder)).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    found
 }
 
 /// The words of a comment without what stands between backticks, or of the name of a function.

@@ -21,7 +21,7 @@ use crate::choice::{self, Context, ReclaimResult};
 use crate::cluster::Cluster;
 use crate::demand::first_patience;
 use crate::gates::{self, GatedNamespace, GatedNamespaces};
-use crate::grants::{cut_to_what_nodes_offer, grants, nothing_lowered};
+use crate::grants::{Grants, cut_to_what_nodes_offer, grants, nothing_lowered};
 use crate::intra_queue::{self, Yielded};
 use crate::leaf::Leaf;
 use crate::names::QueueName;
@@ -73,11 +73,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let context = Context { cluster, shares: &shares, targets: &targets, granted: &granted, same_targets };
     let mut reclaim = choice::evictions(context);
     cut_to_what_nodes_offer(cluster, &granted.firm, &mut reclaim.owed);
-    let mut allocated = granted.allocated.clone();
-    for (at, lowered) in &reclaim.lowered {
-        let lent = granted.allocated[*at].less(lowered);
-        tree.path_up(*at).for_each(|(index, _)| allocated[index].subtract_all(&lent));
-    }
+    let mut allocated = allocated(&tree, &granted, &reclaim);
     let withheld = WithheldEvictions::take_out(cluster, &allocated, &mut reclaim);
     reclaim.wait_for_proof(snapshot);
     let stuck_terminating = StuckTerminating::of(cluster, &targets);
@@ -88,58 +84,97 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     if tree.branches.ids().any(keeps) {
         allocated = nothing_lowered(cluster, &allocated, keeps);
     }
-
     let resources = resources.clone();
     let mut plan = Plan { resources, capacity: capacity.clone(), held, targets: kept, ..Plan::default() };
     plan.unmanaged = capacity::unmanaged(&usage, &tree, &plan.resources);
-    let target = tree.sums(targets.clone());
-    for (at, branch) in tree.branches.iter() {
-        let leaf = cluster.leaf(at);
-        let reason = short::reason(snapshot.grant_gate, reclaim.obstacles.get(&at), shortage);
-        let gated = gated.get(&branch.name.namespace).filter(|_| branch.is_leaf());
-        let mut decided = queue_plan(&tree, branch, leaf, gated, &shares[at], &allocated[at], &plan);
-        decided.target = target[at].clone();
-        decided.preempting = reclaim.owed.remove(&at).unwrap_or_default();
-        decided.lacking = reclaim.lacking.remove(&at).unwrap_or_default();
-        say_why_it_is_short(&mut decided, branch, reason, &withheld);
-        if let Some(leaf) = leaf {
-            let is_short = decided.starved.is_some();
-            let (mut remember, due) =
-                short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
-            let loans = &granted.loans[at];
-            remember.windows = if reclaim.displaced.contains(&at) {
-                loans.windows_after_loss(leaf, &targets[at], snapshot.now)
-            } else {
-                loans.windows.clone()
-            };
-            remember.room_since = room_since(leaf, &reclaim, snapshot);
-            // What is not governed is not remembered.
-            decided.remember = remember.of(&plan.resources);
-            let due = [loans.next_change, leaf.demand.next_change, due];
-            plan.next_change = due.into_iter().fold(plan.next_change, earliest);
-            plan.next_try = earliest(plan.next_try, leaf.demand.next_try);
-        }
-        plan.queues.insert(branch.name.clone(), decided);
-    }
+    decide_queues(context, &gated, &allocated, &mut reclaim, &withheld, shortage, &mut plan);
     parents::sum_up(&tree, &mut plan);
     say_what_is_unmet(cluster, &mut plan);
     say_what_nodes_lack(&tree, &reclaim.unmet, &mut plan);
     leave_out_waiting_gangs(&mut plan);
     say_who_goes(reclaim, withheld, &mut plan);
     say_who_has_less_grace(cluster, &targets, stuck_terminating, &mut plan);
-    let mut yielded = intra_queue::yielded(context, &plan);
-    let yielded_slots = std::mem::take(&mut yielded.slots);
-    say_who_yields(yielded, &mut plan);
-    incomplete_gangs::resolve(cluster, &mut plan);
-    // Those that lower a size first, each group by queue.
-    plan.scalings.sort_by_cached_key(|one| (!one.lowers(), one.queue.clone(), one.scale_target.clone()));
-    let due = [next_ripe(cluster, &plan), next_end_of_pause(snapshot)];
-    plan.next_change = due.into_iter().fold(plan.next_change, earliest);
-    queue_jobs::decide(cluster, &yielded_slots, &mut plan);
+    decide_inside_queues(context, &mut plan);
     plan.retained = retained::retained(snapshot, &tree);
     plan.gate_removals = gates::removals(seen, &gated, &tree, &leaves, &plan);
     plan.stalled = tree.stalled;
     plan
+}
+
+/// Writes down what is decided for each queue; `shortage` is why those are short that nothing else keeps from their share.
+fn decide_queues(
+    context: Context<'_>,
+    gated: &GatedNamespaces<'_>,
+    allocated: &BranchMap<Amounts>,
+    reclaim: &mut ReclaimResult,
+    withheld: &WithheldEvictions,
+    shortage: ShortReason,
+    plan: &mut Plan,
+) {
+    let tree = context.tree;
+    let target = tree.sums(context.targets.clone());
+    for (at, branch) in tree.branches.iter() {
+        let leaf = context.leaf(at);
+        let reason = short::reason(context.snapshot.grant_gate, reclaim.obstacles.get(&at), shortage);
+        let gated = gated.get(&branch.name.namespace).filter(|_| branch.is_leaf());
+        let mut decided = queue_plan(tree, branch, leaf, gated, &context.shares[at], &allocated[at], plan);
+        decided.target = target[at].clone();
+        decided.preempting = reclaim.owed.remove(&at).unwrap_or_default();
+        decided.lacking = reclaim.lacking.remove(&at).unwrap_or_default();
+        say_why_it_is_short(&mut decided, branch, reason, withheld);
+        if let Some(leaf) = leaf {
+            remember(&mut decided, leaf, context, reclaim, plan);
+        }
+        plan.queues.insert(branch.name.clone(), decided);
+    }
+}
+
+/// What quotas allow, without what is lent to queues whose pods go.
+fn allocated(tree: &Tree<'_>, granted: &Grants, reclaim: &ReclaimResult) -> BranchMap<Amounts> {
+    let mut allocated = granted.allocated.clone();
+    for (at, lowered) in &reclaim.lowered {
+        let lent = granted.allocated[*at].less(lowered);
+        tree.path_up(*at).for_each(|(index, _)| allocated[index].subtract_all(&lent));
+    }
+    allocated
+}
+
+/// Notes what is remembered of a leaf for the next decision, and when it changes by itself.
+fn remember(
+    decided: &mut QueuePlan,
+    leaf: &Leaf<'_>,
+    context: Context<'_>,
+    reclaim: &ReclaimResult,
+    plan: &mut Plan,
+) {
+    let (snapshot, loans) = (context.snapshot, &context.granted.loans[leaf.at]);
+    let is_short = decided.starved.is_some();
+    let (mut remember, due) = short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
+    remember.windows = if reclaim.displaced.contains(&leaf.at) {
+        loans.windows_after_loss(leaf, &context.targets[leaf.at], snapshot.now)
+    } else {
+        loans.windows.clone()
+    };
+    remember.room_since = room_since(leaf, reclaim, snapshot);
+    // What is not governed is not remembered.
+    decided.remember = remember.of(&plan.resources);
+    let due = [loans.next_change, leaf.demand.next_change, due];
+    plan.next_change = due.into_iter().fold(plan.next_change, earliest);
+    plan.next_try = earliest(plan.next_try, leaf.demand.next_try);
+}
+
+/// Decides which workloads yield to others of their queue, and what QueueJobs run.
+fn decide_inside_queues(context: Context<'_>, plan: &mut Plan) {
+    let cluster = context.cluster;
+    let mut yielded = intra_queue::yielded(context, plan);
+    let yielded_slots = std::mem::take(&mut yielded.slots);
+    say_who_yields(yielded, plan);
+    incomplete_gangs::resolve(cluster, plan);
+    // Those that lower a size first, each group by queue.
+    plan.scalings.sort_by_cached_key(|one| (!one.lowers(), one.queue.clone(), one.scale_target.clone()));
+    let due = [next_ripe(cluster, plan), next_end_of_pause(cluster.snapshot)];
+    plan.next_change = due.into_iter().fold(plan.next_change, earliest);
+    queue_jobs::decide(cluster, &yielded_slots, plan);
 }
 
 /// A gang that waits although there is room for a pod of it says itself what it waits for.

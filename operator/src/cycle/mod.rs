@@ -203,35 +203,15 @@ impl Cycle {
         let (planner, plan, details, terms, granted, kept) = compute(decide, &self.context.clock).await?;
         self.planner = planner;
         remember(&self.context.view, &plan);
-        let metrics = &self.context.metrics;
         let took = began.elapsed();
-        metrics.cycles.plan_duration.observe(took.as_secs_f64());
-        metrics.queues.show(&plan, terms);
-        self.guards.show_unproven(plan.unproven.is_some());
-        debug!(
-            queues = plan.queues.len(),
-            quotas = plan.quota_writes().count(),
-            evictions = plan.evictions.len(),
-            scalings = plan.scalings.len(),
-            waiting = plan.waiting.len(),
-            withheld = plan.withheld.len(),
-            "planned"
-        );
+        self.show(&plan, terms, took);
 
         let granted = match ready {
             Ok(()) => self.writer.grant(granted, &plan).await,
             Err(why) => Err(Dropped::Stuck(why)),
         };
         if let Err(dropped) = granted {
-            let mut result = CycleResult::Requeue;
-            if let Dropped::Stuck(why) = dropped {
-                result = CycleResult::Error;
-                let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
-                let stuck = leaves.map(|(name, _)| (name.clone(), why.clone())).collect();
-                self.report(&plan, &details, stuck);
-            }
-            let next = self.writer.next_retry().unwrap_or_else(Instant::now);
-            return Ok(Ended { next, result, in_vain: None });
+            return Ok(self.drop(dropped, &plan, &details));
         }
         self.context.recorder.announce_plan(&plan);
         self.writer.write_quotas(&plan).await;
@@ -249,18 +229,50 @@ impl Cycle {
         self.report(&plan, &details, self.writer.refused_quotas());
         self.writer.keep_queue_jobs(&plan).await;
 
-        let metrics = &self.context.metrics;
-        metrics.cycles.duration.observe(began.elapsed().as_secs_f64());
-        metrics.cycles.last_success.set(self.context.clock.now().as_second());
+        let cycles = &self.context.metrics.cycles;
+        cycles.duration.observe(began.elapsed().as_secs_f64());
+        cycles.last_success.set(self.context.clock.now().as_second());
         // When what was seen means something else although nothing happens: nodes ripen, refusals pass.
         let ripe = [change, plan.due()].into_iter().flatten().min();
-        let ripe = ripe.map(|at| {
-            in_future(Duration::from_millis(u64::try_from(at.millis_since(now)).unwrap_or_default()))
-        });
+        let ripe = ripe.map(|at| u64::try_from(at.millis_since(now)).unwrap_or_default());
+        let next = self.next(ripe.map(Duration::from_millis)).unwrap_or(began);
+        Ok(Ended { next, result: CycleResult::Success, in_vain: plan.is_calm().then_some(took) })
+    }
+
+    /// Ends a decision of which nothing is carried out, because the ledger could not be written.
+    fn drop(&self, dropped: Dropped, plan: &Arc<Plan>, details: &StatusDetails) -> Ended {
+        let next = self.writer.next_retry().unwrap_or_else(Instant::now);
+        let Dropped::Stuck(why) = dropped else {
+            return Ended { next, result: CycleResult::Requeue, in_vain: None };
+        };
+        let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
+        let stuck = leaves.map(|(name, _)| (name.clone(), why.clone())).collect();
+        self.report(plan, details, stuck);
+        Ended { next, result: CycleResult::Error, in_vain: None }
+    }
+
+    /// When to look again after a decision that was carried out, if what was seen means something else after `ripe`.
+    fn next(&self, ripe: Option<Duration>) -> Option<Instant> {
+        let ripe = ripe.map(in_future);
         let due =
             [Some(in_future(self.pace.resync)), ripe, self.writer.next_retry(), self.guards.next_look()];
-        let next = due.into_iter().flatten().min().unwrap_or(began);
-        Ok(Ended { next, result: CycleResult::Success, in_vain: plan.is_calm().then_some(took) })
+        due.into_iter().flatten().min()
+    }
+
+    /// Shows what was decided in metrics and in the log.
+    fn show(&self, plan: &Arc<Plan>, terms: Terms, took: Duration) {
+        self.context.metrics.cycles.plan_duration.observe(took.as_secs_f64());
+        self.context.metrics.queues.show(plan, terms);
+        self.guards.show_unproven(plan.unproven.is_some());
+        debug!(
+            queues = plan.queues.len(),
+            quotas = plan.quota_writes().count(),
+            evictions = plan.evictions.len(),
+            scalings = plan.scalings.len(),
+            waiting = plan.waiting.len(),
+            withheld = plan.withheld.len(),
+            "planned"
+        );
     }
 
     /// Hands the plan on to the statuses, with what was `refused` of it.

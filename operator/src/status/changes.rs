@@ -72,9 +72,7 @@ impl StatusChanges {
         let former = self.former.replace(Arc::clone(report));
         // Where nothing changed for all, only Queues with a change of their own are looked at.
         let comparable = former.filter(|former| overview.concerns_all_as(&Overview::of(&former.plan)));
-        let mut due = Vec::new();
-        let mut later = Vec::new();
-        let mut informing: usize = 0;
+        let (mut due, mut later, mut informing) = (Vec::new(), Vec::new(), 0_usize);
         for queue in report.plan.queues.keys().chain(report.plan.stalled.keys()) {
             let seen = self.context.view.read(|index| {
                 let skipped = index.skipped_objects(&queue.namespace).cloned();
@@ -84,11 +82,9 @@ impl StatusChanges {
             if !concerns(&report.plan, queue, &observed) {
                 continue;
             }
+            let is_quiet = |(quiet, known): &(_, _)| Arc::ptr_eq(quiet, &observed) && *known == skipped;
             if comparable.as_ref().is_some_and(|former| same(former, report, queue))
-                && self
-                    .quiet
-                    .get(queue)
-                    .is_some_and(|(quiet, known)| Arc::ptr_eq(quiet, &observed) && *known == skipped)
+                && self.quiet.get(queue).is_some_and(is_quiet)
                 && !self.context.reclaims.has_unsaved(&observed.uid)
             {
                 continue;
@@ -101,10 +97,8 @@ impl StatusChanges {
                 reclaims: self.context.reclaims.unsaved(&observed.uid, listed(stored)),
                 skipped,
             };
-            let Some(wanted) = compose(&overview, queue, observed.generation, stored, &circumstances, time)
-            else {
-                continue;
-            };
+            let wanted = compose(&overview, queue, observed.generation, stored, &circumstances, time);
+            let Some(wanted) = wanted else { continue };
             self.context.metrics.queues.conditions.show(queue, &wanted.conditions);
             match self.when((queue, &observed), &wanted, executor, now) {
                 // While a quota settles, time alone changes the status.

@@ -103,23 +103,10 @@ impl Stage {
                 }
             }
             Action::Plan(op, choice) => {
-                let mut seen = world.sees(&self.scenario, op);
-                if seen.ledger != world.truth.ledger && self.scenario.protocol.rereads() && seen.is_behind() {
-                    seen.ledger = world.truth.ledger;
-                    world.operators[op].cache.ledger = world.truth.ledger;
-                }
-                seen.pods_are_older = world.operators[op].pods_are_older(&self.scenario, seen.ledger);
-                world.operators[op].work = self.memo.decide(&self.scenario, &seen, choice);
+                self.plan(world, op, choice);
             }
             Action::Write(op) => self.write(world, op),
-            Action::Late(op) => {
-                let Some(write) = world.operators[op].work.next() else { return };
-                let Some(sent) = write.sent(&world.sees(&self.scenario, op).quotas) else { return };
-                let Some(slot) = world.late.iter_mut().find(|slot| slot.is_none()) else { return };
-                *slot = Some(sent);
-                world.happened.late += 1;
-                world.operators[op].go_on(&write, None);
-            }
+            Action::Late(op) => self.send_late(world, op),
             Action::Land(slot) => {
                 if let Some(write) = world.late[slot].take()
                     && self.land(world, &write) == Outcome::Done
@@ -161,6 +148,27 @@ impl Stage {
             }
             Action::Demand => world.truth.demand += 1,
         }
+    }
+
+    /// An operator decides by what it sees.
+    fn plan(&self, world: &mut World, op: usize, choice: u8) {
+        let mut seen = world.sees(&self.scenario, op);
+        if seen.ledger != world.truth.ledger && self.scenario.protocol.rereads() && seen.is_behind() {
+            seen.ledger = world.truth.ledger;
+            world.operators[op].cache.ledger = world.truth.ledger;
+        }
+        seen.pods_are_older = world.operators[op].pods_are_older(&self.scenario, seen.ledger);
+        world.operators[op].work = self.memo.decide(&self.scenario, &seen, choice);
+    }
+
+    /// The next write of an operator is sent, and lands later or never.
+    fn send_late(&self, world: &mut World, op: usize) {
+        let Some(write) = world.operators[op].work.next() else { return };
+        let Some(sent) = write.sent(&world.sees(&self.scenario, op).quotas) else { return };
+        let Some(slot) = world.late.iter_mut().find(|slot| slot.is_none()) else { return };
+        *slot = Some(sent);
+        world.happened.late += 1;
+        world.operators[op].go_on(&write, None);
     }
 
     /// The next write of an operator is carried out or refused, and it learns which.

@@ -43,8 +43,6 @@ fn namespace(
 ) -> NamespaceState {
     let name = NAMES[at];
     let owner = OwnerUid::from(name);
-    let workload = Workload { uid: owner.clone(), ..Workload::default() };
-    let metadata = Arc::new(PodMetadata { owner: Some(workload), ..PodMetadata::default() });
     // Request and limit alike: the demand is exactly this, whatever pods there are.
     let demand = bounds(scenario.demands[usize::from(seen.demand)][at]);
     let queue = Queue {
@@ -63,7 +61,32 @@ fn namespace(
         owner: Some(QueueUid::from(name)),
         ..Quota::default()
     });
-    let pods = seen.pods[at];
+    let job = Owner {
+        uid: owner.clone(),
+        kind: OwnerKind::Job,
+        name: name.into(),
+        generation: 1,
+        created: Timestamp::from_seconds(0),
+        wanted: u32::from(scenario.wanted(at)),
+        shape: Arc::clone(shape),
+        gang: None,
+        priority: 0,
+        ..Owner::default()
+    };
+    NamespaceState {
+        queues: vec![queue],
+        quota,
+        pods: pods(seen, at, owner, shape, now),
+        owners: vec![job],
+        ..NamespaceState::default()
+    }
+}
+
+/// The pods of the namespace at `at`, all of one `owner`, and those that only the quota knows of.
+fn pods(seen: &Cluster, at: usize, owner: OwnerUid, shape: &Arc<Shape>, now: Timestamp) -> Vec<Pod> {
+    let (name, pods) = (NAMES[at], seen.pods[at]);
+    let workload = Workload { uid: owner, ..Workload::default() };
+    let metadata = Arc::new(PodMetadata { owner: Some(workload), ..PodMetadata::default() });
     let pod = |id: u8| {
         let is_gated = pods.gated & (1 << id) != 0;
         let bound = !is_gated && pods.pending & (1 << id) == 0;
@@ -92,23 +115,5 @@ fn namespace(
         deletion: Some(now.plus_seconds(30)),
         ..Pod::default()
     });
-    let job = Owner {
-        uid: owner,
-        kind: OwnerKind::Job,
-        name: name.into(),
-        generation: 1,
-        created: Timestamp::from_seconds(0),
-        wanted: u32::from(scenario.wanted(at)),
-        shape: Arc::clone(shape),
-        gang: None,
-        priority: 0,
-        ..Owner::default()
-    };
-    NamespaceState {
-        queues: vec![queue],
-        quota,
-        pods: ids(pods.all()).map(pod).chain(unseen).collect(),
-        owners: vec![job],
-        ..NamespaceState::default()
-    }
+    ids(pods.all()).map(pod).chain(unseen).collect()
 }

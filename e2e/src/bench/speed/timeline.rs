@@ -77,18 +77,14 @@ impl Timeline {
         pods: &BTreeMap<String, PodTimes>,
     ) -> Self {
         let gains = |namespace: &str| scenario.outcome.gains.iter().any(|(name, _)| name == namespace);
-        let quotas = |of_gainers: bool, subresource: &'static str, by_operator: bool| {
-            let mut times: Vec<_> = events
+        let quotas = |of_gainers: bool, subresource: &str, by_operator: bool| {
+            let of_quotas = events
                 .iter()
-                .filter(|event| event.resource == "resourcequotas" && event.subresource == subresource)
-                .filter(|event| {
-                    event.is_write() && event.succeeded() && gains(&event.namespace) == of_gainers
-                })
-                .filter(|event| (event.user == OPERATOR_USER) == by_operator)
-                .map(|event| if by_operator { event.received } else { event.answered })
-                .collect();
-            times.sort_unstable();
-            times
+                .filter(|event| event.resource == "resourcequotas" && event.subresource == subresource);
+            let done = of_quotas.filter(|event| event.is_write() && event.succeeded());
+            let there = done.filter(|event| gains(&event.namespace) == of_gainers);
+            let by_writer = there.filter(|event| (event.user == OPERATOR_USER) == by_operator);
+            by_writer.map(|event| if by_operator { event.received } else { event.answered }).collect()
         };
         let ledger =
             events.iter().filter(|event| event.resource == "configmaps" && event.user == OPERATOR_USER);

@@ -273,7 +273,6 @@ impl Family {
     /// Makes it strike an operator at the nth place, for a workload whose first loser is in `namespace`.
     pub fn strike(self, options: OperatorOptions, nth: u64, namespace: &str) -> OperatorOptions {
         let at = |what: What| options.clone().fault(Fault::at_write(nth, what));
-        let human = |call: Call| at(What::Then(Box::new(Act::Human(call))));
         let event = |what: WatchWhat, kind: Watched| {
             let on = WatchMatch { kind: Some(kind.kind()), ..WatchMatch::default() };
             let skip = u32::try_from(nth).unwrap_or(u32::MAX);
@@ -288,9 +287,9 @@ impl Family {
             let second = OperatorOptions { view, ..OperatorOptions::default().flag(WITHOUT_LEASE) };
             at(What::Then(Box::new(Act::Start(second))))
         };
-        let quota = Key::new(Kind::ResourceQuota, namespace, "quotient");
-        let hard = |cpu: &str| Call::merge(quota.clone(), json!({"spec": {"hard": {"requests.cpu": cpu}}}));
-        let ledger = Key::new(Kind::ConfigMap, NAMESPACE, "quotient-ledger");
+        if let Some(call) = self.by_user(namespace) {
+            return at(What::Then(Box::new(Act::Human(call))));
+        }
         match self {
             Self::CrashBefore => at(What::CrashBefore(DOWN)),
             Self::CrashAfter => at(What::CrashAfter(DOWN)),
@@ -321,29 +320,38 @@ impl Family {
             Self::Silent(kind) => event(WatchWhat::Freeze, kind),
             Self::Gone(kind) => event(WatchWhat::Gone, kind),
             Self::Broken(kind) => event(WatchWhat::Reset, kind),
-            Self::QuotaDeleted => human(Call::delete(quota, json!({}))),
-            Self::QuotaRaised => human(hard("100")),
-            Self::QuotaLowered => human(hard("0")),
-            Self::LeaseDeleted => {
-                let lease = Key::new(Kind::Lease, NAMESPACE, "quotient-operator");
-                human(Call::delete(lease, json!({})))
-            }
-            Self::LedgerDeleted => human(Call::delete(ledger, json!({}))),
-            Self::LedgerSpoiled => {
-                human(Call::merge(ledger, json!({"binaryData": {"ledger": "bm9uc2Vuc2U="}, "data": null})))
-            }
-            Self::StatusFaked => {
-                let queue = Key::new(Kind::Queue, namespace, namespace);
-                let status = json!({"status": {"deserved": {"cpu": "100"}, "allocated": {"cpu": "100"}, "preempting": null}});
-                human(Call::merge(queue, status).on("status"))
-            }
             Self::Clock(forward) => {
                 let millis = if forward { 3_600_000 } else { -3_600_000 };
                 at(What::Then(Box::new(Act::Clock { operator: 0, millis })))
             }
-            // By chance: see `swarm`.
-            Self::Pair | Self::Swarm => options,
+            // By chance: see `swarm`. What users do is done above.
+            _ => options,
         }
+    }
+
+    /// What a user does, if it is that.
+    fn by_user(self, namespace: &str) -> Option<Call> {
+        let quota = Key::new(Kind::ResourceQuota, namespace, "quotient");
+        let hard = |cpu: &str| Call::merge(quota.clone(), json!({"spec": {"hard": {"requests.cpu": cpu}}}));
+        let ledger = Key::new(Kind::ConfigMap, NAMESPACE, "quotient-ledger");
+        Some(match self {
+            Self::QuotaDeleted => Call::delete(quota, json!({})),
+            Self::QuotaRaised => hard("100"),
+            Self::QuotaLowered => hard("0"),
+            Self::LeaseDeleted => {
+                Call::delete(Key::new(Kind::Lease, NAMESPACE, "quotient-operator"), json!({}))
+            }
+            Self::LedgerDeleted => Call::delete(ledger, json!({})),
+            Self::LedgerSpoiled => {
+                Call::merge(ledger, json!({"binaryData": {"ledger": "bm9uc2Vuc2U="}, "data": null}))
+            }
+            Self::StatusFaked => {
+                let queue = Key::new(Kind::Queue, namespace, namespace);
+                let status = json!({"status": {"deserved": {"cpu": "100"}, "allocated": {"cpu": "100"}, "preempting": null}});
+                Call::merge(queue, status).on("status")
+            }
+            _ => return None,
+        })
     }
 }
 

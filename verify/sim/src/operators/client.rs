@@ -145,9 +145,8 @@ impl SimClient {
 
     /// Deals with a request that a fault hits.
     async fn suffer(&self, mut call: Call, what: What) -> Result<Reply, Broken> {
-        let name: Name = what.to_string().into();
+        let (name, key): (Name, _) = (what.to_string().into(), call.key.clone());
         let fault = Some(&name);
-        let key = call.key.clone();
         let lost = |failure: Option<&Failure>| {
             self.cluster.server().state().note_lost(&self.client(), &call, &name, failure);
         };

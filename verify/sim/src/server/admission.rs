@@ -18,8 +18,7 @@ impl State {
         let is_forgiven = quotas > 1 && self.in_flight.meets_a_conflict(namespace);
         let mut charged = Vec::new();
         for (quota, found) in self.store.list(Kind::ResourceQuota, Some(namespace)) {
-            let hard = quantities(&found["status"]["hard"]);
-            let used = quantities(&found["status"]["used"]);
+            let [hard, used] = ["hard", "used"].map(|field| quantities(&found["status"][field]));
             let concerned: Amounts =
                 hard.into_iter().filter(|(name, _)| wanted.contains_key(name) || computes(name)).collect();
             if concerned.is_empty() {
