@@ -184,8 +184,7 @@ fn an_entry_is_dropped_with_its_namespace() {
     leader.settle(&mut cluster);
     becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b request=all");
     cluster.quotas.remove(&Namespace::from("a"));
-    let mut seen = cluster.see(&leader);
-    seen.namespaces.remove(&Namespace::from("a"));
+    let seen = cluster.see(&leader);
     let (_, _) = leader.decide(&mut cluster, &seen).unwrap();
     assert_eq!(leader.ledger.entries.len(), 1);
 }

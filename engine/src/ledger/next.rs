@@ -64,8 +64,8 @@ fn grants(plan: &Plan) -> BTreeMap<&Namespace, (Bounds, Amounts)> {
 /// owner that is gone, so garbage collection deletes that quota again; until then it restricts a namespace that nothing else
 /// restricts.
 fn is_over(namespace: &Namespace, entry: &Entry, snapshot: &Snapshot) -> bool {
-    // Nothing can be written to a namespace that is gone.
-    let Some(state) = snapshot.namespaces.get(namespace) else { return true };
+    // The view shows every namespace with an entry, those that are gone included.
+    let Some(state) = snapshot.namespaces.get(namespace) else { return false };
     let is_recent = || snapshot.now < entry.changed.plus_seconds(REQUEST_LIFE_SECONDS);
     let is_owned = || state.quota.as_ref().is_some_and(|quota| quota.owner.is_some());
     state.governing().is_none() && (state.vacant || !(is_recent() || is_owned()))
