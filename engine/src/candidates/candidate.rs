@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::amounts::Amounts;
+use crate::amounts::{Amount, Amounts, Resource};
 use crate::plan::Stage;
 use crate::snapshot::Pod;
 use crate::total::total;
@@ -70,6 +70,11 @@ impl<'a> Candidate<'a> {
     /// Everything that its pods request, wherever they are.
     pub(crate) fn all_requests(&self) -> Amounts {
         total(self.pods().iter().map(|pod| pod.requests()))
+    }
+
+    /// The same of one resource.
+    pub(crate) fn all_requests_of(&self, one: &Resource) -> Amount {
+        self.pods().iter().map(|pod| pod.requests().get(one)).sum()
     }
 
     /// Its pods, and those that go with them.

@@ -77,7 +77,7 @@ impl<'a> Simulation<'a> {
             }
             Shortage::AboveLimit(at, withdrawn) => {
                 let back = below(at);
-                let held = |one| back.map(|back| back.all_requests().get(one)).unwrap_or_default();
+                let held = |one| back.map(|back| back.all_requests_of(one)).unwrap_or_default();
                 let above = |one, limit| (self.staying[at].get(one) + held(one)).less(limit);
                 self.limits(at).all(|(one, limit)| suits(one, above(one, limit).less(withdrawn.get(one))))
             }

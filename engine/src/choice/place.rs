@@ -9,6 +9,7 @@ use crate::amounts::Amounts;
 use crate::candidates::Candidate;
 use crate::reasons::ShortReason;
 use crate::snapshot::{Pod, Shape};
+use crate::total::total;
 use crate::tree::BranchId;
 
 impl<'a> Simulation<'a> {
@@ -46,9 +47,8 @@ impl<'a> Simulation<'a> {
     /// What of its target the leaf at `at` has for pods without a node.
     fn beside_bound(&self, at: BranchId) -> Amounts {
         let Some(leaf) = self.context.leaf(at) else { return Amounts::new() };
-        let mut unbound = Amounts::new();
         let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live() && leaf.could_run(pod);
-        leaf.state.pods.iter().filter(waits).for_each(|pod| unbound.add_all(pod.requests()));
+        let unbound = total(leaf.state.pods.iter().filter(waits).map(Pod::requests));
         self.context.targets[at].less(&self.staying[at].less(&unbound))
     }
 

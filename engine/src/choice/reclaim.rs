@@ -41,12 +41,11 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
         taken.owed = owed.map(|(at, owed)| (at, owed.clone())).collect();
         return taken;
     }
-    let is_stuck = |at: BranchId| context.leaf(at).is_some_and(|leaf| leaf.namespace_usage.stuck);
-    let stuck = context.each_leaf().filter(|leaf| leaf.namespace_usage.stuck).count();
-    let askers = needs.iter().filter(|(at, need)| !need.units.is_empty() && !is_stuck(*at)).count();
-    let askers = askers.saturating_add(stuck);
+    let stuck = context.each_leaf().filter(|leaf| leaf.namespace_usage.stuck).map(|leaf| leaf.at);
+    let asking = needs.iter().filter(|(_, need)| !need.units.is_empty()).map(|(at, _)| *at);
+    let askers: BTreeSet<BranchId> = stuck.chain(asking).collect();
     let mut simulation = Simulation::new(context);
-    simulation.work = Work::for_queues(askers);
+    simulation.work = Work::for_queues(askers.len());
     let waits_for_nodes = first_patience(context.snapshot, context.usage).is_some();
     let is_under_way = context.is_under_way();
     let pods_left = MOST_PLACED;

@@ -8,6 +8,7 @@ use crate::candidates::Candidate;
 use crate::guarantee::preemptable;
 use crate::reasons::{EvictionReason, KeptReason};
 use crate::snapshot::Pod;
+use crate::total::total;
 use crate::tree::BranchId;
 
 /// Which victims may go.
@@ -138,13 +139,8 @@ impl<'a> Simulation<'a> {
     pub(super) fn counted(&self, candidate: &Candidate<'a>) -> Amounts {
         let trust =
             self.context.queue_state(candidate.leaf).map(|queue_state| &queue_state.leaf.demand.trust);
-        let mut counted = Amounts::new();
-        for pod in candidate.everything().filter(|pod| !self.gone.contains(pod)) {
-            if trust.is_none_or(|trust| trust.counts(pod)) {
-                counted.add_all(pod.requests());
-            }
-        }
-        counted
+        let counts = |pod: &&Pod| !self.gone.contains(pod) && trust.is_none_or(|trust| trust.counts(pod));
+        total(candidate.everything().filter(counts).map(Pod::requests))
     }
 
     /// What the leaf of `candidate` loses with it beside what it loses `already`; or the rule that keeps the candidate, if
@@ -162,10 +158,7 @@ impl<'a> Simulation<'a> {
             return Err(None);
         }
         // A victim that its queue's target has room for again once all are gone would come back.
-        let mut others = Amounts::new();
-        for other in &*beside {
-            others.add_all(&other.all_requests());
-        }
+        let others = total(beside.iter().map(Candidate::all_requests));
         let stays_above = |one: &Candidate<'a>| {
             let others = others.plus(&candidate.all_requests()).less(&one.all_requests());
             self.is_above_target(one, &others, reclaimed, scope)

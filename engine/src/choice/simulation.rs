@@ -16,6 +16,7 @@ use crate::pod_set::PodSet;
 use crate::reasons::{EvictionReason, KeptReason};
 use crate::shares::Fraction;
 use crate::snapshot::{Phase, Pod, Shape};
+use crate::total::total;
 use crate::tree::{BranchId, BranchMap};
 
 /// A candidate that was chosen, and the queue that gains its room.
@@ -352,7 +353,7 @@ impl<'a> Simulation<'a> {
 
     /// How much more of `one` its leaf would occupy with the victim `back`.
     pub(super) fn would_occupy(&self, back: &Candidate<'a>, one: &Resource) -> Amount {
-        let amount: Amount = back.pods().iter().map(|pod| pod.requests().get(one)).sum();
+        let amount = back.all_requests_of(one);
         if amount.is_zero() || !self.context.resources.contains(one) {
             return Amount::ZERO;
         }
@@ -534,12 +535,11 @@ fn change(amounts: &mut Amounts, by: &Amounts, more: bool) {
 
 /// What live pods of a leaf request that wait for a node and would take the place of any that is freed.
 fn unbound(leaf: &Leaf<'_>) -> Amounts {
-    let mut sum = Amounts::new();
-    if leaf.namespace_usage.pods.pending > 0 {
-        let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && pod.non_preemptible.is_none();
-        leaf.state.pods.iter().filter(waits).for_each(|pod| sum.add_all(pod.requests()));
-        // Those that no node could run take no place.
-        sum = sum.less(&leaf.namespace_usage.all_staying().less(&leaf.staying));
+    if leaf.namespace_usage.pods.pending == 0 {
+        return Amounts::new();
     }
-    sum
+    let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && pod.non_preemptible.is_none();
+    let sum = total(leaf.state.pods.iter().filter(waits).map(Pod::requests));
+    // Those that no node could run take no place.
+    sum.less(&leaf.namespace_usage.all_staying().less(&leaf.staying))
 }

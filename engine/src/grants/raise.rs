@@ -8,6 +8,7 @@ use super::{GrantInput, Loans};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::leaf::{Fitting, Wanted};
 use crate::shares::Fraction;
+use crate::total::total;
 use crate::tree::{BranchId, BranchMap};
 
 /// The free room, and the part of it that is kept for each queue.
@@ -62,8 +63,7 @@ impl<'a, 'g> Free<'a, 'g> {
         });
         let below = input.tree.sums(occupied);
         let (now, slack) = (input.left(input.offered, &below), input.slack(&below));
-        let mut promised = Amounts::new();
-        owed.values().for_each(|owed| promised.add_all(owed));
+        let promised = total(owed.values());
         let mut free = Self { slack, coming: Amounts::new(), promised, now, input, firm, owed };
         free.grant_what_is_charged();
         free.now = free.now.less(&Amounts::new());
