@@ -13,8 +13,8 @@ ARG TARGETARCH
 WORKDIR /source
 COPY . .
 # Linked statically: the C library has resolved names by itself since 2.34, so nothing of it is loaded at run time.
-ENV RUSTFLAGS="-C target-feature=+crt-static"
-# A target is named so that build scripts and macros, which cannot be static, are built without the flag.
+ENV RUSTFLAGS="-C target-feature=+crt-static -C force-unwind-tables=no"
+# A panic ends the process, so nothing is unwound. A target is named so that build scripts and macros, which cannot be static, are built without the flag.
 RUN here="$(dpkg --print-architecture)" \
     && there="${TARGETARCH:-$here}" \
     && case "$there" in amd64) cpu=x86_64; gcc=x86-64 ;; arm64) cpu=aarch64; gcc=aarch64 ;; \
@@ -25,8 +25,7 @@ RUN here="$(dpkg --print-architecture)" \
         && rustup target add "$target" \
         && export "CARGO_TARGET_$(echo "$cpu" | tr a-z A-Z)_UNKNOWN_LINUX_GNU_LINKER=$cpu-linux-gnu-gcc"; \
     fi \
-    && cargo build --release --locked --target "$target" -p quotient-operator \
-    && cargo build-command-line --locked --target "$target" \
+    && cargo build --release --locked --target "$target" -p quotient-operator -p quotient-cli \
     && mkdir /out \
     && cp "target/$target/release/quotient-operator" "target/$target/release/kubectl-quotient" /out/ \
     && ln -s kubectl-quotient /out/kubectl_complete-quotient

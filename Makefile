@@ -20,7 +20,7 @@ export CARGO_BUILD_JOBS ?= 2
 # Without `-p`: chosen from the whole workspace, dependencies have the same features in every command and are built once.
 PROGRAMS = $(CARGO) build --bin quotient-operator --bin kubectl-quotient
 # What is measured is built as it is shipped: by itself, with no feature that only a test needs.
-SHIPPED = $(CARGO) build --release -p quotient-operator && $(CARGO) build-command-line
+SHIPPED = $(CARGO) build --release -p quotient-operator -p quotient-cli
 
 # Checks licences and sources of dependencies; built once, into the cache of the test bed.
 DENY_VERSION = 0.20.2

@@ -25,6 +25,7 @@ impl Amounts {
     }
 
     /// How much of `resource`.
+    #[inline]
     pub fn get(&self, resource: &Resource) -> Amount {
         self.place(resource).and_then(|at| self.0.get(at)).map_or(Amount::ZERO, |(_, amount)| *amount)
     }
@@ -51,6 +52,7 @@ impl Amounts {
     }
 
     /// Adds `amount` of `resource`.
+    #[inline]
     pub fn add(&mut self, resource: &Resource, amount: Amount) {
         if let Some(entry) = self.place(resource).and_then(|at| self.0.get_mut(at)) {
             entry.1 += amount;
@@ -63,6 +65,7 @@ impl Amounts {
     }
 
     /// Adds all of `other`.
+    #[inline]
     pub fn add_all(&mut self, other: &Self) {
         if other.0.len() > FEW {
             *self = self.zip_with(other, |mine, theirs| mine + theirs);
@@ -90,11 +93,13 @@ impl Amounts {
     }
 
     /// The smaller of both, per resource; what only one names becomes nothing.
+    #[inline]
     pub fn min(&self, other: &Self) -> Self {
         self.zip_with(other, Ord::min)
     }
 
     /// This minus `other` where that is positive, nothing elsewhere.
+    #[inline]
     pub fn less(&self, other: &Self) -> Self {
         self.zip_with(other, Amount::less)
     }
@@ -138,6 +143,7 @@ impl Amounts {
     }
 
     /// Whether every resource is at most what `other` has of it.
+    #[inline]
     pub fn fits_in(&self, other: &Self) -> bool {
         self.iter().all(|(resource, amount)| amount <= other.get(resource))
             // What the other one owes is more than nothing.
@@ -145,6 +151,7 @@ impl Amounts {
     }
 
     /// Whether there is something of the same resource in both.
+    #[inline]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.resources().any(|resource| !other.get(resource).is_zero())
     }
@@ -165,6 +172,7 @@ impl Amounts {
     }
 
     /// Where `resource` stands. Of few entries looking at each is the fastest.
+    #[inline]
     fn place(&self, resource: &Resource) -> Option<usize> {
         if self.0.len() <= FEW {
             self.0.iter().position(|(name, _)| name == resource)
@@ -173,6 +181,7 @@ impl Amounts {
         }
     }
 
+    #[inline]
     fn zip_with(&self, other: &Self, combine: impl Fn(Amount, Amount) -> Amount) -> Self {
         let mut result = SmallVec::new();
         let (mut mine, mut theirs) = (self.0.as_slice(), other.0.as_slice());

@@ -30,21 +30,19 @@ impl Programs {
         // In the workspace as a whole, dependencies have the features that tests need: tests and programs share one build of
         // them.
         let root = workspace_root();
+        let names = ["quotient-operator", "kubectl-quotient"];
         if own.ends_with("debug") {
-            let names = ["quotient-operator", "kubectl-quotient"];
             let [operator, command_line] = build(&root, names, &["build"], &own).await?;
             return Ok(Self { operator, command_line });
         }
         let shipped = own.with_file_name("release");
-        let how = ["build", "--release", "-p", "quotient-operator"];
-        let [operator] = build(&root, ["quotient-operator"], &how, &shipped).await?;
-        let [command_line] = build(&root, ["kubectl-quotient"], &[BUILD_COMMAND_LINE], &shipped).await?;
+        let [operator, command_line] = build(&root, names, &SHIPPED, &shipped).await?;
         Ok(Self { operator, command_line })
     }
 }
 
-/// Cargo's command that builds the command line as it is shipped (`.cargo/config.toml`).
-pub const BUILD_COMMAND_LINE: &str = "build-command-line";
+/// What cargo is told to build both programs as they are shipped: with no feature that only a test needs.
+pub const SHIPPED: [&str; 6] = ["build", "--release", "-p", "quotient-operator", "-p", "quotient-cli"];
 
 /// The commit of the tag `v0.0.9`, which was made for upgrades to start from. A clone may lack tags, so it is named by its id.
 const PREVIOUS: &str = "10e7599ca255edf3aaab31997fa3f6898ae040ca";

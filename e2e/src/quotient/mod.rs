@@ -18,7 +18,7 @@ mod victims;
 mod writes;
 
 pub use crate::testbed::PATIENCE;
-pub use build::{BUILD_COMMAND_LINE, Previous, Programs, build_testbed, workspace_root};
+pub use build::{Previous, Programs, SHIPPED, build_testbed, workspace_root};
 pub use chart::{ALL_RIGHTS, GATE_MODE, IMAGE_REGISTRY, chart, helm_arguments, installed, value_sets};
 pub use identity::{OPERATOR_GROUP, OPERATOR_USER, RELEASE, SYSTEM_NAMESPACE};
 pub use install::{install_chart, install_crds, upgrade_chart};
