@@ -296,8 +296,8 @@ fn eviction(world: &Snapshot, uid: &str) -> Eviction {
         rank: None,
         priority: 0,
         requests: pod.requests().clone(),
-        used: pod.requests().clone(),
-        deserved: pod.requests().clone(),
+        used: pod.requests().clone().into(),
+        deserved: pod.requests().clone().into(),
         grace_seconds: None,
     }
 }

@@ -759,7 +759,7 @@ fn s25_a_victim_is_told_with_its_queue_and_numbers() {
     assert_eq!(eviction.beneficiary.as_ref().unwrap().to_string(), "b/b");
     assert_eq!((eviction.priority, eviction.grace_seconds), (3, Some(7)));
     assert_eq!(eviction.requests, used([vcores(2)]));
-    assert_eq!((&eviction.used, &eviction.deserved), (&used([vcores(4)]), &used([vcores(2)])));
+    assert_eq!((&*eviction.used, &*eviction.deserved), (&used([vcores(4)]), &used([vcores(2)])));
 }
 
 // ---- nodes ----------------------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ pub(crate) struct Candidate<'a> {
     /// Whether it goes only when nothing unprotected is left.
     pub(crate) protected: bool,
     pub(crate) stage: Stage,
+    /// Its place among the candidates of its leaf, least protected first; the first is 1.
+    pub(crate) rank: u32,
 }
 
 /// Pods that go together or not at all, and those that go with them.
@@ -52,9 +54,10 @@ impl<'a> Candidate<'a> {
         self.together.as_ref().map_or_else(|| self.pod.requests(), |together| &together.requests)
     }
 
-    /// A pod that goes with others of the leaf at `leaf`.
-    pub(crate) const fn follower(leaf: BranchId, pod: &'a Pod) -> Self {
-        Self { leaf, pod, together: None, protected: false, stage: Stage::Surplus }
+    /// `pod` as one that goes with this.
+    pub(crate) const fn follower(&self, pod: &'a Pod) -> Self {
+        let Self { leaf, rank, .. } = *self;
+        Self { leaf, pod, together: None, protected: false, stage: Stage::Surplus, rank }
     }
 
     /// Whether it is a gang as a whole.

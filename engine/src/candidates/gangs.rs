@@ -127,6 +127,7 @@ pub(super) fn as_a_whole<'a>(
         pod: head.pod,
         protected: members.iter().any(|member| member.protected),
         stage: Stage::Committed,
+        rank: 0,
         together: Some(Rc::new(Together {
             bond: Bond::Gang,
             pods: members.iter().map(|member| member.pod).collect(),

@@ -88,6 +88,9 @@ pub(crate) fn candidates<'a>(
         }
     }
     sorted.may_go.sort_by(rank);
+    for (candidate, rank) in sorted.may_go.iter_mut().zip(1_u32..) {
+        candidate.rank = rank;
+    }
     sorted.are_alike = are_alike(&sorted.may_go);
     sorted
 }
@@ -119,6 +122,7 @@ fn of_pods<'a>(
         together: None,
         protected: is_protected(pod, rules, snapshot),
         stage: if pod.phase == Phase::Running { Stage::Committed } else { Stage::NotRunning },
+        rank: 0,
     };
     pods.map(candidate).collect()
 }

@@ -6,7 +6,7 @@ use super::givers::Givers;
 use super::rules::Scope;
 use super::simulation::{Simulation, VictimsByLeaf};
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::candidates::{Candidate, select};
+use crate::candidates::{Candidate, Candidates, select};
 use crate::leaf::Leaf;
 use crate::plan::Stage;
 use crate::pod_set::PodSet;
@@ -173,11 +173,10 @@ impl<'a> Simulation<'a> {
         (lacks, reclaimed): (&Amounts, &Amounts),
     ) -> bool {
         let candidates = leaf.candidates(self.context.snapshot);
-        let helps = |candidate: &Candidate<'a>| {
-            Kind::of(candidate) == kind && !self.takes_of_target(candidate, scope, reclaimed)
-        };
+        let of_this_kind = || up_to(kind, candidates).iter().rev().take_while(|one| Kind::of(one) == kind);
+        let helps = |candidate: &Candidate<'a>| !self.takes_of_target(candidate, scope, reclaimed);
         self.takes_of(leaf.at, scope).overlaps(lacks)
-            && (kind == Kind::NotRunning || !candidates.are_alike || candidates.may_go.iter().any(helps))
+            && (kind == Kind::NotRunning || !candidates.are_alike || of_this_kind().any(helps))
     }
 
     /// What may be taken from the leaf at `at`.
@@ -209,7 +208,7 @@ impl<'a> Simulation<'a> {
         // Of pods that all request the same, the first that cover it do.
         let first = all.may_go.first().filter(|_| all.are_alike);
         let enough = first.map_or(usize::MAX, |first| pods_to_cover(&ask, first.requests()));
-        for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
+        for candidate in up_to(kind, all) {
             if able.len() >= enough {
                 break;
             }
@@ -286,14 +285,21 @@ impl<'a> Simulation<'a> {
         if self.is_gone(&candidate) {
             return;
         }
-        let leaf = candidate.leaf;
-        let followers: Vec<&'a Pod> =
-            candidate.followers().iter().copied().filter(|pod| !self.gone.contains(pod)).collect();
-        self.remove(candidate, beneficiary, reason);
-        for pod in followers {
-            self.remove(Candidate::follower(leaf, pod), beneficiary, reason);
+        let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(pod));
+        let followers: Vec<Candidate<'a>> = followers.map(|pod| candidate.follower(pod)).collect();
+        for one in std::iter::once(candidate).chain(followers) {
+            self.remove(one, beneficiary, reason);
         }
     }
+}
+
+/// Those of this kind and of all before it.
+fn up_to<'c, 'a>(kind: Kind, all: &'c Candidates<'a>) -> &'c [Candidate<'a>] {
+    if all.may_go.last().is_some_and(|last| Kind::of(last) <= kind) {
+        return &all.may_go;
+    }
+    let count = all.may_go.partition_point(|candidate| Kind::of(candidate) <= kind);
+    all.may_go.get(..count).unwrap_or_default()
 }
 
 /// How many pods with these `requests` cover `ask`, as far as they can.

@@ -1,14 +1,14 @@
 //! What a reclaim comes to: evictions with their numbers, and what stood in the way.
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 use super::Context;
 use super::simulation::Victim;
 use crate::amounts::Amounts;
-use crate::names::{PodUid, QueueName};
+use crate::names::QueueName;
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
+use crate::pod_set::PodSet;
 use crate::reasons::{EvictionReason, KeptReason, ShortReason};
 use crate::snapshot::{Pod, Snapshot, Workloads};
 use crate::tree::BranchId;
@@ -36,40 +36,49 @@ pub(crate) struct ReclaimResult {
     pub(crate) unproven: Option<QueueName>,
 }
 
+/// What is the same for all that a leaf loses.
+struct Giver<'a> {
+    workloads: Workloads<'a>,
+    /// Whether its quota lets in no more than is allocated.
+    is_fenced: bool,
+    used: Arc<Amounts>,
+    deserved: Arc<Amounts>,
+}
+
 impl ReclaimResult {
     /// Writes down who goes.
-    pub(super) fn evict(
-        &mut self,
-        context: Context<'_>,
-        victims: &[Victim<'_>],
-        ranks: &FxHashMap<*const Pod, u32>,
-    ) {
-        let mut givers: BTreeMap<BranchId, (Workloads<'_>, bool)> = BTreeMap::new();
+    pub(super) fn evict(&mut self, context: Context<'_>, victims: &[Victim<'_>]) {
+        let mut givers: BTreeMap<BranchId, Giver<'_>> = BTreeMap::new();
         self.evictions.reserve(victims.len());
         for victim in victims {
             let at = victim.candidate.leaf;
             let Some(giver) = context.queue_state(at) else { continue };
-            let (workloads, is_fenced) = givers.entry(at).or_insert_with(|| {
+            let known = givers.entry(at).or_insert_with(|| {
                 let over = giver.leaf.staying.less(giver.target);
                 let over = context.resources.iter().filter(|one| over.get(one).is_positive());
                 let allocated = self.lowered.get(&at).unwrap_or(giver.allocated);
-                (Workloads::of(giver.leaf.state), giver.is_fenced(allocated, over))
+                Giver {
+                    workloads: Workloads::of(giver.leaf.state),
+                    is_fenced: giver.is_fenced(allocated, over),
+                    used: Arc::new(giver.leaf.namespace_usage.charged.clone()),
+                    deserved: Arc::new(giver.deserved.clone()),
+                }
             });
             // Who is moved comes back.
-            let in_force = victim.reason == EvictionReason::MovedAside || *is_fenced;
+            let in_force = victim.reason == EvictionReason::MovedAside || known.is_fenced;
             for pod in victim.candidate.pods() {
                 let eviction = Eviction {
                     pod: PodId::of(&giver.leaf.name.namespace, pod),
-                    workload: workloads.of_pod(pod).cloned(),
-                    rank: ranks.get(&std::ptr::from_ref(*pod)).copied(),
+                    workload: known.workloads.of_pod(pod).cloned(),
+                    rank: Some(victim.candidate.rank),
                     queue: giver.leaf.name.clone(),
                     reason: victim.reason,
                     beneficiary: victim.beneficiary.map(|at| context.tree.branches[at].name.clone()),
                     stage: victim.candidate.stage,
                     priority: pod.priority,
                     requests: pod.requests().clone(),
-                    used: giver.leaf.namespace_usage.charged.clone(),
-                    deserved: giver.deserved.clone(),
+                    used: Arc::clone(&known.used),
+                    deserved: Arc::clone(&known.deserved),
                     grace_seconds: giver.leaf.eviction.grace_seconds(pod.grace_seconds.into()),
                 };
                 self.evictions.push((eviction, in_force));
@@ -98,12 +107,11 @@ impl ReclaimResult {
         &mut self,
         context: Context<'_>,
         kept: BTreeMap<BranchId, Vec<(&Pod, KeptReason)>>,
+        gone: &PodSet,
     ) {
-        let gone: BTreeSet<PodUid> =
-            self.evictions.iter().map(|(eviction, _)| eviction.pod.uid.clone()).collect();
         for (at, mut kept) in kept {
             let queue = &context.tree.branches[at].name;
-            kept.retain(|(pod, _)| !gone.contains(&pod.uid));
+            kept.retain(|(pod, _)| !gone.contains(pod));
             kept.sort_by_key(|(pod, _)| (&pod.name, &pod.uid));
             self.passed_over.extend(kept.into_iter().map(|(pod, reason)| PassedOver {
                 pod: PodId::of(&queue.namespace, pod),

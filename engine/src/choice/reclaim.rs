@@ -450,7 +450,6 @@ impl<'a> Reclaim<'a> {
     }
 
     fn finish(mut self) -> ReclaimResult {
-        let ranks = self.simulation.ranks();
         let givers: BTreeSet<BranchId> =
             self.simulation.victims.iter().map(|victim| victim.candidate.leaf).collect();
         for at in givers {
@@ -464,9 +463,9 @@ impl<'a> Reclaim<'a> {
         }
         let owed = |leaf: &Leaf<'_>| (leaf.at, self.simulation.owed(leaf.at));
         self.taken.owed = self.context.each_leaf().map(owed).filter(|(_, owed)| !owed.is_empty()).collect();
-        self.taken.evict(self.context, &self.simulation.victims, &ranks);
+        self.taken.evict(self.context, &self.simulation.victims);
         let kept = std::mem::take(&mut self.simulation.passed_over);
-        self.taken.pass_over(self.context, kept);
+        self.taken.pass_over(self.context, kept, &self.simulation.gone);
         self.taken
     }
 }

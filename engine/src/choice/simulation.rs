@@ -500,28 +500,6 @@ impl<'a> Simulation<'a> {
             }
         }
     }
-
-    /// The place of every victim among the candidates of its leaf, least protected first; the first is 1.
-    pub(super) fn ranks(&self) -> FxHashMap<*const Pod, u32> {
-        let mut victims: BTreeMap<BranchId, PodSet> = BTreeMap::new();
-        for victim in &self.victims {
-            let of_leaf = victims.entry(victim.candidate.leaf).or_default();
-            of_leaf.extend(victim.candidate.pods().iter().copied());
-        }
-        let mut ranks = FxHashMap::default();
-        for (at, mut victims) in victims {
-            let Some(leaf) = self.context.leaf(at) else { continue };
-            for (candidate, rank) in leaf.candidates(self.context.snapshot).may_go.iter().zip(1_u32..) {
-                let chosen = candidate.pods().iter().filter(|pod| victims.remove(pod));
-                ranks.extend(chosen.map(|pod| (std::ptr::from_ref(*pod), rank)));
-                // Most victims stand in front.
-                if victims.is_empty() {
-                    break;
-                }
-            }
-        }
-        ranks
-    }
 }
 
 /// Whether a pod waits for a node.

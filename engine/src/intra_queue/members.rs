@@ -170,6 +170,7 @@ impl<'a> Member<'a> {
             together: (before > 0).then(|| Rc::new(together)),
             protected,
             stage,
+            rank: 0,
         })
     }
 }

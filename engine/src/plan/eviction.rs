@@ -64,9 +64,9 @@ pub struct Eviction {
     /// What it frees.
     pub requests: Amounts,
     /// What its queue uses.
-    pub used: Amounts,
+    pub used: Arc<Amounts>,
     /// What its queue deserves.
-    pub deserved: Amounts,
+    pub deserved: Arc<Amounts>,
     /// The grace that it is given, in seconds; `None` for its own.
     pub grace_seconds: Option<u32>,
 }

@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::amounts::Amounts;
 use crate::cluster::Cluster;
@@ -78,8 +79,8 @@ pub(super) fn again(leaf: &Leaf<'_>, pod: &Pod, target: &Amounts, grace_seconds:
         rank: None,
         priority: pod.priority,
         requests: pod.requests().clone(),
-        used: leaf.namespace_usage.charged.clone(),
-        deserved: target.clone(),
+        used: Arc::new(leaf.namespace_usage.charged.clone()),
+        deserved: Arc::new(target.clone()),
         grace_seconds: Some(grace_seconds),
     }
 }

@@ -194,8 +194,8 @@ mod tests {
             queue: QueueName::new("team-a", "team-a"),
             beneficiary: Some(QueueName::new("team-b", "team-b")),
             requests: amounts(1000, 1),
-            used: amounts(6000, 6),
-            deserved: amounts(4000, 8),
+            used: amounts(6000, 6).into(),
+            deserved: amounts(4000, 8).into(),
             ..plan::eviction(pod)
         }
     }
@@ -216,7 +216,7 @@ mod tests {
              To keep more pods, raise weight or guaranteed of the Queue."
         );
         assert_eq!(
-            told(Eviction { reason: EvictionReason::MovedAside, used: amounts(2000, 2), ..web() }),
+            told(Eviction { reason: EvictionReason::MovedAside, used: amounts(2000, 2).into(), ..web() }),
             "Evicted for queue team-b because its pod fits on no other node; queue team-a uses cpu 2 and deserves cpu 4. \
              Deployment web starts a new pod on another node. \
              To keep more pods, raise weight or guaranteed of the Queue."
@@ -286,7 +286,11 @@ mod tests {
 
     #[test]
     fn the_most_exceeded_resource_explains() {
-        let both = Eviction { used: amounts(5000, 8), deserved: amounts(4000, 2), ..eviction("x", None) };
+        let both = Eviction {
+            used: amounts(5000, 8).into(),
+            deserved: amounts(4000, 2).into(),
+            ..eviction("x", None)
+        };
         assert!(Reclaimed::of_pod(&both).note().contains("uses memory 8Gi and deserves memory 2Gi"));
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use expect_test::expect_file;
 use k8s_openapi::api::events::v1::Event;
@@ -58,8 +59,8 @@ fn reclaimed(subject: Subject, pods: usize, reason: EvictionReason) -> Box<Recla
         queue: queue(),
         reason,
         requests: cpu(1000),
-        used: cpu(6000),
-        deserved: cpu(4000),
+        used: Arc::new(cpu(6000)),
+        deserved: Arc::new(cpu(4000)),
         grace_seconds: (reason == EvictionReason::GraceShortened).then_some(600),
         ..eviction("web-1")
     };

@@ -1,5 +1,7 @@
 //! Parts of plans for tests, each with what most of them do not care about.
 
+use std::sync::Arc;
+
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, PodId, Preemptor, Stage, Unmet};
@@ -23,8 +25,8 @@ pub(crate) fn eviction(pod: &str) -> Eviction {
         rank: Some(1),
         priority: 0,
         requests: Amounts::new(),
-        used: Amounts::new(),
-        deserved: Amounts::new(),
+        used: Arc::default(),
+        deserved: Arc::default(),
         grace_seconds: None,
     }
 }
