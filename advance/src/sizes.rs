@@ -10,7 +10,7 @@ use quotient_engine::snapshot::{NamespaceState, Snapshot};
 /// Marks pods and writes sizes as `plan` says.
 pub(super) fn change(snapshot: &mut Snapshot, plan: &Plan) {
     for scaling in &plan.scalings {
-        if let Some(state) = snapshot.namespaces.get_mut(&scaling.namespace) {
+        if let Some(state) = snapshot.namespaces.get_mut(&scaling.queue.namespace) {
             scale(Arc::make_mut(state), scaling);
         }
     }

@@ -23,7 +23,7 @@ use crate::names::OwnerUid;
 use crate::plan::Stage;
 use crate::reasons::KeptReason;
 use crate::snapshot::{
-    EvictionRules, GangPolicy, LastReplica, NamespaceState, NonPreemptible, Phase, Pod, PodMetadata, Snapshot,
+    EvictionRules, GangPolicy, LastReplica, NamespaceState, Phase, Pod, PodMetadata, Snapshot,
 };
 use crate::time::Timestamp;
 use crate::tree::BranchId;
@@ -63,7 +63,8 @@ pub(crate) fn candidates<'a>(
     let mut sorted = Candidates::default();
     let never = |pod: &Pod, last: bool| -> Option<KeptReason> {
         let kept = rules.last_replica() == LastReplica::Never && last;
-        non_preemptible(pod)
+        pod.is_mirror
+            .then_some(KeptReason::MirrorPod)
             .or_else(|| kept.then_some(KeptReason::LastReplica))
             .or_else(|| state.refused.contains(&pod.uid).then_some(KeptReason::EvictionRefused))
     };
@@ -87,7 +88,7 @@ pub(crate) fn candidates<'a>(
             None => sorted.may_go.push(candidate),
         }
     }
-    sorted.may_go.sort_by(rank);
+    sorted.may_go.sort_by_cached_key(|candidate| (class(candidate), turn(candidate.pod)));
     for (candidate, rank) in sorted.may_go.iter_mut().zip(1_u32..) {
         candidate.rank = rank;
     }
@@ -100,12 +101,6 @@ pub(crate) fn are_alike(candidates: &[Candidate<'_>]) -> bool {
     candidates.windows(2).all(|pair| match pair {
         [one, next] => std::ptr::eq(one.requests(), next.requests()) || one.requests() == next.requests(),
         _ => true,
-    })
-}
-
-pub(crate) fn non_preemptible(pod: &Pod) -> Option<KeptReason> {
-    pod.non_preemptible.map(|non_preemptible| match non_preemptible {
-        NonPreemptible::Mirror => KeptReason::MirrorPod,
     })
 }
 

@@ -238,7 +238,7 @@ impl<'a> Simulation<'a> {
         for (pod, rule) in kept {
             self.keep(at, [pod], rule);
         }
-        select(able, &ask, self.context.capacity)
+        if first.is_some() { able } else { select(able, &ask, self.context.capacity) }
     }
 
     /// Whether `candidate` may go after all that went before; else the rule, if one keeps it.

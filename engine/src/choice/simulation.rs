@@ -110,7 +110,7 @@ impl<'a> Simulation<'a> {
             slack: tree.slack(&occupied),
             staying: tree.sums(context.of_leaves(|leaf| leaf.staying.clone())),
             over: tree.sums(of_states(&|queue_state| queue_state.overuse())),
-            above: tree.branches.map(|_, _| Fraction { part: 0, whole: 1 }),
+            above: tree.branches.map(|_, _| Fraction::NOTHING),
             floor,
             uncounted: context.of_leaves(|leaf| leaf.uncounted.clone()),
             occupied,
@@ -171,7 +171,7 @@ impl<'a> Simulation<'a> {
             part: self.over[at].get(one).units().saturating_mul(times),
             whole: self.context.capacity.get(one).units().saturating_mul(weight),
         };
-        self.context.resources.iter().map(part).max().unwrap_or(Fraction { part: 0, whole: 1 })
+        self.context.resources.iter().map(part).max().unwrap_or(Fraction::NOTHING)
     }
 
     /// Whether a limit is exceeded below which the leaf at `at` is.
@@ -516,7 +516,7 @@ fn unbound(leaf: &Leaf<'_>) -> Amounts {
     if leaf.namespace_usage.pods.pending == 0 {
         return Amounts::new();
     }
-    let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && pod.non_preemptible.is_none();
+    let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && !pod.is_mirror;
     let sum = total(leaf.state.pods.iter().filter(waits).map(Pod::requests));
     // Those that no node could run take no place.
     sum.less(&leaf.namespace_usage.all_staying().less(&leaf.staying))

@@ -171,7 +171,7 @@ impl<'a, 'g> Free<'a, 'g> {
             guaranteed.any(|(one, amount)| firm.get(one) < amount.min(target.get(one)))
         });
         let part = |one: &Resource| Fraction { part: firm.get(one).units(), whole: target.get(one).units() };
-        let least = target.resources().map(part).min().unwrap_or(Fraction { part: 0, whole: 1 });
+        let least = target.resources().map(part).min().unwrap_or(Fraction::NOTHING);
         (!is_unmet, least, at)
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::removal::{fixed, is_certain, removal_order};
-use crate::candidates::{Bond, Candidate, Together, is_protected, non_preemptible, rank};
+use crate::candidates::{Bond, Candidate, Together, is_protected, rank};
 use crate::keyed::{KeyedMap, KeyedSet};
 use crate::leaf::Leaf;
 use crate::names::{OwnerUid, PodUid};
@@ -104,7 +104,7 @@ impl<'a> Members<'a> {
 
     /// Why a pod never goes, whatever happens to others.
     pub(super) fn rule(&self, pod: &Pod) -> Option<KeptReason> {
-        non_preemptible(pod).or_else(|| self.of_pod(pod)?.kept)
+        pod.is_mirror.then_some(KeptReason::MirrorPod).or_else(|| self.of_pod(pod)?.kept)
     }
 
     /// Whether the controller of `pod` removes it before one that is `gone`.

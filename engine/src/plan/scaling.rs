@@ -1,15 +1,13 @@
 //! An owner whose size is to be changed, and the numbers that justify it.
 
 use super::{PodId, Preemptor};
-use crate::names::{Namespace, OwnerUid, QueueName};
+use crate::names::{OwnerUid, QueueName};
 use crate::reasons::ScalingReason;
 use crate::snapshot::{Owner, OwnerKind, Pod, ScaleTarget};
 
 /// One owner to scale.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scaling {
-    /// Its namespace.
-    pub namespace: Namespace,
     /// The queue that governs it.
     pub queue: QueueName,
     /// The owner of the pods.
@@ -48,7 +46,6 @@ impl Scaling {
     /// A scaling of `owner` that changes nothing; none if its size cannot be changed.
     pub(crate) fn unchanged(queue: &QueueName, owner: &Owner, reason: ScalingReason) -> Option<Self> {
         Some(Self {
-            namespace: queue.namespace.clone(),
             queue: queue.clone(),
             owner: owner.uid.clone(),
             scale_target: owner.size.scale_target.clone()?,

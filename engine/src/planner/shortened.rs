@@ -105,7 +105,7 @@ fn leaving<'a>(cluster: Cluster<'a>, over: &BranchMap<Amounts>, plan: &Plan) -> 
         }
         let most = leaf.eviction.most_grace_seconds();
         let latest = cluster.snapshot.now.plus_seconds(i64::from(most));
-        for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged() && pod.non_preemptible.is_none()) {
+        for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged() && !pod.is_mirror) {
             let Some(deadline) = pod.deletion.filter(|deadline| in_force || *deadline <= latest) else {
                 continue;
             };

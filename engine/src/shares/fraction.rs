@@ -9,6 +9,11 @@ pub(crate) struct Fraction {
     pub(crate) whole: i128,
 }
 
+impl Fraction {
+    /// Nothing of something.
+    pub(crate) const NOTHING: Self = Self { part: 0, whole: 1 };
+}
+
 impl Ord for Fraction {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.whole > 0, other.whole > 0) {

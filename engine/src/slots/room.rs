@@ -58,8 +58,5 @@ impl Room {
 /// The largest part of `whole` that `used` is, over all resources.
 pub(super) fn dominant(used: &ResourceVec, whole: &ResourceVec) -> Fraction {
     let shares = used.iter().zip(whole).filter(|(part, _)| **part > 0);
-    shares
-        .map(|(part, whole)| Fraction { part: *part, whole: *whole })
-        .max()
-        .unwrap_or(Fraction { part: 0, whole: 1 })
+    shares.map(|(part, whole)| Fraction { part: *part, whole: *whole }).max().unwrap_or(Fraction::NOTHING)
 }

@@ -34,7 +34,7 @@ pub use node::Node;
 pub(crate) use owner::GATED_PODS;
 pub use owner::{ConfiguredKind, Owner, OwnerKind, Unspecified};
 pub use placement::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
-pub use pod::{NonPreemptible, Phase, Pod};
+pub use pod::{Phase, Pod};
 pub use queue::{
     Acceptance, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Preemption, Queue, Reclaim,
     ReclaimFrom,

@@ -47,8 +47,8 @@ pub struct Pod {
     pub gate: Option<GatePosition>,
     /// Whether the kubelet reports that a container crashes or cannot start: a back-off, no image, a wrong configuration.
     pub failing: bool,
-    /// Why it must never be a victim, if so.
-    pub non_preemptible: Option<NonPreemptible>,
+    /// Whether it mirrors a static pod: that is never a victim, for the kubelet would only start it again.
+    pub is_mirror: bool,
     /// Whether it asks to be left alone while others suffice: `quotient.dev/preemptible: last` and the like.
     pub do_not_disrupt: bool,
     /// Whether its deletion was asked for without any grace: nothing is left to do but to wait.
@@ -74,13 +74,6 @@ pub enum Phase {
     Running,
     /// Succeeded or Failed: it holds and is charged nothing.
     Finished,
-}
-
-/// Why a pod is never a victim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum NonPreemptible {
-    /// A mirror of a static pod: the kubelet would only start it again.
-    Mirror,
 }
 
 impl Pod {

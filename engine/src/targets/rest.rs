@@ -63,7 +63,7 @@ impl<'a> Rest<'a> {
                 part: self.sums[at].get(one).units(),
                 whole: capacity.get(one).units().saturating_mul(i128::from(weight.max(1))),
             };
-            let most = resources.iter().map(part).max().unwrap_or(Fraction { part: 0, whole: 1 });
+            let most = resources.iter().map(part).max().unwrap_or(Fraction::NOTHING);
             (weight == 0, most, at)
         };
         let mut level: Level =

@@ -8,8 +8,8 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, EvictionPolicy, EvictionRules, NamespaceState, Node, NonPreemptible, Owner, OwnerKind, Phase,
-    Pod, PodMetadata, Queue, Quota, Reclaim, ReclaimFrom, Shape, Snapshot, Workload,
+    Acceptance, EvictionPolicy, EvictionRules, NamespaceState, Node, Owner, OwnerKind, Phase, Pod,
+    PodMetadata, Queue, Quota, Reclaim, ReclaimFrom, Shape, Snapshot, Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -48,7 +48,7 @@ prop_compose! {
             started: (phase == Phase::Running).then(|| Timestamp::from_seconds(created + 1)),
             deletion: (state == 3).then(|| Timestamp::from_seconds(1000)),
             evicted: state == 3 && priority == 0,
-            non_preemptible: (state == 4).then_some(NonPreemptible::Mirror),
+            is_mirror: state == 4,
             metadata: Arc::new(PodMetadata {
                 owner: owner.map(|owner| Workload {
                     uid: OwnerUid::from(format!("owner-{owner}").as_str()),

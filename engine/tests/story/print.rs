@@ -141,7 +141,7 @@ fn scaled(scaling: &Scaling) -> String {
     };
     let mut told = format!(
         "scale {}/{} from {} to {}",
-        scaling.namespace, scaling.scale_target.name, scaling.from, scaling.to
+        scaling.queue.namespace, scaling.scale_target.name, scaling.from, scaling.to
     );
     if let Some(former) = scaling.original_replicas {
         write!(told, " of {former}").unwrap();

@@ -2,14 +2,13 @@
 
 use k8s_openapi::api::core::v1::Pod;
 use quotient_crds::names::{DELETION_COST_ANNOTATION, PREEMPTIBLE_ANNOTATION, PREEMPTIBLE_LAST};
-use quotient_engine::snapshot::NonPreemptible;
 
 /// The annotation that the kubelet puts on the mirror of a static pod.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
-/// Why `pod` must never be a victim, if so.
-pub(super) fn non_preemptible(pod: &Pod) -> Option<NonPreemptible> {
-    annotation(pod, MIRROR).map(|_| NonPreemptible::Mirror)
+/// Whether `pod` mirrors a static pod.
+pub(super) fn is_mirror(pod: &Pod) -> bool {
+    annotation(pod, MIRROR).is_some()
 }
 
 /// The annotations that ask for it, each with the value that does: ours, and those by which the cluster

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{Pod as Object, PodSpec};
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid};
-use quotient_engine::snapshot::{NonPreemptible, Placement, Pod, PodMetadata, Shape, Workload};
+use quotient_engine::snapshot::{Placement, Pod, PodMetadata, Shape, Workload};
 
-use super::annotations::{deletion_cost, is_reluctant, non_preemptible};
+use super::annotations::{deletion_cost, is_mirror, is_reluctant};
 use super::life::{gate, is_failing, phase, started, stuck, was_evicted};
 use super::metadata;
 use crate::index::Index;
@@ -78,12 +78,12 @@ impl Index {
         let node = spec.and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
         let deletion = object.metadata.deletion_timestamp.as_ref().map(timestamp);
         let leaves_by = self.pods.leaves_by(&uid, deletion);
-        let non_preemptible = non_preemptible(object);
+        let is_mirror = is_mirror(object);
         // A pod of a DaemonSet names its node in a term of its own: a cluster would have as many shapes as it has
         // such pods. Once they are there, no other node is sought for them.
         let metadata = self.read_metadata(namespace, object, known.map(|(_, metadata)| metadata));
         let is_of_daemon_set = metadata.owner.as_ref().is_some_and(Workload::is_daemon_set);
-        let stays = node.is_some() && (is_of_daemon_set || non_preemptible == Some(NonPreemptible::Mirror));
+        let stays = node.is_some() && (is_of_daemon_set || is_mirror);
         let placement = if stays { Placement::default() } else { spec.map(placement).unwrap_or_default() };
         let requested = effective_requests(spec, object.status.as_ref());
         let metadata = self.metadata_of_owner(namespace, metadata, &requested.amounts);
@@ -103,7 +103,7 @@ impl Index {
             stuck: stuck(object),
             gate: gate(spec),
             failing: is_failing(object),
-            non_preemptible,
+            is_mirror,
             do_not_disrupt: is_reluctant(object),
             forced: deletion.is_some() && object.metadata.deletion_grace_period_seconds == Some(0),
             deletion_cost: deletion_cost(object),

@@ -273,7 +273,7 @@ fn pod(pod: &Pod) -> String {
         stuck,
         gate,
         failing,
-        non_preemptible,
+        is_mirror,
         do_not_disrupt,
         forced,
         deletion_cost,
@@ -320,8 +320,8 @@ fn pod(pod: &Pod) -> String {
     if *failing {
         write!(line, ", failing").unwrap();
     }
-    if let Some(non_preemptible) = non_preemptible {
-        write!(line, ", {non_preemptible:?}").unwrap();
+    if *is_mirror {
+        write!(line, ", Mirror").unwrap();
     }
     if *do_not_disrupt {
         write!(line, ", goes last").unwrap();

@@ -78,7 +78,6 @@ pub(super) mod tests {
             uid: name.as_str().into(),
         };
         Scaling {
-            namespace: "a".into(),
             queue: QueueName::new("a", "team"),
             owner: "r1".into(),
             scale_target: ScaleTarget {

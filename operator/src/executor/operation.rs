@@ -192,7 +192,7 @@ impl Purpose {
             }
             Self::Gate(pod) => Key::new(Class::Gate, &pod.namespace, pod.uid.as_str()),
             Self::Mark { scaling, .. } | Self::Size(scaling) => {
-                Key::new(Class::Scaling, &scaling.namespace, scaling.scale_target.uid.as_str())
+                Key::new(Class::Scaling, &scaling.queue.namespace, scaling.scale_target.uid.as_str())
             }
             Self::Job { name, .. } | Self::Expiry(name) => {
                 Key::new(Class::QueueJob, &name.namespace, &name.name)

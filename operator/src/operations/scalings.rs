@@ -43,7 +43,7 @@ fn mark(scaling: &Arc<Scaling>, pod: &PodId, is_set: bool) -> Operation {
 
 /// Writes the size that `scaling` says, if the object is still what was decided on.
 fn resize(scaling: &Arc<Scaling>) -> Operation {
-    let namespace = scaling.namespace.clone();
+    let namespace = scaling.queue.namespace.clone();
     let kind = Kind::of_scale_target(scaling.scale_target.kind);
     let object = Object { kind, namespace, name: scaling.scale_target.name.clone() };
     let decided = Arc::clone(scaling);

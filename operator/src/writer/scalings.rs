@@ -103,6 +103,6 @@ fn mark_of(purpose: &Purpose) -> Option<(PodId, bool)> {
     }
 }
 
-fn named(Scaling { namespace, scale_target, .. }: &Scaling) -> String {
-    format!("{} {namespace}/{}", scale_target.kind.name(), scale_target.name)
+fn named(Scaling { queue, scale_target, .. }: &Scaling) -> String {
+    format!("{} {}/{}", scale_target.kind.name(), queue.namespace, scale_target.name)
 }

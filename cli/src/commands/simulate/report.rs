@@ -101,7 +101,7 @@ report! {
 
     struct ScalingReport(scaling: &Scaling) {
         kind: &'static str = scaling.scale_target.kind.name(),
-        name: String = format!("{}/{}", scaling.namespace, scaling.scale_target.name),
+        name: String = format!("{}/{}", scaling.queue.namespace, scaling.scale_target.name),
         queue: String = scaling.queue.to_string(),
         from: u32 = scaling.from,
         to: u32 = scaling.to,

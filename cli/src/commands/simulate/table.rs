@@ -128,7 +128,7 @@ fn sections(step: &Step, explain: bool) -> [Vec<Vec<Cell>>; 10] {
         line(
             "scale",
             colour,
-            format!("{}/{}", scaling.namespace, scaling.scale_target.name),
+            format!("{}/{}", scaling.queue.namespace, scaling.scale_target.name),
             how_scaled(scaling),
         )
     });

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use quotient_engine::names::{NodeName, OwnerUid, PodName, PodUid};
-use quotient_engine::snapshot::{
-    GatePosition, NamespaceState, NonPreemptible, Phase, Pod, PodMetadata, Shape, Workload,
-};
+use quotient_engine::snapshot::{GatePosition, NamespaceState, Phase, Pod, PodMetadata, Shape, Workload};
 use quotient_engine::time::Timestamp;
 
 use super::asks::{SHAPING, gang, placement};
@@ -79,7 +77,7 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
         stuck: words.seconds("stuck"),
         gate: words.has("gated").then(GatePosition::default),
         failing: words.has("failing"),
-        non_preemptible: words.has("mirror").then_some(NonPreemptible::Mirror),
+        is_mirror: words.has("mirror"),
         do_not_disrupt: words.has("do_not_disrupt"),
         forced: words.has("forced"),
         deletion_cost: words.number("cost").map_or(0, |cost| cost.try_into().unwrap()),
