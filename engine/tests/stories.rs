@@ -4,23 +4,27 @@
 #![cfg(test)]
 #![allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")]
 
+mod additional_victims;
 mod advance;
 mod budgets;
+mod cheapest_node;
 mod choices;
 mod cluster;
 mod damping;
 mod demand;
 mod everyday;
+mod fences;
 mod forged;
 mod gangs;
 mod gates;
 mod growth_and_deletion;
-mod hardening;
+mod guarantees;
 mod hostile;
 mod idle;
 mod incomplete_gangs;
 mod ledger;
 mod modes;
+mod node_asks;
 mod nodes;
 mod order;
 mod queue_jobs;
@@ -29,6 +33,7 @@ mod seeds;
 mod shortened;
 mod slots;
 mod story;
+mod stuck_pods;
 mod trees;
 mod trust;
 mod unmet;

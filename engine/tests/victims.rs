@@ -1,9 +1,10 @@
-//! Which pods are evicted, as stories.
+//! Which pods are evicted, as stories. Numbers are points of S-HARDEN.
 
 use expect_test::expect;
 use quotient_advance::settle;
+use quotient_engine::amounts::Amounts;
 
-use crate::story::{parse, plays};
+use crate::story::{self, parse, plays, plays_in_short};
 
 #[test]
 fn a_mirror_pod_is_never_a_victim() {
@@ -292,4 +293,108 @@ fn the_rank_is_the_place_among_the_candidates_and_the_workload_what_people_know(
         ]
     "#]]
     .assert_debug_eq(&told);
+}
+
+/// A queue that has part of its guarantee left, or has it exactly, gives nothing.
+#[test]
+fn s24_queues_within_their_guarantee_are_skipped() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=9
+         queue below request=cpu:2 guaranteed=cpu:4
+         queue at request=cpu:2 guaranteed=cpu:2
+         queue a
+         queue b fixed=cpu:2
+         pod below/p1 cpu=2 node=n1 started=90 owner=w
+         pod at/p1 cpu=2 node=n1 started=95 owner=w
+         pod a/p1 cpu=2 node=n1 started=10 owner=w
+         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p3 cpu=1 node=n1 started=5 owner=w
+         owner b/web replicas=1 cpu=2",
+        &expect![[r#"
+            step 1: capacity 9c
+              a: deserved 3c, allocated 3c, used 5c
+              at: deserved 2c, allocated 2c, used 2c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              below: deserved 2c, allocated 2c, used 2c
+              evict a/p2 for b: Reclaimed
+            step 2: capacity 9c
+              a: deserved 3c, allocated 3c, used 3c
+              b: deserved 2c, allocated 2c, used 0c
+              started b/web-r1002-0
+            step 3: capacity 9c
+              b: deserved 2c, allocated 2c, used 2c
+        "#]],
+    );
+}
+
+/// One that has exactly what it is guaranteed of something that the ask needs gives nothing of anything.
+#[test]
+fn s24_a_queue_at_its_guarantee_of_what_is_asked_for_is_skipped() {
+    plays_in_short(
+        "node n1 cpu=8 memory=8Gi
+         queue kept weight=0 guaranteed=memory:4Gi request=all
+         queue a fixed=cpu:2,memory:2Gi
+         queue b fixed=cpu:2,memory:2Gi
+         pod kept/p1 cpu=2 memory=2Gi node=n1 started=80 owner=w priority=-9
+         pod kept/p2 cpu=2 memory=2Gi node=n1 started=90 owner=w priority=-9
+         pod a/p1 cpu=2 memory=2Gi node=n1 started=10 owner=w
+         pod a/p2 cpu=2 memory=2Gi node=n1 started=20 owner=w
+         owner b/web replicas=1 cpu=2 memory=2Gi",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
+              kept: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
+              evict a/p2 for b: Reclaimed
+            step 2: capacity 8c 8Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+              started b/web-r1002-0
+            step 3: capacity 8c 8Gi
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+        "#]],
+    );
+}
+
+/// With `victimPriority=NotAboveAsk` pods of the ask's own priority may go, and those above it stay.
+#[test]
+fn s24_equal_priority_goes_and_higher_stays() {
+    let scenario = |priority: u32| {
+        format!(
+            "settings resources=cpu victimPriority=NotAboveAsk
+             node n1 cpu=4
+             queue a request=all
+             queue b fixed=cpu:2
+             pod a/p1 cpu=2 node=n1 started=10 owner=w priority=5
+             pod a/p2 cpu=2 node=n1 started=20 owner=w priority=5
+             owner b/web replicas=1 cpu=2 priority={priority}"
+        )
+    };
+    assert!(story::play(&scenario(5)).contains("evict a/p2 for b"));
+    assert!(story::play(&scenario(6)).contains("evict a/p2 for b"));
+    assert!(!story::play(&scenario(4)).contains("evict"));
+}
+
+/// Every victim is known by its id, its queue and the numbers of that queue.
+#[test]
+fn s25_a_victim_is_told_with_its_queue_and_numbers() {
+    let snapshot = parse(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a maxGrace=7 request=all
+         queue b fixed=cpu:2
+         pod a/p1 cpu=2 node=n1 started=10 owner=w priority=3
+         pod a/p2 cpu=2 node=n1 started=20 owner=w priority=3
+         owner b/web replicas=1 cpu=2",
+    );
+    let (_, plan) = settle(&snapshot);
+    let [eviction] = plan.evictions.as_slice() else { panic!("{:?}", plan.evictions) };
+    assert_eq!((eviction.pod.namespace.as_str(), eviction.pod.name.as_str()), ("a", "p2"));
+    assert_eq!(eviction.pod.uid.as_str(), "a/p2");
+    assert_eq!(eviction.queue.to_string(), "a/a");
+    assert_eq!(eviction.beneficiary.as_ref().unwrap().to_string(), "b/b");
+    assert_eq!((eviction.priority, eviction.grace_seconds), (3, Some(7)));
+    let numbers = [&eviction.requests, &*eviction.used, &*eviction.deserved];
+    assert_eq!(numbers.map(Amounts::compact), ["2c", "4c", "2c"]);
 }

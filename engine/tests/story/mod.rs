@@ -48,6 +48,28 @@ pub(crate) fn explains(scenario: &str, expected: &Expect) {
     expected.assert_eq(&explain(scenario));
 }
 
+/// Plays `scenario` to its end, and wants to be told this of all but pods that wait.
+pub(crate) fn plays_in_short(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&in_short(&play(scenario)));
+}
+
+/// Decides once on `scenario` with its quotas settled, and wants to be told this of all but pods that wait.
+pub(crate) fn explains_in_short(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&in_short(&explain(scenario)));
+}
+
+/// Without the lines about pods that wait.
+pub(crate) fn in_short(told: &str) -> String {
+    told.split_inclusive('\n').filter(|line| !line.starts_with("    ")).collect()
+}
+
+/// Decides once on `scenario` with its quotas settled: no pod is evicted, and what is told contains `reason`.
+pub(crate) fn no_pod_goes(scenario: &str, reason: &str) {
+    let told = explain(scenario);
+    assert!(!told.contains("evict"), "{told}");
+    assert!(told.contains(reason), "{told}");
+}
+
 /// Decides once on `scenario` as it stands, and tells what is to be written, evicted and waited for.
 pub(crate) fn decide(scenario: &str) -> String {
     let plan = plan(&parse(scenario));

@@ -49,9 +49,9 @@ pub(super) const ALL: &[Named] = &[
     }),
     here("P59", "a resource that only the ask, only the victim, or only a guarantee names, or names nothing of", "I11 I12 I13", sparse)
     .and(&[
-        "engine/tests/hardening.rs: s01_resources_that_only_one_side_names_change_nothing",
-        "engine/tests/hardening.rs: s06_a_resource_without_a_guarantee_is_preemptable_wholly",
-        "engine/tests/hardening.rs: s11_nothing_is_said_of_other_resources",
+        "engine/tests/guarantees.rs: s01_resources_that_only_one_side_names_change_nothing",
+        "engine/tests/guarantees.rs: s06_a_resource_without_a_guarantee_is_preemptable_wholly",
+        "engine/tests/guarantees.rs: s11_nothing_is_said_of_other_resources",
     ]),
     here("P60", "gangs of none, of fewer than none, and of more than there can be", "I10 L6", gangs::of_no_size)
     .and(&[

@@ -1,0 +1,161 @@
+//! Fences: pods are taken only inside them (S-HARDEN, by the numbers of its points).
+
+use expect_test::expect;
+
+use crate::story::plays_in_short;
+
+/// The fence is the lowest queue above the ask whose policy says so.
+#[test]
+fn s21_a_policy_is_a_fence() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=12
+         queue org children=All from=Subtree guaranteed=cpu:6 weight=0
+         queue team children=All parent=org
+         queue b parent=team fixed=cpu:2
+         queue a parent=org
+         queue late request=cpu:4 after=600
+         queue outside
+         pod a/p1 cpu=2 node=n1 started=10 owner=w
+         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p3 cpu=2 node=n1 started=30 owner=w
+         pod outside/p1 cpu=3 node=n1 started=80 owner=o
+         pod outside/p2 cpu=3 node=n1 started=90 owner=o
+         owner b/web replicas=1 cpu=2",
+        &expect![[r#"
+            step 1: capacity 12c
+              a: deserved 4c, allocated 4c, used 6c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
+              org: deserved 6c, allocated 4c, used 6c, preempting 2c (WaitingForPreemption)
+              outside: deserved 3c, allocated 3c, used 6c
+              team: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              evict a/p3 for b: Reclaimed
+            step 2: capacity 12c
+              a: deserved 4c, allocated 4c, used 4c
+              b: deserved 2c, allocated 2c, used 0c
+              org: deserved 6c, allocated 6c, used 4c
+              team: deserved 2c, allocated 2c, used 0c
+              started b/web-r1002-0
+            step 3: capacity 12c
+              b: deserved 2c, allocated 2c, used 2c
+              org: deserved 6c, allocated 6c, used 6c
+              team: deserved 2c, allocated 2c, used 2c
+        "#]],
+    );
+}
+
+/// A queue on the way up that is full, by its own limit and its own usage, is a fence.
+#[test]
+fn s22_a_full_queue_on_the_way_up_is_a_fence() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=12
+         queue org children=All limit=cpu:6 guaranteed=cpu:6
+         queue b parent=org fixed=cpu:3
+         queue a parent=org request=all
+         queue late request=cpu:4 after=600
+         queue outside
+         pod a/p1 cpu=3 node=n1 started=10 owner=w
+         pod a/p2 cpu=3 node=n1 started=20 owner=w
+         pod outside/p1 cpu=2 node=n1 started=70 owner=o
+         pod outside/p2 cpu=2 node=n1 started=80 owner=o
+         pod outside/p3 cpu=2 node=n1 started=90 owner=o
+         owner b/web replicas=1 cpu=3",
+        &expect![[r#"
+            step 1: capacity 12c
+              a: deserved 3c, allocated 3c, used 6c
+              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
+              org: deserved 6c, allocated 3c, used 6c, preempting 3c (WaitingForPreemption)
+              outside: deserved 3c, allocated 2c, used 6c, target 2c
+              evict a/p2 for b: Reclaimed
+            step 2: capacity 12c
+              a: deserved 3c, allocated 3c, used 3c
+              b: deserved 3c, allocated 3c, used 0c
+              org: deserved 6c, allocated 6c, used 3c
+              started b/web-r1002-0
+            step 3: capacity 12c
+              b: deserved 3c, allocated 3c, used 3c
+              org: deserved 6c, allocated 6c, used 6c
+        "#]],
+    );
+}
+
+/// One that is nearly full is a fence too, for what does not fit under its limit any more.
+#[test]
+fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=12
+         queue org children=All limit=cpu:6 guaranteed=cpu:6
+         queue b parent=org fixed=cpu:2
+         queue a parent=org request=all
+         queue late request=cpu:4 after=600
+         queue outside
+         pod a/p1 cpu=1 node=n1 started=10 owner=w
+         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p3 cpu=2 node=n1 started=30 owner=w
+         pod outside/p1 cpu=2 node=n1 started=70 owner=o
+         pod outside/p2 cpu=2 node=n1 started=80 owner=o
+         pod outside/p3 cpu=2 node=n1 started=90 owner=o
+         owner b/web replicas=1 cpu=2",
+        &expect![[r#"
+            step 1: capacity 12c
+              a: deserved 4c, allocated 4c, used 5c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              late: deserved 3c, allocated 1c, used 0c, preempting 1c (Delayed), lacks 2c
+              org: deserved 6c, allocated 4c, used 5c, preempting 2c (WaitingForPreemption)
+              outside: deserved 3c, allocated 2c, used 6c, target 2c
+              evict outside/p3 for b: Reclaimed
+              evict a/p3 for b: Reclaimed
+            step 2: capacity 12c
+              a: deserved 4c, allocated 4c, used 3c
+              b: deserved 2c, allocated 2c, used 0c
+              late: deserved 3c, allocated 2c, used 0c, preempting 0c (Delayed), lacks 1c
+              org: deserved 6c, allocated 6c, used 3c
+              outside: deserved 3c, allocated 2c, used 4c, target 2c
+              started b/web-r1002-0
+            step 3: capacity 12c
+              b: deserved 2c, allocated 2c, used 2c
+              org: deserved 6c, allocated 6c, used 5c
+        "#]],
+    );
+}
+
+/// The cheapest victims are of no use if they are outside.
+#[test]
+fn s23_victims_come_only_from_inside_the_fence() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=4
+         node n2 cpu=4
+         queue org children=All from=Subtree guaranteed=cpu:4 weight=0
+         queue b parent=org fixed=cpu:2
+         queue a parent=org
+         queue late request=cpu:2 after=600
+         queue outside
+         pod a/p1 cpu=2 node=n1 started=10 owner=w priority=9
+         pod a/p2 cpu=2 node=n1 started=20 owner=w priority=9
+         pod outside/p1 cpu=2 node=n2 started=80 owner=o priority=-9
+         pod outside/p2 cpu=2 node=n2 started=90 owner=o priority=-9
+         owner b/web replicas=1 cpu=2",
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 2c, allocated 2c, used 4c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
+              org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
+              outside: deserved 2c, allocated 2c, used 4c
+              evict a/p2 for b: Reclaimed
+            step 2: capacity 8c
+              a: deserved 2c, allocated 2c, used 2c
+              b: deserved 2c, allocated 2c, used 0c
+              org: deserved 4c, allocated 4c, used 2c
+              started b/web-r1002-0
+            step 3: capacity 8c
+              b: deserved 2c, allocated 2c, used 2c
+              org: deserved 4c, allocated 4c, used 4c
+        "#]],
+    );
+}

@@ -1,0 +1,480 @@
+//! What a guarantee keeps: the two functions of `guarantee`, and who may lose what for whom.
+//!
+//! A number in the name of a test is a point of the preemption hardening document (S-HARDEN). The others of its thirty-eight stand
+//! in `fences`, `victims`, `nodes` and `additional_victims`. In a story `b` asks, `a` and others hold.
+
+use expect_test::expect;
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::guarantee::{preemptable, remaining, remaining_on_path};
+
+use crate::story::{self, plays_in_short};
+
+fn vcores(amount: i128) -> (Resource, Amount) {
+    (Resource::Cpu, Amount::new(amount * 1000))
+}
+
+fn mem(amount: i128) -> (Resource, Amount) {
+    (Resource::Memory, Amount::new(amount))
+}
+
+fn used<const N: usize>(amounts: [(Resource, Amount); N]) -> Amounts {
+    amounts.into_iter().collect()
+}
+
+fn guaranteed<const N: usize>(amounts: [(Resource, Amount); N]) -> Bounds {
+    amounts.into_iter().collect()
+}
+
+/// What the ask, the victims and a guarantee name apart from each other neither helps nor hinders.
+#[test]
+fn s01_resources_that_only_one_side_names_change_nothing() {
+    plays_in_short(
+        "settings resources=cpu,memory,gpu
+         node n1 cpu=6 memory=6Gi gpu=2
+         queue a fixed=cpu:4,memory:6Gi,gpu:1 guaranteed=memory:1Gi
+         queue b fixed=cpu:0,memory:0,gpu:1
+         pod a/devices cpu=1 gpu=2 node=n1 started=10 owner=w
+         pod a/plain-1 cpu=1 node=n1 started=30 owner=w
+         pod a/plain-2 cpu=1 memory=1Gi node=n1 started=20 owner=w
+         pod a/last cpu=1 node=n1 started=1 owner=w
+         owner b/train replicas=1 gpu=1",
+        &expect![[r#"
+            step 1: capacity 6c 6Gi 2gpu
+              a: deserved 4c 6Gi 1gpu, allocated 4c 6Gi 1gpu, used 4c 1Gi 2gpu
+              b: deserved 0c 0 1gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 0c 0 1gpu (WaitingForPreemption)
+              evict a/devices for b: Reclaimed
+            step 2: capacity 6c 6Gi 2gpu
+              a: deserved 4c 6Gi 1gpu, allocated 4c 6Gi 1gpu, used 3c 1Gi 0gpu
+              b: deserved 0c 0 1gpu, allocated 0c 0 1gpu, used 0c 0 0gpu
+              started b/train-r1002-0
+            step 3: capacity 6c 6Gi 2gpu
+              b: deserved 0c 0 1gpu, allocated 0c 0 1gpu, used 0c 0 1gpu
+        "#]],
+    );
+}
+
+/// A path that is at its limit gets nothing from elsewhere: the room would break the limit.
+#[test]
+fn s02_no_victims_elsewhere_when_the_asks_own_path_is_full() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=12
+         queue org children=All limit=cpu:4
+         queue b parent=org fixed=cpu:2
+         queue sibling parent=org request=all
+         queue a
+         queue late request=cpu:4 after=600
+         pod sibling/p1 cpu=2 node=n1 started=10 owner=s
+         pod sibling/p2 cpu=2 node=n1 started=20 owner=s
+         pod a/p1 cpu=2 node=n1 started=10 owner=w
+         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p3 cpu=2 node=n1 started=30 owner=w
+         pod a/p4 cpu=2 node=n1 started=40 owner=w
+         owner b/web replicas=1 cpu=2",
+        &expect![[r#"
+            step 1: capacity 12c
+              a: deserved 4c, allocated 4c, used 8c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              late: deserved 4c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 4c
+              org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
+              sibling: deserved 2c, allocated 2c, used 4c
+              evict sibling/p2 for b: Reclaimed
+            step 2: capacity 12c
+              b: deserved 2c, allocated 2c, used 0c
+              org: deserved 4c, allocated 4c, used 2c
+              sibling: deserved 2c, allocated 2c, used 2c
+              started b/web-r1002-0
+            step 3: capacity 12c
+              b: deserved 2c, allocated 2c, used 2c
+              org: deserved 4c, allocated 4c, used 4c
+        "#]],
+    );
+}
+
+/// Both methods say how much, and not only whether.
+#[test]
+fn s03_the_methods_return_amounts() {
+    let (used, guaranteed) = (used([vcores(7), mem(300)]), guaranteed([vcores(5), mem(400)]));
+    assert_eq!(preemptable(&used, &guaranteed), self::used([vcores(2)]));
+    assert_eq!(remaining(&used, &guaranteed), self::guaranteed([vcores(-2), mem(100)]));
+}
+
+/// A limit says nothing about what may be taken from a queue.
+#[test]
+fn s04_limits_play_no_role_in_the_guarantee_check() {
+    let scenario = |limit: &str| {
+        format!(
+            "settings resources=cpu
+             node n1 cpu=6
+             queue a guaranteed=cpu:2 {limit} request=all
+             queue b fixed=cpu:3
+             pod a/p1 cpu=2 node=n1 started=10 owner=w
+             pod a/p2 cpu=2 node=n1 started=20 owner=w
+             pod a/p3 cpu=2 node=n1 started=30 owner=w
+             owner b/web replicas=3 cpu=1"
+        )
+    };
+    let without = story::play(&scenario(""));
+    assert_eq!(without, story::play(&scenario("limit=cpu:6")));
+    assert_eq!(without, story::play(&scenario("limit=cpu:100")));
+    assert!(without.contains("evict a/p3 for b"), "{without}");
+}
+
+/// What is used above the guarantee may be taken, and no more than that.
+#[test]
+fn s05_usage_above_the_guarantee_is_preemptable() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=6
+         queue a weight=0 guaranteed=cpu:2 request=all
+         queue b request=all
+         pod a/p1 cpu=1 node=n1 started=10 owner=w
+         pod a/p2 cpu=1 node=n1 started=20 owner=w
+         pod a/p3 cpu=1 node=n1 started=30 owner=w
+         pod a/p4 cpu=1 node=n1 started=40 owner=w
+         pod a/p5 cpu=1 node=n1 started=50 owner=w
+         pod a/p6 cpu=1 node=n1 started=60 owner=w
+         owner b/web replicas=6 cpu=1",
+        &expect![[r#"
+            step 1: capacity 6c
+              a: deserved 2c, allocated 2c, used 6c
+              b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
+              evict a/p6 for b: Reclaimed
+              evict a/p5 for b: Reclaimed
+              evict a/p4 for b: Reclaimed
+              evict a/p3 for b: Reclaimed
+            step 2: capacity 6c
+              a: deserved 2c, allocated 2c, used 2c
+              b: deserved 4c, allocated 4c, used 0c
+              started b/web-r1002-0
+              started b/web-r1002-1
+              started b/web-r1002-2
+              started b/web-r1002-3
+            step 3: capacity 6c
+              b: deserved 4c, allocated 4c, used 4c
+        "#]],
+    );
+}
+
+/// A parent that has no more than it is guaranteed gives nothing to the outside, whatever its children have.
+#[test]
+fn s05_no_more_than_a_parent_uses_above_its_own() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=8
+         queue org children=All guaranteed=cpu:6 weight=0
+         queue a parent=org guaranteed=cpu:2 request=all
+         queue idle parent=org fixed=cpu:0
+         queue b request=all
+         pod a/p1 cpu=2 node=n1 started=10 owner=w
+         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p3 cpu=2 node=n1 started=30 owner=w
+         pod a/p4 cpu=2 node=n1 started=40 owner=w
+         owner b/web replicas=4 cpu=1",
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 6c, allocated 6c, used 8c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              idle: deserved 0c, allocated 0c, used 0c
+              org: deserved 6c, allocated 6c, used 8c
+              evict a/p4 for b: Reclaimed
+            step 2: capacity 8c
+              a: deserved 6c, allocated 6c, used 6c
+              b: deserved 2c, allocated 2c, used 0c
+              org: deserved 6c, allocated 6c, used 6c
+              started b/web-r1002-0
+              started b/web-r1002-1
+            step 3: capacity 8c
+              b: deserved 2c, allocated 2c, used 2c
+        "#]],
+    );
+}
+
+/// A resource without a guarantee may be taken wholly, beside one that has one.
+#[test]
+fn s06_a_resource_without_a_guarantee_is_preemptable_wholly() {
+    assert_eq!(preemptable(&used([vcores(4), mem(600)]), &guaranteed([vcores(5)])), used([mem(600)]));
+    plays_in_short(
+        "node n1 cpu=4 memory=4Gi
+         queue a weight=0 guaranteed=cpu:4 request=all
+         queue b fixed=cpu:0,memory:4Gi
+         pod a/p1 cpu=2 memory=2Gi node=n1 started=10 owner=w
+         pod a/p2 cpu=2 memory=2Gi node=n1 started=20 owner=w",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 4c 0, allocated 4c 0, used 4c 4Gi
+              b: deserved 0c 4Gi, allocated 0c 0, used 0c 0, preempting 0c 4Gi (WaitingForPreemption)
+              evict a/p2 for b: Reclaimed
+              evict a/p1 for b: Reclaimed
+            step 2: capacity 4c 4Gi
+              a: deserved 4c 0, allocated 4c 0, used 0c 0
+              b: deserved 0c 4Gi, allocated 0c 4Gi, used 0c 0
+        "#]],
+    );
+}
+
+/// Guaranteed vcores 5, used vcores 6: one is preemptable.
+#[test]
+fn s07_one_above_the_guarantee() {
+    assert_eq!(preemptable(&used([vcores(6)]), &guaranteed([vcores(5)])), used([vcores(1)]));
+}
+
+/// Guaranteed vcores 5, used memory 600: the memory is preemptable.
+#[test]
+fn s08_only_what_has_no_guarantee() {
+    assert_eq!(preemptable(&used([mem(600)]), &guaranteed([vcores(5)])), used([mem(600)]));
+}
+
+/// Nothing guaranteed, used vcores 6 and memory 600: all of it is preemptable.
+#[test]
+fn s09_everything_without_guarantees() {
+    let used = used([vcores(6), mem(600)]);
+    assert_eq!(preemptable(&used, &guaranteed([])), used);
+}
+
+/// What remains is told for guaranteed resources alone, those of the queues above included.
+#[test]
+fn s10_remaining_exists_only_for_what_is_guaranteed() {
+    let (child_used, child) = (used([vcores(4), mem(600)]), guaranteed([vcores(5)]));
+    assert_eq!(remaining(&child_used, &child), guaranteed([vcores(1)]));
+    let (parent_used, parent) = (used([vcores(9), mem(800)]), guaranteed([mem(1000)]));
+    let path = [(&child_used, &child), (&parent_used, &parent)];
+    assert_eq!(remaining_on_path(path), guaranteed([vcores(1), mem(200)]));
+}
+
+/// Of a resource that no queue on the path guarantees nothing is said: not even zero.
+#[test]
+fn s11_nothing_is_said_of_other_resources() {
+    let (used, guaranteed) = (used([vcores(4), mem(600)]), guaranteed([vcores(5)]));
+    assert_eq!(remaining(&used, &guaranteed).get(&Resource::Memory), None);
+    assert_eq!(remaining_on_path([(&used, &guaranteed)]).get(&Resource::Memory), None);
+}
+
+/// Guaranteed vcores 5, used vcores 4: one remains.
+#[test]
+fn s12_one_remains() {
+    assert_eq!(remaining(&used([vcores(4)]), &guaranteed([vcores(5)])), guaranteed([vcores(1)]));
+}
+
+/// Guaranteed vcores 5, used memory 600: all five remain.
+#[test]
+fn s13_all_remains_where_only_other_resources_are_used() {
+    assert_eq!(remaining(&used([mem(600)]), &guaranteed([vcores(5)])), guaranteed([vcores(5)]));
+}
+
+/// Nothing guaranteed: nothing remains, and nothing is said.
+#[test]
+fn s14_nothing_remains_without_guarantees() {
+    let none = remaining(&used([vcores(6), mem(600)]), &guaranteed([]));
+    assert_eq!(none, Bounds::new());
+    assert!(none.is_empty());
+}
+
+/// An ask that fits in what its queue is guaranteed is worth victims.
+#[test]
+fn s15_an_ask_within_its_queues_guarantee_is_worth_victims() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=6
+         queue a weight=5 request=all
+         queue b weight=0 guaranteed=cpu:2
+         pod a/p1 cpu=2 node=n1 started=10 owner=w
+         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p3 cpu=2 node=n1 started=30 owner=w
+         owner b/web replicas=1 cpu=2",
+        &expect![[r#"
+            step 1: capacity 6c
+              a: deserved 4c, allocated 4c, used 6c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              evict a/p3 for b: Reclaimed
+            step 2: capacity 6c
+              a: deserved 4c, allocated 4c, used 4c
+              b: deserved 2c, allocated 2c, used 0c
+              started b/web-r1002-0
+            step 3: capacity 6c
+              b: deserved 2c, allocated 2c, used 2c
+        "#]],
+    );
+}
+
+/// An ask that exceeds both what its queue is guaranteed and what it deserves takes no other's room.
+#[test]
+fn s16_an_ask_beyond_guarantee_and_share_evicts_no_pod() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=6
+         queue a request=all
+         queue b guaranteed=cpu:2
+         pod a/p1 cpu=2 node=n1 started=10 owner=w
+         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p3 cpu=2 node=n1 started=30 owner=w
+         owner b/web replicas=1 cpu=5",
+        &expect![[r#"
+            step 1: capacity 6c
+              a: deserved 2c, allocated 4c, used 6c, target 4c
+              b: deserved 4c, allocated 0c, used 0c, target 2c
+        "#]],
+    );
+}
+
+/// Where an ancestor of both has a guarantee, what one child gives up is what the other may have.
+#[test]
+fn s17_a_common_ancestors_guarantee_shifts_room() {
+    let (child, parent) = (guaranteed([]), guaranteed([vcores(10)]));
+    let nothing = used([]);
+    let remains = |parent_used: &Amounts| remaining_on_path([(&nothing, &child), (parent_used, &parent)]);
+    assert_eq!(remains(&used([vcores(10)])), guaranteed([vcores(0)]));
+    assert_eq!(remains(&used([vcores(7)])), guaranteed([vcores(3)]));
+}
+
+/// The same as a story: the guarantee of the parent moves from one child to the other, and a stranger keeps his.
+#[test]
+fn s17_room_moves_inside_a_guaranteed_parent() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=12
+         queue org children=All guaranteed=cpu:6 weight=0
+         queue a parent=org request=all
+         queue b parent=org fixed=cpu:3
+         queue stranger request=all
+         pod a/p1 cpu=3 node=n1 started=10 owner=w
+         pod a/p2 cpu=3 node=n1 started=20 owner=w
+         pod stranger/p1 cpu=3 node=n1 started=10 owner=s
+         pod stranger/p2 cpu=3 node=n1 started=90 owner=s
+         owner b/web replicas=1 cpu=3",
+        &expect![[r#"
+            step 1: capacity 12c
+              a: deserved 3c, allocated 3c, used 6c
+              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
+              org: deserved 6c, allocated 3c, used 6c, preempting 3c (WaitingForPreemption)
+              stranger: deserved 6c, allocated 6c, used 6c
+              evict a/p2 for b: Reclaimed
+            step 2: capacity 12c
+              a: deserved 3c, allocated 3c, used 3c
+              b: deserved 3c, allocated 3c, used 0c
+              org: deserved 6c, allocated 6c, used 3c
+              started b/web-r1002-0
+            step 3: capacity 12c
+              b: deserved 3c, allocated 3c, used 3c
+              org: deserved 6c, allocated 6c, used 6c
+        "#]],
+    );
+}
+
+/// Without a guarantee above both, removing a victim changes nothing on the side of the ask.
+#[test]
+fn s18_without_an_ancestors_guarantee_nothing_shifts() {
+    let (child, parent) = (guaranteed([vcores(5)]), guaranteed([]));
+    let nothing = used([]);
+    let remains = |parent_used: &Amounts| remaining_on_path([(&nothing, &child), (parent_used, &parent)]);
+    assert_eq!(remains(&used([vcores(10)])), guaranteed([vcores(5)]));
+    assert_eq!(remains(&used([vcores(10)])), remains(&used([vcores(5)])));
+}
+
+/// The first example: child1 -5, parent1 0, child2 0; after five are removed 0, 5, 5.
+#[test]
+fn s19_the_first_example_in_numbers() {
+    let parent = guaranteed([vcores(10)]);
+    let child = guaranteed([vcores(5)]);
+    let nothing = used([]);
+    let check = |held: i128, expected: [i128; 3]| {
+        let held = used([vcores(held)]);
+        let child1 = remaining_on_path([(&held, &child), (&held, &parent)]);
+        let parent1 = remaining(&held, &parent);
+        let child2 = remaining_on_path([(&nothing, &child), (&held, &parent)]);
+        assert_eq!([child1, parent1, child2], expected.map(|amount| guaranteed([vcores(amount)])));
+    };
+    check(10, [-5, 0, 0]);
+    check(5, [0, 5, 5]);
+}
+
+/// The first example played: five of child1's ten go to child2, and parent2 is left alone.
+#[test]
+fn s19_the_first_example_played() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=20
+         queue top children=All limit=cpu:20
+         queue parent1 children=All parent=top guaranteed=cpu:10
+         queue child1 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
+         queue child2 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
+         queue parent2 parent=top request=all
+         pod child1/p1 cpu=5 node=n1 started=10 owner=w
+         pod child1/p2 cpu=5 node=n1 started=20 owner=w
+         pod parent2/p1 cpu=5 node=n1 started=90 owner=w
+         pod parent2/p2 cpu=5 node=n1 started=95 owner=w
+         owner child2/web replicas=1 cpu=5",
+        &expect![[r#"
+            step 1: capacity 20c
+              child1: deserved 5c, allocated 5c, used 10c
+              child2: deserved 5c, allocated 0c, used 0c, preempting 5c (WaitingForPreemption)
+              parent1: deserved 10c, allocated 5c, used 10c, preempting 5c (WaitingForPreemption)
+              parent2: deserved 10c, allocated 10c, used 10c
+              top: deserved 20c, allocated 15c, used 20c, preempting 5c (WaitingForPreemption)
+              evict child1/p2 for child2: Reclaimed
+            step 2: capacity 20c
+              child1: deserved 5c, allocated 5c, used 5c
+              child2: deserved 5c, allocated 5c, used 0c
+              parent1: deserved 10c, allocated 10c, used 5c
+              top: deserved 20c, allocated 20c, used 15c
+              started child2/web-r1002-0
+            step 3: capacity 20c
+              child2: deserved 5c, allocated 5c, used 5c
+              parent1: deserved 10c, allocated 10c, used 10c
+              top: deserved 20c, allocated 20c, used 20c
+        "#]],
+    );
+}
+
+/// The second example: child1 -5, child2 5, whatever is removed.
+#[test]
+fn s20_the_second_example_in_numbers() {
+    let none = guaranteed([]);
+    let child = guaranteed([vcores(5)]);
+    let nothing = used([]);
+    for held in [10, 5] {
+        let held = used([vcores(held)]);
+        let child2 = remaining_on_path([(&nothing, &child), (&held, &none)]);
+        assert_eq!(child2, guaranteed([vcores(5)]));
+    }
+    let held = used([vcores(10)]);
+    assert_eq!(remaining_on_path([(&held, &child), (&held, &none)]), guaranteed([vcores(-5)]));
+}
+
+/// The second example played: child2's ask is always let in, and the queue with too much pays for it.
+#[test]
+fn s20_the_second_example_played() {
+    plays_in_short(
+        "settings resources=cpu
+         node n1 cpu=20
+         queue top children=All limit=cpu:20
+         queue parent1 children=All parent=top
+         queue child1 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
+         queue child2 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
+         queue parent2 parent=top request=all
+         pod child1/p1 cpu=5 node=n1 started=10 owner=w
+         pod child1/p2 cpu=5 node=n1 started=20 owner=w
+         pod parent2/p1 cpu=5 node=n1 started=90 owner=w
+         pod parent2/p2 cpu=5 node=n1 started=95 owner=w
+         owner child2/web replicas=1 cpu=5",
+        &expect![[r#"
+            step 1: capacity 20c
+              child1: deserved 5c, allocated 5c, used 10c
+              child2: deserved 5c, allocated 0c, used 0c, preempting 5c (WaitingForPreemption)
+              parent1: deserved 10c, allocated 5c, used 10c, preempting 5c (WaitingForPreemption)
+              parent2: deserved 10c, allocated 10c, used 10c
+              top: deserved 20c, allocated 15c, used 20c, preempting 5c (WaitingForPreemption)
+              evict child1/p2 for child2: Reclaimed
+            step 2: capacity 20c
+              child1: deserved 5c, allocated 5c, used 5c
+              child2: deserved 5c, allocated 5c, used 0c
+              parent1: deserved 10c, allocated 10c, used 5c
+              top: deserved 20c, allocated 20c, used 15c
+              started child2/web-r1002-0
+            step 3: capacity 20c
+              child2: deserved 5c, allocated 5c, used 5c
+              parent1: deserved 10c, allocated 10c, used 10c
+              top: deserved 20c, allocated 20c, used 20c
+        "#]],
+    );
+}

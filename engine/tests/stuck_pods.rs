@@ -1,0 +1,199 @@
+//! Pods that exist and find no node: what is moved aside for them, and what is not.
+
+use expect_test::expect;
+
+use crate::story::{self, explains, no_pod_goes, plays};
+
+const STUCK: &str = "settings resources=cpu
+    node n1 cpu=4
+    node n2 cpu=4
+    queue a request=all
+    queue b fixed=cpu:3 guaranteed=cpu:3
+    owner a/web replicas=2 cpu=2
+    pod a/p1 cpu=2 node=n1 started=10 owner=web
+    pod a/p2 cpu=2 node=n2 started=20 owner=web
+    pod b/big cpu=3 pending owner=train stuck=990";
+
+#[test]
+fn a_stuck_pod_within_its_queues_guarantee_moves_others_aside() {
+    plays(
+        STUCK,
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: WaitingForPreemption
+              evict a/p2 for b: MovedAside
+              started a/web-r1001-0
+              started b/big
+            step 2: capacity 8c
+              b: deserved 3c, allocated 3c, used 3c
+        "#]],
+    );
+}
+
+#[test]
+fn a_stuck_pod_that_is_not_within_a_guarantee_is_fragmented() {
+    explains(
+        &STUCK.replace("guaranteed=cpu:3", "guaranteed=cpu:2"),
+        &expect![[r#"
+        step 1: capacity 8c
+          a: deserved 5c, allocated 5c, used 4c
+          b: deserved 3c, allocated 3c, used 3c
+            pod big, 3c: Fragmented
+    "#]],
+    );
+}
+
+#[test]
+fn no_pod_is_moved_aside_that_would_be_scheduled_before_the_stuck_pod() {
+    explains(
+        &STUCK.replace("node=n2", "node=n2 priority=1").replace("node=n1", "node=n1 priority=1"),
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: Fragmented
+              spare a/p1: PriorityAboveAsk
+              spare a/p2: PriorityAboveAsk
+        "#]],
+    );
+}
+
+#[test]
+fn no_pod_is_moved_aside_out_of_its_own_guarantee() {
+    explains(
+        &STUCK.replace("queue a", "queue a guaranteed=cpu:4"),
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: Fragmented
+              spare a/p1: Guarantee
+              spare a/p2: Guarantee
+        "#]],
+    );
+    explains(
+        &STUCK.replace("queue a", "queue a guaranteed=cpu:2"),
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: WaitingForPreemption
+              evict a/p2 for b: MovedAside
+        "#]],
+    );
+}
+
+#[test]
+fn no_pod_is_moved_aside_that_fits_nowhere_else() {
+    explains(
+        "settings resources=cpu
+         node n1 cpu=4
+         node n2 cpu=4
+         queue a request=all
+         queue b fixed=cpu:3 guaranteed=cpu:3
+         owner a/web replicas=1 cpu=2
+         pod a/p1 cpu=3 node=n1 started=10 owner=other
+         pod a/p2 cpu=2 node=n2 started=20 owner=web
+         pod b/big cpu=3 pending owner=train stuck=990",
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 5c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: Fragmented
+        "#]],
+    );
+}
+
+#[test]
+fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
+    explains(
+        "settings resources=cpu
+         node n1 cpu=4
+         node n2 cpu=4
+         queue a
+         queue c weight=0
+         queue b request=cpu:3
+         queue late request=cpu:3 guaranteed=cpu:3 after=600
+         pod a/p1 cpu=2 node=n1 started=90 owner=web priority=-5
+         pod c/p1 cpu=2 node=n2 started=10 owner=w priority=5
+         pod b/big cpu=3 pending owner=train stuck=990",
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 2c, allocated 2c, used 2c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: WaitingForPreemption
+              c: deserved 0c, allocated 0c, used 2c
+              late: deserved 3c, allocated 1c, used 0c, preempting 2c (WaitingForPreemption)
+              evict c/p1 for b: Reclaimed
+        "#]],
+    );
+}
+
+#[test]
+fn no_pod_goes_for_a_pod_that_has_been_stuck_for_a_minute() {
+    explains(
+        &STUCK
+            .replace("stuck=990", "stuck=940")
+            .replace("guaranteed=cpu:3", "guaranteed=cpu:3 roomSince=940"),
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: SetAside
+        "#]],
+    );
+}
+
+#[test]
+fn no_pod_goes_for_a_pod_of_which_the_scheduler_has_said_nothing() {
+    explains(
+        &STUCK.replace("stuck=990", ""),
+        &expect![[r#"
+        step 1: capacity 8c
+          a: deserved 5c, allocated 5c, used 4c
+          b: deserved 3c, allocated 3c, used 3c
+    "#]],
+    );
+}
+
+#[test]
+fn a_stuck_pod_that_no_node_could_run_is_told() {
+    explains(
+        &STUCK.replace("owner=train", "owner=train selector=zone:moon"),
+        &expect![[r#"
+        step 1: capacity 8c
+          a: deserved 5c, allocated 5c, used 4c
+          b: deserved 3c, allocated 3c, used 3c
+            pod big, 3c: NoNodeFits
+    "#]],
+    );
+}
+
+#[test]
+fn where_nodes_may_be_added_a_stuck_pod_waits_for_them() {
+    let expandable = STUCK.replace("resources=cpu", "resources=cpu expandable=cpu:4");
+    for stuck in ["stuck=990", "stuck=600", "stuck=401"] {
+        no_pod_goes(&expandable.replace("stuck=990", stuck), "pod big, 3c: WaitingForNodes");
+    }
+    no_pod_goes(&expandable.replace("stuck=990", "stuck=400"), "pod big, 3c: SetAside");
+}
+
+#[test]
+fn while_pods_wait_for_nodes_overuse_of_the_existing_ones_evicts_no_pod() {
+    let scenario = |stuck: &str| {
+        format!(
+            "settings resources=cpu expandable=cpu:2
+             node n1 cpu=4
+             queue a
+             queue b fixed=cpu:4
+             pod a/p1 cpu=2 node=n1 started=10 owner=w
+             pod a/p2 cpu=2 node=n1 started=20 owner=w
+             pod b/p1 cpu=2 pending owner=train stuck={stuck}
+             owner b/train replicas=2 cpu=2"
+        )
+    };
+    let told = story::explain(&scenario("900"));
+    assert!(!told.contains("evict"), "{told}");
+}
