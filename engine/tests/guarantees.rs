@@ -1,7 +1,7 @@
 //! What a guarantee keeps: the two functions of `guarantee`, and who may lose what for whom.
 //!
-//! A number in the name of a test is a point of the preemption hardening document (S-HARDEN). The others of its thirty-eight stand
-//! in `fences`, `victims`, `nodes` and `additional_victims`. In a story `b` asks, `a` and others hold.
+//! A number in the name of a test is a point of the preemption hardening document (S-HARDEN). The others of its thirty-eight
+//! stand in `fences`, `victims`, `nodes` and `additional_victims`. In a story `b` asks, `a` and others hold.
 
 use expect_test::expect;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
