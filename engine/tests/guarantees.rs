@@ -1,4 +1,4 @@
-//! What a guarantee keeps: the two functions of `guarantee`, and who may lose what for whom.
+//! What a guarantee keeps: the two functions of `guarantee`, and which queue may lose what.
 //!
 //! A number in the name of a test is a point of the preemption hardening document (S-HARDEN). The others of its thirty-eight
 //! stand in `fences`, `victims`, `nodes` and `additional_victims`. In a story `b` asks, `a` and others hold.
