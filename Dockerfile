@@ -13,8 +13,9 @@ ARG TARGETARCH
 WORKDIR /source
 COPY . .
 # Linked statically: the C library has resolved names by itself since 2.34, so nothing of it is loaded at run time.
+# A panic ends the process, so the programs hold no tables for unwinding.
 ENV RUSTFLAGS="-C target-feature=+crt-static -C force-unwind-tables=no"
-# A panic ends the process, so nothing is unwound. A target is named so that build scripts and macros, which cannot be static, are built without the flag.
+# A target is named so that build scripts and macros, which cannot be static and may unwind, are built without the flags.
 RUN here="$(dpkg --print-architecture)" \
     && there="${TARGETARCH:-$here}" \
     && case "$there" in amd64) cpu=x86_64; gcc=x86-64 ;; arm64) cpu=aarch64; gcc=aarch64 ;; \

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use quotient_advance::settle;
-use quotient_engine::amounts::Amounts;
+use quotient_engine::amounts::{Amount, Amounts, Resource};
 
 use crate::story::{self, parse, plays, plays_in_short};
 
@@ -395,6 +395,7 @@ fn s25_a_victim_is_told_with_its_queue_and_numbers() {
     assert_eq!(eviction.queue.to_string(), "a/a");
     assert_eq!(eviction.beneficiary.as_ref().unwrap().to_string(), "b/b");
     assert_eq!((eviction.priority, eviction.grace_seconds), (3, Some(7)));
-    let numbers = [&eviction.requests, &*eviction.used, &*eviction.deserved];
-    assert_eq!(numbers.map(Amounts::compact), ["2c", "4c", "2c"]);
+    let cpu = |milli| -> Amounts { [(Resource::Cpu, Amount::new(milli))].into_iter().collect() };
+    assert_eq!(eviction.requests, cpu(2000));
+    assert_eq!((&*eviction.used, &*eviction.deserved), (&cpu(4000), &cpu(2000)));
 }

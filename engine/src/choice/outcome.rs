@@ -52,34 +52,34 @@ impl ReclaimResult {
         self.evictions.reserve(victims.len());
         for victim in victims {
             let at = victim.candidate.leaf;
-            let Some(giver) = context.queue_state(at) else { continue };
-            let known = givers.entry(at).or_insert_with(|| {
-                let over = giver.leaf.staying.less(giver.target);
+            let Some(queue_state) = context.queue_state(at) else { continue };
+            let giver = givers.entry(at).or_insert_with(|| {
+                let over = queue_state.leaf.staying.less(queue_state.target);
                 let over = context.resources.iter().filter(|one| over.get(one).is_positive());
-                let allocated = self.lowered.get(&at).unwrap_or(giver.allocated);
+                let allocated = self.lowered.get(&at).unwrap_or(queue_state.allocated);
                 Giver {
-                    workloads: Workloads::of(giver.leaf.state),
-                    is_fenced: giver.is_fenced(allocated, over),
-                    used: Arc::new(giver.leaf.namespace_usage.charged.clone()),
-                    deserved: Arc::new(giver.deserved.clone()),
+                    workloads: Workloads::of(queue_state.leaf.state),
+                    is_fenced: queue_state.is_fenced(allocated, over),
+                    used: Arc::new(queue_state.leaf.namespace_usage.charged.clone()),
+                    deserved: Arc::new(queue_state.deserved.clone()),
                 }
             });
             // Who is moved comes back.
-            let in_force = victim.reason == EvictionReason::MovedAside || known.is_fenced;
+            let in_force = victim.reason == EvictionReason::MovedAside || giver.is_fenced;
             for pod in victim.candidate.pods() {
                 let eviction = Eviction {
-                    pod: PodId::of(&giver.leaf.name.namespace, pod),
-                    workload: known.workloads.of_pod(pod).cloned(),
+                    pod: PodId::of(&queue_state.leaf.name.namespace, pod),
+                    workload: giver.workloads.of_pod(pod).cloned(),
                     rank: Some(victim.candidate.rank),
-                    queue: giver.leaf.name.clone(),
+                    queue: queue_state.leaf.name.clone(),
                     reason: victim.reason,
                     beneficiary: victim.beneficiary.map(|at| context.tree.branches[at].name.clone()),
                     stage: victim.candidate.stage,
                     priority: pod.priority,
                     requests: pod.requests().clone(),
-                    used: Arc::clone(&known.used),
-                    deserved: Arc::clone(&known.deserved),
-                    grace_seconds: giver.leaf.eviction.grace_seconds(pod.grace_seconds.into()),
+                    used: Arc::clone(&giver.used),
+                    deserved: Arc::clone(&giver.deserved),
+                    grace_seconds: queue_state.leaf.eviction.grace_seconds(pod.grace_seconds.into()),
                 };
                 self.evictions.push((eviction, in_force));
             }

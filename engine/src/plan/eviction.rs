@@ -56,8 +56,8 @@ pub struct Eviction {
     pub reason: EvictionReason,
     /// Where in its life it stands.
     pub stage: Stage,
-    /// Its place among the candidates of its queue when it was chosen, least protected first; the first is 1. None for a
-    /// pod that was terminating already.
+    /// Its place among the candidates of its queue when it was chosen, least protected first; the first is 1. A pod that goes
+    /// with others has their place. None for a pod that was terminating already.
     pub rank: Option<u32>,
     /// Its priority.
     pub priority: i32,
