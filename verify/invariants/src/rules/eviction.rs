@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::restraint;
+use crate::amounts::Resource;
 use crate::checker::InvariantChecker;
 use crate::cluster_state::{ClusterState, Place, PodFacts};
 use crate::violation::Invariant;
@@ -43,7 +44,8 @@ pub(crate) fn broken(judge: &InvariantChecker, write: &Write<'_>) -> Vec<(Invari
         }
         return found;
     }
-    if !judge.tolerance.moves && !is_too_much(judge, write, place, pod) {
+    let above_quota = above_quota(judge, write.namespace, place, pod);
+    if !judge.tolerance.moves && above_quota.is_empty() && !quota_just_changed(judge, write) {
         let enforced = judge.truth.enforced(write.namespace, place).map(ToString::to_string);
         let enforced = enforced.unwrap_or_else(|| "no quota".to_owned());
         let message =
@@ -57,31 +59,41 @@ pub(crate) fn broken(judge: &InvariantChecker, write: &Write<'_>) -> Vec<(Invari
     if by_force && grace > 0 && place.leaf().and_then(|(_, queue)| queue.grace_seconds) != Some(0) {
         found.push((Invariant::Gentle, format!("{of}: at once, and it may take {grace} s")));
     }
-    found.extend(guarantee(&judge.truth, place, pod, &of));
+    found.extend(guarantee(&judge.truth, place, pod, &above_quota, &of));
     found
 }
 
-/// Whether live pods request more than is enforced, of something that this one has; or did, until others left a moment
-/// ago.
-fn is_too_much(judge: &InvariantChecker, write: &Write<'_>, place: &Place, pod: &PodFacts) -> bool {
-    let namespace = write.namespace;
+/// Of which resources that this pod has live pods request more than is enforced; or did, until others left a moment ago.
+fn above_quota(judge: &InvariantChecker, namespace: &str, place: &Place, pod: &PodFacts) -> Vec<Resource> {
     let mut live = place.live();
     live.add_all(&judge.changes.given_up(namespace));
-    // A quota that was enforced has just been opened.
-    let opened = judge.opened.get(namespace);
-    let by_operator = opened.is_some_and(|at| write.at.saturating_sub(*at) < judge.tolerance.under_way);
-    if judge.changes.of_quota(namespace) || by_operator {
-        return true;
-    }
-    let Some(enforced) = judge.truth.enforced(namespace, place) else { return false };
-    pod.requests.iter().any(|(resource, _)| live.get(resource) > enforced.get(resource))
+    let Some(enforced) = judge.truth.enforced(namespace, place) else { return Vec::new() };
+    let requested = pod.requests.iter().map(|(resource, _)| resource);
+    requested.filter(|resource| live.get(resource) > enforced.get(resource)).cloned().collect()
 }
 
-fn guarantee(truth: &ClusterState, place: &Place, pod: &PodFacts, of: &str) -> Option<(Invariant, String)> {
+/// Whether the quota has just been lowered, or opened where it was enforced.
+fn quota_just_changed(judge: &InvariantChecker, write: &Write<'_>) -> bool {
+    let opened = judge.opened.get(write.namespace);
+    let by_operator = opened.is_some_and(|at| write.at.saturating_sub(*at) < judge.tolerance.under_way);
+    judge.changes.of_quota(write.namespace) || by_operator
+}
+
+/// Whether the pod leaves its queue less than is guaranteed of what is reclaimed: of what is above the quota, for the quota
+/// is lowered before any pod goes. Where nothing is, of all.
+fn guarantee(
+    truth: &ClusterState,
+    place: &Place,
+    pod: &PodFacts,
+    above_quota: &[Resource],
+    of: &str,
+) -> Option<(Invariant, String)> {
     let (_, queue) = place.leaf()?;
     let deserved = queue.deserved.as_ref()?;
     let live = place.live();
-    let short = queue.guaranteed.iter().find(|(resource, guaranteed)| {
+    let is_reclaimed = |resource: &Resource| above_quota.is_empty() || above_quota.contains(resource);
+    let mut reclaimed = queue.guaranteed.iter().filter(|(resource, _)| is_reclaimed(resource));
+    let short = reclaimed.find(|(resource, guaranteed)| {
         let floor = (*guaranteed).min(deserved.get(resource)).max(truth.claim(queue, resource));
         let taken = pod.requests.get(resource);
         taken.is_positive() && live.get(resource) - taken < floor
