@@ -30,8 +30,8 @@ fn evictions(stage: &Stage, since: AuditMark) -> Result<usize> {
 #[tokio::test(flavor = "multi_thread")]
 async fn from_quota_to_gate_and_back_no_pod_is_evicted_and_none_stays_gated() -> Result<()> {
     let (stage, operator) = gated_stage(&[("node-1", "2", "64Gi")]).await?;
-    stage.queue("team", json!({})).await?;
-    // Without the quota all three pods would come in.
+    // The quota has its size before the pods come: while it rises, Kubernetes may count anew without the newest of them.
+    stage.queue("team", json!({"request": {"cpu": "2", "memory": "8Gi"}})).await?;
     until_quota(&stage, "team", true).await?;
     stage.until_quiet_for(Duration::from_secs(1)).await?;
     stage.deployment("team", "web", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
@@ -135,7 +135,8 @@ async fn without_its_policy_pods_come_in_on_loan(stage: &Stage) -> Result<()> {
     create(stage, "a", ["late".to_owned()]).await?;
     stage.until_pods("a", waiting(2, 1)).await?;
     ensure!(gated(stage, "a").await? == ["late".to_owned()].into());
-    Ok(())
+    // Its status is written at leisure.
+    stage.until_quiet_for(Duration::from_secs(1)).await
 }
 
 /// Uninstalled with gated pods: they wait, running pods are untouched, the check names them before, and `release` lets them in

@@ -8,12 +8,14 @@ use anyhow::bail;
 /// How long things may take that take a second on an idle machine: others may be busy on it.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
-/// How long to wait between two looks.
-const PAUSE: Duration = Duration::from_millis(10);
+/// How long to wait between two looks, at least and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 
-/// Looks again and again, every ten milliseconds, until `look` returns a value; what it returned as an error is what it saw
-/// instead, and the last one is in the error message when `timeout` has passed. A look that hangs is given up then,
-/// too.
+/// Looks again and again until `look` returns a value; what it returned as an error is what it saw instead, and the last one
+/// is in the error message when `timeout` has passed. A look that hangs is given up then, too.
+///
+/// It looks every ten milliseconds at first. What takes longer is looked at less often, by an eighth of the time that it took
+/// already: looks cost the API server more than what most tests ask it for.
 ///
 /// ```no_run
 /// # use quotient_testbed::eventually;
@@ -48,7 +50,7 @@ pub async fn eventually<T, E: Display>(
         if started.elapsed() >= timeout {
             bail!("waiting until {}: still not after {timeout:?}; last seen: {last}", what.into());
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(started.elapsed().mul_f64(0.125).clamp(PAUSES.0, PAUSES.1)).await;
     }
 }
 
