@@ -91,6 +91,9 @@ impl<'a> Simulation<'a> {
         let mut lacked = reclaimed.clone();
         loop {
             for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
+                if self.lacking(shortage).is_empty() {
+                    break;
+                }
                 let mut earlier = self.victims_by_leaf(mark);
                 self.cover_with(kind, &mut earlier, scope, &reclaimed, shortage);
                 self.put_before(mark, earlier);
@@ -118,9 +121,6 @@ impl<'a> Simulation<'a> {
         shortage: Shortage<'_>,
     ) {
         let (mut givers, lacks) = (Givers::default(), self.lacking(shortage));
-        if lacks.is_empty() {
-            return;
-        }
         for leaf in self.context.each_leaf().filter(|leaf| self.gives(leaf.at, scope)) {
             if self.may_give_more(leaf, kind, scope, (&lacks, reclaimed)) {
                 givers.insert(leaf.at, self);

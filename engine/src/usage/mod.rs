@@ -1,18 +1,19 @@
 //! One pass over all pods: what every namespace is charged and what every node carries.
 
 mod nodes;
+mod sum;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use nodes::NodesUsage;
+use sum::Sum;
 
 use crate::amounts::Amounts;
 use crate::names::Namespace;
 use crate::plan::PodCounts;
 use crate::pod_set::PodSet;
-use crate::snapshot::{NamespaceState, Phase, Pod, Shape, Snapshot};
+use crate::snapshot::{NamespaceState, Phase, Pod, Snapshot};
 use crate::time::Timestamp;
 
 /// The sums that everything else is computed from.
@@ -65,13 +66,13 @@ pub(crate) fn take<'a>(snapshot: &'a Snapshot) -> Usage<'a> {
     for (name, namespace) in &snapshot.namespaces {
         let carry = |pod: &'a Pod| {
             let Some(node_usage) = pod.node.as_ref().and_then(|node| nodes.of(node)) else { return true };
-            node_usage.bound.add_all(pod.requests());
+            node_usage.bound.add(&pod.shape);
             node_usage.counts
         };
         let namespace_usage = count(namespace, snapshot.now, carry, &mut usage.unreclaimable);
         usage.namespaces.insert(name, namespace_usage);
     }
-    usage.nodes = Rc::new(nodes);
+    usage.nodes = Rc::new(nodes.summed_up());
     usage
 }
 
@@ -111,36 +112,4 @@ fn count<'a>(
     namespace_usage.charged = charged.all();
     namespace_usage.bound = bound.all();
     namespace_usage
-}
-
-/// A sum of requests, added up one shape after the other: most pods stand beside others of theirs.
-#[derive(Default)]
-struct Sum<'a> {
-    before: Amounts,
-    shape: Option<(&'a Arc<Shape>, u32)>,
-}
-
-impl<'a> Sum<'a> {
-    fn add(&mut self, shape: &'a Arc<Shape>) {
-        match &mut self.shape {
-            Some((same, pods)) if Arc::ptr_eq(same, shape) && *pods < u32::MAX => {
-                *pods = pods.saturating_add(1);
-            }
-            _ => {
-                self.close();
-                self.shape = Some((shape, 1));
-            }
-        }
-    }
-
-    fn close(&mut self) {
-        if let Some((shape, pods)) = self.shape.take() {
-            self.before.add_all(&shape.requests.times(pods));
-        }
-    }
-
-    fn all(mut self) -> Amounts {
-        self.close();
-        self.before
-    }
 }

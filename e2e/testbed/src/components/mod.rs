@@ -77,6 +77,8 @@ impl Component {
     pub(super) fn command(self, layout: &Layout) -> Command {
         let mut command = Command::new(layout.binaries.path(self.program()));
         command.current_dir(&layout.directory);
+        // They live for a minute and have little: collecting garbage less often costs memory and saves a tenth of their time.
+        command.env("GOGC", "400");
         let add = match self {
             Self::Etcd => etcd::arguments,
             Self::ApiServer => api_server::arguments,
