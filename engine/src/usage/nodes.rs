@@ -66,7 +66,6 @@ impl<'a> NodesUsage<'a, Sum<'a>> {
 }
 
 impl NodesUsage<'_> {
-
     /// Where the node called `name` stands: those that exist stand in the order of their names, before all others.
     pub(crate) fn place(&self, name: &NodeName) -> Option<usize> {
         let known = self.by_address.get(&std::ptr::from_ref(name.as_str()));
