@@ -296,6 +296,32 @@ fn taking_what_is_guaranteed() {
     assert_eq!(court.found(), [Invariant::GuaranteeKept]);
 }
 
+/// Who gives cpu back may fall below what is guaranteed of memory, of which nothing is reclaimed.
+#[test]
+fn a_guarantee_is_about_what_is_reclaimed() {
+    let evicted = |memory: &str| {
+        let mut court = Court::sits();
+        let of = json!({"observedGeneration": 1, "deserved": {"cpu": "2", "memory": "4Gi"}});
+        let queue = json!({"spec": {"guaranteed": {"memory": "4Gi"}}, "status": of});
+        court.other("queues", "loser", "loser", Some(queue));
+        for name in ["pod-1", "pod-2", "pod-3", "pod-4"] {
+            let requests = json!({"requests": {"cpu": "1", "memory": "1Gi"}});
+            let spec = json!({"nodeName": "node-1", "containers": [{"resources": requests}]});
+            let pod = json!({"metadata": {"uid": format!("uid-{name}")}, "spec": spec});
+            court.other("pods", "loser", name, Some(pod));
+        }
+        let mut quota = Court::quota_object("2", "2", 2);
+        for part in ["spec", "status"] {
+            quota[part]["hard"]["requests.memory"] = json!(memory);
+        }
+        court.write(true, ("resourcequotas", ""), ("loser", "quotient"), None, Some(quota));
+        court.evict("pod-4");
+        court.found()
+    };
+    assert_eq!(evicted("4Gi"), []);
+    assert_eq!(evicted("3Gi"), [Invariant::GuaranteeKept]);
+}
+
 /// What it deserves is not only what the operator says.
 #[test]
 fn taking_what_is_guaranteed_and_said_not_to_be_deserved() {
