@@ -2,6 +2,7 @@
 
 use crate::amounts::{Amounts, Resource};
 use crate::leaf::Leaf;
+use crate::shares::Fraction;
 use crate::snapshot::Snapshot;
 use crate::tree::{BranchId, BranchMap, Tree};
 use crate::usage::Usage;
@@ -39,5 +40,14 @@ impl<'a> Cluster<'a> {
         mut of: impl FnMut(&'a Leaf<'a>) -> Value,
     ) -> BranchMap<Value> {
         self.leaves.map(|_, leaf| leaf.as_ref().map(&mut of).unwrap_or_default())
+    }
+
+    /// The largest part that `amounts` are of what there is, over all resources, by `weight`.
+    pub(crate) fn dominant(&self, amounts: &Amounts, weight: u32) -> Fraction {
+        let part = |one: &Resource| Fraction {
+            part: amounts.get(one).units(),
+            whole: self.capacity.get(one).units().saturating_mul(weight.into()),
+        };
+        self.resources.iter().map(part).max().unwrap_or(Fraction::NOTHING)
     }
 }

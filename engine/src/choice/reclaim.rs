@@ -10,7 +10,7 @@ use super::queue_state::{Need, Units};
 use super::rules::Scope;
 use super::simulation::{Mark, Simulation};
 use super::work::Work;
-use crate::amounts::{Amount, Amounts, Resource};
+use crate::amounts::{Amount, Amounts};
 use crate::demand::first_patience;
 use crate::guarantee::remaining_on_path;
 use crate::leaf::{Leaf, Wanted};
@@ -208,7 +208,7 @@ impl<'a> Reclaim<'a> {
     fn in_order(&self, need: &Need<'a>) -> Vec<Units<'a>> {
         let mut units = need.units.clone();
         let key = |units: &Units<'a>| {
-            (units.wanted.owner.priority, size(&units.wanted.requests, self.context.capacity))
+            (units.wanted.owner.priority, self.context.dominant(&units.wanted.requests, 1))
         };
         units.sort_by_key(|units| Reverse(key(units)));
         units
@@ -478,12 +478,4 @@ enum Promise {
     /// What it lacks was freed for it, or is being freed.
     Owed,
     None,
-}
-
-/// How much of what there is `requests` come to, at most of any resource.
-fn size(requests: &Amounts, capacity: &Amounts) -> i128 {
-    let part = |(one, amount): (&Resource, Amount)| {
-        amount.units().saturating_mul(1 << 20).checked_div(capacity.get(one).units()).unwrap_or(0)
-    };
-    requests.iter().map(part).max().unwrap_or(0)
 }

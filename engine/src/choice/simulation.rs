@@ -162,16 +162,15 @@ impl<'a> Simulation<'a> {
     }
 
     fn over_by_weight(&self, at: BranchId) -> Fraction {
-        // A queue without weight has only what no other needs.
-        let (times, weight) = match self.context.tree.branches[at].queue.weight {
-            0 => (i128::from(u32::MAX), 1),
-            weight => (1, i128::from(weight)),
-        };
-        let part = |one: &Resource| Fraction {
-            part: self.over[at].get(one).units().saturating_mul(times),
-            whole: self.context.capacity.get(one).units().saturating_mul(weight),
-        };
-        self.context.resources.iter().map(part).max().unwrap_or(Fraction::NOTHING)
+        let over = &self.over[at];
+        match self.context.tree.branches[at].queue.weight {
+            // It has only what no other needs.
+            0 => {
+                let Fraction { part, whole } = self.context.dominant(over, 1);
+                Fraction { part: part.saturating_mul(u32::MAX.into()), whole }
+            }
+            weight => self.context.dominant(over, weight),
+        }
     }
 
     /// Whether a limit is exceeded below which the leaf at `at` is.

@@ -57,17 +57,11 @@ impl<'a> Rest<'a> {
     }
 
     fn level(&self, at: BranchId) -> Level {
-        let Cluster { tree, capacity, resources, .. } = self.cluster;
         let of_branch = |at: BranchId, weight: u32| {
-            let part = |one: &Resource| Fraction {
-                part: self.sums[at].get(one).units(),
-                whole: capacity.get(one).units().saturating_mul(i128::from(weight.max(1))),
-            };
-            let most = resources.iter().map(part).max().unwrap_or(Fraction::NOTHING);
-            (weight == 0, most, at)
+            (weight == 0, self.cluster.dominant(&self.sums[at], weight.max(1)), at)
         };
-        let mut level: Level =
-            tree.path_up(at).map(|(at, branch)| of_branch(at, branch.queue.weight)).collect();
+        let path = self.cluster.tree.path_up(at);
+        let mut level: Level = path.map(|(at, branch)| of_branch(at, branch.queue.weight)).collect();
         level.reverse();
         level
     }
