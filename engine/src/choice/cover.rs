@@ -91,11 +91,12 @@ impl<'a> Simulation<'a> {
         let mut lacked = reclaimed.clone();
         loop {
             for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
-                if self.lacking(shortage).is_empty() {
+                let lacks = self.lacking(shortage);
+                if lacks.is_empty() {
                     break;
                 }
                 let mut earlier = self.victims_by_leaf(mark);
-                self.cover_with(kind, &mut earlier, scope, &reclaimed, shortage);
+                self.cover_with(kind, &mut earlier, scope, (&lacks, &reclaimed), shortage);
                 self.put_before(mark, earlier);
             }
             let rest = self.lacking(shortage);
@@ -117,12 +118,12 @@ impl<'a> Simulation<'a> {
         kind: Kind,
         earlier: &mut VictimsByLeaf<'a>,
         scope: &Scope,
-        reclaimed: &Amounts,
+        (lacks, reclaimed): (&Amounts, &Amounts),
         shortage: Shortage<'_>,
     ) {
-        let (mut givers, lacks) = (Givers::default(), self.lacking(shortage));
+        let mut givers = Givers::default();
         for leaf in self.context.each_leaf().filter(|leaf| self.gives(leaf.at, scope)) {
-            if self.may_give_more(leaf, kind, scope, (&lacks, reclaimed)) {
+            if self.may_give_more(leaf, kind, scope, (lacks, reclaimed)) {
                 givers.insert(leaf.at, self);
             }
         }

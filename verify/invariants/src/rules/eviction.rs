@@ -72,7 +72,7 @@ fn above_quota(judge: &InvariantChecker, namespace: &str, place: &Place, pod: &P
     requested.filter(|resource| live.get(resource) > enforced.get(resource)).cloned().collect()
 }
 
-/// Whether the quota has just been lowered, or opened where it was enforced.
+/// Whether others have just edited the quota, or the operator has opened one that was enforced.
 fn quota_just_changed(judge: &InvariantChecker, write: &Write<'_>) -> bool {
     let opened = judge.opened.get(write.namespace);
     let by_operator = opened.is_some_and(|at| write.at.saturating_sub(*at) < judge.tolerance.under_way);
