@@ -5,6 +5,7 @@
 //! them alone. Of `metadata.managedFields` only the writers of the spec are read.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry, ObjectMeta};
@@ -15,10 +16,13 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
+use crate::error_path;
 use crate::metadata::{Metadata, Names};
 
 /// The longest reason that is told, in characters. A decoder repeats what it found, which may be a megabyte.
 const LONGEST_REASON: usize = 300;
+
+const STATUS: &str = "status";
 
 /// An object, or what can be read of an object that cannot be decoded.
 ///
@@ -33,49 +37,46 @@ pub struct Undecodable {
     pub error: String,
     /// Its metadata without `managedFields`.
     pub metadata: ObjectMeta,
-    status: Option<Box<RawValue>>,
+    fields: Fields,
 }
 
 impl Undecodable {
     /// An object of which not all could be read that has to be.
     pub(crate) fn new(error: &str, metadata: ObjectMeta) -> Self {
-        Self { error: error.chars().take(LONGEST_REASON).collect(), metadata, status: None }
+        Self { error: error.chars().take(LONGEST_REASON).collect(), metadata, fields: Fields::default() }
     }
 
     /// Its status, if there is one that can be decoded.
     pub fn status<S: DeserializeOwned>(&self) -> Option<S> {
-        serde_json::from_str(self.status.as_ref()?.get()).ok()
+        serde_json::from_str(self.fields.get(STATUS)?.get()).ok()
+    }
+
+    /// The object as if it had no status, if that is what cannot be decoded. Of a kind whose status Quotient writes, it costs no
+    /// more than what was remembered: the next status takes the place of this one.
+    pub(crate) fn without_status<K: DeserializeOwned>(&self) -> Option<K> {
+        let mut fields = self.fields.clone();
+        fields.0.remove(STATUS)?;
+        fields.decode().ok()
     }
 }
 
 impl<'de, K: DeserializeOwned> Deserialize<'de> for Decoded<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fields = Fields::deserialize(deserializer)?;
-        Ok(Self(fields.decode().map_err(|error| undecodable::<K>(&fields, &error))))
+        Ok(Self(fields.decode().map_err(|error| undecodable(fields, &error))))
     }
 }
 
-/// What can be read of an object whose `fields` are no `K`. Without names it can only be counted.
-fn undecodable<K: DeserializeOwned>(fields: &Fields, error: &serde_json::Error) -> Undecodable {
+/// What can be read of an object whose `fields` cannot be decoded. Without names it can only be counted.
+fn undecodable(fields: Fields, error: &str) -> Undecodable {
     let metadata = fields.get("metadata").map(RawValue::get).unwrap_or_default();
     let metadata = match serde_json::from_str::<Metadata>(metadata) {
         Ok(metadata) => metadata.into(),
         Err(_) => serde_json::from_str::<Names>(metadata).map(ObjectMeta::from).unwrap_or_default(),
     };
-    let status = fields.get("status").map(ToOwned::to_owned);
-    Undecodable { error: reason::<K>(fields, error), metadata, status }
-}
-
-/// The field that cannot be decoded and why, in at most [`LONGEST_REASON`] characters.
-fn reason<K: DeserializeOwned>(fields: &Fields, error: &serde_json::Error) -> String {
-    let reason = match fields.value() {
-        Ok(value) => match serde_path_to_error::deserialize::<_, K>(&value) {
-            Ok(_) => error.to_string(),
-            Err(error) => error.to_string(),
-        },
-        Err(_) => "its fields are nested more than 128 levels deep".to_owned(),
-    };
-    reason.chars().take(LONGEST_REASON).collect()
+    let is_too_deep = fields.value().is_err();
+    let error = if is_too_deep { "its fields are nested more than 128 levels deep" } else { error };
+    Undecodable { fields, ..Undecodable::new(error, metadata) }
 }
 
 impl<K: Resource> Resource for Decoded<K> {
@@ -111,6 +112,7 @@ impl<K: Resource> Resource for Decoded<K> {
 ///
 /// Of `metadata.managedFields` only the writers of the spec are kept, for the events that name them: any writer of an object
 /// fills it as it likes, it is often half of the object, and no decision depends on it.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Fields(BTreeMap<String, Box<RawValue>>);
 
 impl Fields {
@@ -120,9 +122,16 @@ impl Fields {
     }
 
     /// The object.
-    pub(crate) fn decode<K: DeserializeOwned>(&self) -> serde_json::Result<K> {
-        let fields = self.0.iter().map(|(name, text)| (name.as_str(), &**text));
-        K::deserialize(MapDeserializer::new(fields))
+    pub(crate) fn decode<K: DeserializeOwned>(&self) -> Result<K, String> {
+        let last = Cell::new(("", ""));
+        let fields = self.0.iter().map(|(name, text)| {
+            last.set((name, text.get()));
+            (name.as_str(), &**text)
+        });
+        K::deserialize(MapDeserializer::new(fields)).map_err(|error| {
+            let (name, text) = last.get();
+            error_path::located(name, text, &error)
+        })
     }
 
     /// The object as a tree of values.

@@ -20,6 +20,7 @@
 
 mod cause;
 mod decoded;
+mod error_path;
 mod gangs;
 mod index;
 mod indexed;

@@ -35,11 +35,14 @@ impl Kind for Written {
         index.put_queue(&namespace, &object.metadata, &meta, said, decode(object))
     }
 
-    fn put_undecodable(index: &mut Index, (namespace, _): Key, meta: Meta, object: &Undecodable) -> bool {
+    fn put_undecodable(index: &mut Index, key: Key, meta: Meta, object: &Undecodable) -> bool {
+        if let Some(queue) = object.without_status() {
+            return Self::put(index, key, meta, &queue);
+        }
         let problem =
             format!("the Queue cannot be read: {}; correct the field and apply it again", object.error);
         let (metadata, status) = (&object.metadata, object.status());
-        index.put_queue(&namespace, metadata, &meta, (None, status.as_ref()), undecodable(metadata, &problem))
+        index.put_queue(&key.0, metadata, &meta, (None, status.as_ref()), undecodable(metadata, &problem))
     }
 
     fn remove(index: &mut Index, (namespace, name): &Key) -> bool {

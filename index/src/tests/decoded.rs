@@ -245,6 +245,28 @@ fn the_reason_is_short_and_names_the_field() {
 }
 
 #[test]
+fn a_queue_whose_status_cannot_be_decoded_has_its_share_all_the_same() {
+    let text = |status: &str| {
+        format!(
+            r#"{{"metadata":{{"name":"q","namespace":"a","uid":"u"}},"spec":{{"weight":7,"admission":"Quota"}},"status":{status}}}"#
+        )
+    };
+    for status in ["5", r#"{"windows":{"cpu":{"size":"6"}}}"#] {
+        let mut index = Index::new(IndexSettings::default());
+        Indexed::<Decoded<Queue>>::apply(&mut index, &decoded(&text(status)));
+        let queue = index.snapshot(at("12:00:00")).namespaces[&"a".into()].queues[0].clone();
+        assert_eq!((queue.weight, &queue.invalid), (7, &None), "{status}");
+        assert!(skipped(&index)[0].starts_with("queues.quotient.dev q: "), "{:?}", skipped(&index));
+        Indexed::<Decoded<Queue>>::apply(&mut index, &decoded(&text("{}")));
+        assert_eq!(skipped(&index), [""; 0]);
+    }
+    let job = r#"{"metadata":{"name":"j","namespace":"a"},"spec":{"minAvailable":1,"tasks":[]},"status":[]}"#;
+    let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
+    Indexed::<Decoded<QueueJob>>::apply(&mut index, &decoded(job));
+    assert_eq!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].queue_jobs[0].invalid, None);
+}
+
+#[test]
 fn what_is_kept_of_an_object_stays_when_a_list_shows_it_as_undecodable() {
     let mut index = index_of(
         "{kind: Pod, metadata: {name: p, namespace: a, uid: u, resourceVersion: '1'}, spec: {containers: []}}",

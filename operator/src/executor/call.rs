@@ -106,13 +106,15 @@ impl Call {
             Request::MergeStatus(status) => {
                 path.patch_subresource("status", name, &patching, &Patch::Merge(json!({"status": status})))
             }
+            Request::ReplaceStatus(status) => {
+                let replacement = json_patch(vec![json!({"op": "add", "path": "/status", "value": status})])?;
+                path.patch_subresource("status", name, &patching, &replacement)
+            }
             Request::Patch(mut operations) => {
                 let test =
                     life.map(|life| json!({"op": "test", "path": "/metadata/uid", "value": &*life.uid}));
                 operations.splice(0..0, test);
-                let operations =
-                    serde_json::from_value(operations.into()).map_err(|error| error.to_string())?;
-                path.patch(name, &patching, &Patch::<()>::Json(operations))
+                path.patch(name, &patching, &json_patch(operations)?)
             }
             Request::Delete(propagation_policy) => {
                 let preconditions = life.map(|life| kube::api::Preconditions {
@@ -276,6 +278,10 @@ fn is_terminating(answer: &str) -> bool {
 
 fn bytes(body: &impl serde::Serialize) -> Result<Vec<u8>, String> {
     serde_json::to_vec(body).map_err(|error| error.to_string())
+}
+
+fn json_patch(operations: Vec<Value>) -> Result<Patch<()>, String> {
+    serde_json::from_value(operations.into()).map(Patch::Json).map_err(|error| error.to_string())
 }
 
 /// A merge patch that lands on this life, and on this version of it if one is named.

@@ -60,6 +60,8 @@ pub(crate) enum Request {
     Merge(Value),
     /// A merge patch of the status.
     MergeStatus(Value),
+    /// This status in the place of any other.
+    ReplaceStatus(Value),
     /// A JSON patch. The operations are written as JSON: the types of the crate `json-patch` need more lines to say the same.
     Patch(Vec<Value>),
     /// Delete the object.

@@ -1,16 +1,17 @@
 //! The smallest merge patch between two statuses.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::executor::Request;
 
-/// The request that turns the `stored` status into `wanted`; none if it says it all.
+/// The request that turns the `stored` status into `wanted`; none if it says it all. A status that is missing or cannot be
+/// decoded is replaced: a merge would keep what cannot be decoded.
 pub(super) fn status_patch<S: Serialize>(stored: Option<&S>, wanted: &S) -> Option<Request> {
-    let value = |status: &S| serde_json::to_value(status);
-    let stored = stored.map(value).transpose().map(|stored| stored.unwrap_or_else(|| json!({})));
-    match stored.and_then(|stored| Ok(merge_patch(&stored, &value(wanted)?))) {
-        Ok(patch) => patch.map(Request::MergeStatus),
+    let stored = stored.map(serde_json::to_value).transpose();
+    match stored.and_then(|stored| Ok((stored, serde_json::to_value(wanted)?))) {
+        Ok((Some(stored), wanted)) => merge_patch(&stored, &wanted).map(Request::MergeStatus),
+        Ok((None, wanted)) => Some(Request::ReplaceStatus(wanted)),
         Err(error) => Some(Request::Impossible(error.to_string())),
     }
 }
@@ -65,6 +66,12 @@ mod tests {
     fn what_is_gone_is_nulled_and_what_is_new_is_whole() {
         let patch = merge_patch(&json!({"used": {"cpu": "1"}}), &json!({"conditions": [{"type": "Ready"}]}));
         assert_eq!(patch, Some(json!({"used": null, "conditions": [{"type": "Ready"}]})));
+    }
+
+    #[test]
+    fn what_is_missing_or_cannot_be_decoded_is_replaced() {
+        let request = status_patch(None, &json!({"pods": {}}));
+        assert!(matches!(request, Some(Request::ReplaceStatus(status)) if status == json!({"pods": {}})));
     }
 
     #[test]

@@ -30,6 +30,11 @@ impl Asked {
     pub(crate) fn line(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
+
+    /// What it says of a status, as a merge or in place of all.
+    pub(crate) fn status(&self) -> &Value {
+        self.body.get(0).map_or(&self.body["status"], |operation| &operation["value"])
+    }
 }
 
 /// What the server does.

@@ -136,6 +136,29 @@ fn a_forged_status_or_stamp_costs_no_other_queue_anything() {
     }
 }
 
+/// Two operators that lead at the same time can merge their statuses to one that cannot be decoded. The campaign found it in
+/// `gated-gangs/swarm/273`: the queue stayed without a share.
+#[test]
+fn a_status_that_cannot_be_decoded_costs_no_share_and_is_replaced() {
+    for status in
+        [json!({"windows": {"cpu": {"size": "6", "target": null}}}), json!({"pods": 5, "odd": {"x": 1}})]
+    {
+        let mut world = at_rest(OperatorOptions::default());
+        let call = Call::merge(Key::new(Kind::Queue, "team-1", "team-1"), json!({"status": status}));
+        world.at(seconds(40), human(call.on("status")));
+        world.run_for(seconds(90));
+        let healed = world.get(Kind::Queue, "team-1", "team-1").unwrap()["status"].clone();
+        assert!(healed["pods"].is_object() && healed["odd"].is_null(), "{healed}");
+        assert_eq!(
+            healed["windows"]["cpu"].get("target").is_some(),
+            healed["windows"].get("cpu").is_some(),
+            "{healed}"
+        );
+        assert_eq!(changed(&world.trace(), seconds(40)), Vec::<String>::new(), "{status}");
+        assert_eq!(workload::two_queues().differences(&world), Vec::<String>::new(), "{status}");
+    }
+}
+
 /// Nodes that are not Ready for a moment, and devices whose plugin restarts.
 #[test]
 fn capacity_that_comes_back_was_never_gone() {

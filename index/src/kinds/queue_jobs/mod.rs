@@ -44,6 +44,9 @@ impl Kind for Written {
     }
 
     fn put_undecodable(index: &mut Index, key: Key, meta: Meta, object: &Undecodable) -> bool {
+        if let Some(job) = object.without_status() {
+            return Self::put(index, key, meta, &job);
+        }
         let problem =
             format!("the QueueJob cannot be read: {}; correct the field and apply it again", object.error);
         let mut entry = undecodable(&object.metadata, QueueJobUid::new(meta.uid), Some(&problem));

@@ -52,7 +52,7 @@ impl JobStatuses {
         self.written.retain(|_, (at, _)| at.checked_add(AGAIN).is_some_and(|until| until > now));
         self.right.retain(|name, _| plan.queue_jobs.contains_key(name));
         self.next = None;
-        let mut due = Vec::new();
+        let (mut due, nothing) = (Vec::new(), QueueJobStatus::default());
         for (name, decided) in in_turns(&plan.queue_jobs) {
             if due.len() >= MOST_PER_CYCLE {
                 self.wake_at(now);
@@ -64,21 +64,22 @@ impl JobStatuses {
             if self.right.get(name) == Some(&digest) {
                 continue;
             }
-            let stored = seen.status.as_ref().map(StoredStatus::read).unwrap_or_default();
-            let wanted = compose(decided, &seen, &stored, refused, context.clock.now());
-            if wanted.same_meaning(&stored) {
+            let status = seen.status.as_ref().map(StoredStatus::read);
+            let stored = status.as_ref().unwrap_or(&nothing);
+            let wanted = compose(decided, &seen, stored, refused, context.clock.now());
+            if wanted.same_meaning(stored) {
                 self.right.insert(name.clone(), digest);
                 continue;
             }
             let wait = match self.written.get(name) {
                 // It was sent and is not what is seen: another writer writes it, too, or it is on its way.
                 Some((at, sent)) if sent.same_meaning(&wanted) => at.checked_add(AGAIN),
-                Some((at, _)) if same_decision(&wanted, &stored) => at.checked_add(COUNTS),
+                Some((at, _)) if same_decision(&wanted, stored) => at.checked_add(COUNTS),
                 _ => None,
             };
             if let Some(until) = wait.filter(|until| *until > now) {
                 self.wake_at(until);
-            } else if let Some(request) = status_patch(Some(&stored), &wanted) {
+            } else if let Some(request) = status_patch(status.as_ref(), &wanted) {
                 due.push(Operation {
                     purpose: Purpose::JobStatus { name: name.clone(), wanted: Box::new(wanted) },
                     object: Object {

@@ -31,6 +31,7 @@ use quotient_engine::planner::plan;
 use quotient_engine::snapshot::{Mode, Settings};
 use quotient_engine::time::Timestamp;
 use quotient_index::{Index, IndexSettings, Indexed};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -132,20 +133,27 @@ fn view(objects: &[Value]) -> View {
 }
 
 fn put(view: &View, object: &Value) {
-    let read = |value: &Value| value.clone();
-    view.read(|index| match object["kind"].as_str().unwrap() {
-        "Node" => Indexed::<Node>::apply(index, &serde_json::from_value(read(object)).unwrap()),
-        "Pod" => Indexed::<Pod>::apply(index, &serde_json::from_value(read(object)).unwrap()),
-        "Queue" => Indexed::<Queue>::apply(index, &serde_json::from_value(read(object)).unwrap()),
-        "ResourceQuota" => {
-            Indexed::<ResourceQuota>::apply(index, &serde_json::from_value(read(object)).unwrap())
-        }
-        "LimitRange" => Indexed::<LimitRange>::apply(index, &serde_json::from_value(read(object)).unwrap()),
-        "ReplicaSet" => Indexed::<ReplicaSet>::apply(index, &serde_json::from_value(read(object)).unwrap()),
-        "StatefulSet" => Indexed::<StatefulSet>::apply(index, &serde_json::from_value(read(object)).unwrap()),
-        "Job" => Indexed::<Job>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+    macro_rules! apply {
+        ($kind:ty) => {
+            view.read(|index| Indexed::<$kind>::apply(index, &read(object)))
+        };
+    }
+    match object["kind"].as_str().unwrap() {
+        "Node" => apply!(Node),
+        "Pod" => apply!(Pod),
+        "Queue" => apply!(Queue),
+        "ResourceQuota" => apply!(ResourceQuota),
+        "LimitRange" => apply!(LimitRange),
+        "ReplicaSet" => apply!(ReplicaSet),
+        "StatefulSet" => apply!(StatefulSet),
+        "Job" => apply!(Job),
         kind => panic!("{kind}"),
-    });
+    };
+}
+
+/// An object from text, as the operator reads it: each way to decode compiles all kinds once more.
+fn read<K: DeserializeOwned>(object: &Value) -> K {
+    serde_json::from_str(&object.to_string()).unwrap()
 }
 
 /// What the engine wants for what is in view, written down.

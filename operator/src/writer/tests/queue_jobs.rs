@@ -36,7 +36,7 @@ fn store(asked: &Asked) -> Reply {
     };
     let mut job = too_large(namespace, name);
     job["metadata"]["resourceVersion"] = "2".into();
-    job["status"] = asked.body["status"].clone();
+    job["status"] = asked.status().clone();
     Reply::Json(200, job)
 }
 

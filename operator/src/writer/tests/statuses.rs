@@ -15,33 +15,16 @@ use crate::view::View;
 
 const STATUS: &str = "/apis/quotient.dev/v1alpha1/namespaces/a/queues/team/status";
 
-/// Applies merge patches to one Queue, as the API server does.
+/// Writes the status of one Queue, as the API server does.
 fn store() -> impl Fn(&Asked) -> Reply + Send + Sync + 'static {
     let stored = std::sync::Mutex::new((1_u32, queue("a")));
     move |asked| {
         let mut stored = stored.lock().unwrap();
         stored.0 += 1;
         let version = stored.0;
-        merge(&mut stored.1, &asked.body);
+        json_patch::merge(&mut stored.1["status"], asked.status());
         stored.1["metadata"]["resourceVersion"] = version.to_string().into();
         Reply::Json(200, stored.1.clone())
-    }
-}
-
-fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(patch) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    if !target.is_object() {
-        *target = json!({});
-    }
-    for (key, value) in patch {
-        if value.is_null() {
-            target.as_object_mut().unwrap().remove(key);
-        } else {
-            merge(&mut target[key], value);
-        }
     }
 }
 
@@ -70,7 +53,7 @@ async fn a_status_is_written_whole_and_then_only_what_changes() {
     let log = written(&view, &[&[], &[], &[pod("a", "p1")], &[pod("a", "p2")]], 60).await;
     let asked = log.all();
     assert!(asked.iter().all(|asked| asked.line() == format!("PATCH {STATUS}")), "{:?}", log.lines());
-    let first = &asked[0].body["status"];
+    let first = asked[0].status();
     assert_eq!(first["deserved"], json!({"cpu": "4"}));
     assert_eq!(first["preempting"], json!({}));
     assert_eq!(first["observedGeneration"], 1);
@@ -111,8 +94,7 @@ async fn a_status_is_written_whole_and_then_only_what_changes() {
 async fn a_share_is_told_at_once() {
     let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
     let log = written(&view, &[&[], &[node(5), quota("a", 6, Some(2), 5, 5)]], 60).await;
-    let bodies: Vec<Value> =
-        log.all().into_iter().map(|asked| asked.body["status"]["deserved"].clone()).collect();
+    let bodies: Vec<Value> = log.all().into_iter().map(|asked| asked.status()["deserved"].clone()).collect();
     assert_eq!(bodies, [json!({"cpu": "4"}), json!({"cpu": "5"})], "{:#?}", log.all());
 }
 
@@ -127,7 +109,7 @@ async fn an_edited_status_is_restored_within_a_minute_and_a_half() {
     assert_eq!(log.all().len(), 1);
     edited["metadata"]["resourceVersion"] = "60".into();
     let log = written(&view, &[&[], &[edited]], 100).await;
-    assert_eq!(log.all().pop().unwrap().body["status"]["deserved"], json!({"cpu": "4"}));
+    assert_eq!(log.all().pop().unwrap().status()["deserved"], json!({"cpu": "4"}));
 }
 
 #[tokio::test(start_paused = true)]
@@ -167,7 +149,7 @@ async fn a_new_leader_keeps_the_list_of_evicted_pods() {
         stop.cancel();
         task.await.unwrap();
         let written = log.all();
-        written[before..].iter().map(|asked| asked.body["status"]["recentReclaims"].clone()).collect()
+        written[before..].iter().map(|asked| asked.status()["recentReclaims"].clone()).collect()
     };
     let names = |list: &Value| -> Vec<String> {
         list.as_array().unwrap().iter().map(|one| one["pod"].as_str().unwrap().to_owned()).collect()
