@@ -31,6 +31,9 @@ pub(super) struct Victim<'a> {
 /// Victims by leaf, each with its place in the order of choice.
 pub(super) type VictimsByLeaf<'a> = BTreeMap<BranchId, Vec<(usize, Victim<'a>)>>;
 
+/// The gangs that go as a whole, each with its leaf.
+type WholeGangs<'a> = FxHashSet<(BranchId, &'a GangName)>;
+
 /// How far a queue is above its target: first whether a limit is exceeded, for these pods go anyway, then the queues from the
 /// root down to it, each by its weight among its siblings.
 pub(super) type Level = Vec<Fraction>;
@@ -365,14 +368,19 @@ impl<'a> Simulation<'a> {
     pub(crate) fn reprieve(&mut self, mark: Mark, suffices: &dyn Fn(&Self, &Candidate<'a>) -> bool) {
         let mut whole_gangs = self.whole_gangs(mark);
         let mut go = Vec::new();
+        // Without the rest of its gang, which goes as a whole, a pod is of no use.
+        let may_stay = |simulation: &Self, candidate: &Candidate<'a>, whole_gangs: &WholeGangs<'a>| {
+            let gang = candidate.pod.gang().filter(|_| !candidate.is_gang());
+            gang.is_none_or(|gang| !whole_gangs.contains(&(candidate.leaf, &gang.name)))
+                && suffices(simulation, candidate)
+        };
+        // Those behind the last one that can be back stay where they are. Mostly these are all.
+        let since = self.victims.get(mark.victims..).unwrap_or_default();
+        let last = since.iter().rposition(|victim| may_stay(self, &victim.candidate, &whole_gangs));
+        let Some(last) = last else { return };
+        let behind = self.victims.split_off(mark.victims.saturating_add(last).saturating_add(1));
         for victim in self.victims.split_off(mark.victims).into_iter().rev() {
-            // Without the rest of its gang, which goes as a whole, it is of no use.
-            let gang = victim.candidate.pod.gang().filter(|_| !victim.candidate.is_gang());
-            if gang.is_some_and(|gang| whole_gangs.contains(&(victim.candidate.leaf, &gang.name))) {
-                go.push(victim);
-                continue;
-            }
-            let mut stays = suffices(self, &victim.candidate);
+            let mut stays = may_stay(self, &victim.candidate, &whole_gangs);
             if stays {
                 self.shift(&victim.candidate, true);
                 stays = self.has_room_again(&victim.candidate);
@@ -386,7 +394,7 @@ impl<'a> Simulation<'a> {
                 whole_gangs.remove(&(victim.candidate.leaf, &gang.name));
             }
         }
-        self.victims.extend(go.into_iter().rev());
+        self.victims.extend(go.into_iter().rev().chain(behind));
     }
 
     /// Whether the pods of `candidate` have room where they are, once what was placed there is moved.
@@ -458,11 +466,11 @@ impl<'a> Simulation<'a> {
         self.victims.extend(earlier.into_iter().map(|(_, victim)| victim).chain(since));
     }
 
-    /// The gangs that go as a whole, each with its leaf; none if no victim since `mark` is of a gang.
-    fn whole_gangs(&self, mark: Mark) -> FxHashSet<(BranchId, &'a GangName)> {
+    /// The gangs that go as a whole; none if no victim since `mark` is of a gang.
+    fn whole_gangs(&self, mark: Mark) -> WholeGangs<'a> {
         let mut since = self.victims.iter().skip(mark.victims);
         if since.all(|victim| victim.candidate.pod.gang().is_none()) {
-            return FxHashSet::default();
+            return WholeGangs::default();
         }
         let whole = self.victims.iter().filter(|victim| victim.candidate.is_gang());
         whole.filter_map(|victim| Some((victim.candidate.leaf, &victim.candidate.pod.gang()?.name))).collect()
