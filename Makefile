@@ -39,7 +39,7 @@ demo: tools ## two teams share a real cluster, a third one joins (KEEP=1 leaves 
 	@$(CARGO) run --bin demo -- $(if $(KEEP),--keep)
 
 .PHONY: test
-test: tools format lint deny testbed prometheus ## everything: format, lints, unit, property and end-to-end tests, CRD drift
+test: tools format lint deny testbed ## everything: format, lints, unit, property and end-to-end tests, CRD drift
 	$(PROGRAMS)
 	$(CARGO) test --workspace --no-fail-fast -- --test-threads=$(BEDS)
 
@@ -56,13 +56,13 @@ unit: ## unit and property tests, golden stories, CRD drift: no control plane
 	$(CARGO) test --workspace --exclude quotient-e2e --exclude quotient-testbed
 
 .PHONY: e2e
-e2e: testbed prometheus ## end-to-end tests on a real control plane
+e2e: testbed ## end-to-end tests on a real control plane
 	$(PROGRAMS)
 	$(CARGO) test --workspace --test beds --test cluster --test at_pace -- --test-threads=$(BEDS)
 
 .PHONY: testbed
-testbed: tools ## build the control plane, and Helm for the chart, into the cache (13 minutes the first time)
-	$(CARGO) run --quiet --bin testbed -- build --helm
+testbed: tools ## build the control plane, Helm and Prometheus into the cache (15 minutes the first time)
+	$(CARGO) run --quiet --bin testbed -- build --tools
 
 .PHONY: bench
 bench: tools ## how long a full plan takes
@@ -189,10 +189,6 @@ deny: $(DENY) ## check licences, sources and versions of dependencies; builds ca
 .PHONY: advisories
 advisories: $(DENY) ## check dependencies for known vulnerabilities (fetches the RustSec database)
 	$(DENY) check advisories
-
-.PHONY: prometheus
-prometheus:
-	@command -v promtool >/dev/null 2>&1 || { echo "promtool is missing: install Prometheus (Debian, Ubuntu: apt-get install --no-install-recommends prometheus); it tries the alerts" >&2; exit 1; }
 
 .PHONY: tools
 tools:

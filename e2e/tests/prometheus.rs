@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use jiff::Timestamp;
 use quotient_e2e::quotient::{Stage, workspace_root};
+use quotient_e2e::testbed::binaries::{Binaries, Module, Program};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
@@ -18,12 +19,10 @@ use self::scenario::{Shared, Watched, play};
 
 /// Runs promtool in the repository, with `input`.
 async fn promtool(arguments: &[&str], files: &[String], input: &str) -> anyhow::Result<String> {
-    let mut command = Command::new("promtool");
+    let mut command = Command::new(Binaries::find(Module::Prometheus).await?.path(Program::Promtool));
     command.args(arguments).args(files).current_dir(workspace_root());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = command
-        .spawn()
-        .context("running promtool: install Prometheus, such as Debian's package `prometheus`")?;
+    let mut running = command.spawn().context("running promtool")?;
     let mut stdin = running.stdin.take().context("promtool has no input")?;
     stdin.write_all(input.as_bytes()).await?;
     drop(stdin);

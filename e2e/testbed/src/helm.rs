@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use tokio::process::Command;
 
 use super::binaries::{Binaries, Module, Program};
-use super::cache::cache_directory;
 use super::{TestBed, command};
 
 /// Helm without a cluster: for what only reads charts.
@@ -18,9 +17,7 @@ pub struct Helm {
 impl Helm {
     /// Helm from the cache; it is built first if it is not there, which takes minutes.
     pub async fn find() -> anyhow::Result<Self> {
-        let cache = cache_directory()?;
-        let built = tokio::task::spawn_blocking(move || Binaries::ensure(&cache, Module::ChartTools));
-        Ok(Self { program: built.await??.path(Program::Helm) })
+        Ok(Self { program: Binaries::find(Module::ChartTools).await?.path(Program::Helm) })
     }
 
     /// The program, for a script that runs it.

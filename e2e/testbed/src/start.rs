@@ -32,9 +32,7 @@ impl TestBed {
         let system = std::env::consts::OS;
         ensure!(system == "linux", "a test bed needs Linux (process groups, /bin/sh), and this is {system}");
         let cache = cache_directory()?;
-        let programs = cache.clone();
-        let built = tokio::task::spawn_blocking(move || Binaries::ensure(&programs, Module::ControlPlane));
-        let binaries = built.await??;
+        let binaries = Binaries::find(Module::ControlPlane).await?;
         let mut attempt: usize = 1;
         loop {
             match start_once(&cache, binaries.clone(), &options).await {

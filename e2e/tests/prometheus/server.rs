@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 use quotient_e2e::quotient::{PATIENCE, workspace_root};
+use quotient_e2e::testbed::binaries::{Binaries, Module, Program};
 use quotient_e2e::testbed::{ManagedProcess, TestBed, eventually, ports};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -48,14 +49,13 @@ impl Prometheus {
         let file = directory.join("prometheus.yaml");
         fs::write(&file, configuration)?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
-        let mut command = Command::new("prometheus");
+        let programs = Binaries::find(Module::Prometheus).await?;
+        let mut command = Command::new(programs.path(Program::Prometheus));
         command
             .arg(format!("--config.file={}", file.display()))
             .arg(format!("--storage.tsdb.path={}", directory.join("data").display()))
             .arg(format!("--web.listen-address={address}"));
-        let process = bed
-            .spawn("prometheus", command)
-            .context("starting Prometheus: install it, such as Debian's package `prometheus`")?;
+        let process = bed.spawn("prometheus", command).context("starting Prometheus")?;
         let prometheus = Self { process, address };
         eventually("Prometheus scrapes the operator", PATIENCE, async || {
             prometheus.process.must_run()?;

@@ -12,9 +12,6 @@ use super::module::Module;
 use super::program::Program;
 use super::toolchain::go;
 
-/// Flags of every build but the linker's.
-pub(super) const BUILD_FLAGS: [&str; 3] = ["-trimpath", "-buildvcs=false", "-mod=readonly"];
-
 /// Builds into `directory` whatever of the module's programs is not there yet.
 pub(super) fn ensure_all(module: Module, go_version: &str, directory: &Path) -> anyhow::Result<()> {
     if missing(module, directory).is_empty() {
@@ -86,7 +83,7 @@ fn build(program: Program, source: &Path, directory: &Path) -> anyhow::Result<()
     let unfinished = directory.join(format!("{program}.{}.unfinished", std::process::id()));
     let output = go()
         .arg("build")
-        .args(BUILD_FLAGS)
+        .args(program.module().flags())
         .arg("-ldflags")
         .arg(program.module().linker_flags())
         .arg("-o")

@@ -1,6 +1,6 @@
 //! The programs of the test bed, built from Go modules and kept in the cache.
 //!
-//! `controlplane/go.mod` and `charttools/go.mod` pin them and `go.sum` proves them, so a checkout always gets the same
+//! `controlplane/go.mod`, `charttools/go.mod` and `prometheus/go.mod` pin them and `go.sum` proves them, so a checkout always gets the same
 //! programs, on any platform that Go builds for, without a download of binaries. The files are compiled into
 //! this crate.
 
@@ -13,8 +13,10 @@ use std::path::{Path, PathBuf};
 
 use ring::digest;
 
-pub use module::{Module, helm_version, kubernetes_version};
+pub use module::{Module, helm_version, kubernetes_version, prometheus_version};
 pub use program::Program;
+
+use super::cache::cache_directory;
 
 /// The built programs of one module.
 #[derive(Debug, Clone)]
@@ -29,11 +31,17 @@ impl Binaries {
     /// Safe when several processes do it at once: one builds, the others wait and find the work done.
     pub fn ensure(cache: &Path, module: Module) -> anyhow::Result<Self> {
         let version = toolchain::version()?;
-        let (flags, linker_flags) = (build::BUILD_FLAGS.join(" "), module.linker_flags());
+        let (flags, linker_flags) = (module.flags().join(" "), module.linker_flags());
         let key = key_of(&[module.go_mod(), module.go_sum(), &flags, &linker_flags, &version]);
         let directory = cache.join(module.directory()).join(key);
         build::ensure_all(module, &version, &directory)?;
         Ok(Self { directory })
+    }
+
+    /// The same without blocking, in the cache of the test bed.
+    pub async fn find(module: Module) -> anyhow::Result<Self> {
+        let cache = cache_directory()?;
+        tokio::task::spawn_blocking(move || Self::ensure(&cache, module)).await?
     }
 
     /// The path of a program of the module.

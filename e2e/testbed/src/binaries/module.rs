@@ -4,7 +4,7 @@ use super::Program;
 
 /// A Go module of tools: one `go.mod` and `go.sum`, and what is built from it.
 ///
-/// There are two because their dependencies differ: programs that are released apart want other versions of the same
+/// There are three because their dependencies differ: programs that are released apart want other versions of the same
 /// libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Module {
@@ -12,14 +12,20 @@ pub enum Module {
     ControlPlane,
     /// What charts are tested with, `charttools/go.mod`.
     ChartTools,
+    /// What metrics, alerts and dashboards are tested with, `prometheus/go.mod`.
+    Prometheus,
 }
 
 impl Module {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::ControlPlane, Self::ChartTools, Self::Prometheus];
+
     /// The programs built from it, in the order in which building one leaves the most for the next to reuse.
     pub const fn programs(self) -> &'static [Program] {
         match self {
             Self::ControlPlane => &Program::CONTROL_PLANE,
             Self::ChartTools => &[Program::Helm],
+            Self::Prometheus => &[Program::Promtool, Program::Prometheus],
         }
     }
 
@@ -28,6 +34,7 @@ impl Module {
         match self {
             Self::ControlPlane => "controlplane",
             Self::ChartTools => "charttools",
+            Self::Prometheus => "prometheus",
         }
     }
 
@@ -36,6 +43,7 @@ impl Module {
         match self {
             Self::ControlPlane => include_str!("../../controlplane/go.mod"),
             Self::ChartTools => include_str!("../../charttools/go.mod"),
+            Self::Prometheus => include_str!("../../prometheus/go.mod"),
         }
     }
 
@@ -44,6 +52,7 @@ impl Module {
         match self {
             Self::ControlPlane => include_str!("../../controlplane/go.sum"),
             Self::ChartTools => include_str!("../../charttools/go.sum"),
+            Self::Prometheus => include_str!("../../prometheus/go.sum"),
         }
     }
 
@@ -52,6 +61,7 @@ impl Module {
         match self {
             Self::ControlPlane => format!("control plane programs of Kubernetes {}", kubernetes_version()),
             Self::ChartTools => format!("chart tools, Helm {}", helm_version()),
+            Self::Prometheus => format!("programs of Prometheus {}", prometheus_version()),
         }
     }
 
@@ -78,6 +88,15 @@ impl Module {
             Self::ChartTools => {
                 format!("-s -w -X {HELM}/internal/version.version={}", helm_version())
             }
+            Self::Prometheus => "-s -w".to_owned(),
+        }
+    }
+
+    /// The flags of a build but the linker's. Discovery of targets in clouds is most of Prometheus, and tests name their targets.
+    pub(super) const fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::ControlPlane | Self::ChartTools => &["-trimpath", "-buildvcs=false", "-mod=readonly"],
+            Self::Prometheus => &["-trimpath", "-buildvcs=false", "-mod=readonly", "-tags=remove_all_sd"],
         }
     }
 }
@@ -95,6 +114,11 @@ pub fn helm_version() -> &'static str {
     pinned(Module::ChartTools.go_mod(), HELM).unwrap_or_default()
 }
 
+/// The version of Prometheus that is pinned, as Go counts it: v0.313.5 is 3.13.5.
+pub fn prometheus_version() -> &'static str {
+    pinned(Module::Prometheus.go_mod(), "github.com/prometheus/prometheus").unwrap_or_default()
+}
+
 /// The second word of the first line that has exactly `name` as its first word, after `require` if it is a line of its
 /// own.
 fn pinned<'text>(text: &'text str, name: &str) -> Option<&'text str> {
@@ -109,15 +133,14 @@ fn pinned<'text>(text: &'text str, name: &str) -> Option<&'text str> {
 mod tests {
     use super::*;
 
-    const ALL: [Module; 2] = [Module::ControlPlane, Module::ChartTools];
-
     #[test]
     fn every_pin_is_found() {
         assert!(kubernetes_version().starts_with("v1."), "{}", kubernetes_version());
         assert!(helm_version().starts_with("v4."), "{}", helm_version());
-        let [go, of_chart_tools] = ALL.map(|module| pinned(module.go_mod(), "go"));
+        assert!(prometheus_version().starts_with("v0."), "{}", prometheus_version());
+        let [go, of_chart_tools, of_prometheus] = Module::ALL.map(|module| pinned(module.go_mod(), "go"));
         assert!(go.is_some_and(|version| version.starts_with("1.")), "{go:?}");
-        assert_eq!(go, of_chart_tools);
+        assert_eq!([go, go], [of_chart_tools, of_prometheus]);
     }
 
     /// The staging modules must be those of the same release, or the programs are a mixture that no cluster runs.
@@ -134,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_program_is_a_tool_of_its_module() {
-        for module in ALL {
+        for module in Module::ALL {
             for program in module.programs() {
                 assert_eq!(program.module(), module, "{program}");
                 let is_tool = |line: &str| line.trim().trim_start_matches("tool ") == program.package();

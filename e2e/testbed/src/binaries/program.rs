@@ -21,6 +21,10 @@ pub enum Program {
     Kwok,
     /// The installer of charts.
     Helm,
+    /// What reads rules and metrics as Prometheus does.
+    Promtool,
+    /// The collector of metrics.
+    Prometheus,
 }
 
 impl Program {
@@ -29,7 +33,11 @@ impl Program {
 
     /// The module that it is built from.
     pub const fn module(self) -> Module {
-        if matches!(self, Self::Helm) { Module::ChartTools } else { Module::ControlPlane }
+        match self {
+            Self::Helm => Module::ChartTools,
+            Self::Promtool | Self::Prometheus => Module::Prometheus,
+            _ => Module::ControlPlane,
+        }
     }
 
     /// Its executable, the Go package of its `main` function, and how long a build takes on two cores when Go has nothing
@@ -45,6 +53,12 @@ impl Program {
             Self::Kubectl => ("kubectl", "k8s.io/kubernetes/cmd/kubectl", "about 30 seconds"),
             Self::Kwok => ("kwok", "sigs.k8s.io/kwok/cmd/kwok", "about 15 seconds"),
             Self::Helm => ("helm", "helm.sh/helm/v4/cmd/helm", "about 3 minutes"),
+            Self::Promtool => {
+                ("promtool", "github.com/prometheus/prometheus/cmd/promtool", "about 80 seconds")
+            }
+            Self::Prometheus => {
+                ("prometheus", "github.com/prometheus/prometheus/cmd/prometheus", "about 50 seconds")
+            }
         }
     }
 

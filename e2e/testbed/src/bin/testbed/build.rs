@@ -10,9 +10,9 @@ use quotient_testbed::cache::cache_directory;
 /// Every other command does this by itself. Needs Go, and the network or a filled Go module cache.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Build {
-    /// Build Helm as well, about three minutes more: tests render and install the chart with it.
+    /// Build the tools of tests as well, about five minutes more: Helm for charts, Prometheus for metrics and alerts.
     #[arg(long)]
-    helm: bool,
+    tools: bool,
 }
 
 impl Build {
@@ -28,7 +28,7 @@ impl Build {
     }
 
     const fn modules(&self) -> &'static [Module] {
-        if self.helm { &[Module::ControlPlane, Module::ChartTools] } else { &[Module::ControlPlane] }
+        if self.tools { &Module::ALL } else { &[Module::ControlPlane] }
     }
 }
 
@@ -37,8 +37,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn helm_is_built_only_when_it_is_asked_for() {
-        assert_eq!(Build { helm: false }.modules(), [Module::ControlPlane]);
-        assert_eq!(Build { helm: true }.modules(), [Module::ControlPlane, Module::ChartTools]);
+    fn tools_are_built_only_when_they_are_asked_for() {
+        assert_eq!(Build { tools: false }.modules(), [Module::ControlPlane]);
+        assert_eq!(Build { tools: true }.modules(), Module::ALL);
     }
 }
