@@ -199,7 +199,7 @@ pub(crate) const STORIES: [Story; 9] = [
     Story { name: "medium at rest", cluster: || cluster(MEDIUM, Newcomer::None) },
     Story { name: "medium, a newcomer takes 4000 pods", cluster: || cluster(MEDIUM, Newcomer::Claims) },
     Story { name: "large at rest", cluster: || cluster(LARGE, Newcomer::None) },
-    Story { name: "large, a newcomer takes 14000 pods", cluster: || cluster(LARGE, Newcomer::Claims) },
+    Story { name: "large, a newcomer takes 13000 pods", cluster: || cluster(LARGE, Newcomer::Claims) },
     Story { name: "large, a newcomer asks for 5000 pods", cluster: || cluster(LARGE, Newcomer::Asks(5_000)) },
     Story { name: "flat and claimed, all satisfied", cluster: || flat(Demand::Claimed, 0) },
     Story { name: "flat and claimed, half of them short", cluster: || flat(Demand::Claimed, 7) },
