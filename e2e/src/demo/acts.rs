@@ -153,8 +153,10 @@ async fn why(narrator: &Narrator, stage: &Stage) -> anyhow::Result<()> {
     narrator.kubectl(&stage.bed, &evicted).await?;
     narrator
         .say("Why is it not created again? The quota rejects it, and its name says which Queue to look at.");
-    let refused = format!("get events -n team-b --field-selector=reason=FailedCreate {EVENT_COLUMNS}");
-    narrator.kubectl_first(&stage.bed, &refused).await
+    let refused = format!(
+        "get events -n team-b --field-selector=reason=FailedCreate --sort-by=.lastTimestamp {EVENT_COLUMNS}"
+    );
+    narrator.kubectl_last(&stage.bed, &refused).await
 }
 
 async fn its_work(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {

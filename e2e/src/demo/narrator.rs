@@ -56,22 +56,23 @@ impl Narrator {
         self.run(bed, shown, arguments, usize::MAX).await
     }
 
-    /// Like [`kubectl`](Self::kubectl), but shows only the titles and the first row, and how many follow.
-    pub async fn kubectl_first(&self, bed: &TestBed, command: &str) -> anyhow::Result<()> {
-        self.run(bed, command, &command.split_whitespace().collect::<Vec<_>>(), 2).await
+    /// Like [`kubectl`](Self::kubectl), but shows only the titles and the last row, and how many are above.
+    pub async fn kubectl_last(&self, bed: &TestBed, command: &str) -> anyhow::Result<()> {
+        self.run(bed, command, &command.split_whitespace().collect::<Vec<_>>(), 1).await
     }
 
     async fn run(&self, bed: &TestBed, shown: &str, arguments: &[&str], most: usize) -> anyhow::Result<()> {
         self.line("");
         self.line(&format!("   {} {}", self.styled("2", "$ kubectl"), self.styled("1", shown)));
         let printed = bed.kubectl(arguments).await.with_context(|| format!("running kubectl {shown}"))?;
-        let mut lines = printed.lines();
-        for line in lines.by_ref().take(most) {
-            self.line(&format!("   {}", line.trim_end()));
-        }
-        match lines.count() {
-            0 => {}
-            more => self.line(&self.styled("2", &format!("   … and {more} more like it"))),
+        let rows = printed.lines().count().saturating_sub(1);
+        let left_out = rows.saturating_sub(most);
+        for (number, line) in printed.lines().enumerate() {
+            match number {
+                1 if left_out > 0 => self.line(&self.styled("2", &format!("   … {left_out} earlier ones"))),
+                number if number > 0 && number <= left_out => {}
+                _ => self.line(&format!("   {}", line.trim_end())),
+            }
         }
         Ok(())
     }
