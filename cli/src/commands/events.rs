@@ -89,15 +89,22 @@ pub(crate) async fn run(args: &EventsArgs, session: Session<'_>) -> Result<Outco
     let live = Live::connect(connection).await?;
     let namespace = Some(live.namespace.as_str()).filter(|_| !args.all_namespaces);
     let fields = format!("reportingController={CONTROLLER}");
+    let place = namespace.map_or("in any namespace".to_owned(), |namespace| {
+        format!("in namespace {namespace}; -A shows all namespaces")
+    });
+    let nothing = format!(
+        "Quotient reported nothing within {} {place}.\n",
+        crate::output::duration(i64::try_from(args.since.as_secs()).unwrap_or(i64::MAX))
+    );
     let mut seen: BTreeSet<String> = BTreeSet::new();
+    let mut is_first = true;
     loop {
         let found = live.of(&EVENTS, namespace).with_fields(&fields).list().await?;
         let mut entries = timeline(&found, now(), args.since, args.queue.as_deref());
         entries.retain(|entry| !seen.contains(&entry.uid));
-        let is_first = seen.is_empty();
         seen.extend(entries.iter().map(|entry| entry.uid.clone()));
-        if !args.watch || is_first || !entries.is_empty() {
-            show(&entries, args.output.output, &live.name, screen)?;
+        if std::mem::take(&mut is_first) || !entries.is_empty() {
+            show(&entries, &nothing, args.output.output, &live.name, screen)?;
         }
         if !args.watch {
             return Ok(Outcome::Fine);
@@ -106,10 +113,16 @@ pub(crate) async fn run(args: &EventsArgs, session: Session<'_>) -> Result<Outco
     }
 }
 
-fn show(entries: &[Entry], format: Format, cluster: &str, screen: Screen) -> Result<(), CommandError> {
+fn show(
+    entries: &[Entry],
+    nothing: &str,
+    format: Format,
+    cluster: &str,
+    screen: Screen,
+) -> Result<(), CommandError> {
     let report = Report { events: entries };
     let answer = Answer {
-        table: &|_| text(entries, screen),
+        table: &|_| if entries.is_empty() { nothing.to_owned() } else { text(entries, screen) },
         document: &document("Events", now(), &format!("cluster {cluster}"), &report),
         names: entries.iter().map(|entry| entry.object.clone()).collect(),
     };
@@ -167,9 +180,6 @@ fn entry(event: &Value) -> Option<Entry> {
 
 /// A line for each.
 pub(crate) fn text(entries: &[Entry], screen: Screen) -> String {
-    if entries.is_empty() {
-        return "Quotient reported nothing.\n".to_owned();
-    }
     let rows = entries.iter().map(|entry| {
         let colour = if entry.is_warning { Colour::Notice } else { Colour::Plain };
         vec![
@@ -218,6 +228,6 @@ mod tests {
         .assert_eq(&told(Some("ml-dev")));
         assert_eq!(told(None).lines().count(), 3);
         assert_eq!(told(Some("ml-train")).lines().count(), 1);
-        assert_eq!(told(Some("nothing")), "Quotient reported nothing.\n");
+        assert_eq!(told(Some("nothing")), "");
     }
 }

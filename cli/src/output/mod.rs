@@ -18,7 +18,7 @@ pub(crate) use report::report;
 pub(crate) use screen::{Colour, Screen, Style, bar};
 pub(crate) use table::{Cell, align, columns, titles};
 pub(crate) use watch::{INTERVAL, Progress, Watch};
-pub(crate) use words::{counted, duration, hanging, only, spaced, sum, wrap};
+pub(crate) use words::{UNBROKEN, counted, duration, hanging, only, spaced, sum, wrap};
 
 /// The lines as a text.
 pub(crate) fn joined(mut lines: Vec<String>) -> String {

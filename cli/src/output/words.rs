@@ -52,10 +52,13 @@ fn one(resource: &Resource, amount: Amount) -> String {
     }
 }
 
+/// A space at which no line ends, such as those of a command that is to be copied.
+pub(crate) const UNBROKEN: &str = "\u{a0}";
+
 /// `text` in lines of at most `width` characters, where words allow it.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
         match lines.last_mut() {
             Some(line) if length(line).saturating_add(length(word)).saturating_add(1) <= width => {
                 line.push(' ');
@@ -64,7 +67,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
             _ => lines.push(word.to_owned()),
         }
     }
-    lines
+    lines.into_iter().map(|line| line.replace(UNBROKEN, " ")).collect()
 }
 
 /// `text` behind `first`, which is `indent` characters wide; further lines are indented as much. `width` is that of all.

@@ -5,7 +5,7 @@ use quotient_engine::amounts::Amounts;
 
 use super::Status;
 use crate::objects::{Kind, Object};
-use crate::output::{Colour, Screen, counted, hanging, spaced};
+use crate::output::{Colour, Screen, UNBROKEN, counted, hanging, spaced};
 use crate::queues::{QueueView, Starvation, leaving, needs_a_person};
 
 /// How long a queue may be starved before that is a finding, in seconds: a reclaim takes a grace period.
@@ -144,7 +144,8 @@ pub(super) fn lines(found: &[Finding], screen: Screen) -> Vec<String> {
             let width = text_width.min(room(finding));
             lines.push(format!("{first}{:width$}   {}", finding.text, finding.command));
         } else {
-            let text = format!("{} · {}", finding.text, finding.command);
+            let command = finding.command.replace(' ', UNBROKEN);
+            let text = format!("{} · {command}", finding.text);
             lines.extend(hanging(&first, indent, &text.replace('·', screen.glyphs.dot), screen.width));
         }
     }
