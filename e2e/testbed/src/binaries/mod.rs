@@ -1,8 +1,7 @@
 //! The programs of the test bed, built from Go modules and kept in the cache.
 //!
-//! `controlplane/go.mod`, `charttools/go.mod` and `prometheus/go.mod` pin them and `go.sum` proves them, so a checkout always gets the same
-//! programs, on any platform that Go builds for, without a download of binaries. The files are compiled into
-//! this crate.
+//! A `go.mod` for each module pins them and its `go.sum` proves them, so a checkout always gets the same programs, on any
+//! platform that Go builds for, without a download of binaries. The files are compiled into this crate.
 
 mod build;
 mod module;
