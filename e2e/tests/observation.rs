@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::events::v1::Event;
 use kube::Api;
 use kube::api::ListParams;
@@ -28,6 +29,8 @@ const SHORT: Duration = Duration::from_secs(20);
 /// At most so many looks, and at least so long between two.
 const LOOKS: u32 = 20;
 const PAUSE: Duration = Duration::from_secs(5);
+/// How long an event is not repeated.
+const REPEATED: SignedDuration = SignedDuration::from_mins(10);
 /// The operator has nothing left to do when it has written nothing for so long.
 const REST: Duration = Duration::from_secs(3);
 
@@ -166,7 +169,8 @@ fn lasts() -> Result<Duration> {
     Ok(Duration::from_secs(minutes * 60))
 }
 
-/// Fails unless events have told what would happen to these pods: each bare pod, and the Deployment of the others, once.
+/// Fails unless events have told what would happen to these pods: each bare pod, and the Deployment of the others, once in
+/// [`REPEATED`].
 ///
 /// Every event is read: one that names a pod of the gainer counts as well.
 async fn told(stage: &Stage, named: &BTreeSet<String>) -> Result<()> {
@@ -175,9 +179,12 @@ async fn told(stage: &Stage, named: &BTreeSet<String>) -> Result<()> {
     let rest = "would be evicted for queue gainer because queue holder uses";
     let of_deployment = ("holder/work".to_owned(), format!("{} pods {rest}", of_deployment.len()));
     let expected = bare.into_iter().map(|pod| (pod.clone(), format!("This pod {rest}")));
-    let mut expected: BTreeMap<String, String> = expected.chain([of_deployment]).collect();
+    let expected: BTreeMap<String, String> = expected.chain([of_deployment]).collect();
     let events: Api<Event> = Api::all(stage.bed.client());
-    for event in events.list(&ListParams::default()).await?.items {
+    let mut events = events.list(&ListParams::default()).await?.items;
+    events.sort_by_key(|event| event.event_time.clone());
+    let mut told: BTreeMap<String, Timestamp> = BTreeMap::new();
+    for event in events {
         ensure!(event.reason.as_deref() != Some("Reclaimed"), "{:?}", event.note);
         if event.reason.as_deref() != Some("WouldReclaim") {
             continue;
@@ -185,11 +192,14 @@ async fn told(stage: &Stage, named: &BTreeSet<String>) -> Result<()> {
         let object = event.regarding.context("an event without an object")?;
         let name = format!("{}/{}", object.namespace.unwrap_or_default(), object.name.unwrap_or_default());
         let note = event.note.unwrap_or_default();
-        let start =
-            expected.remove(&name).with_context(|| format!("{name} is told in vain or again: {note}"))?;
-        ensure!(note.starts_with(&start), "{name}: {note}");
+        let start = expected.get(&name).with_context(|| format!("{name} is told in vain: {note}"))?;
+        ensure!(note.starts_with(start), "{name}: {note}");
+        let time = event.event_time.context("an event without a time")?.0;
+        if let Some(before) = told.insert(name.clone(), time) {
+            ensure!(time.duration_since(before) >= REPEATED, "{name} is told again too soon: {note}");
+        }
     }
-    ensure!(expected.is_empty(), "not told: {expected:?}");
+    ensure!(told.len() == expected.len(), "told: {:?}, and not all of {expected:?}", told.keys());
     Ok(())
 }
 

@@ -107,14 +107,12 @@ impl Call {
                 path.patch_subresource("status", name, &patching, &Patch::Merge(json!({"status": status})))
             }
             Request::ReplaceStatus(status) => {
-                let replacement = json_patch(vec![json!({"op": "add", "path": "/status", "value": status})])?;
-                path.patch_subresource("status", name, &patching, &replacement)
+                let replacement = json!({"op": "add", "path": "/status", "value": status});
+                let operations = json_patch(tests(life).chain([replacement]))?;
+                path.patch_subresource("status", name, &patching, &operations)
             }
-            Request::Patch(mut operations) => {
-                let test =
-                    life.map(|life| json!({"op": "test", "path": "/metadata/uid", "value": &*life.uid}));
-                operations.splice(0..0, test);
-                path.patch(name, &patching, &json_patch(operations)?)
+            Request::Patch(operations) => {
+                path.patch(name, &patching, &json_patch(tests(life).chain(operations))?)
             }
             Request::Delete(propagation_policy) => {
                 let preconditions = life.map(|life| kube::api::Preconditions {
@@ -280,8 +278,16 @@ fn bytes(body: &impl serde::Serialize) -> Result<Vec<u8>, String> {
     serde_json::to_vec(body).map_err(|error| error.to_string())
 }
 
-fn json_patch(operations: Vec<Value>) -> Result<Patch<()>, String> {
-    serde_json::from_value(operations.into()).map(Patch::Json).map_err(|error| error.to_string())
+/// The operations of a JSON patch that fail on another life, and on another version of it if one is named.
+fn tests(life: Option<&Life>) -> impl Iterator<Item = Value> {
+    let test = |field: &str, value: &str| json!({"op": "test", "path": format!("/metadata/{field}"), "value": value});
+    let version = life.and_then(|life| life.resource_version.as_deref());
+    let uid = life.map(|life| test("uid", &life.uid));
+    uid.into_iter().chain(version.map(|version| test("resourceVersion", version)))
+}
+
+fn json_patch(operations: impl Iterator<Item = Value>) -> Result<Patch<()>, String> {
+    serde_json::from_value(operations.collect()).map(Patch::Json).map_err(|error| error.to_string())
 }
 
 /// A merge patch that lands on this life, and on this version of it if one is named.

@@ -109,7 +109,7 @@ impl StatusChanges {
                 When::Soon if informing == AT_ONCE => later.extend(now.checked_add(PAUSE)),
                 when @ (When::Now | When::Soon) => {
                     informing = informing.saturating_add(usize::from(when == When::Soon));
-                    match write(queue, &observed.uid, stored, wanted) {
+                    match write(queue, &observed, wanted) {
                         Some(operation) => due.push(operation),
                         // It says the same in other words.
                         None => executor.clear(&status_key(queue)),
@@ -196,17 +196,17 @@ pub(super) fn status_key(queue: &QueueName) -> Key {
 }
 
 /// Has the status of `queue` say what is `wanted`; none if it does.
-fn write(
-    queue: &QueueName,
-    uid: &QueueUid,
-    stored: Option<&QueueStatus>,
-    wanted: QueueStatus,
-) -> Option<Operation> {
-    let request = status_patch(stored, &wanted)?;
+fn write(queue: &QueueName, observed: &ObservedQueue, wanted: QueueStatus) -> Option<Operation> {
+    let seen = (observed.uid.as_str(), observed.resource_version.as_ref());
+    let (life, request) = status_patch(seen, observed.status.as_ref(), &wanted)?;
     Some(Operation {
-        purpose: Purpose::Status { queue: queue.clone(), uid: uid.clone(), wanted: Box::new(wanted) },
+        purpose: Purpose::Status {
+            queue: queue.clone(),
+            uid: observed.uid.clone(),
+            wanted: Box::new(wanted),
+        },
         object: Object { kind: Kind::Queue, namespace: queue.namespace.clone(), name: queue.name.clone() },
-        life: None,
+        life,
         request,
     })
 }

@@ -1,18 +1,28 @@
 //! The smallest merge patch between two statuses.
 
+use quotient_index::ResourceVersion;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::executor::Request;
+use crate::executor::{Life, Request};
 
 /// The request that turns the `stored` status into `wanted`; none if it says it all. A status that is missing or cannot be
-/// decoded is replaced: a merge would keep what cannot be decoded.
-pub(super) fn status_patch<S: Serialize>(stored: Option<&S>, wanted: &S) -> Option<Request> {
+/// decoded is replaced: a merge would keep what cannot be decoded. For that the object has to be as it was `seen`, so that no
+/// status is replaced that a former leader has written meanwhile.
+pub(super) fn status_patch<S: Serialize>(
+    seen: (&str, Option<&ResourceVersion>),
+    stored: Option<&S>,
+    wanted: &S,
+) -> Option<(Option<Life>, Request)> {
     let stored = stored.map(serde_json::to_value).transpose();
     match stored.and_then(|stored| Ok((stored, serde_json::to_value(wanted)?))) {
-        Ok((Some(stored), wanted)) => merge_patch(&stored, &wanted).map(Request::MergeStatus),
-        Ok((None, wanted)) => Some(Request::ReplaceStatus(wanted)),
-        Err(error) => Some(Request::Impossible(error.to_string())),
+        Ok((Some(stored), wanted)) => Some((None, Request::MergeStatus(merge_patch(&stored, &wanted)?))),
+        Ok((None, wanted)) => {
+            let (uid, version) = seen;
+            let resource_version = version.map(|version| version.as_str().to_owned());
+            Some((Some(Life { uid: uid.into(), resource_version }), Request::ReplaceStatus(wanted)))
+        }
+        Err(error) => Some((None, Request::Impossible(error.to_string()))),
     }
 }
 
@@ -70,8 +80,9 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_cannot_be_decoded_is_replaced() {
-        let request = status_patch(None, &json!({"pods": {}}));
-        assert!(matches!(request, Some(Request::ReplaceStatus(status)) if status == json!({"pods": {}})));
+        let (life, request) = status_patch(("u", None), None, &json!({"pods": {}})).unwrap();
+        assert_eq!(life, Some(Life::of("u")));
+        assert!(matches!(request, Request::ReplaceStatus(status) if status == json!({"pods": {}})));
     }
 
     #[test]

@@ -33,7 +33,8 @@ impl Asked {
 
     /// What it says of a status, as a merge or in place of all.
     pub(crate) fn status(&self) -> &Value {
-        self.body.get(0).map_or(&self.body["status"], |operation| &operation["value"])
+        let last = self.body.as_array().and_then(|operations| operations.last());
+        last.map_or(&self.body["status"], |operation| &operation["value"])
     }
 }
 

@@ -79,7 +79,9 @@ impl JobStatuses {
             };
             if let Some(until) = wait.filter(|until| *until > now) {
                 self.wake_at(until);
-            } else if let Some(request) = status_patch(status.as_ref(), &wanted) {
+            } else if let Some((life, request)) =
+                status_patch((seen.uid.as_str(), seen.resource_version.as_ref()), status.as_ref(), &wanted)
+            {
                 due.push(Operation {
                     purpose: Purpose::JobStatus { name: name.clone(), wanted: Box::new(wanted) },
                     object: Object {
@@ -87,7 +89,7 @@ impl JobStatuses {
                         namespace: name.namespace.clone(),
                         name: name.name.clone(),
                     },
-                    life: None,
+                    life,
                     request,
                 });
             }
