@@ -10,7 +10,7 @@ use quotient_sim::faults::Tamper;
 use quotient_sim::objects::{Key, Kind};
 use quotient_sim::server::{Answer, Body, Call, Reply};
 use quotient_sim::trace::Verb;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// How a request is carried out.
 pub(crate) type Server<'a> = &'a dyn Fn(&Call) -> Reply;
@@ -118,6 +118,22 @@ pub(crate) fn change(call: &mut Call, change: impl FnOnce(&mut Value)) {
     if let Body::Object(value) | Body::JsonPatch(value) | Body::MergePatch(value) = &mut call.body {
         change(Arc::make_mut(value));
     }
+}
+
+/// The status of a Queue that is merged or replaced, changed.
+pub(crate) fn status(call: &mut Call, edit: impl FnOnce(&mut Map<String, Value>)) {
+    if call.key.kind != Kind::Queue || call.subresource != "status" {
+        return;
+    }
+    change(call, |body| {
+        let status = match body {
+            Value::Array(operations) => operations.last_mut().map(|operation| &mut operation["value"]),
+            merge => Some(&mut merge["status"]),
+        };
+        if let Some(Value::Object(status)) = status {
+            edit(status);
+        }
+    });
 }
 
 /// The operations of a JSON patch, changed.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::layers::{
     Asks, Dealer, Deals, DealsWithout, FirstTargets, Keeps, Sees, change, deletion, entries, is_eviction,
-    is_gate_removal, is_leaving, is_quota_write, operations, success, uncounted,
+    is_gate_removal, is_leaving, is_quota_write, operations, status, success, uncounted,
 };
 use super::setup::Setup;
 
@@ -302,28 +302,17 @@ pub(crate) const ALL: &[Mutant] = &[
         sees(|kind, object| kind != Kind::Pod || !is_gated(object))
     }),
     mutant("no reason is given for a pending reclaim", Setup::Named("P37", 0), "L7", |_| {
-        asks(|call| {
-            if call.key.kind == Kind::Queue && call.subresource == "status" {
-                change(call, |body| {
-                    if let Some(status) = body["status"].as_object_mut() {
-                        status.remove("conditions");
-                    }
-                });
-            }
-        })
+        asks(|call| status(call, |status| drop(status.remove("conditions"))))
     }),
     mutant("statuses say that every queue has its deserved share", Setup::Named("P37", 0), "I4", |_| {
         asks(|call| {
-            if call.key.kind == Kind::Queue && call.subresource == "status" {
-                change(call, |body| {
-                    let Some(status) = body["status"].as_object_mut() else { return };
-                    status.remove("preempting");
-                    match status.get("deserved").cloned() {
-                        Some(deserved) => status.insert("allocated".to_owned(), deserved),
-                        None => status.remove("allocated"),
-                    };
-                });
-            }
+            status(call, |status| {
+                status.remove("preempting");
+                match status.get("deserved").cloned() {
+                    Some(deserved) => status.insert("allocated".to_owned(), deserved),
+                    None => status.remove("allocated"),
+                };
+            });
         })
     }),
     mutant("what is granted to one queue is never written", Setup::Plain("lent"), "L10", |_| {
@@ -334,15 +323,7 @@ pub(crate) const ALL: &[Mutant] = &[
         }))
     }),
     mutant("no reason is given for four minutes", Setup::Named("P37", 0), "L11", |_| {
-        asks(|call| {
-            if call.key.kind == Kind::Queue && call.subresource == "status" {
-                change(call, |body| {
-                    if let Some(status) = body["status"].as_object_mut() {
-                        status.remove("conditions");
-                    }
-                });
-            }
-        })
+        asks(|call| status(call, |status| drop(status.remove("conditions"))))
     }),
     mutant("no gate of one queue is removed", Setup::Plain("gated"), "L13", |_| {
         Arc::new(Deals(|call, server| {
