@@ -14,26 +14,32 @@ pub(crate) fn located(name: &str, text: &str, error: &serde_json::Error) -> Stri
     format!("{name}{path}: {reason}")
 }
 
+/// One step from a value to a value in it.
+enum Step<'t> {
+    Field(&'t str),
+    Item(usize),
+}
+
 /// The path of what stands at `offset` of a JSON `text`, such as `.tasks[0].replicas`.
 fn path_at(text: &str, offset: usize) -> String {
-    let mut path: Vec<Result<usize, &str>> = Vec::new();
+    let mut path: Vec<Step<'_>> = Vec::new();
     let mut last_string = "";
     let mut rest = text.get(..offset).unwrap_or(text);
     while let Some((mark, behind)) = next_mark(rest) {
         rest = behind;
         match (mark, path.last_mut()) {
             ('"', _) => (last_string, rest) = string(behind),
-            ('{', _) => path.push(Err("")),
-            ('[', _) => path.push(Ok(0)),
+            ('{', _) => path.push(Step::Field("")),
+            ('[', _) => path.push(Step::Item(0)),
             ('}' | ']', _) => drop(path.pop()),
-            (':', Some(Err(name))) => *name = last_string,
-            (',', Some(Ok(number))) => *number = number.saturating_add(1),
+            (':', Some(Step::Field(name))) => *name = last_string,
+            (',', Some(Step::Item(number))) => *number = number.saturating_add(1),
             _ => {}
         }
     }
-    let step = |step: Result<usize, &str>| match step {
-        Ok(number) => format!("[{number}]"),
-        Err(name) => format!(".{name}"),
+    let step = |step: Step<'_>| match step {
+        Step::Field(name) => format!(".{name}"),
+        Step::Item(number) => format!("[{number}]"),
     };
     path.into_iter().map(step).collect()
 }

@@ -65,14 +65,12 @@ impl Narrator {
         self.line("");
         self.line(&format!("   {} {}", self.styled("2", "$ kubectl"), self.styled("1", shown)));
         let printed = bed.kubectl(arguments).await.with_context(|| format!("running kubectl {shown}"))?;
-        let rows = printed.lines().count().saturating_sub(1);
-        let left_out = rows.saturating_sub(most);
-        for (number, line) in printed.lines().enumerate() {
-            match number {
-                1 if left_out > 0 => self.line(&self.styled("2", &format!("   … {left_out} earlier ones"))),
-                number if number > 0 && number <= left_out => {}
-                _ => self.line(&format!("   {}", line.trim_end())),
-            }
+        let mut rows = printed.lines();
+        let titles = rows.next();
+        let left_out = rows.clone().count().saturating_sub(most);
+        let earlier = (left_out > 0).then(|| self.styled("2", &format!("… {left_out} earlier ones")));
+        for line in titles.into_iter().chain(earlier.as_deref()).chain(rows.skip(left_out)) {
+            self.line(&format!("   {}", line.trim_end()));
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use quotient_engine::names::{Namespace, OwnerUid, QueueName, QueueUid};
 use quotient_engine::plan::{Eviction, PodId, QueueJobName, QuotaWrite, Scaling};
 use quotient_engine::snapshot::{Owner, OwnerKind};
 use quotient_engine::time::Timestamp;
+use quotient_index::ResourceVersion;
 use serde_json::Value;
 
 use super::Kind;
@@ -48,6 +49,11 @@ impl Life {
     /// Any version of this life.
     pub(crate) fn of(uid: &str) -> Self {
         Self { uid: uid.into(), resource_version: None }
+    }
+
+    /// This version of this life, if the version is known.
+    pub(crate) fn at(uid: &str, version: Option<&ResourceVersion>) -> Self {
+        Self { uid: uid.into(), resource_version: version.map(|version| version.as_str().to_owned()) }
     }
 }
 

@@ -37,8 +37,7 @@ fn of(queue: OwningQueue<'_>, due: LimitRangeDue) -> Operation {
             (Some(Life::of(&uid)), Request::Patch(patch))
         }
         LimitRangeDue::Delete { uid, resource_version } => {
-            let resource_version = resource_version.map(|version| version.as_str().to_owned());
-            (Some(Life { uid, resource_version }), Request::Delete(None))
+            (Some(Life::at(&uid, resource_version.as_ref())), Request::Delete(None))
         }
         LimitRangeDue::Taken => (
             None,

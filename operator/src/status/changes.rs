@@ -16,7 +16,7 @@ use super::patch::status_patch;
 use super::task::Report;
 use super::{Circumstances, Overview, QuotaState, compose};
 use crate::context::Context;
-use crate::executor::{Class, Executor, Key, Kind, Object, Operation, Purpose};
+use crate::executor::{Class, Executor, Key, Kind, Life, Object, Operation, Purpose};
 
 /// How long a written quota may take to be enforced before that is worth a condition.
 const NORMAL: Duration = Duration::from_secs(2);
@@ -197,7 +197,7 @@ pub(super) fn status_key(queue: &QueueName) -> Key {
 
 /// Has the status of `queue` say what is `wanted`; none if it does.
 fn write(queue: &QueueName, observed: &ObservedQueue, wanted: QueueStatus) -> Option<Operation> {
-    let seen = (observed.uid.as_str(), observed.resource_version.as_ref());
+    let seen = Life::at(observed.uid.as_str(), observed.resource_version.as_ref());
     let (life, request) = status_patch(seen, observed.status.as_ref(), &wanted)?;
     Some(Operation {
         purpose: Purpose::Status {

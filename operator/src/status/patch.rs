@@ -1,6 +1,5 @@
 //! The smallest merge patch between two statuses.
 
-use quotient_index::ResourceVersion;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -10,18 +9,14 @@ use crate::executor::{Life, Request};
 /// decoded is replaced: a merge would keep what cannot be decoded. For that the object has to be as it was `seen`, so that no
 /// status is replaced that a former leader has written meanwhile.
 pub(super) fn status_patch<S: Serialize>(
-    seen: (&str, Option<&ResourceVersion>),
+    seen: Life,
     stored: Option<&S>,
     wanted: &S,
 ) -> Option<(Option<Life>, Request)> {
     let stored = stored.map(serde_json::to_value).transpose();
     match stored.and_then(|stored| Ok((stored, serde_json::to_value(wanted)?))) {
         Ok((Some(stored), wanted)) => Some((None, Request::MergeStatus(merge_patch(&stored, &wanted)?))),
-        Ok((None, wanted)) => {
-            let (uid, version) = seen;
-            let resource_version = version.map(|version| version.as_str().to_owned());
-            Some((Some(Life { uid: uid.into(), resource_version }), Request::ReplaceStatus(wanted)))
-        }
+        Ok((None, wanted)) => Some((Some(seen), Request::ReplaceStatus(wanted))),
         Err(error) => Some((None, Request::Impossible(error.to_string()))),
     }
 }
@@ -80,7 +75,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_cannot_be_decoded_is_replaced() {
-        let (life, request) = status_patch(("u", None), None, &json!({"pods": {}})).unwrap();
+        let (life, request) = status_patch(Life::of("u"), None, &json!({"pods": {}})).unwrap();
         assert_eq!(life, Some(Life::of("u")));
         assert!(matches!(request, Request::ReplaceStatus(status) if status == json!({"pods": {}})));
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use ring::digest;
 
-pub use module::{Module, helm_version, kubernetes_version, prometheus_version};
+pub use module::{Module, helm_version, kubernetes_version};
 pub use program::Program;
 
 use super::cache::cache_directory;

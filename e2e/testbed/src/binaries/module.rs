@@ -93,11 +93,10 @@ impl Module {
     }
 
     /// The flags of a build but the linker's. Discovery of targets in clouds is most of Prometheus, and tests name their targets.
-    pub(super) const fn flags(self) -> &'static [&'static str] {
-        match self {
-            Self::ControlPlane | Self::ChartTools => &["-trimpath", "-buildvcs=false", "-mod=readonly"],
-            Self::Prometheus => &["-trimpath", "-buildvcs=false", "-mod=readonly", "-tags=remove_all_sd"],
-        }
+    pub(super) fn flags(self) -> Vec<&'static str> {
+        let mut flags = vec!["-trimpath", "-buildvcs=false", "-mod=readonly"];
+        flags.extend((self == Self::Prometheus).then_some("-tags=remove_all_sd"));
+        flags
     }
 }
 
@@ -115,7 +114,7 @@ pub fn helm_version() -> &'static str {
 }
 
 /// The version of Prometheus that is pinned, as Go counts it: v0.313.5 is 3.13.5.
-pub fn prometheus_version() -> &'static str {
+fn prometheus_version() -> &'static str {
     pinned(Module::Prometheus.go_mod(), "github.com/prometheus/prometheus").unwrap_or_default()
 }
 

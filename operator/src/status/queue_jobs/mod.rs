@@ -15,7 +15,7 @@ use tracing::warn;
 
 use super::patch::status_patch;
 use crate::context::Context;
-use crate::executor::{Completed, Kind, Object, Operation, Outcome, Purpose};
+use crate::executor::{Completed, Kind, Life, Object, Operation, Outcome, Purpose};
 use crate::operations::queue_jobs::{MOST_PER_CYCLE, in_turns, seen};
 use compose::compose;
 
@@ -79,9 +79,10 @@ impl JobStatuses {
             };
             if let Some(until) = wait.filter(|until| *until > now) {
                 self.wake_at(until);
-            } else if let Some((life, request)) =
-                status_patch((seen.uid.as_str(), seen.resource_version.as_ref()), status.as_ref(), &wanted)
-            {
+                continue;
+            }
+            let as_seen = Life::at(seen.uid.as_str(), seen.resource_version.as_ref());
+            if let Some((life, request)) = status_patch(as_seen, status.as_ref(), &wanted) {
                 due.push(Operation {
                     purpose: Purpose::JobStatus { name: name.clone(), wanted: Box::new(wanted) },
                     object: Object {
