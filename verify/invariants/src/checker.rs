@@ -245,6 +245,23 @@ impl InvariantChecker {
         })
     }
 
+    /// Whether live pods hold more of one of the `resources` than a limit above them allows, or did until others left a moment
+    /// ago: a queue is brought down to its limit for no other queue.
+    pub(crate) fn exceeds_a_limit(&self, namespace: &str, resources: &Amounts) -> bool {
+        let Some(place) = self.truth.places.get(namespace) else { return false };
+        let limited = self.truth.path_up(place).into_iter().filter(|queue| !queue.limit.is_empty());
+        limited.into_iter().any(|queue| {
+            let is_below =
+                |place: &Place| self.truth.path_up(place).into_iter().any(|above| std::ptr::eq(above, queue));
+            let below = self.truth.places.iter().filter(|(_, place)| is_below(place));
+            let live: Amounts =
+                below.flat_map(|(name, place)| [place.live(), self.changes.given_up(name)]).sum();
+            resources.iter().any(|(resource, _)| {
+                queue.limit.get(resource).is_some_and(|limit| live.get(resource) > *limit)
+            })
+        })
+    }
+
     fn note_stray(&mut self, write: &Write<'_>) {
         let Some(place) = self.truth.places.get(write.namespace) else { return };
         let is_open = place.quota.as_ref().is_none_or(|quota| quota.enforced.is_empty());

@@ -6,7 +6,11 @@
 )]
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use k8s_openapi::ByteString;
 use quotient_invariants::{Invariant, InvariantChecker, Tolerance, Verb, Write};
 use serde_json::{Value, json};
 
@@ -347,6 +351,36 @@ fn taking_what_is_guaranteed_and_said_not_to_be_deserved() {
     ] {
         assert_eq!(evicted(spec.clone()), [], "{spec}");
     }
+}
+
+/// A pod goes for a queue that the ledger owes something to, or because of a limit above it.
+#[test]
+fn evicting_for_none_or_for_a_limit() {
+    let evicted = |limits: [&str; 2], leaves_first: Option<&str>| {
+        let mut court = Court::sits();
+        let limit = |cpu: &str| json!({"cpu": cpu});
+        let org = json!({"metadata": {"uid": "org"}, "spec": {"children": {}, "limit": limit(limits[0])}});
+        court.other("queues", "org", "org", Some(org));
+        let parent = json!({"namespace": "org", "name": "org"});
+        let spec = json!({"parentRef": parent, "limit": limit(limits[1])});
+        court.other("queues", "loser", "loser", Some(json!({"metadata": {"uid": "loser"}, "spec": spec})));
+        let mut ledger = GzEncoder::new(Vec::new(), Compression::default());
+        ledger.write_all(br#"{"entries": {"loser": {"granted": {"cpu": "3"}}}}"#).unwrap();
+        let data = ByteString(ledger.finish().unwrap());
+        let ledger = json!({"binaryData": {"ledger.json.gz": data}});
+        court.other("configmaps", "quotient-system", "quotient-ledger", Some(ledger));
+        court.quota_of_others("loser", "3", "3", 2);
+        court.at += 60_000;
+        if let Some(pod) = leaves_first {
+            court.gone(pod);
+        }
+        court.evict("pod-4");
+        court.found()
+    };
+    assert_eq!(evicted(["4", "4"], None), [Invariant::OwedFirst]);
+    assert_eq!(evicted(["4", "3"], None), []);
+    assert_eq!(evicted(["3", "4"], None), []);
+    assert_eq!(evicted(["4", "3"], Some("pod-1")), []);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! How far specs let Quotient go in a namespace.
 
-use super::{ClusterState, QueueFacts};
+use super::{ClusterState, Place, QueueFacts};
 
 /// How far specs let Quotient go; each mode includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,14 +49,18 @@ impl Restraint {
 impl ClusterState {
     /// What restrains the queue that governs a namespace at this time; none if no queue governs it.
     pub(crate) fn restraint(&self, namespace: &str, at: i64) -> Option<Restraint> {
-        let (_, leaf) = self.places.get(namespace)?.leaf()?;
-        // References may lead back to where they began.
-        let path: Vec<&QueueFacts> =
-            std::iter::successors(Some(leaf), |queue| self.above(queue)).take(self.count()).collect();
+        let path = self.path_up(self.places.get(namespace)?);
         Some(Restraint {
-            mode: path.iter().map(|queue| queue.mode).min().unwrap_or_default(),
+            mode: path.iter().map(|queue| queue.mode).min()?,
             is_paused: path.iter().any(|queue| queue.paused_until.is_some_and(|until| until > at)),
         })
+    }
+
+    /// The queue that governs a namespace and those above it, inner ones first; none if no queue does.
+    pub(crate) fn path_up<'a>(&'a self, place: &'a Place) -> Vec<&'a QueueFacts> {
+        let leaf = place.leaf().map(|(_, leaf)| leaf);
+        // References may lead back to where they began.
+        std::iter::successors(leaf, |queue| self.above(queue)).take(self.count()).collect()
     }
 
     fn above(&self, queue: &QueueFacts) -> Option<&QueueFacts> {

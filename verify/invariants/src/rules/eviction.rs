@@ -52,7 +52,10 @@ pub(crate) fn broken(judge: &InvariantChecker, write: &Write<'_>) -> Vec<(Invari
             format!("{of} ({}): live pods request {}, allowed is {enforced}", pod.requests, place.live());
         found.push((Invariant::FencedAndNeeded, message));
     }
-    if !judge.tolerance.moves && judge.tolerance.under_way == 0 && !judge.owes(&pod.requests, write.at) {
+    let is_for_a_queue = !judge.tolerance.moves
+        && judge.tolerance.under_way == 0
+        && !judge.exceeds_a_limit(write.namespace, &pod.requests);
+    if is_for_a_queue && !judge.owes(&pod.requests, write.at) {
         found.push((Invariant::OwedFirst, format!("{of} ({}): the ledger owes none of it", pod.requests)));
     }
     let grace = pod.grace_seconds.unwrap_or(30);

@@ -23,11 +23,12 @@ pub(crate) fn eviction(
     if again || judge.changes.of_queues() {
         return None;
     }
-    let (_, queue) = judge.truth.places.get(write.namespace)?.leaf()?;
-    let is_exceeded = !judge.truth.held().fits_in(&judge.truth.capacity());
+    let pod = judge.truth.pod(write.namespace, write.name)?;
+    let is_exceeded = !judge.truth.held().fits_in(&judge.truth.capacity())
+        || judge.exceeds_a_limit(write.namespace, &pod.requests);
     let others = judge.truth.places.keys().filter(|namespace| *namespace != write.namespace);
     let mut gainers = others.filter_map(|namespace| judge.truth.restraint(namespace, at));
-    let is_for_none = !gainers.any(Restraint::evicts) && !is_exceeded && queue.limit.is_empty();
+    let is_for_none = !gainers.any(Restraint::evicts) && !is_exceeded;
     is_for_none.then(|| (Invariant::Restrained, format!("{of}: every queue that could gain is restrained")))
 }
 
