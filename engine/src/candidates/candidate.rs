@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::plan::Stage;
-use crate::snapshot::Pod;
+use crate::snapshot::{Phase, Pod};
 use crate::total::total;
 use crate::tree::BranchId;
 
@@ -15,6 +15,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) leaf: BranchId,
     /// The pod; of a gang the member that would go last.
     pub(crate) pod: &'a Pod,
+    /// What the pod requests: looked at more often than the pod, which lies elsewhere in memory.
+    pub(crate) alone: &'a Amounts,
     /// What goes together, if it is more than the pod.
     pub(crate) together: Option<Rc<Together<'a>>>,
     /// Whether it goes only when nothing unprotected is left.
@@ -49,15 +51,20 @@ pub(crate) enum Bond {
 }
 
 impl<'a> Candidate<'a> {
+    /// `pod` by itself, of the leaf at `leaf`; it has no place among others yet.
+    pub(crate) fn of(leaf: BranchId, pod: &'a Pod, protected: bool) -> Self {
+        let stage = if pod.phase == Phase::Running { Stage::Committed } else { Stage::NotRunning };
+        Self { leaf, pod, alone: pod.requests(), together: None, protected, stage, rank: 0 }
+    }
+
     /// What it frees.
     pub(crate) fn requests(&self) -> &Amounts {
-        self.together.as_ref().map_or_else(|| self.pod.requests(), |together| &together.requests)
+        self.together.as_ref().map_or(self.alone, |together| &together.requests)
     }
 
     /// `pod` as one that goes with this.
-    pub(crate) const fn follower(&self, pod: &'a Pod) -> Self {
-        let Self { leaf, rank, .. } = *self;
-        Self { leaf, pod, together: None, protected: false, stage: Stage::Surplus, rank }
+    pub(crate) fn follower(&self, pod: &'a Pod) -> Self {
+        Self { stage: Stage::Surplus, rank: self.rank, ..Self::of(self.leaf, pod, false) }
     }
 
     /// Whether it is a gang as a whole.
@@ -77,7 +84,8 @@ impl<'a> Candidate<'a> {
 
     /// The same of one resource.
     pub(crate) fn all_requests_of(&self, one: &Resource) -> Amount {
-        self.pods().iter().map(|pod| pod.requests().get(one)).sum()
+        let Some(together) = &self.together else { return self.alone.get(one) };
+        together.pods.iter().map(|pod| pod.requests().get(one)).sum()
     }
 
     /// Its pods, and those that go with them.

@@ -122,17 +122,16 @@ pub(super) fn as_a_whole<'a>(
     let head = members.iter().rev().find(|member| member.pod.priority == highest).copied().unwrap_or(last);
     let mut surplus = all_at(others);
     surplus.sort_by(|a, b| rank(a, b));
+    let together = Together {
+        bond: Bond::Gang,
+        pods: members.iter().map(|member| member.pod).collect(),
+        followers: (surplus.iter().map(|candidate| candidate.pod).collect(), surplus.len()),
+        requests: total(members.iter().map(|member| member.pod.requests())),
+    };
     Some(Candidate {
-        leaf: head.leaf,
-        pod: head.pod,
         protected: members.iter().any(|member| member.protected),
         stage: Stage::Committed,
-        rank: 0,
-        together: Some(Rc::new(Together {
-            bond: Bond::Gang,
-            pods: members.iter().map(|member| member.pod).collect(),
-            followers: (surplus.iter().map(|candidate| candidate.pod).collect(), surplus.len()),
-            requests: total(members.iter().map(|member| member.pod.requests())),
-        })),
+        together: Some(Rc::new(together)),
+        ..head.clone()
     })
 }

@@ -20,11 +20,8 @@ use rustc_hash::FxHashSet;
 
 use crate::keyed::KeyedMap;
 use crate::names::OwnerUid;
-use crate::plan::Stage;
 use crate::reasons::KeptReason;
-use crate::snapshot::{
-    EvictionRules, GangPolicy, LastReplica, NamespaceState, Phase, Pod, PodMetadata, Snapshot,
-};
+use crate::snapshot::{EvictionRules, GangPolicy, LastReplica, NamespaceState, Pod, PodMetadata, Snapshot};
 use crate::time::Timestamp;
 use crate::tree::BranchId;
 
@@ -111,15 +108,7 @@ fn of_pods<'a>(
     rules: EvictionRules,
     snapshot: &Snapshot,
 ) -> Vec<Candidate<'a>> {
-    let candidate = |pod| Candidate {
-        leaf,
-        pod,
-        together: None,
-        protected: is_protected(pod, rules, snapshot),
-        stage: if pod.phase == Phase::Running { Stage::Committed } else { Stage::NotRunning },
-        rank: 0,
-    };
-    pods.map(candidate).collect()
+    pods.map(|pod| Candidate::of(leaf, pod, is_protected(pod, rules, snapshot))).collect()
 }
 
 pub(crate) fn is_protected(pod: &Pod, rules: EvictionRules, snapshot: &Snapshot) -> bool {

@@ -11,13 +11,16 @@ use crate::plan::{Eviction, PassedOver, PodId, Unmet};
 use crate::pod_set::PodSet;
 use crate::reasons::{EvictionReason, KeptReason, ShortReason};
 use crate::snapshot::{Pod, Snapshot, Workloads};
+use crate::time::Timestamp;
 use crate::tree::BranchId;
 
 /// What is to be taken.
 #[derive(Debug, Default)]
 pub(crate) struct ReclaimResult {
-    /// The pods to evict, in order, each with whether its queue's lowered quota is in force already.
-    pub(crate) evictions: Vec<(Eviction, bool)>,
+    /// The pods to evict, in order.
+    pub(crate) evictions: Vec<Eviction>,
+    /// The queues of these whose lowered quotas are not in force yet.
+    not_in_force: BTreeSet<QueueName>,
     /// The leaves that lack something, and what stands in the way, where it is more than the time that pods take to go.
     pub(crate) obstacles: BTreeMap<BranchId, ShortReason>,
     /// The pods of each leaf that no room was found for.
@@ -32,6 +35,8 @@ pub(crate) struct ReclaimResult {
     pub(crate) lacking: BTreeMap<BranchId, Amounts>,
     /// What is free or being freed for each leaf, that which these evictions free included.
     pub(crate) owed: BTreeMap<BranchId, Amounts>,
+    /// When pods that are no reason yet to keep to a limit become one.
+    pub(crate) next_change: Option<Timestamp>,
     /// The first queue whose evictions wait only because no quota has been seen to take effect.
     pub(crate) unproven: Option<QueueName>,
 }
@@ -39,8 +44,6 @@ pub(crate) struct ReclaimResult {
 /// What is the same for all that a leaf loses.
 struct Giver<'a> {
     workloads: Workloads<'a>,
-    /// Whether its quota lets in no more than is allocated.
-    is_fenced: bool,
     used: Arc<Amounts>,
     deserved: Arc<Amounts>,
 }
@@ -57,32 +60,29 @@ impl ReclaimResult {
                 let over = queue_state.leaf.staying.less(queue_state.target);
                 let over = context.resources.iter().filter(|one| over.get(one).is_positive());
                 let allocated = self.lowered.get(&at).unwrap_or(queue_state.allocated);
+                if !queue_state.is_fenced(allocated, over) {
+                    self.not_in_force.insert(queue_state.leaf.name.clone());
+                }
                 Giver {
                     workloads: Workloads::of(queue_state.leaf.state),
-                    is_fenced: queue_state.is_fenced(allocated, over),
                     used: Arc::new(queue_state.leaf.namespace_usage.charged.clone()),
                     deserved: Arc::new(queue_state.deserved.clone()),
                 }
             });
-            // Who is moved comes back.
-            let in_force = victim.reason == EvictionReason::MovedAside || giver.is_fenced;
-            for pod in victim.candidate.pods() {
-                let eviction = Eviction {
-                    pod: PodId::of(&queue_state.leaf.name.namespace, pod),
-                    workload: giver.workloads.of_pod(pod).cloned(),
-                    rank: Some(victim.candidate.rank),
-                    queue: queue_state.leaf.name.clone(),
-                    reason: victim.reason,
-                    beneficiary: victim.beneficiary.map(|at| context.tree.branches[at].name.clone()),
-                    stage: victim.candidate.stage,
-                    priority: pod.priority,
-                    requests: pod.requests().clone(),
-                    used: Arc::clone(&giver.used),
-                    deserved: Arc::clone(&giver.deserved),
-                    grace_seconds: queue_state.leaf.eviction.grace_seconds(pod.grace_seconds.into()),
-                };
-                self.evictions.push((eviction, in_force));
-            }
+            self.evictions.extend(victim.candidate.pods().iter().map(|pod| Eviction {
+                pod: PodId::of(&queue_state.leaf.name.namespace, pod),
+                workload: giver.workloads.of_pod(pod).cloned(),
+                rank: Some(victim.candidate.rank),
+                queue: queue_state.leaf.name.clone(),
+                reason: victim.reason,
+                beneficiary: victim.beneficiary.map(|at| context.tree.branches[at].name.clone()),
+                stage: victim.candidate.stage,
+                priority: pod.priority,
+                requests: pod.requests().clone(),
+                used: Arc::clone(&giver.used),
+                deserved: Arc::clone(&giver.deserved),
+                grace_seconds: queue_state.leaf.eviction.grace_seconds(pod.grace_seconds.into()),
+            }));
         }
     }
 
@@ -94,12 +94,24 @@ impl ReclaimResult {
         let is_gated = |queue: &QueueName| {
             snapshot.namespaces.get(&queue.namespace).is_some_and(|state| state.is_in_gate_mode())
         };
-        for (eviction, in_force) in &mut self.evictions {
-            if *in_force && eviction.reason != EvictionReason::MovedAside && !is_gated(&eviction.queue) {
-                *in_force = false;
+        for eviction in &self.evictions {
+            let relies = eviction.reason != EvictionReason::MovedAside && !is_gated(&eviction.queue);
+            if relies && self.not_in_force.insert(eviction.queue.clone()) {
                 self.unproven.get_or_insert_with(|| eviction.queue.clone());
             }
         }
+    }
+
+    /// Takes out the evictions: those for now, and those that wait.
+    pub(crate) fn take_evictions(&mut self) -> (Vec<Eviction>, Vec<Eviction>) {
+        let mut now = std::mem::take(&mut self.evictions);
+        let waiting = now.extract_if(.., |eviction| self.waits(eviction)).collect();
+        (now, waiting)
+    }
+
+    /// Whether an eviction waits for the lowered quota of its queue. A pod that is moved comes back, so it does not.
+    pub(crate) fn waits(&self, eviction: &Eviction) -> bool {
+        eviction.reason != EvictionReason::MovedAside && self.not_in_force.contains(&eviction.queue)
     }
 
     /// Writes down which pods of which leaf a rule kept, but for those that went all the same.

@@ -178,8 +178,12 @@ impl<'a> Simulation<'a> {
 
     /// Whether a limit is exceeded below which the leaf at `at` is.
     pub(super) fn is_above_a_limit(&self, at: BranchId) -> bool {
-        let mut path = self.context.tree.path_up(at);
-        path.any(|(at, _)| self.limits(at).any(|(one, limit)| self.staying[at].get(one) > limit))
+        self.context.tree.path_up(at).any(|(at, _)| self.exceeds_limit(at))
+    }
+
+    /// Whether the queue at `at` exceeds its limit.
+    pub(super) fn exceeds_limit(&self, at: BranchId) -> bool {
+        self.limits(at).any(|(one, limit)| self.staying[at].get(one) > limit)
     }
 
     /// The limits of the queue at `at`. Where there is nothing of a resource, nothing of it is taken.
@@ -370,9 +374,11 @@ impl<'a> Simulation<'a> {
         let mut go = Vec::new();
         // Without the rest of its gang, which goes as a whole, a pod is of no use.
         let may_stay = |simulation: &Self, candidate: &Candidate<'a>, whole_gangs: &WholeGangs<'a>| {
-            let gang = candidate.pod.gang().filter(|_| !candidate.is_gang());
-            gang.is_none_or(|gang| !whole_gangs.contains(&(candidate.leaf, &gang.name)))
-                && suffices(simulation, candidate)
+            let is_of_use = || {
+                let gang = candidate.pod.gang().filter(|_| !candidate.is_gang());
+                gang.is_none_or(|gang| !whole_gangs.contains(&(candidate.leaf, &gang.name)))
+            };
+            (whole_gangs.is_empty() || is_of_use()) && suffices(simulation, candidate)
         };
         // Those behind the last one that can be back stay where they are. Mostly these are all.
         let since = self.victims.get(mark.victims..).unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::candidates::{Bond, Candidate, Together, is_protected, rank};
 use crate::keyed::{KeyedMap, KeyedSet};
 use crate::leaf::Leaf;
 use crate::names::{OwnerUid, PodUid};
-use crate::plan::{Scaling, Stage};
+use crate::plan::Scaling;
 use crate::pod_set::PodSet;
 use crate::reasons::KeptReason;
 use crate::snapshot::{Owner, OwnerKind, Phase, Pod, Snapshot};
@@ -159,18 +159,11 @@ impl<'a> Member<'a> {
             followers: (Rc::clone(&self.order), before),
             requests: pod.requests().clone(),
         };
-        let stage = if pod.phase == Phase::Running { Stage::Committed } else { Stage::NotRunning };
         // What a Job has done so far is lost with its last pod; but it serves no client meanwhile.
         let is_last_of_job = self.owner.kind == OwnerKind::Job && at.saturating_add(1) == self.order.len();
         let protected =
-            is_protected(pod, leaf.eviction, snapshot) || (is_last_of_job && stage == Stage::Committed);
-        Some(Candidate {
-            leaf: leaf.at,
-            pod,
-            together: (before > 0).then(|| Rc::new(together)),
-            protected,
-            stage,
-            rank: 0,
-        })
+            is_protected(pod, leaf.eviction, snapshot) || (is_last_of_job && pod.phase == Phase::Running);
+        let together = (before > 0).then(|| Rc::new(together));
+        Some(Candidate { together, ..Candidate::of(leaf.at, pod, protected) })
     }
 }

@@ -187,12 +187,10 @@ fn leave_out_waiting_gangs(plan: &mut Plan) {
 }
 
 /// Writes down the evicted pods, those that should be and are not, and those that a rule kept.
-fn say_who_goes(reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &mut Plan) {
+fn say_who_goes(mut reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &mut Plan) {
     plan.withheld = withheld.evictions;
-    plan.evictions.reserve(reclaim.evictions.len());
-    for (eviction, quota_is_in_force) in reclaim.evictions {
-        if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
-    }
+    (plan.evictions, plan.waiting) = reclaim.take_evictions();
+    plan.next_change = earliest(plan.next_change, reclaim.next_change);
     plan.passed_over = reclaim.passed_over;
     plan.unproven = reclaim.unproven;
 }

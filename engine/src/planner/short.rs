@@ -21,7 +21,7 @@ pub(super) fn why_short(
     let terminating = usize::try_from(terminating.fold(0, u32::saturating_add)).unwrap_or(usize::MAX);
     let lowers = |leaf: &Leaf<'_>| cluster.tree.branches[leaf.at].reach.lowers();
     let is_falling = |leaf: &Leaf<'_>| lowers(leaf) && falls(leaf, &allocated[leaf.at], cluster.governed);
-    if terminating > overdue || reclaim.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
+    if terminating > overdue || reclaim.evictions.iter().any(|eviction| !reclaim.waits(eviction)) {
         ShortReason::WaitingForPreemption
     } else if let (Some(_), Some(reason)) =
         (&reclaim.unproven, cluster.snapshot.reclaim_gate.evictions_wait())

@@ -37,10 +37,10 @@ impl WithheldEvictions {
         }
         let mut served: BTreeSet<QueueName> = BTreeSet::new();
         let all = std::mem::take(&mut reclaim.evictions);
-        for (eviction, quota_is_in_force) in all {
+        for eviction in all {
             let Some(cause) = cause(tree, &eviction) else {
                 served.extend(eviction.beneficiary.clone());
-                reclaim.evictions.push((eviction, quota_is_in_force));
+                reclaim.evictions.push(eviction);
                 continue;
             };
             if let Some(beneficiary) = &eviction.beneficiary {
