@@ -3,8 +3,6 @@
 //! These stories were found by random histories.
 
 use quotient_advance::settle;
-use quotient_engine::planner::plan;
-use quotient_engine::time::Timestamp;
 
 use crate::story;
 
@@ -99,29 +97,6 @@ fn no_queue_loses_a_pod_for_itself() {
          pod a/p3 cpu=1 memory=300Mi node=n1 started=30
          pod b/p1 cpu=1 memory=3Gi node=n1 started=10";
     assert_eq!(victims(story), ["a/p2 for none", "a/p3 for none", "b/p1 for a"]);
-}
-
-/// Kubernetes let `a/new` in beyond the limit when it counted the quota anew, while another pod of the rollout left. For ten
-/// seconds it is no reason to evict a pod, and no pod to evict; older pods go as always.
-#[test]
-fn a_new_pod_is_no_reason_to_keep_to_a_limit() {
-    let at = |now: u32, older: &str| {
-        let story = format!(
-            "now {now}
-             node n1 cpu=4 memory=4Gi
-             queue a limit=cpu:2 request=all
-             pod a/p1 cpu=1 memory=300Mi node=n1 started=10
-             pod a/p2 cpu=1 memory=300Mi node=n1 started=20
-             {older}
-             pod a/new cpu=1 memory=300Mi node=n1 created=1000 started=1001"
-        );
-        (victims(&story), plan(&story::parse(&story)).next_change.map(Timestamp::millis))
-    };
-    assert_eq!(at(1002, ""), (vec![], Some(1_010_000)));
-    assert_eq!(at(1010, "").0, ["a/new for none"]);
-    let older = "pod a/p3 cpu=1 memory=300Mi node=n1 started=30";
-    assert_eq!(at(1002, older), (vec!["a/p3 for none".to_owned()], Some(1_010_000)));
-    assert_eq!(at(1010, older).0, ["a/new for none", "a/p3 for none"]);
 }
 
 /// The budget would rather let `x/p0` go, who is not needed once `y/p2` goes.

@@ -37,7 +37,7 @@ impl Kind {
 pub(super) enum Shortage<'s> {
     /// What is short of some amounts below the limit of a queue, or everywhere.
     Short(Option<BranchId>, &'s Amounts),
-    /// What pods below a queue hold above its limit, but for what they hold for a moment.
+    /// What pods below a queue hold above its limit, but for what its QueueJobs give back.
     AboveLimit(BranchId, &'s Amounts),
 }
 
@@ -75,11 +75,11 @@ impl<'a> Simulation<'a> {
                     asked.resources().filter(|one| limit.is_none_or(|limit| limit.get(one).is_some()));
                 asked.all(|one| suits(one, taken(one).less(left.get(one))))
             }
-            Shortage::AboveLimit(at, passing) => {
+            Shortage::AboveLimit(at, withdrawn) => {
                 let back = below(at);
                 let held = |one| back.map(|back| back.all_requests_of(one)).unwrap_or_default();
                 let above = |one, limit| (self.staying[at].get(one) + held(one)).less(limit);
-                self.limits(at).all(|(one, limit)| suits(one, above(one, limit).less(passing.get(one))))
+                self.limits(at).all(|(one, limit)| suits(one, above(one, limit).less(withdrawn.get(one))))
             }
         }
     }
@@ -222,11 +222,6 @@ impl<'a> Simulation<'a> {
             };
             last = Some((requests, helps));
             if !helps || !(all_are_left || candidate.pods().iter().all(is_left)) {
-                continue;
-            }
-            // It may be one too many for a moment.
-            let is_new = |pod: &&Pod| pod.new_until(self.context.snapshot.now).is_some();
-            if scope.beneficiary.is_none() && candidate.pods().iter().all(is_new) {
                 continue;
             }
             // Above its own limit it does not matter what others could use.

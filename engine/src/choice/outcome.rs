@@ -11,7 +11,6 @@ use crate::plan::{Eviction, PassedOver, PodId, Unmet};
 use crate::pod_set::PodSet;
 use crate::reasons::{EvictionReason, KeptReason, ShortReason};
 use crate::snapshot::{Pod, Snapshot, Workloads};
-use crate::time::Timestamp;
 use crate::tree::BranchId;
 
 /// What is to be taken.
@@ -35,8 +34,6 @@ pub(crate) struct ReclaimResult {
     pub(crate) lacking: BTreeMap<BranchId, Amounts>,
     /// What is free or being freed for each leaf, that which these evictions free included.
     pub(crate) owed: BTreeMap<BranchId, Amounts>,
-    /// When pods that are no reason yet to keep to a limit become one.
-    pub(crate) next_change: Option<Timestamp>,
     /// The first queue whose evictions wait only because no quota has been seen to take effect.
     pub(crate) unproven: Option<QueueName>,
 }

@@ -17,7 +17,6 @@ use crate::leaf::{Leaf, Wanted};
 use crate::plan::{Preemptor, Unmet};
 use crate::reasons::{EvictionReason, KeptReason, ShortReason};
 use crate::snapshot::{Shape, VictimPriority};
-use crate::time::earliest;
 use crate::tree::BranchId;
 
 /// How often queues are served that lost more than they had too much.
@@ -149,27 +148,9 @@ impl<'a> Reclaim<'a> {
     /// Brings queues down to their limits by what did not go for any queue, inner ones first.
     fn meet_limits(&mut self) {
         for at in self.limited() {
-            if !self.simulation.exceeds_limit(at) {
-                continue;
-            }
-            let passing = self.passing(at);
-            self.simulation.cover(&Scope::of_limit(at), Shortage::AboveLimit(at, &passing));
+            let withdrawn = self.context.leaf(at).map(Leaf::withdrawn).unwrap_or_default();
+            self.simulation.cover(&Scope::of_limit(at), Shortage::AboveLimit(at, &withdrawn));
         }
-    }
-
-    /// What pods below the queue at `at` hold for a moment: what QueueJobs give back, and what admission let in just now.
-    fn passing(&mut self, at: BranchId) -> Amounts {
-        let mut passing = Amounts::new();
-        for leaf in self.context.each_leaf().filter(|leaf| self.simulation.is_below(leaf.at, at)) {
-            passing.add_all(&leaf.withdrawn());
-            let live = leaf.state.pods.iter().filter(|pod| pod.is_live());
-            for pod in live.filter(|pod| !self.simulation.gone.contains(pod)) {
-                let Some(until) = pod.new_until(self.context.snapshot.now) else { continue };
-                passing.add_all(pod.requests());
-                self.taken.next_change = earliest(self.taken.next_change, Some(until));
-            }
-        }
-        passing
     }
 
     /// The queues with a limit, inner ones first.

@@ -178,12 +178,8 @@ impl<'a> Simulation<'a> {
 
     /// Whether a limit is exceeded below which the leaf at `at` is.
     pub(super) fn is_above_a_limit(&self, at: BranchId) -> bool {
-        self.context.tree.path_up(at).any(|(at, _)| self.exceeds_limit(at))
-    }
-
-    /// Whether the queue at `at` exceeds its limit.
-    pub(super) fn exceeds_limit(&self, at: BranchId) -> bool {
-        self.limits(at).any(|(one, limit)| self.staying[at].get(one) > limit)
+        let mut path = self.context.tree.path_up(at);
+        path.any(|(at, _)| self.limits(at).any(|(one, limit)| self.staying[at].get(one) > limit))
     }
 
     /// The limits of the queue at `at`. Where there is nothing of a resource, nothing of it is taken.

@@ -190,7 +190,6 @@ fn leave_out_waiting_gangs(plan: &mut Plan) {
 fn say_who_goes(mut reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &mut Plan) {
     plan.withheld = withheld.evictions;
     (plan.evictions, plan.waiting) = reclaim.take_evictions();
-    plan.next_change = earliest(plan.next_change, reclaim.next_change);
     plan.passed_over = reclaim.passed_over;
     plan.unproven = reclaim.unproven;
 }

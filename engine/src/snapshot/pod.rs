@@ -64,9 +64,6 @@ pub struct Pod {
 /// How long a scheduler may say nothing of a pod before the pod counts as one that does not get on.
 const UNHEARD_SECONDS: i64 = 60;
 
-/// For how long a pod is new.
-const NEW_SECONDS: i64 = 10;
-
 /// How far a pod has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Phase {
@@ -98,13 +95,6 @@ impl Pod {
     /// Since when it does not get on, at `now`: as reported, or because no scheduler looks at it.
     pub(crate) fn stuck_since(&self, now: Timestamp) -> Option<Timestamp> {
         self.stuck.or_else(|| self.unheard_from().filter(|from| *from <= now))
-    }
-
-    /// Until when it is too new to be a reason for evictions because of a limit. Admission lets in too much for a moment when
-    /// Kubernetes counts a quota anew, as it does while the other pods of a rollout leave.
-    pub(crate) fn new_until(&self, now: Timestamp) -> Option<Timestamp> {
-        let until = self.created.plus_seconds(NEW_SECONDS);
-        (self.created <= now && until > now).then_some(until)
     }
 
     /// Its controller; without one it is not recreated.
