@@ -37,7 +37,8 @@ help: ## list the targets
 demo: tools ## two teams share a real cluster, a third one joins (KEEP=1 leaves it running)
 	@$(CARGO) build --bin testbed
 	@# Go builds Kubernetes while Rust builds the rest: each of them leaves a core idle now and then.
-	@$(CARGO) run --quiet --bin testbed -- build >/dev/null & kubernetes=$$!; $(PROGRAMS) --bin demo && wait $$kubernetes
+	@$(CARGO) run --quiet --bin testbed -- build >/dev/null & kubernetes=$$!; \
+		$(CARGO) build --bin quotient-operator --bin demo && wait $$kubernetes
 	@$(CARGO) run --quiet --bin demo -- $(if $(KEEP),--keep)
 
 .PHONY: test

@@ -7,7 +7,7 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use quotient_e2e::quotient::{Operator, Programs, build_testbed, helm_arguments, workspace_root};
+use quotient_e2e::quotient::{Operator, Programs, build_program, helm_arguments, workspace_root};
 use quotient_e2e::testbed::{Options, TestBed};
 use tokio::process::Command;
 
@@ -113,7 +113,7 @@ async fn a_reader_without_a_cluster_gets_one_by_the_commands_of_the_page() -> Re
          kubectl wait -n team-a queues.quotient.dev/team-a --for=jsonpath='{{.status.nominal.cpu}}'=4 --timeout=60s\n\
          kubectl wait -n team-a queues.quotient.dev/team-a --for=jsonpath='{{.status.nominal.memory}}'=8Gi --timeout=60s"
     );
-    let output = Command::new(build_testbed().await?)
+    let output = Command::new(build_program("testbed").await?)
         .args(arguments.split_whitespace())
         .args(["sh", "-c", &script])
         .current_dir(workspace_root())

@@ -34,16 +34,16 @@ async fn main() -> anyhow::Result<()> {
         let _ = interrupted.await;
     }
     narrator.line("");
-    let Demo { stage, operator } = demo;
+    let Demo { bed, operator } = demo;
     operator.stop().await?;
-    stage.bed.stop().await?;
+    bed.stop().await?;
     let ending = if args.keep { "" } else { " (make demo KEEP=1 leaves it running.)" };
     narrator.line(&format!("Everything is stopped.{ending}"));
     Ok(())
 }
 
 fn say_how_to_talk(narrator: &Narrator, demo: &Demo) {
-    let bed = &demo.stage.bed;
+    let bed = &demo.bed;
     let log = demo.operator.process().log_path();
     let relative = |path: &Path| path.strip_prefix(workspace_root()).unwrap_or(path).display().to_string();
     narrator.line("");

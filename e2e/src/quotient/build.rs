@@ -116,10 +116,10 @@ async fn take_out(directory: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The program `testbed`, built for tests.
-pub async fn build_testbed() -> anyhow::Result<PathBuf> {
-    let [testbed] = build(&workspace_root(), ["testbed"], &["build"], &own_profile_directory()?).await?;
-    Ok(testbed)
+/// One program of the workspace, built for tests.
+pub async fn build_program(name: &str) -> anyhow::Result<PathBuf> {
+    let [program] = build(&workspace_root(), [name], &["build"], &own_profile_directory()?).await?;
+    Ok(program)
 }
 
 /// Builds these programs of a workspace by this command of cargo, into `directory`.

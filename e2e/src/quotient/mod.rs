@@ -18,7 +18,7 @@ mod victims;
 mod writes;
 
 pub use crate::testbed::PATIENCE;
-pub use build::{Previous, Programs, SHIPPED, build_testbed, workspace_root};
+pub use build::{Previous, Programs, SHIPPED, build_program, workspace_root};
 pub use chart::{ALL_RIGHTS, GATE_MODE, IMAGE_REGISTRY, chart, helm_arguments, installed, value_sets};
 pub use identity::{OPERATOR_GROUP, OPERATOR_USER, RELEASE, SYSTEM_NAMESPACE};
 pub use install::{install_chart, install_crds, upgrade_chart};
@@ -27,7 +27,7 @@ pub use newcomer::Newcomer;
 pub use observe::{QueueView, amounts, queue, queues, quota_amounts, quotas};
 pub use operator::{Operator, SHORT_LEASE};
 pub use rights::nothing_forbidden;
-pub use stage::{PodCounts, Stage, shares_text};
+pub use stage::{PodCounts, Stage, shares_text, until_pods, until_shares};
 pub use trial::{assert_clean, judged};
 pub use victims::SimulatedVictims;
 pub use writes::{Write, writes_of_operator};

@@ -161,34 +161,17 @@ impl Stage {
 
     /// The pods of a namespace.
     pub async fn pods(&self, namespace: &str) -> anyhow::Result<Vec<Pod>> {
-        let pods: Api<Pod> = Api::namespaced(self.bed.client(), namespace);
-        Ok(pods.list(&ListParams::default()).await?.items)
+        pods(&self.bed, namespace).await
     }
 
     /// How many pods of a namespace run and are not on their way out, are on their way out, and wait.
     pub async fn pod_counts(&self, namespace: &str) -> anyhow::Result<PodCounts> {
-        let mut counts = PodCounts::default();
-        for pod in self.pods(namespace).await? {
-            let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-            let counter = match phase {
-                _ if pod.metadata.deletion_timestamp.is_some() => &mut counts.terminating,
-                Some("Running") => &mut counts.running,
-                Some("Pending") => &mut counts.pending,
-                _ => continue,
-            };
-            *counter = counter.saturating_add(1);
-        }
-        Ok(counts)
+        pod_counts(&self.bed, namespace).await
     }
 
     /// Waits until a namespace has these pods.
     pub async fn until_pods(&self, namespace: &str, expected: PodCounts) -> anyhow::Result<()> {
-        eventually(format!("{namespace} has {expected:?}"), PATIENCE, async || {
-            let counts = self.pod_counts(namespace).await?;
-            ensure!(counts == expected, "{counts:?}");
-            Ok(())
-        })
-        .await
+        until_pods(&self.bed, namespace, expected).await
     }
 
     /// Waits until admission enforces exactly these amounts in a namespace, such as `cpu 3, memory 9Gi`.
@@ -250,16 +233,7 @@ impl Stage {
 
     /// Waits until the Queues show exactly these shares, one line a queue: see [`shares_text`].
     pub async fn until_shares(&self, what: &str, expected: &str) -> anyhow::Result<()> {
-        let tidy = |text: &str| {
-            text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
-        };
-        let expected = tidy(expected);
-        eventually(what, PATIENCE, async || {
-            let seen = tidy(&shares_text(&queues(&self.bed).await?));
-            ensure!(seen == expected, "\n{seen}\nexpected:\n{expected}");
-            Ok(())
-        })
-        .await
+        until_shares(&self.bed, what, expected).await
     }
 }
 
@@ -293,4 +267,48 @@ pub fn shares_text(queues: &BTreeMap<String, QueueView>) -> String {
         format!("{name}: deserved {deserved}; allocated {allocated}; preempting {preempting}\n")
     };
     queues.iter().map(line).collect()
+}
+
+async fn pods(bed: &TestBed, namespace: &str) -> anyhow::Result<Vec<Pod>> {
+    let pods: Api<Pod> = Api::namespaced(bed.client(), namespace);
+    Ok(pods.list(&ListParams::default()).await?.items)
+}
+
+async fn pod_counts(bed: &TestBed, namespace: &str) -> anyhow::Result<PodCounts> {
+    let mut counts = PodCounts::default();
+    for pod in pods(bed, namespace).await? {
+        let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+        let counter = match phase {
+            _ if pod.metadata.deletion_timestamp.is_some() => &mut counts.terminating,
+            Some("Running") => &mut counts.running,
+            Some("Pending") => &mut counts.pending,
+            _ => continue,
+        };
+        *counter = counter.saturating_add(1);
+    }
+    Ok(counts)
+}
+
+/// Waits until a namespace of a test bed has these pods.
+pub async fn until_pods(bed: &TestBed, namespace: &str, expected: PodCounts) -> anyhow::Result<()> {
+    eventually(format!("{namespace} has {expected:?}"), PATIENCE, async || {
+        let counts = pod_counts(bed, namespace).await?;
+        ensure!(counts == expected, "{counts:?}");
+        Ok(())
+    })
+    .await
+}
+
+/// Waits until the Queues on a test bed show exactly these shares, one line a queue: see [`shares_text`].
+pub async fn until_shares(bed: &TestBed, what: &str, expected: &str) -> anyhow::Result<()> {
+    let tidy = |text: &str| {
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    };
+    let expected = tidy(expected);
+    eventually(what, PATIENCE, async || {
+        let seen = tidy(&shares_text(&queues(bed).await?));
+        ensure!(seen == expected, "\n{seen}\nexpected:\n{expected}");
+        Ok(())
+    })
+    .await
 }
