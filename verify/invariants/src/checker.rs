@@ -229,11 +229,12 @@ impl InvariantChecker {
         }
     }
 
-    /// Whether the ledger owes some of one of the `resources`, or did a moment ago; or queues occupy more of it than there is,
-    /// so that what is granted already has no room.
+    /// Whether the ledger owes some of one of the `resources`, or did a moment ago; or queues occupy more of it than there is, or
+    /// did until others left a moment ago, so that what is granted already has no room.
     pub(crate) fn owes(&self, resources: &Amounts, at: i64) -> bool {
         let Some(ledger) = &self.truth.ledger else { return true };
-        let (occupied, capacity) = (self.truth.all_occupied(), self.truth.capacity());
+        let occupied: Amounts = [self.truth.all_occupied(), self.changes.all_given_up()].into_iter().sum();
+        let capacity = self.truth.capacity();
         if resources.iter().any(|(resource, _)| occupied.get(resource) > capacity.get(resource)) {
             return true;
         }

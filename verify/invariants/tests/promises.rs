@@ -356,7 +356,7 @@ fn taking_what_is_guaranteed_and_said_not_to_be_deserved() {
 /// A pod goes for a queue that the ledger owes something to, or because of a limit above it.
 #[test]
 fn evicting_for_none_or_for_a_limit() {
-    let evicted = |limits: [&str; 2], leaves_first: Option<&str>| {
+    let evicted = |limits: [&str; 2], comes: Option<&str>, leaves_first: Option<&str>| {
         let mut court = Court::sits();
         let limit = |cpu: &str| json!({"cpu": cpu});
         let org = json!({"metadata": {"uid": "org"}, "spec": {"children": {}, "limit": limit(limits[0])}});
@@ -370,6 +370,10 @@ fn evicting_for_none_or_for_a_limit() {
         let ledger = json!({"binaryData": {"ledger.json.gz": data}});
         court.other("configmaps", "quotient-system", "quotient-ledger", Some(ledger));
         court.quota_of_others("loser", "3", "3", 2);
+        if let Some(name) = comes {
+            let spec = json!({"containers": [{"resources": {"requests": {"cpu": "1"}}}]});
+            court.other("pods", "loser", name, Some(json!({"metadata": {"uid": name}, "spec": spec})));
+        }
         court.at += 60_000;
         if let Some(pod) = leaves_first {
             court.gone(pod);
@@ -377,10 +381,13 @@ fn evicting_for_none_or_for_a_limit() {
         court.evict("pod-4");
         court.found()
     };
-    assert_eq!(evicted(["4", "4"], None), [Invariant::OwedFirst]);
-    assert_eq!(evicted(["4", "3"], None), []);
-    assert_eq!(evicted(["3", "4"], None), []);
-    assert_eq!(evicted(["4", "3"], Some("pod-1")), []);
+    assert_eq!(evicted(["4", "4"], None, None), [Invariant::OwedFirst]);
+    assert_eq!(evicted(["4", "3"], None, None), []);
+    assert_eq!(evicted(["3", "4"], None, None), []);
+    assert_eq!(evicted(["4", "3"], None, Some("pod-1")), []);
+    // Admission let in more than there is.
+    assert_eq!(evicted(["9", "9"], Some("pod-5"), None), []);
+    assert_eq!(evicted(["9", "9"], Some("pod-5"), Some("pod-1")), []);
 }
 
 #[test]

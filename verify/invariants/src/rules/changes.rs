@@ -83,6 +83,11 @@ impl Changes {
         self.recent.iter().any(|change| change.queue && is_above(change))
     }
 
+    /// What live pods of all namespaces have given up by themselves.
+    pub(crate) fn all_given_up(&self) -> Amounts {
+        self.recent.iter().map(|change| &change.given_up).sum()
+    }
+
     /// What live pods of a namespace have given up by themselves.
     pub(crate) fn given_up(&self, namespace: &str) -> Amounts {
         let changes = self.recent.iter().filter(|change| change.namespace == namespace);
