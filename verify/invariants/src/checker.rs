@@ -250,8 +250,8 @@ impl InvariantChecker {
     /// ago: a queue is brought down to its limit for no other queue.
     pub(crate) fn exceeds_a_limit(&self, namespace: &str, resources: &Amounts) -> bool {
         let Some(place) = self.truth.places.get(namespace) else { return false };
-        let limited = self.truth.path_up(place).into_iter().filter(|queue| !queue.limit.is_empty());
-        limited.into_iter().any(|queue| {
+        let mut limited = self.truth.path_up(place).into_iter().filter(|queue| !queue.limit.is_empty());
+        limited.any(|queue| {
             let is_below =
                 |place: &Place| self.truth.path_up(place).into_iter().any(|above| std::ptr::eq(above, queue));
             let below = self.truth.places.iter().filter(|(_, place)| is_below(place));
