@@ -115,6 +115,8 @@ memory: tools testbed ## the operator with 20,000 and 100,000 pods on a real con
 hostile: tools testbed ## what one tenant can cost: times beside a friendly cluster, memory below 512 MiB (WRITE=1 writes docs/evidence/scale.md)
 	$(SHIPPED)
 	$(CARGO) run --profile fast --bin bench -- hostile $(if $(WRITE),--write)
+	$(PROGRAMS)
+	QUOTIENT_CROWD=large $(CARGO) test --workspace --test cluster -- --nocapture crowd
 
 .PHONY: size
 size: tools testbed ## the image's static programs and the operator's memory at rest, against what is promised (WRITE=1 writes docs/how-to/install.md)

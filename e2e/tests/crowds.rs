@@ -1,4 +1,4 @@
-//! A tenant with thousands of autoscalers and workloads, and with pods that request thousands of resources: the operator
+//! A tenant with hundreds of autoscalers and workloads, and with pods that request thousands of resources: the operator
 //! starts and decides for others as if they were not there.
 
 use std::time::{Duration, Instant};
@@ -8,14 +8,11 @@ use k8s_openapi::api::apps::v1::ReplicaSet;
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::Api;
-use quotient_e2e::bench::hostile::{WIDE, autoscaler, create, resting, wide};
+use quotient_e2e::bench::hostile::{WIDE, autoscaler, create, crowd_size, resting, wide};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::eventually;
 use quotient_invariants::Tolerance;
 use serde_json::json;
-
-/// How many autoscalers there are, and as many ReplicaSets.
-const MANY: usize = 1_500;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn crowds_of_one_tenant_delay_no_other_queue() -> Result<()> {
@@ -30,8 +27,9 @@ async fn crowds_of_one_tenant_delay_no_other_queue() -> Result<()> {
     stage.bed.add_node("node-2", &offered).await?;
     stage.bed.create_namespace("resting").await?;
     let client = || stage.bed.client();
-    create(&Api::<ReplicaSet>::namespaced(client(), "resting"), (0..MANY).map(resting)).await?;
-    create(&Api::<HorizontalPodAutoscaler>::namespaced(client(), "resting"), (0..MANY).map(autoscaler))
+    let many = crowd_size(300, 1_500);
+    create(&Api::<ReplicaSet>::namespaced(client(), "resting"), (0..many).map(resting)).await?;
+    create(&Api::<HorizontalPodAutoscaler>::namespaced(client(), "resting"), (0..many).map(autoscaler))
         .await?;
     // Before the quota is there, which would count them.
     create(&Api::<Pod>::namespaced(client(), "crowd"), (0..2).map(|at| wide(at, WIDE))).await?;

@@ -1,4 +1,4 @@
-//! Ten thousand gated pods of one tenant, each unlike the others: the operator starts, plans and serves another tenant nearly
+//! Thousands of gated pods of one tenant, each unlike the others: the operator starts, plans and serves another tenant nearly
 //! as if they were ordinary pods.
 
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::PostParams;
 use quotient_e2e::bench::ProcessNumbers;
+use quotient_e2e::bench::hostile::crowd_size;
 use quotient_e2e::bench::scale::Histogram;
 use quotient_e2e::quotient::{
     GATE_MODE, Operator, PATIENCE, PodCounts, Programs, Stage, install_chart, upgrade_chart,
@@ -17,9 +18,6 @@ use quotient_e2e::testbed::{Options, TestBed, eventually};
 use serde_json::{Value, json};
 
 use crate::gate::{pods, until_gating};
-
-/// How many pods there are.
-const MANY: usize = 10_000;
 
 /// The most that gated pods may cost, compared with ordinary ones.
 const MOST: u32 = 2;
@@ -85,8 +83,9 @@ async fn cost(admission: &str, pod: fn(usize) -> Result<Pod>) -> Result<Cost> {
         Ok(())
     };
     let begin = Instant::now();
-    stream::iter(0..MANY).map(create).buffer_unordered(32).try_collect::<()>().await?;
-    println!("{MANY} pods are created in {:?}", begin.elapsed());
+    let many = crowd_size(2_000, 10_000);
+    stream::iter(0..many).map(create).buffer_unordered(32).try_collect::<()>().await?;
+    println!("{many} pods are created in {:?}", begin.elapsed());
     if admission != "Gate" {
         stage.queue_object("crowd", "crowd", json!({})).await?;
     }
@@ -114,7 +113,7 @@ async fn cost(admission: &str, pod: fn(usize) -> Result<Pod>) -> Result<Cost> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_gated_pods_of_a_tenant_cost_others_nothing() -> Result<()> {
+async fn thousands_of_gated_pods_of_a_tenant_cost_others_nothing() -> Result<()> {
     let friendly = cost("Quota", ordinary).await?;
     println!("ordinary pods: {friendly:?}");
     let gated = cost("Gate", hostile).await?;

@@ -7,8 +7,7 @@ use crate::story::{self, explains, explains_in_short, no_pod_goes, plays_in_shor
 #[test]
 fn no_pod_goes_if_the_pods_of_the_node_leave_the_quota_short() {
     no_pod_goes(
-        "settings resources=cpu
-         node n0 cpu=3
+        "node n0 cpu=3
          node n1 cpu=4
          queue a
          queue c guaranteed=cpu:1
@@ -25,8 +24,7 @@ fn no_pod_goes_if_the_pods_of_the_node_leave_the_quota_short() {
 #[test]
 fn an_ask_is_met_although_a_guarantee_keeps_part_of_the_overuse() {
     explains(
-        "settings resources=cpu
-         node n0 cpu=3
+        "node n0 cpu=3
          node n1 cpu=2
          queue a guaranteed=cpu:1
          queue b request=cpu:3 guaranteed=cpu:3
@@ -49,8 +47,7 @@ fn an_ask_is_met_although_a_guarantee_keeps_part_of_the_overuse() {
 #[test]
 fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
     explains(
-        "settings resources=cpu
-         node n0 cpu=2
+        "node n0 cpu=2
          node n1 cpu=4
          queue a
          queue c weight=0
@@ -78,23 +75,19 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
 #[test]
 fn s34_additional_victims_come_from_elsewhere() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=4 labels=zone:a
+        "node n1 cpu=4 labels=zone:a
          node n2 cpu=4
          queue a request=all
          queue b fixed=cpu:4
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n1 started=20 owner=w
-         pod a/p3 cpu=2 node=n2 started=30 owner=w
-         pod a/p4 cpu=2 node=n2 started=40 owner=w
+         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=w
+         pod a/p3..4 cpu=2 node=n2 started=30+10 owner=w
          pod a/waits cpu=2 pending owner=w
          owner b/web replicas=1 cpu=4 selector=zone:a",
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
-              evict a/p2 for b: Reclaimed
-              evict a/p1 for b: Reclaimed
+              evict a/p2..1 for b: Reclaimed
               evict a/waits for b: Reclaimed
             step 2: capacity 8c
               a: deserved 4c, allocated 4c, used 4c
@@ -110,8 +103,7 @@ fn s34_additional_victims_come_from_elsewhere() {
 #[test]
 fn s35_additional_victims_lower_the_queues_shortfall() {
     explains_in_short(
-        "settings resources=cpu,gpu
-         node n1 cpu=8 gpu=2
+        "node n1 cpu=8 gpu=2
          queue a request=all
          queue b fixed=cpu:1,gpu:1
          pod a/device cpu=1 gpu=1 node=n1 started=10 owner=w
@@ -131,13 +123,10 @@ fn s35_additional_victims_lower_the_queues_shortfall() {
 #[test]
 fn s36_no_additional_victims_where_none_are_needed() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=2
-         node n2 cpu=2
+        "node n1..2 cpu=2
          queue a request=all
          queue b fixed=cpu:2
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n1 started=20 owner=w
+         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=w
          pod a/p3 cpu=1 node=n2 started=30 owner=w priority=1
          pod a/p4 cpu=1 node=n2 started=40 owner=w
          owner b/web replicas=1 cpu=2",
@@ -145,8 +134,7 @@ fn s36_no_additional_victims_where_none_are_needed() {
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/p2 for b: Reclaimed
-              evict a/p1 for b: Reclaimed
+              evict a/p2..1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
@@ -161,14 +149,11 @@ fn s36_no_additional_victims_where_none_are_needed() {
 #[test]
 fn s37_all_or_nothing_for_every_resource() {
     let told = story::play(
-        "settings resources=cpu,gpu
-         node n1 cpu=4 gpu=2
+        "node n1 cpu=4 gpu=2
          queue a guaranteed=gpu:1 request=all
          queue b fixed=cpu:2,gpu:1 weight=5
          pod a/device cpu=1 gpu=2 node=n1 started=10 owner=w
-         pod a/plain-1 cpu=1 node=n1 started=20 owner=w
-         pod a/plain-2 cpu=1 node=n1 started=30 owner=w
-         pod a/plain-3 cpu=1 node=n1 started=40 owner=w
+         pod a/plain-1..3 cpu=1 node=n1 started=20+10 owner=w
          owner b/train replicas=1 cpu=2 gpu=1",
     );
     assert!(
@@ -184,8 +169,7 @@ fn s37_all_or_nothing_for_every_resource() {
 #[test]
 fn s38_only_required_victims_are_released() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a request=all
          queue b fixed=cpu:3
          pod a/one cpu=1 node=n1 started=90 owner=w
@@ -212,12 +196,10 @@ fn s38_only_required_victims_are_released() {
 #[test]
 fn s38_victims_that_a_later_one_replaces_are_not_released() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a request=all
          queue b weight=2 fixed=cpu:4
-         pod a/one-1 cpu=1 node=n1 started=80 owner=w
-         pod a/one-2 cpu=1 node=n1 started=90 owner=w
+         pod a/one-1..2 cpu=1 node=n1 started=80+10 owner=w
          pod a/four cpu=4 node=n1 started=10 owner=w priority=5
          pod a/last cpu=0 node=n1 started=1 owner=w priority=9
          owner b/web replicas=2 cpu=2",
@@ -229,8 +211,7 @@ fn s38_victims_that_a_later_one_replaces_are_not_released() {
             step 2: capacity 6c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 4c, allocated 4c, used 0c
-              started b/web-r1002-0
-              started b/web-r1002-1
+              started b/web-r1002-0..1
             step 3: capacity 6c
               b: deserved 4c, allocated 4c, used 4c
         "#]],

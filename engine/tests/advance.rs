@@ -43,8 +43,7 @@ fn owners_create_what_the_quota_admits_oldest_first() {
                 2 pods of ReplicaSet old, 1c 1Gi each: RoomAvailable
                 2 pods of ReplicaSet new, 1c 1Gi each: RoomAvailable
               started a/new-r1001-2
-              started a/old-r1001-0
-              started a/old-r1001-1
+              started a/old-r1001-0..1
               started free/any-r1001-0
             step 2: capacity 8c 8Gi
               a: deserved 3c 8Gi, allocated 3c 8Gi, used 3c 3Gi
@@ -76,10 +75,7 @@ fn an_evicted_pod_comes_back_only_when_the_quota_rises_and_under_a_new_name() {
          queue b request=all
          quota a cpu=4 memory=4Gi
          owner a/web replicas=4 cpu=1 memory=1Gi
-         pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         pod a/web-2 cpu=1 memory=1Gi node=n1 started=20 owner=web
-         pod a/web-3 cpu=1 memory=1Gi node=n1 started=30 owner=web
-         pod a/web-4 cpu=1 memory=1Gi node=n1 started=40 owner=web
+         pod a/web-1..4 cpu=1 memory=1Gi node=n1 started=10+10 owner=web
          then
          queue b weight=0 request=all
          then after=60
@@ -88,8 +84,7 @@ fn an_evicted_pod_comes_back_only_when_the_quota_rises_and_under_a_new_name() {
             step 1: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
-              evict a/web-4 for b: Reclaimed
-              evict a/web-3 for b: Reclaimed
+              evict a/web-4..3 for b: Reclaimed
             step 2: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
                 2 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
@@ -99,16 +94,14 @@ fn an_evicted_pod_comes_back_only_when_the_quota_rises_and_under_a_new_name() {
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 2c 2Gi
                 2 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
               b: deserved 0c 0, allocated 0c 0, used 0c 0
-              started a/web-r1003-0
-              started a/web-r1003-1
+              started a/web-r1003-0..1
             step 4: capacity 4c 4Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
             then, 60 s later
             step 5: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
-              evict a/web-r1003-1 for b: Reclaimed
-              evict a/web-r1003-0 for b: Reclaimed
+              evict a/web-r1003-1..0 for b: Reclaimed
             step 6: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
                 2 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
@@ -257,8 +250,7 @@ fn a_budget_refuses_what_it_does_not_allow_and_recovers_with_what_runs() {
     let scenario = "node n1 cpu=4 memory=4Gi
          queue a request=all
          owner a/web replicas=3 cpu=1 memory=1Gi
-         pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web labels=app:web
-         pod a/web-2 cpu=1 memory=1Gi node=n1 started=20 owner=web labels=app:web
+         pod a/web-1..2 cpu=1 memory=1Gi node=n1 started=10+10 owner=web labels=app:web
          pod a/web-3 cpu=1 memory=1Gi pending owner=web labels=app:web
          pod a/other cpu=1 memory=1Gi node=n1 started=20
          budget a/web allowed=1 selects=app:web";

@@ -7,24 +7,18 @@ use crate::story::{self, explains, plays};
 #[test]
 fn no_plan_goes_beyond_a_budget_and_others_take_the_place() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a request=all
          queue b fixed=cpu:3
          budget a/web allowed=1 selects=app:web
-         pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
-         pod a/web-2 cpu=1 node=n1 started=80 owner=web labels=app:web
-         pod a/web-3 cpu=1 node=n1 started=90 owner=web labels=app:web
-         pod a/db-1 cpu=1 node=n1 started=10 owner=db
-         pod a/db-2 cpu=1 node=n1 started=20 owner=db
-         pod a/db-3 cpu=1 node=n1 started=30 owner=db",
+         pod a/web-1..3 cpu=1 node=n1 started=70+10 owner=web labels=app:web
+         pod a/db-1..3 cpu=1 node=n1 started=10+10 owner=db",
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 3c, allocated 3c, used 6c
               b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
               evict a/web-3 for b: Reclaimed
-              evict a/db-3 for b: Reclaimed
-              evict a/db-2 for b: Reclaimed
+              evict a/db-3..2 for b: Reclaimed
               spare a/web-2: Budget
         "#]],
     );
@@ -33,8 +27,7 @@ fn no_plan_goes_beyond_a_budget_and_others_take_the_place() {
 #[test]
 fn a_budget_without_requirements_protects_everything() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2
+        "node n1 cpu=2
          queue a request=all
          queue b fixed=cpu:1
          budget a/all allowed=0
@@ -53,13 +46,11 @@ fn a_budget_without_requirements_protects_everything() {
 #[test]
 fn a_budget_of_another_namespace_protects_no_pod() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2
+        "node n1 cpu=2
          queue a request=all
          queue b fixed=cpu:1
          budget b/all allowed=0
-         pod a/web-1 cpu=1 node=n1 started=70 owner=web
-         pod a/web-2 cpu=1 node=n1 started=80 owner=web",
+         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web",
         &expect![[r#"
             step 1: capacity 2c
               a: deserved 1c, allocated 1c, used 2c
@@ -72,8 +63,7 @@ fn a_budget_of_another_namespace_protects_no_pod() {
 #[test]
 fn a_pod_that_two_budgets_protect_never_goes() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=3
+        "node n1 cpu=3
          queue a request=all
          queue b fixed=cpu:1
          budget a/web allowed=9 selects=app:web
@@ -94,21 +84,17 @@ fn a_pod_that_two_budgets_protect_never_goes() {
 #[test]
 fn pods_that_have_not_started_ignore_budgets() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
          budget a/web allowed=0 selects=app:web
-         pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
-         pod a/web-2 cpu=1 node=n1 started=80 owner=web labels=app:web
-         pod a/web-3 cpu=1 pending node=n1 created=80 owner=web labels=app:web
-         pod a/web-4 cpu=1 pending node=n1 created=90 owner=web labels=app:web",
+         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web labels=app:web
+         pod a/web-3..4 cpu=1 pending node=n1 created=80+10 owner=web labels=app:web",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/web-4 for b: Reclaimed
-              evict a/web-3 for b: Reclaimed
+              evict a/web-4..3 for b: Reclaimed
         "#]],
     );
 }
@@ -116,12 +102,10 @@ fn pods_that_have_not_started_ignore_budgets() {
 #[test]
 fn a_pod_whose_eviction_was_refused_is_passed_over() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:1
-         pod a/web-1 cpu=1 node=n1 started=70 owner=web
-         pod a/web-2 cpu=1 node=n1 started=80 owner=web
+         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web
          pod a/web-3 cpu=1 node=n1 started=90 owner=web refused
          pod a/web-4 cpu=1 node=n1 started=60 owner=web",
         &expect![[r#"
@@ -137,19 +121,16 @@ fn a_pod_whose_eviction_was_refused_is_passed_over() {
 #[test]
 fn a_claim_that_budgets_keep_waiting_is_blocked() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2
+        "node n1 cpu=2
          queue a request=all
          queue b fixed=cpu:1
          budget a/web allowed=0 selects=app:web
-         pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
-         pod a/web-2 cpu=1 node=n1 started=80 owner=web labels=app:web",
+         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web labels=app:web",
         &expect![[r#"
             step 1: capacity 2c
               a: deserved 1c, allocated 1c, used 2c
               b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
-              spare a/web-1: Budget
-              spare a/web-2: Budget
+              spare a/web-1..2: Budget
         "#]],
     );
 }
@@ -157,18 +138,15 @@ fn a_claim_that_budgets_keep_waiting_is_blocked() {
 #[test]
 fn a_claim_that_refused_evictions_keep_waiting_is_blocked() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2
+        "node n1 cpu=2
          queue a request=all
          queue b fixed=cpu:1
-         pod a/web-1 cpu=1 node=n1 started=70 owner=web refused
-         pod a/web-2 cpu=1 node=n1 started=80 owner=web refused",
+         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web refused",
         &expect![[r#"
             step 1: capacity 2c
               a: deserved 1c, allocated 1c, used 2c
               b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
-              spare a/web-1: EvictionRefused
-              spare a/web-2: EvictionRefused
+              spare a/web-1..2: EvictionRefused
         "#]],
     );
 }
@@ -176,21 +154,18 @@ fn a_claim_that_refused_evictions_keep_waiting_is_blocked() {
 #[test]
 fn a_known_ask_that_budgets_keep_waiting_is_blocked() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2
+        "node n1 cpu=2
          queue a request=all
          queue b fixed=cpu:1
          budget a/web allowed=0 selects=app:web
-         pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
-         pod a/web-2 cpu=1 node=n1 started=80 owner=web labels=app:web
+         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web labels=app:web
          owner b/train replicas=1 cpu=1",
         &expect![[r#"
             step 1: capacity 2c
               a: deserved 1c, allocated 1c, used 2c
               b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
                 1 pods of ReplicaSet train, 1c each: Blocked
-              spare a/web-1: Budget
-              spare a/web-2: Budget
+              spare a/web-1..2: Budget
         "#]],
     );
 }
@@ -198,24 +173,20 @@ fn a_known_ask_that_budgets_keep_waiting_is_blocked() {
 #[test]
 fn a_known_ask_whose_only_node_budgets_keep_is_blocked() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2 labels=zone:a
+        "node n1 cpu=2 labels=zone:a
          node n2 cpu=2
          queue a request=all
          queue b fixed=cpu:1
          budget a/web allowed=0 selects=app:web
-         pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
-         pod a/web-2 cpu=1 node=n1 started=80 owner=web labels=app:web
-         pod a/db-1 cpu=1 node=n2 started=70 owner=db
-         pod a/db-2 cpu=1 node=n2 started=80 owner=db
+         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web labels=app:web
+         pod a/db-1..2 cpu=1 node=n2 started=70+10 owner=db
          owner b/train replicas=1 cpu=1 selector=zone:a",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 3c, allocated 3c, used 4c
               b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
                 1 pods of ReplicaSet train, 1c each: Blocked
-              spare a/web-1: Budget
-              spare a/web-2: Budget
+              spare a/web-1..2: Budget
         "#]],
     );
 }
@@ -223,16 +194,12 @@ fn a_known_ask_whose_only_node_budgets_keep_is_blocked() {
 #[test]
 fn another_node_is_freed_where_budgets_keep_the_cheapest() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=2
-         node n2 cpu=2
+        "node n1..2 cpu=2
          queue a request=all
          queue b fixed=cpu:2
          budget a/web allowed=1 selects=app:web
-         pod a/web-1 cpu=1 node=n1 started=80 owner=web labels=app:web priority=-9
-         pod a/web-2 cpu=1 node=n1 started=90 owner=web labels=app:web priority=-9
-         pod a/db-1 cpu=1 node=n2 started=10 owner=db
-         pod a/db-2 cpu=1 node=n2 started=20 owner=db
+         pod a/web-1..2 cpu=1 node=n1 started=80+10 owner=web labels=app:web priority=-9
+         pod a/db-1..2 cpu=1 node=n2 started=10+10 owner=db
          pod a/db-3 cpu=0 node=n2 started=1 owner=db priority=9
          owner b/train replicas=1 cpu=2",
         &expect![[r#"
@@ -240,8 +207,7 @@ fn another_node_is_freed_where_budgets_keep_the_cheapest() {
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 2c each: WaitingForPreemption
-              evict a/db-2 for b: Reclaimed
-              evict a/db-1 for b: Reclaimed
+              evict a/db-2..1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
@@ -256,10 +222,7 @@ fn another_node_is_freed_where_budgets_keep_the_cheapest() {
 #[test]
 fn budgets_are_used_up_across_the_asks_of_one_plan() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2
-         node n2 cpu=2
-         node n3 cpu=2
+        "node n1..3 cpu=2
          queue a weight=0 request=all
          queue b fixed=cpu:4
          budget a/web allowed=1 selects=app:web
@@ -282,23 +245,18 @@ fn budgets_are_used_up_across_the_asks_of_one_plan() {
 #[test]
 fn a_gang_goes_only_if_its_budget_lets_all_of_it_go() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
          budget a/g allowed=1 selects=app:g
-         pod a/g-1 cpu=1 node=n1 started=80 owner=g gang=g min=2 labels=app:g
-         pod a/g-2 cpu=1 node=n1 started=90 owner=g gang=g min=2 labels=app:g
-         pod a/h-1 cpu=1 node=n1 started=10 owner=h gang=h min=2
-         pod a/h-2 cpu=1 node=n1 started=20 owner=h gang=h min=2",
+         pod a/g-1..2 cpu=1 node=n1 started=80+10 owner=g gang=g min=2 labels=app:g
+         pod a/h-1..2 cpu=1 node=n1 started=10+10 owner=h gang=h min=2",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/h-2 for b: Reclaimed
-              evict a/h-1 for b: Reclaimed
-              spare a/g-1: Budget
-              spare a/g-2: Budget
+              evict a/h-2..1 for b: Reclaimed
+              spare a/g-1..2: Budget
         "#]],
     );
 }
@@ -306,8 +264,7 @@ fn a_gang_goes_only_if_its_budget_lets_all_of_it_go() {
 #[test]
 fn the_surplus_that_follows_a_gang_counts_in_its_budget_too() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=5
+        "node n1 cpu=5
          queue a fixed=cpu:2
          queue b fixed=cpu:3
          budget a/g allowed=1 selects=app:g
@@ -326,8 +283,7 @@ fn the_surplus_that_follows_a_gang_counts_in_its_budget_too() {
 #[test]
 fn the_surplus_that_follows_a_gang_from_another_node_counts_in_its_budget_too() {
     let told = story::explain(
-        "settings resources=cpu
-         node n1 cpu=3 labels=zone:a
+        "node n1 cpu=3 labels=zone:a
          node n2 cpu=3
          queue a request=all
          queue b fixed=cpu:3
@@ -342,15 +298,11 @@ fn the_surplus_that_follows_a_gang_from_another_node_counts_in_its_budget_too() 
 #[test]
 fn what_a_budget_allows_goes_first_and_the_rest_when_it_recovers() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
          budget a/web allowed=1 selects=app:web
-         pod a/web-1 cpu=1 node=n1 started=60 owner=web labels=app:web
-         pod a/web-2 cpu=1 node=n1 started=70 owner=web labels=app:web
-         pod a/web-3 cpu=1 node=n1 started=80 owner=web labels=app:web
-         pod a/web-4 cpu=1 node=n1 started=90 owner=web labels=app:web
+         pod a/web-1..4 cpu=1 node=n1 started=60+10 owner=web labels=app:web
          then after=60
          budget a/web allowed=1 selects=app:web",
         &expect![[r#"
@@ -373,18 +325,14 @@ fn what_a_budget_allows_goes_first_and_the_rest_when_it_recovers() {
 }
 
 /// Of what a lacks, one pod of b makes room for a pod; a budget keeps the other one.
-const LACKS_ONE_MORE: &str = "settings resources=cpu
-     node n0 cpu=3
+const LACKS_ONE_MORE: &str = "node n0 cpu=3
      node n1 cpu=12
      queue a request=all guaranteed=cpu:8750m
      queue b weight=0
      queue c weight=0 guaranteed=cpu:15
      owner a/big replicas=5 cpu=2
-     pod a/big-1 cpu=2 node=n1 owner=big
-     pod a/big-2 cpu=2 node=n1 owner=big
-     pod a/big-3 cpu=2 node=n1 owner=big
-     pod b/web-1 cpu=1 node=n0 owner=web
-     pod b/web-2 cpu=1 node=n0 owner=web
+     pod a/big-1..3 cpu=2 node=n1 owner=big
+     pod b/web-1..2 cpu=1 node=n0 owner=web
      budget b/all allowed=1
      pod c/c-1 cpu=6 node=n1 owner=c";
 

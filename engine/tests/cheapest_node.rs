@@ -15,9 +15,7 @@ fn freed_first(cheap: &[&str], dear: &[&str]) {
             lines.collect::<Vec<String>>().concat()
         };
         let scenario = format!(
-            "settings resources=cpu
-             node n1 cpu=2
-             node n2 cpu=2
+            "node n1..2 cpu=2
              queue a request=all
              queue b fixed=cpu:2
              pod a/keep-1 cpu=0 node=n1 started=1 owner=w priority=99
@@ -87,8 +85,7 @@ fn the_node_with_fewer_victims() {
 #[test]
 fn the_node_with_less_excess() {
     let told = story::explain(
-        "settings resources=cpu
-         node n1 cpu=2
+        "node n1 cpu=2
          node n2 cpu=1
          queue a fixed=cpu:2
          queue b fixed=cpu:1
@@ -114,8 +111,7 @@ fn the_node_whose_victims_are_newer() {
 fn the_node_that_the_ask_prefers_before_the_one_with_newer_victims() {
     for (preferred, expected) in [("z1", "p1"), ("z2", "p2")] {
         let told = story::explain(&format!(
-            "settings resources=cpu
-             node n1 cpu=2 labels=zone:z1
+            "node n1 cpu=2 labels=zone:z1
              node n2 cpu=2 labels=zone:z2
              queue a request=all
              queue b fixed=cpu:2
@@ -131,14 +127,12 @@ fn the_node_that_the_ask_prefers_before_the_one_with_newer_victims() {
 #[test]
 fn fewer_victims_before_the_node_that_the_ask_prefers() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2 labels=zone:z1
+        "node n1 cpu=2 labels=zone:z1
          node n2 cpu=2
          queue a request=all
          queue b fixed=cpu:2
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n1 started=10 owner=w
+         pod a/p1..2 cpu=1 node=n1 started=10 owner=w
          pod a/p3 cpu=2 node=n2 started=10 owner=w
          owner b/train replicas=1 cpu=2 prefers=zone:z1",
         &expect![[r#"
@@ -154,10 +148,7 @@ fn fewer_victims_before_the_node_that_the_ask_prefers() {
 #[test]
 fn one_device_comes_from_the_node_with_the_lowest_priority() {
     explains(
-        "settings resources=cpu,gpu
-         node n1 cpu=8 gpu=1
-         node n2 cpu=8 gpu=1
-         node n3 cpu=8 gpu=1
+        "node n1..3 cpu=8 gpu=1
          queue a request=all
          queue b fixed=cpu:1,gpu:1
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
@@ -178,30 +169,21 @@ fn one_device_comes_from_the_node_with_the_lowest_priority() {
 #[test]
 fn several_devices_come_from_one_node() {
     plays(
-        "settings resources=cpu,gpu
-         node n1 cpu=8 gpu=4
-         node n2 cpu=8 gpu=4
+        "node n1..2 cpu=8 gpu=4
          queue a fixed=cpu:16,gpu:4
          queue b fixed=cpu:1,gpu:4
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
-         pod a/p1 cpu=1 gpu=1 node=n1 started=80 owner=w
-         pod a/p2 cpu=1 gpu=1 node=n1 started=90 owner=w
+         pod a/p1..2 cpu=1 gpu=1 node=n1 started=80+10 owner=w
          pod a/p3 cpu=1 gpu=1 node=n1 started=80 owner=w
          pod a/p4 cpu=1 gpu=1 node=n1 started=90 owner=w priority=3
-         pod a/p5 cpu=1 gpu=1 node=n2 started=10 owner=w
-         pod a/p6 cpu=1 gpu=1 node=n2 started=10 owner=w
-         pod a/p7 cpu=1 gpu=1 node=n2 started=10 owner=w
-         pod a/p8 cpu=1 gpu=1 node=n2 started=10 owner=w
+         pod a/p5..8 cpu=1 gpu=1 node=n2 started=10 owner=w
          owner b/train replicas=1 cpu=1 gpu=4",
         &expect![[r#"
             step 1: capacity 16c 8gpu
               a: deserved 15c 4gpu, allocated 15c 4gpu, used 8c 8gpu
               b: deserved 1c 4gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 4gpu (WaitingForPreemption)
                 1 pods of ReplicaSet train, 1c 4gpu each: WaitingForPreemption
-              evict a/p8 for b: Reclaimed
-              evict a/p7 for b: Reclaimed
-              evict a/p6 for b: Reclaimed
-              evict a/p5 for b: Reclaimed
+              evict a/p8..5 for b: Reclaimed
             step 2: capacity 16c 8gpu
               a: deserved 15c 4gpu, allocated 15c 4gpu, used 4c 4gpu
               b: deserved 1c 4gpu, allocated 1c 4gpu, used 0c 0gpu
@@ -216,13 +198,11 @@ fn several_devices_come_from_one_node() {
 #[test]
 fn pods_without_devices_stay_where_only_devices_are_short() {
     explains(
-        "settings resources=cpu,gpu
-         node n1 cpu=4 gpu=2
+        "node n1 cpu=4 gpu=2
          queue a request=all
          queue b fixed=cpu:1,gpu:1
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
-         pod a/device-1 cpu=1 gpu=1 node=n1 started=10 owner=w priority=9
-         pod a/device-2 cpu=1 gpu=1 node=n1 started=10 owner=w priority=9
+         pod a/device-1..2 cpu=1 gpu=1 node=n1 started=10 owner=w priority=9
          pod a/plain cpu=1 node=n1 started=90 owner=w
          owner b/train replicas=1 cpu=1 gpu=1",
         &expect![[r#"

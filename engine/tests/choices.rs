@@ -102,8 +102,7 @@ fn no_queue_loses_a_pod_for_itself() {
 /// The budget would rather let `x/p0` go, who is not needed once `y/p2` goes.
 #[test]
 fn what_a_budget_has_left_helps_another() {
-    let story = "settings resources=cpu,gpu
-         node n0 cpu=2 gpu=2
+    let story = "node n0 cpu=2 gpu=2
          node n1 cpu=2 gpu=0
          queue b fixed=cpu:2,gpu:2 guaranteed=cpu:2,gpu:2
          queue x
@@ -121,8 +120,7 @@ fn what_a_budget_has_left_helps_another() {
 /// `y/p1` is more than its gang needs and goes first; then the gang goes, and takes no pod with it twice.
 #[test]
 fn what_follows_a_gang_counts_once_in_its_budget() {
-    let story = "settings resources=cpu
-         node n0 cpu=3
+    let story = "node n0 cpu=3
          node n1 cpu=4
          queue b fixed=cpu:6 guaranteed=cpu:6
          queue x fixed=cpu:1
@@ -141,8 +139,7 @@ fn what_follows_a_gang_counts_once_in_its_budget() {
 /// third `x/p2` would have to be evicted, and `x` would keep nothing of its target.
 #[test]
 fn no_pod_goes_for_the_quota_of_a_pod_that_finds_no_room() {
-    let story = "settings resources=cpu
-         node n0 cpu=4
+    let story = "node n0 cpu=4
          node n1 cpu=5
          queue b fixed=cpu:6 guaranteed=cpu:6
          queue x
@@ -157,8 +154,7 @@ fn no_pod_goes_for_the_quota_of_a_pod_that_finds_no_room() {
 /// Two pods fit on `n0` beside `x/p1`, but no pod is left of its gang.
 #[test]
 fn a_whole_gang_that_is_not_needed_stays() {
-    let story = "settings resources=cpu
-         node n0 cpu=5
+    let story = "node n0 cpu=5
          node n1 cpu=2
          queue b fixed=cpu:6 guaranteed=cpu:6
          queue x fixed=cpu:1
@@ -173,8 +169,7 @@ fn a_whole_gang_that_is_not_needed_stays() {
 /// other one is evicted as well: the third pod is still short of it.
 #[test]
 fn one_of_two_victims_of_a_place_is_followed_by_the_other() {
-    let story = "settings resources=cpu
-         node n0 cpu=2
+    let story = "node n0 cpu=2
          node n1 cpu=3
          node n2 cpu=3
          queue late request=cpu:1 guaranteed=cpu:1 after=600
@@ -193,8 +188,7 @@ fn one_of_two_victims_of_a_place_is_followed_by_the_other() {
 /// there is no room for a third pod then.
 #[test]
 fn one_victim_gone_and_the_other_on_its_way_is_enough() {
-    let story = "settings resources=cpu
-         node n0 cpu=3
+    let story = "node n0 cpu=3
          node n1 cpu=4
          queue b fixed=cpu:6 guaranteed=cpu:6
          queue y fixed=cpu:1
@@ -212,8 +206,7 @@ fn one_victim_gone_and_the_other_on_its_way_is_enough() {
 /// is on its way out; if it were one of the others, memory would move instead of cpu, and all of `x` would have to go.
 #[test]
 fn a_pod_on_its_way_out_keeps_its_place_among_whole_shares() {
-    let story = "settings resources=cpu,memory
-         node n0 cpu=12 memory=10Gi
+    let story = "node n0 cpu=12 memory=10Gi
          queue w weight=3 after=1 request=all
          queue x weight=3 parent=org/upper from=Subtree request=all
          queue y weight=1 parent=org/upper request=all
@@ -265,8 +258,7 @@ fn whole_shares_keep_what_would_stay() {
 /// `x/p2` and `x/p3` free nothing where they are, but they go with their gang: on their way, they were chosen.
 #[test]
 fn who_follows_a_gang_from_a_lost_node_changes_no_choice() {
-    let story = "settings resources=cpu,memory
-         node n0 cpu=4 memory=5Gi
+    let story = "node n0 cpu=4 memory=5Gi
          node n1 cpu=5 memory=2Gi cordoned
          node n2 cpu=2 memory=2Gi
          queue v weight=1 request=all

@@ -86,8 +86,7 @@ fn a_queue_without_work_evicts_no_pod() {
         "node n1 cpu=4 memory=4Gi
          queue a
          queue b weight=100 guaranteed=cpu:4,memory:4Gi
-         pod a/web-1 cpu=2 memory=2Gi node=n1 owner=web
-         pod a/web-2 cpu=2 memory=2Gi node=n1 owner=web
+         pod a/web-1..2 cpu=2 memory=2Gi node=n1 owner=web
          owner a/web replicas=2 cpu=2 memory=2Gi",
         &expect![[r#"
             step 1: capacity 4c 4Gi
@@ -104,8 +103,7 @@ fn a_gpu_request_claims_no_cpu() {
         "node n1 cpu=4 memory=4Gi gpu=2
          queue a
          queue b request=gpu:1
-         pod a/gpu-1 cpu=1 memory=1Gi gpu=1 node=n1 owner=train started=10
-         pod a/gpu-2 cpu=1 memory=1Gi gpu=1 node=n1 owner=train started=20
+         pod a/gpu-1..2 cpu=1 memory=1Gi gpu=1 node=n1 owner=train started=10+10
          pod a/web-1 cpu=2 memory=2Gi node=n1 owner=web started=30
          owner a/train replicas=2 cpu=1 memory=1Gi gpu=1
          owner a/web replicas=1 cpu=2 memory=2Gi",
@@ -195,14 +193,12 @@ fn what_runs_counts_however_long_it_is_not_ready() {
         "node n1 cpu=8 memory=8Gi
          queue a
          queue b request=all
-         pod a/web-1 cpu=1 memory=1Gi node=n1 started=600 stuck=690 owner=web
-         pod a/web-2 cpu=1 memory=1Gi node=n1 started=600 stuck=710 owner=web
+         pod a/web-1..2 cpu=1 memory=1Gi node=n1 started=600 stuck=690+20 owner=web
          owner a/web replicas=2 cpu=1 memory=1Gi
          then after=10
          then after=31
          then
-         pod a/web-1 cpu=1 memory=1Gi node=n1 started=600 owner=web
-         pod a/web-2 cpu=1 memory=1Gi node=n1 started=600 owner=web",
+         pod a/web-1..2 cpu=1 memory=1Gi node=n1 started=600 owner=web",
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi

@@ -36,8 +36,7 @@ fn evicts_nothing(scenario: &str, expected: &Expect) {
 #[test]
 fn an_idle_cluster_starts_a_notebook_with_eight_gpus_at_once() {
     plays(
-        "node n1 cpu=64 memory=512Gi gpu=8
-         node n2 cpu=64 memory=512Gi gpu=8
+        "node n1..2 cpu=64 memory=512Gi gpu=8
          queue a
          queue b
          queue c",
@@ -84,8 +83,7 @@ fn an_idle_cluster_starts_bare_pods_and_those_of_unknown_controllers_at_once() {
 fn three_queues_that_hold_equally_too_much_lose_equally() {
     plays(
         &format!(
-            "settings resources=cpu
-             node n1 cpu=12
+            "node n1 cpu=12
              queue a
              queue b
              queue c
@@ -121,9 +119,7 @@ fn three_queues_that_hold_equally_too_much_lose_equally() {
                 1 pods of ReplicaSet w, 1c each: ShareInUse
               d: deserved 3c, allocated 3c, used 0c
                 3 pods of ReplicaSet w, 1c each: RoomAvailable
-              started d/w-r1002-0
-              started d/w-r1002-1
-              started d/w-r1002-2
+              started d/w-r1002-0..2
             step 3: capacity 12c
               d: deserved 3c, allocated 3c, used 3c
         "#]],
@@ -135,8 +131,7 @@ fn three_queues_that_hold_equally_too_much_lose_equally() {
 fn the_queue_farthest_above_its_target_gives_first() {
     plays(
         &format!(
-            "settings resources=cpu
-             node n1 cpu=12
+            "node n1 cpu=12
              queue a
              queue b
              queue c
@@ -159,15 +154,13 @@ fn the_queue_farthest_above_its_target_gives_first() {
                 2 pods of ReplicaSet w, 1c each: WaitingForPreemption
               d: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
                 2 pods of ReplicaSet w, 1c each: Delayed
-              evict a/w-7 for c: Reclaimed
-              evict a/w-6 for c: Reclaimed
+              evict a/w-7..6 for c: Reclaimed
             step 2: capacity 12c
               a: deserved 4c, allocated 4c, used 5c
                 2 pods of ReplicaSet w, 1c each: ShareInUse
               c: deserved 2c, allocated 2c, used 0c
                 2 pods of ReplicaSet w, 1c each: RoomAvailable
-              started c/w-r1002-0
-              started c/w-r1002-1
+              started c/w-r1002-0..1
             step 3: capacity 12c
               c: deserved 2c, allocated 2c, used 2c
         "#]],
@@ -184,8 +177,7 @@ fn a_pod_that_does_not_run_yet_goes_before_running_ones_of_any_giver() {
             format!("{runs}pod {queue}/w-4 owner=w cpu=1 {last}\n")
         };
         format!(
-            "settings resources=cpu
-             node n1 cpu=8
+            "node n1 cpu=8
              queue a
              queue b
              queue c
@@ -211,8 +203,7 @@ fn a_pod_that_does_not_run_yet_goes_before_running_ones_of_any_giver() {
 fn the_weight_of_an_only_child_changes_nothing() {
     let scenario = |weight: u32| {
         format!(
-            "settings resources=cpu
-             node n1 cpu=12
+            "node n1 cpu=12
              queue p children=All
              queue a parent=p weight={weight}
              queue b
@@ -253,15 +244,13 @@ fn borrowed_devices_come_back_although_their_queues_memory_is_guaranteed() {
               a: deserved 4c 8Gi 2gpu, allocated 2c 8Gi 2gpu, used 4c 8Gi 4gpu, target 2c 8Gi 2gpu
               b: deserved 2c 0 2gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 2c 0 2gpu (WaitingForPreemption)
                 2 pods of ReplicaSet w, 1c 0 1gpu each: WaitingForPreemption
-              evict a/w-4 for b: Reclaimed
-              evict a/w-3 for b: Reclaimed
+              evict a/w-4..3 for b: Reclaimed
             step 2: capacity 8c 8Gi 4gpu
               a: deserved 4c 8Gi 2gpu, allocated 4c 8Gi 2gpu, used 2c 4Gi 2gpu, target 2c 8Gi 2gpu
                 2 pods of ReplicaSet w, 1c 2Gi 1gpu each: ShareInUse
               b: deserved 2c 0 2gpu, allocated 4c 0 2gpu, used 0c 0 0gpu
                 2 pods of ReplicaSet w, 1c 0 1gpu each: RoomAvailable
-              started b/w-r1002-0
-              started b/w-r1002-1
+              started b/w-r1002-0..1
             step 3: capacity 8c 8Gi 4gpu
               b: deserved 2c 0 2gpu, allocated 4c 0 2gpu, used 2c 0 2gpu
         "#]],
@@ -287,15 +276,13 @@ fn a_guarantee_of_devices_is_met_without_one_of_cpu() {
               a: deserved 6c 8Gi 0gpu, allocated 6c 6Gi 0gpu, used 8c 8Gi 0gpu, target 6c 6Gi 0gpu
               b: deserved 2c 2Gi 2gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 2c 2Gi 2gpu (WaitingForPreemption)
                 2 pods of ReplicaSet w, 1c 1Gi 1gpu each: WaitingForPreemption
-              evict a/w-8 for b: Reclaimed
-              evict a/w-7 for b: Reclaimed
+              evict a/w-8..7 for b: Reclaimed
             step 2: capacity 8c 32Gi 2gpu
               a: deserved 6c 8Gi 0gpu, allocated 6c 14Gi 0gpu, used 6c 6Gi 0gpu, target 6c 6Gi 0gpu
                 2 pods of ReplicaSet w, 1c 1Gi 0gpu each: ShareInUse
               b: deserved 2c 2Gi 2gpu, allocated 2c 10Gi 2gpu, used 0c 0 0gpu
                 2 pods of ReplicaSet w, 1c 1Gi 1gpu each: RoomAvailable
-              started b/w-r1002-0
-              started b/w-r1002-1
+              started b/w-r1002-0..1
             step 3: capacity 8c 32Gi 2gpu
               b: deserved 2c 2Gi 2gpu, allocated 2c 10Gi 2gpu, used 2c 2Gi 2gpu
         "#]],
@@ -307,8 +294,7 @@ fn a_guarantee_of_devices_is_met_without_one_of_cpu() {
 fn free_room_serves_an_unmet_guarantee_first_whatever_bounds_its_reclaim() {
     let scenario = |words: &str| {
         format!(
-            "settings resources=cpu
-             node n1 cpu=12
+            "node n1 cpu=12
              queue p children=All
              queue a weight=5
              queue b parent=p guaranteed=cpu:4 {words}
@@ -336,8 +322,7 @@ fn free_room_serves_an_unmet_guarantee_first_whatever_bounds_its_reclaim() {
 fn a_gang_whose_minimum_is_above_its_queues_target_evicts_nothing() {
     evicts_nothing(
         &format!(
-            "settings resources=cpu
-             node n1 cpu=8
+            "node n1 cpu=8
              queue a
              queue b
              quota a cpu=8
@@ -359,8 +344,7 @@ fn a_gang_whose_minimum_is_above_its_queues_target_evicts_nothing() {
 fn nothing_is_evicted_for_a_pod_above_the_limit_of_its_queue() {
     evicts_nothing(
         &format!(
-            "settings resources=cpu
-             node n1 cpu=8
+            "node n1 cpu=8
              queue a
              queue b limit=cpu:2
              quota a cpu=8
@@ -383,8 +367,7 @@ fn nothing_is_evicted_for_a_pod_above_the_limit_of_its_queue() {
 fn no_cpu_is_reclaimed_for_pods_that_get_no_device() {
     evicts_nothing(
         &format!(
-            "settings resources=cpu,gpu
-             node n1 cpu=8 gpu=2
+            "node n1 cpu=8 gpu=2
              queue a
              queue b
              quota a cpu=6 gpu=0
@@ -409,8 +392,7 @@ fn no_cpu_is_reclaimed_for_pods_that_get_no_device() {
 fn nothing_is_evicted_for_a_guaranteed_pod_above_what_the_guarantees_leave() {
     evicts_nothing(
         &format!(
-            "settings resources=cpu
-             node n1 cpu=8
+            "node n1 cpu=8
              queue a guaranteed=cpu:8
              queue b guaranteed=cpu:8
              quota a cpu=4
@@ -435,8 +417,7 @@ fn nothing_is_evicted_for_a_guaranteed_pod_above_what_the_guarantees_leave() {
 fn nothing_is_evicted_for_the_stranded_end_of_a_share_outside_a_fence() {
     evicts_nothing(
         &format!(
-            "settings resources=cpu
-             node n1 cpu=9
+            "node n1 cpu=9
              queue p children=All from=Subtree
              queue a parent=p
              queue b
@@ -464,9 +445,7 @@ fn nothing_is_evicted_for_the_stranded_end_of_a_share_outside_a_fence() {
 fn nothing_is_evicted_for_pods_that_no_node_could_run_beside_others_that_fit() {
     evicts_nothing(
         &format!(
-            "settings resources=cpu
-             node n1 cpu=4
-             node n2 cpu=4
+            "node n1..2 cpu=4
              queue a
              queue b
              quota a cpu=6
@@ -492,9 +471,7 @@ fn nothing_is_evicted_for_pods_that_no_node_could_run_beside_others_that_fit() {
 #[test]
 fn no_workload_is_evicted_again_and_again() {
     let told = evicted(
-        "settings resources=cpu
-         node n1 cpu=3
-         node n2 cpu=3
+        "node n1..2 cpu=3
          queue a
          queue b limit=cpu:2
          queue c
@@ -536,8 +513,7 @@ fn of_two_resources_three_pods_go_where_three_suffice() {
 fn a_pod_that_stays_for_a_guarantee_costs_its_queue_no_other_pod() {
     evicts_nothing(
         &format!(
-            "settings resources=cpu,gpu
-             node n1 cpu=4 gpu=1
+            "node n1 cpu=4 gpu=1
              queue a guaranteed=gpu:1
              queue b
              quota a cpu=4 gpu=1
@@ -563,9 +539,7 @@ fn a_pod_that_stays_for_a_guarantee_costs_its_queue_no_other_pod() {
 #[test]
 fn of_two_pods_with_one_place_elsewhere_neither_moves() {
     evicts_nothing(
-        "settings resources=cpu
-         node n1 cpu=4
-         node n2 cpu=4
+        "node n1..2 cpu=4
          queue a guaranteed=cpu:3
          queue b
          quota a cpu=3
@@ -574,8 +548,7 @@ fn of_two_pods_with_one_place_elsewhere_neither_moves() {
          owner b/w replicas=2 cpu=1500m
          owner b/x replicas=1 cpu=2
          pod a/large-1 owner=large cpu=3 pending created=900 stuck=980 priority=5
-         pod b/w-1 owner=w cpu=1500m node=n1 started=10
-         pod b/w-2 owner=w cpu=1500m node=n1 started=20
+         pod b/w-1..2 owner=w cpu=1500m node=n1 started=10+10
          pod b/x-1 owner=x cpu=2 node=n2 started=30",
         &expect![[r#"
             step 1: capacity 8c

@@ -8,19 +8,15 @@ use crate::story::plays_in_short;
 #[test]
 fn s21_a_policy_is_a_fence() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=12
+        "node n1 cpu=12
          queue org children=All from=Subtree guaranteed=cpu:6 weight=0
          queue team children=All parent=org
          queue b parent=team fixed=cpu:2
          queue a parent=org
          queue late request=cpu:4 after=600
          queue outside
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod a/p3 cpu=2 node=n1 started=30 owner=w
-         pod outside/p1 cpu=3 node=n1 started=80 owner=o
-         pod outside/p2 cpu=3 node=n1 started=90 owner=o
+         pod a/p1..3 cpu=2 node=n1 started=10+10 owner=w
+         pod outside/p1..2 cpu=3 node=n1 started=80+10 owner=o
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 12c
@@ -49,18 +45,14 @@ fn s21_a_policy_is_a_fence() {
 #[test]
 fn s22_a_full_queue_on_the_way_up_is_a_fence() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=12
+        "node n1 cpu=12
          queue org children=All limit=cpu:6 guaranteed=cpu:6
          queue b parent=org fixed=cpu:3
          queue a parent=org request=all
          queue late request=cpu:4 after=600
          queue outside
-         pod a/p1 cpu=3 node=n1 started=10 owner=w
-         pod a/p2 cpu=3 node=n1 started=20 owner=w
-         pod outside/p1 cpu=2 node=n1 started=70 owner=o
-         pod outside/p2 cpu=2 node=n1 started=80 owner=o
-         pod outside/p3 cpu=2 node=n1 started=90 owner=o
+         pod a/p1..2 cpu=3 node=n1 started=10+10 owner=w
+         pod outside/p1..3 cpu=2 node=n1 started=70+10 owner=o
          owner b/web replicas=1 cpu=3",
         &expect![[r#"
             step 1: capacity 12c
@@ -86,19 +78,15 @@ fn s22_a_full_queue_on_the_way_up_is_a_fence() {
 #[test]
 fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=12
+        "node n1 cpu=12
          queue org children=All limit=cpu:6 guaranteed=cpu:6
          queue b parent=org fixed=cpu:2
          queue a parent=org request=all
          queue late request=cpu:4 after=600
          queue outside
          pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod a/p3 cpu=2 node=n1 started=30 owner=w
-         pod outside/p1 cpu=2 node=n1 started=70 owner=o
-         pod outside/p2 cpu=2 node=n1 started=80 owner=o
-         pod outside/p3 cpu=2 node=n1 started=90 owner=o
+         pod a/p2..3 cpu=2 node=n1 started=20+10 owner=w
+         pod outside/p1..3 cpu=2 node=n1 started=70+10 owner=o
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 12c
@@ -127,18 +115,14 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
 #[test]
 fn s23_victims_come_only_from_inside_the_fence() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=4
-         node n2 cpu=4
+        "node n1..2 cpu=4
          queue org children=All from=Subtree guaranteed=cpu:4 weight=0
          queue b parent=org fixed=cpu:2
          queue a parent=org
          queue late request=cpu:2 after=600
          queue outside
-         pod a/p1 cpu=2 node=n1 started=10 owner=w priority=9
-         pod a/p2 cpu=2 node=n1 started=20 owner=w priority=9
-         pod outside/p1 cpu=2 node=n2 started=80 owner=o priority=-9
-         pod outside/p2 cpu=2 node=n2 started=90 owner=o priority=-9
+         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w priority=9
+         pod outside/p1..2 cpu=2 node=n2 started=80+10 owner=o priority=-9
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 8c

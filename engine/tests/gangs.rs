@@ -9,22 +9,16 @@ use crate::story::{decides, explains, plays};
 #[test]
 fn what_a_gang_can_do_without_goes_before_whole_gangs() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a request=all
          queue b fixed=cpu:2
-         pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=2
-         pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=2
-         pod a/g-3 cpu=1 node=n1 started=30 owner=g gang=g min=2
-         pod a/g-4 cpu=1 node=n1 started=40 owner=g gang=g min=2
-         pod a/h-1 cpu=1 node=n1 started=80 owner=h gang=h min=2
-         pod a/h-2 cpu=1 node=n1 started=90 owner=h gang=h min=2",
+         pod a/g-1..4 cpu=1 node=n1 started=10+10 owner=g gang=g min=2
+         pod a/h-1..2 cpu=1 node=n1 started=80+10 owner=h gang=h min=2",
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/g-4 for b: Reclaimed
-              evict a/g-3 for b: Reclaimed
+              evict a/g-4..3 for b: Reclaimed
             step 2: capacity 6c
               a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 0c
@@ -35,14 +29,11 @@ fn what_a_gang_can_do_without_goes_before_whole_gangs() {
 #[test]
 fn surplus_goes_before_single_pods_of_lower_priority() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:1
-         pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=1 priority=9
-         pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=1 priority=9
-         pod a/single-1 cpu=1 node=n1 started=80 owner=w
-         pod a/single-2 cpu=1 node=n1 started=90 owner=w",
+         pod a/g-1..2 cpu=1 node=n1 started=10+10 owner=g gang=g min=1 priority=9
+         pod a/single-1..2 cpu=1 node=n1 started=80+10 owner=w",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 3c, allocated 3c, used 4c
@@ -58,20 +49,17 @@ fn surplus_goes_before_single_pods_of_lower_priority() {
 #[test]
 fn of_a_gang_the_members_that_would_go_first_are_its_surplus() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
          pod a/g-1 cpu=1 node=n1 started=90 owner=g gang=g min=2 priority=5
-         pod a/g-2 cpu=1 node=n1 started=10 owner=g gang=g min=2
-         pod a/g-3 cpu=1 node=n1 started=20 owner=g gang=g min=2
+         pod a/g-2..3 cpu=1 node=n1 started=10+10 owner=g gang=g min=2
          pod a/g-4 cpu=1 node=n1 started=80 owner=g gang=g min=2 priority=5",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/g-3 for b: Reclaimed
-              evict a/g-2 for b: Reclaimed
+              evict a/g-3..2 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
@@ -82,15 +70,12 @@ fn of_a_gang_the_members_that_would_go_first_are_its_surplus() {
 #[test]
 fn what_an_owner_has_above_its_replicas_goes_before_lower_priorities() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:1
          owner a/web replicas=1 cpu=1 priority=9
-         pod a/web-1 cpu=1 node=n1 started=10 owner=web priority=9
-         pod a/web-2 cpu=1 node=n1 started=20 owner=web priority=9
-         pod a/single-1 cpu=1 node=n1 started=80 owner=w
-         pod a/single-2 cpu=1 node=n1 started=90 owner=w",
+         pod a/web-1..2 cpu=1 node=n1 started=10+10 owner=web priority=9
+         pod a/single-1..2 cpu=1 node=n1 started=80+10 owner=w",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 3c, allocated 3c, used 4c
@@ -106,12 +91,10 @@ fn what_an_owner_has_above_its_replicas_goes_before_lower_priorities() {
 #[test]
 fn a_member_on_its_way_out_is_no_surplus() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
-         pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=2
-         pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=2
+         pod a/g-1..2 cpu=1 node=n1 started=10+10 owner=g gang=g min=2
          pod a/g-3 cpu=1 node=n1 started=30 owner=g gang=g min=2 terminating
          pod a/single cpu=1 node=n1 started=5 owner=w priority=9",
         &expect![[r#"
@@ -131,22 +114,16 @@ fn a_member_on_its_way_out_is_no_surplus() {
 #[test]
 fn a_gang_goes_with_all_its_surplus() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a request=all
          queue b fixed=cpu:2
-         pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=2
-         pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=2
-         pod a/g-3 cpu=1 node=n1 started=30 owner=g gang=g min=2
-         pod a/h-1 cpu=1 node=n1 started=1 owner=h gang=h min=3
-         pod a/h-2 cpu=1 node=n1 started=2 owner=h gang=h min=3
-         pod a/h-3 cpu=1 node=n1 started=3 owner=h gang=h min=3",
+         pod a/g-1..3 cpu=1 node=n1 started=10+10 owner=g gang=g min=2
+         pod a/h-1..3 cpu=1 node=n1 started=1+1 owner=h gang=h min=3",
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/g-2 for b: Reclaimed
-              evict a/g-1 for b: Reclaimed
+              evict a/g-2..1 for b: Reclaimed
               evict a/g-3 for b: Reclaimed
             step 2: capacity 6c
               a: deserved 4c, allocated 4c, used 3c
@@ -158,20 +135,15 @@ fn a_gang_goes_with_all_its_surplus() {
 #[test]
 fn never_a_part_of_what_a_gang_needs() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=3
+        "node n1 cpu=3
          queue a request=all
          queue b fixed=cpu:1
-         pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=3
-         pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=3
-         pod a/g-3 cpu=1 node=n1 started=30 owner=g gang=g min=3",
+         pod a/g-1..3 cpu=1 node=n1 started=10+10 owner=g gang=g min=3",
         &expect![[r#"
             step 1: capacity 3c
               a: deserved 2c, allocated 0c, used 3c, target 0c
               b: deserved 1c, allocated 0c, used 0c, preempting 1c (WaitingForPreemption)
-              evict a/g-3 for b: Reclaimed
-              evict a/g-2 for b: Reclaimed
-              evict a/g-1 for b: Reclaimed
+              evict a/g-3..1 for b: Reclaimed
             step 2: capacity 3c
               a: deserved 2c, allocated 750mc, used 0c, target 0c
               b: deserved 1c, allocated 1c, used 0c
@@ -182,22 +154,18 @@ fn never_a_part_of_what_a_gang_needs() {
 #[test]
 fn single_pods_go_before_whole_gangs_whatever_their_priority() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
          pod a/g-0 cpu=0 node=n1 started=1 owner=g priority=99
-         pod a/g-1 cpu=1 node=n1 started=80 owner=g gang=g min=2
-         pod a/g-2 cpu=1 node=n1 started=90 owner=g gang=g min=2
-         pod a/single-1 cpu=1 node=n1 started=5 owner=w priority=9
-         pod a/single-2 cpu=1 node=n1 started=6 owner=w priority=9
+         pod a/g-1..2 cpu=1 node=n1 started=80+10 owner=g gang=g min=2
+         pod a/single-1..2 cpu=1 node=n1 started=5+1 owner=w priority=9
          pod a/last cpu=0 node=n1 started=1 owner=w priority=9",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/single-2 for b: Reclaimed
-              evict a/single-1 for b: Reclaimed
+              evict a/single-2..1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
@@ -208,22 +176,19 @@ fn single_pods_go_before_whole_gangs_whatever_their_priority() {
 #[test]
 fn a_gang_with_a_protected_member_is_protected() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
          pod a/g-0 cpu=0 node=n1 started=1 owner=g priority=99
          pod a/g-1 cpu=1 node=n1 started=80 owner=g gang=g min=2
          pod a/g-2 cpu=1 node=n1 started=90 owner=g gang=g min=2 do_not_disrupt
          pod a/h-0 cpu=0 node=n1 started=1 owner=h priority=99
-         pod a/h-1 cpu=1 node=n1 started=10 owner=h gang=h min=2 priority=9
-         pod a/h-2 cpu=1 node=n1 started=20 owner=h gang=h min=2 priority=9",
+         pod a/h-1..2 cpu=1 node=n1 started=10+10 owner=h gang=h min=2 priority=9",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/h-2 for b: Reclaimed
-              evict a/h-1 for b: Reclaimed
+              evict a/h-2..1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
@@ -234,26 +199,18 @@ fn a_gang_with_a_protected_member_is_protected() {
 #[test]
 fn where_only_surplus_may_go_a_gangs_room_is_not_promised() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a gangs=Never request=all
          queue b weight=5 request=all
-         pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=3
-         pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=3
-         pod a/g-3 cpu=1 node=n1 started=30 owner=g gang=g min=3
-         pod a/g-4 cpu=1 node=n1 started=40 owner=g gang=g min=3
-         pod a/single-1 cpu=1 node=n1 started=80 owner=w
-         pod a/single-2 cpu=1 node=n1 started=90 owner=w",
+         pod a/g-1..4 cpu=1 node=n1 started=10+10 owner=g gang=g min=3
+         pod a/single-1..2 cpu=1 node=n1 started=80+10 owner=w",
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 1c, allocated 1c, used 6c
               b: deserved 5c, allocated 0c, used 0c, preempting 3c (NothingToEvict), lacks 5c
               evict a/g-4 for b: Reclaimed
-              evict a/single-2 for b: Reclaimed
-              evict a/single-1 for b: Reclaimed
-              spare a/g-1: GangFloor
-              spare a/g-2: GangFloor
-              spare a/g-3: GangFloor
+              evict a/single-2..1 for b: Reclaimed
+              spare a/g-1..3: GangFloor
         "#]],
     );
 }
@@ -261,8 +218,7 @@ fn where_only_surplus_may_go_a_gangs_room_is_not_promised() {
 #[test]
 fn a_gang_that_its_queues_guarantee_needs_stays_and_its_surplus_goes() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=5
+        "node n1 cpu=5
          queue a fixed=cpu:1 guaranteed=cpu:1
          queue b fixed=cpu:4
          pod a/small cpu=1 node=n1 started=90 owner=g gang=g min=1
@@ -284,21 +240,17 @@ fn a_gang_that_its_queues_guarantee_needs_stays_and_its_surplus_goes() {
 #[test]
 fn the_members_of_a_gang_below_its_floor_count_as_not_yet_running() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
          pod a/g-0 cpu=0 node=n1 started=1 owner=g
-         pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=3 priority=9
-         pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=3 priority=9
-         pod a/single-1 cpu=1 node=n1 started=80 owner=w
-         pod a/single-2 cpu=1 node=n1 started=90 owner=w",
+         pod a/g-1..2 cpu=1 node=n1 started=10+10 owner=g gang=g min=3 priority=9
+         pod a/single-1..2 cpu=1 node=n1 started=80+10 owner=w",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/g-2 for b: Reclaimed
-              evict a/g-1 for b: Reclaimed
+              evict a/g-2..1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
@@ -309,21 +261,18 @@ fn the_members_of_a_gang_below_its_floor_count_as_not_yet_running() {
 #[test]
 fn pending_members_do_not_make_a_gang_run() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
          pod a/g-0 cpu=0 node=n1 started=1 owner=g
          pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=2 priority=9
          pod a/g-2 cpu=1 pending owner=g gang=g min=2 priority=9
-         pod a/single-1 cpu=1 node=n1 started=80 owner=w
-         pod a/single-2 cpu=1 node=n1 started=90 owner=w",
+         pod a/single-1..2 cpu=1 node=n1 started=80+10 owner=w",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/g-2 for b: Reclaimed
-              evict a/g-1 for b: Reclaimed
+              evict a/g-2..1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
@@ -334,9 +283,7 @@ fn pending_members_do_not_make_a_gang_run() {
 #[test]
 fn a_gang_that_asks_gets_room_for_its_floor_or_takes_none() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=1 labels=zone:a
-         node n2 cpu=1 labels=zone:a
+        "node n1..2 cpu=1 labels=zone:a
          node n3 cpu=1
          queue a weight=0 request=all
          queue b fixed=cpu:3
@@ -358,10 +305,7 @@ fn a_gang_that_asks_gets_room_for_its_floor_or_takes_none() {
 #[test]
 fn a_node_is_freed_of_a_gang_only_if_no_other_node_can_be() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=2
-         node n2 cpu=2
-         node n3 cpu=2
+        "node n1..3 cpu=2
          queue a request=all
          queue b fixed=cpu:2
          pod a/g-1 cpu=2 node=n1 started=80 owner=g gang=g min=2
@@ -390,9 +334,7 @@ fn a_node_is_freed_of_a_gang_only_if_no_other_node_can_be() {
 #[test]
 fn a_gang_goes_from_all_its_nodes_and_what_that_leaves_is_used() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=2
-         node n2 cpu=2
+        "node n1..2 cpu=2
          queue a weight=0 request=all
          queue b fixed=cpu:4
          pod a/g-1 cpu=2 node=n1 started=80 owner=g gang=g min=2
@@ -403,14 +345,12 @@ fn a_gang_goes_from_all_its_nodes_and_what_that_leaves_is_used() {
               a: deserved 0c, allocated 0c, used 4c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
                 2 pods of ReplicaSet web, 2c each: WaitingForPreemption
-              evict a/g-2 for b: Reclaimed
-              evict a/g-1 for b: Reclaimed
+              evict a/g-2..1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 0c, allocated 0c, used 0c
               b: deserved 4c, allocated 4c, used 0c
                 2 pods of ReplicaSet web, 2c each: RoomAvailable
-              started b/web-r1002-0
-              started b/web-r1002-1
+              started b/web-r1002-0..1
             step 3: capacity 4c
               b: deserved 4c, allocated 4c, used 4c
         "#]],
@@ -427,13 +367,8 @@ fn what_goes_for_one_room_goes_at_once() {
          owner a/train replicas=7 cpu=1500m memory=100Mi gang=train min=2
          owner b/web replicas=1 cpu=1 memory=1Gi
          owner b/big replicas=2 cpu=2 memory=512Mi created=10
-         pod a/train-1 cpu=1500m memory=100Mi node=n1 owner=train gang=train min=2
-         pod a/train-2 cpu=1500m memory=100Mi node=n1 owner=train gang=train min=2
-         pod a/train-3 cpu=1500m memory=100Mi node=n2 owner=train gang=train min=2
-         pod a/train-4 cpu=1500m memory=100Mi node=n2 owner=train gang=train min=2
-         pod a/train-5 cpu=1500m memory=100Mi node=n2 owner=train gang=train min=2
-         pod a/train-6 cpu=1500m memory=100Mi node=n2 owner=train gang=train min=2
-         pod a/train-7 cpu=1500m memory=100Mi node=n2 owner=train gang=train min=2
+         pod a/train-1..2 cpu=1500m memory=100Mi node=n1 owner=train gang=train min=2
+         pod a/train-3..7 cpu=1500m memory=100Mi node=n2 owner=train gang=train min=2
          pod b/web-1 cpu=1 memory=1Gi node=n1 owner=web
          pod c/other cpu=1500m memory=100Mi node=n1",
         &expect![[r#"
@@ -459,14 +394,12 @@ fn what_goes_for_one_room_goes_at_once() {
 #[test]
 fn of_a_gang_below_its_minimum_the_pending_pod_goes_before_the_running_one() {
     decides(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:1
          pod a/g-0 cpu=1 node=n1 started=10 owner=g gang=g min=3
          pod a/g-1 cpu=1 pending node=n1 created=5 owner=g gang=g min=3
-         pod a/single-1 cpu=1 node=n1 started=80 owner=w
-         pod a/single-2 cpu=1 node=n1 started=90 owner=w
+         pod a/single-1..2 cpu=1 node=n1 started=80+10 owner=w
          quota a cpu=4",
         &expect![[r#"
             step 1: capacity 4c

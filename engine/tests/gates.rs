@@ -70,18 +70,14 @@ fn pods_of_owners_come_in_as_room_is_reclaimed() {
          queue a admission=Gate
          queue b admission=Gate
          owner a/batch replicas=4 cpu=1 memory=1Gi
-         pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=batch
-         pod a/p2 cpu=1 memory=1Gi node=n1 started=20 owner=batch
-         pod a/p3 cpu=1 memory=1Gi node=n1 started=30 owner=batch
-         pod a/p4 cpu=1 memory=1Gi node=n1 started=40 owner=batch
+         pod a/p1..4 cpu=1 memory=1Gi node=n1 started=10+10 owner=batch
          owner b/batch replicas=4 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
                 4 pods of ReplicaSet batch, 1c 1Gi each: WaitingForPreemption
-              evict a/p4 for b: Reclaimed
-              evict a/p3 for b: Reclaimed
+              evict a/p4..3 for b: Reclaimed
             step 2: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
                 2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
@@ -89,8 +85,7 @@ fn pods_of_owners_come_in_as_room_is_reclaimed() {
                 4 pods of ReplicaSet batch, 1c 1Gi each: RoomAvailable
               remove the gate of b/batch-r1001-0
               remove the gate of b/batch-r1001-1
-              started b/batch-r1001-0
-              started b/batch-r1001-1
+              started b/batch-r1001-0..1
             step 3: capacity 4c 4Gi
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
                 2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
@@ -111,9 +106,7 @@ fn of_two_gangs_on_room_for_one_the_older_runs_first_and_whole() {
          pod a/y3 cpu=1 memory=1Gi gated created=905 gang=y min=3
          pod a/single cpu=1 memory=1Gi gated created=999
          then
-         delete pod a/x1
-         delete pod a/x2
-         delete pod a/x3",
+         delete pod a/x1..3",
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 0c 0
@@ -125,9 +118,7 @@ fn of_two_gangs_on_room_for_one_the_older_runs_first_and_whole() {
               remove the gate of a/x3
               remove the gate of a/single
               started a/single
-              started a/x1
-              started a/x2
-              started a/x3
+              started a/x1..3
             step 2: capacity 4c 4Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
                 pod y1, 1c 1Gi: ShareInUse
@@ -138,9 +129,7 @@ fn of_two_gangs_on_room_for_one_the_older_runs_first_and_whole() {
               remove the gate of a/y1
               remove the gate of a/y2
               remove the gate of a/y3
-              started a/y1
-              started a/y2
-              started a/y3
+              started a/y1..3
             step 4: capacity 4c 4Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
         "#]],
@@ -152,8 +141,7 @@ fn a_gang_that_is_not_created_yet_waits_for_its_pods() {
     decides(
         "node n1 cpu=4 memory=4Gi
          queue a admission=Gate
-         pod a/x1 cpu=1 memory=1Gi gated created=900 gang=x min=3
-         pod a/x2 cpu=1 memory=1Gi gated created=902 gang=x min=3
+         pod a/x1..2 cpu=1 memory=1Gi gated created=900+2 gang=x min=3
          pod a/single cpu=1 memory=1Gi gated created=999",
         &expect![[r#"
             step 1: capacity 4c 4Gi
@@ -168,8 +156,7 @@ fn a_gang_that_is_not_created_yet_waits_for_its_pods() {
 #[test]
 fn a_pod_that_fits_no_node_comes_last_and_is_reported() {
     decides(
-        "node n1 cpu=2 memory=4Gi
-         node n2 cpu=2 memory=4Gi
+        "node n1..2 cpu=2 memory=4Gi
          queue a admission=Gate
          pod a/wide cpu=3 memory=1Gi gated created=900 priority=10
          pod a/one cpu=2 memory=1Gi gated created=990
@@ -215,8 +202,7 @@ fn in_gate_mode_a_pod_goes_in_the_cycle_that_lowers_its_queue() {
              queue b{mode}
              quota a cpu=2 memory=2Gi granted=cpu:2,memory:2Gi
              owner a/batch replicas=2 cpu=1 memory=1Gi
-             pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=batch
-             pod a/p2 cpu=1 memory=1Gi node=n1 started=20 owner=batch
+             pod a/p1..2 cpu=1 memory=1Gi node=n1 started=10+10 owner=batch
              owner b/batch replicas=2 cpu=1 memory=1Gi"
         ));
         let plan = plan(&snapshot);
@@ -233,8 +219,7 @@ fn leaving_gate_mode_removes_every_gate_and_evicts_no_pod() {
          queue a admission=Gate
          queue b admission=Gate
          pod a/p1 cpu=1 memory=1Gi node=n1 started=10
-         pod a/p2 cpu=1 memory=1Gi gated created=900
-         pod a/p3 cpu=1 memory=1Gi gated created=901
+         pod a/p2..3 cpu=1 memory=1Gi gated created=900+1
          then
          queue a
          then
@@ -312,14 +297,11 @@ fn of_a_rollout_that_waits_the_newest_revision_comes_first() {
     decides(
         "node n1 cpu=4 memory=4Gi
          queue a admission=Gate
-         owner a/web-1 replicas=2 cpu=1 memory=1Gi deployment=web of=4 created=100
-         owner a/web-2 replicas=2 cpu=1 memory=1Gi deployment=web of=4 created=500
+         owner a/web-1..2 replicas=2 cpu=1 memory=1Gi deployment=web of=4 created=100+400
          owner a/other replicas=2 cpu=1 memory=1Gi created=50
-         pod a/old-1 cpu=1 memory=1Gi gated created=900 owner=web-1
-         pod a/old-2 cpu=1 memory=1Gi gated created=901 owner=web-1
+         pod a/old-1..2 cpu=1 memory=1Gi gated created=900+1 owner=web-1
          pod a/other-1 cpu=1 memory=1Gi gated created=902 owner=other
-         pod a/new-1 cpu=1 memory=1Gi gated created=990 owner=web-2
-         pod a/new-2 cpu=1 memory=1Gi gated created=991 owner=web-2
+         pod a/new-1..2 cpu=1 memory=1Gi gated created=990+1 owner=web-2
          pod a/other-2 cpu=1 memory=1Gi gated created=992 owner=other",
         &expect![[r#"
             step 1: capacity 4c 4Gi
@@ -352,8 +334,7 @@ fn a_gang_of_several_shapes_comes_in_whole_before_a_younger_single_pod() {
         "node n1 cpu=4 memory=64Gi
          queue a admission=Gate
          pod a/leader cpu=1 memory=1Gi gated created=990 gang=g min=3
-         pod a/worker-1 cpu=1500m memory=1Gi gated created=990 gang=g min=3
-         pod a/worker-2 cpu=1500m memory=1Gi gated created=990 gang=g min=3
+         pod a/worker-1..2 cpu=1500m memory=1Gi gated created=990 gang=g min=3
          pod a/single cpu=500m memory=1Gi gated created=990",
         &expect![[r#"
             step 1: capacity 4c 64Gi
@@ -365,8 +346,7 @@ fn a_gang_of_several_shapes_comes_in_whole_before_a_younger_single_pod() {
               remove the gate of a/worker-1
               remove the gate of a/worker-2
               started a/leader
-              started a/worker-1
-              started a/worker-2
+              started a/worker-1..2
             step 2: capacity 4c 64Gi
               a: deserved 4c 4Gi, allocated 4c 11Gi, used 4c 3Gi, target 4c 3Gi
                 pod single, 500mc 1Gi: ShareInUse

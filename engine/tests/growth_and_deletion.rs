@@ -12,12 +12,11 @@ fn what_may_be_added_is_shared_and_pods_that_wait_for_it_evict_no_pod() {
          queue a
          queue b
          quota a cpu=4 memory=4Gi
-         pod a/p1 cpu=2 memory=2Gi node=n1 started=10
-         pod a/p2 cpu=2 memory=2Gi node=n1 started=20
+         pod a/p1..2 cpu=2 memory=2Gi node=n1 started=10+10
          owner b/web replicas=3 cpu=1 memory=1Gi
          then after=1
          node n2 cpu=4 memory=4Gi
-         settings resources=cpu,memory",
+         settings mode=Full",
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 4c 4Gi, allocated 5c 5Gi, used 4c 4Gi
@@ -27,9 +26,7 @@ fn what_may_be_added_is_shared_and_pods_that_wait_for_it_evict_no_pod() {
             step 2: capacity 8c 8Gi
               b: deserved 3c 3Gi, allocated 4c 4Gi, used 3c 3Gi
                 3 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
-              started b/web-r1001-0
-              started b/web-r1001-1
-              started b/web-r1001-2
+              started b/web-r1001-0..2
             step 3: capacity 8c 8Gi
               b: deserved 3c 3Gi, allocated 4c 4Gi, used 3c 3Gi
         "#]],

@@ -29,8 +29,7 @@ fn guaranteed<const N: usize>(amounts: [(Resource, Amount); N]) -> Bounds {
 #[test]
 fn s01_resources_that_only_one_side_names_change_nothing() {
     plays_in_short(
-        "settings resources=cpu,memory,gpu
-         node n1 cpu=6 memory=6Gi gpu=2
+        "node n1 cpu=6 memory=6Gi gpu=2
          queue a fixed=cpu:4,memory:6Gi,gpu:1 guaranteed=memory:1Gi
          queue b fixed=cpu:0,memory:0,gpu:1
          pod a/devices cpu=1 gpu=2 node=n1 started=10 owner=w
@@ -57,19 +56,14 @@ fn s01_resources_that_only_one_side_names_change_nothing() {
 #[test]
 fn s02_no_victims_elsewhere_when_the_asks_own_path_is_full() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=12
+        "node n1 cpu=12
          queue org children=All limit=cpu:4
          queue b parent=org fixed=cpu:2
          queue sibling parent=org request=all
          queue a
          queue late request=cpu:4 after=600
-         pod sibling/p1 cpu=2 node=n1 started=10 owner=s
-         pod sibling/p2 cpu=2 node=n1 started=20 owner=s
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod a/p3 cpu=2 node=n1 started=30 owner=w
-         pod a/p4 cpu=2 node=n1 started=40 owner=w
+         pod sibling/p1..2 cpu=2 node=n1 started=10+10 owner=s
+         pod a/p1..4 cpu=2 node=n1 started=10+10 owner=w
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 12c
@@ -104,13 +98,10 @@ fn s03_the_methods_return_amounts() {
 fn s04_limits_play_no_role_in_the_guarantee_check() {
     let scenario = |limit: &str| {
         format!(
-            "settings resources=cpu
-             node n1 cpu=6
+            "node n1 cpu=6
              queue a guaranteed=cpu:2 {limit} request=all
              queue b fixed=cpu:3
-             pod a/p1 cpu=2 node=n1 started=10 owner=w
-             pod a/p2 cpu=2 node=n1 started=20 owner=w
-             pod a/p3 cpu=2 node=n1 started=30 owner=w
+             pod a/p1..3 cpu=2 node=n1 started=10+10 owner=w
              owner b/web replicas=3 cpu=1"
         )
     };
@@ -124,32 +115,20 @@ fn s04_limits_play_no_role_in_the_guarantee_check() {
 #[test]
 fn s05_usage_above_the_guarantee_is_preemptable() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a weight=0 guaranteed=cpu:2 request=all
          queue b request=all
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n1 started=20 owner=w
-         pod a/p3 cpu=1 node=n1 started=30 owner=w
-         pod a/p4 cpu=1 node=n1 started=40 owner=w
-         pod a/p5 cpu=1 node=n1 started=50 owner=w
-         pod a/p6 cpu=1 node=n1 started=60 owner=w
+         pod a/p1..6 cpu=1 node=n1 started=10+10 owner=w
          owner b/web replicas=6 cpu=1",
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 2c, allocated 2c, used 6c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
-              evict a/p6 for b: Reclaimed
-              evict a/p5 for b: Reclaimed
-              evict a/p4 for b: Reclaimed
-              evict a/p3 for b: Reclaimed
+              evict a/p6..3 for b: Reclaimed
             step 2: capacity 6c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 4c, allocated 4c, used 0c
-              started b/web-r1002-0
-              started b/web-r1002-1
-              started b/web-r1002-2
-              started b/web-r1002-3
+              started b/web-r1002-0..3
             step 3: capacity 6c
               b: deserved 4c, allocated 4c, used 4c
         "#]],
@@ -160,16 +139,12 @@ fn s05_usage_above_the_guarantee_is_preemptable() {
 #[test]
 fn s05_no_more_than_a_parent_uses_above_its_own() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=8
+        "node n1 cpu=8
          queue org children=All guaranteed=cpu:6 weight=0
          queue a parent=org guaranteed=cpu:2 request=all
          queue idle parent=org fixed=cpu:0
          queue b request=all
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod a/p3 cpu=2 node=n1 started=30 owner=w
-         pod a/p4 cpu=2 node=n1 started=40 owner=w
+         pod a/p1..4 cpu=2 node=n1 started=10+10 owner=w
          owner b/web replicas=4 cpu=1",
         &expect![[r#"
             step 1: capacity 8c
@@ -182,8 +157,7 @@ fn s05_no_more_than_a_parent_uses_above_its_own() {
               a: deserved 6c, allocated 6c, used 6c
               b: deserved 2c, allocated 2c, used 0c
               org: deserved 6c, allocated 6c, used 6c
-              started b/web-r1002-0
-              started b/web-r1002-1
+              started b/web-r1002-0..1
             step 3: capacity 8c
               b: deserved 2c, allocated 2c, used 2c
         "#]],
@@ -198,14 +172,12 @@ fn s06_a_resource_without_a_guarantee_is_preemptable_wholly() {
         "node n1 cpu=4 memory=4Gi
          queue a weight=0 guaranteed=cpu:4 request=all
          queue b fixed=cpu:0,memory:4Gi
-         pod a/p1 cpu=2 memory=2Gi node=n1 started=10 owner=w
-         pod a/p2 cpu=2 memory=2Gi node=n1 started=20 owner=w",
+         pod a/p1..2 cpu=2 memory=2Gi node=n1 started=10+10 owner=w",
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 4c 0, allocated 4c 0, used 4c 4Gi
               b: deserved 0c 4Gi, allocated 0c 0, used 0c 0, preempting 0c 4Gi (WaitingForPreemption)
-              evict a/p2 for b: Reclaimed
-              evict a/p1 for b: Reclaimed
+              evict a/p2..1 for b: Reclaimed
             step 2: capacity 4c 4Gi
               a: deserved 4c 0, allocated 4c 0, used 0c 0
               b: deserved 0c 4Gi, allocated 0c 4Gi, used 0c 0
@@ -274,13 +246,10 @@ fn s14_nothing_remains_without_guarantees() {
 #[test]
 fn s15_an_ask_within_its_queues_guarantee_is_worth_victims() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a weight=5 request=all
          queue b weight=0 guaranteed=cpu:2
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod a/p3 cpu=2 node=n1 started=30 owner=w
+         pod a/p1..3 cpu=2 node=n1 started=10+10 owner=w
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 6c
@@ -301,13 +270,10 @@ fn s15_an_ask_within_its_queues_guarantee_is_worth_victims() {
 #[test]
 fn s16_an_ask_beyond_guarantee_and_share_evicts_no_pod() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a request=all
          queue b guaranteed=cpu:2
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod a/p3 cpu=2 node=n1 started=30 owner=w
+         pod a/p1..3 cpu=2 node=n1 started=10+10 owner=w
          owner b/web replicas=1 cpu=5",
         &expect![[r#"
             step 1: capacity 6c
@@ -331,16 +297,13 @@ fn s17_a_common_ancestors_guarantee_shifts_room() {
 #[test]
 fn s17_room_moves_inside_a_guaranteed_parent() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=12
+        "node n1 cpu=12
          queue org children=All guaranteed=cpu:6 weight=0
          queue a parent=org request=all
          queue b parent=org fixed=cpu:3
          queue stranger request=all
-         pod a/p1 cpu=3 node=n1 started=10 owner=w
-         pod a/p2 cpu=3 node=n1 started=20 owner=w
-         pod stranger/p1 cpu=3 node=n1 started=10 owner=s
-         pod stranger/p2 cpu=3 node=n1 started=90 owner=s
+         pod a/p1..2 cpu=3 node=n1 started=10+10 owner=w
+         pod stranger/p1..2 cpu=3 node=n1 started=10+80 owner=s
          owner b/web replicas=1 cpu=3",
         &expect![[r#"
             step 1: capacity 12c
@@ -392,17 +355,14 @@ fn s19_the_first_example_in_numbers() {
 #[test]
 fn s19_the_first_example_played() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=20
+        "node n1 cpu=20
          queue top children=All limit=cpu:20
          queue parent1 children=All parent=top guaranteed=cpu:10
          queue child1 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
          queue child2 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
          queue parent2 parent=top request=all
-         pod child1/p1 cpu=5 node=n1 started=10 owner=w
-         pod child1/p2 cpu=5 node=n1 started=20 owner=w
-         pod parent2/p1 cpu=5 node=n1 started=90 owner=w
-         pod parent2/p2 cpu=5 node=n1 started=95 owner=w
+         pod child1/p1..2 cpu=5 node=n1 started=10+10 owner=w
+         pod parent2/p1..2 cpu=5 node=n1 started=90+5 owner=w
          owner child2/web replicas=1 cpu=5",
         &expect![[r#"
             step 1: capacity 20c
@@ -445,17 +405,14 @@ fn s20_the_second_example_in_numbers() {
 #[test]
 fn s20_the_second_example_played() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=20
+        "node n1 cpu=20
          queue top children=All limit=cpu:20
          queue parent1 children=All parent=top
          queue child1 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
          queue child2 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
          queue parent2 parent=top request=all
-         pod child1/p1 cpu=5 node=n1 started=10 owner=w
-         pod child1/p2 cpu=5 node=n1 started=20 owner=w
-         pod parent2/p1 cpu=5 node=n1 started=90 owner=w
-         pod parent2/p2 cpu=5 node=n1 started=95 owner=w
+         pod child1/p1..2 cpu=5 node=n1 started=10+10 owner=w
+         pod parent2/p1..2 cpu=5 node=n1 started=90+5 owner=w
          owner child2/web replicas=1 cpu=5",
         &expect![[r#"
             step 1: capacity 20c

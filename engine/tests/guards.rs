@@ -21,15 +21,13 @@ fn held(snapshot: &Snapshot) -> Snapshot {
 
 /// Of 8 cpu, a uses all and b deserves half.
 const SHORT: &str = "
-    node n1 cpu=4
-    node n2 cpu=4
+    node n1..2 cpu=4
     queue a request=all
     queue b request=all
     quota a cpu=4 enforced=cpu:4
     quota b cpu=0 enforced=cpu:0
     pod a/p1 cpu=4 node=n1
-    pod a/p2 cpu=2 node=n2
-    pod a/p3 cpu=2 node=n2
+    pod a/p2..3 cpu=2 node=n2
 ";
 
 fn queue(name: &str) -> QueueName {
@@ -81,6 +79,7 @@ fn evictions_wait_until_a_quota_is_seen_to_take_effect() {
 fn what_is_held_keeps_every_quota_and_raises_into_what_is_free() {
     let mut snapshot = story::parse(
         "
+        settings resources=cpu,memory
         node n1 cpu=8
         queue a request=all
         queue b fixed=cpu:2
@@ -124,14 +123,13 @@ fn a_quota_changed_by_hand_costs_no_pod() {
     let told = |quotas: &str| {
         let plan = plan(&story::parse(&format!(
             "
+            settings resources=cpu,memory
             node n1 cpu=8
             queue a request=all
             queue b request=all
             {quotas}
-            pod a/p1 cpu=2 node=n1
-            pod a/p2 cpu=2 node=n1
-            pod b/p1 cpu=2 node=n1
-            pod b/p2 cpu=2 node=n1
+            pod a/p1..2 cpu=2 node=n1
+            pod b/p1..2 cpu=2 node=n1
             "
         )));
         assert!(!destroys(&plan), "{quotas}");
@@ -158,9 +156,7 @@ fn what_came_in_through_an_open_quota_waits_for_it_to_be_shut() {
             queue b request=all
             {quota}
             quota b cpu=4
-            pod a/p1 cpu=2 node=n1
-            pod a/p2 cpu=2 node=n1
-            pod a/p3 cpu=2 node=n1
+            pod a/p1..3 cpu=2 node=n1
             pod b/p1 cpu=2 node=n1
             pod b/p2 cpu=2
             "
@@ -178,6 +174,7 @@ fn pods_that_hang_are_named_and_hold_what_they_hold() {
     let story = |deadline: u32| {
         story::parse(&format!(
             "
+            settings resources=cpu,memory
             node n1 cpu=4
             queue a request=all
             queue b request=all

@@ -71,8 +71,7 @@ fn a_queue_above_its_quota_of_gpus_starts_pods_without_gpus() {
          quota a cpu=2 memory=2Gi gpu=1
          quota b cpu=1 memory=1Gi gpu=1
          owner a/web replicas=3 cpu=1 memory=1Gi created=900
-         pod a/train-1 cpu=1 memory=1Gi gpu=1 node=n1 started=10
-         pod a/train-2 cpu=1 memory=1Gi gpu=1 node=n1 started=10
+         pod a/train-1..2 cpu=1 memory=1Gi gpu=1 node=n1 started=10
          pod b/p cpu=1 memory=1Gi gpu=1 pending created=999",
         &expect![[r#"
             step 1: capacity 8c 8Gi 2gpu
@@ -107,10 +106,7 @@ fn it_is_reclaimed_from_the_queue_with_most_of_it() {
             step 2: capacity 20c 20Gi
               c: deserved 14c 6Gi, allocated 18c 10021590358, used 2c 2Gi
                 4 pods of ReplicaSet web, 3c 1Gi each: RoomAvailable
-              started c/web-r1002-0
-              started c/web-r1002-1
-              started c/web-r1002-2
-              started c/web-r1002-3
+              started c/web-r1002-0..3
             step 3: capacity 20c 20Gi
               c: deserved 14c 6Gi, allocated 18c 10021590358, used 14c 6Gi
         "#]],
@@ -175,9 +171,7 @@ fn the_idle_part_goes_before_any_eviction() {
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 3c 3Gi
                 3 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
-              started b/web-r1001-0
-              started b/web-r1001-1
-              started b/web-r1001-2
+              started b/web-r1001-0..2
             step 2: capacity 10c 10Gi
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 6c 6Gi
         "#]],

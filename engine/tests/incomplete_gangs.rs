@@ -9,10 +9,8 @@ const HALVES: &str = "node n1 cpu=4 memory=4Gi
      queue a
      owner a/x kind=Job replicas=3 cpu=1 memory=1Gi gang=x min=3 created=10
      owner a/y kind=Job replicas=3 cpu=1 memory=1Gi gang=y min=3 created=20
-     pod a/x1 cpu=1 memory=1Gi node=n1 started=990 created=980 owner=x gang=x min=3
-     pod a/x2 cpu=1 memory=1Gi node=n1 started=990 created=981 owner=x gang=x min=3
-     pod a/y1 cpu=1 memory=1Gi node=n1 started=990 created=982 owner=y gang=y min=3
-     pod a/y2 cpu=1 memory=1Gi node=n1 started=990 created=983 owner=y gang=y min=3";
+     pod a/x1..2 cpu=1 memory=1Gi node=n1 started=990 created=980+1 owner=x gang=x min=3
+     pod a/y1..2 cpu=1 memory=1Gi node=n1 started=990 created=982+1 owner=y gang=y min=3";
 
 #[test]
 fn after_a_minute_the_younger_gang_yields_and_later_comes_back_whole() {
@@ -22,8 +20,7 @@ fn after_a_minute_the_younger_gang_yields_and_later_comes_back_whole() {
              then after=60
              then
              delete owner a/x
-             delete pod a/x1
-             delete pod a/x2"
+             delete pod a/x1..2"
         ),
         &expect![[r#"
             step 1: capacity 4c 4Gi
@@ -42,9 +39,7 @@ fn after_a_minute_the_younger_gang_yields_and_later_comes_back_whole() {
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 1c 1Gi
                 3 pods of Job y, 1c 1Gi each: GaveWay
               scale a/y from 0 to 3: Restored
-              started a/y-r1064-0
-              started a/y-r1064-1
-              started a/y-r1064-2
+              started a/y-r1064-0..2
             step 5: capacity 4c 4Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
         "#]],
@@ -58,10 +53,8 @@ fn the_higher_priority_is_completed_first() {
          queue a
          owner a/x kind=Job replicas=3 cpu=1 memory=1Gi gang=x min=3 created=10
          owner a/y kind=Job replicas=3 cpu=1 memory=1Gi gang=y min=3 created=20 priority=5
-         pod a/x1 cpu=1 memory=1Gi node=n1 created=100 owner=x gang=x min=3
-         pod a/x2 cpu=1 memory=1Gi node=n1 created=101 owner=x gang=x min=3
-         pod a/y1 cpu=1 memory=1Gi node=n1 created=102 owner=y gang=y min=3 priority=5
-         pod a/y2 cpu=1 memory=1Gi node=n1 created=103 owner=y gang=y min=3 priority=5
+         pod a/x1..2 cpu=1 memory=1Gi node=n1 created=100+1 owner=x gang=x min=3
+         pod a/y1..2 cpu=1 memory=1Gi node=n1 created=102+1 owner=y gang=y min=3 priority=5
          quota a cpu=4 memory=4Gi",
         &expect![[r#"
             step 1: capacity 4c 4Gi
@@ -83,13 +76,10 @@ fn the_fewest_gangs_yield_and_the_last_ones_first() {
          owner a/x kind=Job replicas=3 cpu=1 memory=1Gi gang=x min=3 created=20
          owner a/y kind=Job replicas=3 cpu=1 memory=1Gi gang=y min=3 created=30
          owner a/z kind=Job replicas=3 cpu=1 memory=1Gi gang=z min=3 created=40
-         pod a/v1 cpu=1 memory=1Gi node=n1 created=100 owner=v gang=v min=4
-         pod a/v2 cpu=1 memory=1Gi node=n1 created=101 owner=v gang=v min=4
-         pod a/x1 cpu=1 memory=1Gi node=n1 created=102 owner=x gang=x min=3
-         pod a/x2 cpu=1 memory=1Gi node=n1 created=102 owner=x gang=x min=3
+         pod a/v1..2 cpu=1 memory=1Gi node=n1 created=100+1 owner=v gang=v min=4
+         pod a/x1..2 cpu=1 memory=1Gi node=n1 created=102 owner=x gang=x min=3
          pod a/y1 cpu=1 memory=1Gi node=n1 created=103 owner=y gang=y min=3
-         pod a/z1 cpu=1 memory=1Gi node=n1 created=104 owner=z gang=z min=3
-         pod a/z2 cpu=1 memory=1Gi node=n1 created=105 owner=z gang=z min=3
+         pod a/z1..2 cpu=1 memory=1Gi node=n1 created=104+1 owner=z gang=z min=3
          quota a cpu=7 memory=7Gi",
         &expect![[r#"
             step 1: capacity 7c 7Gi

@@ -21,10 +21,7 @@ const HALF: &str = "settings MODE
      queue b WHAT
      quota a cpu=4 memory=4Gi
      owner a/batch replicas=4 cpu=1 memory=1Gi
-     pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=batch
-     pod a/p2 cpu=1 memory=1Gi node=n1 started=20 owner=batch
-     pod a/p3 cpu=1 memory=1Gi node=n1 started=30 owner=batch
-     pod a/p4 cpu=1 memory=1Gi node=n1 started=40 owner=batch
+     pod a/p1..4 cpu=1 memory=1Gi node=n1 started=10+10 owner=batch
      owner b/batch replicas=4 cpu=1 memory=1Gi";
 
 fn half(operator: &str, a: &str, b: &str) -> String {
@@ -46,8 +43,7 @@ fn a_queue_in_observe_keeps_its_pods_and_its_quota() {
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: a is in Observe), lacks 2c 2Gi
                 4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              would evict a/p4 for b: Reclaimed
-              would evict a/p3 for b: Reclaimed
+              would evict a/p4..3 for b: Reclaimed
               lower b to 0c 0
         "#]],
     );
@@ -62,8 +58,7 @@ fn no_pod_is_evicted_for_a_queue_in_observe() {
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: b is in Observe), lacks 2c 2Gi
                 4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              would evict a/p4 for b: Reclaimed
-              would evict a/p3 for b: Reclaimed
+              would evict a/p4..3 for b: Reclaimed
               lower a to 2c 2Gi
         "#]],
     );
@@ -78,8 +73,7 @@ fn a_queue_in_quota_gets_its_quota_and_keeps_its_pods() {
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: a is in Quota), lacks 2c 2Gi
                 4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              would evict a/p4 for b: Reclaimed
-              would evict a/p3 for b: Reclaimed
+              would evict a/p4..3 for b: Reclaimed
         "#]],
     );
 }
@@ -93,8 +87,7 @@ fn the_mode_of_the_operator_bounds_every_queue() {
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: the operator is in Observe), lacks 2c 2Gi
                 4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              would evict a/p4 for b: Reclaimed
-              would evict a/p3 for b: Reclaimed
+              would evict a/p4..3 for b: Reclaimed
         "#]],
     );
 }
@@ -108,12 +101,8 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
              queue a request=all
              queue b {how} request=all
              quota a cpu=2 memory=2Gi
-             pod a/p1 cpu=1 memory=1Gi node=n1 started=10
-             pod a/p2 cpu=1 memory=1Gi node=n1 started=20
-             pod a/p3 cpu=1 memory=1Gi node=n1 started=30
-             pod a/p4 cpu=1 memory=1Gi node=n1 started=40
-             pod b/w1 cpu=1 memory=1Gi pending
-             pod b/w2 cpu=1 memory=1Gi pending
+             pod a/p1..4 cpu=1 memory=1Gi node=n1 started=10+10
+             pod b/w1..2 cpu=1 memory=1Gi pending
              {more}"
         )
     };
@@ -123,8 +112,7 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
             step 1: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
-              evict a/p4 for b: Reclaimed
-              evict a/p3 for b: Reclaimed
+              evict a/p4..3 for b: Reclaimed
               lower b to 2c 2Gi
         "#]],
     );
@@ -134,8 +122,7 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
             step 1: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
-              would evict a/p4 for b: Reclaimed
-              would evict a/p3 for b: Reclaimed
+              would evict a/p4..3 for b: Reclaimed
         "#]],
     );
     // A third queue in mode Full waits as well: as much as it waits for is evicted.
@@ -175,8 +162,7 @@ fn a_parent_bounds_its_children_and_a_child_goes_no_farther() {
          queue c
          quota a cpu=4 memory=4Gi
          owner a/batch replicas=4 cpu=1 memory=1Gi
-         pod a/p1 cpu=2 memory=2Gi node=n1 started=10 owner=batch
-         pod a/p2 cpu=2 memory=2Gi node=n1 started=20 owner=batch
+         pod a/p1..2 cpu=2 memory=2Gi node=n1 started=10+10 owner=batch
          owner b/batch replicas=4 cpu=1 memory=1Gi
          owner c/batch replicas=4 cpu=1 memory=1Gi",
         &expect![[r#"
@@ -205,22 +191,19 @@ fn the_pause_of_the_giver_keeps_its_pods_and_its_quota_and_ends_by_itself() {
               a: deserved 2c 2Gi, allocated 4c 4Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: a is paused until 1060), lacks 2c 2Gi
                 4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              would evict a/p4 for b: Reclaimed
-              would evict a/p3 for b: Reclaimed
+              would evict a/p4..3 for b: Reclaimed
             then, 60 s later
             step 2: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
                 4 pods of ReplicaSet batch, 1c 1Gi each: WaitingForPreemption
-              evict a/p4 for b: Reclaimed
-              evict a/p3 for b: Reclaimed
+              evict a/p4..3 for b: Reclaimed
             step 3: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
                 2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
                 4 pods of ReplicaSet batch, 1c 1Gi each: RoomAvailable
-              started b/batch-r1063-0
-              started b/batch-r1063-1
+              started b/batch-r1063-0..1
             step 4: capacity 4c 4Gi
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
                 2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
@@ -237,8 +220,7 @@ fn no_pod_is_evicted_for_a_paused_queue() {
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: b is paused until 1060), lacks 2c 2Gi
                 4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              would evict a/p4 for b: Reclaimed
-              would evict a/p3 for b: Reclaimed
+              would evict a/p4..3 for b: Reclaimed
               lower a to 2c 2Gi
         "#]],
     );
@@ -253,8 +235,7 @@ fn the_latest_pause_above_counts_and_a_pause_that_has_ended_does_not() {
          queue b paused=999
          quota a cpu=4 memory=4Gi
          owner a/batch replicas=2 cpu=2 memory=2Gi
-         pod a/p1 cpu=2 memory=2Gi node=n1 started=10 owner=batch
-         pod a/p2 cpu=2 memory=2Gi node=n1 started=20 owner=batch
+         pod a/p1..2 cpu=2 memory=2Gi node=n1 started=10+10 owner=batch
          owner b/batch replicas=4 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 4c 4Gi
@@ -280,8 +261,7 @@ fn a_paused_queue_still_grows_into_what_is_free() {
             step 1: capacity 4c 4Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 1c 1Gi
                 2 pods of ReplicaSet batch, 1c 1Gi each: RoomAvailable
-              started a/batch-r1001-0
-              started a/batch-r1001-1
+              started a/batch-r1001-0..1
             step 2: capacity 4c 4Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 3c 3Gi
         "#]],
@@ -334,13 +314,11 @@ fn nothing_is_forced_where_no_pod_is_evicted() {
 fn nothing_is_scaled_where_no_pod_is_evicted() {
     for how in ["mode=Quota", "mode=Observe", "paused=1001"] {
         let text = format!(
-            "settings resources=gpu
-             node n1 gpu=2
+            "node n1 gpu=2
              queue a preemption=LowerPriority {how}
              quota a gpu=2
              owner a/low replicas=2 gpu=1 priority=1
-             pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-             pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1
+             pod a/low-1..2 gpu=1 node=n1 started=10+10 owner=low priority=1
              owner a/high replicas=1 gpu=1 priority=9"
         );
         let decided = plan(&story::parse(&text));
@@ -356,8 +334,7 @@ fn nothing_is_scaled_where_no_pod_is_evicted() {
 
 #[test]
 fn slots_are_given_and_not_taken_in_quota_and_nothing_is_done_in_observe() {
-    let jobs = "settings resources=cpu
-         node n1 cpu=4
+    let jobs = "node n1 cpu=4
          queue a MODE
          queuejob a/job-01 min=2 replicas=4 cpu=1 created=10
          then after=5
@@ -368,10 +345,7 @@ fn slots_are_given_and_not_taken_in_quota_and_nothing_is_done_in_observe() {
             step 1: capacity 4c
               a: deserved 4c, allocated 4c, used 0c
               a/job-01: 4 slots, Starting (Admitted)
-              started a/job-01-r1001-0
-              started a/job-01-r1001-1
-              started a/job-01-r1001-2
-              started a/job-01-r1001-3
+              started a/job-01-r1001-0..3
             step 2: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
               a/job-01: 4 slots, Running (Admitted)

@@ -7,10 +7,7 @@ use crate::story::{self, explains, no_pod_goes, plays};
 #[test]
 fn every_pod_of_an_ask_gets_its_room() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=3
-         node n2 cpu=3
-         node n3 cpu=3
+        "node n1..3 cpu=3
          queue a request=all
          queue b fixed=cpu:4
          pod a/p1 cpu=3 node=n1 started=10 owner=w
@@ -22,14 +19,12 @@ fn every_pod_of_an_ask_gets_its_room() {
               a: deserved 5c, allocated 3c, used 9c, target 3c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
                 2 pods of ReplicaSet train, 2c each: WaitingForPreemption
-              evict a/p3 for b: Reclaimed
-              evict a/p2 for b: Reclaimed
+              evict a/p3..2 for b: Reclaimed
             step 2: capacity 9c
               a: deserved 5c, allocated 5c, used 3c, target 3c
               b: deserved 4c, allocated 4c, used 0c
                 2 pods of ReplicaSet train, 2c each: RoomAvailable
-              started b/train-r1002-0
-              started b/train-r1002-1
+              started b/train-r1002-0..1
             step 3: capacity 9c
               b: deserved 4c, allocated 4c, used 4c
         "#]],
@@ -39,8 +34,7 @@ fn every_pod_of_an_ask_gets_its_room() {
 #[test]
 fn the_most_important_ask_is_served_first() {
     let told = story::play(
-        "settings resources=cpu
-         node n1 cpu=2 labels=zone:a
+        "node n1 cpu=2 labels=zone:a
          node n2 cpu=2
          queue a request=all
          queue b fixed=cpu:2
@@ -56,9 +50,7 @@ fn the_most_important_ask_is_served_first() {
 #[test]
 fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2
-         node n2 cpu=2
+        "node n1..2 cpu=2
          queue a weight=0 request=all
          queue b
          pod a/p1 cpu=2 node=n1 started=10 owner=w
@@ -79,9 +71,7 @@ fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
 #[test]
 fn what_cannot_run_is_told_with_its_number() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2
-         node n2 cpu=2
+        "node n1..2 cpu=2
          queue a weight=0 request=all
          queue b
          pod a/p1 cpu=2 node=n1 started=10 owner=w
@@ -99,9 +89,7 @@ fn what_cannot_run_is_told_with_its_number() {
 #[test]
 fn no_pod_goes_for_a_pod_larger_than_every_node() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2
-         node n2 cpu=2
+        "node n1..2 cpu=2
          queue a weight=0 request=all
          queue b
          pod a/p1 cpu=2 node=n1 started=10 owner=w
@@ -119,12 +107,10 @@ fn no_pod_goes_for_a_pod_larger_than_every_node() {
 #[test]
 fn no_pod_goes_for_a_pod_that_no_node_is_selected_by() {
     no_pod_goes(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w
          owner b/train replicas=1 cpu=2 selector=zone:moon",
         "1 pods of ReplicaSet train, 2c each: NoNodeFits",
     );
@@ -133,16 +119,13 @@ fn no_pod_goes_for_a_pod_that_no_node_is_selected_by() {
 #[test]
 fn no_pod_goes_inside_or_outside_a_limit_for_a_pod_that_no_node_is_selected_by() {
     no_pod_goes(
-        "settings resources=cpu
-         node n1 cpu=8
+        "node n1 cpu=8
          queue org children=All limit=cpu:4
          queue b parent=org
          queue a parent=org
          queue outside
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod outside/p1 cpu=2 node=n1 started=10 owner=o
-         pod outside/p2 cpu=2 node=n1 started=20 owner=o
+         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w
+         pod outside/p1..2 cpu=2 node=n1 started=10+10 owner=o
          owner b/train replicas=1 cpu=2 selector=zone:moon",
         "1 pods of ReplicaSet train, 2c each: NoNodeFits",
     );
@@ -151,15 +134,13 @@ fn no_pod_goes_inside_or_outside_a_limit_for_a_pod_that_no_node_is_selected_by()
 #[test]
 fn no_pod_goes_where_the_nodes_pods_belong_to_queues_within_their_share() {
     no_pod_goes(
-        "settings resources=cpu
-         node n1 cpu=2 labels=zone:a
+        "node n1 cpu=2 labels=zone:a
          node n2 cpu=4
          queue kept fixed=cpu:2
          queue a
          queue b fixed=cpu:2
          pod kept/p1 cpu=2 node=n1 started=90 owner=k
-         pod a/p1 cpu=2 node=n2 started=10 owner=w
-         pod a/p2 cpu=2 node=n2 started=20 owner=w
+         pod a/p1..2 cpu=2 node=n2 started=10+10 owner=w
          owner b/train replicas=1 cpu=2 selector=zone:a",
         "b: deserved 2c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 2c",
     );
@@ -168,14 +149,11 @@ fn no_pod_goes_where_the_nodes_pods_belong_to_queues_within_their_share() {
 #[test]
 fn no_pod_goes_for_an_ask_while_a_rule_keeps_what_one_resource_needs() {
     no_pod_goes(
-        "settings resources=cpu,gpu
-         node n1 cpu=4 gpu=1
+        "node n1 cpu=4 gpu=1
          queue a
          queue b request=cpu:2,gpu:1 guaranteed=cpu:2,gpu:1
          pod a/device cpu=1 gpu=1 node=n1 started=10 owner=w refused
-         pod a/p1 cpu=1 node=n1 started=20 owner=w
-         pod a/p2 cpu=1 node=n1 started=30 owner=w
-         pod a/p3 cpu=1 node=n1 started=40 owner=w
+         pod a/p1..3 cpu=1 node=n1 started=20+10 owner=w
          owner b/train replicas=1 cpu=2 gpu=1",
         "b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 0c 0gpu (Fragmented), lacks 2c 1gpu",
     );
@@ -184,9 +162,8 @@ fn no_pod_goes_for_an_ask_while_a_rule_keeps_what_one_resource_needs() {
 #[test]
 fn where_priorities_are_compared_nodes_of_higher_ones_are_not_freed() {
     let told = story::explain(
-        "settings resources=cpu victimPriority=NotAboveAsk
-         node n1 cpu=2
-         node n2 cpu=2
+        "settings victimPriority=NotAboveAsk
+         node n1..2 cpu=2
          queue a request=all
          queue b fixed=cpu:2
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
@@ -201,23 +178,20 @@ fn where_priorities_are_compared_nodes_of_higher_ones_are_not_freed() {
 #[test]
 fn where_priorities_are_compared_dearer_nodes_of_lower_ones_are_freed() {
     explains(
-        "settings resources=cpu victimPriority=NotAboveAsk
-         node n1 cpu=2
-         node n2 cpu=2
+        "settings victimPriority=NotAboveAsk
+         node n1..2 cpu=2
          queue a request=all
          queue b fixed=cpu:2
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/high cpu=2 node=n1 started=90 owner=w priority=6
-         pod a/low-1 cpu=1 node=n2 started=10 owner=w priority=5 do_not_disrupt
-         pod a/low-2 cpu=1 node=n2 started=10 owner=w priority=5 do_not_disrupt
+         pod a/low-1..2 cpu=1 node=n2 started=10 owner=w priority=5 do_not_disrupt
          owner b/train replicas=1 cpu=2 priority=5",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 2c each: WaitingForPreemption
-              evict a/low-2 for b: Reclaimed
-              evict a/low-1 for b: Reclaimed
+              evict a/low-2..1 for b: Reclaimed
               spare a/high: PriorityAboveAsk
         "#]],
     );
@@ -226,7 +200,7 @@ fn where_priorities_are_compared_dearer_nodes_of_lower_ones_are_freed() {
 #[test]
 fn where_priorities_are_compared_additional_victims_are_not_above_the_ask_either() {
     no_pod_goes(
-        "settings resources=cpu victimPriority=NotAboveAsk
+        "settings victimPriority=NotAboveAsk
          node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
@@ -241,12 +215,10 @@ fn where_priorities_are_compared_additional_victims_are_not_above_the_ask_either
 #[test]
 fn by_default_priorities_of_tenants_are_not_compared() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
-         pod a/p1 cpu=2 node=n1 started=10 owner=w priority=900
-         pod a/p2 cpu=2 node=n1 started=20 owner=w priority=900
+         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w priority=900
          owner b/train replicas=1 cpu=2 priority=-5",
         &expect![[r#"
             step 1: capacity 4c
@@ -261,8 +233,7 @@ fn by_default_priorities_of_tenants_are_not_compared() {
 #[test]
 fn nothing_is_made_room_for_where_there_is_nothing_to_share() {
     // What a queue whose parent does not exist was granted leaves no capacity.
-    let scenario = "settings resources=cpu
-         node n1 cpu=4
+    let scenario = "node n1 cpu=4
          queue a request=all
          queue b request=all
          queue c parent=org/none

@@ -7,8 +7,7 @@ use crate::story::{self, explains, no_pod_goes, plays, plays_in_short};
 #[test]
 fn only_selected_nodes_are_freed() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=2 labels=zone:b
+        "node n1 cpu=2 labels=zone:b
          node n2 cpu=2 labels=zone:a
          queue a request=all
          queue b fixed=cpu:2
@@ -36,8 +35,7 @@ fn only_selected_nodes_are_freed() {
 #[test]
 fn required_affinity_is_obeyed() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2 labels=zone:a
+        "node n1 cpu=2 labels=zone:a
          node n2 cpu=2 labels=zone:b
          node n3 cpu=2 labels=zone:c
          queue a request=all
@@ -61,8 +59,7 @@ fn required_affinity_is_obeyed() {
 fn taints_keep_asks_away_that_do_not_tolerate_them() {
     let scenario = |taint: &str, tolerates: &str| {
         format!(
-            "settings resources=cpu
-             node n1 cpu=2 taint=special:{taint}
+            "node n1 cpu=2 taint=special:{taint}
              node n2 cpu=2
              queue a request=all
              queue b fixed=cpu:2
@@ -83,8 +80,7 @@ fn taints_keep_asks_away_that_do_not_tolerate_them() {
 #[test]
 fn pods_on_nodes_that_do_not_count_make_no_room() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=2 cordoned
+        "node n1 cpu=2 cordoned
          node n2 cpu=2
          queue a request=all
          queue b fixed=cpu:2
@@ -105,15 +101,12 @@ fn pods_on_nodes_that_do_not_count_make_no_room() {
 #[test]
 fn free_room_is_used_before_any_eviction() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=2
+        "node n1 cpu=2
          node n2 cpu=3
          queue a request=all
          queue b fixed=cpu:2
          pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n2 started=20 owner=w
-         pod a/p3 cpu=1 node=n2 started=30 owner=w
-         pod a/p4 cpu=1 node=n2 started=40 owner=w
+         pod a/p2..4 cpu=1 node=n2 started=20+10 owner=w
          owner b/train replicas=2 cpu=1",
         &expect![[r#"
             step 1: capacity 5c
@@ -136,15 +129,11 @@ fn free_room_is_used_before_any_eviction() {
 #[test]
 fn part_of_the_room_may_be_free_already() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
-         node n2 cpu=4
+        "node n1..2 cpu=4
          queue a request=all
          queue b fixed=cpu:3
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n1 started=20 owner=w
-         pod a/p3 cpu=2 node=n2 started=80 owner=w
-         pod a/p4 cpu=2 node=n2 started=90 owner=w
+         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=w
+         pod a/p3..4 cpu=2 node=n2 started=80+10 owner=w
          owner b/train replicas=1 cpu=3",
         &expect![[r#"
             step 1: capacity 8c
@@ -166,14 +155,11 @@ fn part_of_the_room_may_be_free_already() {
 #[test]
 fn room_that_is_about_to_be_free_is_used_before_any_eviction() {
     no_pod_goes(
-        "settings resources=cpu
-         node n1 cpu=2
-         node n2 cpu=2
+        "node n1..2 cpu=2
          queue a request=all
          queue b fixed=cpu:2
          pod a/leaving cpu=2 node=n1 started=10 owner=w terminating
-         pod a/p2 cpu=1 node=n2 started=20 owner=w
-         pod a/p3 cpu=1 node=n2 started=30 owner=w
+         pod a/p2..3 cpu=1 node=n2 started=20+10 owner=w
          owner b/train replicas=1 cpu=2",
         "b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)",
     );
@@ -182,28 +168,23 @@ fn room_that_is_about_to_be_free_is_used_before_any_eviction() {
 #[test]
 fn unbound_pods_of_a_queue_above_its_share_go_first_and_keep_no_room() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n1 started=20 owner=w
-         pod a/p3 cpu=1 pending created=30 owner=w
-         pod a/p4 cpu=1 pending created=40 owner=w
+         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=w
+         pod a/p3..4 cpu=1 pending created=30+10 owner=w
          owner b/train replicas=2 cpu=1",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 2 pods of ReplicaSet train, 1c each: WaitingForPreemption
-              evict a/p4 for b: Reclaimed
-              evict a/p3 for b: Reclaimed
+              evict a/p4..3 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
                 2 pods of ReplicaSet train, 1c each: RoomAvailable
-              started b/train-r1002-0
-              started b/train-r1002-1
+              started b/train-r1002-0..1
             step 3: capacity 4c
               b: deserved 2c, allocated 2c, used 2c
         "#]],
@@ -213,8 +194,7 @@ fn unbound_pods_of_a_queue_above_its_share_go_first_and_keep_no_room() {
 #[test]
 fn of_the_queue_that_gives_first_the_youngest_pod_goes_although_others_give_on_its_node() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=3
+        "node n1 cpu=3
          node n2 cpu=4
          queue a fixed=cpu:3
          queue b fixed=cpu:2
@@ -243,9 +223,7 @@ fn of_the_queue_that_gives_first_the_youngest_pod_goes_although_others_give_on_i
 #[test]
 fn s26_a_node_is_chosen_together_with_its_victims() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=4
-         node n2 cpu=4
+        "node n1..2 cpu=4
          queue a request=all
          queue b fixed=cpu:2
          pod a/p1 cpu=1 node=n1 started=10 owner=w
@@ -274,13 +252,11 @@ fn s26_a_node_is_chosen_together_with_its_victims() {
 #[test]
 fn s27_a_node_with_room_needs_no_victims_of_its_own() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          node n2 cpu=2
          queue a request=all
          queue b fixed=cpu:2
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w
          pod a/waits cpu=2 pending owner=w
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
@@ -302,13 +278,10 @@ fn s27_a_node_with_room_needs_no_victims_of_its_own() {
 #[test]
 fn s28_a_guarantee_may_be_reached() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a weight=0 guaranteed=cpu:4 request=all
          queue b fixed=cpu:2
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod a/p3 cpu=2 node=n1 started=30 owner=w
+         pod a/p1..3 cpu=2 node=n1 started=10+10 owner=w
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 6c
@@ -329,12 +302,10 @@ fn s28_a_guarantee_may_be_reached() {
 #[test]
 fn s28_a_guarantee_may_not_be_crossed() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a weight=0 guaranteed=cpu:4 request=all
          queue b fixed=cpu:2
-         pod a/p1 cpu=3 node=n1 started=10 owner=w
-         pod a/p2 cpu=3 node=n1 started=20 owner=w
+         pod a/p1..2 cpu=3 node=n1 started=10+10 owner=w
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 6c
@@ -348,16 +319,10 @@ fn s28_a_guarantee_may_not_be_crossed() {
 #[test]
 fn s29_the_asking_queue_stays_within_its_share() {
     let told = story::play(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a request=all
          queue b
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n1 started=20 owner=w
-         pod a/p3 cpu=1 node=n1 started=30 owner=w
-         pod a/p4 cpu=1 node=n1 started=40 owner=w
-         pod a/p5 cpu=1 node=n1 started=50 owner=w
-         pod a/p6 cpu=1 node=n1 started=60 owner=w
+         pod a/p1..6 cpu=1 node=n1 started=10+10 owner=w
          owner b/web replicas=5 cpu=1",
     );
     assert_eq!((told.matches("evict a/").count(), told.matches("started b/").count()), (3, 3), "{told}");
@@ -367,14 +332,11 @@ fn s29_the_asking_queue_stays_within_its_share() {
 #[test]
 fn s30_victims_that_do_not_help_the_node_are_skipped() {
     plays_in_short(
-        "settings resources=cpu,gpu
-         node n1 cpu=8 gpu=2
+        "node n1 cpu=8 gpu=2
          queue a request=all
          queue b fixed=cpu:2,gpu:1
-         pod a/device-1 cpu=1 gpu=1 node=n1 started=10 owner=w
-         pod a/device-2 cpu=1 gpu=1 node=n1 started=20 owner=w
-         pod a/plain-1 cpu=1 node=n1 started=80 owner=w priority=-1
-         pod a/plain-2 cpu=1 node=n1 started=90 owner=w priority=-1
+         pod a/device-1..2 cpu=1 gpu=1 node=n1 started=10+10 owner=w
+         pod a/plain-1..2 cpu=1 node=n1 started=80+10 owner=w priority=-1
          owner b/train replicas=1 cpu=2 gpu=1",
         &expect![[r#"
             step 1: capacity 8c 2gpu
@@ -395,17 +357,13 @@ fn s30_victims_that_do_not_help_the_node_are_skipped() {
 #[test]
 fn s31_the_second_pass_keeps_the_victims_guarantee() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=2
-         node n2 cpu=2
+        "node n1..2 cpu=2
          queue kept guaranteed=cpu:1
          queue a
          queue b request=cpu:2 guaranteed=cpu:2
          queue late request=cpu:1 guaranteed=cpu:1 after=600
-         pod kept/p1 cpu=1 node=n1 started=80 owner=w priority=-5
-         pod kept/p2 cpu=1 node=n1 started=90 owner=w priority=-5
-         pod a/p1 cpu=1 node=n2 started=10 owner=w
-         pod a/p2 cpu=1 node=n2 started=20 owner=w
+         pod kept/p1..2 cpu=1 node=n1 started=80+10 owner=w priority=-5
+         pod a/p1..2 cpu=1 node=n2 started=10+10 owner=w
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 4c
@@ -413,8 +371,7 @@ fn s31_the_second_pass_keeps_the_victims_guarantee() {
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               kept: deserved 1c, allocated 1c, used 2c
               late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
-              evict a/p2 for b: Reclaimed
-              evict a/p1 for b: Reclaimed
+              evict a/p2..1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 0c, allocated 0c, used 0c
               b: deserved 2c, allocated 2c, used 0c
@@ -429,13 +386,11 @@ fn s31_the_second_pass_keeps_the_victims_guarantee() {
 #[test]
 fn s32_predicates_decide_which_nodes_count() {
     plays_in_short(
-        "settings resources=cpu
-         node free cpu=2 labels=zone:b
+        "node free cpu=2 labels=zone:b
          node full cpu=4 labels=zone:a
          queue a request=all
          queue b fixed=cpu:2
-         pod a/p1 cpu=2 node=full started=10 owner=w
-         pod a/p2 cpu=2 node=full started=20 owner=w
+         pod a/p1..2 cpu=2 node=full started=10+10 owner=w
          pod a/p3 cpu=2 node=free started=30 owner=w
          owner b/web replicas=1 cpu=2 selector=zone:a",
         &expect![[r#"
@@ -457,9 +412,7 @@ fn s32_predicates_decide_which_nodes_count() {
 #[test]
 fn s33_without_a_node_nothing_goes() {
     let told = story::play(
-        "settings resources=cpu
-         node n1 cpu=2
-         node n2 cpu=2
+        "node n1..2 cpu=2
          queue a request=all
          queue b weight=3
          pod a/p1 cpu=2 node=n1 started=10 owner=w

@@ -13,7 +13,7 @@ use crate::story::{self, explains, plays};
 fn goes_first(victim: &str, other: &str) {
     for (first, second) in [("p1", "p2"), ("p2", "p1")] {
         let told = story::explain(&format!(
-            "settings resources=cpu pool=pool
+            "settings pool=pool
              node n1 cpu=2 labels=pool:x
              queue a minRuntime=60 request=all
              queue b fixed=cpu:1
@@ -91,13 +91,11 @@ fn the_most_recently_created_goes_first_among_those_that_have_not_started() {
 #[test]
 fn the_higher_name_decides_at_last() {
     let told = story::explain(
-        "settings resources=cpu
-         node n1 cpu=2
+        "node n1 cpu=2
          queue a request=all
          queue b fixed=cpu:1
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
-         pod a/w-10 cpu=1 node=n1 started=10 owner=w
-         pod a/w-9 cpu=1 node=n1 started=10 owner=w",
+         pod a/w-10..9 cpu=1 node=n1 started=10 owner=w",
     );
     assert!(told.contains("evict a/w-9 for b"), "{told}");
 }
@@ -107,14 +105,11 @@ fn the_higher_name_decides_at_last() {
 #[test]
 fn the_last_replica_of_every_owner_goes_after_all_others() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
-         pod a/new-1 cpu=1 node=n1 started=80 owner=new
-         pod a/new-2 cpu=1 node=n1 started=90 owner=new
-         pod a/old-1 cpu=1 node=n1 started=10 owner=old priority=5
-         pod a/old-2 cpu=1 node=n1 started=20 owner=old priority=5",
+         pod a/new-1..2 cpu=1 node=n1 started=80+10 owner=new
+         pod a/old-1..2 cpu=1 node=n1 started=10+10 owner=old priority=5",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
@@ -132,13 +127,12 @@ fn the_last_replica_of_every_owner_goes_after_all_others() {
 fn where_pools_are_told_apart_the_last_replica_of_each_pool_goes_last() {
     let scenario = |settings: &str| {
         format!(
-            "settings resources=cpu {settings}
+            "settings {settings}
              node n1 cpu=2 labels=pool:x
              node n2 cpu=2 labels=pool:y
              queue a request=all
              queue b fixed=cpu:1
-             pod a/x-1 cpu=1 node=n1 started=10 owner=w
-             pod a/x-2 cpu=1 node=n1 started=20 owner=w
+             pod a/x-1..2 cpu=1 node=n1 started=10+10 owner=w
              pod a/y-1 cpu=2 node=n2 started=90 owner=w priority=-5"
         )
     };
@@ -149,8 +143,7 @@ fn where_pools_are_told_apart_the_last_replica_of_each_pool_goes_last() {
 #[test]
 fn a_replica_on_its_way_out_is_nobodys_last() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=3
+        "node n1 cpu=3
          queue a request=all
          queue b
          owner b/train replicas=4 cpu=500m
@@ -168,9 +161,7 @@ fn a_replica_on_its_way_out_is_nobodys_last() {
               a: deserved 1500mc, allocated 1500mc, used 1c
               b: deserved 1500mc, allocated 1500mc, used 0c
                 4 pods of ReplicaSet train, 500mc each: RoomAvailable
-              started b/train-r1002-0
-              started b/train-r1002-1
-              started b/train-r1002-2
+              started b/train-r1002-0..2
             step 3: capacity 3c
               b: deserved 1500mc, allocated 1500mc, used 1500mc
                 1 pods of ReplicaSet train, 500mc each: ShareInUse
@@ -183,14 +174,12 @@ fn a_replica_on_its_way_out_is_nobodys_last() {
 #[test]
 fn what_is_on_its_way_out_reduces_the_need_however_it_leaves() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
          pod a/forced cpu=1 node=n1 started=10 owner=w priority=9 forced
          pod a/leaving cpu=1 node=n1 started=10 owner=w priority=9 terminating
-         pod a/p1 cpu=1 node=n1 started=80 owner=w
-         pod a/p2 cpu=1 node=n1 started=90 owner=w",
+         pod a/p1..2 cpu=1 node=n1 started=80+10 owner=w",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
@@ -204,16 +193,13 @@ fn what_is_on_its_way_out_reduces_the_need_however_it_leaves() {
 fn a_victim_that_moves_on_does_not_change_the_choice() {
     let scenario = |first: &str, second: &str| {
         format!(
-            "settings resources=cpu,gpu
-             node n1 cpu=8 gpu=2
-             node n2 cpu=8 gpu=2
+            "node n1..2 cpu=8 gpu=2
              queue a fixed=gpu:2
              queue b fixed=cpu:1,gpu:2
              pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
              pod a/low cpu=1 gpu=1 node=n1 started=20 owner=w priority=1 {first}
              pod a/high cpu=1 gpu=1 node=n1 started=10 owner=w priority=5 {second}
-             pod a/mid-1 cpu=1 gpu=1 node=n2 started=10 owner=w priority=6
-             pod a/mid-2 cpu=1 gpu=1 node=n2 started=10 owner=w priority=6
+             pod a/mid-1..2 cpu=1 gpu=1 node=n2 started=10 owner=w priority=6
              owner b/train replicas=1 cpu=1 gpu=2"
         )
     };
@@ -232,8 +218,7 @@ fn a_victim_that_moves_on_does_not_change_the_choice() {
 fn asks_keep_the_rooms_that_were_freed_for_them() {
     let scenario = |victims: &str| {
         format!(
-            "settings resources=cpu
-             node n1 cpu=4
+            "node n1 cpu=4
              node n2 cpu=5 labels=zone:a
              queue a weight=0 request=all
              queue b
@@ -257,12 +242,10 @@ fn asks_keep_the_rooms_that_were_freed_for_them() {
 #[test]
 fn no_pod_goes_for_a_queue_that_is_to_wait_first() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=2
+        "node n1 cpu=2
          queue a request=all
          queue b fixed=cpu:1 after=60
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n1 started=20 owner=w
+         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=w
          then after=50
          then after=20",
         &expect![[r#"
@@ -287,12 +270,10 @@ fn no_pod_goes_for_a_queue_that_is_to_wait_first() {
 fn the_wait_is_counted_from_when_the_queue_fell_short() {
     for (short_since, goes) in [(None, false), (Some(941), false), (Some(940), true), (Some(2000), false)] {
         let mut snapshot = story::parse(
-            "settings resources=cpu
-             node n1 cpu=2
+            "node n1 cpu=2
              queue a request=all
              queue b fixed=cpu:1 after=60
-             pod a/p1 cpu=1 node=n1 started=10 owner=w
-             pod a/p2 cpu=1 node=n1 started=20 owner=w",
+             pod a/p1..2 cpu=1 node=n1 started=10+10 owner=w",
         );
         let state = snapshot.namespaces.get_mut(&Namespace::from("b")).unwrap();
         Arc::make_mut(state).queues[0].remembered.short_since = short_since.map(Timestamp::from_seconds);
@@ -304,15 +285,11 @@ fn the_wait_is_counted_from_when_the_queue_fell_short() {
 #[test]
 fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=8
+        "node n1 cpu=8
          queue a
          queue b fixed=cpu:2
          queue late fixed=cpu:2 after=600
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod a/p3 cpu=2 node=n1 started=30 owner=w
-         pod a/p4 cpu=2 node=n1 started=40 owner=w
+         pod a/p1..4 cpu=2 node=n1 started=10+10 owner=w
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 8c
@@ -335,15 +312,11 @@ fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
 #[test]
 fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=8
+        "node n1 cpu=8
          queue a
          queue b
          queue lost
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod a/p3 cpu=2 node=n1 started=30 owner=w
-         pod a/p4 cpu=2 node=n1 started=40 owner=w
+         pod a/p1..4 cpu=2 node=n1 started=10+10 owner=w
          owner b/web replicas=1 cpu=2
          owner lost/web replicas=1 cpu=2 selector=zone:moon",
         &expect![[r#"
@@ -368,20 +341,17 @@ fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
 #[test]
 fn owners_whose_pods_would_request_nothing_ask_for_nothing() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=2
+        "node n1 cpu=2
          queue a request=all
          queue b
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n1 started=20 owner=w
+         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=w
          owner b/web replicas=2 cpu=0",
         &expect![[r#"
             step 1: capacity 2c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 0c, allocated 0c, used 0c
                 2 pods of ReplicaSet web, 0c each: RoomAvailable
-              started b/web-r1001-0
-              started b/web-r1001-1
+              started b/web-r1001-0..1
             step 2: capacity 2c
               b: deserved 0c, allocated 0c, used 0c
         "#]],
@@ -391,16 +361,13 @@ fn owners_whose_pods_would_request_nothing_ask_for_nothing() {
 #[test]
 fn an_ask_behind_a_fence_takes_inside_and_says_so_if_that_is_not_enough() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue org children=All from=Subtree guaranteed=cpu:4 weight=0
          queue b parent=org request=cpu:3 guaranteed=cpu:3
          queue a parent=org
          queue outside
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n1 started=20 owner=w
-         pod outside/p1 cpu=2 node=n1 started=80 owner=o
-         pod outside/p2 cpu=2 node=n1 started=90 owner=o
+         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=w
+         pod outside/p1..2 cpu=2 node=n1 started=80+10 owner=o
          owner b/web replicas=3 cpu=1",
         &expect![[r#"
             step 1: capacity 6c
@@ -417,13 +384,11 @@ fn an_ask_behind_a_fence_takes_inside_and_says_so_if_that_is_not_enough() {
 #[test]
 fn a_fence_does_not_keep_others_from_taking_inside() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue org children=All from=Subtree
          queue a parent=org
          queue b request=cpu:2
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 4c
@@ -447,29 +412,20 @@ fn a_fence_does_not_keep_others_from_taking_inside() {
 #[test]
 fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=9
+        "node n1 cpu=9
          queue far
          queue near
          queue b request=cpu:2 guaranteed=cpu:2
          queue late request=cpu:3 guaranteed=cpu:3 after=600
-         pod far/p1 cpu=1 node=n1 started=10 owner=w priority=9
-         pod far/p2 cpu=1 node=n1 started=10 owner=w priority=9
-         pod far/p3 cpu=1 node=n1 started=10 owner=w priority=9
-         pod far/p4 cpu=1 node=n1 started=10 owner=w priority=9
-         pod far/p5 cpu=1 node=n1 started=10 owner=w priority=9
-         pod near/p1 cpu=1 node=n1 started=90 owner=w
-         pod near/p2 cpu=1 node=n1 started=90 owner=w
-         pod near/p3 cpu=1 node=n1 started=90 owner=w
-         pod near/p4 cpu=1 node=n1 started=90 owner=w",
+         pod far/p1..5 cpu=1 node=n1 started=10 owner=w priority=9
+         pod near/p1..4 cpu=1 node=n1 started=90 owner=w",
         &expect![[r#"
             step 1: capacity 9c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               far: deserved 2c, allocated 2c, used 5c
               late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               near: deserved 2c, allocated 2c, used 4c
-              evict far/p5 for b: Reclaimed
-              evict far/p4 for b: Reclaimed
+              evict far/p5..4 for b: Reclaimed
             step 2: capacity 9c
               b: deserved 2c, allocated 2c, used 0c
               far: deserved 2c, allocated 2c, used 3c
@@ -480,13 +436,11 @@ fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
 #[test]
 fn every_victim_names_its_beneficiary() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=5
+        "node n1 cpu=5
          queue a fixed=cpu:3
          queue c fixed=cpu:0
          queue b fixed=cpu:2
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w
          pod c/p1 cpu=1 node=n1 started=10 owner=w",
         &expect![[r#"
             step 1: capacity 5c
@@ -505,8 +459,7 @@ fn every_victim_names_its_beneficiary() {
 #[test]
 fn a_guarantee_counts_after_what_was_too_much_has_gone() {
     plays(
-        "settings resources=cpu,gpu
-         node n1 cpu=3 gpu=1
+        "node n1 cpu=3 gpu=1
          queue a guaranteed=cpu:2
          queue b request=cpu:1,gpu:1 guaranteed=cpu:1,gpu:1
          pod a/p1 cpu=1 node=n1 started=90 owner=w
@@ -533,8 +486,7 @@ fn a_guarantee_of_one_resource_does_not_keep_another() {
         "node n1 cpu=4 memory=4Gi
          queue a fixed=cpu:2,memory:4Gi guaranteed=memory:4Gi
          queue b fixed=cpu:2,memory:0
-         pod a/p1 cpu=2 memory=2Gi node=n1 started=10 owner=w
-         pod a/p2 cpu=2 memory=2Gi node=n1 started=20 owner=w",
+         pod a/p1..2 cpu=2 memory=2Gi node=n1 started=10+10 owner=w",
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 2c 4Gi, allocated 2c 4Gi, used 4c 4Gi

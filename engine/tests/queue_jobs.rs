@@ -8,8 +8,7 @@ use crate::story::plays;
 #[test]
 fn the_seeds_first_table_from_the_first_submission() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queuejob a/job-01 min=2 replicas=4 cpu=1 created=10
          then after=5
@@ -18,10 +17,7 @@ fn the_seeds_first_table_from_the_first_submission() {
             step 1: capacity 4c
               a: deserved 4c, allocated 4c, used 0c
               a/job-01: 4 slots, Starting (Admitted)
-              started a/job-01-r1001-0
-              started a/job-01-r1001-1
-              started a/job-01-r1001-2
-              started a/job-01-r1001-3
+              started a/job-01-r1001-0..3
             step 2: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
               a/job-01: 4 slots, Running (Admitted)
@@ -35,8 +31,7 @@ fn the_seeds_first_table_from_the_first_submission() {
             step 5: capacity 4c
               a: deserved 4c, allocated 4c, used 2c
               a/job-02: 2 slots, Starting (Admitted)
-              started a/job-02-r1010-0
-              started a/job-02-r1010-1
+              started a/job-02-r1010-0..1
             step 6: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
                 2 pods of QueueJob job-01, 1c each: ShareInUse
@@ -51,8 +46,7 @@ fn the_seeds_first_table_from_the_first_submission() {
 #[test]
 fn the_seeds_fourth_table_what_has_succeeded_counts() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queuejob a/job-01 min=3 replicas=10 cpu=1 created=10
          then after=5
@@ -62,10 +56,7 @@ fn the_seeds_fourth_table_what_has_succeeded_counts() {
             step 1: capacity 4c
               a: deserved 4c, allocated 4c, used 0c
               a/job-01: 4 slots, Starting (Admitted)
-              started a/job-01-r1001-0
-              started a/job-01-r1001-1
-              started a/job-01-r1001-2
-              started a/job-01-r1001-3
+              started a/job-01-r1001-0..3
             step 2: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
                 6 pods of QueueJob job-01, 1c each: ShareInUse
@@ -81,8 +72,7 @@ fn the_seeds_fourth_table_what_has_succeeded_counts() {
             step 5: capacity 4c
               a: deserved 4c, allocated 4c, used 2c
               a/job-02: 2 slots, Starting (Admitted)
-              started a/job-02-r1010-0
-              started a/job-02-r1010-1
+              started a/job-02-r1010-0..1
             step 6: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
                 6 pods of QueueJob job-01, 1c each: ShareInUse
@@ -96,8 +86,7 @@ fn the_seeds_fourth_table_what_has_succeeded_counts() {
 #[test]
 fn a_gang_of_eight_with_room_for_seven_starts_nothing() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=7
+        "node n1 cpu=7
          queue a request=all
          queuejob a/gang replicas=8 cpu=1",
         &expect![[r#"
@@ -112,26 +101,19 @@ fn a_gang_of_eight_with_room_for_seven_starts_nothing() {
 #[test]
 fn two_gangs_of_two_thirds_run_one_after_the_other() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a request=all
          queuejob a/one replicas=4 cpu=1 created=10
          queuejob a/two replicas=4 cpu=1 created=20
          then
          queuejob a/one replicas=4 cpu=1 created=10 succeeded=4 complete
-         delete pod a/one-r1001-0
-         delete pod a/one-r1001-1
-         delete pod a/one-r1001-2
-         delete pod a/one-r1001-3",
+         delete pod a/one-r1001-0..3",
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 6c, allocated 6c, used 0c, target 4c
               a/one: 4 slots, Starting (Admitted)
               a/two: 0 slots, Waiting (WaitingForRoom)
-              started a/one-r1001-0
-              started a/one-r1001-1
-              started a/one-r1001-2
-              started a/one-r1001-3
+              started a/one-r1001-0..3
             step 2: capacity 6c
               a: deserved 6c, allocated 6c, used 4c, target 4c
               a/one: 4 slots, Running (Admitted)
@@ -141,10 +123,7 @@ fn two_gangs_of_two_thirds_run_one_after_the_other() {
               a: deserved 6c, allocated 6c, used 0c
               a/one: 0 slots, Complete (Finished)
               a/two: 4 slots, Starting (Admitted)
-              started a/two-r1004-0
-              started a/two-r1004-1
-              started a/two-r1004-2
-              started a/two-r1004-3
+              started a/two-r1004-0..3
             step 5: capacity 6c
               a: deserved 6c, allocated 6c, used 4c
               a/two: 4 slots, Running (Admitted)
@@ -157,8 +136,7 @@ fn two_gangs_of_two_thirds_run_one_after_the_other() {
 #[test]
 fn what_a_neighbour_takes_back_is_taken_once() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a request=all
          queuejob a/train min=2 replicas=4 cpu=1 created=10
          then
@@ -167,10 +145,7 @@ fn what_a_neighbour_takes_back_is_taken_once() {
             step 1: capacity 4c
               a: deserved 4c, allocated 4c, used 0c
               a/train: 4 slots, Starting (Admitted)
-              started a/train-r1001-0
-              started a/train-r1001-1
-              started a/train-r1001-2
-              started a/train-r1001-3
+              started a/train-r1001-0..3
             step 2: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
               a/train: 4 slots, Running (Admitted)
@@ -180,8 +155,7 @@ fn what_a_neighbour_takes_back_is_taken_once() {
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               a/train: 2 slots, 4 now, Running (Admitted)
-              evict a/train-r1001-3 for b: Reclaimed
-              evict a/train-r1001-2 for b: Reclaimed
+              evict a/train-r1001-3..2 for b: Reclaimed
             step 5: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
                 2 pods of QueueJob train, 1c each: ShareInUse
@@ -196,22 +170,17 @@ fn what_a_neighbour_takes_back_is_taken_once() {
 #[test]
 fn the_floor_that_is_left_is_no_victim() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a gangs=Never request=all
          queue b fixed=cpu:3
          queuejob a/train min=3 replicas=6 cpu=1 created=10 succeeded=2 parallelism=4
-         pod a/train-1 cpu=1 node=n1 started=20 owner=train gang=queuejob/train min=3
-         pod a/train-2 cpu=1 node=n1 started=30 owner=train gang=queuejob/train min=3
-         pod a/train-3 cpu=1 node=n1 started=40 owner=train gang=queuejob/train min=3
-         pod a/train-4 cpu=1 node=n1 started=50 owner=train gang=queuejob/train min=3",
+         pod a/train-1..4 cpu=1 node=n1 started=20+10 owner=train gang=queuejob/train min=3",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               a/train: 2 slots, 4 now, Running (Admitted)
-              evict a/train-4 for b: Reclaimed
-              evict a/train-3 for b: Reclaimed
+              evict a/train-4..3 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
                 2 pods of QueueJob train, 1c each: ShareInUse
@@ -225,9 +194,7 @@ fn the_floor_that_is_left_is_no_victim() {
 #[test]
 fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=3
-         node n2 cpu=3
+        "node n1..2 cpu=3
          queue a request=all
          queuejob a/wide replicas=2 cpu=2 created=10 timeout=60
          pod a/filler cpu=2 node=n1 started=10
@@ -267,8 +234,7 @@ fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
 #[test]
 fn without_a_queue_nothing_starts() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queuejob a/train replicas=2 cpu=1
          queue b request=all",
         &expect![[r#"
@@ -285,8 +251,7 @@ fn without_a_queue_nothing_starts() {
 #[test]
 fn deployments_and_gangs_share_a_namespace() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a request=all
          queuejob a/first min=2 replicas=6 cpu=1 created=10
          then after=5
@@ -298,12 +263,7 @@ fn deployments_and_gangs_share_a_namespace() {
             step 1: capacity 6c
               a: deserved 6c, allocated 6c, used 0c
               a/first: 6 slots, Starting (Admitted)
-              started a/first-r1001-0
-              started a/first-r1001-1
-              started a/first-r1001-2
-              started a/first-r1001-3
-              started a/first-r1001-4
-              started a/first-r1001-5
+              started a/first-r1001-0..5
             step 2: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
               a/first: 6 slots, Running (Admitted)
@@ -315,13 +275,11 @@ fn deployments_and_gangs_share_a_namespace() {
                 2 pods of QueueJob second, 1c each: ShareInUse
               a/first: 2 slots, Running (Admitted)
               a/second: 2 slots, 0 now, Waiting (WaitingForQuota)
-              started a/web-r1009-0
-              started a/web-r1009-1
+              started a/web-r1009-0..1
             step 5: capacity 6c
               a: deserved 6c, allocated 6c, used 4c
               a/second: 2 slots, Starting (Admitted)
-              started a/second-r1010-0
-              started a/second-r1010-1
+              started a/second-r1010-0..1
             step 6: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
                 4 pods of QueueJob first, 1c each: ShareInUse
@@ -339,8 +297,7 @@ fn deployments_and_gangs_share_a_namespace() {
 #[test]
 fn a_suspended_job_gives_its_slots_up() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a
          queuejob a/train replicas=4 cpu=1
          then
@@ -349,10 +306,7 @@ fn a_suspended_job_gives_its_slots_up() {
             step 1: capacity 4c
               a: deserved 4c, allocated 4c, used 0c
               a/train: 4 slots, Starting (Admitted)
-              started a/train-r1001-0
-              started a/train-r1001-1
-              started a/train-r1001-2
-              started a/train-r1001-3
+              started a/train-r1001-0..3
             step 2: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
               a/train: 4 slots, Running (Admitted)
@@ -371,23 +325,19 @@ fn a_suspended_job_gives_its_slots_up() {
 #[test]
 fn what_a_task_cannot_do_without_is_no_victim() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a gangs=Never request=all
          queue b fixed=cpu:2
          queuejob a/train min=2 replicas=3 cpu=1 created=10 parallelism=3
          task a/train-launcher of=train replicas=1 min=1 cpu=1 parallelism=1
-         pod a/train-1 cpu=1 node=n1 started=20 owner=train gang=queuejob/train min=2
-         pod a/train-2 cpu=1 node=n1 started=30 owner=train gang=queuejob/train min=2
-         pod a/train-3 cpu=1 node=n1 started=40 owner=train gang=queuejob/train min=2
+         pod a/train-1..3 cpu=1 node=n1 started=20+10 owner=train gang=queuejob/train min=2
          pod a/launcher cpu=1 node=n1 started=50 owner=train-launcher gang=queuejob/train min=2",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               a/train: 2 slots, 4 now, Running (Admitted)
-              evict a/train-3 for b: Reclaimed
-              evict a/train-2 for b: Reclaimed
+              evict a/train-3..2 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
                 2 pods of QueueJob train, 1c each: ShareInUse
@@ -402,8 +352,7 @@ fn what_a_task_cannot_do_without_is_no_victim() {
 #[test]
 fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a preemption=LowerPriority request=all
          queuejob a/low min=4 replicas=6 cpu=1 created=10
          then
@@ -414,12 +363,7 @@ fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
             step 1: capacity 6c
               a: deserved 6c, allocated 6c, used 0c
               a/low: 6 slots, Starting (Admitted)
-              started a/low-r1001-0
-              started a/low-r1001-1
-              started a/low-r1001-2
-              started a/low-r1001-3
-              started a/low-r1001-4
-              started a/low-r1001-5
+              started a/low-r1001-0..5
             step 2: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
               a/low: 6 slots, Running (Admitted)
@@ -440,10 +384,7 @@ fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
             step 7: capacity 6c
               a: deserved 6c, allocated 6c, used 0c
               a/high: 4 slots, Starting (Admitted)
-              started a/high-r1007-0
-              started a/high-r1007-1
-              started a/high-r1007-2
-              started a/high-r1007-3
+              started a/high-r1007-0..3
             step 8: capacity 6c
               a: deserved 6c, allocated 6c, used 4c
               a/high: 4 slots, Running (Admitted)
@@ -463,8 +404,7 @@ fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
             })
             .collect();
         format!(
-            "settings resources=cpu
-             node n1 cpu=16
+            "node n1 cpu=16
              queue a limit=cpu:6 request=all
              queuejob a/train min=2 replicas=8 cpu=1 created=10 admitted=10 parallelism={parallelism}
              owner a/web replicas=1 cpu=1 created=20
@@ -508,8 +448,7 @@ fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
 #[test]
 fn of_two_floors_the_lower_priority_yields() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=7
+        "node n1 cpu=7
          queue a preemption=LowerPriority request=all
          queuejob a/low min=3 replicas=3 cpu=1 created=10
          queuejob a/middle min=3 replicas=3 cpu=1 created=11 priority=5
@@ -522,12 +461,8 @@ fn of_two_floors_the_lower_priority_yields() {
               a: deserved 7c, allocated 7c, used 0c
               a/low: 3 slots, Starting (Admitted)
               a/middle: 3 slots, Starting (Admitted)
-              started a/low-r1001-3
-              started a/low-r1001-4
-              started a/low-r1001-5
-              started a/middle-r1001-0
-              started a/middle-r1001-1
-              started a/middle-r1001-2
+              started a/low-r1001-3..5
+              started a/middle-r1001-0..2
             step 2: capacity 7c
               a: deserved 7c, allocated 7c, used 6c
               a/low: 3 slots, Running (Admitted)
@@ -544,9 +479,7 @@ fn of_two_floors_the_lower_priority_yields() {
             step 5: capacity 7c
               a: deserved 7c, allocated 7c, used 4c
               a/high: 3 slots, Starting (Admitted)
-              started a/high-r1005-0
-              started a/high-r1005-1
-              started a/high-r1005-2
+              started a/high-r1005-0..2
             step 6: capacity 7c
               a: deserved 7c, allocated 7c, used 7c
                 3 pods of QueueJob equal, 1c each: ShareInUse
@@ -561,8 +494,7 @@ fn of_two_floors_the_lower_priority_yields() {
 #[test]
 fn the_last_pod_of_a_gang_yields_to_no_lower_priority() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a preemption=LowerPriority request=all
          queuejob a/last min=1 replicas=2 cpu=1 created=10 priority=2 succeeded=1
          queuejob a/first min=1 replicas=1 cpu=1 created=10

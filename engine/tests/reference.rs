@@ -178,7 +178,7 @@ fn read(cluster: &Cluster) -> Vec<Reading> {
 
 fn decided(cluster: &Cluster) -> (String, Plan) {
     let [cpu, devices] = cluster.capacity;
-    let mut told = format!("settings resources=cpu,gpu\nnode n cpu={cpu}m gpu={devices}\n");
+    let mut told = format!("node n cpu={cpu}m gpu={devices}\n");
     for (at, queue) in cluster.queues.iter().enumerate() {
         let amounts = |of: Two| format!("cpu:{}m,gpu:{}", of[0], of[1]);
         write!(told, "queue q{at} weight={} guaranteed={}", queue.weight, amounts(queue.guaranteed)).unwrap();

@@ -1,16 +1,12 @@
 //! The examples of the five documents that Quotient implements, number for number.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn check(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
+use crate::story::{self, plays};
 
 #[test]
 fn s_queue_two_queues_share_by_weight() {
-    check(
+    plays(
         "node n1 cpu=6 memory=15Gi
          node n2 cpu=3 memory=12Gi
          queue q1 weight=2 request=cpu:5,memory:10Gi
@@ -25,7 +21,7 @@ fn s_queue_two_queues_share_by_weight() {
 
 #[test]
 fn s_preempt_preprocess_brings_an_overused_queue_back() {
-    check(
+    plays(
         "node n1 cpu=9 memory=27Gi
          queue q1 weight=2 request=all
          queue q2 weight=4 request=all
@@ -34,8 +30,7 @@ fn s_preempt_preprocess_brings_an_overused_queue_back() {
          pod q1/pod-1 cpu=2 memory=1Gi pending
          pod q1/pod-2 cpu=2 memory=1Gi node=n1 started=10
          pod q1/pod-3 cpu=1 memory=1Gi node=n1 started=20
-         pod q2/pod-1 cpu=2 memory=1Gi node=n1 started=10
-         pod q2/pod-2 cpu=2 memory=1Gi node=n1 started=10
+         pod q2/pod-1..2 cpu=2 memory=1Gi node=n1 started=10
          pod q2/pod-3 cpu=1 memory=1Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 9c 27Gi
@@ -50,7 +45,7 @@ fn s_preempt_preprocess_brings_an_overused_queue_back() {
 
 #[test]
 fn s_preempt_a_third_queue_joins() {
-    check(
+    plays(
         "node n1 cpu=9 memory=27Gi
          queue q1 weight=2 request=all
          queue q2 weight=4 request=all
@@ -59,8 +54,7 @@ fn s_preempt_a_third_queue_joins() {
          quota q2 cpu=6 memory=18Gi
          pod q1/pod-2 cpu=2 memory=1Gi node=n1 started=10
          pod q1/pod-3 cpu=1 memory=1Gi node=n1 started=10
-         pod q2/pod-1 cpu=2 memory=1Gi node=n1 started=10
-         pod q2/pod-2 cpu=2 memory=1Gi node=n1 started=10
+         pod q2/pod-1..2 cpu=2 memory=1Gi node=n1 started=10
          pod q2/pod-3 cpu=1 memory=1Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 9c 27Gi
@@ -94,8 +88,7 @@ fn s_preempt_a_third_queue_joins_with_deployments_of_any_shape() {
     ];
     let second = [
         "owner q2/two replicas=2 cpu=2 memory=1Gi\n owner q2/one replicas=1 cpu=1 memory=1Gi
-         pod q2/pod-1 cpu=2 memory=1Gi node=n1 started=10 owner=two
-         pod q2/pod-2 cpu=2 memory=1Gi node=n1 started=10 owner=two
+         pod q2/pod-1..2 cpu=2 memory=1Gi node=n1 started=10 owner=two
          pod q2/pod-3 cpu=1 memory=1Gi node=n1 started=10 owner=one"
             .to_owned(),
         singles("q2", 5),

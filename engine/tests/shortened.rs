@@ -9,7 +9,6 @@ use crate::story::{explains, parse};
 fn slow(pods: &str, rules: &str) -> String {
     format!(
         "now 1000
-         settings resources=cpu
          node n1 cpu=8
          queue a request=all {rules}
          queue b request=cpu:4
@@ -34,8 +33,7 @@ fn a_longer_grace_than_the_queue_allows_is_cut_where_another_queue_needs_the_roo
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
                 4 pods of ReplicaSet web, 1c each: WaitingForPreemption
-              evict a/hours-2 again for b, with 600 s
-              evict a/hours-1 again for b, with 600 s
+              evict a/hours-2..1 again for b, with 600 s
         "#]],
     );
 }

@@ -4,8 +4,7 @@ use expect_test::expect;
 
 use crate::story::{self, explains, no_pod_goes, plays};
 
-const STUCK: &str = "settings resources=cpu
-    node n1 cpu=4
+const STUCK: &str = "node n1 cpu=4
     node n2 cpu=4
     queue a request=all
     queue b fixed=cpu:3 guaranteed=cpu:3
@@ -54,8 +53,7 @@ fn no_pod_is_moved_aside_that_would_be_scheduled_before_the_stuck_pod() {
               a: deserved 5c, allocated 5c, used 4c
               b: deserved 3c, allocated 3c, used 3c
                 pod big, 3c: Fragmented
-              spare a/p1: PriorityAboveAsk
-              spare a/p2: PriorityAboveAsk
+              spare a/p1..2: PriorityAboveAsk
         "#]],
     );
 }
@@ -69,8 +67,7 @@ fn no_pod_is_moved_aside_out_of_its_own_guarantee() {
               a: deserved 5c, allocated 5c, used 4c
               b: deserved 3c, allocated 3c, used 3c
                 pod big, 3c: Fragmented
-              spare a/p1: Guarantee
-              spare a/p2: Guarantee
+              spare a/p1..2: Guarantee
         "#]],
     );
     explains(
@@ -88,9 +85,7 @@ fn no_pod_is_moved_aside_out_of_its_own_guarantee() {
 #[test]
 fn no_pod_is_moved_aside_that_fits_nowhere_else() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=4
-         node n2 cpu=4
+        "node n1..2 cpu=4
          queue a request=all
          queue b fixed=cpu:3 guaranteed=cpu:3
          owner a/web replicas=1 cpu=2
@@ -109,9 +104,7 @@ fn no_pod_is_moved_aside_that_fits_nowhere_else() {
 #[test]
 fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
     explains(
-        "settings resources=cpu
-         node n1 cpu=4
-         node n2 cpu=4
+        "node n1..2 cpu=4
          queue a
          queue c weight=0
          queue b request=cpu:3
@@ -173,7 +166,7 @@ fn a_stuck_pod_that_no_node_could_run_is_told() {
 
 #[test]
 fn where_nodes_may_be_added_a_stuck_pod_waits_for_them() {
-    let expandable = STUCK.replace("resources=cpu", "resources=cpu expandable=cpu:4");
+    let expandable = format!("settings expandable=cpu:4\n{STUCK}");
     for stuck in ["stuck=990", "stuck=600", "stuck=401"] {
         no_pod_goes(&expandable.replace("stuck=990", stuck), "pod big, 3c: WaitingForNodes");
     }
@@ -184,12 +177,11 @@ fn where_nodes_may_be_added_a_stuck_pod_waits_for_them() {
 fn while_pods_wait_for_nodes_overuse_of_the_existing_ones_evicts_no_pod() {
     let scenario = |stuck: &str| {
         format!(
-            "settings resources=cpu expandable=cpu:2
+            "settings expandable=cpu:2
              node n1 cpu=4
              queue a
              queue b fixed=cpu:4
-             pod a/p1 cpu=2 node=n1 started=10 owner=w
-             pod a/p2 cpu=2 node=n1 started=20 owner=w
+             pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w
              pod b/p1 cpu=2 pending owner=train stuck={stuck}
              owner b/train replicas=2 cpu=2"
         )

@@ -202,19 +202,14 @@ fn a_guarantee_comes_back_from_the_cousins() {
          quota a cpu=0 memory=4Gi
          quota b cpu=0 memory=0
          quota c cpu=8 memory=4Gi
-         pod c/p1 cpu=2 memory=1Gi node=n1 started=1
-         pod c/p2 cpu=2 memory=1Gi node=n1 started=2
-         pod c/p3 cpu=2 memory=1Gi node=n1 started=3
-         pod c/p4 cpu=2 memory=1Gi node=n1 started=4",
+         pod c/p1..4 cpu=2 memory=1Gi node=n1 started=1+1",
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 6c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 6c 0 (WaitingForPreemption)
               b: deserved 0c 0, allocated 0c 0, used 0c 0
               c: deserved 2c 4Gi, allocated 2c 4Gi, used 8c 4Gi
               org: deserved 6c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 6c 0 (WaitingForPreemption)
-              evict c/p4 for a: Reclaimed
-              evict c/p3 for a: Reclaimed
-              evict c/p2 for a: Reclaimed
+              evict c/p4..2 for a: Reclaimed
             step 2: capacity 8c 8Gi
               a: deserved 6c 4Gi, allocated 6c 4Gi, used 0c 0
               c: deserved 2c 4Gi, allocated 2c 4Gi, used 2c 1Gi
@@ -234,11 +229,8 @@ fn a_fence_keeps_its_leaves_from_taking_outside() {
          quota a cpu=0 memory=0
          quota b cpu=3 memory=3Gi
          quota c cpu=6 memory=6Gi
-         pod b/p1 cpu=1 memory=1Gi node=n1 started=1
-         pod b/p2 cpu=1 memory=1Gi node=n1 started=2
-         pod b/p3 cpu=1 memory=1Gi node=n1 started=3
-         pod c/p1 cpu=3 memory=3Gi node=n1 started=1
-         pod c/p2 cpu=3 memory=3Gi node=n1 started=2",
+         pod b/p1..3 cpu=1 memory=1Gi node=n1 started=1+1
+         pod c/p1..2 cpu=3 memory=3Gi node=n1 started=1+1",
         &expect![[r#"
             step 1: capacity 9c 9Gi
               a: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (Fenced), lacks 3c 3Gi
@@ -260,10 +252,8 @@ fn a_limit_on_the_way_up_is_a_fence() {
          quota a cpu=0 memory=0
          quota b cpu=6 memory=6Gi
          quota c cpu=6 memory=6Gi
-         pod b/p1 cpu=3 memory=1Gi node=n1 started=1
-         pod b/p2 cpu=3 memory=1Gi node=n1 started=2
-         pod c/p1 cpu=3 memory=1Gi node=n1 started=1
-         pod c/p2 cpu=3 memory=1Gi node=n1 started=2",
+         pod b/p1..2 cpu=3 memory=1Gi node=n1 started=1+1
+         pod c/p1..2 cpu=3 memory=1Gi node=n1 started=1+1",
         &expect![[r#"
             step 1: capacity 12c 12Gi
               a: deserved 3c 3Gi, allocated 0c 3Gi, used 0c 0, preempting 3c 0 (WaitingForPreemption)
@@ -286,8 +276,7 @@ fn where_pods_are_never_taken_their_room_is_not_promised() {
          queue a eviction=Never request=all
          queue b request=all
          quota a cpu=8 memory=8Gi
-         pod a/p1 cpu=3 memory=1Gi node=n1
-         pod a/p2 cpu=3 memory=1Gi node=n1",
+         pod a/p1..2 cpu=3 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 6c 4Gi, allocated 6c 4Gi, used 6c 2Gi
@@ -307,14 +296,12 @@ fn a_pod_that_asks_to_be_left_alone_goes_last() {
          quota a cpu=4 memory=4Gi
          pod a/do_not_disrupt cpu=1 memory=1Gi node=n1 started=40 owner=job do_not_disrupt
          pod a/bare cpu=1 memory=1Gi node=n1 started=30 priority=-1
-         pod a/w1 cpu=1 memory=1Gi node=n1 started=10 owner=job priority=5
-         pod a/w2 cpu=1 memory=1Gi node=n1 started=20 owner=job priority=5",
+         pod a/w1..2 cpu=1 memory=1Gi node=n1 started=10+10 owner=job priority=5",
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
-              evict a/w2 for b: Reclaimed
-              evict a/w1 for b: Reclaimed
+              evict a/w2..1 for b: Reclaimed
             step 2: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
@@ -330,18 +317,12 @@ fn the_last_replica_goes_last() {
          queue b request=all
          quota a cpu=6 memory=6Gi
          pod a/new-1 cpu=1 memory=1Gi node=n1 started=90 owner=new
-         pod a/old-1 cpu=1 memory=1Gi node=n1 started=10 owner=old
-         pod a/old-2 cpu=1 memory=1Gi node=n1 started=20 owner=old
-         pod a/old-3 cpu=1 memory=1Gi node=n1 started=30 owner=old
-         pod a/old-4 cpu=1 memory=1Gi node=n1 started=40 owner=old
-         pod a/old-5 cpu=1 memory=1Gi node=n1 started=50 owner=old",
+         pod a/old-1..5 cpu=1 memory=1Gi node=n1 started=10+10 owner=old",
         &expect![[r#"
             step 1: capacity 6c 6Gi
               a: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 6Gi
               b: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 3c 3Gi (WaitingForPreemption)
-              evict a/old-5 for b: Reclaimed
-              evict a/old-4 for b: Reclaimed
-              evict a/old-3 for b: Reclaimed
+              evict a/old-5..3 for b: Reclaimed
             step 2: capacity 6c 6Gi
               a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
               b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
@@ -356,8 +337,7 @@ fn the_last_replica_never_goes_where_the_queue_says_so() {
          queue a lastReplica=Never weight=0 request=all
          queue b request=all
          quota a cpu=2 memory=2Gi
-         pod a/w1 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         pod a/w2 cpu=1 memory=1Gi node=n1 started=20 owner=web",
+         pod a/w1..2 cpu=1 memory=1Gi node=n1 started=10+10 owner=web",
         &expect![[r#"
             step 1: capacity 2c 2Gi
               a: deserved 0c 0, allocated 0c 0, used 2c 2Gi
@@ -395,18 +375,13 @@ fn a_pod_that_ran_too_shortly_goes_last() {
 #[test]
 fn eviction_rules_that_a_queue_leaves_out_come_from_its_parent() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue org children=All eviction=Never
          queue kept parent=org
          queue open parent=org eviction=Allowed
          queue new fixed=cpu:2
-         pod kept/p1 cpu=1 node=n1 started=10 owner=w
-         pod kept/p2 cpu=1 node=n1 started=20 owner=w
-         pod kept/p3 cpu=1 node=n1 started=30 owner=w
-         pod open/p1 cpu=1 node=n1 started=10 owner=w
-         pod open/p2 cpu=1 node=n1 started=20 owner=w
-         pod open/p3 cpu=1 node=n1 started=30 owner=w
+         pod kept/p1..3 cpu=1 node=n1 started=10+10 owner=w
+         pod open/p1..3 cpu=1 node=n1 started=10+10 owner=w
          owner new/web replicas=2 cpu=1",
         &expect![[r#"
             step 1: capacity 6c
@@ -415,15 +390,13 @@ fn eviction_rules_that_a_queue_leaves_out_come_from_its_parent() {
                 2 pods of ReplicaSet web, 1c each: WaitingForPreemption
               open: deserved 1c, allocated 1c, used 3c
               org: deserved 4c, allocated 4c, used 6c
-              evict open/p3 for new: Reclaimed
-              evict open/p2 for new: Reclaimed
+              evict open/p3..2 for new: Reclaimed
             step 2: capacity 6c
               new: deserved 2c, allocated 2c, used 0c
                 2 pods of ReplicaSet web, 1c each: RoomAvailable
               open: deserved 1c, allocated 1c, used 1c
               org: deserved 4c, allocated 4c, used 4c
-              started new/web-r1002-0
-              started new/web-r1002-1
+              started new/web-r1002-0..1
             step 3: capacity 6c
               new: deserved 2c, allocated 2c, used 2c
         "#]],
@@ -433,15 +406,11 @@ fn eviction_rules_that_a_queue_leaves_out_come_from_its_parent() {
 #[test]
 fn no_pod_is_evicted_for_queues_below_one_that_takes_nothing() {
     plays(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue org children=All from=None
          queue modest parent=org fixed=cpu:2
          queue busy
-         pod busy/p1 cpu=1 node=n1 started=10 owner=w
-         pod busy/p2 cpu=1 node=n1 started=20 owner=w
-         pod busy/p3 cpu=1 node=n1 started=30 owner=w
-         pod busy/p4 cpu=1 node=n1 started=40 owner=w
+         pod busy/p1..4 cpu=1 node=n1 started=10+10 owner=w
          owner modest/web replicas=2 cpu=1",
         &expect![[r#"
             step 1: capacity 4c
@@ -457,8 +426,7 @@ fn no_pod_is_evicted_for_queues_below_one_that_takes_nothing() {
 fn a_grace_period_is_capped_by_the_queue_or_its_parent() {
     let grace = |rules: &str, own: &str| {
         let snapshot = story::parse(&format!(
-            "settings resources=cpu
-             node n1 cpu=2
+            "node n1 cpu=2
              queue org children=All maxGrace=60
              queue a fixed=cpu:1 {rules}
              queue b fixed=cpu:1

@@ -93,8 +93,7 @@ fn tells(scenario: &str, fault: Fault, seconds: i64, then: &[Then<'_>], expected
 
 /// A hundred cpu, of which `b` uses 98 and `more` says what `a` wants.
 fn cluster(more: &str) -> String {
-    let mut scenario = "settings resources=cpu
-         node n1 cpu=100
+    let mut scenario = "node n1 cpu=100
          queue a
          queue b
          owner b/web replicas=100 cpu=1
@@ -116,8 +115,7 @@ fn redeploy(snapshot: &mut Snapshot) {
 }
 
 const BROKEN: &str = "owner a/broken-1 deployment=broken of=50 replicas=50 cpu=1
-    pod a/p1 cpu=1 node=n1 pending stuck=990 failing owner=broken-1
-    pod a/p2 cpu=1 node=n1 pending stuck=990 failing owner=broken-1";
+    pod a/p1..2 cpu=1 node=n1 pending stuck=990 failing owner=broken-1";
 
 #[test]
 fn a_broken_image_takes_one_more_pod_at_each_try_and_at_each_redeploy() {
@@ -359,8 +357,7 @@ fn a_broken_workload_takes_no_share_with_room_for_another_one_of_its_queue() {
 #[test]
 fn a_new_node_and_free_room_are_a_new_try() {
     plays(
-        "settings resources=cpu,gpu
-         node n1 cpu=8 gpu=8
+        "node n1 cpu=8 gpu=8
          queue a roomSince=940
          queue b guaranteed=gpu:6
          owner a/train kind=Job cpu=1 gpu=4
@@ -391,8 +388,7 @@ fn a_new_node_and_free_room_are_a_new_try() {
         "#]],
     );
     plays(
-        "settings resources=cpu
-         node n1 cpu=2
+        "node n1 cpu=2
          queue a request=cpu:4
          owner a/web cpu=3
          pod a/web-1 cpu=3 pending owner=web created=900 stuck=940
@@ -424,7 +420,6 @@ fn a_new_node_and_free_room_are_a_new_try() {
 fn a_guaranteed_service_that_is_not_ready_keeps_its_share() {
     for stuck in ["stuck=20", "stuck=5", "stuck=20 failing"] {
         let mut scenario = "now 5000
-         settings resources=cpu
          node n1 cpu=20
          queue a guaranteed=cpu:10
          queue b
@@ -449,38 +444,30 @@ fn a_guaranteed_service_that_is_not_ready_keeps_its_share() {
 #[test]
 fn a_pod_that_waits_for_others_to_go_is_not_set_aside() {
     plays(
-        "settings resources=cpu mode=Observe
+        "settings mode=Observe
          node n1 cpu=4
          queue a
          queue b
          owner a/web replicas=4 cpu=1
          owner b/train replicas=2 cpu=1
-         pod a/web-1 cpu=1 node=n1 started=10 owner=web
-         pod a/web-2 cpu=1 node=n1 started=20 owner=web
-         pod a/web-3 cpu=1 node=n1 started=30 owner=web
-         pod a/web-4 cpu=1 node=n1 started=40 owner=web
-         pod b/train-1 cpu=1 pending owner=train created=900 stuck=900
-         pod b/train-2 cpu=1 pending owner=train created=900 stuck=900
+         pod a/web-1..4 cpu=1 node=n1 started=10+10 owner=web
+         pod b/train-1..2 cpu=1 pending owner=train created=900 stuck=900
          then after=400
          then
-         settings resources=cpu mode=Full",
+         settings mode=Full",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 2c, used 2c
                 2 pods of ReplicaSet train, 1c each: WaitingForPreemption
-              would evict a/web-4 for b: Reclaimed
-              would evict a/web-3 for b: Reclaimed
+              would evict a/web-4..3 for b: Reclaimed
             then, 400 s later
             step 2: capacity 4c
-              would evict a/web-4 for b: Reclaimed
-              would evict a/web-3 for b: Reclaimed
+              would evict a/web-4..3 for b: Reclaimed
             then
             step 3: capacity 4c
-              evict a/web-4 for b: Reclaimed
-              evict a/web-3 for b: Reclaimed
-              started b/train-1
-              started b/train-2
+              evict a/web-4..3 for b: Reclaimed
+              started b/train-1..2
             step 4: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
                 2 pods of ReplicaSet web, 1c each: ShareInUse
@@ -500,8 +487,7 @@ fn pods_that_no_scheduler_looks_at_are_set_aside_and_tried_again() {
         queue b request=all
         quota a cpu=4
         quota b cpu=4
-        pod a/p1 cpu=2 pending created=990
-        pod a/p2 cpu=2 pending created=990
+        pod a/p1..2 cpu=2 pending created=990
         pod b/p1 cpu=4 node=n1
         ",
     );
@@ -538,14 +524,7 @@ fn a_pod_that_was_bound_just_now_is_in_the_making() {
          quota a cpu=8 memory=32Gi
          quota b cpu=2 memory=8Gi
          owner a/web replicas=8 cpu=1 memory=1Gi
-         pod a/w1 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         pod a/w2 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         pod a/w3 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         pod a/w4 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         pod a/w5 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         pod a/w6 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         pod a/w7 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         pod a/w8 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         pod a/w1..8 cpu=1 memory=1Gi node=n1 started=10 owner=web
          owner b/api replicas=50 cpu=1 memory=1Gi
          pod b/p1 cpu=1 memory=1Gi node=n1 pending created=970 stuck=970 owner=api
          pod b/p2 cpu=1 memory=1Gi node=n1 pending created=1000 owner=api",

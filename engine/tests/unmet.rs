@@ -305,13 +305,11 @@ fn what_no_node_offers_can_never_run_however_much_is_asked_for() {
 /// A rollout that keeps all of its older pods until a new one is available, at a full share.
 fn rollout(newest: &str, more: &str) -> String {
     format!(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a limit=cpu:3 request=cpu:4
          owner a/web-1 replicas=3 cpu=1 deployment=web of=3
          owner a/web-2 cpu=1 deployment=web of=3 surges {newest}
-         pod a/p1 cpu=1 node=n1 started=10 owner=web-1
-         pod a/p2 cpu=1 node=n1 started=20 owner=web-1
+         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=web-1
          {more}"
     )
 }
@@ -353,9 +351,7 @@ fn a_pod_that_no_node_could_run_keeps_its_place_in_the_quota() {
          owner lost/web replicas=2 cpu=1 memory=1Gi
          pod lost/p1 cpu=2 memory=1Gi selector=zone:x pending created=980 stuck=980
          owner busy/web replicas=3 cpu=1 memory=1Gi
-         pod busy/p1 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         pod busy/p2 cpu=1 memory=1Gi node=n1 started=20 owner=web
-         pod busy/p3 cpu=1 memory=1Gi node=n1 started=30 owner=web",
+         pod busy/p1..3 cpu=1 memory=1Gi node=n1 started=10+10 owner=web",
         &expect![[r#"
             step 1: capacity 4c 40Gi
               busy: deserved 2c 3Gi, allocated 2c 10Gi, used 3c 3Gi, target 2c 2Gi

@@ -35,35 +35,20 @@ fn a_system_critical_deployment_on_borrowed_room_yields_to_a_guarantee() {
          queue b guaranteed=cpu:5
          quota a cpu=8 memory=8Gi
          owner a/web replicas=8 cpu=1 memory=1Gi priority=2000000000
-         pod a/web-1 cpu=1 memory=1Gi node=n1 owner=web started=1 priority=2000000000
-         pod a/web-2 cpu=1 memory=1Gi node=n1 owner=web started=2 priority=2000000000
-         pod a/web-3 cpu=1 memory=1Gi node=n1 owner=web started=3 priority=2000000000
-         pod a/web-4 cpu=1 memory=1Gi node=n1 owner=web started=4 priority=2000000000
-         pod a/web-5 cpu=1 memory=1Gi node=n1 owner=web started=5 priority=2000000000
-         pod a/web-6 cpu=1 memory=1Gi node=n1 owner=web started=6 priority=2000000000
-         pod a/web-7 cpu=1 memory=1Gi node=n1 owner=web started=7 priority=2000000000
-         pod a/web-8 cpu=1 memory=1Gi node=n1 owner=web started=8 priority=2000000000
+         pod a/web-1..8 cpu=1 memory=1Gi node=n1 owner=web started=1+1 priority=2000000000
          owner b/train kind=Job replicas=5 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 3c 4Gi, allocated 3c 3Gi, used 8c 8Gi, target 3c 3Gi
               b: deserved 5c 4Gi, allocated 0c 0, used 0c 0, target 5c 5Gi, preempting 5c 5Gi (WaitingForPreemption)
                 5 pods of Job train, 1c 1Gi each: WaitingForPreemption
-              evict a/web-8 for b: Reclaimed
-              evict a/web-7 for b: Reclaimed
-              evict a/web-6 for b: Reclaimed
-              evict a/web-5 for b: Reclaimed
-              evict a/web-4 for b: Reclaimed
+              evict a/web-8..4 for b: Reclaimed
             step 2: capacity 8c 8Gi
               a: deserved 3c 4Gi, allocated 3c 3Gi, used 3c 3Gi, target 3c 3Gi
                 5 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
               b: deserved 5c 4Gi, allocated 5c 5Gi, used 0c 0, target 5c 5Gi
                 5 pods of Job train, 1c 1Gi each: RoomAvailable
-              started b/train-r1002-0
-              started b/train-r1002-1
-              started b/train-r1002-2
-              started b/train-r1002-3
-              started b/train-r1002-4
+              started b/train-r1002-0..4
             step 3: capacity 8c 8Gi
               b: deserved 5c 4Gi, allocated 5c 5Gi, used 5c 5Gi, target 5c 5Gi
         "#]],
@@ -73,8 +58,7 @@ fn a_system_critical_deployment_on_borrowed_room_yields_to_a_guarantee() {
 #[test]
 fn a_daemon_set_on_borrowed_room_yields_to_a_guarantee_after_other_pods() {
     plays(
-        "node n1 cpu=4 memory=4Gi
-         node n2 cpu=4 memory=4Gi
+        "node n1..2 cpu=4 memory=4Gi
          queue a
          queue b guaranteed=cpu:5
          quota a cpu=8 memory=8Gi
@@ -82,19 +66,15 @@ fn a_daemon_set_on_borrowed_room_yields_to_a_guarantee_after_other_pods() {
          pod a/agent-1 cpu=2 memory=1Gi node=n1 owner=agent daemonset started=8 priority=-1
          pod a/agent-2 cpu=2 memory=1Gi node=n2 owner=agent daemonset started=9 priority=-1
          owner a/web replicas=4 cpu=1 memory=1Gi
-         pod a/web-1 cpu=1 memory=1Gi node=n1 owner=web started=1
-         pod a/web-2 cpu=1 memory=1Gi node=n1 owner=web started=2
-         pod a/web-3 cpu=1 memory=1Gi node=n2 owner=web started=3
-         pod a/web-4 cpu=1 memory=1Gi node=n2 owner=web started=4
+         pod a/web-1..2 cpu=1 memory=1Gi node=n1 owner=web started=1+1
+         pod a/web-3..4 cpu=1 memory=1Gi node=n2 owner=web started=3+1
          owner b/train kind=Job replicas=5 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 3c 4Gi, allocated 3c 2Gi, used 8c 6Gi, target 3c 2Gi
               b: deserved 5c 4Gi, allocated 0c 0, used 0c 0, target 5c 5Gi, preempting 5c 5Gi (WaitingForPreemption)
                 5 pods of Job train, 1c 1Gi each: WaitingForPreemption
-              evict a/web-4 for b: Reclaimed
-              evict a/web-3 for b: Reclaimed
-              evict a/web-2 for b: Reclaimed
+              evict a/web-4..2 for b: Reclaimed
               evict a/agent-2 for b: Reclaimed
             step 2: capacity 8c 8Gi
               a: deserved 3c 4Gi, allocated 3c 3Gi, used 3c 2Gi, target 3c 2Gi
@@ -102,11 +82,7 @@ fn a_daemon_set_on_borrowed_room_yields_to_a_guarantee_after_other_pods() {
                 3 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
               b: deserved 5c 4Gi, allocated 5c 6Gi, used 0c 0, target 5c 5Gi
                 5 pods of Job train, 1c 1Gi each: RoomAvailable
-              started b/train-r1002-0
-              started b/train-r1002-1
-              started b/train-r1002-2
-              started b/train-r1002-3
-              started b/train-r1002-4
+              started b/train-r1002-0..4
             step 3: capacity 8c 8Gi
               b: deserved 5c 4Gi, allocated 5c 6Gi, used 5c 5Gi, target 5c 5Gi
         "#]],
@@ -147,8 +123,7 @@ fn equal_pods_go_by_the_higher_name() {
          queue a request=all
          queue b request=all
          quota a cpu=4 memory=4Gi
-         pod a/w-1 cpu=2 memory=1Gi node=n1
-         pod a/w-2 cpu=2 memory=1Gi node=n1",
+         pod a/w-1..2 cpu=2 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 2Gi
@@ -191,17 +166,13 @@ fn fewer_pods_win_then_less_excess() {
          queue b weight=9 fixed=cpu:4,memory:0
          quota a cpu=10 memory=10Gi
          pod a/three cpu=3 memory=1Gi node=n1
-         pod a/two-1 cpu=2 memory=1Gi node=n1
-         pod a/two-2 cpu=2 memory=1Gi node=n1
-         pod a/one-1 cpu=1 memory=1Gi node=n1
-         pod a/one-2 cpu=1 memory=1Gi node=n1
-         pod a/one-3 cpu=1 memory=1Gi node=n1",
+         pod a/two-1..2 cpu=2 memory=1Gi node=n1
+         pod a/one-1..3 cpu=1 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 10c 10Gi
               a: deserved 6c 10Gi, allocated 6c 10Gi, used 10c 6Gi
               b: deserved 4c 0, allocated 0c 0, used 0c 0, preempting 4c 0 (WaitingForPreemption)
-              evict a/two-2 for b: Reclaimed
-              evict a/two-1 for b: Reclaimed
+              evict a/two-2..1 for b: Reclaimed
             step 2: capacity 10c 10Gi
               a: deserved 6c 10Gi, allocated 6c 10Gi, used 6c 4Gi
               b: deserved 4c 0, allocated 4c 0, used 0c 0
@@ -216,10 +187,8 @@ fn pods_on_their_way_out_reduce_the_need_and_are_not_evicted_again() {
          queue a request=all
          queue b request=all
          quota a cpu=6 memory=6Gi
-         pod a/leaving-1 cpu=1 memory=1Gi node=n1 terminating
-         pod a/leaving-2 cpu=1 memory=1Gi node=n1 terminating
-         pod a/p1 cpu=1 memory=1Gi node=n1 started=10
-         pod a/p2 cpu=1 memory=1Gi node=n1 started=20
+         pod a/leaving-1..2 cpu=1 memory=1Gi node=n1 terminating
+         pod a/p1..2 cpu=1 memory=1Gi node=n1 started=10+10
          pod a/p3 cpu=2 memory=1Gi node=n1 started=30",
         &expect![[r#"
             step 1: capacity 6c 6Gi
@@ -240,19 +209,12 @@ fn overuse_is_reclaimed_only_as_far_as_a_queue_is_short() {
          queue a
          queue b fixed=cpu:4,memory:0
          quota a cpu=9 memory=9Gi
-         pod a/p1 cpu=1 memory=1Gi node=n1 started=1
-         pod a/p2 cpu=1 memory=1Gi node=n1 started=2
-         pod a/p3 cpu=1 memory=1Gi node=n1 started=3
-         pod a/p4 cpu=1 memory=1Gi node=n1 started=4
-         pod a/p5 cpu=1 memory=1Gi node=n1 started=5
-         pod a/p6 cpu=1 memory=1Gi node=n1 started=6
-         pod a/p7 cpu=1 memory=1Gi node=n1 started=7",
+         pod a/p1..7 cpu=1 memory=1Gi node=n1 started=1+1",
         &expect![[r#"
             step 1: capacity 9c 9Gi
               a: deserved 5c 7Gi, allocated 5c 5Gi, used 7c 7Gi, target 5c 5Gi
               b: deserved 4c 0, allocated 2c 0, used 0c 0, preempting 2c 0 (WaitingForPreemption)
-              evict a/p7 for b: Reclaimed
-              evict a/p6 for b: Reclaimed
+              evict a/p7..6 for b: Reclaimed
             step 2: capacity 9c 9Gi
               a: deserved 5c 7Gi, allocated 5c 7424Mi, used 5c 5Gi, target 5c 5Gi
               b: deserved 4c 0, allocated 4c 0, used 0c 0
@@ -263,8 +225,7 @@ fn overuse_is_reclaimed_only_as_far_as_a_queue_is_short() {
 #[test]
 fn the_rank_is_the_place_among_the_candidates_and_the_workload_what_people_know() {
     let (_, plan) = settle(&parse(
-        "settings resources=cpu
-         node n1 cpu=6
+        "node n1 cpu=6
          queue a weight=1
          queue b weight=5 request=cpu:5
          quota a cpu=1
@@ -299,16 +260,14 @@ fn the_rank_is_the_place_among_the_candidates_and_the_workload_what_people_know(
 #[test]
 fn s24_queues_within_their_guarantee_are_skipped() {
     plays_in_short(
-        "settings resources=cpu
-         node n1 cpu=9
+        "node n1 cpu=9
          queue below request=cpu:2 guaranteed=cpu:4
          queue at request=cpu:2 guaranteed=cpu:2
          queue a
          queue b fixed=cpu:2
          pod below/p1 cpu=2 node=n1 started=90 owner=w
          pod at/p1 cpu=2 node=n1 started=95 owner=w
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w
          pod a/p3 cpu=1 node=n1 started=5 owner=w
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
@@ -336,10 +295,8 @@ fn s24_a_queue_at_its_guarantee_of_what_is_asked_for_is_skipped() {
          queue kept weight=0 guaranteed=memory:4Gi request=all
          queue a fixed=cpu:2,memory:2Gi
          queue b fixed=cpu:2,memory:2Gi
-         pod kept/p1 cpu=2 memory=2Gi node=n1 started=80 owner=w priority=-9
-         pod kept/p2 cpu=2 memory=2Gi node=n1 started=90 owner=w priority=-9
-         pod a/p1 cpu=2 memory=2Gi node=n1 started=10 owner=w
-         pod a/p2 cpu=2 memory=2Gi node=n1 started=20 owner=w
+         pod kept/p1..2 cpu=2 memory=2Gi node=n1 started=80+10 owner=w priority=-9
+         pod a/p1..2 cpu=2 memory=2Gi node=n1 started=10+10 owner=w
          owner b/web replicas=1 cpu=2 memory=2Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi
@@ -362,12 +319,11 @@ fn s24_a_queue_at_its_guarantee_of_what_is_asked_for_is_skipped() {
 fn s24_equal_priority_goes_and_higher_stays() {
     let scenario = |priority: u32| {
         format!(
-            "settings resources=cpu victimPriority=NotAboveAsk
+            "settings victimPriority=NotAboveAsk
              node n1 cpu=4
              queue a request=all
              queue b fixed=cpu:2
-             pod a/p1 cpu=2 node=n1 started=10 owner=w priority=5
-             pod a/p2 cpu=2 node=n1 started=20 owner=w priority=5
+             pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w priority=5
              owner b/web replicas=1 cpu=2 priority={priority}"
         )
     };
@@ -380,12 +336,10 @@ fn s24_equal_priority_goes_and_higher_stays() {
 #[test]
 fn s25_a_victim_is_told_with_its_queue_and_numbers() {
     let snapshot = parse(
-        "settings resources=cpu
-         node n1 cpu=4
+        "node n1 cpu=4
          queue a maxGrace=7 request=all
          queue b fixed=cpu:2
-         pod a/p1 cpu=2 node=n1 started=10 owner=w priority=3
-         pod a/p2 cpu=2 node=n1 started=20 owner=w priority=3
+         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w priority=3
          owner b/web replicas=1 cpu=2",
     );
     let (_, plan) = settle(&snapshot);

@@ -18,15 +18,8 @@ fn nine_cpus_run_nine_pods() {
                 9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
               b: deserved 4500mc 9Gi, allocated 4c 12Gi, used 0c 0, target 4c 4Gi
                 9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
-              started a/web-r1001-0
-              started a/web-r1001-1
-              started a/web-r1001-2
-              started a/web-r1001-3
-              started a/web-r1001-4
-              started b/web-r1001-0
-              started b/web-r1001-1
-              started b/web-r1001-2
-              started b/web-r1001-3
+              started a/web-r1001-0..4
+              started b/web-r1001-0..3
             step 2: capacity 9c 90Gi
               a: deserved 4500mc 9Gi, allocated 5c 13Gi, used 5c 5Gi, target 5c 5Gi
                 4 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
@@ -46,26 +39,20 @@ fn pods_that_run_are_completed_first() {
          quota b cpu=5 memory=10Gi
          owner a/web replicas=9 cpu=1 memory=1Gi created=10
          owner b/web replicas=9 cpu=1 memory=1Gi created=10
-         pod b/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         pod b/web-2 cpu=1 memory=1Gi node=n1 started=20 owner=web
-         pod b/web-3 cpu=1 memory=1Gi node=n1 started=30 owner=web
-         pod b/web-4 cpu=1 memory=1Gi node=n1 started=40 owner=web
-         pod b/web-5 cpu=1 memory=1Gi node=n1 started=50 owner=web",
+         pod b/web-1..5 cpu=1 memory=1Gi node=n1 started=10+10 owner=web",
         &expect![[r#"
             step 1: capacity 5c 90Gi
               a: deserved 2500mc 9Gi, allocated 0c 0, used 0c 0, target 2c 2Gi, preempting 2c 2Gi (WaitingForPreemption)
                 9 pods of ReplicaSet web, 1c 1Gi each: WaitingForPreemption
               b: deserved 2500mc 9Gi, allocated 3c 3Gi, used 5c 5Gi, target 3c 3Gi
                 4 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
-              evict b/web-5 for a: Reclaimed
-              evict b/web-4 for a: Reclaimed
+              evict b/web-5..4 for a: Reclaimed
             step 2: capacity 5c 90Gi
               a: deserved 2500mc 9Gi, allocated 2c 10Gi, used 0c 0, target 2c 2Gi
                 9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
               b: deserved 2500mc 9Gi, allocated 3c 11Gi, used 3c 3Gi, target 3c 3Gi
                 6 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
-              started a/web-r1002-0
-              started a/web-r1002-1
+              started a/web-r1002-0..1
             step 3: capacity 5c 90Gi
               a: deserved 2500mc 9Gi, allocated 2c 10Gi, used 2c 2Gi, target 2c 2Gi
                 7 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
@@ -191,8 +178,7 @@ fn a_parents_own_guarantee_comes_first() {
 #[test]
 fn of_pods_none_of_which_fits_in_its_share_as_few_go_as_possible() {
     plays(
-        "settings resources=memory
-         node n1 memory=2Gi
+        "node n1 memory=2Gi
          queue a request=all
          queue b request=all
          queue c request=all
@@ -215,35 +201,26 @@ fn of_pods_none_of_which_fits_in_its_share_as_few_go_as_possible() {
 fn shares_are_made_whole_around_the_pods_that_reclaim_keeps() {
     // a's youngest pod is not recreated, so it goes last: with it and two others a's share is whole.
     plays(
-        "settings resources=cpu
-         node n1 cpu=9
+        "node n1 cpu=9
          queue a request=all
          queue b request=all
          owner a/web replicas=5 cpu=1 created=10
          owner b/web replicas=9 cpu=1 created=10
-         pod a/web-1 cpu=1 node=n1 started=10 owner=web
-         pod a/web-2 cpu=1 node=n1 started=20 owner=web
-         pod a/web-3 cpu=1 node=n1 started=30 owner=web
-         pod a/web-4 cpu=1 node=n1 started=40 owner=web
-         pod a/web-5 cpu=1 node=n1 started=50 owner=web
+         pod a/web-1..5 cpu=1 node=n1 started=10+10 owner=web
          pod a/bare cpu=2500m node=n1 started=60",
         &expect![[r#"
             step 1: capacity 9c
               a: deserved 4500mc, allocated 4500mc, used 7500mc
               b: deserved 4500mc, allocated 1c, used 0c, target 4c, preempting 3c (WaitingForPreemption)
                 9 pods of ReplicaSet web, 1c each: RoomAvailable
-              evict a/web-5 for b: Reclaimed
-              evict a/web-4 for b: Reclaimed
-              evict a/web-3 for b: Reclaimed
+              evict a/web-5..3 for b: Reclaimed
               started b/web-r1001-0
             step 2: capacity 9c
               a: deserved 4500mc, allocated 5c, used 4500mc
                 3 pods of ReplicaSet web, 1c each: ShareInUse
               b: deserved 4500mc, allocated 4500mc, used 1c, target 4c
                 8 pods of ReplicaSet web, 1c each: RoomAvailable
-              started b/web-r1002-0
-              started b/web-r1002-1
-              started b/web-r1002-2
+              started b/web-r1002-0..2
             step 3: capacity 9c
               b: deserved 4500mc, allocated 4500mc, used 4c, target 4c
                 5 pods of ReplicaSet web, 1c each: ShareInUse
@@ -263,12 +240,8 @@ fn for_what_there_is_nothing_of_no_pod_goes_and_shares_are_whole_with_those_that
          owner b/web replicas=3 cpu=1 created=6
          owner b/small replicas=1 cpu=500m created=7
          pod a/web-1 cpu=1 node=n1 started=10 owner=web
-         pod b/gpu-1 cpu=250m gpu=1 pending owner=gpu priority=1
-         pod b/gpu-2 cpu=250m gpu=1 pending owner=gpu priority=1
-         pod b/gpu-3 cpu=250m gpu=1 pending owner=gpu priority=1
-         pod b/gpu-4 cpu=250m gpu=1 pending owner=gpu priority=1
-         pod b/web-1 cpu=1 node=n1 started=10 owner=web priority=1
-         pod b/web-2 cpu=1 node=n1 started=10 owner=web priority=1
+         pod b/gpu-1..4 cpu=250m gpu=1 pending owner=gpu priority=1
+         pod b/web-1..2 cpu=1 node=n1 started=10 owner=web priority=1
          pod b/small-1 cpu=500m node=n1 started=20 owner=small",
         &expect![[r#"
             step 1: capacity 4500mc 0gpu
@@ -297,19 +270,10 @@ fn where_there_is_enough_of_one_resource_no_queue_gives_another_for_lack_of_it()
          owner high/runs replicas=6 cpu=1 memory=1Gi kind=Job priority=2 created=1
          owner high/gpu replicas=3 cpu=250m memory=256Mi gpu=1 created=2
          owner high/waits replicas=7 cpu=1500m memory=100Mi kind=Job priority=2 created=3
-         pod low/big-1 cpu=2 memory=512Mi node=n1 started=10 owner=big
-         pod low/big-2 cpu=2 memory=512Mi node=n1 started=10 owner=big
-         pod low/big-3 cpu=2 memory=512Mi node=n1 started=10 owner=big
-         pod low/big-4 cpu=2 memory=512Mi node=n1 started=10 owner=big
-         pod high/gpu-1 cpu=250m memory=256Mi gpu=1 pending stuck=20 owner=gpu
-         pod high/gpu-2 cpu=250m memory=256Mi gpu=1 pending stuck=20 owner=gpu
-         pod high/gpu-3 cpu=250m memory=256Mi gpu=1 pending stuck=20 owner=gpu
-         pod high/runs-1 cpu=1 memory=1Gi node=n1 started=30 owner=runs priority=2
-         pod high/runs-2 cpu=1 memory=1Gi node=n1 started=30 owner=runs priority=2
-         pod high/runs-3 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2
-         pod high/runs-4 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2
-         pod high/runs-5 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2
-         pod high/runs-6 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2",
+         pod low/big-1..4 cpu=2 memory=512Mi node=n1 started=10 owner=big
+         pod high/gpu-1..3 cpu=250m memory=256Mi gpu=1 pending stuck=20 owner=gpu
+         pod high/runs-1..2 cpu=1 memory=1Gi node=n1 started=30 owner=runs priority=2
+         pod high/runs-3..6 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2",
         &expect![[r#"
             step 1: capacity 15500mc 25Gi 0gpu
               high: deserved 7313mc 6244Mi 0gpu, allocated 6c 6344Mi 3gpu, used 6750mc 6912Mi 3gpu, target 6c 6Gi 0gpu
@@ -329,8 +293,7 @@ fn where_there_is_enough_of_one_resource_no_queue_gives_another_for_lack_of_it()
 #[test]
 fn shares_are_made_whole_around_what_a_guarantee_keeps() {
     plays(
-        "settings resources=cpu,memory,gpu
-         node n1 cpu=3 memory=3Gi gpu=1
+        "node n1 cpu=3 memory=3Gi gpu=1
          queue other weight=4
          queue team weight=2 guaranteed=cpu:419m,memory:1186Mi limit=memory:6736Mi
          quota other cpu=2 memory=768Mi gpu=0
@@ -361,8 +324,7 @@ fn shares_are_made_whole_around_what_a_guarantee_keeps() {
 #[test]
 fn what_no_queue_lacks_keeps_no_pod_from_being_completed() {
     plays(
-        "settings resources=cpu,memory,gpu
-         node n1 cpu=16 memory=26Gi gpu=5
+        "node n1 cpu=16 memory=26Gi gpu=5
          queue one weight=3 limit=cpu:8321m,gpu:2
          queue two weight=1
          quota one cpu=8 memory=15820Mi gpu=0
@@ -371,20 +333,9 @@ fn what_no_queue_lacks_keeps_no_pod_from_being_completed() {
          owner one/waits replicas=2 cpu=500m memory=2Gi kind=Job created=2
          owner two/gpu replicas=4 cpu=250m memory=256Mi gpu=1 created=1
          owner two/web replicas=7 cpu=1 memory=1Gi created=1
-         pod one/web-1 cpu=2 memory=512Mi node=n1 started=10 owner=web
-         pod one/web-2 cpu=2 memory=512Mi node=n1 started=10 owner=web
-         pod one/web-3 cpu=2 memory=512Mi node=n1 started=10 owner=web
-         pod one/web-4 cpu=2 memory=512Mi node=n1 started=10 owner=web
-         pod two/gpu-1 cpu=250m memory=256Mi gpu=1 node=n1 started=10 owner=gpu
-         pod two/gpu-2 cpu=250m memory=256Mi gpu=1 node=n1 started=10 owner=gpu
-         pod two/gpu-3 cpu=250m memory=256Mi gpu=1 node=n1 started=10 owner=gpu
-         pod two/gpu-4 cpu=250m memory=256Mi gpu=1 node=n1 started=10 owner=gpu
-         pod two/web-1 cpu=1 memory=1Gi node=n1 started=20 owner=web
-         pod two/web-2 cpu=1 memory=1Gi node=n1 started=20 owner=web
-         pod two/web-3 cpu=1 memory=1Gi node=n1 started=20 owner=web
-         pod two/web-4 cpu=1 memory=1Gi node=n1 started=20 owner=web
-         pod two/web-5 cpu=1 memory=1Gi node=n1 started=20 owner=web
-         pod two/web-6 cpu=1 memory=1Gi node=n1 started=20 owner=web
+         pod one/web-1..4 cpu=2 memory=512Mi node=n1 started=10 owner=web
+         pod two/gpu-1..4 cpu=250m memory=256Mi gpu=1 node=n1 started=10 owner=gpu
+         pod two/web-1..6 cpu=1 memory=1Gi node=n1 started=20 owner=web
          pod two/web-7 cpu=1 memory=1Gi node=n1 started=30 owner=web",
         &expect![[r#"
             step 1: capacity 16c 26Gi 5gpu
@@ -403,10 +354,7 @@ fn targets_change_when_a_node_can_run_what_none_could() {
          queue a
          queue b
          owner a/batch replicas=4 cpu=1 memory=1Gi
-         pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=batch
-         pod a/p2 cpu=1 memory=1Gi node=n1 started=20 owner=batch
-         pod a/p3 cpu=1 memory=1Gi node=n1 started=30 owner=batch
-         pod a/p4 cpu=1 memory=1Gi node=n1 started=40 owner=batch
+         pod a/p1..4 cpu=1 memory=1Gi node=n1 started=10+10 owner=batch
          owner b/web replicas=4 cpu=1 memory=1Gi selector=zone:x
          then
          node n1 cpu=4 memory=4Gi labels=zone:x",
@@ -420,15 +368,13 @@ fn targets_change_when_a_node_can_run_what_none_could() {
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
                 4 pods of ReplicaSet web, 1c 1Gi each: WaitingForPreemption
-              evict a/p4 for b: Reclaimed
-              evict a/p3 for b: Reclaimed
+              evict a/p4..3 for b: Reclaimed
             step 3: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
                 2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
                 4 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
-              started b/web-r1003-0
-              started b/web-r1003-1
+              started b/web-r1003-0..1
             step 4: capacity 4c 4Gi
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
                 2 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
@@ -443,17 +389,14 @@ fn targets_change_when_a_pod_ends_that_no_workload_wants() {
         "node n1 cpu=10 memory=10Gi
          queue a request=cpu:10,memory:10Gi
          owner a/ring replicas=8 cpu=1 memory=1Gi kind=Job gang=ring min=8
-         pod a/tool-1 cpu=1 memory=1Gi node=n1 started=10
-         pod a/tool-2 cpu=1 memory=1Gi node=n1 started=20
-         pod a/tool-3 cpu=1 memory=1Gi node=n1 started=30
+         pod a/tool-1..3 cpu=1 memory=1Gi node=n1 started=10+10
          then
          delete pod a/tool-1",
         &expect![[r#"
             step 1: capacity 10c 10Gi
               a: deserved 10c 10Gi, allocated 5c 8Gi, used 3c 3Gi, target 3c 3Gi
                 8 pods of Job ring, 1c 1Gi each: RoomAvailable
-              started a/ring-r1001-0
-              started a/ring-r1001-1
+              started a/ring-r1001-0..1
             step 2: capacity 10c 10Gi
               a: deserved 10c 10Gi, allocated 5c 8Gi, used 5c 5Gi, target 3c 3Gi
                 6 pods of Job ring, 1c 1Gi each: ShareInUse
@@ -461,12 +404,7 @@ fn targets_change_when_a_pod_ends_that_no_workload_wants() {
             step 3: capacity 10c 10Gi
               a: deserved 10c 10Gi, allocated 10c 10Gi, used 4c 4Gi
                 6 pods of Job ring, 1c 1Gi each: RoomAvailable
-              started a/ring-r1003-0
-              started a/ring-r1003-1
-              started a/ring-r1003-2
-              started a/ring-r1003-3
-              started a/ring-r1003-4
-              started a/ring-r1003-5
+              started a/ring-r1003-0..5
             step 4: capacity 10c 10Gi
               a: deserved 10c 10Gi, allocated 10c 10Gi, used 10c 10Gi
         "#]],

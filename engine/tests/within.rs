@@ -11,8 +11,7 @@ fn scaled(scenario: &str) -> Vec<String> {
 }
 
 /// A queue of the whole cluster in which priority counts.
-const QUEUE: &str = "settings resources=gpu
-     queue a preemption=LowerPriority request=all
+const QUEUE: &str = "queue a preemption=LowerPriority request=all
      quota a gpu=4
     ";
 
@@ -21,14 +20,12 @@ const QUEUE: &str = "settings resources=gpu
 #[test]
 fn the_lowest_priority_yields_and_comes_back_when_there_is_room() {
     plays(
-        "settings resources=gpu
-         node n1 gpu=3
+        "node n1 gpu=3
          queue a preemption=LowerPriority request=all
          quota a gpu=3
          owner a/low replicas=2 gpu=1 priority=1 created=1
          owner a/middle replicas=1 gpu=1 priority=5 created=2
-         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1
+         pod a/low-1..2 gpu=1 node=n1 started=10+10 owner=low priority=1
          pod a/middle-1 gpu=1 node=n1 started=30 owner=middle priority=5
          owner a/high replicas=1 gpu=1 priority=9 created=3
          then after=60
@@ -58,13 +55,11 @@ fn the_lowest_priority_yields_and_comes_back_when_there_is_room() {
 #[test]
 fn without_the_policy_no_workload_yields() {
     explains(
-        "settings resources=gpu
-         node n1 gpu=2
+        "node n1 gpu=2
          queue a request=all
          quota a gpu=2
          owner a/low replicas=2 gpu=1 priority=1
-         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1
+         pod a/low-1..2 gpu=1 node=n1 started=10+10 owner=low priority=1
          owner a/high replicas=1 gpu=1 priority=9",
         &expect![[r#"
             step 1: capacity 2gpu
@@ -81,10 +76,7 @@ fn no_workload_yields_to_an_equal() {
             "{QUEUE}
              node n1 gpu=4
              owner a/low replicas=4 gpu=1 priority=5
-             pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=5
-             pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=5
-             pod a/low-3 gpu=1 node=n1 started=30 owner=low priority=5
-             pod a/low-4 gpu=1 node=n1 started=40 owner=low priority=5
+             pod a/low-1..4 gpu=1 node=n1 started=10+10 owner=low priority=5
              owner a/high replicas=1 gpu=1 priority={priority}"
         )
     };
@@ -98,8 +90,7 @@ fn no_workload_yields_to_an_equal() {
 #[test]
 fn the_last_replica_stays() {
     explains(
-        "settings resources=gpu
-         node n1 gpu=2
+        "node n1 gpu=2
          queue a preemption=LowerPriority request=all
          quota a gpu=2
          owner a/low replicas=1 gpu=1 priority=1
@@ -121,8 +112,7 @@ fn the_last_replica_stays() {
 fn a_jobs_last_pod_goes_when_nothing_else_is_left_unless_its_queue_keeps_it() {
     let scenario = |last: &str| {
         format!(
-            "settings resources=gpu
-             node n1 gpu=2
+            "node n1 gpu=2
              queue a preemption=LowerPriority lastReplica={last} request=all
              quota a gpu=2
              owner a/job replicas=1 gpu=1 priority=1 kind=Job
@@ -142,19 +132,15 @@ fn a_jobs_last_pod_goes_when_nothing_else_is_left_unless_its_queue_keeps_it() {
 #[test]
 fn who_is_left_alone_is_told_and_others_go() {
     explains(
-        "settings resources=gpu
-         node n1 gpu=8
+        "node n1 gpu=8
          queue a preemption=LowerPriority request=all
          quota a gpu=8
          owner a/scaled replicas=2 gpu=1 priority=1 leftAlone=Autoscaled
          owner a/out replicas=2 gpu=1 priority=1 leftAlone=OptedOut
          owner a/low replicas=2 gpu=1 priority=3
-         pod a/scaled-1 gpu=1 node=n1 started=10 owner=scaled priority=1
-         pod a/scaled-2 gpu=1 node=n1 started=20 owner=scaled priority=1
-         pod a/out-1 gpu=1 node=n1 started=30 owner=out priority=1
-         pod a/out-2 gpu=1 node=n1 started=40 owner=out priority=1
-         pod a/low-1 gpu=1 node=n1 started=50 owner=low priority=3
-         pod a/low-2 gpu=1 node=n1 started=60 owner=low priority=3
+         pod a/scaled-1..2 gpu=1 node=n1 started=10+10 owner=scaled priority=1
+         pod a/out-1..2 gpu=1 node=n1 started=30+10 owner=out priority=1
+         pod a/low-1..2 gpu=1 node=n1 started=50+10 owner=low priority=3
          pod a/bare gpu=1 node=n1 started=70 priority=0
          pod a/unknown gpu=1 node=n1 started=70 owner=ray priority=0
          owner a/high replicas=2 gpu=1 priority=9",
@@ -164,10 +150,8 @@ fn who_is_left_alone_is_told_and_others_go() {
                 2 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
               scale a/low from 2 to 1 of 2 for ReplicaSet high, without low-2: Outranked
               spare a/low-1: LastReplica
-              spare a/out-2: OptedOut
-              spare a/out-1: OptedOut
-              spare a/scaled-2: Autoscaled
-              spare a/scaled-1: Autoscaled
+              spare a/out-2..1: OptedOut
+              spare a/scaled-2..1: Autoscaled
         "#]],
     );
 }
@@ -211,8 +195,7 @@ fn of_equals_the_most_recent_goes_then_the_higher_name() {
              node n1 gpu=4
              owner a/low replicas=4 gpu=1 priority=5
              pod a/low-1 gpu=1 node=n1 started={created} owner=low priority=5
-             pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=5
-             pod a/low-3 gpu=1 node=n1 started=20 owner=low priority=5
+             pod a/low-2..3 gpu=1 node=n1 started=20 owner=low priority=5
              pod a/low-4 gpu=1 node=n1 started=10 owner=low priority=5
              owner a/high replicas=1 gpu=1 priority=9"
         )
@@ -228,8 +211,7 @@ fn a_pod_on_its_way_out_or_of_no_use_to_its_owner_is_waited_for() {
             "{QUEUE}
              node n1 gpu=4
              owner a/low replicas={replicas} gpu=1 priority=5
-             pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=5
-             pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=5
+             pod a/low-1..2 gpu=1 node=n1 started=10+10 owner=low priority=5
              pod a/low-3 gpu=1 node=n1 started=30 owner=low priority=5 {word}
              pod a/low-4 gpu=1 node=n1 started=40 owner=low priority=5
              owner a/high replicas=1 gpu=1 priority=9"
@@ -246,17 +228,14 @@ fn a_pod_on_its_way_out_or_of_no_use_to_its_owner_is_waited_for() {
 #[test]
 fn for_one_gpu_the_node_with_the_lowest_victim_is_freed() {
     explains(
-        "settings resources=gpu
-         node n1 gpu=2
-         node n2 gpu=2
+        "node n1..2 gpu=2
          queue a preemption=LowerPriority request=all
          quota a gpu=4
          owner a/low replicas=2 gpu=1 priority=1
          owner a/lower replicas=2 gpu=1 priority=0
          pod a/low-1 gpu=1 node=n1 started=90 owner=low priority=1
          pod a/low-2 gpu=1 node=n1 started=80 owner=low priority=1
-         pod a/lower-1 gpu=1 node=n2 started=10 owner=lower priority=0
-         pod a/lower-2 gpu=1 node=n2 started=20 owner=lower priority=0
+         pod a/lower-1..2 gpu=1 node=n2 started=10+10 owner=lower priority=0
          owner a/high replicas=1 gpu=1 priority=9",
         &expect![[r#"
             step 1: capacity 4gpu
@@ -270,20 +249,14 @@ fn for_one_gpu_the_node_with_the_lowest_victim_is_freed() {
 #[test]
 fn for_four_gpus_the_node_with_the_cheapest_victims_is_freed() {
     plays(
-        "settings resources=gpu
-         node n1 gpu=4
-         node n2 gpu=4
+        "node n1..2 gpu=4
          queue a preemption=LowerPriority request=all
          quota a gpu=8
          owner a/low replicas=5 gpu=1 priority=1 created=1
          owner a/middle replicas=3 gpu=1 priority=5 created=2
-         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/low-2 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/middle-1 gpu=1 node=n1 started=10 owner=middle priority=5
-         pod a/middle-2 gpu=1 node=n1 started=10 owner=middle priority=5
-         pod a/low-3 gpu=1 node=n2 started=10 owner=low priority=1
-         pod a/low-4 gpu=1 node=n2 started=10 owner=low priority=1
-         pod a/low-5 gpu=1 node=n2 started=10 owner=low priority=1
+         pod a/low-1..2 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/middle-1..2 gpu=1 node=n1 started=10 owner=middle priority=5
+         pod a/low-3..5 gpu=1 node=n2 started=10 owner=low priority=1
          pod a/middle-3 gpu=1 node=n2 started=10 owner=middle priority=5
          owner a/high replicas=1 gpu=4 priority=9 created=3",
         &expect![[r#"
@@ -314,9 +287,7 @@ fn for_four_gpus_the_node_with_the_cheapest_victims_is_freed() {
 #[test]
 fn a_pod_that_no_node_takes_finds_room() {
     explains(
-        "settings resources=gpu
-         node n1 gpu=2
-         node n2 gpu=2
+        "node n1..2 gpu=2
          queue a preemption=LowerPriority request=all
          quota a gpu=4
          owner a/low replicas=3 gpu=1 priority=1
@@ -336,21 +307,15 @@ fn a_pod_that_no_node_takes_finds_room() {
 #[test]
 fn no_pod_goes_for_an_ask_that_is_not_met() {
     explains(
-        "settings resources=gpu
-         node n1 gpu=4
-         node n2 gpu=4
+        "node n1..2 gpu=4
          queue a preemption=LowerPriority request=all
          quota a gpu=8
          owner a/low replicas=4 gpu=1 priority=1
          owner a/peer replicas=4 gpu=1 priority=9
-         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/low-2 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/low-3 gpu=1 node=n2 started=10 owner=low priority=1
-         pod a/low-4 gpu=1 node=n2 started=10 owner=low priority=1
-         pod a/peer-1 gpu=1 node=n1 started=10 owner=peer priority=9
-         pod a/peer-2 gpu=1 node=n1 started=10 owner=peer priority=9
-         pod a/peer-3 gpu=1 node=n2 started=10 owner=peer priority=9
-         pod a/peer-4 gpu=1 node=n2 started=10 owner=peer priority=9
+         pod a/low-1..2 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/low-3..4 gpu=1 node=n2 started=10 owner=low priority=1
+         pod a/peer-1..2 gpu=1 node=n1 started=10 owner=peer priority=9
+         pod a/peer-3..4 gpu=1 node=n2 started=10 owner=peer priority=9
          owner a/high replicas=1 gpu=3 priority=9",
         &expect![[r#"
             step 1: capacity 8gpu
@@ -367,10 +332,7 @@ fn a_gang_is_met_as_a_whole_or_not_at_all() {
             "{QUEUE}
              node n1 gpu=4
              owner a/low replicas=4 gpu=1 priority=1
-             pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-             pod a/low-2 gpu=1 node=n1 started=10 owner=low priority=1
-             pod a/low-3 gpu=1 node=n1 started=10 owner=low priority=1
-             pod a/low-4 gpu=1 node=n1 started=10 owner=low priority=1
+             pod a/low-1..4 gpu=1 node=n1 started=10 owner=low priority=1
              owner a/high replicas=4 gpu=1 priority=9 kind=Job gang=g min={min}"
         )
     };
@@ -388,10 +350,7 @@ fn a_gang_that_yields_keeps_what_it_needs() {
             "{QUEUE}
              node n1 gpu=4
              owner a/low replicas=4 gpu=1 priority=1 kind=Job gang=g min={min}
-             pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1 gang=g min={min}
-             pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1 gang=g min={min}
-             pod a/low-3 gpu=1 node=n1 started=30 owner=low priority=1 gang=g min={min}
-             pod a/low-4 gpu=1 node=n1 started=40 owner=low priority=1 gang=g min={min}
+             pod a/low-1..4 gpu=1 node=n1 started=10+10 owner=low priority=1 gang=g min={min}
              owner a/high replicas=2 gpu=1 priority=9"
         )
     };
@@ -405,16 +364,12 @@ fn a_gang_that_yields_keeps_what_it_needs() {
 #[test]
 fn of_a_stateful_set_the_highest_ordinals_go_whatever_the_node() {
     let told = scaled(
-        "settings resources=gpu
-         node n1 gpu=2
-         node n2 gpu=2
+        "node n1..2 gpu=2
          queue a preemption=LowerPriority request=all
          quota a gpu=4
          owner a/set replicas=4 gpu=1 priority=1 kind=StatefulSet
-         pod a/set-0 gpu=1 node=n1 started=10 owner=set priority=1
-         pod a/set-1 gpu=1 node=n1 started=20 owner=set priority=1
-         pod a/set-2 gpu=1 node=n2 started=30 owner=set priority=1
-         pod a/set-3 gpu=1 node=n2 started=40 owner=set priority=1
+         pod a/set-0..1 gpu=1 node=n1 started=10+10 owner=set priority=1
+         pod a/set-2..3 gpu=1 node=n2 started=30+10 owner=set priority=1
          owner a/high replicas=1 gpu=2 priority=9",
     );
     assert_eq!(told, ["scale a/set from 4 to 2 of 4 for ReplicaSet high, without set-3 set-2: Outranked"]);
@@ -423,8 +378,7 @@ fn of_a_stateful_set_the_highest_ordinals_go_whatever_the_node() {
 #[test]
 fn a_stateful_set_with_a_gap_is_left_alone() {
     let told = scaled(
-        "settings resources=gpu
-         node n1 gpu=3
+        "node n1 gpu=3
          queue a preemption=LowerPriority request=all
          quota a gpu=3
          owner a/set replicas=3 gpu=1 priority=1 kind=StatefulSet
@@ -438,14 +392,12 @@ fn a_stateful_set_with_a_gap_is_left_alone() {
 #[test]
 fn pods_that_are_not_ready_go_before_the_one_that_is_chosen() {
     let told = scaled(
-        "settings resources=gpu
-         node n1 gpu=2 labels=zone:a
+        "node n1 gpu=2 labels=zone:a
          node n2 gpu=2 labels=zone:b
          queue a preemption=LowerPriority request=all
          quota a gpu=4
          owner a/low replicas=4 gpu=1 priority=1
-         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1
+         pod a/low-1..2 gpu=1 node=n1 started=10+10 owner=low priority=1
          pod a/low-3 gpu=1 node=n2 started=30 owner=low priority=1 stuck=900
          pod a/low-4 gpu=1 node=n2 started=40 owner=low priority=1
          owner a/high replicas=1 gpu=1 priority=9 selector=zone:a",
@@ -458,14 +410,11 @@ fn pods_that_are_not_ready_go_before_the_one_that_is_chosen() {
 #[test]
 fn who_gave_something_gets_nothing_and_competes_no_more() {
     plays(
-        "settings resources=gpu
-         node n1 gpu=3
+        "node n1 gpu=3
          queue a preemption=LowerPriority request=all
          quota a gpu=3
          owner a/low replicas=5 gpu=1 priority=1 created=1
-         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1
-         pod a/low-3 gpu=1 node=n1 started=30 owner=low priority=1
+         pod a/low-1..3 gpu=1 node=n1 started=10+10 owner=low priority=1
          owner a/high replicas=1 gpu=1 priority=9 created=2",
         &expect![[r#"
             step 1: capacity 3gpu
@@ -484,19 +433,14 @@ fn who_gave_something_gets_nothing_and_competes_no_more() {
 #[test]
 fn what_others_give_back_is_waited_for_and_no_workload_yields() {
     plays(
-        "settings resources=gpu
-         node n1 gpu=6
+        "node n1 gpu=6
          queue a preemption=LowerPriority request=all
          quota a gpu=2
          queue b request=all
          quota b gpu=4
          owner a/low replicas=2 gpu=1 priority=1
-         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/low-2 gpu=1 node=n1 started=10 owner=low priority=1
-         pod b/x-1 gpu=1 node=n1 started=10 owner=x
-         pod b/x-2 gpu=1 node=n1 started=20 owner=x
-         pod b/x-3 gpu=1 node=n1 started=30 owner=x
-         pod b/x-4 gpu=1 node=n1 started=40 owner=x
+         pod a/low-1..2 gpu=1 node=n1 started=10 owner=low priority=1
+         pod b/x-1..4 gpu=1 node=n1 started=10+10 owner=x
          owner a/high replicas=1 gpu=1 priority=9",
         &expect![[r#"
             step 1: capacity 6gpu
@@ -518,8 +462,7 @@ fn what_others_give_back_is_waited_for_and_no_workload_yields() {
 #[test]
 fn what_is_held_back_counts_as_asked_for() {
     explains(
-        "settings resources=gpu
-         node n1 gpu=4
+        "node n1 gpu=4
          queue a preemption=LowerPriority
          quota a gpu=2
          queue b
@@ -543,8 +486,7 @@ fn what_is_held_back_counts_as_asked_for() {
 #[test]
 fn what_yielded_within_a_limit_says_so_and_not_that_the_limit_is_reached() {
     explains(
-        "settings resources=gpu
-         node n1 gpu=4
+        "node n1 gpu=4
          queue a preemption=LowerPriority limit=gpu:2 request=all
          quota a gpu=2
          owner a/low replicas=1 former=2 gpu=1 priority=1
@@ -564,30 +506,22 @@ fn what_yielded_within_a_limit_says_so_and_not_that_the_limit_is_reached() {
 #[test]
 fn a_gang_and_owners_that_yield_come_to_rest_in_one_queue() {
     plays(
-        "settings resources=gpu
-         node n1 gpu=8
+        "node n1 gpu=8
          queue a preemption=LowerPriority request=all
          quota a gpu=8
          queuejob a/train min=2 replicas=6 gpu=1 created=10 priority=5
          owner a/low replicas=4 gpu=1 priority=1 created=20
-         pod a/low-1 gpu=1 node=n1 started=30 owner=low priority=1
-         pod a/low-2 gpu=1 node=n1 started=40 owner=low priority=1
-         pod a/low-3 gpu=1 node=n1 started=50 owner=low priority=1
-         pod a/low-4 gpu=1 node=n1 started=60 owner=low priority=1
+         pod a/low-1..4 gpu=1 node=n1 started=30+10 owner=low priority=1
          then after=60
          owner a/high replicas=2 gpu=1 priority=9 created=30
          then after=60
          delete owner a/high
-         delete pod a/high-r1064-0
-         delete pod a/high-r1064-1",
+         delete pod a/high-r1064-0..1",
         &expect![[r#"
             step 1: capacity 8gpu
               a: deserved 8gpu, allocated 8gpu, used 4gpu
               a/train: 4 slots, Starting (Admitted)
-              started a/train-r1001-0
-              started a/train-r1001-1
-              started a/train-r1001-2
-              started a/train-r1001-3
+              started a/train-r1001-0..3
             step 2: capacity 8gpu
               a: deserved 8gpu, allocated 8gpu, used 8gpu
                 2 pods of QueueJob train, 1gpu each: ShareInUse
@@ -599,8 +533,7 @@ fn a_gang_and_owners_that_yield_come_to_rest_in_one_queue() {
                 2 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
                 2 pods of QueueJob train, 1gpu each: ShareInUse
               a/train: 2 slots, Running (Admitted)
-              started a/high-r1064-0
-              started a/high-r1064-1
+              started a/high-r1064-0..1
             step 5: capacity 8gpu
               a: deserved 8gpu, allocated 8gpu, used 8gpu
                 4 pods of QueueJob train, 1gpu each: ShareInUse
@@ -608,8 +541,7 @@ fn a_gang_and_owners_that_yield_come_to_rest_in_one_queue() {
             step 6: capacity 8gpu
               a: deserved 8gpu, allocated 8gpu, used 6gpu
               a/train: 4 slots, Running (Admitted)
-              started a/train-r1126-0
-              started a/train-r1126-1
+              started a/train-r1126-0..1
             step 7: capacity 8gpu
               a: deserved 8gpu, allocated 8gpu, used 8gpu
                 2 pods of QueueJob train, 1gpu each: ShareInUse
@@ -622,17 +554,13 @@ fn a_gang_and_owners_that_yield_come_to_rest_in_one_queue() {
 fn of_a_gang_and_a_deployment_the_lower_priority_yields() {
     let scenario = |gang: u32, low: u32| {
         format!(
-            "settings resources=gpu
-             node n1 gpu=5
+            "node n1 gpu=5
              queue a preemption=LowerPriority request=all
              quota a gpu=5
              queuejob a/train min=2 replicas=2 gpu=1 created=10 priority={gang} parallelism=2 admitted=10
              owner a/low replicas=3 gpu=1 priority={low} created=20
-             pod a/t1 gpu=1 node=n1 started=10 owner=train gang=queuejob/train min=2 priority={gang}
-             pod a/t2 gpu=1 node=n1 started=10 owner=train gang=queuejob/train min=2 priority={gang}
-             pod a/low-1 gpu=1 node=n1 started=30 owner=low priority={low}
-             pod a/low-2 gpu=1 node=n1 started=40 owner=low priority={low}
-             pod a/low-3 gpu=1 node=n1 started=50 owner=low priority={low}
+             pod a/t1..2 gpu=1 node=n1 started=10 owner=train gang=queuejob/train min=2 priority={gang}
+             pod a/low-1..3 gpu=1 node=n1 started=30+10 owner=low priority={low}
              owner a/high replicas=2 gpu=1 priority=9 created=30"
         )
     };
@@ -662,18 +590,14 @@ fn of_a_gang_and_a_deployment_the_lower_priority_yields() {
 #[test]
 fn a_gang_gives_its_surplus_before_a_deployment_yields() {
     plays(
-        "settings resources=gpu
-         node n1 gpu=6
+        "node n1 gpu=6
          queue a preemption=LowerPriority request=all
          quota a gpu=6
          queuejob a/train min=2 replicas=3 gpu=1 created=10 priority=5 parallelism=3 admitted=10
          owner a/low replicas=3 gpu=1 priority=1 created=20
-         pod a/t1 gpu=1 node=n1 started=10 owner=train gang=queuejob/train min=2 priority=5
-         pod a/t2 gpu=1 node=n1 started=10 owner=train gang=queuejob/train min=2 priority=5
+         pod a/t1..2 gpu=1 node=n1 started=10 owner=train gang=queuejob/train min=2 priority=5
          pod a/t3 gpu=1 node=n1 started=20 owner=train gang=queuejob/train min=2 priority=5
-         pod a/low-1 gpu=1 node=n1 started=30 owner=low priority=1
-         pod a/low-2 gpu=1 node=n1 started=40 owner=low priority=1
-         pod a/low-3 gpu=1 node=n1 started=50 owner=low priority=1
+         pod a/low-1..3 gpu=1 node=n1 started=30+10 owner=low priority=1
          owner a/high replicas=2 gpu=1 priority=9 created=30",
         &expect![[r#"
             step 1: capacity 6gpu
@@ -681,8 +605,7 @@ fn a_gang_gives_its_surplus_before_a_deployment_yields() {
                 2 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
               a/train: 2 slots, Running (Admitted)
               scale a/low from 3 to 2 of 3 for ReplicaSet high, without low-3: Outranked
-              started a/high-r1001-0
-              started a/high-r1001-1
+              started a/high-r1001-0..1
             step 2: capacity 6gpu
               a: deserved 6gpu, allocated 6gpu, used 6gpu
                 1 pods of QueueJob train, 1gpu each: ShareInUse
@@ -695,16 +618,12 @@ fn a_gang_gives_its_surplus_before_a_deployment_yields() {
 #[test]
 fn a_deployment_yields_to_the_minimum_of_a_gang() {
     plays(
-        "settings resources=gpu
-         node n1 gpu=2
-         node n2 gpu=2
+        "node n1..2 gpu=2
          queue a preemption=LowerPriority request=all
          quota a gpu=4
          owner a/low replicas=4 gpu=1 priority=1 created=20
-         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1
-         pod a/low-3 gpu=1 node=n2 started=30 owner=low priority=1
-         pod a/low-4 gpu=1 node=n2 started=40 owner=low priority=1
+         pod a/low-1..2 gpu=1 node=n1 started=10+10 owner=low priority=1
+         pod a/low-3..4 gpu=1 node=n2 started=30+10 owner=low priority=1
          queuejob a/train min=2 replicas=4 gpu=1 created=30 priority=5",
         &expect![[r#"
             step 1: capacity 4gpu
@@ -716,8 +635,7 @@ fn a_deployment_yields_to_the_minimum_of_a_gang() {
               a: deserved 4gpu, allocated 4gpu, used 2gpu
                 2 pods of ReplicaSet low, 1gpu each: GaveWay
               a/train: 2 slots, Starting (Admitted)
-              started a/train-r1002-0
-              started a/train-r1002-1
+              started a/train-r1002-0..1
             step 3: capacity 4gpu
               a: deserved 4gpu, allocated 4gpu, used 4gpu
                 2 pods of QueueJob train, 1gpu each: ShareInUse
@@ -732,17 +650,14 @@ fn a_deployment_yields_to_the_minimum_of_a_gang() {
 #[test]
 fn a_preempted_workload_preempts_in_a_later_cycle() {
     plays(
-        "settings resources=gpu
-         node n1 gpu=2 labels=zone:a
+        "node n1 gpu=2 labels=zone:a
          node n2 gpu=2 labels=zone:b
          queue a preemption=LowerPriority request=all
          quota a gpu=4
          owner a/low replicas=2 gpu=1 priority=1 created=1
          owner a/middle replicas=2 gpu=1 priority=5 created=2
-         pod a/middle-1 gpu=1 node=n1 started=10 owner=middle priority=5
-         pod a/middle-2 gpu=1 node=n1 started=20 owner=middle priority=5
-         pod a/low-1 gpu=1 node=n2 started=30 owner=low priority=1
-         pod a/low-2 gpu=1 node=n2 started=40 owner=low priority=1
+         pod a/middle-1..2 gpu=1 node=n1 started=10+10 owner=middle priority=5
+         pod a/low-1..2 gpu=1 node=n2 started=30+10 owner=low priority=1
          owner a/high replicas=1 gpu=1 priority=9 selector=zone:a created=3",
         &expect![[r#"
             step 1: capacity 4gpu
@@ -770,8 +685,7 @@ fn a_preempted_workload_preempts_in_a_later_cycle() {
 #[test]
 fn a_lowered_workload_gets_its_size_back_although_no_workload_yields_any_more() {
     explains(
-        "settings resources=gpu
-         node n1 gpu=2
+        "node n1 gpu=2
          queue a request=all
          quota a gpu=2
          owner a/low replicas=1 former=2 gpu=1 priority=1
@@ -789,8 +703,7 @@ fn a_lowered_workload_gets_its_size_back_although_no_workload_yields_any_more() 
 fn a_pod_that_goes_with_another_one_counts_once() {
     // For two GPUs on one node two pods have to go, of which one is removed before the other.
     explains(
-        "settings resources=gpu
-         node n0 gpu=4
+        "node n0 gpu=4
          node n1 gpu=1
          queue a preemption=LowerPriority
          owner a/low kind=StatefulSet replicas=3 gpu=1 priority=0 created=1
@@ -814,8 +727,7 @@ fn a_pod_that_goes_with_another_one_counts_once() {
 fn a_choice_that_is_half_carried_out_goes_on() {
     let scenario = |cost: &str| {
         format!(
-            "settings resources=gpu
-             node n1 gpu=4
+            "node n1 gpu=4
              queue a preemption=LowerPriority request=all
              quota a gpu=4
              owner a/job kind=Job replicas=1 former=2 gpu=1 priority=1

@@ -45,10 +45,33 @@ pub struct Index {
     pub(crate) texts: Interned<str>,
 }
 
+/// How much an index keeps: of what is gone, nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Namespaces of which something is known.
+    pub namespaces: usize,
+    /// Evictions that no watch has shown yet.
+    pub evictions: usize,
+    /// Texts that objects share.
+    pub texts: usize,
+    /// Shapes that pods share.
+    pub shapes: usize,
+}
+
 impl Index {
     /// An index that knows nothing yet.
     pub fn new(settings: IndexSettings) -> Self {
         Self { settings, ..Self::default() }
+    }
+
+    /// How much is kept.
+    pub fn kept(&self) -> Kept {
+        Kept {
+            namespaces: self.namespaces.len(),
+            evictions: self.pods.evictions.len(),
+            texts: self.texts.len(),
+            shapes: self.shapes.len(),
+        }
     }
 
     /// What is known, as of `now`: what the API server said, and over it what was granted and done and not seen yet.

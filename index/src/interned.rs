@@ -54,7 +54,6 @@ impl<T: ?Sized + Eq + Hash> Interned<T> {
     }
 
     /// How many values are kept.
-    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.values.len()
     }

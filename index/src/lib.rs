@@ -28,6 +28,8 @@ mod interned;
 mod kinds;
 mod labels;
 pub mod limit_ranges;
+#[cfg(test)]
+mod memory;
 mod meta;
 mod metadata;
 mod namespace;
@@ -48,8 +50,6 @@ mod settings;
 pub mod sizes;
 mod skipped;
 mod tables;
-#[cfg(test)]
-mod tests;
 mod workload_kinds;
 
 pub use cause::{cause, paused};
@@ -58,7 +58,7 @@ pub use gangs::{
     Coscheduling, Family, Kai, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup,
     Scheduler, Volcano,
 };
-pub use index::Index;
+pub use index::{Index, Kept};
 pub use indexed::{Indexed, ListLoss};
 pub use meta::{ResourceVersion, timestamp};
 pub use reading::{UnreadableQuantity, governable};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use tokio::process::Command;
+use tokio::sync::OnceCell;
 
 /// The workspace that this was compiled in.
 pub fn workspace_root() -> PathBuf {
@@ -23,9 +24,13 @@ pub struct Programs {
 
 impl Programs {
     /// Builds the programs as they stand in the workspace, so that no test runs older ones: for tests as they are
-    /// built, for measurements with optimization, as they are shipped. Takes a fraction of a second if
-    /// nothing changed.
+    /// built, for measurements with optimization, as they are shipped. Cargo is asked once a process.
     pub async fn build() -> anyhow::Result<Self> {
+        static BUILT: OnceCell<Programs> = OnceCell::const_new();
+        BUILT.get_or_try_init(Self::build_now).await.cloned()
+    }
+
+    async fn build_now() -> anyhow::Result<Self> {
         let own = own_profile_directory()?;
         // In the workspace as a whole, dependencies have the features that tests need: tests and programs share one build of
         // them.

@@ -14,13 +14,15 @@
 //!
 //! A queue has the name of its namespace unless `name=` says otherwise. Pods run on no particular node unless
 //! told `node=`, `pending` or `terminating`; who terminates was deleted, and with `evicted` evicted. Times are seconds,
-//! and a scenario begins at 1000. What follows a `then` happens when everything before has come to rest: a line
+//! and a scenario begins at 1000. It is about the resources of its nodes, unless `settings resources=cpu` says otherwise.
+//! `pod a/p1..3 cpu=2 started=10+5` is three pods, started at 10, 15 and 20. What follows a `then` happens when everything before has come to rest: a line
 //! replaces the object of its name, or deletes it. Every word is explained where it is read, in `parse`.
 
 #![allow(dead_code, reason = "every test file uses its part of it")]
 
 mod parse;
 mod print;
+mod range;
 
 use expect_test::Expect;
 use quotient_advance::{advance, settle};
@@ -29,33 +31,34 @@ use quotient_engine::planner::plan;
 pub(crate) use parse::{Scenario, parse, parts};
 use print::print_changes;
 pub(crate) use print::{print, print_passed_over, print_writes};
+use range::folded;
 
 /// More steps than any story takes.
 const MOST_STEPS: usize = 100;
 
 /// Plays `scenario` to its end, and wants to be told this.
 pub(crate) fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&play(scenario));
+    expected.assert_eq(&folded(&play(scenario)));
 }
 
 /// Decides once on `scenario`, and wants to be told this.
 pub(crate) fn decides(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&decide(scenario));
+    expected.assert_eq(&folded(&decide(scenario)));
 }
 
 /// Decides once on `scenario` with its quotas settled, and wants to be told this of what is protected, too.
 pub(crate) fn explains(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&explain(scenario));
+    expected.assert_eq(&folded(&explain(scenario)));
 }
 
 /// Plays `scenario` to its end, and wants to be told this of all but pods that wait.
 pub(crate) fn plays_in_short(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&in_short(&play(scenario)));
+    expected.assert_eq(&folded(&in_short(&play(scenario))));
 }
 
 /// Decides once on `scenario` with its quotas settled, and wants to be told this of all but pods that wait.
 pub(crate) fn explains_in_short(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&in_short(&explain(scenario)));
+    expected.assert_eq(&folded(&in_short(&explain(scenario))));
 }
 
 /// Without the lines about pods that wait.

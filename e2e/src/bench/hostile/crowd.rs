@@ -20,6 +20,12 @@ const AT_ONCE: usize = 32;
 const TRIES: usize = 300;
 const RETRY: Duration = Duration::from_millis(200);
 
+/// How many objects a test of a crowd has: `few` in every run of all tests, `many` with `QUOTIENT_CROWD=large`, as in
+/// `make hostile`.
+pub fn crowd_size(few: usize, many: usize) -> usize {
+    if std::env::var("QUOTIENT_CROWD").is_ok_and(|size| size == "large") { many } else { few }
+}
+
 /// Creates all of these at the pace of the API server, and where a quota holds, at that of the quota.
 pub async fn create<K>(all: &Api<K>, objects: impl Iterator<Item = Value>) -> anyhow::Result<()>
 where

@@ -4,6 +4,6 @@ mod crowd;
 mod measure;
 mod memory;
 
-pub use crowd::{WIDE, autoscaler, budget, create, member, resting, wide};
+pub use crowd::{WIDE, autoscaler, budget, create, crowd_size, member, resting, wide};
 pub use measure::{Crowd, Effort, measure};
 pub use memory::{MOST_MEMORY, Memory, memory};

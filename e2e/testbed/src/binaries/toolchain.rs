@@ -1,12 +1,22 @@
 //! The Go compiler.
 
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use anyhow::{Context as _, ensure};
 
 /// What `go version` says: version and platform, such as `go version go1.26.8 linux/amd64`. Whether that is new enough
-/// `go build` itself says.
+/// `go build` itself says. Go is asked once a process.
 pub(super) fn version() -> anyhow::Result<String> {
+    static VERSION: OnceLock<String> = OnceLock::new();
+    if let Some(version) = VERSION.get() {
+        return Ok(version.clone());
+    }
+    let version = asked()?;
+    Ok(VERSION.get_or_init(|| version).clone())
+}
+
+fn asked() -> anyhow::Result<String> {
     let output = go().arg("version").stdin(Stdio::null()).output().context(
         "running `go version`. The control plane of the test bed is built from source: install Go \
          (https://go.dev/dl/), of the version that controlplane/go.mod names or later, and make sure that `go` is in PATH",

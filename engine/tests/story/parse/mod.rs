@@ -7,12 +7,16 @@ mod pods;
 mod queues;
 mod words;
 
+use std::collections::BTreeSet;
+use std::mem;
 use std::sync::Arc;
 
+use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, PodUid};
 use quotient_engine::snapshot::{NamespaceState, Snapshot};
 use quotient_engine::time::Timestamp;
 
+use super::range;
 use words::Words;
 
 /// What a scenario says: how it begins, and what happens whenever it has come to rest.
@@ -39,17 +43,28 @@ pub(crate) fn parse(scenario: &str) -> Snapshot {
 pub(crate) fn parts(scenario: &str) -> Scenario {
     let mut beginning = Snapshot { now: Timestamp::from_seconds(1000), ..Snapshot::default() };
     let mut then: Vec<Then> = Vec::new();
-    for line in scenario.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let words = Words::of(line);
+    let lines = scenario.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    for line in lines.flat_map(range::unfolded) {
+        let words = Words::of(&line);
         match (words.kind, then.last_mut()) {
             ("then", _) => {
                 then.push(Then { after: words.number("after").unwrap_or(0), lines: Vec::new() });
             }
-            (_, Some(last)) => last.lines.push(line.to_owned()),
+            (_, Some(last)) => last.lines.push(line),
             (_, None) => read(&mut beginning, &words),
         }
     }
+    if beginning.settings.resources.is_empty() {
+        beginning.settings.resources = offered(&beginning);
+    }
     Scenario { beginning, then }
+}
+
+/// The resources of nodes that are there or may be added, which a scenario is about unless its settings say otherwise.
+fn offered(snapshot: &Snapshot) -> BTreeSet<Resource> {
+    let there = snapshot.nodes.values().map(|node| &node.allocatable);
+    let offered = there.chain([&snapshot.settings.expandable]).flat_map(Amounts::iter);
+    offered.map(|(resource, _)| resource.clone()).collect()
 }
 
 impl Then {
@@ -71,7 +86,13 @@ impl Then {
 fn read(snapshot: &mut Snapshot, words: &Words<'_>) {
     match words.kind {
         "now" => snapshot.now = Timestamp::from_seconds(words.name().parse().unwrap()),
-        "settings" => snapshot.settings = cluster::settings(words),
+        "settings" => {
+            let mut settings = cluster::settings(words);
+            if settings.resources.is_empty() {
+                settings.resources = mem::take(&mut snapshot.settings.resources);
+            }
+            snapshot.settings = settings;
+        }
         "node" => {
             snapshot.nodes.insert(NodeName::from(words.name()), Arc::new(cluster::node(words)));
         }

@@ -55,7 +55,7 @@ pub(super) const ALL: &[Named] = &[
     ]),
     here("P60", "gangs of none, of fewer than none, and of more than there can be", "I10 L6", gangs::of_no_size)
     .and(&[
-        "index/src/tests/gangs.rs: a_size_that_is_none_is_ignored",
+        "index/tests/gangs.rs: a_size_that_is_none_is_ignored",
         "engine/tests/gangs.rs: the_members_of_a_gang_below_its_floor_count_as_not_yet_running",
     ]),
     here("P61", "pods that request nothing", "I2 L6", || {

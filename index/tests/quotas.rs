@@ -8,7 +8,7 @@ use quotient_engine::names::Namespace;
 use quotient_engine::time::Timestamp;
 
 use super::{apply, at, index_of, shown};
-use crate::{Index, Indexed};
+use quotient_index::{Index, Indexed};
 
 #[test]
 fn ours_is_the_quota_called_quotient() {
@@ -82,7 +82,7 @@ fn quantities_that_cannot_be_read_are_named() {
     let quota = serde_yaml_ng::from_str(
         "{metadata: {name: quotient}, spec: {hard: {requests.cpu: lots, pods: lots}}}",
     );
-    let unreadable = crate::quotas::unreadable(&quota.unwrap());
+    let unreadable = quotient_index::quotas::unreadable(&quota.unwrap());
     assert_eq!(
         unreadable.iter().map(|problem| problem.field.as_str()).collect::<Vec<_>>(),
         ["spec.hard.requests.cpu"]
@@ -132,7 +132,7 @@ fn quotas_of_others_bound_what_is_shared_out() {
 
 #[test]
 fn where_there_is_no_queue_a_quota_of_others_is_no_news() {
-    let mut index = Index::new(crate::IndexSettings::default());
+    let mut index = Index::new(quotient_index::IndexSettings::default());
     assert_eq!(apply(&mut index, &theirs("one", "{hard: {cpu: 8}}")), [false]);
     assert!(index.snapshot(at("12:00:00")).namespaces.is_empty());
     assert_eq!(apply(&mut index, QUEUE), [true]);

@@ -9,7 +9,6 @@
     reason = "a test that overflows fails, as it should"
 )]
 
-#[path = "../benches/clusters/mod.rs"]
 mod clusters;
 
 use std::collections::BTreeMap;

@@ -64,7 +64,7 @@ fn pods_of_one_owner_share_all_that_they_have_in_common() {
         )
     };
     let mut index = index_of(&[pod(1, "gold"), pod(2, "gold"), pod(3, "iron")].concat());
-    let metadata = |index: &mut crate::Index| -> Vec<_> {
+    let metadata = |index: &mut quotient_index::Index| -> Vec<_> {
         let snapshot = index.snapshot(at("12:00:00"));
         snapshot.namespaces[&"a".into()].pods.iter().map(|pod| pod.metadata.clone()).collect()
     };

@@ -2,7 +2,7 @@
 
 use super::kinds::{delete_value, relist_begin, relist_finish};
 use super::{apply, at, documents, index_of};
-use crate::Index;
+use quotient_index::Index;
 
 /// A Queue without default requests.
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a, uid: q, resourceVersion: '1'}, \

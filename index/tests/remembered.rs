@@ -4,7 +4,7 @@ use quotient_engine::names::QueueName;
 use quotient_engine::snapshot::Remembered;
 
 use super::{apply, at, index_of, story};
-use crate::{Index, Indexed};
+use quotient_index::{Index, Indexed};
 
 fn queue(version: u32, uid: &str, status: &str) -> String {
     format!(

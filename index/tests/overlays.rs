@@ -5,7 +5,7 @@ use quotient_engine::plan::PodId;
 use quotient_engine::time::Timestamp;
 
 use super::{apply, at, index_of};
-use crate::{Index, Indexed};
+use quotient_index::{Index, Indexed};
 
 const POD: &str =
     "{kind: Pod, metadata: {name: p, namespace: a, uid: u, resourceVersion: '5'}, spec: {containers: []}}";
@@ -29,11 +29,11 @@ fn an_evicted_pod_is_leaving_until_the_watch_knows_better() {
     let later = POD.replace("'5'", "'6'").replace("containers: []", "containers: [], priority: 1");
     assert_eq!(apply(&mut index, &later), [true]);
     assert_eq!(deletion(&mut index), Some(at("12:00:30")));
-    assert_eq!(index.pods.evictions.len(), 1);
+    assert_eq!(index.kept().evictions, 1);
     let deleted = POD.replace("'5'", "'7', deletionTimestamp: 2026-01-01T12:00:31Z");
     assert_eq!(apply(&mut index, &deleted), [true]);
     assert_eq!(deletion(&mut index), Some(at("12:00:31")));
-    assert_eq!(index.pods.evictions.len(), 0);
+    assert_eq!(index.kept().evictions, 0);
     assert!(!index.pod_eviction_forgotten(&pod("u")));
     assert_eq!(deletion(&mut index), Some(at("12:00:31")));
 }
@@ -56,7 +56,7 @@ fn an_eviction_concerns_one_life_of_a_pod() {
     // The deletion was missed; the successor is not leaving.
     apply(&mut index, &POD.replace("uid: u", "uid: successor").replace("'5'", "'9'"));
     assert_eq!(deletion(&mut index), None);
-    assert_eq!(index.pods.evictions.len(), 0);
+    assert_eq!(index.kept().evictions, 0);
 }
 
 #[test]
@@ -64,12 +64,12 @@ fn a_pod_that_is_gone_is_no_unseen_eviction() {
     let mut index = index_of(POD);
     index.pod_evicted(&pod("u"), at("12:00:30"));
     assert!(Indexed::<Pod>::delete(&mut index, "a", "p", "u"));
-    assert_eq!(index.pods.evictions.len(), 0);
+    assert_eq!(index.kept().evictions, 0);
     let mut index = index_of(POD);
     index.pod_evicted(&pod("u"), at("12:00:30"));
     Indexed::<Pod>::relist_begin(&mut index);
     assert!(Indexed::<Pod>::relist_finish(&mut index));
-    assert_eq!(index.pods.evictions.len(), 0);
+    assert_eq!(index.kept().evictions, 0);
 }
 
 /// The uids of the pods whose eviction counts as refused at this time.

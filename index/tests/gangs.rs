@@ -4,7 +4,7 @@ use kube::Resource as _;
 use serde_json::{Value, json};
 
 use super::{at, index_of};
-use crate::{
+use quotient_index::{
     Coscheduling, Index, Indexed, Kai, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup,
     Scheduler, Volcano,
 };
@@ -68,7 +68,7 @@ fn follows_its_pod_group<S: Scheduler>(metadata: &str, spec: &str, size: &dyn Fn
     assert_eq!(shown(&mut index), None);
 
     // Whichever comes first.
-    let mut index = Index::new(crate::IndexSettings::default());
+    let mut index = Index::new(quotient_index::IndexSettings::default());
     index.apply(&group::<S>("a", &size(3)));
     assert!(index.snapshot(at("12:00:00")).namespaces.is_empty(), "a group alone is nothing");
     let text = format!(
@@ -135,13 +135,13 @@ fn the_pods_that_a_workload_lacks_are_members_of_the_pod_group_that_it_controls(
     };
     let expected = Some("podgroup.scheduling.k8s.io/g/3".to_owned());
     // Whichever comes first.
-    let mut index = Index::new(crate::IndexSettings::default());
+    let mut index = Index::new(quotient_index::IndexSettings::default());
     super::apply(&mut index, queue);
     super::apply(&mut index, job);
     assert_eq!(gang(&mut index), None);
     assert!(index.apply(&controlled(3)));
     assert_eq!(gang(&mut index), expected);
-    let mut index = Index::new(crate::IndexSettings::default());
+    let mut index = Index::new(quotient_index::IndexSettings::default());
     super::apply(&mut index, queue);
     index.apply(&controlled(3));
     super::apply(&mut index, job);

@@ -5,7 +5,7 @@ use kube::core::DynamicObject;
 use serde_json::Value;
 
 use super::{at, documents, story};
-use crate::{Decoded, Index, IndexSettings, Undecodable, WorkloadKind};
+use quotient_index::{Decoded, Index, IndexSettings, Undecodable, WorkloadKind};
 
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
 
@@ -23,7 +23,7 @@ fn kinds() -> Vec<WorkloadKind> {
 }
 
 /// The kind of an object, and what is read of it.
-fn read(object: &Value) -> Result<(WorkloadKind, Decoded<crate::WorkloadObject>), String> {
+fn read(object: &Value) -> Result<(WorkloadKind, Decoded<quotient_index::WorkloadObject>), String> {
     let kind = kinds().into_iter().find(|kind| object["kind"] == kind.kind()).unwrap();
     let read = kind.read(serde_json::from_value::<Decoded<DynamicObject>>(object.clone()).unwrap());
     match &read.0 {

@@ -286,7 +286,11 @@ fn quantities_that_cannot_be_read_are_named() {
             "{{metadata: {{name: p}}, spec: {{containers: [{{name: app, resources: {resources}}}]}}}}"
         );
         let pod = serde_yaml_ng::from_str(&yaml).unwrap();
-        crate::pod_requests::unreadable(&pod).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        quotient_index::pod_requests::unreadable(&pod)
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     assert_eq!(pod("{requests: {cpu: 1, memory: 1Gi, ephemeral-storage: much}}"), "");
     expect![[r#"

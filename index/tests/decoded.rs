@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 
 use super::kinds::{KINDS, for_kind};
 use super::{apply, at, index_of, story};
-use crate::pods::LeanPod;
-use crate::{Decoded, Index, IndexSettings, Indexed};
+use quotient_index::pods::LeanPod;
+use quotient_index::{Decoded, Index, IndexSettings, Indexed};
 
 /// A map in a map, so many times.
 fn nested(levels: usize) -> String {

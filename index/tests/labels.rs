@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::Namespace;
 use quotient_engine::labels::Labels;
 
 use super::{apply, at, index_of};
-use crate::{Index, Indexed};
+use quotient_index::{Index, Indexed};
 
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a, uid: u}, spec: {}}";
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::at;
 use super::kinds::{KINDS, apply_value, delete_value, relist_begin, relist_finish};
-use crate::{Index, IndexSettings};
+use quotient_index::{Index, IndexSettings};
 
 /// What happens to the object in one of a few places.
 #[derive(Clone, Copy, Debug)]

@@ -191,7 +191,7 @@ spec: {{maxReplicas: 9, scaleTargetRef: {{kind: Deployment, name: {target}}}}}
 fn what_says_a_size_is_kept_like_everything_else() {
     let queue = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
     let mut index = index_of(&[queue, SET].concat());
-    let wanted = |index: &mut crate::Index| {
+    let wanted = |index: &mut quotient_index::Index| {
         let snapshot = index.snapshot(at("12:00:00"));
         let owner = snapshot.namespaces[&"a".into()].owners[0].clone();
         (owner.wanted, owner.size.scale_target.is_some(), owner.size.left_alone)

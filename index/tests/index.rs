@@ -1,6 +1,6 @@
 //! Manifests in, snapshots out.
-
-#![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failure, as it should be")]
+#![cfg(test)]
+#![allow(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failure, as it should be")]
 
 mod budgets;
 mod decoded;
@@ -11,7 +11,6 @@ mod kinds;
 mod labels;
 mod ledger;
 mod limit_ranges;
-mod memory;
 mod nodes;
 mod overlays;
 mod owners;
@@ -32,7 +31,7 @@ use quotient_engine::time::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Index, IndexSettings};
+use quotient_index::{Index, IndexSettings};
 
 use kinds::apply_value;
 

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::{apply, at, index_of, shown, story};
-use crate::Index;
+use quotient_index::Index;
 
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
 
@@ -197,12 +197,12 @@ fn former_replica_sets_cost_nothing() {
         apply(&mut index, &replica_set(&format!("web-{number}"), 0, ", nodeSelector: {a: b}"));
     }
     assert!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].owners.is_empty());
-    assert_eq!((index.texts.len(), index.shapes.len()), (0, 0));
+    assert_eq!((index.kept().texts, index.kept().shapes), (0, 0));
 }
 
 #[test]
 fn where_there_is_no_queue_an_owner_is_no_news_and_no_namespace_of_a_snapshot() {
-    let mut index = Index::new(crate::IndexSettings::default());
+    let mut index = Index::new(quotient_index::IndexSettings::default());
     assert_eq!(apply(&mut index, &replica_set("web", 2, "")), [false]);
     assert!(index.snapshot(at("12:00:00")).namespaces.is_empty());
     assert_eq!(apply(&mut index, QUEUE), [true]);
@@ -313,7 +313,8 @@ fn the_priority_of_a_pod_of_a_manifest_can_be_looked_up() {
 #[test]
 fn quantities_of_a_template_that_cannot_be_read_are_named() {
     let template = "{spec: {containers: [{name: app, resources: {requests: {cpu: lots}}}]}}";
-    let problems = crate::pod_requests::unreadable_in_template(&serde_yaml_ng::from_str(template).unwrap());
+    let problems =
+        quotient_index::pod_requests::unreadable_in_template(&serde_yaml_ng::from_str(template).unwrap());
     let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
     assert_eq!(fields, ["spec.template.spec.containers[app].resources.requests.cpu"]);
 }

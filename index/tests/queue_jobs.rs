@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use quotient_engine::snapshot::NamespaceState;
 
 use super::{apply, at, index_of};
-use crate::Index;
+use quotient_index::Index;
 
 const QUEUE_JOB: &str = r"
 kind: QueueJob
@@ -156,5 +156,5 @@ fn nothing_is_left_of_it_when_it_is_deleted() {
     // Its Job has no owner, and is about to go.
     assert_eq!(told(&mut index), "nothing");
     delete(&mut index, &job);
-    assert!(index.namespaces.is_empty());
+    assert_eq!(index.kept().namespaces, 0);
 }

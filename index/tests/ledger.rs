@@ -7,8 +7,8 @@ use quotient_engine::ledger::{Entry, Generation, Ledger};
 use quotient_engine::snapshot::GrantGate;
 
 use super::{apply, at, index_of, story};
-use crate::pods::LeanPod;
-use crate::{Index, IndexSettings, Indexed, ResourceVersion};
+use quotient_index::pods::LeanPod;
+use quotient_index::{Index, IndexSettings, Indexed, ResourceVersion};
 
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a, uid: q}, spec: {}}";
 
@@ -89,7 +89,7 @@ fn what_may_land_counts_until_the_stamp_is_seen_and_in_force() {
 
 #[test]
 fn a_create_may_land_whether_its_namespace_is_seen_or_not() {
-    let mut index = Index::new(crate::IndexSettings::default());
+    let mut index = Index::new(quotient_index::IndexSettings::default());
     let on_its_way = expect![[r#"
         namespace a
           quota: hard -; enforced -; granted cpu 3; may become cpu 8; not stamped; changed by others
@@ -155,7 +155,7 @@ fn a_namespace_with_gated_pods_is_asked_about_again_once_that_is_in_doubt() {
 
 #[test]
 fn a_queue_proves_its_namespace() {
-    let mut index = Index::new(crate::IndexSettings::default());
+    let mut index = Index::new(quotient_index::IndexSettings::default());
     index.set_ledger(Some(ledger().into()));
     apply(&mut index, QUEUE);
     let state = index.snapshot(at("12:00:00")).namespaces[&"a".into()].clone();

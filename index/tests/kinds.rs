@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::at;
-use crate::pods::LeanPod;
-use crate::{Index, IndexSettings, Indexed};
+use quotient_index::pods::LeanPod;
+use quotient_index::{Index, IndexSettings, Indexed};
 
 /// An object from text, as the operator reads it: each way to decode compiles all kinds once more.
 fn read<K: DeserializeOwned>(object: &Value) -> K {
@@ -17,7 +17,7 @@ fn read<K: DeserializeOwned>(object: &Value) -> K {
 macro_rules! for_kind {
     ($kind:expr, $action:ident) => {
         match $kind {
-            "Pod" => $action!(crate::pods::LeanPod),
+            "Pod" => $action!(quotient_index::pods::LeanPod),
             "Node" => $action!(k8s_openapi::api::core::v1::Node),
             "Namespace" => $action!(k8s_openapi::api::core::v1::Namespace),
             "ReplicaSet" => $action!(k8s_openapi::api::apps::v1::ReplicaSet),
@@ -27,12 +27,12 @@ macro_rules! for_kind {
             "Deployment" => $action!(k8s_openapi::api::apps::v1::Deployment),
             "HorizontalPodAutoscaler" => $action!(k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler),
             "PodDisruptionBudget" => $action!(k8s_openapi::api::policy::v1::PodDisruptionBudget),
-            "PodGroup" => $action!(crate::PodGroup<crate::Coscheduling>),
+            "PodGroup" => $action!(quotient_index::PodGroup<quotient_index::Coscheduling>),
             "PriorityClass" => $action!(k8s_openapi::api::scheduling::v1::PriorityClass),
             "LimitRange" => $action!(k8s_openapi::api::core::v1::LimitRange),
             "ResourceQuota" => $action!(k8s_openapi::api::core::v1::ResourceQuota),
-            "QueueJob" => $action!(crate::Decoded<quotient_crds::QueueJob>),
-            "Queue" => $action!(crate::Decoded<quotient_crds::Queue>),
+            "QueueJob" => $action!(quotient_index::Decoded<quotient_crds::QueueJob>),
+            "Queue" => $action!(quotient_index::Decoded<quotient_crds::Queue>),
             other => panic!("no such kind here: {other}"),
         }
     };

@@ -1,0 +1,93 @@
+//! Lines that differ only by a number, as one line: `pod a/p1..3 cpu=2 started=10+5`.
+
+/// The lines that `line` stands for: one for each number of the range in its name, `A+B` being A and B more in each next line.
+pub(super) fn unfolded(line: &str) -> Vec<String> {
+    let range = line.split_whitespace().find_map(range);
+    let Some((prefix, first, last)) = range else { return vec![line.to_owned()] };
+    let name = format!("{prefix}{first}..{last}");
+    let numbers: Vec<i64> =
+        if first <= last { (first..=last).collect() } else { (last..=first).rev().collect() };
+    let words = |at: i64, number: i64| -> Vec<String> {
+        let word = |word| if word == name { format!("{prefix}{number}") } else { stepped(word, at) };
+        line.split_whitespace().map(word).collect()
+    };
+    (0..).zip(numbers).map(|(at, number)| words(at, number).join(" ")).collect()
+}
+
+/// `a/p1..3` as `a/p`, 1 and 3.
+fn range(word: &str) -> Option<(&str, i64, i64)> {
+    let (start, last) = word.split_once("..")?;
+    let (prefix, first) = numbered(start)?;
+    Some((prefix, first, last.parse().ok()?))
+}
+
+/// `started=10+5` in line `at` of a range, the first one being 0.
+fn stepped(word: &str, at: i64) -> String {
+    let step = || {
+        let (name, steps) = word.split_once('=')?;
+        let (first, by) = steps.split_once('+')?;
+        Some(format!("{name}={}", first.parse::<i64>().ok()? + at * by.parse::<i64>().ok()?))
+    };
+    step().unwrap_or_else(|| word.to_owned())
+}
+
+/// `a/p12` as `a/p` and 12.
+fn numbered(word: &str) -> Option<(&str, i64)> {
+    let prefix = word.trim_end_matches(|one: char| one.is_ascii_digit());
+    Some((prefix, word.get(prefix.len()..)?.parse().ok()?))
+}
+
+/// `told` with each run of lines of one kind, whose names count up or down by one, as one line.
+pub(super) fn folded(told: &str) -> String {
+    let mut lines: Vec<Run<'_>> = Vec::new();
+    for line in told.lines() {
+        if !lines.last_mut().is_some_and(|run| run.takes(line)) {
+            lines.push(Run { line, last: None });
+        }
+    }
+    lines.iter().map(Run::print).collect()
+}
+
+/// Lines that stand for one.
+struct Run<'a> {
+    /// The first one.
+    line: &'a str,
+    /// The number of the last one, if there are others.
+    last: Option<i64>,
+}
+
+impl<'a> Run<'a> {
+    const KINDS: [&'static str; 4] = ["  evict ", "  would evict ", "  spare ", "  started "];
+
+    /// A line as what stands before the number of its name, the number, and what comes after its name.
+    fn parts(line: &'a str) -> Option<(&'a str, i64, &'a str)> {
+        let kind = Self::KINDS.into_iter().find(|kind| line.starts_with(kind))?;
+        let name_end = line.get(kind.len()..)?.find([' ', ':']).map_or(line.len(), |at| kind.len() + at);
+        let (prefix, number) = numbered(line.get(..name_end)?)?;
+        Some((prefix, number, line.get(name_end..)?))
+    }
+
+    /// Takes `line` if it continues this run.
+    fn takes(&mut self, line: &'a str) -> bool {
+        let (Some((prefix, first, rest)), Some((next_prefix, next, next_rest))) =
+            (Self::parts(self.line), Self::parts(line))
+        else {
+            return false;
+        };
+        let last = self.last.unwrap_or(first);
+        let by = next - last;
+        let continues = by.abs() == 1 && self.last.is_none_or(|_| by == (last - first).signum());
+        let is_next = continues && (prefix, rest) == (next_prefix, next_rest);
+        if is_next {
+            self.last = Some(next);
+        }
+        is_next
+    }
+
+    fn print(&self) -> String {
+        match (self.last, Self::parts(self.line)) {
+            (Some(last), Some((prefix, first, rest))) => format!("{prefix}{first}..{last}{rest}\n"),
+            _ => format!("{}\n", self.line),
+        }
+    }
+}
