@@ -1,8 +1,10 @@
 //! Backups of etcd, and how they are restored: with the revision raised, as Kubernetes needs it.
 
-use std::fs;
-use std::io;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use http::Request;
@@ -17,18 +19,56 @@ const RAISED: usize = 20_000;
 /// How many of them are on their way at a time.
 const AT_ONCE: usize = 64;
 
-/// What etcd held at some time.
-#[derive(Debug)]
-pub struct Backup(PathBuf);
+/// What etcd held at some time. Another test bed may begin with it, see [`Options::beginning`](super::Options::beginning).
+#[derive(Clone)]
+pub struct Backup(Arc<Vec<Kept>>);
+
+/// A file of etcd.
+struct Kept {
+    /// Where, in the directory of its data.
+    path: PathBuf,
+    /// What is in it, without the zeros at its end: most of them is room for later.
+    content: Vec<u8>,
+    /// How long it is with them.
+    length: u64,
+}
+
+impl Backup {
+    fn of(directory: &Path) -> io::Result<Self> {
+        let mut kept = Vec::new();
+        keep(directory, Path::new(""), &mut kept)?;
+        Ok(Self(Arc::new(kept)))
+    }
+
+    /// Writes it into an empty directory.
+    pub(super) fn put(&self, directory: &Path) -> anyhow::Result<()> {
+        self.0.iter().try_for_each(|kept| kept.put(directory)).context("writing what etcd begins with")
+    }
+}
+
+impl Kept {
+    fn put(&self, directory: &Path) -> io::Result<()> {
+        let path = directory.join(&self.path);
+        fs::create_dir_all(path.parent().unwrap_or(directory))?;
+        let mut file = File::create(path)?;
+        file.write_all(&self.content)?;
+        file.set_len(self.length)
+    }
+}
+
+impl fmt::Debug for Backup {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Backup").finish_non_exhaustive()
+    }
+}
 
 impl TestBed {
     /// Keeps what etcd holds now. It is away for a moment.
     pub async fn back_up(&self) -> anyhow::Result<Backup> {
-        let backup = self.directory().join("backup");
         self.kill(Component::Etcd)?;
-        copy(&self.layout.data(), &backup).context("keeping what etcd holds")?;
+        let backup = Backup::of(&self.layout.data()).context("keeping what etcd holds")?;
         self.restart(Component::Etcd).await?;
-        Ok(Backup(backup))
+        Ok(backup)
     }
 
     /// Makes everything what it was at the time of `backup`, and starts the whole control plane again.
@@ -40,8 +80,8 @@ impl TestBed {
         }
         self.kill(Component::Etcd)?;
         let data = self.layout.data();
-        let replaced = fs::remove_dir_all(&data).and_then(|()| copy(&backup.0, &data));
-        replaced.context("replacing what etcd holds")?;
+        fs::remove_dir_all(&data).context("removing what etcd holds")?;
+        backup.put(&data)?;
         self.start_anew(Component::Etcd).await?;
         self.raise_revision().await?;
         for component in stopped.into_iter().rev() {
@@ -70,16 +110,20 @@ async fn put_again_and_again(client: Client) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
+/// Reads all files of a folder in `directory`.
+fn keep(directory: &Path, folder: &Path, kept: &mut Vec<Kept>) -> io::Result<()> {
+    for entry in fs::read_dir(directory.join(folder))? {
         let entry = entry?;
-        let target = to.join(entry.file_name());
+        let path = folder.join(entry.file_name());
         if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), &target)?;
+            keep(directory, &path, kept)?;
+            continue;
         }
+        let mut content = fs::read(entry.path())?;
+        let length = content.len() as u64;
+        content
+            .truncate(content.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1)));
+        kept.push(Kept { path, content, length });
     }
     Ok(())
 }

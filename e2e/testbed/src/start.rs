@@ -48,6 +48,9 @@ impl TestBed {
 async fn start_once(cache: &Path, binaries: Binaries, options: &Options) -> anyhow::Result<TestBed> {
     let directory = RunDirectory::create(cache, options.name.as_deref())?;
     let layout = Layout::prepare(binaries, directory.path(), options)?;
+    if let Some(beginning) = &options.beginning {
+        beginning.put(&layout.data())?;
+    }
     let end = End { directory: Some(directory), keep: options.keep };
     let supervisor = Supervisor::start(&layout.data(), &layout.logs(), &layout.pids())?;
     let mut processes = BTreeMap::new();
