@@ -19,6 +19,9 @@ const RAISED: usize = 20_000;
 /// How many of them are on their way at a time.
 const AT_ONCE: usize = 64;
 
+/// Compared as a whole, because etcd is away meanwhile.
+const ZEROS: [u8; 4096] = [0; 4096];
+
 /// What etcd held at some time. Another test bed may begin with it, see [`Options::beginning`](super::Options::beginning).
 #[derive(Clone)]
 pub struct Backup(Arc<Vec<Kept>>);
@@ -121,8 +124,9 @@ fn keep(directory: &Path, folder: &Path, kept: &mut Vec<Kept>) -> io::Result<()>
         }
         let mut content = fs::read(entry.path())?;
         let length = content.len() as u64;
-        content
-            .truncate(content.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1)));
+        while content.ends_with(&ZEROS) {
+            content.truncate(content.len().saturating_sub(ZEROS.len()));
+        }
         kept.push(Kept { path, content, length });
     }
     Ok(())
