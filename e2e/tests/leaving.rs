@@ -15,7 +15,7 @@ use quotient_e2e::testbed::{TestBed, eventually};
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
-use crate::within_queue::{leaving_commands, shell};
+use crate::intra_queue::{leaving_commands, shell};
 
 /// The namespaces: one rolls out, one is drained, in one a workload yields to another of a higher priority, and one gives pods to
 /// the last one.

@@ -10,7 +10,7 @@ use quotient_testbed::cache::cache_directory;
 /// Every other command does this by itself. Needs Go, and the network or a filled Go module cache.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Build {
-    /// Build the tools of tests as well, about five minutes more: Helm for charts, Prometheus for metrics and alerts.
+    /// Build the tools of tests as well, about four minutes more: Helm for charts, Prometheus for metrics and alerts.
     #[arg(long)]
     tools: bool,
 }

@@ -16,7 +16,7 @@ use clap::{Parser, Subcommand};
 /// scheduler, with pretended nodes (kwok) on which pods run without containers.
 ///
 /// It needs neither containers nor root, takes about two seconds to start and leaves nothing behind. The programs
-/// are built from source with Go the first time (about seven minutes) and kept in the cache directory.
+/// are built from source with Go the first time (about ten minutes) and kept in the cache directory.
 #[derive(Debug, Parser)]
 #[command(name = "testbed", version, after_help = EXAMPLES)]
 struct Arguments {
