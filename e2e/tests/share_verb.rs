@@ -232,8 +232,10 @@ async fn a_queue_goes_with_its_namespace_and_with_its_owner(stage: &Stage) -> Re
     })
     .await?;
     let unowned = r#"{"metadata":{"ownerReferences":null}}"#;
-    patch(&unowned.replace("null", r#"[{"apiVersion":"v1","kind":"Namespace","name":"a","uid":"a"}]"#), None)
-        .await?;
+    // An owner that exists, or the garbage collector deletes the Queue.
+    let uid = bed.kubectl(["get", "namespace", "team", "--output=jsonpath={.metadata.uid}"]).await?;
+    let owner = json!([{"apiVersion": "v1", "kind": "Namespace", "name": "team", "uid": uid.trim()}]);
+    patch(&unowned.replace("null", &owner.to_string()), None).await?;
     patch(unowned, Some(collector)).await?;
     let refused = patch(r#"{"spec":{"weight":9}}"#, Some(collector)).await.err().context("not refused")?;
     ensure!(refused.to_string().contains("you cannot change weight of a Queue"), "{refused}");

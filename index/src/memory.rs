@@ -1,5 +1,7 @@
 //! Pods and their owners cost little.
 
+#![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failure, as it should be")]
+
 use std::mem::size_of;
 
 use quotient_engine::snapshot::{Owner, Pod, QueueJob, QueueTask};
