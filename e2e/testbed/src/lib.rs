@@ -35,6 +35,7 @@ pub mod pki;
 pub mod ports;
 pub mod process;
 pub mod proxy;
+mod restore;
 pub mod run_directory;
 pub mod wait;
 

@@ -23,7 +23,8 @@ pub struct Options {
     /// How often quotas are counted anew, every 15 seconds by default. Such a count may miss a pod that is created in that
     /// instant; see [`KUBERNETES_RECOUNTS`].
     pub recounts: Option<Duration>,
-    /// What etcd holds at the beginning; nothing by default. It has to come from a test bed with the same [`pod_groups`](Self::pod_groups).
+    /// What etcd holds at the beginning; nothing by default. It has to come from a test bed with the same
+    /// [`pod_groups`](Self::pod_groups).
     pub beginning: Option<Backup>,
     /// Keep the directory with the logs even after [`TestBed::stop`](super::TestBed::stop).
     pub keep: bool,
