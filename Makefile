@@ -13,8 +13,8 @@ SCENARIO ?=
 RUNS ?= 5
 MINUTES ?= 60
 # How many control planes at the same time: each takes a core while it starts and while its scenario moves, and waits more than
-# half of its time. Each takes a gigabyte of memory. With six, two cores are busy all the time, and kwok may miss a pod.
-BEDS ?= 5
+# half of its time. Each takes a gigabyte of memory. Five keep two cores busy all the time, and with six kwok may miss a pod.
+BEDS ?= 4
 # Rust builds in parallel. Of all targets only `demo` builds the control plane at the same time.
 export CARGO_BUILD_JOBS ?= 2
 # Without `-p`: chosen from the whole workspace, dependencies have the same features in every command and are built once.

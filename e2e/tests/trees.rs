@@ -89,7 +89,9 @@ async fn a_fence_keeps_its_queues_from_taking_outside() -> anyhow::Result<()> {
         "limit": {"cpu": "3", "memory": "9Gi"}}),
         )
         .await?;
-    eventually("a is starved behind its fence", PATIENCE, async || {
+    eventually("a is starved behind its fence, and c deserves less", PATIENCE, async || {
+        let outside = queue(&stage.bed, "c", "c").await?.deserved.to_string();
+        ensure!(outside == "cpu 3, memory 9Gi", "{outside}");
         let view = queue(&stage.bed, "a", "a").await?;
         let starved = view.conditions.get("Starved").map(String::as_str);
         // Nothing is being freed for it.

@@ -32,8 +32,8 @@ pub struct Stage {
     pub programs: Programs,
 }
 
-/// What etcd holds after the chart was installed, once a process: a control plane that begins with it starts in two thirds of the
-/// time, and nothing is installed.
+/// What etcd holds after the chart was installed, once a process: a control plane that begins with it finds its own roles and the
+/// chart, and writes neither.
 async fn with_chart() -> anyhow::Result<Backup> {
     static BACKUP: OnceCell<Backup> = OnceCell::const_new();
     let install = async || {
