@@ -24,7 +24,7 @@ pub(super) const ALL: &[Named] = &[
     .and(&["operator/src/rights.rs: what_must_never_be_needed_is_not"]),
     here("P68", "a flood of pods and Queues that want nothing or cannot run", "L6", || vec![flood()]).and(&[
         "engine/benches/speed.rs: planning_takes_as_much_work_as_before",
-        "index/tests/memory.rs: a_pod_takes_less_than_260_bytes",
+        "index/src/memory.rs: a_pod_takes_less_than_260_bytes",
     ]),
     here("P69", "labels made to break metrics, names made to break logs", "L6", Vec::new).and(&[
         "operator/src/metrics/reference.rs: labels_are_few_and_never_single_objects",
