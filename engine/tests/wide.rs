@@ -8,8 +8,8 @@ use quotient_engine::plan::Plan;
 use quotient_engine::planner::plan;
 use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{LeftOut, Owner, Pod, Shape, Snapshot};
-use rustix::time::{ClockId, clock_gettime};
 
+use crate::hostile::time;
 use crate::story::parse;
 
 /// As many resources as the index keeps of a pod.
@@ -58,32 +58,15 @@ fn invented(pods: usize, names: usize) -> Snapshot {
     snapshot
 }
 
-/// The processor time of this thread so far: other work on the machine does not count.
-fn effort() -> Duration {
-    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
-}
-
-/// The least time of five tries.
-fn time(snapshot: &Snapshot) -> Duration {
-    let tries = (0..5).map(|_| {
-        let begin = effort();
-        let plan = plan(snapshot);
-        let took = effort().saturating_sub(begin);
-        drop(plan);
-        took
-    });
-    tries.min().unwrap()
-}
-
 /// Before, the time of a plan grew as the square of the names: the larger one took minutes.
 #[test]
 fn a_plan_takes_as_long_as_there_are_pods_whatever_they_name() {
-    let (half, whole) = (time(&invented(1_000, NAMES)), time(&invented(2_000, NAMES)));
+    let (half, whole) = (time(&invented(1_000, NAMES), 5), time(&invented(2_000, NAMES), 5));
     assert!(
         whole <= half.mul_f64(2.3) + Duration::from_millis(50),
         "{half:?} for one half, {whole:?} for all"
     );
-    let plain = time(&invented(2_000, 0));
+    let plain = time(&invented(2_000, 0), 5);
     let most = plain.mul_f64(2.0) + Duration::from_millis(200);
     assert!(whole <= most, "{whole:?} with invented names, {plain:?} without");
 }
