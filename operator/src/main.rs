@@ -1,7 +1,11 @@
 //! The operator's process: command line in, [`run`](quotient_operator::run) until a signal.
 
+// `println!` panics where the reader has gone.
+#![deny(clippy::print_stdout)]
+
 mod shutdown;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use quotient_operator::args::Args;
@@ -42,8 +46,9 @@ async fn operate(args: &Args) -> anyhow::Result<()> {
 
 /// Prints what was found.
 fn report(findings: &[Finding]) -> anyhow::Result<()> {
+    let mut output = std::io::stdout().lock();
     for finding in findings {
-        println!("{} {}", if finding.is_good { "ok  " } else { "FAIL" }, finding.sentence);
+        writeln!(output, "{} {}", if finding.is_good { "ok  " } else { "FAIL" }, finding.sentence)?;
     }
     let bad = findings.iter().filter(|finding| !finding.is_good).count();
     anyhow::ensure!(bad == 0, "check: {bad} of {} findings are not as they should be", findings.len());

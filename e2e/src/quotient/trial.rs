@@ -71,18 +71,37 @@ fn with_version(mut object: Value, version: &str) -> Value {
 /// Writes in the order in which they were stored. They are noted when they are answered: on a busy machine a controller has
 /// seen a write, and written something itself, before the first answer is out.
 ///
-/// What has no version (bindings, evictions, deletions), or changed nothing, stays behind whatever was noted before it.
+/// What has no version (bindings, evictions, deletions), or changed nothing, stays behind whatever was noted before it, and the
+/// end of an object also behind all that was stored of it.
 fn by_version(writes: Vec<&AuditEvent>) -> Vec<&AuditEvent> {
+    let mut last_of: BTreeMap<&str, u64> = BTreeMap::new();
+    for event in &writes {
+        if let (Some(uid), Some(version)) = (uid(event, "/metadata/uid"), version(event)) {
+            let last = last_of.entry(uid).or_default();
+            *last = version.max(*last);
+        }
+    }
     let mut stored = BTreeSet::new();
     let mut newest: u64 = 0;
-    let mut keyed: Vec<(u64, &AuditEvent)> = Vec::with_capacity(writes.len());
+    let mut keyed: Vec<((u64, bool), &AuditEvent)> = Vec::with_capacity(writes.len());
     for event in writes {
         let version = version(event).filter(|version| stored.insert(*version));
         newest = newest.max(version.unwrap_or_default());
-        keyed.push((version.unwrap_or(newest), event));
+        let last = ended(event).and_then(|uid| last_of.get(uid).copied()).filter(|last| *last > newest);
+        keyed.push((last.map_or((version.unwrap_or(newest), false), |last| (last, true)), event));
     }
     keyed.sort_by_key(|(version, _)| *version);
     keyed.into_iter().map(|(_, event)| event).collect()
+}
+
+fn uid<'e>(event: &'e AuditEvent, pointer: &str) -> Option<&'e str> {
+    event.response.as_ref()?.pointer(pointer)?.as_str()
+}
+
+/// The uid of the object that is gone after this deletion. A custom object is answered with its uid alone.
+fn ended(event: &AuditEvent) -> Option<&str> {
+    let ends = event.verb == "delete" && !event.response.as_ref().is_some_and(stays);
+    uid(event, "/details/uid").or_else(|| uid(event, "/metadata/uid")).filter(|_| ends)
 }
 
 fn is_census(event: &AuditEvent) -> bool {
@@ -298,6 +317,19 @@ mod tests {
                 "last"
             ]
         );
+    }
+
+    #[test]
+    fn a_deletion_comes_after_what_was_stored_of_its_object() {
+        let of_queue = |verb, body| AuditEvent { response: Some(body), ..event(verb, "queue", None) };
+        let status = |uid, version| json!({"metadata": {"uid": uid, "resourceVersion": version}});
+        let deletion = of_queue("delete", json!({"kind": "Status", "details": {"uid": "one"}}));
+        let noted = [of_queue("create", status("one", "3")), deletion, of_queue("patch", status("one", "5"))];
+        let noted: Vec<&AuditEvent> = noted.iter().collect();
+        let next_life = of_queue("create", status("two", "7"));
+        let ordered = by_version([noted, vec![&next_life]].concat());
+        let verbs: Vec<&str> = ordered.iter().map(|event| event.verb.as_str()).collect();
+        assert_eq!(verbs, ["create", "patch", "delete", "create"]);
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! `faults`: plays the campaign, or one perturbation again.
 
+// `println!` panics where the reader has gone.
+#![deny(clippy::print_stdout)]
+
+use std::io::{ErrorKind, Write};
 use std::num::NonZero;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,12 +56,27 @@ struct Arguments {
 }
 
 fn main() -> anyhow::Result<ExitCode> {
+    let told = execute(&mut std::io::stdout());
+    match told {
+        // A reader that has seen enough (`| head`) is no error.
+        Err(error)
+            if error
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) =>
+        {
+            Ok(ExitCode::SUCCESS)
+        }
+        told => told,
+    }
+}
+
+fn execute(output: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     if let Some(id) = &arguments.replay {
-        return replay(id);
+        return replay(id, output);
     }
     if arguments.named {
-        print!("{}", named::markdown());
+        write!(output, "{}", named::markdown())?;
         return Ok(ExitCode::SUCCESS);
     }
     let all_workloads = arguments.workload.is_empty();
@@ -83,7 +102,7 @@ fn main() -> anyhow::Result<ExitCode> {
         campaign.sample(count);
     }
     if arguments.list {
-        list(&campaign, &families);
+        list(&campaign, &families, output)?;
         return Ok(ExitCode::SUCCESS);
     }
     let threads =
@@ -92,15 +111,15 @@ fn main() -> anyhow::Result<ExitCode> {
     let told = AtomicUsize::new(0);
     let summary = campaign.run(threads, &|all, summary| tell(all, summary, &told, began));
     if arguments.markdown {
-        println!("{}", summary.markdown());
+        writeln!(output, "{}", summary.markdown())?;
     } else {
-        println!("{summary} in {:.0?}", began.elapsed());
+        writeln!(output, "{summary} in {:.0?}", began.elapsed())?;
     }
     for failure in &summary.failures {
-        println!("{failure}");
+        writeln!(output, "{failure}")?;
     }
     if summary.failed > 0 {
-        println!("`faults --replay ID` plays one again");
+        writeln!(output, "`faults --replay ID` plays one again")?;
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
@@ -117,9 +136,9 @@ fn tell(all: usize, summary: &Summary, told: &AtomicUsize, began: Instant) {
     }
 }
 
-fn list(campaign: &Campaign, families: &[Family]) {
+fn list(campaign: &Campaign, families: &[Family], output: &mut dyn Write) -> std::io::Result<()> {
     for case in workloads::all() {
-        println!("{:<16} {}", case.workload.name, case.about);
+        writeln!(output, "{:<16} {}", case.workload.name, case.about)?;
     }
     for family in families {
         let place = match family.place() {
@@ -127,29 +146,29 @@ fn list(campaign: &Campaign, families: &[Family]) {
             Place::Event(_) => "at every event",
             Place::Chance => "by chance",
         };
-        println!("{family:<24} {place}");
+        writeln!(output, "{family:<24} {place}")?;
     }
     for named in named::all() {
-        println!("{:<24} {}", named.name, named.what);
+        writeln!(output, "{:<24} {}", named.name, named.what)?;
     }
-    println!("{} perturbations", campaign.len());
+    writeln!(output, "{} perturbations", campaign.len())
 }
 
-fn replay(id: &str) -> anyhow::Result<ExitCode> {
+fn replay(id: &str, output: &mut dyn Write) -> anyhow::Result<ExitCode> {
     if let Some(occasion) = Occasion::parse(id) {
-        return Ok(told(id, &occasion.trial.run()));
+        return told(id, &occasion.trial.run(), output);
     }
     let perturbation: Perturbation = id.parse().map_err(anyhow::Error::msg).context("--replay")?;
     let verdict = Campaign::replay(&perturbation).map_err(anyhow::Error::msg)?;
-    Ok(told(id, &verdict))
+    told(id, &verdict, output)
 }
 
 /// Prints everything that happened, and what is wrong with it.
-fn told(id: &str, verdict: &Verdict) -> ExitCode {
-    print!("{}", verdict.trace.text());
+fn told(id: &str, verdict: &Verdict, output: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    write!(output, "{}", verdict.trace.text())?;
     for complaint in verdict.complaints() {
-        println!("{complaint}");
+        writeln!(output, "{complaint}")?;
     }
-    println!("{id}: {} evictions, at rest since {:?}", verdict.evictions, verdict.settled);
-    if verdict.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    writeln!(output, "{id}: {} evictions, at rest since {:?}", verdict.evictions, verdict.settled)?;
+    Ok(if verdict.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,5 +1,6 @@
 //! `testbed build`.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use quotient_testbed::binaries::{Binaries, Module};
@@ -21,7 +22,7 @@ impl Build {
         for module in self.modules() {
             let binaries = Binaries::ensure(&cache, *module)?;
             for program in module.programs() {
-                println!("{}", binaries.path(*program).display());
+                writeln!(std::io::stdout(), "{}", binaries.path(*program).display())?;
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -1,5 +1,6 @@
 //! `testbed down`.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -33,7 +34,7 @@ impl Down {
         };
         for bed in beds {
             end(&bed)?;
-            println!("the test bed {:?} is gone", bed.name);
+            writeln!(std::io::stdout(), "the test bed {:?} is gone", bed.name)?;
         }
         Ok(ExitCode::SUCCESS)
     }

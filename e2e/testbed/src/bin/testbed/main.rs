@@ -1,5 +1,8 @@
 //! `testbed`: a real Kubernetes control plane on this machine, for people and scripts.
 
+// `println!` panics where the reader has gone.
+#![deny(clippy::print_stdout)]
+
 mod build;
 mod down;
 mod kubectl;
@@ -8,6 +11,7 @@ mod run;
 mod running;
 mod up;
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -64,6 +68,10 @@ fn main() -> ExitCode {
         Command::Build(build) => build.execute(),
     };
     result.unwrap_or_else(|error| {
+        // A reader that has seen enough (`| head`) is no error.
+        if error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
+            return ExitCode::SUCCESS;
+        }
         eprintln!("testbed: {error:#}");
         ExitCode::FAILURE
     })
