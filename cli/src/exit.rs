@@ -126,6 +126,8 @@ impl ClusterError {
 
     /// The cluster is not found.
     pub(crate) fn config(error: impl fmt::Display) -> Self {
+        // The library quotes a path twice.
+        let error = error.to_string().replace("'\"", "").replace("\"'", "");
         Self::Other(format!("find the cluster: {error}"))
     }
 

@@ -48,7 +48,7 @@ fn a_cluster_that_cannot_be_reached_is_3() {
     let output = run(&["status"]);
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.starts_with("error: find the cluster: "), "{said}");
+    assert!(said.starts_with("error: find the cluster: ") && !said.contains("'\""), "{said}");
     assert!(output.stdout.is_empty());
 }
 

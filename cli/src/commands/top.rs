@@ -25,7 +25,7 @@ use crate::source::{Scope, SourceArgs};
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct TopArgs {
     /// What to list.
-    #[arg(value_enum)]
+    #[arg(value_enum, default_value_t = What::Queues)]
     what: What,
 
     #[command(flatten)]
@@ -85,10 +85,10 @@ one namespace.";
 const EXAMPLES: &str = "\
 Examples:
   # Which queues are above their shares?
-  kubectl quotient top queues --sort over
+  kubectl quotient top --sort over
 
   # The same, live
-  kubectl quotient top queues --sort over -w
+  kubectl quotient top --sort over -w
 
   # Which namespaces use GPUs, with or without a Queue?
   kubectl quotient top namespaces -r gpu

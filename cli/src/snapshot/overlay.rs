@@ -47,9 +47,7 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// Applies `change` to `snapshot`; says what was changed, a phrase each. The error says why that is not possible.
 pub(crate) fn overlay(snapshot: &mut Snapshot, change: Change) -> Result<Vec<String>, String> {
     let mut told = Vec::new();
-    for entry in change.manifests {
-        told.push(apply(snapshot, entry));
-    }
+    told.extend(change.manifests.into_iter().filter_map(|entry| apply(snapshot, entry)));
     for setting in &change.settings {
         told.push(set(snapshot, setting)?);
     }
@@ -99,23 +97,29 @@ fn queue_spec(entry: &Entry) -> String {
     format!(" ({})", told.join(", "))
 }
 
-fn apply(snapshot: &mut Snapshot, entry: Entry) -> String {
+/// Says what `entry` creates or changes; nothing if the object is as it says already.
+fn apply(snapshot: &mut Snapshot, entry: Entry) -> Option<String> {
     let (told, wanted) = (words(&entry), key(&entry));
     let Some(found) = snapshot.entries.iter_mut().find(|other| key(other) == wanted) else {
         let spec = queue_spec(&entry);
         snapshot.entries.push(entry);
-        return format!("create {told}{spec}");
+        return Some(format!("create {told}{spec}"));
     };
+    let mut changes = false;
     if let Some(manifest) = entry.json() {
         found.change(|object| {
+            let before = object.clone();
             remove_unmentioned(object, manifest);
             merge(object, &without_status(manifest.clone()));
+            changes = *object != before;
         });
     }
-    found.place = entry.place;
-    // It is checked and completed as its author wrote it, and its controller acts on it.
-    found.is_written = true;
-    format!("change {told}")
+    if changes {
+        found.place = entry.place;
+        // It is checked and completed as its author wrote it, and its controller acts on it.
+        found.is_written = true;
+    }
+    changes.then(|| format!("change {told}"))
 }
 
 /// Status and identity of an object are the cluster's.

@@ -293,6 +293,16 @@ fn objects_of_a_cluster_are_changed_as_kubectl_apply_would() {
             0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 2 steps
         "#]],
     );
+    // What is there already is no change, and its controller has acted on it.
+    check(
+        &["-f", &path("cluster.yaml")],
+        &expect![[r#"
+        cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: no change
+        QUEUE  DESERVED  USED    EVICTED
+        a      1c 1Gi    1c 1Gi  -
+        0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 1 step
+    "#]],
+    );
     let refused = Diff::of(&base, &args(&["--set", "queue/a.limit.cpu=lots"])).err().unwrap();
     assert_eq!(refused.code(), 2);
 }

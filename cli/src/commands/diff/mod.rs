@@ -132,6 +132,11 @@ pub(crate) async fn run(args: &DiffArgs, session: Session<'_>) -> Result<Outcome
 }
 
 impl Diff {
+    /// What is changed, in one line.
+    fn told(&self) -> String {
+        if self.changes.is_empty() { "no change".to_owned() } else { self.changes.join("; ") }
+    }
+
     /// Compares `base` with and without the change.
     pub(crate) fn of(base: &Snapshot, args: &DiffArgs) -> Result<Self, CommandError> {
         let change = change(args)?;

@@ -52,7 +52,7 @@ fn title(diff: &Diff, screen: Screen) -> Vec<String> {
     } else {
         String::new()
     };
-    wrap(&format!("{}{time}, plus: {}", diff.base.source, diff.changes.join("; ")), screen.width)
+    wrap(&format!("{}{time}, plus: {}", diff.base.source, diff.told()), screen.width)
 }
 
 fn changes(queue: &QueueDiff, comparison: &Comparison) -> bool {
