@@ -51,6 +51,7 @@ pub mod metrics;
 mod offered;
 mod operations;
 mod pool_label;
+pub mod print;
 pub mod reclaims;
 pub mod rights;
 mod run;

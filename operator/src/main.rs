@@ -5,11 +5,11 @@
 
 mod shutdown;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use quotient_operator::args::Args;
 use quotient_operator::check::{Finding, check, check_metrics};
+use quotient_operator::print::print;
 use quotient_operator::settings::Settings;
 use quotient_operator::{client, logging, run};
 
@@ -46,9 +46,9 @@ async fn operate(args: &Args) -> anyhow::Result<()> {
 
 /// Prints what was found.
 fn report(findings: &[Finding]) -> anyhow::Result<()> {
-    let mut output = std::io::stdout().lock();
     for finding in findings {
-        writeln!(output, "{} {}", if finding.is_good { "ok  " } else { "FAIL" }, finding.sentence)?;
+        let verdict = if finding.is_good { "ok  " } else { "FAIL" };
+        print(&format!("{verdict} {}\n", finding.sentence))?;
     }
     let bad = findings.iter().filter(|finding| !finding.is_good).count();
     anyhow::ensure!(bad == 0, "check: {bad} of {} findings are not as they should be", findings.len());

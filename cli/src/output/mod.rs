@@ -8,12 +8,11 @@ mod table;
 mod watch;
 mod words;
 
-use std::io::{self, ErrorKind, Write};
-
 pub(crate) use explanation::{Explanation, Fact};
 #[cfg(test)]
 pub(crate) use format::Document;
 pub(crate) use format::{Answer, Format, OutputArgs, document, quantities, time_text};
+pub(crate) use quotient_operator::print::print;
 pub(crate) use report::report;
 pub(crate) use screen::{Colour, Screen, Style, bar};
 pub(crate) use table::{Cell, align, columns, titles};
@@ -24,13 +23,4 @@ pub(crate) use words::{UNBROKEN, counted, duration, hanging, only, spaced, sum, 
 pub(crate) fn joined(mut lines: Vec<String>) -> String {
     lines.push(String::new());
     lines.join("\n")
-}
-
-/// Prints to standard output. A reader that has seen enough (`| head`) is no error.
-pub(crate) fn print(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result,
-    }
 }

@@ -3,7 +3,6 @@
 // `println!` panics where the reader has gone.
 #![deny(clippy::print_stdout)]
 
-use std::io::{ErrorKind, Write};
 use std::num::NonZero;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,6 +10,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use clap::Parser;
+use quotient_operator::print::print;
 use quotient_sim::campaign::{
     Campaign, Family, Occasion, Perturbation, Place, Summary, Verdict, named, workloads,
 };
@@ -56,27 +56,12 @@ struct Arguments {
 }
 
 fn main() -> anyhow::Result<ExitCode> {
-    let told = execute(&mut std::io::stdout());
-    match told {
-        // A reader that has seen enough (`| head`) is no error.
-        Err(error)
-            if error
-                .downcast_ref::<std::io::Error>()
-                .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) =>
-        {
-            Ok(ExitCode::SUCCESS)
-        }
-        told => told,
-    }
-}
-
-fn execute(output: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     if let Some(id) = &arguments.replay {
-        return replay(id, output);
+        return replay(id);
     }
     if arguments.named {
-        write!(output, "{}", named::markdown())?;
+        print(&named::markdown())?;
         return Ok(ExitCode::SUCCESS);
     }
     let all_workloads = arguments.workload.is_empty();
@@ -102,7 +87,7 @@ fn execute(output: &mut dyn Write) -> anyhow::Result<ExitCode> {
         campaign.sample(count);
     }
     if arguments.list {
-        list(&campaign, &families, output)?;
+        list(&campaign, &families)?;
         return Ok(ExitCode::SUCCESS);
     }
     let threads =
@@ -111,15 +96,15 @@ fn execute(output: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let told = AtomicUsize::new(0);
     let summary = campaign.run(threads, &|all, summary| tell(all, summary, &told, began));
     if arguments.markdown {
-        writeln!(output, "{}", summary.markdown())?;
+        print(&format!("{}\n", summary.markdown()))?;
     } else {
-        writeln!(output, "{summary} in {:.0?}", began.elapsed())?;
+        print(&format!("{summary} in {:.0?}\n", began.elapsed()))?;
     }
     for failure in &summary.failures {
-        writeln!(output, "{failure}")?;
+        print(&format!("{failure}\n"))?;
     }
     if summary.failed > 0 {
-        writeln!(output, "`faults --replay ID` plays one again")?;
+        print("`faults --replay ID` plays one again\n")?;
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
@@ -136,9 +121,9 @@ fn tell(all: usize, summary: &Summary, told: &AtomicUsize, began: Instant) {
     }
 }
 
-fn list(campaign: &Campaign, families: &[Family], output: &mut dyn Write) -> std::io::Result<()> {
+fn list(campaign: &Campaign, families: &[Family]) -> std::io::Result<()> {
     for case in workloads::all() {
-        writeln!(output, "{:<16} {}", case.workload.name, case.about)?;
+        print(&format!("{:<16} {}\n", case.workload.name, case.about))?;
     }
     for family in families {
         let place = match family.place() {
@@ -146,29 +131,29 @@ fn list(campaign: &Campaign, families: &[Family], output: &mut dyn Write) -> std
             Place::Event(_) => "at every event",
             Place::Chance => "by chance",
         };
-        writeln!(output, "{family:<24} {place}")?;
+        print(&format!("{family:<24} {place}\n"))?;
     }
     for named in named::all() {
-        writeln!(output, "{:<24} {}", named.name, named.what)?;
+        print(&format!("{:<24} {}\n", named.name, named.what))?;
     }
-    writeln!(output, "{} perturbations", campaign.len())
+    print(&format!("{} perturbations\n", campaign.len()))
 }
 
-fn replay(id: &str, output: &mut dyn Write) -> anyhow::Result<ExitCode> {
+fn replay(id: &str) -> anyhow::Result<ExitCode> {
     if let Some(occasion) = Occasion::parse(id) {
-        return told(id, &occasion.trial.run(), output);
+        return told(id, &occasion.trial.run());
     }
     let perturbation: Perturbation = id.parse().map_err(anyhow::Error::msg).context("--replay")?;
     let verdict = Campaign::replay(&perturbation).map_err(anyhow::Error::msg)?;
-    told(id, &verdict, output)
+    told(id, &verdict)
 }
 
 /// Prints everything that happened, and what is wrong with it.
-fn told(id: &str, verdict: &Verdict, output: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    write!(output, "{}", verdict.trace.text())?;
+fn told(id: &str, verdict: &Verdict) -> anyhow::Result<ExitCode> {
+    print(&verdict.trace.text())?;
     for complaint in verdict.complaints() {
-        writeln!(output, "{complaint}")?;
+        print(&format!("{complaint}\n"))?;
     }
-    writeln!(output, "{id}: {} evictions, at rest since {:?}", verdict.evictions, verdict.settled)?;
+    print(&format!("{id}: {} evictions, at rest since {:?}\n", verdict.evictions, verdict.settled))?;
     Ok(if verdict.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

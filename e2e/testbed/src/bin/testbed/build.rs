@@ -1,6 +1,5 @@
 //! `testbed build`.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use quotient_testbed::binaries::{Binaries, Module};
@@ -22,7 +21,7 @@ impl Build {
         for module in self.modules() {
             let binaries = Binaries::ensure(&cache, *module)?;
             for program in module.programs() {
-                writeln!(std::io::stdout(), "{}", binaries.path(*program).display())?;
+                crate::print(&binaries.path(*program).display().to_string())?;
             }
         }
         Ok(ExitCode::SUCCESS)

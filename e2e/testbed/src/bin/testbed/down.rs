@@ -1,6 +1,5 @@
 //! `testbed down`.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -34,7 +33,7 @@ impl Down {
         };
         for bed in beds {
             end(&bed)?;
-            writeln!(std::io::stdout(), "the test bed {:?} is gone", bed.name)?;
+            crate::print(&format!("the test bed {:?} is gone", bed.name))?;
         }
         Ok(ExitCode::SUCCESS)
     }

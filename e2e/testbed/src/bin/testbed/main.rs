@@ -11,7 +11,7 @@ mod run;
 mod running;
 mod up;
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Write as _};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -68,11 +68,16 @@ fn main() -> ExitCode {
         Command::Build(build) => build.execute(),
     };
     result.unwrap_or_else(|error| {
-        // A reader that has seen enough (`| head`) is no error.
-        if error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
-            return ExitCode::SUCCESS;
-        }
         eprintln!("testbed: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+/// Prints to standard output. A reader that has seen enough (`| head`) is no error, and what is left is done without it.
+fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{text}") {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
 }

@@ -1,6 +1,5 @@
 //! The test beds that are running: the one that is meant, and `testbed status`.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -28,13 +27,17 @@ fn or_none(names: &str) -> &str {
 /// Lists the test beds that are running, those of tests too.
 pub(crate) fn list() -> anyhow::Result<ExitCode> {
     let all = RunningTestBed::all(&cache_directory()?);
-    let mut output = std::io::stdout().lock();
     if all.is_empty() {
-        writeln!(output, "no test bed is running")?;
+        crate::print("no test bed is running")?;
     }
     for bed in all {
         let kubeconfig = bed.directory.join("kubeconfig");
-        writeln!(output, "{:<24} owner {:<8} KUBECONFIG={}", bed.name, bed.owner, kubeconfig.display())?;
+        crate::print(&format!(
+            "{:<24} owner {:<8} KUBECONFIG={}",
+            bed.name,
+            bed.owner,
+            kubeconfig.display()
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }

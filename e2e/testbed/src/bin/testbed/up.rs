@@ -1,7 +1,6 @@
 //! `testbed up`.
 
 use std::fs::File;
-use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -65,7 +64,7 @@ impl Up {
             .await?;
             self.nodes.add_to(&bed).await?;
             let greeting = greeting(&bed);
-            writeln!(std::io::stdout(), "{greeting}\nCtrl-C ends it.")?;
+            crate::print(&format!("{greeting}\nCtrl-C ends it."))?;
             publish(&bed.directory().join(READY), &greeting)?;
             anyhow::Ok(bed)
         };
@@ -119,7 +118,7 @@ impl Up {
             if RunningTestBed::at(directory).is_some_and(|bed| bed.owner == owner.id())
                 && let Ok(greeting) = std::fs::read_to_string(directory.join(READY))
             {
-                writeln!(std::io::stdout(), "{greeting}\n`testbed down --name {}` ends it.", self.name)?;
+                crate::print(&format!("{greeting}\n`testbed down --name {}` ends it.", self.name))?;
                 return Ok(ExitCode::SUCCESS);
             }
             std::thread::sleep(Duration::from_millis(10));
