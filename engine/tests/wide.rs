@@ -61,14 +61,20 @@ fn invented(pods: usize, names: usize) -> Snapshot {
 /// Before, the time of a plan grew as the square of the names: the larger one took minutes.
 #[test]
 fn a_plan_takes_as_long_as_there_are_pods_whatever_they_name() {
-    let (half, whole) = (time(&invented(1_000, NAMES), 5), time(&invented(2_000, NAMES), 5));
-    assert!(
-        whole <= half.mul_f64(2.3) + Duration::from_millis(50),
-        "{half:?} for one half, {whole:?} for all"
-    );
-    let plain = time(&invented(2_000, 0), 5);
-    let most = plain.mul_f64(2.0) + Duration::from_millis(200);
-    assert!(whole <= most, "{whole:?} with invented names, {plain:?} without");
+    let clusters = [invented(1_000, NAMES), invented(2_000, NAMES), invented(2_000, 0)];
+    let mut times = [Duration::MAX; 3];
+    // All are tried in turn, because a neighbour on the machine takes caches from whichever runs beside it.
+    for _ in 0..10 {
+        for (time_so_far, snapshot) in times.iter_mut().zip(&clusters) {
+            *time_so_far = (*time_so_far).min(time(snapshot, 1));
+        }
+        let [half, whole, plain] = times;
+        let most = half.mul_f64(2.3) + Duration::from_millis(50);
+        if whole <= most && whole <= plain.mul_f64(2.0) + Duration::from_millis(200) {
+            return;
+        }
+    }
+    panic!("one half, all, and all without invented names: {times:?}");
 }
 
 /// The same plan as if none were named, but for what the pods themselves are told.

