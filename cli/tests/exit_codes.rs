@@ -4,35 +4,50 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-fn run(arguments: &[&str]) -> Output {
+fn command(arguments: &[&str]) -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    Command::new(env!("CARGO_BIN_EXE_kubectl-quotient"))
-        .args(arguments)
-        .current_dir(root)
-        // No cluster of the person who runs the tests.
-        .env("KUBECONFIG", "/nonexistent")
-        .env_remove("KUBERNETES_SERVICE_HOST")
-        .output()
-        .unwrap()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-quotient"));
+    // No cluster of the person who runs the tests.
+    command.env("KUBECONFIG", "/nonexistent").env_remove("KUBERNETES_SERVICE_HOST");
+    command.args(arguments).current_dir(root);
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
 }
 
 fn code(arguments: &[&str]) -> Option<i32> {
     run(arguments).status.code()
 }
 
+/// A gate that finds something.
+const GATE: [&str; 7] =
+    ["diff", "--snapshot", "examples/tree", "--set", "queue/team-2.weight=3", "--fail-on", "share-drop>1%"];
+
 #[test]
 fn an_answer_is_0_and_a_finding_1() {
     assert_eq!(code(&["status", "-f", "examples/two-queues"]), Some(0));
-    let gate = [
-        "diff",
-        "--snapshot",
-        "examples/tree",
-        "--set",
-        "queue/team-2.weight=3",
-        "--fail-on",
-        "share-drop>1%",
+    assert_eq!(code(&GATE), Some(1));
+}
+
+/// `kubectl quotient … | head -1` says no more than its first line, and a gate still finds what it finds.
+#[test]
+fn a_reader_that_has_seen_enough_changes_no_exit_code() {
+    let commands: [(&[&str], i32); 5] = [
+        (&["status", "-f", "examples/tree"], 0),
+        (&["simulate", "-f", "examples/newcomer", "--until-stable"], 0),
+        (&["diff", "--help"], 0),
+        (&["completion", "bash"], 0),
+        (&GATE, 1),
     ];
-    assert_eq!(code(&gate), Some(1));
+    for (arguments, code) in commands {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = command(arguments).stdout(writer).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{arguments:?}");
+    }
 }
 
 #[test]
