@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_advance::settle;
 use quotient_crds::{MAX_WEIGHT, Mode, QueueSpec, ResourceMap};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
@@ -186,13 +187,22 @@ pub(crate) struct Proposal {
     pub(crate) queue: ProposedQueue,
 }
 
+/// What the objects of a namespace say of it.
+#[derive(Default)]
+struct Described {
+    /// Its ResourceQuotas in words.
+    quotas: Vec<String>,
+    /// The lowest bound of each resource.
+    bounds: Bounds,
+    /// How many workloads have containers without requests.
+    lacking: usize,
+}
+
 /// A namespace with pods and without a Queue.
 struct Unmanaged {
     name: String,
     used: Amounts,
-    /// Its ResourceQuotas in words, and the lowest bound of each resource.
-    quotas: Vec<String>,
-    bounds: Bounds,
+    described: Described,
 }
 
 /// One for each namespace with pods and without a Queue, but not for those of Kubernetes and of the operator.
@@ -203,6 +213,7 @@ pub(crate) fn proposals(cluster: &Cluster, basis: Basis) -> Vec<Proposal> {
         let operator = cluster.operator.as_ref();
         protected.contains(name) || operator.is_some_and(|operator| operator.namespace == name.as_str())
     };
+    let mut described = describe(cluster);
     let namespaces = cluster.snapshot.namespaces.iter();
     let unmanaged = namespaces.filter(|(name, state)| state.queues.is_empty() && !is_system(name));
     let unmanaged: Vec<Unmanaged> = unmanaged
@@ -210,16 +221,16 @@ pub(crate) fn proposals(cluster: &Cluster, basis: Basis) -> Vec<Proposal> {
             let mut pods = state.pods.iter().filter(|pod| pod.is_charged()).peekable();
             pods.peek()?;
             let used = sum(pods.map(Pod::requests));
-            let (quotas, bounds) = quotas(cluster, name.as_str());
-            Some(Unmanaged { name: name.to_string(), used, quotas, bounds })
+            let described = described.remove(name.as_str()).unwrap_or_default();
+            Some(Unmanaged { name: name.to_string(), used, described })
         })
         .collect();
-    let are_met = sum(unmanaged.iter().map(|one| one.bounds.amounts())).fits_in(&whole);
-    unmanaged.into_iter().map(|one| proposal(cluster, one, basis, &whole, are_met)).collect()
+    let are_met = sum(unmanaged.iter().map(|one| one.described.bounds.amounts())).fits_in(&whole);
+    unmanaged.into_iter().map(|one| proposal(one, basis, &whole, are_met)).collect()
 }
 
-fn proposal(cluster: &Cluster, of: Unmanaged, basis: Basis, whole: &Amounts, are_met: bool) -> Proposal {
-    let Unmanaged { name, used, quotas, bounds } = of;
+fn proposal(of: Unmanaged, basis: Basis, whole: &Amounts, are_met: bool) -> Proposal {
+    let Unmanaged { name, used, described: Described { quotas, bounds, lacking } } = of;
     let mut comments = vec![format!("Pods of {name} requested {}.", spaced(&used))];
     let has_quota = !bounds.is_empty();
     if has_quota {
@@ -231,7 +242,6 @@ fn proposal(cluster: &Cluster, of: Unmanaged, basis: Basis, whole: &Amounts, are
         Basis::Usage if has_quota => (used.clone(), Some(half(&used, &bounds))),
         _ => (used.clone(), None),
     };
-    let lacking = lacking(cluster, &name);
     let spec = QueueSpec {
         weight: i32::try_from(percentage(&basis_of_weight, whole)).unwrap_or(MAX_WEIGHT),
         guaranteed: guaranteed.as_ref().and_then(resource_map),
@@ -266,28 +276,33 @@ fn whole(cluster: &Cluster) -> Amounts {
     settle(&cluster.snapshot).1.capacity.max(&cluster.offered())
 }
 
-fn lacking(cluster: &Cluster, namespace: &str) -> usize {
-    let here = cluster.objects.iter().filter(|object| object.namespace() == namespace);
-    let templates = here.filter(|object| object.controller().is_none()).filter_map(Object::template);
-    templates.filter(|template| lacks_requests(template)).count()
-}
-
-/// The ResourceQuotas in words, and the lowest bound of each resource.
-fn quotas(cluster: &Cluster, namespace: &str) -> (Vec<String>, Bounds) {
-    let mut told = Vec::new();
-    let mut lowest = Bounds::new();
-    for object in cluster.objects.iter().filter(|object| object.namespace() == namespace) {
-        let Object::ResourceQuota(quota) = object else { continue };
-        let Some(hard) = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref()) else { continue };
-        let bounds = bounds_from_hard(hard);
-        if bounds.is_empty() {
-            continue;
+/// What is said of every namespace, in one pass: there may be as many namespaces as a cluster has teams.
+fn describe(cluster: &Cluster) -> BTreeMap<&str, Described> {
+    let mut all: BTreeMap<&str, Described> = BTreeMap::new();
+    for object in &cluster.objects {
+        let described = all.entry(object.namespace()).or_default();
+        if let Object::ResourceQuota(quota) = object {
+            described.add(object.name(), quota);
         }
-        told.push(format!("{} ({})", object.name(), spaced(&bounds.amounts())));
-        for (resource, amount) in bounds.iter() {
-            let known = lowest.get(resource).unwrap_or(amount);
-            lowest.set(resource.clone(), known.min(amount));
+        let template = object.template().filter(|_| object.controller().is_none());
+        if template.is_some_and(lacks_requests) {
+            described.lacking = described.lacking.saturating_add(1);
         }
     }
-    (told, lowest)
+    all
+}
+
+impl Described {
+    fn add(&mut self, name: &str, quota: &ResourceQuota) {
+        let Some(hard) = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref()) else { return };
+        let bounds = bounds_from_hard(hard);
+        if bounds.is_empty() {
+            return;
+        }
+        self.quotas.push(format!("{name} ({})", spaced(&bounds.amounts())));
+        for (resource, amount) in bounds.iter() {
+            let known = self.bounds.get(resource).unwrap_or(amount);
+            self.bounds.set(resource.clone(), known.min(amount));
+        }
+    }
 }

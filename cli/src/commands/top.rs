@@ -321,13 +321,13 @@ fn of_workloads(cluster: &Cluster, views: &[QueueView]) -> Vec<Row> {
         .collect();
     let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
     for (namespace, state) in &cluster.snapshot.namespaces {
+        let view = governing(views, namespace.as_str());
         for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
             let name = match &pod.metadata.owner {
                 Some(owner) => top_name(&owner.kind, &owner.name, owner.uid.as_str(), &owners),
                 None => format!("Pod {}", pod.name),
             };
             let key = (namespace.to_string(), name.clone());
-            let view = governing(views, namespace.as_str());
             rows.entry(key).or_insert_with(|| Row::new(name, namespace.as_str(), view)).add(pod);
         }
     }

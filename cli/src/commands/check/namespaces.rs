@@ -1,6 +1,6 @@
 //! Checks of namespaces and their quotas.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{LimitRange, ResourceQuota};
@@ -20,7 +20,11 @@ use crate::queues::percentage;
 pub(super) fn missing_requests(look: &Look<'_>) -> Seen {
     look.require("deployments.apps")?;
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut given: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for object in look.objects() {
+        if let Object::LimitRange(range) = object {
+            given.entry(object.namespace()).or_default().extend(default_requests(range));
+        }
         // What people write: a Deployment rather than its ReplicaSets, and no Job of a QueueJob.
         let template = object.template().filter(|_| object.controller().is_none());
         let Some(template) = template.filter(|_| is_considered(look, object.namespace())) else { continue };
@@ -28,8 +32,13 @@ pub(super) fn missing_requests(look: &Look<'_>) -> Seen {
         *all = all.saturating_add(1);
         *lacking = lacking.saturating_add(usize::from(lacks_requests(template)));
     }
-    let lacking =
-        counts.into_iter().filter(|(namespace, (lacking, _))| *lacking > 0 && !has_defaults(look, namespace));
+    let has_defaults =
+        |namespace| match look.queue_of(namespace).map(|view| &view.queue.spec.default_requests) {
+            Some(None) => true,
+            Some(Some(map)) if DEMANDED.iter().all(|name| map.get(name).is_some()) => true,
+            _ => given.get(namespace).is_some_and(|given| DEMANDED.iter().all(|name| given.contains(name))),
+        };
+    let lacking = counts.iter().filter(|(namespace, (lacking, _))| *lacking > 0 && !has_defaults(namespace));
     Some(Found::each(lacking.map(|(namespace, (lacking, all))| {
         format!(
             "{namespace}: {lacking} of {all} workloads have containers without cpu or memory requests; their new pods will be \
@@ -49,23 +58,10 @@ fn is_of_system(look: &Look<'_>, namespace: &str) -> bool {
     namespace.starts_with("kube-") || operator.is_some_and(|operator| operator.namespace == namespace)
 }
 
-/// Whether the Queue, or a LimitRange, gives containers cpu and memory.
-fn has_defaults(look: &Look<'_>, namespace: &str) -> bool {
-    let of_queue = look.queue_of(namespace).map(|view| match &view.queue.spec.default_requests {
-        Some(map) => DEMANDED.iter().all(|name| map.get(name).is_some()),
-        None => true,
-    });
-    if of_queue == Some(true) {
-        return true;
-    }
-    let ranges = look.objects().filter(|object| object.namespace() == namespace);
-    let given: Vec<&String> = ranges.filter_map(Object::get).flat_map(default_requests).collect();
-    DEMANDED.iter().all(|name| given.iter().any(|given| given == name))
-}
-
-fn default_requests(range: &LimitRange) -> impl Iterator<Item = &String> {
+/// What a LimitRange gives containers that request nothing.
+fn default_requests(range: &LimitRange) -> impl Iterator<Item = &str> {
     let limits = range.spec.iter().flat_map(|spec| &spec.limits).filter(|limit| limit.type_ == "Container");
-    limits.flat_map(|limit| limit.default_request.iter().flatten().map(|(name, _)| name))
+    limits.flat_map(|limit| limit.default_request.iter().flatten().map(|(name, _)| name.as_str()))
 }
 
 pub(super) fn unmanaged(look: &Look<'_>) -> Seen {
