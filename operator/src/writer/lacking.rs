@@ -17,12 +17,10 @@ pub(super) fn lacking(state: &NamespaceState) -> Vec<(&Owner, u32)> {
         *count = count.saturating_add(1);
     }
     // A task of a QueueJob may run no more than its Job says.
-    let tasks = || state.queue_jobs.iter().flat_map(|job| &job.tasks);
+    let tasks = state.queue_jobs.iter().flat_map(|job| &job.tasks);
+    let parallelism: HashMap<&OwnerUid, u32> = tasks.map(|task| (&task.owner, task.parallelism)).collect();
     let wanted = |owner: &Owner| match owner.kind {
-        OwnerKind::QueueJob => {
-            let parallelism = tasks().find(|task| task.owner == owner.uid).map(|task| task.parallelism);
-            parallelism.unwrap_or_default().min(owner.wanted)
-        }
+        OwnerKind::QueueJob => parallelism.get(&owner.uid).copied().unwrap_or_default().min(owner.wanted),
         _ => owner.wanted,
     };
     let missing =
@@ -110,9 +108,10 @@ impl Room {
 mod tests {
     use super::*;
     use std::sync::Arc;
+    use std::time::{Duration, Instant};
 
     use quotient_engine::amounts::Resource;
-    use quotient_engine::snapshot::{PodMetadata, Shape, Workload};
+    use quotient_engine::snapshot::{PodMetadata, QueueJob, QueueTask, Shape, Workload};
 
     fn shape(cpu: i128) -> Arc<Shape> {
         let requests = [(Resource::Cpu, Amount::new(cpu))].into_iter().collect();
@@ -157,6 +156,29 @@ mod tests {
         let state = NamespaceState { owners, pods, ..NamespaceState::default() };
         let found: Vec<_> = lacking(&state).iter().map(|(owner, missing)| (&*owner.name, *missing)).collect();
         assert_eq!(found, [("important", 1), ("older", 2), ("younger", 1)]);
+    }
+
+    /// Before, each task was looked for among all: with 100,000 QueueJobs of a tenant one cycle of the operator took minutes.
+    #[test]
+    fn every_task_of_many_queue_jobs_is_found_at_once() {
+        let task = |at: usize, parallelism| QueueTask {
+            owner: format!("job-{at}").as_str().into(),
+            parallelism,
+            ..QueueTask::default()
+        };
+        let all = 0..50_000;
+        let of_job = |at: usize| Owner { kind: OwnerKind::QueueJob, ..owner(&format!("job-{at}"), 3, 0, 1) };
+        let job = |at| QueueJob { tasks: vec![task(at, 2)], ..QueueJob::default() };
+        let state = NamespaceState {
+            owners: all.clone().map(of_job).collect(),
+            queue_jobs: all.map(job).collect(),
+            ..NamespaceState::default()
+        };
+        let begun = Instant::now();
+        let found = lacking(&state);
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert_eq!(found.len(), 50_000);
+        assert!(found.iter().all(|(_, missing)| *missing == 2));
     }
 
     #[test]
