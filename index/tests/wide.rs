@@ -80,7 +80,7 @@ fn sized(number: usize) -> Vec<Value> {
 #[test]
 fn autoscalers_are_found_by_their_targets() {
     let all = sized(3_000);
-    let (mut index, _) = load(&all);
+    let (mut index, whole) = load(&all);
     let snapshot = index.snapshot(at("12:00:00"));
     let owners = &snapshot.namespaces[&"a".into()].owners;
     let autoscaled = Some(quotient_engine::reasons::KeptReason::Autoscaled);
@@ -88,6 +88,7 @@ fn autoscalers_are_found_by_their_targets() {
     assert!(owners.iter().all(|owner| owner.size.left_alone == autoscaled), "each has one");
     let wanted: u32 = owners.iter().map(|owner| owner.wanted).sum();
     assert_eq!(wanted, 3_000 * 3 + 3_000 * 2);
+    assert!(whole < Duration::from_secs(6), "{whole:?}");
     grows_no_faster(&sized(1_500), &all);
 }
 
