@@ -266,6 +266,19 @@ fn of_unschedulable_pods_of_distinct_sizes() {
     });
 }
 
+/// Each pod is told of by the name of its owner.
+#[test]
+fn of_unschedulable_pods_of_as_many_owners() {
+    doubles("unschedulable pods of as many owners", |number| {
+        let mut scenario = full_with(number, number / 10, |_| "cpu=1 owner=w".to_owned());
+        for pod in 0..number {
+            writeln!(scenario, "owner b/o{pod} replicas=1 cpu=1").unwrap();
+            writeln!(scenario, "pod b/p{pod} cpu=1 owner=o{pod} pending created=900 stuck=950").unwrap();
+        }
+        scenario
+    });
+}
+
 /// A queue whose pods have more sizes than a plan looks for evicts for some of them and says so; the one beside it has its
 /// share all the same, whichever of them comes first.
 #[test]

@@ -1,16 +1,12 @@
 //! Room for pods that exist, are within their queue's target and fit no node.
 
-use std::collections::BTreeSet;
-
 use super::reclaim::Reclaim;
 use super::rules::Scope;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::node_patience;
-use crate::keyed::KeyedMap;
-use crate::names::OwnerUid;
 use crate::plan::Preemptor;
 use crate::reasons::{EvictionReason, ShortReason};
-use crate::snapshot::{Owner, Pod, VictimPriority};
+use crate::snapshot::{Pod, VictimPriority};
 use crate::tree::BranchId;
 
 impl<'a> Reclaim<'a> {
@@ -36,10 +32,6 @@ impl<'a> Reclaim<'a> {
     /// queues within theirs, above what these are guaranteed, as far as all of them have room elsewhere: their quota stays,
     /// so they start again there. A pod that waits longer than its demand counts is not tried any more, so the tries end.
     pub(super) fn place_stuck_pods(&mut self, unplaced: Vec<(BranchId, &'a Pod, Amounts)>) {
-        let leaves: BTreeSet<BranchId> = unplaced.iter().map(|(at, ..)| *at).collect();
-        let states = leaves.into_iter().filter_map(|at| Some(&self.context.leaf(at)?.state));
-        let owners: KeyedMap<&OwnerUid, &Owner> =
-            states.flat_map(|state| &state.owners).map(|owner| (&owner.uid, owner)).collect();
         for (at, pod, requests) in unplaced {
             self.simulation.set_apart(at, &requests, true);
             let mark = self.simulation.mark();
@@ -49,7 +41,7 @@ impl<'a> Reclaim<'a> {
             }
             let reason = placed.unwrap_or_else(Some);
             if let Some(reason) = reason.filter(|_| pod.stuck.is_some()) {
-                let owner = pod.owner().and_then(|uid| owners.get(uid).copied());
+                let owner = self.context.leaf(at).and_then(|leaf| leaf.owner_of(pod));
                 self.tell_of(at, Preemptor::of_pod(pod, owner), reason, 1, &pod.shape);
             }
         }

@@ -1,7 +1,6 @@
 //! What lacks room in a queue, the most important first.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::amounts::Amounts;
@@ -9,7 +8,7 @@ use crate::leaf::{Leaf, Wanted};
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Preemptor;
 use crate::slots::CompetingPods;
-use crate::snapshot::{Owner, OwnerKind, Pod, Shape};
+use crate::snapshot::{OwnerKind, Pod, Shape};
 use crate::time::Timestamp;
 
 /// What is asked for.
@@ -64,23 +63,18 @@ impl<'a> PendingPods<'a> {
 ///
 /// Slots of a QueueJob above its minimum are no ask: it gets them out of what is left (S-GANG).
 pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<PendingPods<'a>> {
-    let state = leaf.state;
-    let owners: BTreeMap<&OwnerUid, &Owner> = state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
     let trust = &leaf.demand.trust;
     let unschedulable = |pod: &&Pod| is_unschedulable(pod) && trust.why_ignored(pod).is_none();
-    let pods = state.pods.iter().filter(unschedulable).map(|pod| {
-        let owner = pod.owner().and_then(|uid| owners.get(uid));
-        PendingPods {
-            kind: Kind::Unschedulable,
-            who: Preemptor::of_pod(pod, owner.copied()),
-            owner: pod.owner(),
-            wanted: None,
-            pods: vec![(&pod.shape, 1)],
-            requests: pod.requests().clone(),
-            units: 1,
-            priority: pod.priority,
-            order: (pod.created, pod.name.as_str().into()),
-        }
+    let pods = leaf.state.pods.iter().filter(unschedulable).map(|pod| PendingPods {
+        kind: Kind::Unschedulable,
+        who: Preemptor::of_pod(pod, leaf.owner_of(pod)),
+        owner: pod.owner(),
+        wanted: None,
+        pods: vec![(&pod.shape, 1)],
+        requests: pod.requests().clone(),
+        units: 1,
+        priority: pod.priority,
+        order: (pod.created, pod.name.as_str().into()),
     });
     let wanted = leaf.wanted.iter();
     let asking = wanted.filter(|one| one.owner.kind != OwnerKind::QueueJob || one.completes.is_some());

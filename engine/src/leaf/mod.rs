@@ -14,10 +14,11 @@ pub(crate) use wanted::{Fitting, Wanted};
 use crate::amounts::{Amounts, Resource};
 use crate::candidates::{self, Candidates, GangMinimums};
 use crate::demand::Demand;
-use crate::names::QueueName;
+use crate::keyed::KeyedMap;
+use crate::names::{OwnerUid, QueueName};
 use crate::nodes::Nodes;
 use crate::shares::Wish;
-use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Shape, Snapshot};
+use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Owner, Pod, Queue, Shape, Snapshot};
 use crate::total::total;
 use crate::tree::{Branch, BranchId, BranchMap, Tree};
 use crate::usage::{NamespaceUsage, Usage};
@@ -47,6 +48,7 @@ pub(crate) struct Leaf<'a> {
     /// know no priority.
     pub(crate) wanted: Vec<Wanted<'a>>,
     nodes: Rc<Nodes<'a>>,
+    owners: OnceCell<KeyedMap<&'a OwnerUid, &'a Owner>>,
     candidates: OnceCell<Candidates<'a>>,
 }
 
@@ -86,6 +88,7 @@ impl<'a> Leaf<'a> {
                     demand,
                     minimums,
                     nodes: Rc::clone(&nodes),
+                    owners: OnceCell::new(),
                     candidates: OnceCell::new(),
                 }
             })
@@ -102,6 +105,12 @@ impl<'a> Leaf<'a> {
     /// What admission will charge it once all that leave are gone, pods that no node could run included.
     pub(crate) fn charged(&self) -> Amounts {
         self.staying.plus(&self.unrunnable)
+    }
+
+    /// The owner of one of its pods, if it is known.
+    pub(crate) fn owner_of(&self, pod: &Pod) -> Option<&'a Owner> {
+        let of = || self.state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
+        pod.owner().and_then(|uid| self.owners.get_or_init(of).get(uid).copied())
     }
 
     /// Its live pods as candidates for an eviction. Those that no node could run leave nothing that others could use.

@@ -148,8 +148,6 @@ impl Obstacles<'_, '_> {
         if !self.leaf.namespace_usage.stuck {
             return Vec::new();
         }
-        let owners: BTreeMap<&OwnerUid, &Owner> =
-            self.leaf.state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
         let is_ignored = |pod: &Pod| self.leaf.demand.trust.why_ignored(pod).is_some();
         let is_stuck =
             |pod: &&Pod| pod.is_live() && pod.node.is_none() && (pod.stuck.is_some() || is_ignored(pod));
@@ -159,7 +157,7 @@ impl Obstacles<'_, '_> {
         let mut known: BTreeMap<(&OwnerUid, ShortReason), usize> = BTreeMap::new();
         for pod in pods {
             let reason = self.of_pod(pod);
-            let owner = pod.owner().and_then(|owner| owners.get(owner));
+            let owner = self.leaf.owner_of(pod);
             let same = owner.and_then(|owner| known.get(&(&owner.uid, reason)).copied());
             if let Some(entry) = same.and_then(|at| unmet.get_mut(at)) {
                 entry.pods = entry.pods.saturating_add(1);
@@ -171,7 +169,7 @@ impl Obstacles<'_, '_> {
             unmet.push(Unmet {
                 controller: owner.and_then(|owner| owner.controller.clone()),
                 lowered: owner.and_then(|owner| Lowered::of(owner).map(Box::new)),
-                ..Unmet::new(Preemptor::of_pod(pod, owner.copied()), 1, &pod.shape, reason)
+                ..Unmet::new(Preemptor::of_pod(pod, owner), 1, &pod.shape, reason)
             });
         }
         unmet
