@@ -252,6 +252,18 @@ fn of_workloads_without_pods() {
     });
 }
 
+/// Each of them is granted its pod.
+#[test]
+fn of_workloads_that_free_room_is_granted_to() {
+    doubles("workloads that free room is granted to", |number| {
+        let mut scenario = format!("node n cpu={} memory=800Gi\nqueue b\nquota b cpu=0", number * 10);
+        for owner in 0..number * 4 {
+            write!(scenario, "\nowner b/o{owner} replicas=1 cpu=1").unwrap();
+        }
+        scenario
+    });
+}
+
 /// Each pod has a size of its own, so no node suits two of them alike.
 #[test]
 fn of_unschedulable_pods_of_distinct_sizes() {

@@ -1,7 +1,7 @@
 //! Raising quotas into what is free: whole units first, then what comes in no units.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::divisible::raise_divisible;
 use super::{GrantInput, Loans};
@@ -106,26 +106,24 @@ impl<'a, 'g> Free<'a, 'g> {
 
     /// Grants the first unit that fits. Those that do not will not fit later either.
     fn grant_next(&mut self, lacking: &mut PendingUnit) -> bool {
-        let (at, filled) = (lacking.at, &mut lacking.filled);
-        let mut given = false;
-        lacking.left.retain_mut(|(requests, units)| {
-            if given {
-                return true;
-            }
-            let with = filled.plus(requests);
+        let at = lacking.at;
+        while let Some((requests, units)) = lacking.left.front_mut() {
+            let with = lacking.filled.plus(requests);
             // What pods of the queue are charged of other resources keeps no unit waiting that requests none of these.
             let missing = |one: &Resource| (one.clone(), with.get(one).less(self.firm[at].get(one)));
             let more: Amounts = requests.resources().map(missing).collect();
-            if !more.is_empty() && !more.fits_in(&self.available(at)) {
-                return false;
-            }
-            *filled = with;
-            self.grant(at, &more);
-            given = true;
+            let fits = more.is_empty() || more.fits_in(&self.available(at));
             *units = units.saturating_sub(1);
-            *units > 0
-        });
-        given
+            if !fits || *units == 0 {
+                lacking.left.pop_front();
+            }
+            if fits {
+                lacking.filled = with;
+                self.grant(at, &more);
+                return true;
+            }
+        }
+        false
     }
 
     /// What of what is free now the leaf at `at` may have: its own part, and what is not kept for others.
@@ -184,7 +182,7 @@ pub(super) struct PendingUnit {
     /// What its pods are charged, with the units that are granted.
     filled: Amounts,
     /// What one unit requests, and how many.
-    left: Vec<(Amounts, u32)>,
+    left: VecDeque<(Amounts, u32)>,
     /// What comes in no units.
     pub(super) divisible: Amounts,
 }
@@ -195,7 +193,7 @@ impl PendingUnit {
             input.leaf(at).map(|leaf| (leaf.charged(), leaf.wanted.as_slice())).unwrap_or_default();
         let (mut divisible, mut granted) = (input.targets[at].less(&filled), firm.less(&filled));
         let fitting = Wanted::fit_all(wanted, &[], &mut divisible, &mut granted);
-        let mut left = Vec::new();
+        let mut left = VecDeque::new();
         for Fitting { wanted, units, granted } in fitting.into_iter().filter(|one| one.units > 0) {
             filled.add_all(&wanted.requests.times(granted));
             left.extend((units > granted).then(|| (wanted.requests.clone(), units.saturating_sub(granted))));
