@@ -16,7 +16,7 @@ pub const WIDE: usize = 12_000;
 const AT_ONCE: usize = 32;
 
 /// How often a pod is tried that the quota refuses, and how long it waits each time: the operator raises a quota behind the pods
-/// that run.
+/// that run, and admission gives up where others changed the quota's status three times meanwhile.
 const TRIES: usize = 300;
 const RETRY: Duration = Duration::from_millis(200);
 
@@ -35,7 +35,9 @@ where
         let object = serde_json::from_value(object)?;
         for _ in 1..TRIES {
             match all.create(&PostParams::default(), &object).await {
-                Err(kube::Error::Api(status)) if status.is_forbidden() => tokio::time::sleep(RETRY).await,
+                Err(kube::Error::Api(status)) if status.is_forbidden() || status.is_conflict() => {
+                    tokio::time::sleep(RETRY).await;
+                }
                 other => return Ok(other.map(drop)?),
             }
         }
@@ -71,7 +73,7 @@ pub fn autoscaler(at: usize) -> Value {
 /// A pod with a label of its own.
 pub fn member(at: usize) -> Value {
     json!({
-        "metadata": {"name": format!("member-{at}"), "labels": {"member": format!("{at}")}},
+        "metadata": {"name": format!("member-{at}"), "namespace": "crowd", "labels": {"member": format!("{at}")}},
         "spec": {"containers": [{
             "name": "main", "image": "main", "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
         }]},

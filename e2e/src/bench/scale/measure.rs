@@ -8,6 +8,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::ListParams;
 
+use super::pods;
 use super::replacing::replace_pods;
 use super::{ClusterSize, Commands, Histogram};
 use crate::bench::machine::until_quiet;
@@ -102,7 +103,9 @@ pub async fn measure(
     .await?;
     let commands = Commands::measure(stage, size, narrator).await?;
     narrator.line("     a minute in which pods are replaced");
-    let churn = over(bed, &operator, replace_pods(&bed.client(), size, REPLACED)).await?;
+    // Each of another team and on another node than the one before.
+    let replaced = (0..REPLACED.min(size.pods)).map(|number| pods::pod(size, number));
+    let churn = over(bed, &operator, replace_pods(&bed.client(), replaced)).await?;
     narrator.done("both are over", started);
     let measured = Measurement {
         size,

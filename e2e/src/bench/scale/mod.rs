@@ -18,4 +18,5 @@ pub use commands::Commands;
 pub use measure::{Measurement, Minute, measure};
 pub(in crate::bench) use measure::{durations, first_cycle};
 pub use metrics_text::Histogram;
+pub(in crate::bench) use replacing::replace_pods;
 pub use report::{section, table};

@@ -8,7 +8,6 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, PostParams};
 use kube::{Api, Client};
 
-use super::{ClusterSize, pods};
 use crate::testbed::eventually;
 
 /// Between two of them: ten a second.
@@ -16,11 +15,14 @@ const PACE: Duration = Duration::from_millis(100);
 /// How long admission may take to notice that there is room where a pod was.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Replaces so many pods, each of another team and on another node than the one before.
-pub(super) async fn replace_pods(client: &Client, size: ClusterSize, count: u32) -> anyhow::Result<()> {
-    let replaced = (0..count.min(size.pods)).map(|number| async move {
+/// Replaces these pods, each by one with the same spec and labels.
+pub(in crate::bench) async fn replace_pods(
+    client: &Client,
+    pods: impl Iterator<Item = Pod>,
+) -> anyhow::Result<()> {
+    let replaced = (0..).zip(pods).map(|(number, pod)| async move {
         tokio::time::sleep(PACE.saturating_mul(number)).await;
-        replace(client.clone(), pods::pod(size, number)).await
+        replace(client.clone(), pod).await
     });
     try_join_all(replaced).await.map(drop)
 }
@@ -29,7 +31,9 @@ async fn replace(client: Client, mut pod: Pod) -> anyhow::Result<()> {
     let namespace = pod.metadata.namespace.clone().unwrap_or_default();
     let name = pod.metadata.name.take().unwrap_or_default();
     let pods: Api<Pod> = Api::namespaced(client, &namespace);
-    pods.delete(&name, &DeleteParams::default()).await.with_context(|| format!("deleting {name}"))?;
+    pods.delete(&name, &DeleteParams::default().grace_period(0))
+        .await
+        .with_context(|| format!("deleting {name}"))?;
     pod.metadata.name = Some(format!("{name}-next"));
     eventually(format!("{namespace} has room where {name} was"), PATIENCE, async || {
         pods.create(&PostParams::default(), &pod).await.map(drop)
