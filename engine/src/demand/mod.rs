@@ -21,9 +21,10 @@ pub(crate) use trust::Trust;
 use std::collections::BTreeMap;
 
 use crate::amounts::Amounts;
-use crate::names::Namespace;
+use crate::keyed::KeyedMap;
+use crate::names::{Namespace, OwnerUid};
 use crate::nodes::Nodes;
-use crate::snapshot::{NamespaceState, Pod, Queue, Remembered, Snapshot};
+use crate::snapshot::{NamespaceState, Pod, Queue, QueueJob, Remembered, Snapshot};
 use crate::time::{Timestamp, earliest};
 use crate::usage::{NamespaceUsage, Usage};
 use trust::Verdict;
@@ -67,12 +68,13 @@ impl<'a> Demand<'a> {
         } else {
             trust::judge(queue, state, &mut asks, live, nodes, snapshot)
         };
-        for job in state.queue_jobs.iter().filter(|job| job.is_resting(now)) {
-            // It could not use what it had; no pod is evicted for it until it tries again.
-            let of_job =
-                |ask: &&mut PendingPods<'_>| job.tasks.iter().any(|task| task.owner == ask.owner.uid);
-            for ask in asks.iter_mut().filter(of_job) {
-                (ask.counted, ask.set_aside) = (0, job.remembered.retry_at);
+        // They could not use what they had; no pod is evicted for them until they try again.
+        let resting = state.queue_jobs.iter().filter(|job| job.is_resting(now));
+        let until = |job: &'a QueueJob| job.tasks.iter().map(|task| (&task.owner, job.remembered.retry_at));
+        let resting: KeyedMap<&OwnerUid, Option<Timestamp>> = resting.flat_map(until).collect();
+        for ask in &mut asks {
+            if let Some(retry_at) = resting.get(&ask.owner.uid) {
+                (ask.counted, ask.set_aside) = (0, *retry_at);
             }
         }
         let mut counts = verdict.live;

@@ -13,6 +13,7 @@ mod damped;
 mod rest;
 mod stamp;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use damped::damped;
@@ -37,8 +38,10 @@ pub(crate) struct Decided {
 
 /// The target of one leaf in the making.
 pub(super) struct Making {
-    /// Its units, first to be kept first; those that have their place are taken out.
-    pub(super) left: Vec<Unit>,
+    /// Its units that run, first to be kept first; those that have their place are taken out.
+    pub(super) left_running: VecDeque<Unit>,
+    /// The same of its other units.
+    pub(super) left_others: VecDeque<Unit>,
     /// What its units that have their place request.
     pub(super) fitted: Amounts,
     /// What it has beside its units: demand that no known pod shows.
@@ -52,6 +55,10 @@ pub(super) struct Making {
 }
 
 impl Making {
+    pub(super) fn left(&mut self, running: bool) -> &mut VecDeque<Unit> {
+        if running { &mut self.left_running } else { &mut self.left_others }
+    }
+
     pub(super) fn target(&self) -> Amounts {
         self.target_with(&self.fitted)
     }
@@ -189,5 +196,14 @@ fn begin<'a>(cluster: Cluster<'a>, leaf: &Leaf<'a>, shares: &Shares) -> Making {
     let claimed = request.min(&shares.demand).less(&possible).max(&fell).min(&room);
     let held = leaf.wish().held.of(cluster.governed);
     let floor = leaf.queue.guaranteed.amounts().max(&held).min(deserved);
-    Making { left, fitted, claimed, floor, demand: shares.demand.clone(), receives: !leaf.never_evicted }
+    let (left_running, left_others) = left.into_iter().partition(|unit| unit.runs);
+    Making {
+        left_running,
+        left_others,
+        fitted,
+        claimed,
+        floor,
+        demand: shares.demand.clone(),
+        receives: !leaf.never_evicted,
+    }
 }

@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use super::Making;
 use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
+use crate::leaf::Unit;
 use crate::shares::Fraction;
 use crate::tree::{BranchId, BranchMap};
 
@@ -17,9 +18,7 @@ pub(super) fn hand_out_rest(
 ) {
     let mut rest = Rest::beside(cluster, targets);
     for running in [true, false] {
-        let receives =
-            |making: &Making| making.receives && making.left.iter().any(|unit| unit.runs || !running);
-        let leaves = making.iter().filter(|(_, making)| making.as_ref().is_some_and(receives));
+        let leaves = making.iter().filter(|(_, making)| making.as_ref().is_some_and(|one| one.receives));
         let mut queue: BinaryHeap<Reverse<(Level, BranchId)>> =
             leaves.map(|(at, _)| Reverse((rest.level(at), at))).collect();
         while let Some(Reverse((level, at))) = queue.pop() {
@@ -66,28 +65,23 @@ impl<'a> Rest<'a> {
         level
     }
 
-    /// Gives the leaf at `at` the first of its units that fits; those that do not will not fit later either. Whether one
-    /// did.
+    /// Gives the leaf at `at` the first of its units that fits, of those that run or of the others; those that do not will not fit
+    /// later either. Whether one did.
     fn give_next(&mut self, at: BranchId, leaf: &mut Making, running: bool) -> bool {
         let before = leaf.target();
-        let mut given = false;
-        let mut left = std::mem::take(&mut leaf.left);
-        left.retain_mut(|unit| {
-            if given || (running && !unit.runs) {
+        while let Some(unit) = leaf.left(running).pop_front() {
+            let fitted = leaf.fitted.plus(&unit.requests);
+            let more = leaf.target_with(&fitted).less(&before);
+            if self.fits(at, &more) {
+                leaf.fitted = fitted;
+                if unit.count > 1 {
+                    leaf.left(running).push_front(Unit { count: unit.count.saturating_sub(1), ..unit });
+                }
+                self.take(at, &more);
                 return true;
             }
-            let after = leaf.target_with(&leaf.fitted.plus(&unit.requests));
-            if !self.fits(at, &after.less(&before)) {
-                return false;
-            }
-            given = true;
-            leaf.fitted.add_all(&unit.requests);
-            unit.count = unit.count.saturating_sub(1);
-            unit.count > 0
-        });
-        leaf.left = left;
-        self.take(at, &leaf.target().less(&before));
-        given
+        }
+        false
     }
 
     /// Counts so much more as the target of the leaf at `at`.
