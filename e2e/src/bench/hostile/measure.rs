@@ -14,6 +14,7 @@ use crate::bench::Meter;
 use crate::bench::scale::{durations, first_cycle, replace_pods};
 use crate::demo::Narrator;
 use crate::quotient::{Operator, Stage};
+use crate::testbed::TestBed;
 
 /// How many owners there are, and as many autoscalers.
 const OWNERS: usize = 3_000;
@@ -67,19 +68,13 @@ impl Effort {
     }
 }
 
-/// Fills a cluster, starts the operator and replaces pods.
-pub async fn measure(stage: &Stage, crowd: Crowd, narrator: &Narrator) -> anyhow::Result<Effort> {
-    let begun = Instant::now();
+/// Fills a cluster.
+async fn fill(bed: &TestBed, crowd: Crowd) -> anyhow::Result<()> {
     for number in 0..10 {
-        stage
-            .bed
-            .add_node(&format!("node-{number}"), &[("cpu", "40"), ("memory", "40Gi"), ("pods", "250")])
-            .await?;
+        let room = [("cpu", "40"), ("memory", "40Gi"), ("pods", "250")];
+        bed.add_node(&format!("node-{number}"), &room).await?;
     }
-    // With room for all pods that come before Kubernetes notices that others are gone: it is slow with so many budgets.
-    stage.queue("crowd", json!({"request": {"cpu": "200", "memory": "200Gi"}})).await?;
-    stage.queue("team", json!({})).await?;
-    let client = || stage.bed.client();
+    let client = || bed.client();
     let pods: Api<Pod> = Api::namespaced(client(), "crowd");
     create(&Api::<ReplicaSet>::namespaced(client(), "crowd"), (0..OWNERS).map(resting)).await?;
     create(&pods, (0..PODS).map(member)).await?;
@@ -91,6 +86,16 @@ pub async fn measure(stage: &Stage, crowd: Crowd, narrator: &Narrator) -> anyhow
         let budgets: Api<PodDisruptionBudget> = Api::namespaced(client(), "crowd");
         create(&budgets, (0..BUDGETS).map(|at| budget(at, PODS))).await?;
     }
+    Ok(())
+}
+
+/// Fills a cluster, starts the operator and replaces pods.
+pub async fn measure(stage: &Stage, crowd: Crowd, narrator: &Narrator) -> anyhow::Result<Effort> {
+    let begun = Instant::now();
+    // With room for all pods that come before Kubernetes notices that others are gone: it is slow with so many budgets.
+    stage.queue("crowd", json!({"request": {"cpu": "200", "memory": "200Gi"}})).await?;
+    stage.queue("team", json!({})).await?;
+    fill(&stage.bed, crowd).await?;
     narrator.done(&format!("a {crowd:?} cluster is full"), begun);
 
     let begun = Instant::now();
@@ -106,7 +111,7 @@ pub async fn measure(stage: &Stage, crowd: Crowd, narrator: &Narrator) -> anyhow
     let (_, before) = durations(&operator).await?;
     let replaced: Vec<Pod> =
         (0..REPLACED).map(|at| serde_json::from_value(member(at))).collect::<Result<_, _>>()?;
-    replace_pods(&client(), replaced.into_iter()).await?;
+    replace_pods(&stage.bed.client(), replaced.into_iter()).await?;
     tokio::time::sleep(Duration::from_secs(5)).await;
     let (_, after) = durations(&operator).await?;
     let cost = meter.stop()?;
