@@ -65,8 +65,8 @@ impl<'a> Rest<'a> {
         level
     }
 
-    /// Gives the leaf at `at` the first of its units that fits, of those that run or of the others; those that do not will not fit
-    /// later either. Whether one did.
+    /// Gives the leaf at `at` the first of its units that fits, of those that run or of the others; those that do not will not
+    /// fit later either. Whether one did.
     fn give_next(&mut self, at: BranchId, leaf: &mut Making, running: bool) -> bool {
         let before = leaf.target();
         while let Some(unit) = leaf.left(running).pop_front() {
