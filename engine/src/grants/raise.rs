@@ -107,18 +107,16 @@ impl<'a, 'g> Free<'a, 'g> {
     /// Grants the first unit that fits. Those that do not will not fit later either.
     fn grant_next(&mut self, lacking: &mut PendingUnit) -> bool {
         let at = lacking.at;
-        while let Some((requests, units)) = lacking.left.front_mut() {
-            let with = lacking.filled.plus(requests);
+        while let Some((requests, units)) = lacking.left.pop_front() {
+            let with = lacking.filled.plus(&requests);
             // What pods of the queue are charged of other resources keeps no unit waiting that requests none of these.
             let missing = |one: &Resource| (one.clone(), with.get(one).less(self.firm[at].get(one)));
             let more: Amounts = requests.resources().map(missing).collect();
-            let fits = more.is_empty() || more.fits_in(&self.available(at));
-            *units = units.saturating_sub(1);
-            if !fits || *units == 0 {
-                lacking.left.pop_front();
-            }
-            if fits {
+            if more.is_empty() || more.fits_in(&self.available(at)) {
                 lacking.filled = with;
+                if units > 1 {
+                    lacking.left.push_front((requests, units.saturating_sub(1)));
+                }
                 self.grant(at, &more);
                 return true;
             }

@@ -38,10 +38,8 @@ pub(crate) struct Decided {
 
 /// The target of one leaf in the making.
 pub(super) struct Making {
-    /// Its units that run, first to be kept first; those that have their place are taken out.
-    pub(super) left_running: VecDeque<Unit>,
-    /// The same of its other units.
-    pub(super) left_others: VecDeque<Unit>,
+    /// Its units, those that run before the others, first to be kept first; those that have their place are taken out.
+    pub(super) left: VecDeque<Unit>,
     /// What its units that have their place request.
     pub(super) fitted: Amounts,
     /// What it has beside its units: demand that no known pod shows.
@@ -55,8 +53,9 @@ pub(super) struct Making {
 }
 
 impl Making {
-    pub(super) fn left(&mut self, running: bool) -> &mut VecDeque<Unit> {
-        if running { &mut self.left_running } else { &mut self.left_others }
+    /// Whether units are left, or `running` ones.
+    pub(super) fn has_left(&self, running: bool) -> bool {
+        self.left.front().is_some_and(|unit| unit.runs || !running)
     }
 
     pub(super) fn target(&self) -> Amounts {
@@ -196,14 +195,7 @@ fn begin<'a>(cluster: Cluster<'a>, leaf: &Leaf<'a>, shares: &Shares) -> Making {
     let claimed = request.min(&shares.demand).less(&possible).max(&fell).min(&room);
     let held = leaf.wish().held.of(cluster.governed);
     let floor = leaf.queue.guaranteed.amounts().max(&held).min(deserved);
-    let (left_running, left_others) = left.into_iter().partition(|unit| unit.runs);
-    Making {
-        left_running,
-        left_others,
-        fitted,
-        claimed,
-        floor,
-        demand: shares.demand.clone(),
-        receives: !leaf.never_evicted,
-    }
+    left.sort_by_key(|unit| !unit.runs);
+    let (left, demand) = (left.into(), shares.demand.clone());
+    Making { left, fitted, claimed, floor, demand, receives: !leaf.never_evicted }
 }

@@ -18,7 +18,8 @@ pub(super) fn hand_out_rest(
 ) {
     let mut rest = Rest::beside(cluster, targets);
     for running in [true, false] {
-        let leaves = making.iter().filter(|(_, making)| making.as_ref().is_some_and(|one| one.receives));
+        let receives = |making: &Making| making.receives && making.has_left(running);
+        let leaves = making.iter().filter(|(_, making)| making.as_ref().is_some_and(receives));
         let mut queue: BinaryHeap<Reverse<(Level, BranchId)>> =
             leaves.map(|(at, _)| Reverse((rest.level(at), at))).collect();
         while let Some(Reverse((level, at))) = queue.pop() {
@@ -69,13 +70,15 @@ impl<'a> Rest<'a> {
     /// fit later either. Whether one did.
     fn give_next(&mut self, at: BranchId, leaf: &mut Making, running: bool) -> bool {
         let before = leaf.target();
-        while let Some(unit) = leaf.left(running).pop_front() {
+        while leaf.has_left(running)
+            && let Some(unit) = leaf.left.pop_front()
+        {
             let fitted = leaf.fitted.plus(&unit.requests);
             let more = leaf.target_with(&fitted).less(&before);
             if self.fits(at, &more) {
                 leaf.fitted = fitted;
                 if unit.count > 1 {
-                    leaf.left(running).push_front(Unit { count: unit.count.saturating_sub(1), ..unit });
+                    leaf.left.push_front(Unit { count: unit.count.saturating_sub(1), ..unit });
                 }
                 self.take(at, &more);
                 return true;

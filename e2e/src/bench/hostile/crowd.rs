@@ -70,11 +70,11 @@ pub fn autoscaler(at: usize) -> Value {
     json!({"metadata": {"name": format!("rs-{at}")}, "spec": {"maxReplicas": 2, "scaleTargetRef": target}})
 }
 
-/// A pod with a label of its own.
+/// A pod of the tenant `crowd` with a label of its own.
 pub fn member(at: usize) -> Value {
     json!({
         "metadata": {"name": format!("member-{at}"), "namespace": "crowd", "labels": {"member": format!("{at}")}},
-        "spec": {"containers": [{
+        "spec": {"terminationGracePeriodSeconds": 0, "containers": [{
             "name": "main", "image": "main", "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
         }]},
     })

@@ -54,7 +54,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// The least time of both and the most memory.
+    /// The least time of both, and the most plans and memory.
     #[must_use]
     pub fn least(self, other: Self) -> Self {
         Self {

@@ -8,9 +8,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::ListParams;
 
-use super::pods;
-use super::replacing::replace_pods;
-use super::{ClusterSize, Commands, Histogram};
+use super::{ClusterSize, Commands, Histogram, pods, replace_pods};
 use crate::bench::machine::until_quiet;
 use crate::bench::{Meter, ProcessNumbers, ResidentMemory};
 use crate::demo::Narrator;

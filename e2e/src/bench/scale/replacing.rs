@@ -31,9 +31,7 @@ async fn replace(client: Client, mut pod: Pod) -> anyhow::Result<()> {
     let namespace = pod.metadata.namespace.clone().unwrap_or_default();
     let name = pod.metadata.name.take().unwrap_or_default();
     let pods: Api<Pod> = Api::namespaced(client, &namespace);
-    pods.delete(&name, &DeleteParams::default().grace_period(0))
-        .await
-        .with_context(|| format!("deleting {name}"))?;
+    pods.delete(&name, &DeleteParams::default()).await.with_context(|| format!("deleting {name}"))?;
     pod.metadata.name = Some(format!("{name}-next"));
     eventually(format!("{namespace} has room where {name} was"), PATIENCE, async || {
         pods.create(&PostParams::default(), &pod).await.map(drop)
