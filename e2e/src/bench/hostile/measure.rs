@@ -45,7 +45,7 @@ pub struct Effort {
     pub start_cpu: Duration,
     /// Time on the processors while pods are replaced.
     pub events_cpu: Duration,
-    /// One plan, on average, while pods are replaced.
+    /// Processor time for each plan meanwhile. A plan's time on the wall counts the servers that the tenant keeps busy, too.
     pub plan: Duration,
     /// How many plans there were meanwhile.
     pub plans: u32,
@@ -121,7 +121,7 @@ pub async fn measure(stage: &Stage, crowd: Crowd, narrator: &Narrator) -> anyhow
         start,
         start_cpu,
         events_cpu: cost.cpu(),
-        plan: plans.mean().unwrap_or_default(),
+        plan: cost.cpu().checked_div(plans.count).unwrap_or_default(),
         plans: plans.count,
         peak: cost.after.memory.peak,
     };

@@ -106,7 +106,7 @@ fn compared(friendly: &Effort, hostile: &Effort) -> [Compared; 4] {
         ("start to the first cycle", friendly.start, hostile.start),
         ("processor time until then", friendly.start_cpu, hostile.start_cpu),
         ("processor time for 300 replaced pods", friendly.events_cpu, hostile.events_cpu),
-        ("one plan", friendly.plan, hostile.plan),
+        ("processor time for each plan meanwhile", friendly.plan, hostile.plan),
     ]
 }
 
