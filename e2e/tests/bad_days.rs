@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use quotient_e2e::quotient::{
-    Newcomer, OPERATOR_GROUP, OPERATOR_USER, Operator, SHORT_LEASE, Stage, assert_clean, judged,
+    Newcomer, OPERATOR_GROUP, OPERATOR_USER, Operator, SHORT_LEASE, Stage, assert_clean, check_audit,
 };
 use quotient_e2e::testbed::proxy::{Call, Fault, Proxy, Rule};
 use quotient_e2e::testbed::{AuditMark, Component, eventually};
@@ -20,8 +20,12 @@ async fn proxy(stage: &Stage) -> Result<Proxy> {
 }
 
 /// Every promise was kept, whatever happened; a process that was killed, or lost an answer, may have asked twice.
-fn judge(stage: &Stage) -> Result<()> {
-    assert_clean(&judged(&stage.bed.audit(), Tolerance { repeats: true, ..Tolerance::default() }, false)?)
+fn check(stage: &Stage) -> Result<()> {
+    assert_clean(&check_audit(
+        &stage.bed.audit(),
+        Tolerance { repeats: true, ..Tolerance::default() },
+        false,
+    )?)
 }
 
 fn only_the_victims_went(stage: &Stage, since: AuditMark) -> Result<()> {
@@ -48,7 +52,7 @@ async fn whatever_the_api_server_does_the_right_pods_go() -> Result<()> {
     the_control_plane_restarts_in_the_middle(&stage, &mut proxy, &story).await?;
     operator.process().must_run()?;
     operator.stop().await?;
-    judge(&stage)?;
+    check(&stage)?;
     stage.bed.stop().await
 }
 
@@ -166,7 +170,7 @@ async fn killed_at_any_write_it_goes_on_where_it_was() -> Result<()> {
     println!("{kills} kills");
     ensure!(kills >= if all { 20 } else { 4 }, "only {kills} kills");
     operator.stop().await?;
-    judge(&stage)?;
+    check(&stage)?;
     stage.bed.stop().await
 }
 
@@ -243,7 +247,7 @@ async fn a_frozen_leader_is_replaced_and_does_no_harm_when_it_wakes() -> Result<
     story.until_served("q3").await?;
     only_the_victims_went(&stage, mark)?;
     second.stop().await?;
-    judge(&stage)?;
+    check(&stage)?;
     stage.bed.stop().await
 }
 
@@ -282,6 +286,6 @@ async fn a_killed_leader_is_replaced_within_twenty_seconds() -> Result<()> {
     only_the_victims_went(&stage, mark)?;
     second.process().must_run()?;
     second.stop().await?;
-    judge(&stage)?;
+    check(&stage)?;
     stage.bed.stop().await
 }

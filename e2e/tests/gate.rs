@@ -233,7 +233,7 @@ async fn a_tenant_neither_removes_the_gate_nor_goes_without() -> Result<()> {
             {"op": "remove", "path": "/spec/schedulingGates/0"}]),
     )?);
     pods(&tenant, "team").patch("own", &PatchParams::default(), &other).await?;
-    // Who decides over shares may let it in.
+    // An administrator of shares may let it in.
     pods(&administrator, "team").patch("p-2", &PatchParams::default(), &open()?).await?;
     ensure!(!gated(&stage, "team").await?.contains("p-2"));
     operator.stop().await?;
@@ -370,6 +370,6 @@ async fn a_queue_that_asks_for_gates_where_there_are_none_is_told_so() -> Result
     .await?;
     stage.until_allowed("team", "cpu 1, memory 8Gi").await?;
     operator.stop().await?;
-    // The judge takes every Queue that asks for gates for one that has them.
+    // The invariant checker takes every Queue that asks for gates for one that has them.
     stage.bed.stop().await
 }

@@ -110,7 +110,7 @@ fn the_number_of_crates_is_stated_and_bounded() -> Result<()> {
     Ok(())
 }
 
-/// Sources, licences and versions of crates are checked in every test run, by a version of the tool that is pinned.
+/// Sources, licenses and versions of crates are checked in every test run, by a version of the tool that is pinned.
 #[test]
 fn every_test_run_checks_the_dependencies() {
     let makefile = text("Makefile");

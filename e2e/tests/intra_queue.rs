@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use quotient_e2e::quotient::{
-    Operator, PATIENCE, Stage, Write, assert_clean, judged, nothing_forbidden, writes_of_operator,
+    Operator, PATIENCE, Stage, Write, assert_clean, check_audit, nothing_forbidden, writes_of_operator,
 };
 use quotient_e2e::testbed::{annotations, eventually};
 use quotient_invariants::Tolerance;
@@ -384,7 +384,7 @@ async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::
     stage.until_quiet_for(WHILE).await?;
     operator.stop().await?;
     nothing_forbidden(&stage.bed)?;
-    assert_clean(&judged(&stage.bed.audit(), Tolerance::default(), true)?)?;
+    assert_clean(&check_audit(&stage.bed.audit(), Tolerance::default(), true)?)?;
     sizes_are_restored_without_the_operator(&stage).await?;
     stage.bed.stop().await
 }

@@ -9,7 +9,7 @@ use kube::api::{DeleteParams, EvictParams, PostParams};
 use kube::{Api, ResourceExt as _};
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{
-    Operator, PATIENCE, PodCounts, SHORT_LEASE, Stage, assert_clean, judged, nothing_forbidden,
+    Operator, PATIENCE, PodCounts, SHORT_LEASE, Stage, assert_clean, check_audit, nothing_forbidden,
 };
 use quotient_e2e::testbed::{TestBed, eventually};
 use quotient_invariants::Tolerance;
@@ -242,7 +242,7 @@ async fn a_queue_leaves_its_quota_to_its_successor_and_its_share_to_others() -> 
     ensure!(stage.evicted(mark)?.is_empty(), "{:?}", stage.evicted(mark)?);
     operator.stop().await?;
     nothing_forbidden(&stage.bed)?;
-    assert_clean(&judged(&stage.bed.audit(), Tolerance::default(), true)?)?;
+    assert_clean(&check_audit(&stage.bed.audit(), Tolerance::default(), true)?)?;
     the_garbage_collector_may_delete_a_quota(&stage).await?;
     stage.bed.stop().await
 }

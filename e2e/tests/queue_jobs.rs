@@ -104,10 +104,10 @@ async fn gangs_run_wholly_or_wait_and_say_why() -> anyhow::Result<()> {
     let message = stage.until_job_condition(("alone", "nobodys"), admitted, ("False", "NoQueue")).await?;
     assert!(message.contains("Create one"), "{message}");
 
-    // Only one of two can decide who starts.
-    let mut labelled = of_one_cpu("of-kueue", 1, 1);
-    labelled["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": "main"});
-    stage.submit("alone", labelled).await?;
+    // Only one of two can decide which Job starts.
+    let mut labeled = of_one_cpu("of-kueue", 1, 1);
+    labeled["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": "main"});
+    stage.submit("alone", labeled).await?;
     let message =
         stage.until_job_condition(("alone", "of-kueue"), admitted, ("False", "InvalidSpec")).await?;
     assert!(
@@ -162,7 +162,7 @@ async fn gangs_run_wholly_or_wait_and_say_why() -> anyhow::Result<()> {
     stage.until_jobs("a", "second 6/6").await?;
     stage.nothing_moves("a").await?;
 
-    // What a neighbour takes back goes by eviction, once for each slot, and does not use up the backoffLimit.
+    // What a neighbor takes back goes by eviction, once for each slot, and does not use up the backoffLimit.
     let mark = stage.bed.audit().mark()?;
     stage.queue("b", json!({"request": {"cpu": "4", "memory": "4Gi"}})).await?;
     stage.until_allowed("b", "cpu 4, memory 4Gi").await?;

@@ -8,7 +8,7 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use quotient_crds::{QueueJob, QueueJobCondition};
 use quotient_e2e::quotient::{
-    OPERATOR_GROUP, OPERATOR_USER, Operator, PATIENCE, Stage, assert_clean, judged, queue_job,
+    OPERATOR_GROUP, OPERATOR_USER, Operator, PATIENCE, Stage, assert_clean, check_audit, queue_job,
 };
 use quotient_e2e::testbed::eventually;
 use quotient_e2e::testbed::proxy::{Call, Fault, Rule};
@@ -38,7 +38,7 @@ async fn scale(stage: &Stage, name: &str, replicas: i32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Who goes first: floors; then what Deployments lack and gangs that wait, by age; then slots above floors. Bare pods take
+/// The order: floors; then what Deployments lack and gangs that wait, by age; then slots above floors. Bare pods take
 /// what is free when they are created.
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_deployments_and_bare_pods_share_a_queue() -> anyhow::Result<()> {
@@ -140,6 +140,10 @@ async fn an_operator_killed_while_slots_move_loses_nothing() -> anyhow::Result<(
     ensure!(kills >= 4, "only {kills} kills");
     stage.nothing_moves("a").await?;
     operator.stop().await?;
-    assert_clean(&judged(&stage.bed.audit(), Tolerance { repeats: true, ..Tolerance::default() }, false)?)?;
+    assert_clean(&check_audit(
+        &stage.bed.audit(),
+        Tolerance { repeats: true, ..Tolerance::default() },
+        false,
+    )?)?;
     stage.bed.stop().await
 }

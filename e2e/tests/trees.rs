@@ -1,4 +1,4 @@
-//! Parent queues on a real control plane: a guarantee that comes back, a fence, and who is not accepted.
+//! Parent queues on a real control plane: a guarantee that comes back, a fence, and queues that no parent accepts.
 
 use std::time::Duration;
 

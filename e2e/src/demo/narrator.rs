@@ -7,19 +7,19 @@ use anyhow::Context as _;
 
 use crate::testbed::TestBed;
 
-/// Tells the demo on standard output; colours on a terminal unless `NO_COLOR` is set.
+/// Tells the demo on standard output; colors on a terminal unless `NO_COLOR` is set.
 ///
 /// Headings, paragraphs and commands stand apart from what comes before them; a [`done`](Self::done) does not.
 #[derive(Debug)]
 pub struct Narrator {
-    colours: bool,
+    colors: bool,
     act: u32,
 }
 
 impl Default for Narrator {
     fn default() -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Self { colours: wanted && std::io::stdout().is_terminal(), act: 0 }
+        Self { colors: wanted && std::io::stdout().is_terminal(), act: 0 }
     }
 }
 
@@ -82,6 +82,6 @@ impl Narrator {
     }
 
     fn styled(&self, code: &str, text: &str) -> String {
-        if self.colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.colors { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }

@@ -1,4 +1,4 @@
-//! Who the operator is for the API server, and where it is installed.
+//! The operator's user at the API server, and where it is installed.
 
 /// The user that the operator is for the API server, so that the audit log can tell its writes: the chart's account.
 pub const OPERATOR_USER: &str = "system:serviceaccount:quotient-system:quotient";

@@ -2,6 +2,7 @@
 //!
 //! What tests assert comes from objects of the API server and from its audit log, not from the operator's word.
 
+mod audit_check;
 mod build;
 mod chart;
 mod identity;
@@ -13,11 +14,11 @@ mod operator;
 mod retold;
 mod rights;
 mod stage;
-mod trial;
 mod victims;
 mod writes;
 
 pub use crate::testbed::PATIENCE;
+pub use audit_check::{assert_clean, check_audit};
 pub use build::{Previous, Programs, SHIPPED, build_program, workspace_root};
 pub use chart::{ALL_RIGHTS, GATE_MODE, IMAGE_REGISTRY, chart, helm_arguments, installed, value_sets};
 pub use identity::{OPERATOR_GROUP, OPERATOR_USER, RELEASE, SYSTEM_NAMESPACE};
@@ -28,6 +29,5 @@ pub use observe::{QueueView, amounts, queue, queues, quota_amounts, quotas};
 pub use operator::{Operator, SHORT_LEASE};
 pub use rights::nothing_forbidden;
 pub use stage::{PodCounts, Stage, shares_text, until_pods, until_shares};
-pub use trial::{assert_clean, judged};
 pub use victims::SimulatedVictims;
 pub use writes::{Write, writes_of_operator};

@@ -16,7 +16,7 @@ use tokio::process::Command;
 use tokio::sync::OnceCell;
 
 use super::{
-    Operator, Programs, QueueView, assert_clean, judged, nothing_forbidden, queues, quota_amounts,
+    Operator, Programs, QueueView, assert_clean, check_audit, nothing_forbidden, queues, quota_amounts,
     writes_of_operator,
 };
 use crate::testbed::{Backup, Options, PATIENCE, TestBed, annotations, eventually};
@@ -52,7 +52,7 @@ impl Stage {
         Self::set_on(Options::default(), nodes).await
     }
 
-    /// The same on a test bed of this kind; whatever is asked for, it can be judged.
+    /// The same on a test bed of this kind; whatever is asked for, its audit log can be checked.
     pub async fn set_on(options: Options, nodes: &[(&str, &str, &str)]) -> anyhow::Result<Self> {
         let programs = Programs::build().await?;
         let beginning = if options.pod_groups { None } else { Some(with_chart().await?) };
@@ -75,10 +75,10 @@ impl Stage {
         command.args(arguments).env("KUBECONFIG", self.bed.kubeconfig_path()).output().await
     }
 
-    /// Ends it, once everything rests and all that happened has been judged.
+    /// Ends it, once everything rests and all that happened has been checked.
     pub async fn end(self, tolerance: Tolerance) -> anyhow::Result<()> {
         nothing_forbidden(&self.bed)?;
-        assert_clean(&judged(&self.bed.audit(), tolerance, true)?)?;
+        assert_clean(&check_audit(&self.bed.audit(), tolerance, true)?)?;
         self.bed.stop().await
     }
 

@@ -21,7 +21,7 @@ pub struct AuditEvent {
     pub verb: String,
     /// Path and query.
     pub uri: String,
-    /// Who asked.
+    /// The user of the request.
     pub user: String,
     /// By which program, as it calls itself. `kube-apiserver/…` is the API server itself, charging quotas.
     pub user_agent: String,

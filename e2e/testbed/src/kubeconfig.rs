@@ -1,4 +1,4 @@
-//! Kubeconfig files: who one is and where the API server is.
+//! Kubeconfig files: the credentials and the address of the API server.
 
 use std::path::Path;
 

@@ -78,7 +78,7 @@ impl Layout {
         self.write_kubeconfig(path, user, &proof)
     }
 
-    /// Writes the kubeconfig of a user with this proof of who it is.
+    /// Writes the kubeconfig of a user with these credentials.
     pub(super) fn write_kubeconfig(&self, path: &Path, user: &str, proof: &Value) -> anyhow::Result<()> {
         let cluster = json!({"server": self.server(), "certificate-authority": self.authority.certificate()});
         kubeconfig::write(path, &cluster, user, proof)

@@ -14,7 +14,7 @@ use super::server::{Prometheus, Span};
 /// How long an evicted pod takes to go.
 const TERMINATION: Duration = Duration::from_secs(4);
 
-/// Who may scrape: what the chart's users give to their Prometheus.
+/// The right to scrape: what the chart's users give to their Prometheus.
 const READER: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
     {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "prometheus", "namespace": "quotient-system"}},
     {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "metrics-reader"},
@@ -30,7 +30,7 @@ pub(super) struct Watched {
     pub(super) stage: Stage,
     /// The operator.
     pub(super) operator: Operator,
-    /// Who scrapes it.
+    /// The account that scrapes it.
     pub(super) prometheus: Prometheus,
     /// The time in which something happened.
     pub(super) span: Span,

@@ -49,7 +49,7 @@ pub struct InvariantChecker {
     pub(crate) tolerance: Tolerance,
     /// The time since 1970 at which its writes begin to count theirs, in milliseconds.
     beginning: i64,
-    pub(crate) truth: ClusterState,
+    pub(crate) cluster: ClusterState,
     /// What others did a moment ago.
     pub(crate) changes: Changes,
     /// When an operator wrote the quota of a namespace last, where evictions may be under way meanwhile.
@@ -66,10 +66,10 @@ pub struct InvariantChecker {
 }
 
 impl InvariantChecker {
-    /// A judge of an API server that holds nothing yet.
+    /// The checker of an API server that holds nothing yet.
     pub fn new(tolerance: Tolerance) -> Self {
-        let truth = ClusterState { expandable: tolerance.expandable.clone(), ..ClusterState::default() };
-        Self { tolerance, truth, ..Self::default() }
+        let cluster = ClusterState { expandable: tolerance.expandable.clone(), ..ClusterState::default() };
+        Self { tolerance, cluster, ..Self::default() }
     }
 
     /// The same where the times of writes count from `beginning`, in milliseconds since 1970.
@@ -84,8 +84,8 @@ impl InvariantChecker {
     }
 
     /// What the API server holds now.
-    pub fn truth(&self) -> &ClusterState {
-        &self.truth
+    pub fn cluster(&self) -> &ClusterState {
+        &self.cluster
     }
 
     /// The broken promises so far.
@@ -117,43 +117,43 @@ impl InvariantChecker {
     pub fn see(&mut self, write: &Write<'_>) {
         self.changes.forget_before(write.at.saturating_sub(self.tolerance.lag));
         self.under_way.forget_before(write.at.saturating_sub(self.tolerance.under_way));
-        let place = self.truth.places.get(write.namespace);
+        let place = self.cluster.places.get(write.namespace);
         // The mode may have changed since the operator decided.
         let may_be_gated = place.is_some_and(Place::is_in_gate_mode)
-            || self.changes.of_queues_above(&self.truth, write.namespace);
+            || self.changes.of_queues_above(&self.cluster, write.namespace);
         let mut found = rules::own::broken(write, may_be_gated);
         if write.by_operator && write.resource == "pods" && write.subresource == "eviction" {
             found.extend(rules::eviction::broken(self, write));
-            self.evicted.extend(self.truth.pod(write.namespace, write.name).map(|pod| pod.uid.clone()));
+            self.evicted.extend(self.cluster.pod(write.namespace, write.name).map(|pod| pod.uid.clone()));
         }
         if matches!(write.resource, "configmaps" | "nodes" | "pods" | "queues" | "resourcequotas") {
             found.extend(self.follow(write));
         }
         if self.tolerance.progress {
             let date = self.time(write.at);
-            found.extend(self.progress.look(&self.truth, write.at, date));
+            found.extend(self.progress.check(&self.cluster, write.at, date));
         }
         self.report(Some(write.index), write.at, found);
     }
 
     /// A pod was bound to a node by a write that does not show the pod.
     pub fn bind(&mut self, write: &Write<'_>, node: Option<&str>) {
-        let capacity = self.truth.capacity();
-        let held = self.truth.all_occupied();
-        let live = self.truth.places.get(write.namespace).map(Place::live).unwrap_or_default();
-        self.truth.bind(write.namespace, write.name, node);
-        self.changes.note(write, &self.truth, (&capacity, &held), &live);
+        let capacity = self.cluster.capacity();
+        let held = self.cluster.all_occupied();
+        let live = self.cluster.places.get(write.namespace).map(Place::live).unwrap_or_default();
+        self.cluster.bind(write.namespace, write.name, node);
+        self.changes.note(write, &self.cluster, (&capacity, &held), &live);
     }
 
     /// A namespace has ended, with all that was in it.
     pub fn forget_namespace(&mut self, name: &str) {
-        self.truth.places.remove(name);
+        self.cluster.places.remove(name);
     }
 
     /// Everything rests since long: what has to be true then?
     pub fn rests(&mut self, at: i64) {
-        let mut found = rules::rest::broken(&self.truth, self.time(at));
-        found.extend(rules::gated::broken(&self.truth, self.time(at)));
+        let mut found = rules::rest::broken(&self.cluster, self.time(at));
+        found.extend(rules::gated::broken(&self.cluster, self.time(at)));
         self.report(None, at, found);
     }
 
@@ -161,16 +161,16 @@ impl InvariantChecker {
         if write.resource == "configmaps" {
             return self.follow_ledger(write);
         }
-        let (capacity, held) = (self.truth.capacity(), self.truth.all_occupied());
-        let place = self.truth.places.get(write.namespace);
+        let (capacity, held) = (self.cluster.capacity(), self.cluster.all_occupied());
+        let place = self.cluster.places.get(write.namespace);
         let standing = place.and_then(|place| place.quota.clone());
         let could_hold = place.map(Place::hold).unwrap_or_default();
         let live = place.map(Place::live).unwrap_or_default();
         let was_gated = self.is_gated(write);
-        self.truth.follow(write);
+        self.cluster.follow(write);
         if write.by_operator && was_gated && !self.is_gated(write) {
             let found = rules::gate::broken(self, write);
-            let pod = self.truth.pod(write.namespace, write.name);
+            let pod = self.cluster.pod(write.namespace, write.name);
             if let Some(pod) = pod.filter(|_| self.tolerance.under_way > 0) {
                 self.under_way.let_in(write, pod);
             }
@@ -186,24 +186,24 @@ impl InvariantChecker {
             self.note_stray(write);
         }
         if !(write.by_operator && write.resource == "pods") {
-            self.changes.note(write, &self.truth, (&capacity, &held), &live);
+            self.changes.note(write, &self.cluster, (&capacity, &held), &live);
         }
         Vec::new()
     }
 
     /// Whether the pod that a write is about is gated.
     fn is_gated(&self, write: &Write<'_>) -> bool {
-        let pod = self.truth.pod(write.namespace, write.name);
+        let pod = self.cluster.pod(write.namespace, write.name);
         write.resource == "pods" && pod.is_some_and(|pod| pod.is_gated)
     }
 
     fn follow_ledger(&mut self, write: &Write<'_>) -> Vec<(Invariant, String)> {
-        let standing = self.truth.ledger.clone();
+        let standing = self.cluster.ledger.clone();
         if self.tolerance.under_way > 0 {
-            self.under_way.grants(&self.truth, write.at);
+            self.under_way.grants(&self.cluster, write.at);
         }
-        self.truth.follow(write);
-        let owed = standing.iter().chain(&self.truth.ledger).map(LedgerFacts::owed);
+        self.cluster.follow(write);
+        let owed = standing.iter().chain(&self.cluster.ledger).map(LedgerFacts::owed);
         for (resource, _) in owed.collect::<Vec<_>>().iter().flat_map(Amounts::iter) {
             self.owed.insert(resource.clone(), write.at);
         }
@@ -211,7 +211,7 @@ impl InvariantChecker {
             return Vec::new();
         }
         self.note_raised_grants(standing.as_ref(), write.at);
-        rules::ledger::broken(self, standing.as_ref(), &self.truth.capacity())
+        rules::ledger::broken(self, standing.as_ref(), &self.cluster.capacity())
     }
 
     /// In Gate mode a pod may come back as soon as the ledger grants more, while an eviction is under way.
@@ -219,10 +219,10 @@ impl InvariantChecker {
         if self.tolerance.under_way == 0 {
             return;
         }
-        for (namespace, entry) in self.truth.ledger.iter().flat_map(|ledger| &ledger.entries) {
+        for (namespace, entry) in self.cluster.ledger.iter().flat_map(|ledger| &ledger.entries) {
             let before = standing.and_then(|ledger| ledger.entries.get(namespace));
             let is_raised = before.is_none_or(|before| !entry.granted.less(&before.granted).is_empty());
-            let is_gated = self.truth.places.get(namespace).is_some_and(Place::is_in_gate_mode);
+            let is_gated = self.cluster.places.get(namespace).is_some_and(Place::is_in_gate_mode);
             if is_raised && is_gated {
                 self.opened.insert(namespace.clone(), at);
             }
@@ -232,9 +232,9 @@ impl InvariantChecker {
     /// Whether the ledger owes some of one of the `resources`, or did a moment ago; or queues occupy more of it than there is, or
     /// did until others left a moment ago, so that what is granted already has no room.
     pub(crate) fn owes(&self, resources: &Amounts, at: i64) -> bool {
-        let Some(ledger) = &self.truth.ledger else { return true };
-        let occupied: Amounts = [self.truth.all_occupied(), self.changes.all_given_up()].into_iter().sum();
-        let capacity = self.truth.capacity();
+        let Some(ledger) = &self.cluster.ledger else { return true };
+        let occupied: Amounts = [self.cluster.all_occupied(), self.changes.all_given_up()].into_iter().sum();
+        let capacity = self.cluster.capacity();
         if resources.iter().any(|(resource, _)| occupied.get(resource) > capacity.get(resource)) {
             return true;
         }
@@ -249,12 +249,13 @@ impl InvariantChecker {
     /// Whether live pods hold more of one of the `resources` than a limit above them allows, or did until others left a moment
     /// ago: a queue is brought down to its limit for no other queue.
     pub(crate) fn exceeds_a_limit(&self, namespace: &str, resources: &Amounts) -> bool {
-        let Some(place) = self.truth.places.get(namespace) else { return false };
-        let mut limited = self.truth.path_up(place).into_iter().filter(|queue| !queue.limit.is_empty());
+        let Some(place) = self.cluster.places.get(namespace) else { return false };
+        let mut limited = self.cluster.path_up(place).into_iter().filter(|queue| !queue.limit.is_empty());
         limited.any(|queue| {
-            let is_below =
-                |place: &Place| self.truth.path_up(place).into_iter().any(|above| std::ptr::eq(above, queue));
-            let below = self.truth.places.iter().filter(|(_, place)| is_below(place));
+            let is_below = |place: &Place| {
+                self.cluster.path_up(place).into_iter().any(|above| std::ptr::eq(above, queue))
+            };
+            let below = self.cluster.places.iter().filter(|(_, place)| is_below(place));
             let live: Amounts =
                 below.flat_map(|(name, place)| [place.live(), self.changes.given_up(name)]).sum();
             resources.iter().any(|(resource, _)| {
@@ -264,7 +265,7 @@ impl InvariantChecker {
     }
 
     fn note_stray(&mut self, write: &Write<'_>) {
-        let Some(place) = self.truth.places.get(write.namespace) else { return };
+        let Some(place) = self.cluster.places.get(write.namespace) else { return };
         let is_open = place.quota.as_ref().is_none_or(|quota| quota.enforced.is_empty());
         if let Some(pod) = place.pods.get(write.name).filter(|_| is_open) {
             self.strays.insert(pod.uid.clone());

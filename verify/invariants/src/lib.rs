@@ -1,8 +1,8 @@
-//! The judge: what Quotient promises, checked from the API server's side.
+//! The invariant checker: what Quotient promises, checked from the API server's side.
 //!
 //! It is told every write that an API server carried out, keeps the objects that matter, and says
 //! which promise a write breaks. It knows nothing of the operator's reasons, and shares no code with it: it sums up requests as
-//! Kubernetes does, with an arithmetic of its own. The same judge serves an API server in the process of a test and the audit
+//! Kubernetes does, with an arithmetic of its own. The same checker serves an API server in the process of a test and the audit
 //! log of a real one.
 //!
 //! Every decision of the operator is made from what it saw a moment ago. So a write is not blamed for what *others* did

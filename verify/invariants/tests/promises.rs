@@ -1,4 +1,4 @@
-//! The judge judged: a proper reclaim passes, and every way to spoil it is named.
+//! The checker checked: a proper reclaim passes, and every way to spoil it is named.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -15,42 +15,42 @@ use quotient_invariants::{Invariant, InvariantChecker, Tolerance, Verb, Write};
 use serde_json::{Value, json};
 
 /// An API server of two queues, one node of 4 cpu, and a clock.
-struct Court {
-    judge: InvariantChecker,
+struct Server {
+    checker: InvariantChecker,
     index: u64,
     at: i64,
     objects: BTreeMap<(String, String, String), Value>,
 }
 
-impl Court {
+impl Server {
     /// `loser` runs four pods of 1 cpu and has to give two to `gainer`; both quotas are as they were before.
-    fn sits() -> Self {
-        Self::sits_with(Tolerance::default())
+    fn start() -> Self {
+        Self::start_with(Tolerance::default())
     }
 
-    fn sits_with(tolerance: Tolerance) -> Self {
-        let judge = InvariantChecker::new(tolerance);
-        let mut court = Self { judge, index: 0, at: 0, objects: BTreeMap::new() };
-        court.other(
+    fn start_with(tolerance: Tolerance) -> Self {
+        let checker = InvariantChecker::new(tolerance);
+        let mut server = Self { checker, index: 0, at: 0, objects: BTreeMap::new() };
+        server.other(
             "nodes",
             "",
             "node-1",
             Some(json!({"status": {"allocatable": {"cpu": "4", "pods": "110"}, "conditions": [{"type": "Ready", "status": "True"}]}})),
         );
         for (namespace, cpu) in [("loser", "4"), ("gainer", "0")] {
-            court.other(
+            server.other(
                 "queues",
                 namespace,
                 namespace,
                 Some(json!({"metadata": {"uid": namespace}, "spec": {}})),
             );
-            court.quota_of_others(namespace, cpu, cpu, 1);
+            server.quota_of_others(namespace, cpu, cpu, 1);
         }
         for number in 1..=4 {
-            court.pod("loser", &format!("pod-{number}"));
+            server.pod("loser", &format!("pod-{number}"));
         }
-        court.at += 60_000;
-        court
+        server.at += 60_000;
+        server
     }
 
     fn write(
@@ -71,7 +71,7 @@ impl Court {
         };
         self.index += 1;
         self.at += 10;
-        self.judge.see(&Write {
+        self.checker.see(&Write {
             index: self.index,
             at: self.at,
             by_operator,
@@ -144,183 +144,187 @@ impl Court {
     }
 
     fn found(&self) -> Vec<Invariant> {
-        self.judge.violations().iter().map(|violation| violation.invariant).collect()
+        self.checker.violations().iter().map(|violation| violation.invariant).collect()
     }
 }
 
 #[test]
 fn a_proper_reclaim_breaks_nothing() {
-    let mut court = Court::sits();
-    court.quota("loser", "2", "4", 2);
-    court.quota_of_others("loser", "2", "2", 2);
-    court.evict("pod-4");
-    court.evict("pod-3");
-    court.gone("pod-4");
-    court.quota("gainer", "1", "0", 3);
-    court.gone("pod-3");
-    court.quota("gainer", "2", "1", 4);
-    assert_eq!(court.judge.violations(), []);
-    assert_eq!(court.judge.evicted().len(), 2);
+    let mut server = Server::start();
+    server.quota("loser", "2", "4", 2);
+    server.quota_of_others("loser", "2", "2", 2);
+    server.evict("pod-4");
+    server.evict("pod-3");
+    server.gone("pod-4");
+    server.quota("gainer", "1", "0", 3);
+    server.gone("pod-3");
+    server.quota("gainer", "2", "1", 4);
+    assert_eq!(server.checker.violations(), []);
+    assert_eq!(server.checker.evicted().len(), 2);
 }
 
 #[test]
 fn evicting_before_the_lower_quota_is_in_force() {
-    let mut court = Court::sits();
-    court.quota("loser", "2", "4", 2);
-    court.evict("pod-4");
-    assert_eq!(court.found(), [Invariant::FencedAndNeeded]);
+    let mut server = Server::start();
+    server.quota("loser", "2", "4", 2);
+    server.evict("pod-4");
+    assert_eq!(server.found(), [Invariant::FencedAndNeeded]);
 }
 
 #[test]
 fn evicting_one_too_many() {
-    let mut court = Court::sits();
-    court.quota("loser", "2", "4", 2);
-    court.quota_of_others("loser", "2", "2", 2);
+    let mut server = Server::start();
+    server.quota("loser", "2", "4", 2);
+    server.quota_of_others("loser", "2", "2", 2);
     for name in ["pod-4", "pod-3", "pod-2"] {
-        court.evict(name);
+        server.evict(name);
     }
-    assert_eq!(court.found(), [Invariant::FencedAndNeeded]);
-    assert!(court.judge.violations()[0].message.contains("loser/pod-2"), "{}", court.judge.violations()[0]);
+    assert_eq!(server.found(), [Invariant::FencedAndNeeded]);
+    assert!(
+        server.checker.violations()[0].message.contains("loser/pod-2"),
+        "{}",
+        server.checker.violations()[0]
+    );
 }
 
 #[test]
 fn who_ends_by_himself_a_moment_before_is_not_known_yet() {
-    let mut court = Court::sits();
-    court.quota("loser", "3", "4", 2);
-    court.quota_of_others("loser", "3", "3", 2);
-    court.gone("pod-1");
-    court.evict("pod-4");
-    assert_eq!(court.judge.violations(), []);
+    let mut server = Server::start();
+    server.quota("loser", "3", "4", 2);
+    server.quota_of_others("loser", "3", "3", 2);
+    server.gone("pod-1");
+    server.evict("pod-4");
+    assert_eq!(server.checker.violations(), []);
     // Later it is.
-    let mut court = Court::sits();
-    court.quota("loser", "3", "4", 2);
-    court.quota_of_others("loser", "3", "3", 2);
-    court.gone("pod-1");
-    court.at += 5_000;
-    court.evict("pod-4");
-    assert_eq!(court.found(), [Invariant::FencedAndNeeded]);
+    let mut server = Server::start();
+    server.quota("loser", "3", "4", 2);
+    server.quota_of_others("loser", "3", "3", 2);
+    server.gone("pod-1");
+    server.at += 5_000;
+    server.evict("pod-4");
+    assert_eq!(server.found(), [Invariant::FencedAndNeeded]);
 }
 
 #[test]
 fn growing_before_the_room_is_free() {
-    let mut court = Court::sits();
-    court.quota("loser", "2", "4", 2);
-    court.quota_of_others("loser", "2", "2", 2);
-    court.evict("pod-4");
-    court.quota("gainer", "1", "0", 3);
-    assert_eq!(court.found(), [Invariant::NeverOverGranted]);
+    let mut server = Server::start();
+    server.quota("loser", "2", "4", 2);
+    server.quota_of_others("loser", "2", "2", 2);
+    server.evict("pod-4");
+    server.quota("gainer", "1", "0", 3);
+    assert_eq!(server.found(), [Invariant::NeverOverGranted]);
 }
 
 #[test]
 fn granting_the_same_room_twice() {
-    let mut court = Court::sits();
-    court.quota("loser", "2", "4", 2);
-    court.quota_of_others("loser", "2", "2", 2);
-    court.evict("pod-4");
-    court.gone("pod-4");
-    court.quota("gainer", "1", "0", 3);
-    court.quota("loser", "3", "2", 3);
+    let mut server = Server::start();
+    server.quota("loser", "2", "4", 2);
+    server.quota_of_others("loser", "2", "2", 2);
+    server.evict("pod-4");
+    server.gone("pod-4");
+    server.quota("gainer", "1", "0", 3);
+    server.quota("loser", "3", "2", 3);
     // What the loser's live pods hold anyway is no grant.
-    assert_eq!(court.judge.violations(), []);
-    court.quota("loser", "4", "3", 4);
-    assert_eq!(court.found(), [Invariant::NeverOverGranted]);
+    assert_eq!(server.checker.violations(), []);
+    server.quota("loser", "4", "3", 4);
+    assert_eq!(server.found(), [Invariant::NeverOverGranted]);
 }
 
 #[test]
 fn capacity_that_leaves_at_the_same_moment_is_nobodys_fault() {
-    let mut court = Court::sits();
-    court.quota("loser", "2", "2", 2);
-    court.evict("pod-4");
-    court.evict("pod-3");
-    court.gone("pod-4");
-    court.gone("pod-3");
-    court.other("nodes", "", "node-1", Some(json!({"status": {"allocatable": {"cpu": "2"}}})));
-    court.quota("gainer", "2", "0", 3);
-    assert_eq!(court.judge.violations(), []);
-    court.at += 5_000;
-    court.quota("gainer", "3", "2", 4);
-    assert_eq!(court.found(), [Invariant::LoansBounded, Invariant::NeverOverGranted]);
+    let mut server = Server::start();
+    server.quota("loser", "2", "2", 2);
+    server.evict("pod-4");
+    server.evict("pod-3");
+    server.gone("pod-4");
+    server.gone("pod-3");
+    server.other("nodes", "", "node-1", Some(json!({"status": {"allocatable": {"cpu": "2"}}})));
+    server.quota("gainer", "2", "0", 3);
+    assert_eq!(server.checker.violations(), []);
+    server.at += 5_000;
+    server.quota("gainer", "3", "2", 4);
+    assert_eq!(server.found(), [Invariant::LoansBounded, Invariant::NeverOverGranted]);
 }
 
 #[test]
 fn an_eviction_without_the_uid() {
-    let mut court = Court::sits();
-    court.quota("loser", "2", "2", 2);
-    court.evict_with("pod-4", &json!({}));
-    assert_eq!(court.found(), [Invariant::EvictionNamesLife]);
+    let mut server = Server::start();
+    server.quota("loser", "2", "2", 2);
+    server.evict_with("pod-4", &json!({}));
+    assert_eq!(server.found(), [Invariant::EvictionNamesLife]);
 }
 
 #[test]
 fn evicting_twice_or_by_force() {
-    let mut court = Court::sits();
-    court.quota("loser", "2", "2", 2);
-    court.evict("pod-4");
-    court.evict("pod-4");
-    assert_eq!(court.found(), [Invariant::EvictedOnce]);
+    let mut server = Server::start();
+    server.quota("loser", "2", "2", 2);
+    server.evict("pod-4");
+    server.evict("pod-4");
+    assert_eq!(server.found(), [Invariant::EvictedOnce]);
     let force = json!({"deleteOptions": {"gracePeriodSeconds": 0, "preconditions": {"uid": "uid-pod-4"}}});
-    court.evict_with("pod-4", &force);
-    assert_eq!(court.found(), [Invariant::EvictedOnce, Invariant::Gentle]);
+    server.evict_with("pod-4", &force);
+    assert_eq!(server.found(), [Invariant::EvictedOnce, Invariant::Gentle]);
     // A process that died in between may ask again.
-    let mut court = Court::sits_with(Tolerance { repeats: true, ..Tolerance::default() });
-    court.quota("loser", "2", "2", 2);
-    court.evict("pod-4");
-    court.evict("pod-4");
-    assert_eq!(court.judge.violations(), []);
+    let mut server = Server::start_with(Tolerance { repeats: true, ..Tolerance::default() });
+    server.quota("loser", "2", "2", 2);
+    server.evict("pod-4");
+    server.evict("pod-4");
+    assert_eq!(server.checker.violations(), []);
 }
 
 /// A pod that something else gave hours may be asked once to end within what its queue allows.
 #[test]
 fn asking_again_for_a_pod_that_takes_its_time() {
     let again = |grace: u64| json!({"deleteOptions": {"gracePeriodSeconds": grace, "preconditions": {"uid": "uid-pod-4"}}});
-    let mut court = Court::sits();
-    court.quota("loser", "2", "2", 2);
+    let mut server = Server::start();
+    server.quota("loser", "2", "2", 2);
     let slow = json!({
         "metadata": {
             "uid": "uid-pod-4", "deletionTimestamp": "2026-01-01T18:00:00Z", "deletionGracePeriodSeconds": 64_800,
         },
     });
-    court.other("pods", "loser", "pod-4", Some(slow));
-    court.evict_with("pod-4", &again(600));
-    assert_eq!(court.judge.violations(), []);
-    court.evict_with("pod-4", &again(600));
-    assert_eq!(court.found(), [Invariant::EvictedOnce]);
+    server.other("pods", "loser", "pod-4", Some(slow));
+    server.evict_with("pod-4", &again(600));
+    assert_eq!(server.checker.violations(), []);
+    server.evict_with("pod-4", &again(600));
+    assert_eq!(server.found(), [Invariant::EvictedOnce]);
 }
 
 #[test]
 fn taking_what_is_guaranteed() {
-    let mut court = Court::sits();
+    let mut server = Server::start();
     let queue = json!({
         "metadata": {"uid": "loser"},
         "spec": {"guaranteed": {"cpu": "4"}},
         "status": {"observedGeneration": 1, "deserved": {"cpu": "4"}},
     });
-    court.other("queues", "loser", "loser", Some(queue));
-    court.quota("loser", "2", "2", 2);
-    court.evict("pod-4");
-    assert_eq!(court.found(), [Invariant::GuaranteeKept]);
+    server.other("queues", "loser", "loser", Some(queue));
+    server.quota("loser", "2", "2", 2);
+    server.evict("pod-4");
+    assert_eq!(server.found(), [Invariant::GuaranteeKept]);
 }
 
-/// Who gives cpu back may fall below what is guaranteed of memory, of which nothing is reclaimed.
+/// A queue that gives cpu back may fall below what is guaranteed of memory, of which nothing is reclaimed.
 #[test]
 fn a_guarantee_is_about_what_is_reclaimed() {
     let evicted = |memory: &str| {
-        let mut court = Court::sits();
+        let mut server = Server::start();
         let of = json!({"observedGeneration": 1, "deserved": {"cpu": "2", "memory": "4Gi"}});
         let queue = json!({"spec": {"guaranteed": {"memory": "4Gi"}}, "status": of});
-        court.other("queues", "loser", "loser", Some(queue));
+        server.other("queues", "loser", "loser", Some(queue));
         for name in ["pod-1", "pod-2", "pod-3", "pod-4"] {
             let requests = json!({"requests": {"cpu": "1", "memory": "1Gi"}});
             let spec = json!({"nodeName": "node-1", "containers": [{"resources": requests}]});
             let pod = json!({"metadata": {"uid": format!("uid-{name}")}, "spec": spec});
-            court.other("pods", "loser", name, Some(pod));
+            server.other("pods", "loser", name, Some(pod));
         }
-        let mut quota = Court::quota_object("2", "2", 2);
+        let mut quota = Server::quota_object("2", "2", 2);
         for part in ["spec", "status"] {
             quota[part]["hard"]["requests.memory"] = json!(memory);
         }
-        court.write(true, ("resourcequotas", ""), ("loser", "quotient"), None, Some(quota));
-        court.evict("pod-4");
-        court.found()
+        server.write(true, ("resourcequotas", ""), ("loser", "quotient"), None, Some(quota));
+        server.evict("pod-4");
+        server.found()
     };
     assert_eq!(evicted("4Gi"), []);
     assert_eq!(evicted("3Gi"), [Invariant::GuaranteeKept]);
@@ -330,12 +334,12 @@ fn a_guarantee_is_about_what_is_reclaimed() {
 #[test]
 fn taking_what_is_guaranteed_and_said_not_to_be_deserved() {
     let evicted = |spec: Value| {
-        let mut court = Court::sits();
+        let mut server = Server::start();
         let status = json!({"observedGeneration": 1, "deserved": {"cpu": "2"}});
-        court.other("queues", "loser", "loser", Some(json!({"spec": spec, "status": status})));
-        court.quota("loser", "2", "2", 2);
-        court.evict("pod-4");
-        court.found()
+        server.other("queues", "loser", "loser", Some(json!({"spec": spec, "status": status})));
+        server.quota("loser", "2", "2", 2);
+        server.evict("pod-4");
+        server.found()
     };
     let claim = json!({"cpu": "9"});
     assert_eq!(evicted(json!({"guaranteed": {"cpu": "4"}, "request": claim})), [Invariant::GuaranteeKept]);
@@ -357,29 +361,29 @@ fn taking_what_is_guaranteed_and_said_not_to_be_deserved() {
 #[test]
 fn evicting_for_none_or_for_a_limit() {
     let evicted = |limits: [&str; 2], comes: Option<&str>, leaves_first: Option<&str>| {
-        let mut court = Court::sits();
+        let mut server = Server::start();
         let limit = |cpu: &str| json!({"cpu": cpu});
         let org = json!({"metadata": {"uid": "org"}, "spec": {"children": {}, "limit": limit(limits[0])}});
-        court.other("queues", "org", "org", Some(org));
+        server.other("queues", "org", "org", Some(org));
         let parent = json!({"namespace": "org", "name": "org"});
         let spec = json!({"parentRef": parent, "limit": limit(limits[1])});
-        court.other("queues", "loser", "loser", Some(json!({"metadata": {"uid": "loser"}, "spec": spec})));
+        server.other("queues", "loser", "loser", Some(json!({"metadata": {"uid": "loser"}, "spec": spec})));
         let mut ledger = GzEncoder::new(Vec::new(), Compression::default());
         ledger.write_all(br#"{"entries": {"loser": {"granted": {"cpu": "3"}}}}"#).unwrap();
         let data = ByteString(ledger.finish().unwrap());
         let ledger = json!({"binaryData": {"ledger.json.gz": data}});
-        court.other("configmaps", "quotient-system", "quotient-ledger", Some(ledger));
-        court.quota_of_others("loser", "3", "3", 2);
+        server.other("configmaps", "quotient-system", "quotient-ledger", Some(ledger));
+        server.quota_of_others("loser", "3", "3", 2);
         if let Some(name) = comes {
             let spec = json!({"containers": [{"resources": {"requests": {"cpu": "1"}}}]});
-            court.other("pods", "loser", name, Some(json!({"metadata": {"uid": name}, "spec": spec})));
+            server.other("pods", "loser", name, Some(json!({"metadata": {"uid": name}, "spec": spec})));
         }
-        court.at += 60_000;
+        server.at += 60_000;
         if let Some(pod) = leaves_first {
-            court.gone(pod);
+            server.gone(pod);
         }
-        court.evict("pod-4");
-        court.found()
+        server.evict("pod-4");
+        server.found()
     };
     assert_eq!(evicted(["4", "4"], None, None), [Invariant::OwedFirst]);
     assert_eq!(evicted(["4", "3"], None, None), []);
@@ -396,34 +400,34 @@ fn evicting_at_once_who_may_take_his_time() {
     for (grace, expected) in
         [(Value::Null, vec![Invariant::Gentle]), (json!(30), vec![Invariant::Gentle]), (json!(0), vec![])]
     {
-        let mut court = Court::sits();
+        let mut server = Server::start();
         let spec = json!({"eviction": {"maxGraceSeconds": grace}});
-        court.other("queues", "loser", "loser", Some(json!({"spec": spec})));
-        court.quota("loser", "2", "2", 2);
-        court.evict_with("pod-4", &at_once);
-        assert_eq!(court.found(), expected);
+        server.other("queues", "loser", "loser", Some(json!({"spec": spec})));
+        server.quota("loser", "2", "2", 2);
+        server.evict_with("pod-4", &at_once);
+        assert_eq!(server.found(), expected);
     }
 }
 
 #[test]
 fn what_is_not_the_operators() {
-    let mut court = Court::sits();
-    court.write(true, ("pods", ""), ("loser", "pod-1"), None, None);
-    court.write(true, ("resourcequotas", ""), ("loser", "of-the-team"), None, Some(json!({})));
-    court.write(true, ("resourcequotas", ""), ("loser", "quotient"), None, None);
-    court.write(true, ("secrets", ""), ("loser", "key"), None, Some(json!({})));
+    let mut server = Server::start();
+    server.write(true, ("pods", ""), ("loser", "pod-1"), None, None);
+    server.write(true, ("resourcequotas", ""), ("loser", "of-the-team"), None, Some(json!({})));
+    server.write(true, ("resourcequotas", ""), ("loser", "quotient"), None, None);
+    server.write(true, ("secrets", ""), ("loser", "key"), None, Some(json!({})));
     let owner = |note: &str, replicas: u32| json!({"metadata": {"annotations": {"quotient.dev/requeued-at": note}}, "spec": {"replicas": replicas}});
-    court.other("replicasets", "gainer", "web", Some(owner("1", 2)));
-    court.write(true, ("replicasets", ""), ("gainer", "web"), None, Some(owner("2", 2)));
-    court.write(true, ("replicasets", ""), ("gainer", "web"), None, Some(owner("3", 1)));
+    server.other("replicasets", "gainer", "web", Some(owner("1", 2)));
+    server.write(true, ("replicasets", ""), ("gainer", "web"), None, Some(owner("2", 2)));
+    server.write(true, ("replicasets", ""), ("gainer", "web"), None, Some(owner("3", 1)));
     let range = |keeper: &str| json!({"metadata": {"labels": {"app.kubernetes.io/managed-by": keeper}}});
-    court.write(true, ("limitranges", ""), ("loser", "quotient"), None, Some(range("quotient")));
-    court.write(true, ("limitranges", ""), ("loser", "quotient"), None, None);
-    court.other("limitranges", "loser", "quotient", Some(range("somebody")));
-    court.write(true, ("limitranges", ""), ("loser", "quotient"), None, None);
-    court.write(true, ("limitranges", ""), ("loser", "of-the-team"), None, Some(range("quotient")));
+    server.write(true, ("limitranges", ""), ("loser", "quotient"), None, Some(range("quotient")));
+    server.write(true, ("limitranges", ""), ("loser", "quotient"), None, None);
+    server.other("limitranges", "loser", "quotient", Some(range("somebody")));
+    server.write(true, ("limitranges", ""), ("loser", "quotient"), None, None);
+    server.write(true, ("limitranges", ""), ("loser", "of-the-team"), None, Some(range("quotient")));
     let own = Invariant::KeepsToItsOwn;
-    assert_eq!(court.found(), [Invariant::Gentle, own, own, own, own, own, own]);
+    assert_eq!(server.found(), [Invariant::Gentle, own, own, own, own, own, own]);
 }
 
 #[test]
@@ -442,11 +446,11 @@ fn a_job_is_woken_by_what_means_the_same() {
         (job("1", Some(true), 2), job("2", None, 2), false),
         (job("1", None, 2), job("2", Some(false), 3), false),
     ] {
-        let mut court = Court::sits();
-        court.other("jobs", "gainer", "train", Some(before.clone()));
-        court.write(true, ("jobs", ""), ("gainer", "train"), None, Some(after.clone()));
+        let mut server = Server::start();
+        server.other("jobs", "gainer", "train", Some(before.clone()));
+        server.write(true, ("jobs", ""), ("gainer", "train"), None, Some(after.clone()));
         let expected = if is_own { vec![] } else { vec![Invariant::KeepsToItsOwn] };
-        assert_eq!(court.found(), expected, "{before} {after}");
+        assert_eq!(server.found(), expected, "{before} {after}");
     }
 }
 
@@ -475,11 +479,11 @@ fn a_size_is_lowered_with_what_remembers_it_and_raised_no_further() {
         (lower.clone(), sized(4, None, None), false),
         (lower, sized(3, Some("3"), Some("3")), false),
     ] {
-        let mut court = Court::sits();
-        court.other("deployments", "gainer", "web", Some(before.clone()));
-        court.write(true, ("deployments", ""), ("gainer", "web"), None, Some(after.clone()));
+        let mut server = Server::start();
+        server.other("deployments", "gainer", "web", Some(before.clone()));
+        server.write(true, ("deployments", ""), ("gainer", "web"), None, Some(after.clone()));
         let expected = if is_own { vec![] } else { vec![Invariant::KeepsToItsOwn] };
-        assert_eq!(court.found(), expected, "{before} {after}");
+        assert_eq!(server.found(), expected, "{before} {after}");
     }
 }
 
@@ -500,25 +504,25 @@ fn pods_are_marked_and_changed_in_no_other_way() {
         (pod(None, "a"), pod(Some("5"), "a"), false),
         (pod(None, "a"), pod(mark, "b"), false),
     ] {
-        let mut court = Court::sits();
-        court.other("pods", "loser", "pod-1", Some(before.clone()));
-        court.write(true, ("pods", ""), ("loser", "pod-1"), None, Some(after.clone()));
+        let mut server = Server::start();
+        server.other("pods", "loser", "pod-1", Some(before.clone()));
+        server.write(true, ("pods", ""), ("loser", "pod-1"), None, Some(after.clone()));
         let expected = if is_own { vec![] } else { vec![Invariant::Gentle] };
-        assert_eq!(court.found(), expected, "{before} {after}");
+        assert_eq!(server.found(), expected, "{before} {after}");
     }
 }
 
 #[test]
 fn a_stamp_that_goes_back() {
-    let mut court = Court::sits();
-    court.quota("loser", "3", "4", 5);
-    court.quota("loser", "2", "3", 4);
-    assert_eq!(court.found(), [Invariant::GenerationsRise]);
+    let mut server = Server::start();
+    server.quota("loser", "3", "4", 5);
+    server.quota("loser", "2", "3", 4);
+    assert_eq!(server.found(), [Invariant::GenerationsRise]);
 }
 
 #[test]
 fn what_rests_has_to_add_up() {
-    let mut court = Court::sits();
+    let mut server = Server::start();
     let queue = |deserved: &str, allocated: &str, preempting: &str, conditions: Value| {
         json!({"spec": {}, "status": {
             "observedGeneration": 1,
@@ -528,40 +532,40 @@ fn what_rests_has_to_add_up() {
             "conditions": conditions,
         }})
     };
-    court.other("queues", "loser", "loser", Some(queue("4", "4", "0", json!([]))));
-    court.other("queues", "gainer", "gainer", Some(queue("0", "0", "0", json!([]))));
-    court.judge.rests(court.at);
-    assert_eq!(court.judge.violations(), []);
+    server.other("queues", "loser", "loser", Some(queue("4", "4", "0", json!([]))));
+    server.other("queues", "gainer", "gainer", Some(queue("0", "0", "0", json!([]))));
+    server.checker.rests(server.at);
+    assert_eq!(server.checker.violations(), []);
 
     // Not what its quota says, and promised more than it lacks; a share that nothing excuses, and a promise that does not fit.
-    court.other("queues", "loser", "loser", Some(queue("3", "3", "1", json!([]))));
-    court.other("queues", "gainer", "gainer", Some(queue("2", "0", "2", json!([]))));
-    court.judge.rests(court.at);
+    server.other("queues", "loser", "loser", Some(queue("3", "3", "1", json!([]))));
+    server.other("queues", "gainer", "gainer", Some(queue("2", "0", "2", json!([]))));
+    server.checker.rests(server.at);
     assert_eq!(
-        court.found(),
+        server.found(),
         [Invariant::SharesArrive, Invariant::SharesAddUp, Invariant::QuotaIsAllocated, Invariant::Conserved]
     );
     let excused = json!([{"type": "Starved", "status": "True"}]);
-    court.other("queues", "gainer", "gainer", Some(queue("1", "0", "1", excused)));
-    court.other(
+    server.other("queues", "gainer", "gainer", Some(queue("1", "0", "1", excused)));
+    server.other(
         "queues",
         "loser",
         "loser",
         Some(queue("3", "4", "0", json!([{"type": "Stalled", "status": "True"}]))),
     );
-    court.judge.rests(court.at);
-    assert_eq!(court.found().len(), 4);
+    server.checker.rests(server.at);
+    assert_eq!(server.found().len(), 4);
 }
 
 #[test]
 fn no_more_is_promised_than_is_missing() {
-    let mut court = Court::sits();
+    let mut server = Server::start();
     for (preempting, expected) in [("2", 0), ("1", 0), ("3", 1)] {
         let status = json!({
             "observedGeneration": 1, "deserved": {"cpu": "2"}, "preempting": {"cpu": preempting},
             "conditions": [{"type": "Starved", "status": "True"}],
         });
-        court.other(
+        server.other(
             "queues",
             "loser",
             "loser",
@@ -569,43 +573,43 @@ fn no_more_is_promised_than_is_missing() {
                 {"type": "Stalled", "status": "True"},
             ]}})),
         );
-        court.other("queues", "gainer", "gainer", Some(json!({"spec": {}, "status": status})));
-        court.judge.rests(court.at);
-        assert_eq!(court.found(), vec![Invariant::SharesAddUp; expected], "{preempting}");
+        server.other("queues", "gainer", "gainer", Some(json!({"spec": {}, "status": status})));
+        server.checker.rests(server.at);
+        assert_eq!(server.found(), vec![Invariant::SharesAddUp; expected], "{preempting}");
     }
 }
 
 #[test]
 fn what_is_under_way_while_another_leader_opens_the_door_is_nobodys_fault() {
     for (under_way, expected) in [(0, vec![Invariant::FencedAndNeeded]), (2_000, vec![])] {
-        let mut court = Court::sits_with(Tolerance { under_way, ..Tolerance::default() });
-        court.quota("loser", "2", "2", 2);
-        court.quota("loser", "4", "4", 3);
-        court.evict("pod-4");
-        assert_eq!(court.found(), expected);
+        let mut server = Server::start_with(Tolerance { under_way, ..Tolerance::default() });
+        server.quota("loser", "2", "2", 2);
+        server.quota("loser", "4", "4", 3);
+        server.evict("pod-4");
+        assert_eq!(server.found(), expected);
         // Long afterwards it is.
-        court.at += 5_000;
-        court.evict("pod-3");
-        assert_eq!(court.found().len(), expected.len() + 1);
+        server.at += 5_000;
+        server.evict("pod-3");
+        assert_eq!(server.found().len(), expected.len() + 1);
     }
 }
 
 /// Changes the spec of a Queue, long ago by now.
-fn restrain(court: &mut Court, namespace: &str, spec: &Value) {
+fn restrain(server: &mut Server, namespace: &str, spec: &Value) {
     let queue = json!({"metadata": {"uid": namespace, "namespace": namespace}, "spec": spec});
-    court.other("queues", namespace, namespace, Some(queue));
-    court.at += 60_000;
+    server.other("queues", namespace, namespace, Some(queue));
+    server.at += 60_000;
 }
 
 /// How the writes of a proper reclaim are found where the two queues are like that.
 fn reclaim_between(loser: &Value, gainer: &Value) -> Vec<Invariant> {
-    let mut court = Court::sits();
-    restrain(&mut court, "loser", loser);
-    restrain(&mut court, "gainer", gainer);
-    court.quota_of_others("loser", "2", "2", 2);
-    court.at += 60_000;
-    court.evict("pod-4");
-    court.found()
+    let mut server = Server::start();
+    restrain(&mut server, "loser", loser);
+    restrain(&mut server, "gainer", gainer);
+    server.quota_of_others("loser", "2", "2", 2);
+    server.at += 60_000;
+    server.evict("pod-4");
+    server.found()
 }
 
 #[test]
@@ -622,35 +626,35 @@ fn no_pod_goes_from_or_for_a_queue_that_is_restrained() {
 
 #[test]
 fn a_parent_restrains_its_children() {
-    let mut court = Court::sits();
+    let mut server = Server::start();
     let parent =
         json!({"metadata": {"uid": "org", "namespace": "org"}, "spec": {"children": {}, "mode": "Quota"}});
-    court.other("queues", "org", "org", Some(parent));
-    restrain(&mut court, "loser", &json!({"parentRef": {"namespace": "org", "name": "org"}}));
-    court.quota_of_others("loser", "2", "2", 2);
-    court.at += 60_000;
-    court.evict("pod-4");
-    assert_eq!(court.found(), [Invariant::Restrained]);
+    server.other("queues", "org", "org", Some(parent));
+    restrain(&mut server, "loser", &json!({"parentRef": {"namespace": "org", "name": "org"}}));
+    server.quota_of_others("loser", "2", "2", 2);
+    server.at += 60_000;
+    server.evict("pod-4");
+    assert_eq!(server.found(), [Invariant::Restrained]);
 }
 
 #[test]
 fn who_has_just_changed_a_mode_may_see_one_more_eviction() {
-    let mut court = Court::sits();
-    court.quota_of_others("loser", "2", "2", 2);
-    court.at += 60_000;
-    restrain(&mut court, "loser", &json!({"mode": "Observe"}));
-    court.at -= 59_900;
-    court.evict("pod-4");
-    assert_eq!(court.found(), []);
+    let mut server = Server::start();
+    server.quota_of_others("loser", "2", "2", 2);
+    server.at += 60_000;
+    restrain(&mut server, "loser", &json!({"mode": "Observe"}));
+    server.at -= 59_900;
+    server.evict("pod-4");
+    assert_eq!(server.found(), []);
 }
 
 #[test]
 fn no_quota_is_written_in_observe_and_none_restricts_a_paused_queue_more() {
     let write = |spec: &Value, cpu: &str| {
-        let mut court = Court::sits();
-        restrain(&mut court, "loser", spec);
-        court.quota("loser", cpu, "4", 2);
-        court.found()
+        let mut server = Server::start();
+        restrain(&mut server, "loser", spec);
+        server.quota("loser", cpu, "4", 2);
+        server.found()
     };
     let paused = json!({"pausedUntil": "2030-01-01T00:00:00Z"});
     assert_eq!(write(&json!({"mode": "Observe"}), "4"), [Invariant::Restrained]);
@@ -659,31 +663,31 @@ fn no_quota_is_written_in_observe_and_none_restricts_a_paused_queue_more() {
     assert_eq!(write(&paused, "4"), []);
 }
 
-/// A judge whose writes count their time from a later beginning compares the end of a pause with that.
+/// A checker whose writes count their time from a later beginning compares the end of a pause with that.
 #[test]
 fn a_pause_ends() {
-    let mut court = Court::sits();
-    court.judge = court.judge.since(1_893_456_000_000);
-    restrain(&mut court, "loser", &json!({"pausedUntil": "2030-01-01T00:05:00Z"}));
-    court.quota_of_others("loser", "2", "2", 2);
-    court.at = 299_000;
-    court.evict("pod-4");
-    court.at = 300_000;
-    court.evict("pod-3");
-    assert_eq!(court.found(), [Invariant::Restrained]);
+    let mut server = Server::start();
+    server.checker = server.checker.since(1_893_456_000_000);
+    restrain(&mut server, "loser", &json!({"pausedUntil": "2030-01-01T00:05:00Z"}));
+    server.quota_of_others("loser", "2", "2", 2);
+    server.at = 299_000;
+    server.evict("pod-4");
+    server.at = 300_000;
+    server.evict("pod-3");
+    assert_eq!(server.found(), [Invariant::Restrained]);
 }
 
 /// `gainer` in Gate mode, long ago by now, with two gated pods of a gang.
-fn gated(minimum: &str) -> Court {
-    let mut court = Court::sits();
-    court.gone("pod-4");
-    court.gone("pod-3");
-    restrain(&mut court, "gainer", &json!({"admission": "Gate"}));
+fn gated(minimum: &str) -> Server {
+    let mut server = Server::start();
+    server.gone("pod-4");
+    server.gone("pod-3");
+    restrain(&mut server, "gainer", &json!({"admission": "Gate"}));
     for name in ["x-1", "x-2"] {
-        court.other("pods", "gainer", name, Some(member(name, minimum, true)));
+        server.other("pods", "gainer", name, Some(member(name, minimum, true)));
     }
-    court.at += 60_000;
-    court
+    server.at += 60_000;
+    server
 }
 
 fn member(name: &str, minimum: &str, is_gated: bool) -> Value {
@@ -699,31 +703,31 @@ fn member(name: &str, minimum: &str, is_gated: bool) -> Value {
 #[test]
 fn a_gang_is_let_in_when_all_of_it_is_there_and_whole() {
     let removal = |minimum: &str| {
-        let mut court = gated(minimum);
-        court.write(true, ("pods", ""), ("gainer", "x-1"), None, Some(member("x-1", minimum, false)));
-        court
+        let mut server = gated(minimum);
+        server.write(true, ("pods", ""), ("gainer", "x-1"), None, Some(member("x-1", minimum, false)));
+        server
     };
     // Without a ledger nothing is granted.
     assert_eq!(removal("2").found(), [Invariant::GatesWithinShare]);
     let mut lacking = removal("3");
     assert_eq!(lacking.found(), [Invariant::GatesWithinShare, Invariant::GangsWhole]);
     // What has succeeded counts.
-    let mut court = gated("3");
+    let mut server = gated("3");
     let mut first = member("x-0", "3", false);
     first["metadata"]["ownerReferences"] = json!([{"kind": "Job", "uid": "j"}]);
     first["status"] = json!({"phase": "Succeeded"});
-    court.other("pods", "gainer", "x-0", Some(first));
-    court.write(true, ("pods", ""), ("gainer", "x-1"), None, Some(member("x-1", "3", false)));
-    assert_eq!(court.found(), [Invariant::GatesWithinShare]);
+    server.other("pods", "gainer", "x-0", Some(first));
+    server.write(true, ("pods", ""), ("gainer", "x-1"), None, Some(member("x-1", "3", false)));
+    assert_eq!(server.found(), [Invariant::GatesWithinShare]);
     // At rest it is let in in part.
-    lacking.judge.rests(lacking.at);
+    lacking.checker.rests(lacking.at);
     assert_eq!(lacking.found().last(), Some(&Invariant::GangsWhole));
 }
 
 #[test]
 fn no_pod_stays_gated_where_no_queue_is_in_gate_mode() {
-    let mut court = gated("2");
-    court.other("queues", "gainer", "gainer", None);
-    court.judge.rests(court.at);
-    assert_eq!(court.found().last(), Some(&Invariant::NothingWaitsWithRoom));
+    let mut server = gated("2");
+    server.other("queues", "gainer", "gainer", None);
+    server.checker.rests(server.at);
+    assert_eq!(server.found().last(), Some(&Invariant::NothingWaitsWithRoom));
 }

@@ -6,7 +6,7 @@ use crate::cluster::Kind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// An operator's watch of a kind catches up.
-    Look(usize, Kind),
+    Observe(usize, Kind),
     /// An operator takes a snapshot and decides, in one of the ways that its protocol leaves open.
     Plan(usize, u8),
     /// An operator's next write is answered.

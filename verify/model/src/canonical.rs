@@ -46,7 +46,7 @@ impl World {
             operator.cache.pods[at].all() | operator.work.evictions[at] | operator.work.gates[at]
         });
         let of_late = self.late.iter().flatten().map(|write| write.pod(at));
-        of_operators.chain(of_late).fold(self.truth.pods[at].all(), |all, some| all | some)
+        of_operators.chain(of_late).fold(self.cluster.pods[at].all(), |all, some| all | some)
     }
 
     fn rename_ids(&mut self, at: usize, known: u16) {
@@ -58,7 +58,7 @@ impl World {
             running: rename(pods.running),
             terminating: rename(pods.terminating),
         };
-        self.truth.pods[at] = pods(self.truth.pods[at]);
+        self.cluster.pods[at] = pods(self.cluster.pods[at]);
         for operator in &mut self.operators {
             operator.cache.pods[at] = pods(operator.cache.pods[at]);
             operator.work.evictions[at] = rename(operator.work.evictions[at]);
@@ -74,7 +74,7 @@ impl World {
     }
 
     fn each_generation(&mut self, visit: &mut dyn FnMut(&mut Generation)) {
-        of_cluster(&mut self.truth, visit);
+        of_cluster(&mut self.cluster, visit);
         for operator in &mut self.operators {
             of_cluster(&mut operator.cache, visit);
             if let Some(write) = &mut operator.work.ledger {
@@ -95,7 +95,8 @@ impl World {
 
     fn each_version(&mut self, visit: &mut dyn FnMut(&mut Version)) {
         self.operators.iter_mut().for_each(|operator| visit(&mut operator.pods_version));
-        let clusters = self.operators.iter_mut().map(|operator| &mut operator.cache).chain([&mut self.truth]);
+        let clusters =
+            self.operators.iter_mut().map(|operator| &mut operator.cache).chain([&mut self.cluster]);
         clusters.filter_map(|cluster| cluster.ledger.as_mut()).for_each(|ledger| visit(&mut ledger.version));
         let works = self.operators.iter_mut().filter_map(|operator| operator.work.ledger.as_mut());
         let late = self.late.iter_mut().flatten().filter_map(|write| match write {
@@ -159,8 +160,8 @@ mod tests {
     /// One queue with pods 2 and 5, of which 5 is about to be evicted, and a quota of generation 7.
     fn world() -> World {
         let mut world = World::default();
-        world.truth.pods[0] = Pods { running: 0b10_0100, ..Pods::default() };
-        world.truth.quotas[0] = Some(Quota { generation: 7, ..Quota::default() });
+        world.cluster.pods[0] = Pods { running: 0b10_0100, ..Pods::default() };
+        world.cluster.quotas[0] = Some(Quota { generation: 7, ..Quota::default() });
         world.operators[1].work.evictions[0] = 0b10_0000;
         world
     }
@@ -168,9 +169,9 @@ mod tests {
     #[test]
     fn ids_and_generations_are_counted_without_gaps_in_their_order() {
         let world = world().canonical();
-        assert_eq!(world.truth.pods[0].running, 0b11);
+        assert_eq!(world.cluster.pods[0].running, 0b11);
         assert_eq!(world.operators[1].work.evictions[0], 0b10);
-        assert_eq!(world.truth.quotas[0].map(|quota| quota.generation), Some(1));
+        assert_eq!(world.cluster.quotas[0].map(|quota| quota.generation), Some(1));
         assert_eq!(world.clone().canonical(), world);
     }
 
@@ -178,9 +179,9 @@ mod tests {
     fn what_an_operator_remembers_keeps_its_id() {
         let mut remembered = world();
         // The pod is gone, its eviction is not.
-        remembered.truth.pods[0].running = 0b100;
+        remembered.cluster.pods[0].running = 0b100;
         let remembered = remembered.canonical();
-        assert_eq!(remembered.truth.pods[0].running, 0b01);
+        assert_eq!(remembered.cluster.pods[0].running, 0b01);
         assert_eq!(remembered.operators[1].work.evictions[0], 0b10);
         assert_eq!(remembered.known_ids(0), 0b11);
     }

@@ -9,7 +9,7 @@ use stateright::{Checker, HasDiscoveries, Model};
 use crate::converge::converge;
 use crate::graph::shortest;
 use crate::scenario::Scenario;
-use crate::stage::Stage;
+use crate::state_space::StateSpace;
 use crate::story::tell;
 
 /// From everywhere, once nothing goes wrong any more, the world comes to a good rest.
@@ -63,19 +63,19 @@ pub fn refute(scenario: &Scenario, law: &'static str) -> Found {
 fn run(scenario: &Scenario, threads: usize, until: HasDiscoveries, most: usize) -> Found {
     let began = Instant::now();
     let name = scenario.name;
-    let mut stage = Stage::new(scenario.clone());
-    stage.merges_twins = true;
-    let checker = stage.checker().threads(threads).finish_when(until);
+    let mut space = StateSpace::new(scenario.clone());
+    space.merges_twins = true;
+    let checker = space.checker().threads(threads).finish_when(until);
     let checker = checker.target_state_count(most).spawn_bfs().join();
-    let stage = checker.model();
+    let space = checker.model();
     let mut found = Found {
         name,
         unique: checker.unique_state_count(),
         generated: checker.state_count(),
         depth: checker.max_depth(),
-        views: stage.memo.views(),
-        conflicts: stage.memo.conflicts.load(Ordering::Relaxed),
-        landed: stage.memo.landed.load(Ordering::Relaxed),
+        views: space.memo.views(),
+        conflicts: space.memo.conflicts.load(Ordering::Relaxed),
+        landed: space.memo.landed.load(Ordering::Relaxed),
         took: Duration::ZERO,
         is_cut: checker.state_count() >= most,
         broken: Vec::new(),
@@ -83,13 +83,13 @@ fn run(scenario: &Scenario, threads: usize, until: HasDiscoveries, most: usize) 
         cyclic: None,
     };
     let discoveries = checker.discoveries();
-    for law in stage.properties() {
+    for law in space.properties() {
         match (law.expectation.discovery_is_failure(), discoveries.contains_key(law.name)) {
             // The checker's own way is the last that it found, not the shortest.
             (true, true) => {
-                let stage = Stage::new(scenario.clone());
-                let way = shortest(&stage, &|world| !(law.condition)(&stage, world)).unwrap_or_default();
-                found.broken.push((law.name, tell(&stage, &way)));
+                let space = StateSpace::new(scenario.clone());
+                let way = shortest(&space, &|world| !(law.condition)(&space, world)).unwrap_or_default();
+                found.broken.push((law.name, tell(&space, &way)));
             }
             (false, false) => found.never.push(law.name),
             _ => {}
@@ -103,9 +103,9 @@ fn run(scenario: &Scenario, threads: usize, until: HasDiscoveries, most: usize) 
         found.never.push("a late write lands");
     }
     if found.broken.is_empty() && !found.is_cut {
-        let converged = converge(stage);
+        let converged = converge(space);
         if converged.lost > 0 {
-            found.broken.push((END, tell(stage, &converged.way)));
+            found.broken.push((END, tell(space, &converged.way)));
         }
         found.cyclic = Some(converged.cyclic);
     }

@@ -1,4 +1,4 @@
-//! What the API server knows: the truth, and the shape of every copy of it.
+//! What the API server knows, and the shape of every copy of it.
 
 use crate::ledger::Ledger;
 use crate::numbers::{Generation, PerQueue};

@@ -6,7 +6,7 @@
 
 use crate::action::Action;
 use crate::graph::Graph;
-use crate::stage::Stage;
+use crate::state_space::StateSpace;
 
 /// What was found.
 #[derive(Clone, Debug)]
@@ -20,13 +20,13 @@ pub struct Converged {
     pub cyclic: usize,
 }
 
-/// Walks the whole graph of `stage`.
-pub fn converge(stage: &Stage) -> Converged {
-    let graph = Graph::walk(stage, &|_| false);
+/// Walks the whole graph of `space`.
+pub fn converge(space: &StateSpace) -> Converged {
+    let graph = Graph::walk(space, &|_| false);
     let backwards = Lists::new(graph.good.len(), graph.steps.iter().map(|(from, to)| (*to, *from)));
     let sure = graph.reached(&backwards);
     let lost = sure.iter().filter(|sure| !**sure).count();
-    let way = sure.iter().position(|sure| !sure).map(|at| graph.way_to(stage, at)).unwrap_or_default();
+    let way = sure.iter().position(|sure| !sure).map(|at| graph.way_to(space, at)).unwrap_or_default();
     Converged { lost, way, cyclic: graph.cyclic(&backwards) }
 }
 

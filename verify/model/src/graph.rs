@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use crate::action::Action;
-use crate::stage::Stage;
+use crate::state_space::StateSpace;
 use crate::world::World;
 
 /// States are numbers, in the order in which they were found.
@@ -21,18 +21,18 @@ pub(crate) struct Graph {
 }
 
 /// The shortest way to a state for which `found` holds; none if there is no such state.
-pub fn shortest(stage: &Stage, found: &dyn Fn(&World) -> bool) -> Option<Vec<Action>> {
-    let graph = Graph::walk(stage, found);
-    graph.stopped.map(|at| graph.way_to(stage, at))
+pub fn shortest(space: &StateSpace, found: &dyn Fn(&World) -> bool) -> Option<Vec<Action>> {
+    let graph = Graph::walk(space, found);
+    graph.stopped.map(|at| graph.way_to(space, at))
 }
 
 impl Graph {
     /// Walks everything, or until `stop` holds.
-    pub(crate) fn walk(stage: &Stage, stop: &dyn Fn(&World) -> bool) -> Self {
+    pub(crate) fn walk(space: &StateSpace, stop: &dyn Fn(&World) -> bool) -> Self {
         let hasher = BuildHasherDefault::<DefaultHasher>::default();
         let mut graph = Self::default();
         let mut known: HashMap<u64, u32> = HashMap::new();
-        let beginning = stage.beginning();
+        let beginning = space.beginning();
         known.insert(hasher.hash_one(&beginning), 0);
         graph.parents.push((0, 0));
         let mut queue = VecDeque::from([(0_u32, beginning)]);
@@ -43,9 +43,9 @@ impl Graph {
                 break;
             }
             let mut rests = true;
-            stage.actions(&world, &mut actions);
+            space.actions(&world, &mut actions);
             for (number, action) in actions.drain(..).enumerate() {
-                let Some(next) = stage.after(&world, action) else { continue };
+                let Some(next) = space.after(&world, action) else { continue };
                 let number = u16::try_from(number).expect("few actions");
                 let fresh = u32::try_from(graph.parents.len()).expect("fewer than four billion states");
                 let to = *known.entry(hasher.hash_one(&next)).or_insert(fresh);
@@ -59,13 +59,13 @@ impl Graph {
                 }
             }
             // States leave the queue in the order of their numbers.
-            graph.good.push(rests && stage.is_good(&world));
+            graph.good.push(rests && space.is_good(&world));
         }
         graph
     }
 
     /// The shortest way to a state.
-    pub(crate) fn way_to(&self, stage: &Stage, at: usize) -> Vec<Action> {
+    pub(crate) fn way_to(&self, space: &StateSpace, at: usize) -> Vec<Action> {
         let mut numbers = Vec::new();
         let mut at = at;
         while at != 0 {
@@ -73,13 +73,13 @@ impl Graph {
             numbers.push(number);
             at = parent as usize;
         }
-        let mut world: World = stage.beginning();
+        let mut world: World = space.beginning();
         let mut way = Vec::new();
         for number in numbers.into_iter().rev() {
             let mut actions = Vec::new();
-            stage.actions(&world, &mut actions);
+            space.actions(&world, &mut actions);
             let action = actions[usize::from(number)];
-            world = stage.after(&world, action).expect("it was possible before");
+            world = space.after(&world, action).expect("it was possible before");
             way.push(action);
         }
         way

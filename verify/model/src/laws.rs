@@ -6,7 +6,7 @@ use crate::action::Action;
 use crate::cluster::Cluster;
 use crate::pods::count;
 use crate::scenario::Faults;
-use crate::stage::Stage;
+use crate::state_space::StateSpace;
 use crate::world::{Broken, World};
 
 /// What is lent is never lent twice: Σ max(status.hard, charged) ≤ C.
@@ -26,20 +26,20 @@ pub const ONCE: &str = "what is granted and owed fits into the capacity";
 /// Where nothing can happen any more, every queue has what it deserves, and no more.
 pub const REST: &str = "every rest is a good one";
 
-impl Stage {
+impl StateSpace {
     /// Whether what queues can occupy fits the nodes. A person that raises a quota lends what is not there, until
     /// an operator takes it back.
     fn has_room(&self, world: &World) -> bool {
-        let occupied = self.scenario.each().map(|at| self.occupied(&world.truth, at)).sum::<u8>();
+        let occupied = self.scenario.each().map(|at| self.occupied(&world.cluster, at)).sum::<u8>();
         world.loans > 0 || world.happened.raises > 0 || occupied <= self.scenario.capacity
     }
 
     /// What queue `at` can occupy. In Gate mode no gate is removed above what the ledger grants.
-    fn occupied(&self, truth: &Cluster, at: usize) -> u8 {
+    fn occupied(&self, cluster: &Cluster, at: usize) -> u8 {
         if self.scenario.is_in_gate_mode() {
-            return truth.pods[at].charged().max(truth.granted(at));
+            return cluster.pods[at].charged().max(cluster.granted(at));
         }
-        truth.occupied(at)
+        cluster.occupied(at)
     }
 
     /// Whether only a late write, or the write of another leader, has let in a pod above what the ledger grants.
@@ -50,7 +50,7 @@ impl Stage {
     /// Whether the ledger promises no more than there is. A quota that is raised by hand counts as granted in a ledger that is
     /// rebuilt.
     fn promises_once(&self, world: &World) -> bool {
-        let promised = world.truth.ledger.iter().flat_map(|ledger| ledger.entries.iter().flatten());
+        let promised = world.cluster.ledger.iter().flat_map(|ledger| ledger.entries.iter().flatten());
         let promised: u8 = promised.map(|entry| entry.granted + entry.owed).sum();
         world.happened.raises > 0 || promised <= self.scenario.capacity
     }
@@ -59,9 +59,9 @@ impl Stage {
     /// after a loss, evictions of an earlier decision may come beside those of a later one.
     pub(crate) fn owes_what_is_freed(&self, world: &World) -> bool {
         let Faults { late, raises, losses, .. } = world.happened;
-        let freed: u8 = world.truth.pods.iter().map(|pods| count(pods.terminating)).sum();
+        let freed: u8 = world.cluster.pods.iter().map(|pods| count(pods.terminating)).sum();
         let is_alone = self.scenario.operators == 1 && late == 0 && raises == 0 && losses == 0;
-        !is_alone || freed <= world.truth.owed()
+        !is_alone || freed <= world.cluster.owed()
     }
 
     /// Whether no queue has lost more pods than it ever held above its share.
@@ -78,7 +78,7 @@ impl Stage {
     pub fn most_evictions(&self, world: &World, at: usize) -> u8 {
         let deserved = |demand: u8| self.memo.deserved(demand, at);
         let first = self.scenario.pods[at].saturating_sub(deserved(0));
-        let later = (0..world.truth.demand)
+        let later = (0..world.cluster.demand)
             .map(|demand| deserved(demand).saturating_sub(deserved(demand + 1)))
             .sum::<u8>();
         let by_hand = world.happened.raises * self.scenario.capacity;
@@ -89,8 +89,8 @@ impl Stage {
     pub fn rests(&self, world: &World) -> bool {
         let busy = world.late.iter().any(Option::is_some)
             || world.operators.iter().any(|operator| !operator.work.is_done())
-            || world.truth.pods.iter().any(|pods| pods.terminating != 0)
-            || world.truth.quotas.iter().flatten().any(|quota| quota.hard != quota.enforced);
+            || world.cluster.pods.iter().any(|pods| pods.terminating != 0)
+            || world.cluster.quotas.iter().flatten().any(|quota| quota.hard != quota.enforced);
         if busy {
             return false;
         }
@@ -109,18 +109,18 @@ impl Stage {
     /// Evicting it would help no queue.
     pub fn is_good(&self, world: &World) -> bool {
         self.scenario.each().all(|at| {
-            let deserved = self.memo.deserved(world.truth.demand, at);
-            let quota = world.truth.quotas[at];
+            let deserved = self.memo.deserved(world.cluster.demand, at);
+            let quota = world.cluster.quotas[at];
             // In Gate mode the quota holds the limit, and the ledger is what is in force.
             let (hard, is_granted) = if self.scenario.is_in_gate_mode() {
-                let limit = self.scenario.demands[usize::from(world.truth.demand)][at];
-                (limit, world.truth.granted(at) == deserved)
+                let limit = self.scenario.demands[usize::from(world.cluster.demand)][at];
+                (limit, world.cluster.granted(at) == deserved)
             } else {
                 (deserved, true)
             };
             let in_force =
                 is_granted && quota.is_some_and(|quota| quota.hard == hard && quota.enforced == hard);
-            let pods = world.truth.pods[at];
+            let pods = world.cluster.pods[at];
             let waits_in_vain = world.happened.raises > 0 && pods.terminating == 0;
             let holds_no_more = pods.charged() == deserved || waits_in_vain;
             in_force && holds_no_more && count(pods.running) == deserved
@@ -128,7 +128,7 @@ impl Stage {
     }
 }
 
-impl Model for Stage {
+impl Model for StateSpace {
     type State = World;
     type Action = Action;
 
@@ -153,9 +153,9 @@ impl Model for Stage {
             Property::always(LOANS, Self::grants_first),
             Property::always(FREED, |_, world: &World| world.broken != Some(Broken::NotOwed)),
             Property::always(ONCE, Self::promises_once),
-            Property::always(REST, |stage, world| stage.is_good(world) || !stage.rests(world)),
-            Property::sometimes("every queue is served", |stage: &Self, world: &World| {
-                usize::from(world.truth.demand) + 1 == stage.scenario.demands.len() && stage.is_good(world)
+            Property::always(REST, |space, world| space.is_good(world) || !space.rests(world)),
+            Property::sometimes("every queue is served", |space: &Self, world: &World| {
+                usize::from(world.cluster.demand) + 1 == space.scenario.demands.len() && space.is_good(world)
             }),
         ];
         let faults = self.scenario.faults;
@@ -164,16 +164,16 @@ impl Model for Stage {
                 laws.push(Property::sometimes(name, condition));
             }
         };
-        sometimes(faults.crashes > 0, "an operator dies in the middle", |stage, world| {
-            world.happened.crashes == stage.scenario.faults.crashes
+        sometimes(faults.crashes > 0, "an operator dies in the middle", |space, world| {
+            world.happened.crashes == space.scenario.faults.crashes
         });
-        sometimes(faults.late > 0, "every late write was late", |stage, world| {
-            world.happened.late == stage.scenario.faults.late
+        sometimes(faults.late > 0, "every late write was late", |space, world| {
+            world.happened.late == space.scenario.faults.late
         });
         let may_lend = self.scenario.is_in_gate_mode() && faults.late > 0 && self.scenario.operators > 1;
         sometimes(may_lend, "a late write lets in a pod on loan", |_, world| world.loans > 0);
-        sometimes(faults.deaths > 0, "pods end by themselves", |stage, world| {
-            world.happened.deaths == stage.scenario.faults.deaths
+        sometimes(faults.deaths > 0, "pods end by themselves", |space, world| {
+            world.happened.deaths == space.scenario.faults.deaths
         });
         sometimes(faults.raises > 0, "a person raises a quota", |_, world| world.happened.raises > 0);
         sometimes(faults.losses > 0, "a person deletes the ledger", |_, world| world.happened.losses > 0);

@@ -40,7 +40,7 @@ pub mod protocol;
 pub mod rules;
 pub mod scenario;
 pub mod scenarios;
-pub mod stage;
+pub mod state_space;
 pub mod story;
 mod units;
 mod view;

@@ -21,36 +21,37 @@ pub struct Operator {
 
 impl Operator {
     /// An operator that has just started: its first lists are fresh.
-    pub fn started(scenario: &Scenario, truth: &Cluster) -> Self {
+    pub fn started(scenario: &Scenario, cluster: &Cluster) -> Self {
         let mut operator = Self::default();
         for kind in KINDS.into_iter().filter(|kind| scenario.lags(*kind)) {
-            operator.look(scenario, kind, truth);
+            operator.observe(scenario, kind, cluster);
         }
         operator
     }
 
     /// Its watch of `kind` catches up.
-    pub fn look(&mut self, scenario: &Scenario, kind: Kind, truth: &Cluster) {
-        self.cache.copy(kind, truth);
+    pub fn observe(&mut self, scenario: &Scenario, kind: Kind, cluster: &Cluster) {
+        self.cache.copy(kind, cluster);
         match kind {
             Kind::Pods => {
                 self.quotas_are_newer = false;
                 // In Quota mode nothing reads it, and it would only make more states.
-                let ledger = truth.ledger.filter(|_| scenario.is_in_gate_mode());
+                let ledger = cluster.ledger.filter(|_| scenario.is_in_gate_mode());
                 self.pods_version = ledger.map_or(0, |ledger| ledger.version);
             }
-            Kind::Quotas => self.quotas_are_newer = self.cache.pods != truth.pods,
+            Kind::Quotas => self.quotas_are_newer = self.cache.pods != cluster.pods,
             Kind::Queues | Kind::Ledger => {}
         }
     }
 
     /// What it would decide on now.
-    pub fn sees(&self, scenario: &Scenario, truth: &Cluster) -> Cluster {
-        let mut seen = *truth;
+    pub fn sees(&self, scenario: &Scenario, cluster: &Cluster) -> Cluster {
+        let mut seen = *cluster;
         for kind in KINDS.into_iter().filter(|kind| scenario.lags(*kind)) {
             seen.copy(kind, &self.cache);
         }
-        let newer = if scenario.lags(Kind::Quotas) { self.quotas_are_newer } else { seen.pods != truth.pods };
+        let newer =
+            if scenario.lags(Kind::Quotas) { self.quotas_are_newer } else { seen.pods != cluster.pods };
         if !newer {
             seen.quotas.iter_mut().flatten().for_each(|quota| quota.used = 0);
         }

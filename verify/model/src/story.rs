@@ -8,18 +8,18 @@ use crate::ledger::Ledger;
 use crate::numbers::NAMES;
 use crate::pods::count;
 use crate::scenario::Scenario;
-use crate::stage::Stage;
+use crate::state_space::StateSpace;
 use crate::world::World;
 use crate::write::{Outcome, Write};
 
 /// Tells what happens if `actions` follow each other from the beginning.
-pub fn tell(stage: &Stage, actions: &[Action]) -> String {
-    let mut world = stage.beginning();
-    let mut told = format!("At first: {}\n", state(&stage.scenario, &world.truth));
+pub fn tell(space: &StateSpace, actions: &[Action]) -> String {
+    let mut world = space.beginning();
+    let mut told = format!("At first: {}\n", state(&space.scenario, &world.cluster));
     for (number, action) in actions.iter().enumerate() {
-        let Some(next) = stage.after(&world, *action) else { continue };
-        let what = step(stage, &world, *action);
-        let shown = state(&stage.scenario, &next.truth);
+        let Some(next) = space.after(&world, *action) else { continue };
+        let what = step(space, &world, *action);
+        let shown = state(&space.scenario, &next.cluster);
         let _ = writeln!(told, "{:>3}. {what:<66} {shown}", number + 1);
         world = next;
     }
@@ -27,16 +27,16 @@ pub fn tell(stage: &Stage, actions: &[Action]) -> String {
 }
 
 /// `a 4/4 use 4`: the quota, what of it is in force, and the pods.
-fn state(scenario: &Scenario, truth: &Cluster) -> String {
+fn state(scenario: &Scenario, cluster: &Cluster) -> String {
     let queue = |at: usize| {
-        let quota = truth.quotas[at].map_or("-".to_owned(), |quota| {
+        let quota = cluster.quotas[at].map_or("-".to_owned(), |quota| {
             if quota.hard == quota.enforced {
                 quota.hard.to_string()
             } else {
                 format!("{}(in force {})", quota.hard, quota.enforced)
             }
         });
-        let pods = truth.pods[at];
+        let pods = cluster.pods[at];
         let leaving = match count(pods.terminating) {
             0 => String::new(),
             leaving => format!("-{leaving}"),
@@ -50,35 +50,35 @@ fn state(scenario: &Scenario, truth: &Cluster) -> String {
     scenario.each().map(queue).collect::<Vec<_>>().join(", ")
 }
 
-fn step(stage: &Stage, world: &World, action: Action) -> String {
+fn step(space: &StateSpace, world: &World, action: Action) -> String {
     let queue = |at: usize| NAMES[at];
     let leader = |op: usize| ["A", "B", "C"][op];
     match action {
-        Action::Look(op, kind) => format!("{} looks at {}", leader(op), kinds(kind)),
+        Action::Observe(op, kind) => format!("{} observations at {}", leader(op), kinds(kind)),
         Action::Plan(op, _) => {
-            let after = stage.after(world, action).unwrap_or_else(|| world.clone());
+            let after = space.after(world, action).unwrap_or_else(|| world.clone());
             let mut work = after.operators[op].work;
             let mut writes = Vec::new();
             while let Some(write) = work.next() {
                 work.cross_off(&write);
-                writes.push(self::write(&stage.scenario, &write));
+                writes.push(self::write(&space.scenario, &write));
             }
             format!("{} plans: {}", leader(op), writes.join(", "))
         }
         Action::Write(op) => {
             let Some(write) = world.operators[op].work.next() else { return String::new() };
-            let Some(sent) = write.sent(&world.sees(&stage.scenario, op).quotas) else {
-                return format!("{} leaves it: {}", leader(op), self::write(&stage.scenario, &write));
+            let Some(sent) = write.sent(&world.sees(&space.scenario, op).quotas) else {
+                return format!("{} leaves it: {}", leader(op), self::write(&space.scenario, &write));
             };
-            format!("{}: {}", leader(op), done(stage, world, &sent))
+            format!("{}: {}", leader(op), done(space, world, &sent))
         }
         Action::Late(op) => {
             let Some(write) = world.operators[op].work.next() else { return String::new() };
-            format!("{} times out: {}", leader(op), self::write(&stage.scenario, &write))
+            format!("{} times out: {}", leader(op), self::write(&space.scenario, &write))
         }
         Action::Land(slot) => {
             let Some(write) = world.late[slot] else { return String::new() };
-            format!("late: {}", done(stage, world, &write))
+            format!("late: {}", done(space, world, &write))
         }
         Action::Lose(_) => "a late write is lost".to_owned(),
         Action::Crash(op) => format!("{} dies and starts again", leader(op)),
@@ -90,17 +90,17 @@ fn step(stage: &Stage, world: &World, action: Action) -> String {
         Action::Raise(at) => format!("a person raises the quota of {}", queue(at)),
         Action::Forget => "a person deletes the ledger".to_owned(),
         Action::Demand => {
-            let next = &stage.scenario.demands[usize::from(world.truth.demand) + 1];
-            let asks = stage.scenario.each().map(|at| format!("{} asks for {}", queue(at), next[at]));
+            let next = &space.scenario.demands[usize::from(world.cluster.demand) + 1];
+            let asks = space.scenario.each().map(|at| format!("{} asks for {}", queue(at), next[at]));
             asks.collect::<Vec<_>>().join(", ")
         }
     }
 }
 
-fn done(stage: &Stage, world: &World, write: &Write) -> String {
-    let mut truth = world.truth;
-    let said = self::write(&stage.scenario, write);
-    match write.land(&mut truth, 0) {
+fn done(space: &StateSpace, world: &World, write: &Write) -> String {
+    let mut cluster = world.cluster;
+    let said = self::write(&space.scenario, write);
+    match write.land(&mut cluster, 0) {
         Outcome::Done => said,
         Outcome::Conflict => format!("{said}: conflict"),
         Outcome::Nothing => format!("{said}: nothing to do"),

@@ -13,7 +13,7 @@ pub const MOST: usize = 3;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct World {
     /// What the API server knows.
-    pub truth: Cluster,
+    pub cluster: Cluster,
     /// The operators.
     pub operators: [Operator; MOST],
     /// Writes that timed out and may still land.
@@ -42,6 +42,6 @@ pub enum Broken {
 impl World {
     /// What an operator sees now.
     pub(crate) fn sees(&self, scenario: &Scenario, op: usize) -> Cluster {
-        self.operators[op].sees(scenario, &self.truth)
+        self.operators[op].sees(scenario, &self.cluster)
     }
 }

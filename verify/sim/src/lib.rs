@@ -18,7 +18,7 @@
 //! **Architecture invariant:** one seed, one execution. Nothing here reads the wall clock, a random number that is not
 //! the seed's, or the order of a hash map.
 //!
-//! **Architecture invariant:** the judge shares no code with the judged. What pods are charged, which pods a quota admits
+//! **Architecture invariant:** a check shares no code with what it checks. What pods are charged, which pods a quota admits
 //! and what a budget allows is read here from the objects, not by the operator's index.
 
 #![allow(

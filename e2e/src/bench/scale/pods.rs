@@ -18,7 +18,7 @@ pub(super) fn namespace_of(team: u32) -> String {
     format!("team-{team:04}")
 }
 
-/// Pod `number`: already bound, so that filling the cluster takes no scheduler. Neighbours in number are of different
+/// Pod `number`: already bound, so that filling the cluster takes no scheduler. Neighbors in number are of different
 /// teams and on different nodes.
 ///
 /// It has no owner: the garbage collector would remove a pod whose owner is not there.

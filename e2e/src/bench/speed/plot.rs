@@ -7,7 +7,7 @@ use plotters::prelude::*;
 
 use super::{Series, Step, Timeline};
 
-/// The steps that are drawn, each in its colour.
+/// The steps that are drawn, each in its color.
 const LINES: [(Step, RGBColor, &str); 6] = [
     (Step::Evicted, RGBColor(204, 51, 17), "evicted"),
     (Step::Gone, RGBColor(238, 119, 51), "gone"),
@@ -47,15 +47,15 @@ fn draw(title: &str, timeline: &Timeline, file: &Path) -> Result<(), Box<dyn std
         .x_label_formatter(&|x| format!("{x:.1}"))
         .light_line_style(WHITE)
         .draw()?;
-    for (step, colour, name) in LINES {
+    for (step, color, name) in LINES {
         let steps = times(step).iter().zip(1_u32..).flat_map(|(time, count)| {
             let before = count.saturating_sub(1);
             [(seconds(*time), before), (seconds(*time), count)]
         });
         let line = std::iter::once((0.0, 0)).chain(steps);
-        chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?.label(name).legend(
-            move |(x, y)| PathElement::new(vec![(x, y), (x.saturating_add(16), y)], colour.stroke_width(2)),
-        );
+        chart.draw_series(LineSeries::new(line, color.stroke_width(2)))?.label(name).legend(move |(x, y)| {
+            PathElement::new(vec![(x, y), (x.saturating_add(16), y)], color.stroke_width(2))
+        });
     }
     chart
         .configure_series_labels()

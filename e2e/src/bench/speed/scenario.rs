@@ -1,4 +1,4 @@
-//! One question to the cluster: who is there, who asks for what, and what is to come of it.
+//! One scenario: the queues, their pods and pending pods, and the expected end.
 
 use std::time::Duration;
 

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How many objects are created at the same time.
 const CONNECTIONS: usize = 16;
 
-/// Who looks after the pods.
+/// The kind of controller of the pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A Deployment of so many replicas.
@@ -34,7 +34,7 @@ pub enum Kind {
 /// Pods of one shape, all alike.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// Who looks after them.
+    /// The kind of their controller.
     pub kind: Kind,
     /// Where.
     pub namespace: String,

@@ -38,7 +38,7 @@ pub(super) struct HealthCheck {
 /// Kubernetes' own PodGroups, and those that the Job controller makes.
 const POD_GROUPS: &str = "--feature-gates=GenericWorkload=true,WorkloadWithJob=true";
 
-/// What servers answer without asking who one is.
+/// What servers answer without authentication.
 const OPEN_PATHS: &str = "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics";
 
 impl Component {

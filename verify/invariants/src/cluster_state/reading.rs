@@ -1,4 +1,4 @@
-//! Reading amounts and texts from objects. What cannot be read is not there: the judge judges writes, not manifests.
+//! Reading amounts and texts from objects. What cannot be read is not there: writes are checked, not manifests.
 
 use serde_json::Value;
 

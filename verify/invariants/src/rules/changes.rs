@@ -34,13 +34,13 @@ impl Changes {
     pub(crate) fn note(
         &mut self,
         write: &Write<'_>,
-        truth: &ClusterState,
+        cluster: &ClusterState,
         (capacity, held): (&Amounts, &Amounts),
         live: &Amounts,
     ) {
-        let mut squeeze = truth.all_occupied().less(held);
-        squeeze.add_all(&capacity.less(&truth.capacity()));
-        let live_now = truth.places.get(write.namespace).map(crate::Place::live).unwrap_or_default();
+        let mut squeeze = cluster.all_occupied().less(held);
+        squeeze.add_all(&capacity.less(&cluster.capacity()));
+        let live_now = cluster.places.get(write.namespace).map(crate::Place::live).unwrap_or_default();
         let given_up = live.less(&live_now);
         // What its controller copies into the status is no change of it.
         let quota = write.resource == "resourcequotas" && write.subresource.is_empty();
@@ -74,9 +74,9 @@ impl Changes {
     }
 
     /// Whether the spec of a Queue of the namespace was edited, or one in a namespace with parents.
-    pub(crate) fn of_queues_above(&self, truth: &ClusterState, namespace: &str) -> bool {
+    pub(crate) fn of_queues_above(&self, cluster: &ClusterState, namespace: &str) -> bool {
         let has_parents = |namespace: &str| {
-            let place = truth.places.get(namespace);
+            let place = cluster.places.get(namespace);
             place.is_some_and(|place| place.queues.values().any(|queue| queue.is_parent))
         };
         let is_above = |change: &Change| change.namespace == namespace || has_parents(&change.namespace);

@@ -42,8 +42,8 @@ impl UnderWay {
     }
 
     /// The ledger is about to be replaced.
-    pub(crate) fn grants(&mut self, truth: &ClusterState, at: i64) {
-        for (namespace, entry) in truth.ledger.iter().flat_map(|ledger| &ledger.entries) {
+    pub(crate) fn grants(&mut self, cluster: &ClusterState, at: i64) {
+        for (namespace, entry) in cluster.ledger.iter().flat_map(|ledger| &ledger.entries) {
             let (namespace, granted) = (namespace.clone(), entry.granted.clone());
             self.recent.push_back(Recent { at, namespace, let_in: Amounts::new(), granted });
         }
@@ -55,20 +55,20 @@ impl UnderWay {
 }
 
 /// The promises that the removal of a gate breaks; the pod is as it is after it.
-pub(crate) fn broken(judge: &InvariantChecker, write: &Write<'_>) -> Vec<(Invariant, String)> {
-    let place = judge.truth.places.get(write.namespace).filter(|place| place.is_in_gate_mode());
+pub(crate) fn broken(checker: &InvariantChecker, write: &Write<'_>) -> Vec<(Invariant, String)> {
+    let place = checker.cluster.places.get(write.namespace).filter(|place| place.is_in_gate_mode());
     let Some((place, pod)) = place.and_then(|place| Some((place, place.pods.get(write.name)?))) else {
         return Vec::new();
     };
     // The mode may have changed since the operator decided.
-    if judge.changes.of_queues_above(&judge.truth, write.namespace) {
+    if checker.changes.of_queues_above(&checker.cluster, write.namespace) {
         return Vec::new();
     }
     let mut found = Vec::new();
-    let mut granted = judge.truth.enforced(write.namespace, place).cloned().unwrap_or_default();
+    let mut granted = checker.cluster.enforced(write.namespace, place).cloned().unwrap_or_default();
     // What others took a moment ago the operator may not have seen.
-    let mut used = place.charged().less(&judge.changes.squeeze());
-    for recent in judge.under_way.of(write.namespace) {
+    let mut used = place.charged().less(&checker.changes.squeeze());
+    for recent in checker.under_way.of(write.namespace) {
         used = used.less(&recent.let_in);
         granted = granted.max(&recent.granted);
     }
@@ -82,7 +82,7 @@ pub(crate) fn broken(judge: &InvariantChecker, write: &Write<'_>) -> Vec<(Invari
         found.push((Invariant::GatesWithinShare, message));
     }
     // Its other pods may have ended a moment ago.
-    let is_settled = judge.changes.given_up(write.namespace).is_empty();
+    let is_settled = checker.changes.given_up(write.namespace).is_empty();
     if let Some(gang) = pod.gang.as_ref().filter(|_| is_settled) {
         let members = place.gang(&gang.name);
         if members.all < gang.minimum {

@@ -9,12 +9,12 @@ use crate::cluster_state::{ClusterState, GangFacts, Place, PodFacts, Restraint};
 use crate::violation::Invariant;
 
 /// The promises that do not hold although everything rests.
-pub(crate) fn broken(truth: &ClusterState, at: i64) -> Vec<(Invariant, String)> {
+pub(crate) fn broken(cluster: &ClusterState, at: i64) -> Vec<(Invariant, String)> {
     let mut found = Vec::new();
-    for (namespace, place) in &truth.places {
+    for (namespace, place) in &cluster.places {
         found.extend(halves(namespace, place));
-        if !truth.restraint(namespace, at).is_some_and(Restraint::keeps_quota) {
-            found.extend(waits_with_room(truth, namespace, place));
+        if !cluster.restraint(namespace, at).is_some_and(Restraint::keeps_quota) {
+            found.extend(waits_with_room(cluster, namespace, place));
         }
     }
     found
@@ -35,11 +35,11 @@ fn halves(namespace: &str, place: &Place) -> Vec<(Invariant, String)> {
 
 /// The first pod, or gang, of those that wait has room in what the ledger grants.
 pub(super) fn waits_with_room(
-    truth: &ClusterState,
+    cluster: &ClusterState,
     namespace: &str,
     place: &Place,
 ) -> Option<(Invariant, String)> {
-    let waiting = place.pods.iter().filter(|(_, pod)| pod.is_gated && fits_node(truth, pod));
+    let waiting = place.pods.iter().filter(|(_, pod)| pod.is_gated && fits_node(cluster, pod));
     let (name, pod) = waiting
         .min_by_key(|(name, pod)| (is_incomplete(place, pod), Reverse(pod.priority), &pod.created, *name))?;
     if is_incomplete(place, pod) {
@@ -49,7 +49,7 @@ pub(super) fn waits_with_room(
     if !place.is_in_gate_mode() {
         return Some((Invariant::NothingWaitsWithRoom, message("no queue in Gate mode governs it")));
     }
-    let granted = truth.enforced(namespace, place)?;
+    let granted = cluster.enforced(namespace, place)?;
     let room = granted.less(&place.charged());
     let requests = requested_together(place, pod);
     let has_room = requests.iter().all(|(resource, amount)| amount <= room.get(resource));
@@ -70,7 +70,7 @@ fn requested_together(place: &Place, pod: &PodFacts) -> Amounts {
     gated.take(usize::try_from(lacks).unwrap_or(usize::MAX)).map(|pod| &pod.requests).sum()
 }
 
-fn fits_node(truth: &ClusterState, pod: &PodFacts) -> bool {
-    let mut nodes = truth.nodes.values().filter(|node| node.counts);
+fn fits_node(cluster: &ClusterState, pod: &PodFacts) -> bool {
+    let mut nodes = cluster.nodes.values().filter(|node| node.counts);
     nodes.any(|node| pod.requests.iter().all(|(resource, amount)| amount <= node.allocatable.get(resource)))
 }

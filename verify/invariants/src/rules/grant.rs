@@ -12,25 +12,25 @@ use crate::write::Write;
 /// The promises that a write of a quota by the operator breaks. `capacity` and `held` were capacity and what all might hold,
 /// `was` what this namespace might, `standing` its quota.
 pub(crate) fn broken(
-    judge: &InvariantChecker,
+    checker: &InvariantChecker,
     write: &Write<'_>,
     (capacity, held): (&Amounts, &Amounts),
     was: &Amounts,
     standing: Option<&QuotaFacts>,
 ) -> Vec<(Invariant, String)> {
-    let mut found: Vec<_> = restraint::quota(judge, write, standing).into_iter().collect();
-    let place = judge.truth.places.get(write.namespace);
+    let mut found: Vec<_> = restraint::quota(checker, write, standing).into_iter().collect();
+    let place = checker.cluster.places.get(write.namespace);
     let Some((place, quota)) = place.and_then(|place| Some((place, place.quota.as_ref()?))) else {
         return found;
     };
-    let squeeze = judge.changes.squeeze();
-    found.extend(loans_overlap(judge, write, capacity, &squeeze, &place.hold().less(was)));
-    if let Some(ledger) = &judge.truth.last_ledger {
+    let squeeze = checker.changes.squeeze();
+    found.extend(loans_overlap(checker, write, capacity, &squeeze, &place.hold().less(was)));
+    if let Some(ledger) = &checker.cluster.last_ledger {
         let granted =
             ledger.entries.get(write.namespace).map(|entry| entry.largest.clone()).unwrap_or_default();
         let raised = place.hold().less(&was.max(&granted));
         // A ledger that was restored from a backup grants less than stands; what has room takes from no queue.
-        let occupied = judge.truth.all_occupied();
+        let occupied = checker.cluster.all_occupied();
         let exceeds = |one| occupied.get(one) + raised.get(one) > capacity.get(one) + squeeze.get(one);
         if raised.iter().any(|(one, _)| exceeds(one)) {
             let message = format!("{}: {raised} more than the ledger grants", write.namespace);
@@ -76,13 +76,13 @@ fn goes_back(
 
 /// All quotas together allow one and a half times the capacity or more, and this one has `raised` that.
 fn loans_overlap(
-    judge: &InvariantChecker,
+    checker: &InvariantChecker,
     write: &Write<'_>,
     capacity: &Amounts,
     squeeze: &Amounts,
     raised: &Amounts,
 ) -> Option<(Invariant, String)> {
-    let all = judge.truth.allowed(write.at);
+    let all = checker.cluster.allowed(write.at);
     ["cpu", "memory"].map(Resource::named).iter().filter(|one| raised.get(one).is_positive()).find_map(
         |one| {
             let fits = capacity.get(one) + squeeze.get(one);

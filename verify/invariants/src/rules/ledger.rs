@@ -8,27 +8,27 @@ use crate::violation::Invariant;
 
 /// The promises that a write of the ledger by the operator breaks. `standing` was the ledger before, `capacity` the capacity.
 pub(crate) fn broken(
-    judge: &InvariantChecker,
+    checker: &InvariantChecker,
     standing: Option<&LedgerFacts>,
     capacity: &Amounts,
 ) -> Vec<(Invariant, String)> {
-    let (Some(ledger), Some(standing)) = (&judge.truth.ledger, standing) else { return Vec::new() };
-    let fits = [capacity, &judge.changes.squeeze()].into_iter().sum();
-    let over_granted = over_granted(judge, ledger, standing, &fits);
+    let (Some(ledger), Some(standing)) = (&checker.cluster.ledger, standing) else { return Vec::new() };
+    let fits = [capacity, &checker.changes.squeeze()].into_iter().sum();
+    let over_granted = over_granted(checker, ledger, standing, &fits);
     over_granted.into_iter().chain(promised_twice(ledger, standing, &fits)).collect()
 }
 
 /// More is granted within targets than is free beside what others occupy.
 fn over_granted(
-    judge: &InvariantChecker,
+    checker: &InvariantChecker,
     ledger: &LedgerFacts,
     standing: &LedgerFacts,
     fits: &Amounts,
 ) -> Option<(Invariant, String)> {
-    let all = judge.truth.all_occupied_since(standing);
+    let all = checker.cluster.all_occupied_since(standing);
     ledger.entries.iter().find_map(|(namespace, entry)| {
         let before = standing.entries.get(namespace).map(|entry| entry.largest.clone()).unwrap_or_default();
-        let hold = judge.truth.places.get(namespace)?.hold();
+        let hold = checker.cluster.places.get(namespace)?.hold();
         let raised = entry.firm().less(&before.max(&hold));
         let (resource, raised) = raised.iter().find(|(resource, _)| exceeds(&all, fits, resource))?;
         let message = format!(

@@ -50,12 +50,12 @@ impl Progress {
     }
 
     /// What has waited for too long; `date` is the same time since 1970.
-    pub(crate) fn look(&mut self, truth: &ClusterState, at: i64, date: i64) -> Vec<(Invariant, String)> {
+    pub(crate) fn check(&mut self, cluster: &ClusterState, at: i64, date: i64) -> Vec<(Invariant, String)> {
         if at.saturating_sub(self.looked) < POLL_MILLIS {
             return Vec::new();
         }
         self.looked = at;
-        let now = waits(truth, date);
+        let now = waits(cluster, date);
         self.waiting.retain(|what, _| now.contains_key(what));
         let mut late = Vec::new();
         for (what, message) in now {
@@ -77,23 +77,23 @@ impl Progress {
 }
 
 /// What waits now, by namespace.
-fn waits(truth: &ClusterState, date: i64) -> BTreeMap<(Invariant, String), String> {
+fn waits(cluster: &ClusterState, date: i64) -> BTreeMap<(Invariant, String), String> {
     let mut found = BTreeMap::new();
-    for (namespace, place) in &truth.places {
+    for (namespace, place) in &cluster.places {
         let Some((_, queue)) = place.leaf() else { continue };
         let is_stalled = queue.conditions.iter().any(|condition| condition == "Stalled");
-        let restraint = truth.restraint(namespace, date);
+        let restraint = cluster.restraint(namespace, date);
         if is_stalled || restraint.is_some_and(Restraint::keeps_quota) {
             continue;
         }
         let mut add = |invariant, message| found.insert((invariant, namespace.clone()), message);
-        let entry = truth.ledger.as_ref().and_then(|ledger| ledger.entries.get(namespace));
+        let entry = cluster.ledger.as_ref().and_then(|ledger| ledger.entries.get(namespace));
         let hard = place.quota.as_ref().map(|quota| quota.hard.clone()).unwrap_or_default();
         if let Some(entry) = entry.filter(|entry| !place.is_in_gate_mode() && entry.granted != hard) {
             add(Invariant::QuotasFollow, format!("{} is granted, and the quota says {hard}", entry.granted));
         }
         if let Some(deserved) = &queue.deserved {
-            let target = truth.target(namespace).unwrap_or(deserved);
+            let target = cluster.target(namespace).unwrap_or(deserved);
             if let Some(lacking) = rest::lacking_without_reason(place, queue, deserved, target) {
                 add(Invariant::ReasonsFollow, format!("{lacking} is missing and nothing says why"));
             }
@@ -103,7 +103,7 @@ fn waits(truth: &ClusterState, date: i64) -> BTreeMap<(Invariant, String), Strin
         if !owed.is_empty() && ON_ITS_WAY.contains(&reason) && restraint.is_some_and(Restraint::evicts) {
             add(Invariant::ReclaimsEnd, format!("{owed} is owed"));
         }
-        if let Some((_, message)) = gated::waits_with_room(truth, namespace, place) {
+        if let Some((_, message)) = gated::waits_with_room(cluster, namespace, place) {
             add(Invariant::GatesOpen, message);
         }
     }

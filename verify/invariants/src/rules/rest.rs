@@ -9,25 +9,25 @@ use crate::violation::Invariant;
 const EXCUSES: [&str; 2] = ["Starved", "Stalled"];
 
 /// The promises that do not hold although everything rests.
-pub(crate) fn broken(truth: &ClusterState, at: i64) -> Vec<(Invariant, String)> {
+pub(crate) fn broken(cluster: &ClusterState, at: i64) -> Vec<(Invariant, String)> {
     let mut found = Vec::new();
     let mut promised = Amounts::new();
-    for (namespace, place) in &truth.places {
+    for (namespace, place) in &cluster.places {
         let Some((name, queue)) = place.leaf() else { continue };
         let is_stalled = queue.conditions.iter().any(|condition| condition == "Stalled");
-        if is_stalled || truth.restraint(namespace, at).is_some_and(Restraint::keeps_quota) {
+        if is_stalled || cluster.restraint(namespace, at).is_some_and(Restraint::keeps_quota) {
             continue;
         }
         let of = format!("{namespace}/{name}");
         let deserved = queue.deserved.clone().unwrap_or_default();
-        let target = truth.target(namespace).unwrap_or(&deserved);
+        let target = cluster.target(namespace).unwrap_or(&deserved);
         found.extend(of_queue(&of, place, queue, target));
         promised.add_all(&queue.allocated.min(&deserved.min(target)));
         promised.add_all(&queue.preempting);
     }
-    let capacity = truth.capacity();
+    let capacity = cluster.capacity();
     for (resource, promised) in promised.iter() {
-        if promised > capacity.get(resource) && truth.held().get(resource) <= capacity.get(resource) {
+        if promised > capacity.get(resource) && cluster.held().get(resource) <= capacity.get(resource) {
             let (promised, capacity) = (resource.format(promised), resource.format(capacity.get(resource)));
             found.push((Invariant::Conserved, format!("{resource}: {promised} promised of {capacity}")));
         }

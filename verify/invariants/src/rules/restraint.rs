@@ -8,41 +8,41 @@ use crate::write::Write;
 /// The promises that an eviction breaks: from a queue that is not in mode Full or is paused, or for none but such queues.
 /// A terminating pod that is evicted `again` may end sooner for its own queue.
 pub(crate) fn eviction(
-    judge: &InvariantChecker,
+    checker: &InvariantChecker,
     write: &Write<'_>,
     again: bool,
 ) -> Option<(Invariant, String)> {
-    let at = judge.time(write.at);
+    let at = checker.time(write.at);
     let of = format!("{}/{}", write.namespace, write.name);
-    let restraint = judge.truth.restraint(write.namespace, at)?;
+    let restraint = checker.cluster.restraint(write.namespace, at)?;
     if !restraint.evicts() {
-        let is_known = !judge.changes.of_queues_above(&judge.truth, write.namespace);
+        let is_known = !checker.changes.of_queues_above(&checker.cluster, write.namespace);
         let message = format!("{of}: evicted from a queue with {restraint:?}");
         return is_known.then_some((Invariant::Restrained, message));
     }
-    if again || judge.changes.of_queues() {
+    if again || checker.changes.of_queues() {
         return None;
     }
-    let pod = judge.truth.pod(write.namespace, write.name)?;
-    let is_exceeded = !judge.truth.held().fits_in(&judge.truth.capacity())
-        || judge.exceeds_a_limit(write.namespace, &pod.requests);
-    let others = judge.truth.places.keys().filter(|namespace| *namespace != write.namespace);
-    let mut gainers = others.filter_map(|namespace| judge.truth.restraint(namespace, at));
+    let pod = checker.cluster.pod(write.namespace, write.name)?;
+    let is_exceeded = !checker.cluster.held().fits_in(&checker.cluster.capacity())
+        || checker.exceeds_a_limit(write.namespace, &pod.requests);
+    let others = checker.cluster.places.keys().filter(|namespace| *namespace != write.namespace);
+    let mut gainers = others.filter_map(|namespace| checker.cluster.restraint(namespace, at));
     let is_for_none = !gainers.any(Restraint::evicts) && !is_exceeded;
     is_for_none.then(|| (Invariant::Restrained, format!("{of}: every queue that could gain is restrained")))
 }
 
 /// The promises that a write of a quota breaks: in a queue in mode Observe, or in a paused one that it restricts more.
 pub(crate) fn quota(
-    judge: &InvariantChecker,
+    checker: &InvariantChecker,
     write: &Write<'_>,
     standing: Option<&QuotaFacts>,
 ) -> Option<(Invariant, String)> {
-    let restraint = judge.truth.restraint(write.namespace, judge.time(write.at))?;
-    if judge.changes.of_queues_above(&judge.truth, write.namespace) {
+    let restraint = checker.cluster.restraint(write.namespace, checker.time(write.at))?;
+    if checker.changes.of_queues_above(&checker.cluster, write.namespace) {
         return None;
     }
-    let quota = judge.truth.places.get(write.namespace)?.quota.as_ref()?;
+    let quota = checker.cluster.places.get(write.namespace)?.quota.as_ref()?;
     let restricts = standing.is_none_or(|standing| !standing.hard.fits_in(&quota.hard));
     let is_broken = restraint.mode == Mode::Observe || (restraint.is_paused && restricts);
     let before = || standing.map_or_else(|| "no quota".to_owned(), |standing| standing.hard.to_string());

@@ -151,8 +151,8 @@ fn replay(id: &str) -> anyhow::Result<ExitCode> {
 /// Prints everything that happened, and what is wrong with it.
 fn told(id: &str, verdict: &Verdict) -> anyhow::Result<ExitCode> {
     print(&verdict.trace.text())?;
-    for complaint in verdict.complaints() {
-        print(&format!("{complaint}\n"))?;
+    for finding in verdict.findings() {
+        print(&format!("{finding}\n"))?;
     }
     print(&format!("{id}: {} evictions, at rest since {:?}\n", verdict.evictions, verdict.settled))?;
     Ok(if verdict.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -5,7 +5,7 @@
 //!      │                            │
 //!      └──────►  Perturbation  ◄────┘   one fault at one place, or a few by chance; a line of text names it
 //!                     │
-//!                   Trial ──sim──► trace ──judge──► Verdict
+//!                   Trial ──sim──► trace ──check──► Verdict
 //! ```
 //!
 //! **Architecture invariant:** a perturbation is its line of text: printed when it fails, and enough to play it again.
@@ -76,13 +76,13 @@ pub struct Failure {
     /// Which.
     pub id: String,
     /// What is wrong, a line each.
-    pub complaints: Vec<String>,
+    pub findings: Vec<String>,
 }
 
 /// Which, and below it what is wrong.
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}\n  {}", self.id, self.complaints.join("\n  "))
+        write!(formatter, "{}\n  {}", self.id, self.findings.join("\n  "))
     }
 }
 
@@ -101,7 +101,7 @@ impl Campaign {
             let reference = case.reference().run();
             let id = format!("{} without faults", case.workload.name);
             if !reference.is_clean() {
-                return Err(Failure { id, complaints: reference.complaints() });
+                return Err(Failure { id, findings: reference.findings() });
             }
             case.count(&reference.trace);
             for family in families {
@@ -170,9 +170,9 @@ impl Campaign {
             for _ in 0..threads.max(1) {
                 scope.spawn(|| {
                     while let Some(item) = self.items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let complaints = self.play(item);
+                        let findings = self.play(item);
                         let Ok(mut summary) = summary.lock() else { return };
-                        summary.add(item.place(), || item.id(), complaints);
+                        summary.add(item.place(), || item.id(), findings);
                         progress(self.items.len(), &summary);
                     }
                 });
@@ -185,9 +185,9 @@ impl Campaign {
         let play = || match item {
             Item::Placed(perturbation) => {
                 let case = self.cases.get(perturbation.workload.as_str());
-                case.map(|case| perturbation.trial(case).run().complaints()).unwrap_or_default()
+                case.map(|case| perturbation.trial(case).run().findings()).unwrap_or_default()
             }
-            Item::Named(occasion) => occasion.trial.run().complaints(),
+            Item::Named(occasion) => occasion.trial.run().findings(),
         };
         let played = catch_unwind(AssertUnwindSafe(play));
         played.unwrap_or_else(|_| vec!["the simulation panicked".to_owned()])

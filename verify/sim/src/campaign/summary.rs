@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 
 use super::Failure;
 
-/// The most failures that are kept with their complaints.
+/// The most failures that are kept with their findings.
 const KEPT: usize = 200;
 
 /// What the table calls the perturbations that have names.
@@ -35,18 +35,18 @@ impl Summary {
         &mut self,
         place: (String, String),
         id: impl FnOnce() -> String,
-        complaints: Vec<String>,
+        findings: Vec<String>,
     ) {
         let count = self.counts.entry(place).or_default();
         count.played += 1;
         self.played += 1;
-        if complaints.is_empty() {
+        if findings.is_empty() {
             return;
         }
         count.failed += 1;
         self.failed += 1;
         if self.failures.len() < KEPT {
-            self.failures.push(Failure { id: id(), complaints });
+            self.failures.push(Failure { id: id(), findings });
         }
     }
 

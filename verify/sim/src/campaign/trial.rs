@@ -1,4 +1,4 @@
-//! One execution, judged.
+//! One execution and what the invariant checker finds in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl Verdict {
     }
 
     /// What is wrong, a line each.
-    pub fn complaints(&self) -> Vec<String> {
+    pub fn findings(&self) -> Vec<String> {
         let violations = self.violations.iter().map(ToString::to_string);
         violations.chain(self.misses.iter().cloned()).collect()
     }
@@ -128,12 +128,12 @@ impl Trial {
         let settled = settled.or_else(|| {
             one_ignores.then(|| in_turns(&trace, world.elapsed(), self.limit.unwrap_or(LIMIT))).flatten()
         });
-        let judge = judged(&trace, &self.tolerance, settled);
-        let evictions = judge.evicted_of_admitted();
+        let checker = check_trace(&trace, &self.tolerance, settled);
+        let evictions = checker.evicted_of_admitted();
         let mut misses = self.misses(&world, settled, evictions);
         misses.extend(storms(&trace));
         misses.extend(self.panics_missed(&world));
-        Verdict { violations: judge.violations().to_vec(), misses, evictions, settled, trace }
+        Verdict { violations: checker.violations().to_vec(), misses, evictions, settled, trace }
     }
 
     fn until_settled(&self, world: &mut World) -> Option<Duration> {
@@ -222,10 +222,10 @@ fn tamper(options: &mut OperatorOptions, layer: &mut dyn FnMut() -> Arc<dyn Tamp
     }
 }
 
-/// Shows a judge everything that was written.
-fn judged(trace: &Trace, tolerance: &Tolerance, settled: Option<Duration>) -> InvariantChecker {
+/// Shows a checker everything that was written.
+fn check_trace(trace: &Trace, tolerance: &Tolerance, settled: Option<Duration>) -> InvariantChecker {
     let beginning = SimClock::date(Duration::ZERO).as_millisecond();
-    let mut judge = InvariantChecker::new(tolerance.clone()).since(beginning);
+    let mut checker = InvariantChecker::new(tolerance.clone()).since(beginning);
     // An eviction of a pod that is on its way changes nothing, and is one all the same.
     let evicted = |record: &&Record| record.subresource == "eviction" && record.code == 201;
     let mut lives: BTreeMap<&str, (u32, Duration)> = BTreeMap::new();
@@ -233,16 +233,16 @@ fn judged(trace: &Trace, tolerance: &Tolerance, settled: Option<Duration>) -> In
         let is_first = lives.is_empty();
         match disturbs(record, &mut lives) {
             Some(Disturbance::Begins) if !is_first => {
-                judge.disturb(millis(record.time));
-                judge.hand_over(millis(record.time));
+                checker.disturb(millis(record.time));
+                checker.hand_over(millis(record.time));
             }
-            Some(_) => judge.disturb(millis(record.time)),
+            Some(_) => checker.disturb(millis(record.time)),
             None => {}
         }
         if record.write.is_none() && !evicted(&record) {
             continue;
         }
-        judge.see(&Write {
+        checker.see(&Write {
             index: record.number,
             at: millis(record.time),
             by_operator: record.client.starts_with(OPERATOR),
@@ -257,9 +257,9 @@ fn judged(trace: &Trace, tolerance: &Tolerance, settled: Option<Duration>) -> In
         });
     }
     if let Some(settled) = settled {
-        judge.rests(millis(settled));
+        checker.rests(millis(settled));
     }
-    judge
+    checker
 }
 
 /// How long an operator says nothing at most: it renews its Lease more often.

@@ -113,7 +113,7 @@ impl SimClient {
     }
 
     async fn deal(&self, mut call: Call) -> Result<Reply, Broken> {
-        let (acts, hit) = self.link.judge(&call);
+        let (acts, hit) = self.link.faults_of(&call);
         for act in &acts {
             if let What::First(act) = act {
                 self.cluster.act((**act).clone());
@@ -221,7 +221,7 @@ impl SimClient {
 
     /// What happens to the request for a watch.
     async fn begin_watch(&self, call: Call) -> Result<Reply, Broken> {
-        match self.link.judge(&call).1 {
+        match self.link.faults_of(&call).1 {
             Some(what) => self.suffer(call, what).await,
             None => Ok(self.carry_out(&call, None)),
         }

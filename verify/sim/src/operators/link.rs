@@ -193,7 +193,7 @@ impl OperatorLink {
     }
 
     /// What becomes of `call`, which reaches the server now: what is done beside it, and the fault that hits it.
-    pub(super) fn judge(&self, call: &Call) -> (Vec<What>, Option<What>) {
+    pub(super) fn faults_of(&self, call: &Call) -> (Vec<What>, Option<What>) {
         let mut state = self.state();
         let counts = call.verb.may_write() && call.key.kind != Kind::Lease;
         let write = counts.then_some(state.writes);
@@ -237,7 +237,7 @@ impl OperatorLink {
     }
 
     /// What becomes of an event on one of its watches.
-    pub(super) fn judge_event(&self, change: &Change, event: Event) -> Option<WatchWhat> {
+    pub(super) fn fault_of_event(&self, change: &Change, event: Event) -> Option<WatchWhat> {
         let mut state = self.state();
         state.watch_faults.iter_mut().find_map(|fault| fault.hits(change, event).then_some(fault.what))
     }

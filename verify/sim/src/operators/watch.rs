@@ -165,7 +165,7 @@ impl Watch {
                 self.version = change.version;
                 continue;
             };
-            let fault = self.link.judge_event(&change, event);
+            let fault = self.link.fault_of_event(&change, event);
             let mut due = change.time + self.random.lag(self.link.options.watch_lag);
             if let Some((version, until)) = self.link.view()
                 && change.version > version
@@ -202,7 +202,7 @@ impl Watch {
         }
     }
 
-    /// What the change is for who watches these objects only.
+    /// What the change is for a watch of these objects only.
     fn event(&self, change: &Change) -> Option<Event> {
         if self.namespace.as_ref().is_some_and(|namespace| *namespace != change.key.namespace) {
             return None;

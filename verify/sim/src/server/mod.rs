@@ -55,7 +55,7 @@ struct Shared {
     changed: Notify,
 }
 
-/// Who asks.
+/// The client.
 #[derive(Clone, Debug)]
 pub struct Client {
     /// Its name.

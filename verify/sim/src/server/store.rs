@@ -47,7 +47,7 @@ pub struct Store {
     forgotten: u64,
     /// All changes of each kind.
     histories: [Vec<Arc<Change>>; Kind::COUNT],
-    /// Who waits for a change of each kind.
+    /// The watches that wait for a change of each kind.
     waiting: [Vec<Waker>; Kind::COUNT],
 }
 
@@ -155,7 +155,7 @@ impl Store {
         }
     }
 
-    /// Wakes all who wait for `kind`, although nothing changed.
+    /// Wakes all watches of `kind`, although nothing changed.
     pub(crate) fn wake(&mut self, kind: Kind) {
         for waker in self.waiting[kind.place()].drain(..) {
             waker.wake();

@@ -48,7 +48,7 @@ pub struct Record {
     pub write: Option<u64>,
     /// When, since the simulation began.
     pub time: Duration,
-    /// Who: `quotient-0` (an operator, all its lives), `job-controller`, `kubelet`, `human`, …
+    /// The client: `quotient-0` (an operator, all its lives), `job-controller`, `kubelet`, `human`, …
     pub client: Name,
     /// Which life of an operator, from 0: a crash or an exit ends one. 0 for others.
     pub life: u32,

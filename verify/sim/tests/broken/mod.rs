@@ -25,27 +25,27 @@ use mutants::{ALL, Mutant};
 /// The most executions in which one that is broken may pass.
 const SEEDS: u64 = 8;
 
-/// The first seed in which it is caught, and the complaint that it had to be caught by.
+/// The first seed in which it is caught, and the finding that it had to be caught by.
 fn caught(mutant: &Mutant) -> Result<(u64, String), String> {
     let mut others = String::new();
     for seed in 0..SEEDS {
-        let complaints = mutant.setup.play(seed, Some(mutant.layer)).complaints();
-        if let Some(complaint) = complaints.iter().find(|each| each.starts_with(mutant.complaint)) {
-            return Ok((seed, complaint.clone()));
+        let findings = mutant.setup.play(seed, Some(mutant.layer)).findings();
+        if let Some(finding) = findings.iter().find(|each| each.starts_with(mutant.finding)) {
+            return Ok((seed, finding.clone()));
         }
-        let _ = write!(others, "\n  seed {seed}: {complaints:#?}");
+        let _ = write!(others, "\n  seed {seed}: {findings:#?}");
     }
-    Err(format!("{}: {} has not caught it{others}", mutant.what, mutant.complaint))
+    Err(format!("{}: {} has not caught it{others}", mutant.what, mutant.finding))
 }
 
-/// The complaint without the place in the trace.
-fn told(complaint: &str) -> String {
-    match complaint.split_once(" ms") {
+/// The finding without the place in the trace.
+fn told(finding: &str) -> String {
+    match finding.split_once(" ms") {
         Some((promise, message)) => {
             let promise = promise.split(" at ").next().unwrap_or_default();
             format!("{promise}: {}", message.split_once(": ").map_or(message, |(_, message)| message))
         }
-        None => complaint.to_owned(),
+        None => finding.to_owned(),
     }
 }
 
@@ -79,10 +79,10 @@ fn every_broken_operator_is_caught_and_the_real_one_is_not() {
     let mut control = BTreeSet::new();
     for (mutant, outcome) in ALL.iter().zip(outcomes) {
         match outcome {
-            Ok((seed, complaint)) => {
+            Ok((seed, finding)) => {
                 control.extend((0..=seed).map(|seed| (mutant.setup, seed)));
                 let Mutant { what, setup, .. } = mutant;
-                let _ = writeln!(table, "| {what} | {setup} | {seed} | {} |", told(&complaint));
+                let _ = writeln!(table, "| {what} | {setup} | {seed} | {} |", told(&finding));
             }
             Err(why) => missed.push(why),
         }
@@ -91,8 +91,8 @@ fn every_broken_operator_is_caught_and_the_real_one_is_not() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 
     let control: Vec<_> = control.into_iter().collect();
-    let complaints = each(&control, |(setup, seed)| setup.play(*seed, None).complaints());
-    let blamed: Vec<_> = control.iter().zip(complaints).filter(|(_, found)| !found.is_empty()).collect();
+    let findings = each(&control, |(setup, seed)| setup.play(*seed, None).findings());
+    let blamed: Vec<_> = control.iter().zip(findings).filter(|(_, found)| !found.is_empty()).collect();
     assert!(blamed.is_empty(), "of the real operator: {blamed:#?}");
     println!(
         "{} broken operators caught; the real one keeps all promises in {} executions",

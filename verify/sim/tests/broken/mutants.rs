@@ -23,17 +23,17 @@ pub(crate) struct Mutant {
     pub(crate) layer: fn(usize) -> Arc<dyn Tamper>,
     /// Where it is played.
     pub(crate) setup: Setup,
-    /// How the complaint begins that has to catch it, and the promise that it is about.
-    pub(crate) complaint: &'static str,
+    /// How the finding begins that has to catch it, and the promise that it is about.
+    pub(crate) finding: &'static str,
 }
 
 const fn mutant(
     what: &'static str,
     setup: Setup,
-    complaint: &'static str,
+    finding: &'static str,
     layer: fn(usize) -> Arc<dyn Tamper>,
 ) -> Mutant {
-    Mutant { what, layer, setup, complaint }
+    Mutant { what, layer, setup, finding }
 }
 
 fn asks(change: fn(&mut Call)) -> Arc<dyn Tamper> {

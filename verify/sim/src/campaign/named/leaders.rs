@@ -1,4 +1,4 @@
-//! P32 to P36: who leads, and who still believes so.
+//! P32 to P36: the leader, and replicas that still believe to lead.
 
 use std::time::Duration;
 

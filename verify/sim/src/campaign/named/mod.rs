@@ -1,7 +1,7 @@
 //! The perturbations that have names, P01 to P81: what people who run such controllers have seen go wrong.
 //!
 //! ```text
-//!   Named ──plays──►  Trial ──sim──► trace ──judge──► Verdict
+//!   Named ──plays──►  Trial ──sim──► trace ──check──► Verdict
 //!     └── or ──────►  the tests that play it where it makes sense: on the real API server, in the engine, in the index
 //! ```
 //!

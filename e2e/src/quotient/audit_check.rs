@@ -1,4 +1,4 @@
-//! The audit log before the judge: what Quotient promises, checked on everything that a real API server was told.
+//! The audit log before the invariant checker: what Quotient promises, checked on everything that a real API server was told.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,25 +12,25 @@ use crate::testbed::{AuditEvent, AuditLog, CENSUS};
 /// Judges everything that a test bed's log tells, at rest at its end if `rests` says so.
 ///
 /// The test bed must have been started with [`Options::audit_bodies`](crate::testbed::Options::audit_bodies).
-pub fn judged(log: &AuditLog, tolerance: Tolerance, rests: bool) -> anyhow::Result<InvariantChecker> {
-    let mut judge = InvariantChecker::new(tolerance);
+pub fn check_audit(log: &AuditLog, tolerance: Tolerance, rests: bool) -> anyhow::Result<InvariantChecker> {
+    let mut checker = InvariantChecker::new(tolerance);
     let mut events = log.events()?;
     answer_lost_ledgers(&mut events);
     let tells = |event: &&AuditEvent| (event.is_write() || is_census(event)) && event.succeeded();
     let writes = events.iter().filter(tells).collect();
     let mut known = Known::new();
     for (index, event) in (0..).zip(evictions_first(by_version(writes))) {
-        present(&mut judge, index, event, &mut known);
+        present(&mut checker, index, event, &mut known);
     }
     if rests {
-        judge.rests(events.last().map(|event| event.answered.as_millisecond()).unwrap_or_default());
+        checker.rests(events.last().map(|event| event.answered.as_millisecond()).unwrap_or_default());
     }
-    Ok(judge)
+    Ok(checker)
 }
 
 /// Fails with every broken promise.
-pub fn assert_clean(judge: &InvariantChecker) -> anyhow::Result<()> {
-    let violations: Vec<String> = judge.violations().iter().map(ToString::to_string).collect();
+pub fn assert_clean(checker: &InvariantChecker) -> anyhow::Result<()> {
+    let violations: Vec<String> = checker.violations().iter().map(ToString::to_string).collect();
     ensure!(violations.is_empty(), "broken promises:\n{}", violations.join("\n"));
     Ok(())
 }
@@ -162,9 +162,9 @@ fn whole_quota(event: &AuditEvent, known: &mut Known) -> Option<Value> {
     Some(whole)
 }
 
-fn present(judge: &mut InvariantChecker, index: u64, event: &AuditEvent, known: &mut Known) {
+fn present(checker: &mut InvariantChecker, index: u64, event: &AuditEvent, known: &mut Known) {
     if is_census(event) {
-        return count(judge, index, event);
+        return count(checker, index, event);
     }
     let whole = whole_quota(event, known);
     let body = whole.as_ref().or(event.response.as_ref()).filter(|body| body.get("metadata").is_some());
@@ -191,33 +191,33 @@ fn present(judge: &mut InvariantChecker, index: u64, event: &AuditEvent, known: 
         after: body,
     };
     match (event.resource.as_str(), event.subresource.as_str(), event.verb.as_str()) {
-        ("pods", "eviction", _) => judge.see(&write),
+        ("pods", "eviction", _) => checker.see(&write),
         // The namespace's end ends what is in it.
-        ("namespaces", "finalize", _) => judge.forget_namespace(name),
-        ("pods", "binding", _) => judge.bind(&write, node_of(event.request.as_ref())),
+        ("namespaces", "finalize", _) => checker.forget_namespace(name),
+        ("pods", "binding", _) => checker.bind(&write, node_of(event.request.as_ref())),
         (_, _, "deletecollection") => {
             for gone in deleted_at_once(event.response.as_ref()) {
-                judge.see(&Write { name: gone, after: None, ..write });
+                checker.see(&Write { name: gone, after: None, ..write });
             }
         }
         (_, _, "delete") => {
             if !body.is_some_and(stays) {
                 write.after = None;
             }
-            judge.see(&write);
+            checker.see(&write);
         }
         // Without its last finalizer an object that is being deleted is gone.
         (_, "", _) if body.is_some_and(|body| is_leaving(body) && !stays(body)) => {
             write.after = None;
-            judge.see(&write);
+            checker.see(&write);
         }
-        _ if body.is_some() || write.by_operator => judge.see(&write),
+        _ if body.is_some() || write.by_operator => checker.see(&write),
         _ => {}
     }
 }
 
 /// Presents all objects of a kind as they are: what was done to them meanwhile was not noted, nor what pods have gone.
-fn count(judge: &mut InvariantChecker, index: u64, event: &AuditEvent) {
+fn count(checker: &mut InvariantChecker, index: u64, event: &AuditEvent) {
     let write =
         Write { index, at: event.answered.as_millisecond(), resource: &event.resource, ..Write::default() };
     let items = event.response.as_ref().and_then(|list| list.get("items")?.as_array());
@@ -229,15 +229,15 @@ fn count(judge: &mut InvariantChecker, index: u64, event: &AuditEvent) {
         .map(|item| ((text(item, "/metadata/namespace"), text(item, "/metadata/name")), item))
         .collect();
     if event.resource == "pods" {
-        let known = judge.truth().places.iter();
+        let known = checker.cluster().places.iter();
         let known =
             known.flat_map(|(place, here)| here.pods.keys().map(move |pod| (place.clone(), pod.clone())));
         for (namespace, name) in known.filter(|pod| !there.contains_key(pod)).collect::<Vec<_>>() {
-            judge.see(&Write { verb: Verb::Delete, namespace: &namespace, name: &name, ..write });
+            checker.see(&Write { verb: Verb::Delete, namespace: &namespace, name: &name, ..write });
         }
     }
     for ((namespace, name), item) in &there {
-        judge.see(&Write { namespace, name, after: Some(item), ..write });
+        checker.see(&Write { namespace, name, after: Some(item), ..write });
     }
 }
 
@@ -365,16 +365,16 @@ mod tests {
             namespace: String::new(),
             ..of_pods("list", "", json!({"metadata": {"resourceVersion": "9"}, "items": [pod("stays")]}))
         };
-        let mut judge = InvariantChecker::new(Tolerance::default());
+        let mut checker = InvariantChecker::new(Tolerance::default());
         for event in
             [of_pods("create", "goes", pod("goes")), of_pods("create", "stays", pod("stays")), census]
         {
-            present(&mut judge, 0, &event, &mut Known::new());
+            present(&mut checker, 0, &event, &mut Known::new());
         }
         let pods: Vec<&str> =
-            judge.truth().places.values().flat_map(|here| here.pods.keys().map(String::as_str)).collect();
+            checker.cluster().places.values().flat_map(|here| here.pods.keys().map(String::as_str)).collect();
         assert_eq!(pods, ["stays"]);
-        assert!(judge.violations().is_empty(), "{:?}", judge.violations());
+        assert!(checker.violations().is_empty(), "{:?}", checker.violations());
     }
 
     #[test]

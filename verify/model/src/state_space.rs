@@ -13,7 +13,7 @@ use crate::world::{Broken, MOST, World};
 use crate::write::{Outcome, Write};
 
 /// What the model checker explores.
-pub struct Stage {
+pub struct StateSpace {
     /// The configuration.
     pub scenario: Scenario,
     /// What operators decide, and what is deserved, computed once for each view.
@@ -22,8 +22,8 @@ pub struct Stage {
     pub merges_twins: bool,
 }
 
-impl Stage {
-    /// The stage of `scenario`.
+impl StateSpace {
+    /// The space of `scenario`.
     pub fn new(scenario: Scenario) -> Self {
         let memo = Memo::new(&scenario);
         Self { scenario, memo, merges_twins: false }
@@ -31,10 +31,10 @@ impl Stage {
 
     /// How the world begins.
     pub fn beginning(&self) -> World {
-        let truth = self.scenario.beginning();
-        let mut world = World { truth, ..World::default() };
+        let cluster = self.scenario.beginning();
+        let mut world = World { cluster, ..World::default() };
         for operator in &mut world.operators[..self.scenario.operators] {
-            *operator = Operator::started(&self.scenario, &truth);
+            *operator = Operator::started(&self.scenario, &cluster);
         }
         world.canonical()
     }
@@ -43,8 +43,8 @@ impl Stage {
     pub fn actions(&self, world: &World, actions: &mut Vec<Action>) {
         let Scenario { faults, demands, .. } = &self.scenario;
         for op in 0..self.scenario.operators {
-            let looks = KINDS.into_iter().filter(|kind| self.scenario.lags(*kind));
-            actions.extend(looks.map(|kind| Action::Look(op, kind)));
+            let observations = KINDS.into_iter().filter(|kind| self.scenario.lags(*kind));
+            actions.extend(observations.map(|kind| Action::Observe(op, kind)));
             if world.operators[op].work.is_done() {
                 actions.extend((0..self.scenario.protocol.choices()).map(|choice| Action::Plan(op, choice)));
                 continue;
@@ -59,9 +59,9 @@ impl Stage {
         }
         for at in self.scenario.each() {
             actions.extend([Action::Enforce(at), Action::Create(at), Action::Bind(at)]);
-            actions.extend(ids(world.truth.pods[at].terminating).map(|id| Action::Gone(at, id)));
+            actions.extend(ids(world.cluster.pods[at].terminating).map(|id| Action::Gone(at, id)));
             if world.happened.deaths < faults.deaths {
-                actions.extend(ids(world.truth.pods[at].running).map(|id| Action::Die(at, id)));
+                actions.extend(ids(world.cluster.pods[at].running).map(|id| Action::Die(at, id)));
             }
             if world.happened.raises < faults.raises {
                 actions.push(Action::Raise(at));
@@ -72,10 +72,10 @@ impl Stage {
                 actions.extend([Action::Land(slot), Action::Lose(slot)]);
             }
         }
-        if world.happened.losses < faults.losses && world.truth.ledger.is_some() {
+        if world.happened.losses < faults.losses && world.cluster.ledger.is_some() {
             actions.push(Action::Forget);
         }
-        if usize::from(world.truth.demand) + 1 < demands.len() {
+        if usize::from(world.cluster.demand) + 1 < demands.len() {
             actions.push(Action::Demand);
         }
     }
@@ -94,12 +94,12 @@ impl Stage {
 
     fn step(&self, world: &mut World, action: Action) {
         match action {
-            Action::Look(op, kind) => {
-                let truth = world.truth;
+            Action::Observe(op, kind) => {
+                let cluster = world.cluster;
                 if self.scenario.lags(Kind::Pods) {
-                    world.operators[op].look(&self.scenario, kind, &truth);
+                    world.operators[op].observe(&self.scenario, kind, &cluster);
                 } else {
-                    world.operators[op].cache.copy(kind, &truth);
+                    world.operators[op].cache.copy(kind, &cluster);
                 }
             }
             Action::Plan(op, choice) => {
@@ -117,45 +117,45 @@ impl Stage {
             Action::Lose(slot) => world.late[slot] = None,
             Action::Crash(op) => {
                 world.happened.crashes += 1;
-                world.operators[op] = Operator::started(&self.scenario, &world.truth);
+                world.operators[op] = Operator::started(&self.scenario, &world.cluster);
             }
             Action::Enforce(at) => {
-                if let Some(quota) = &mut world.truth.quotas[at] {
+                if let Some(quota) = &mut world.cluster.quotas[at] {
                     quota.enforced = quota.hard;
                     if self.scenario.tells_used() {
-                        quota.used = world.truth.pods[at].charged();
+                        quota.used = world.cluster.pods[at].charged();
                     }
                 }
             }
             Action::Create(at) => self.create(world, at),
             Action::Bind(at) => self.bind(world, at),
-            Action::Gone(at, id) => world.truth.pods[at].terminating &= !(1 << id),
+            Action::Gone(at, id) => world.cluster.pods[at].terminating &= !(1 << id),
             Action::Die(at, id) => {
                 world.happened.deaths += 1;
-                world.truth.pods[at].running &= !(1 << id);
+                world.cluster.pods[at].running &= !(1 << id);
             }
             Action::Raise(at) => {
                 if let Some(quota) =
-                    world.truth.quotas[at].as_mut().filter(|quota| quota.hard < self.scenario.capacity)
+                    world.cluster.quotas[at].as_mut().filter(|quota| quota.hard < self.scenario.capacity)
                 {
                     quota.hard = self.scenario.capacity;
                     world.happened.raises += 1;
                 }
             }
             Action::Forget => {
-                world.truth.ledger = None;
+                world.cluster.ledger = None;
                 world.happened.losses += 1;
             }
-            Action::Demand => world.truth.demand += 1,
+            Action::Demand => world.cluster.demand += 1,
         }
     }
 
     /// An operator decides by what it sees.
     fn plan(&self, world: &mut World, op: usize, choice: u8) {
         let mut seen = world.sees(&self.scenario, op);
-        if seen.ledger != world.truth.ledger && self.scenario.protocol.rereads() && seen.is_behind() {
-            seen.ledger = world.truth.ledger;
-            world.operators[op].cache.ledger = world.truth.ledger;
+        if seen.ledger != world.cluster.ledger && self.scenario.protocol.rereads() && seen.is_behind() {
+            seen.ledger = world.cluster.ledger;
+            world.operators[op].cache.ledger = world.cluster.ledger;
         }
         seen.pods_are_older = world.operators[op].pods_are_older(&self.scenario, seen.ledger);
         world.operators[op].work = self.memo.decide(&self.scenario, &seen, choice);
@@ -181,27 +181,27 @@ impl Stage {
         world.operators[op].go_on(&write, Some(outcome));
         if outcome == Outcome::Conflict {
             // What was not as expected is read anew.
-            let (truth, operator) = (world.truth, &mut world.operators[op]);
+            let (cluster, operator) = (world.cluster, &mut world.operators[op]);
             let kind = write.kind();
             if self.scenario.lags(kind) {
-                operator.look(&self.scenario, kind, &truth);
+                operator.observe(&self.scenario, kind, &cluster);
             }
         }
     }
 
     fn land(&self, world: &mut World, write: &Write) -> Outcome {
-        let before = world.truth;
+        let before = world.cluster;
         let fresh = world.fresh_version();
-        let outcome = write.land(&mut world.truth, fresh);
+        let outcome = write.land(&mut world.cluster, fresh);
         if outcome == Outcome::Conflict {
             self.memo.conflicts.fetch_add(1, Ordering::Relaxed);
         }
-        self.judge(world, &before, write, outcome);
+        self.note_broken(world, &before, write, outcome);
         outcome
     }
 
     /// Notes what a write that was carried out has broken.
-    fn judge(&self, world: &mut World, before: &Cluster, write: &Write, outcome: Outcome) {
+    fn note_broken(&self, world: &mut World, before: &Cluster, write: &Write, outcome: Outcome) {
         let broken = match *write {
             _ if outcome != Outcome::Done => None,
             Write::Ledger(_) => None,
@@ -213,13 +213,13 @@ impl Stage {
                 if !self.scenario.lags(Kind::Queues) {
                     world.evicted[at] += 1;
                 }
-                let left = count(world.truth.pods[at].staying()) + world.happened.deaths;
-                let is_below = left < self.memo.least_deserved(world.truth.demand, at);
+                let left = count(world.cluster.pods[at].staying()) + world.happened.deaths;
+                let is_below = left < self.memo.least_deserved(world.cluster.demand, at);
                 let is_owed = self.owes_what_is_freed(world);
                 is_below.then_some(Broken::BelowShare).or_else(|| (!is_owed).then_some(Broken::NotOwed))
             }
             Write::LetIn(at, _) => {
-                let is_above = world.truth.pods[at].charged() > world.truth.granted(at);
+                let is_above = world.cluster.pods[at].charged() > world.cluster.granted(at);
                 world.loans += u8::from(is_above);
                 if self.scenario.starts_at_once {
                     self.bind(world, at);
@@ -232,10 +232,10 @@ impl Stage {
 
     fn create(&self, world: &mut World, at: usize) {
         let known = world.known_ids(at);
-        let pods = &mut world.truth.pods[at];
+        let pods = &mut world.cluster.pods[at];
         let wanted = count(pods.staying() | pods.gated) < self.scenario.wanted(at);
         // Without a quota nothing is refused. It counts gated pods as all others.
-        let admitted = world.truth.quotas[at].is_none_or(|quota| count(pods.all()) < quota.enforced);
+        let admitted = world.cluster.quotas[at].is_none_or(|quota| count(pods.all()) < quota.enforced);
         if wanted && admitted {
             // Younger than every known pod.
             let id = 16 - known.leading_zeros();
@@ -246,7 +246,7 @@ impl Stage {
             }
             pods.pending |= 1 << id;
             let charged = pods.charged();
-            if let Some(quota) = world.truth.quotas[at].as_mut().filter(|_| self.scenario.tells_used()) {
+            if let Some(quota) = world.cluster.quotas[at].as_mut().filter(|_| self.scenario.tells_used()) {
                 quota.used = charged;
             }
             if self.scenario.starts_at_once {
@@ -257,11 +257,11 @@ impl Stage {
 
     fn bind(&self, world: &mut World, at: usize) {
         let bound = (0..MOST_QUEUES).map(|at| {
-            let pods = world.truth.pods[at];
+            let pods = world.cluster.pods[at];
             count(pods.running | pods.terminating)
         });
         let bound: u8 = bound.sum();
-        let pods = &mut world.truth.pods[at];
+        let pods = &mut world.cluster.pods[at];
         if bound < self.scenario.capacity
             && let Some(id) = ids(pods.pending).next()
         {
