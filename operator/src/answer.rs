@@ -43,12 +43,12 @@ pub enum Lost {
 /// Awaits `call` for at most `limit`.
 pub async fn ask<T>(limit: Duration, call: impl Future<Output = kube::Result<T>>) -> Answer<T> {
     match tokio::time::timeout(limit, call).await {
-        Ok(answer) => answer.map_err(judge),
+        Ok(answer) => answer.map_err(classify),
         Err(_) => Err(Failure::Unknown(Lost::TimedOut(limit))),
     }
 }
 
-pub(crate) fn judge(error: kube::Error) -> Failure {
+pub(crate) fn classify(error: kube::Error) -> Failure {
     match error {
         // 408 is a proxy's, given up half-way; every other 4xx, 429 included, is a decision not to do it.
         kube::Error::Api(status) if (400..500).contains(&status.code) && status.code != 408 => {
@@ -98,7 +98,7 @@ mod tests {
 
     fn result_of(code: u16) -> &'static str {
         let error = kube::Error::Api(Status::failure("no", "").with_code(code).boxed());
-        result::<()>(&Err(judge(error)))
+        result::<()>(&Err(classify(error)))
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub struct Context {
     pub decisions: Decisions,
     /// The sign of life of the loop, which waits for the writer.
     pub beat: Heartbeat,
-    /// No further call is made once this is cancelled.
+    /// No further call is made once this is canceled.
     pub stop: CancellationToken,
 }
 

@@ -38,7 +38,7 @@ impl Heartbeat {
     }
 
     /// What is wrong, if the part has been silent for too long.
-    pub fn complaint(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<String> {
         let silent = self.silence();
         (silent > self.0.allowed)
             .then(|| format!("{} has been silent for {} s", self.0.part, silent.as_secs()))
@@ -53,10 +53,10 @@ mod tests {
     async fn silence_is_noticed_and_a_sign_ends_it() {
         let beat = Heartbeat::new("the loop", Duration::from_secs(60));
         tokio::time::advance(Duration::from_secs(60)).await;
-        assert_eq!(beat.complaint(), None);
+        assert_eq!(beat.failure(), None);
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(beat.complaint().as_deref(), Some("the loop has been silent for 61 s"));
+        assert_eq!(beat.failure().as_deref(), Some("the loop has been silent for 61 s"));
         beat.now();
-        assert_eq!(beat.complaint(), None);
+        assert_eq!(beat.failure(), None);
     }
 }

@@ -39,8 +39,8 @@ fn router(vitals: Vitals) -> Router {
 }
 
 async fn healthz(State(vitals): State<Arc<Vitals>>) -> impl IntoResponse {
-    let complaints: Vec<String> = vitals.beats.iter().filter_map(Heartbeat::complaint).collect();
-    answer(&complaints)
+    let failures: Vec<String> = vitals.beats.iter().filter_map(Heartbeat::failure).collect();
+    answer(&failures)
 }
 
 async fn readyz(State(vitals): State<Arc<Vitals>>) -> impl IntoResponse {
@@ -53,11 +53,11 @@ async fn readyz(State(vitals): State<Arc<Vitals>>) -> impl IntoResponse {
     answer(&waiting)
 }
 
-fn answer(complaints: &[String]) -> (StatusCode, String) {
-    if complaints.is_empty() {
+fn answer(failures: &[String]) -> (StatusCode, String) {
+    if failures.is_empty() {
         (StatusCode::OK, "ok\n".to_owned())
     } else {
-        (StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", complaints.join("\n")))
+        (StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", failures.join("\n")))
     }
 }
 

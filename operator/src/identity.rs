@@ -1,4 +1,4 @@
-//! Who this replica is, in the Lease and in events.
+//! The name of this replica, in the Lease and in events.
 
 use std::fmt;
 

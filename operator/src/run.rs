@@ -60,7 +60,7 @@ pub enum RunError {
     Ended(&'static str),
 }
 
-/// Runs the operator against the cluster of `client` until `shutdown` is cancelled.
+/// Runs the operator against the cluster of `client` until `shutdown` is canceled.
 ///
 /// Then what is under way is finished, nothing new is begun, and the Lease is released, so that another replica
 /// takes over at once.

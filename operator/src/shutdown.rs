@@ -6,16 +6,16 @@ use tracing::{info, warn};
 /// The exit status of a process that was told to end at once: 128 and the number of SIGINT.
 const ABORTED: i32 = 130;
 
-/// A token that is cancelled by SIGTERM or SIGINT. A second signal ends the process on the spot, without
+/// A token that is canceled by SIGTERM or SIGINT. A second signal ends the process on the spot, without
 /// releasing the Lease.
 pub(crate) fn on_signal() -> std::io::Result<CancellationToken> {
     let mut signals = Signals::listen()?;
     let token = CancellationToken::new();
-    let cancelled = token.clone();
+    let canceled = token.clone();
     tokio::spawn(async move {
         let first = signals.next().await;
         info!(signal = first, "told to end: finishing what is under way");
-        cancelled.cancel();
+        canceled.cancel();
         let second = signals.next().await;
         warn!(signal = second, "told to end again: ending at once");
         std::process::exit(ABORTED);

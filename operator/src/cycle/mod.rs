@@ -185,7 +185,7 @@ impl Cycle {
         let (mut snapshot, change, ledger, enforced) = self.context.view.read(|index| {
             (index.snapshot(now), index.next_change(now), index.ledger().cloned(), index.quotas_enforced())
         });
-        snapshot.reclaim_gate = self.guards.judge(&snapshot, enforced);
+        snapshot.reclaim_gate = self.guards.reclaim_gate(&snapshot, enforced);
         self.count(&snapshot);
         self.writer.find_requeues(&snapshot);
         // The snapshot is dropped there, too: while it lives, whatever changes in the index has to be copied.
@@ -293,7 +293,7 @@ impl Cycle {
             self.context.view.read(|index| (index.snapshot(now), index.quotas_enforced()));
         self.count(&snapshot);
         // The next leader knows already how large the cluster was.
-        self.guards.judge(&snapshot, enforced);
+        self.guards.reclaim_gate(&snapshot, enforced);
         self.context.metrics.queues.clear();
     }
 

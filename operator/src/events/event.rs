@@ -13,7 +13,7 @@ use super::{Change, Notice, object, scaled};
 use crate::identity::Identity;
 use crate::message::{amounts_of, listed, message};
 
-/// Who tells, in every event.
+/// The reporting controller of every event.
 const CONTROLLER: &str = "quotient.dev/operator";
 
 /// The longest note that the API server takes, in bytes.

@@ -76,8 +76,8 @@ impl EventRecorder {
         }
     }
 
-    fn transitions<T>(&self, judge: impl FnOnce(&mut Transitions) -> T) -> T {
-        judge(&mut lock(&self.transitions))
+    fn transitions<T>(&self, record: impl FnOnce(&mut Transitions) -> T) -> T {
+        record(&mut lock(&self.transitions))
     }
 
     fn send(&self, notice: Notice) {

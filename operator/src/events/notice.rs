@@ -126,7 +126,7 @@ pub enum JobNews {
 pub enum Change {
     /// Its amounts, its annotations or its owner are not what we wrote.
     Edited {
-        /// Who wrote its amounts last, as the API server remembers it, if not we.
+        /// The manager that wrote its amounts last, as the API server remembers it, if not Quotient.
         by: Option<Arc<str>>,
     },
     /// It is gone, or another one is in its place.

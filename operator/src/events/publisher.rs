@@ -44,7 +44,7 @@ pub struct Publisher {
     pub client: Client,
     /// Where Queues' ids are found.
     pub view: View,
-    /// Who reports.
+    /// The reporting instance.
     pub identity: Identity,
     /// When.
     pub clock: Clock,

@@ -40,7 +40,7 @@ struct Doubt {
 
 /// What to make of what nodes offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Judgement {
+pub(super) enum CapacityTrust {
     /// It is what they offer.
     Trusted,
     /// It may not be.
@@ -72,13 +72,13 @@ impl CapacityGuard {
 
     /// What to make of `offered`, seen at `now`, after so many full lists of nodes. `promised` is what the quotas that stand
     /// allow: nodes offered that much when they were written.
-    pub(super) fn judge(
+    pub(super) fn check(
         &mut self,
         offered: Amounts,
         promised: &Amounts,
         lists: ListCounts,
         now: Instant,
-    ) -> Judgement {
+    ) -> CapacityTrust {
         if self.doubt.is_none() {
             self.forget_old(now);
         }
@@ -87,21 +87,21 @@ impl CapacityGuard {
         if loss.0.is_empty() {
             self.doubt = None;
             self.trust(offered, now);
-            return Judgement::Trusted;
+            return CapacityTrust::Trusted;
         }
         let Some(doubt) =
             self.doubt.as_ref().filter(|doubt| self.loss(&doubt.offered, &offered).0.is_empty())
         else {
             self.doubt = Some(Doubt { since: now, offered, lists: lists.begun });
-            return Judgement::Doubted { news: Some(loss) };
+            return CapacityTrust::Doubted { news: Some(loss) };
         };
         if lists.finished <= doubt.lists || now.saturating_duration_since(doubt.since) < self.grace {
-            return Judgement::Doubted { news: None };
+            return CapacityTrust::Doubted { news: None };
         }
         self.doubt = None;
         self.trusted.clear();
         self.trust(offered, now);
-        Judgement::Trusted
+        CapacityTrust::Trusted
     }
 
     /// Per resource the most that was trusted lately.
@@ -152,44 +152,44 @@ mod tests {
     const TWO: (u64, u64) = (2, 2);
 
     /// What is made of each: `.` trusted, `!` doubted anew, `?` doubted still.
-    fn judged(all: &[Seen]) -> String {
+    fn outcomes(all: &[Seen]) -> String {
         let start = Instant::now();
         let at = |second: u64| start + Duration::from_secs(second);
         let mut guard = CapacityGuard::new(30, Duration::from_secs(GRACE));
-        let judge = |(second, cpu, devices, (begun, finished)): &Seen| {
+        let outcome = |(second, cpu, devices, (begun, finished)): &Seen| {
             let offered = [("cpu", *cpu), ("nvidia.com/gpu", *devices)];
             let offered =
                 offered.into_iter().map(|(name, units)| (Resource::from_name(name), Amount::new(units)));
-            match guard.judge(
+            match guard.check(
                 offered.collect(),
                 &Amounts::new(),
                 ListCounts { begun: *begun, finished: *finished },
                 at(*second),
             ) {
-                Judgement::Trusted => '.',
-                Judgement::Doubted { news: Some(_) } => '!',
-                Judgement::Doubted { news: None } => '?',
+                CapacityTrust::Trusted => '.',
+                CapacityTrust::Doubted { news: Some(_) } => '!',
+                CapacityTrust::Doubted { news: None } => '?',
             }
         };
-        all.iter().map(judge).collect()
+        all.iter().map(outcome).collect()
     }
 
     #[test]
     fn a_fall_of_less_than_a_third_is_believed() {
-        assert_eq!(judged(&[(0, 100, 0, ONE), (100, 70, 0, ONE), (200, 50, 0, ONE)]), "...");
-        assert_eq!(judged(&[(0, 100, 0, ONE), (100, 69, 0, ONE)]), ".!");
+        assert_eq!(outcomes(&[(0, 100, 0, ONE), (100, 70, 0, ONE), (200, 50, 0, ONE)]), "...");
+        assert_eq!(outcomes(&[(0, 100, 0, ONE), (100, 69, 0, ONE)]), ".!");
     }
 
     #[test]
     fn the_first_view_is_believed_and_growth_always_is() {
-        assert_eq!(judged(&[(0, 0, 0, ONE), (1, 100, 8, ONE), (2, 1000, 80, ONE)]), "...");
+        assert_eq!(outcomes(&[(0, 0, 0, ONE), (1, 100, 8, ONE), (2, 1000, 80, ONE)]), "...");
     }
 
     #[test]
     fn what_comes_back_ends_the_doubt() {
-        assert_eq!(judged(&[(0, 100, 0, ONE), (5, 0, 0, ONE), (6, 0, 0, ONE), (7, 100, 0, ONE)]), ".!?.");
+        assert_eq!(outcomes(&[(0, 100, 0, ONE), (5, 0, 0, ONE), (6, 0, 0, ONE), (7, 100, 0, ONE)]), ".!?.");
         // A fall to half is over once it is back to what would have been believed at once.
-        assert_eq!(judged(&[(0, 100, 0, ONE), (5, 50, 0, ONE), (6, 71, 0, ONE)]), ".!.");
+        assert_eq!(outcomes(&[(0, 100, 0, ONE), (5, 50, 0, ONE), (6, 71, 0, ONE)]), ".!.");
     }
 
     #[test]
@@ -197,32 +197,32 @@ mod tests {
         let fall = (10, 50, 0, ONE);
         // A list that was begun before says nothing.
         let begun = (10, 50, 0, (2, 1));
-        assert_eq!(judged(&[(0, 100, 0, ONE), begun, (69, 50, 0, TWO), (200, 50, 0, TWO)]), ".!??");
-        assert_eq!(judged(&[(0, 100, 0, ONE), fall, (69, 50, 0, TWO), (70, 50, 0, TWO)]), ".!?.");
+        assert_eq!(outcomes(&[(0, 100, 0, ONE), begun, (69, 50, 0, TWO), (200, 50, 0, TWO)]), ".!??");
+        assert_eq!(outcomes(&[(0, 100, 0, ONE), fall, (69, 50, 0, TWO), (70, 50, 0, TWO)]), ".!?.");
         // And from then on it is what a further fall is measured by.
-        assert_eq!(judged(&[(0, 100, 0, ONE), fall, (70, 50, 0, TWO), (71, 40, 0, TWO)]), ".!..");
+        assert_eq!(outcomes(&[(0, 100, 0, ONE), fall, (70, 50, 0, TWO), (71, 40, 0, TWO)]), ".!..");
     }
 
     #[test]
     fn a_deeper_fall_is_doubted_from_its_own_time() {
         let seen =
             [(0, 100, 0, ONE), (10, 50, 0, ONE), (60, 10, 0, TWO), (75, 10, 0, (3, 3)), (120, 10, 0, (3, 3))];
-        assert_eq!(judged(&seen), ".!!?.");
+        assert_eq!(outcomes(&seen), ".!!?.");
     }
 
     #[test]
     fn one_resource_is_enough() {
         // A device plugin restarts.
-        assert_eq!(judged(&[(0, 100, 8, ONE), (1, 100, 0, ONE), (20, 100, 8, ONE)]), ".!.");
+        assert_eq!(outcomes(&[(0, 100, 8, ONE), (1, 100, 0, ONE), (20, 100, 8, ONE)]), ".!.");
     }
 
     #[test]
     fn small_falls_within_the_grace_add_up() {
         let slowly: Vec<Seen> =
             (0..4).map(|step| (step * 100, 100 - 15 * i128::from(step), 0, ONE)).collect();
-        assert_eq!(judged(&slowly), "....");
+        assert_eq!(outcomes(&slowly), "....");
         let at_once: Vec<Seen> = (0..4).map(|step| (step * 5, 100 - 15 * i128::from(step), 0, ONE)).collect();
-        assert_eq!(judged(&at_once), "...!");
+        assert_eq!(outcomes(&at_once), "...!");
     }
 
     #[test]
@@ -232,9 +232,9 @@ mod tests {
         let mut guard = CapacityGuard::new(30, Duration::ZERO);
         let one = ListCounts { begun: 1, finished: 1 };
         let two = ListCounts { begun: 2, finished: 2 };
-        assert_eq!(guard.judge(cpu(100), &Amounts::new(), one, start), Judgement::Trusted);
-        assert!(matches!(guard.judge(cpu(10), &Amounts::new(), one, start), Judgement::Doubted { .. }));
-        assert_eq!(guard.judge(cpu(10), &Amounts::new(), two, start), Judgement::Trusted);
+        assert_eq!(guard.check(cpu(100), &Amounts::new(), one, start), CapacityTrust::Trusted);
+        assert!(matches!(guard.check(cpu(10), &Amounts::new(), one, start), CapacityTrust::Doubted { .. }));
+        assert_eq!(guard.check(cpu(10), &Amounts::new(), two, start), CapacityTrust::Trusted);
     }
 
     #[test]
@@ -244,14 +244,17 @@ mod tests {
         let one = ListCounts { begun: 1, finished: 1 };
         let two = ListCounts { begun: 2, finished: 2 };
         let mut guard = CapacityGuard::new(30, Duration::from_secs(GRACE));
-        assert!(matches!(guard.judge(cpu(50), &cpu(100), one, start), Judgement::Doubted { news: Some(_) }));
-        assert_eq!(guard.judge(cpu(100), &cpu(100), two, start), Judgement::Trusted);
+        assert!(matches!(
+            guard.check(cpu(50), &cpu(100), one, start),
+            CapacityTrust::Doubted { news: Some(_) }
+        ));
+        assert_eq!(guard.check(cpu(100), &cpu(100), two, start), CapacityTrust::Trusted);
         // Once it has seen for itself, what quotas allow says nothing any more.
-        assert_eq!(guard.judge(cpu(100), &cpu(1000), two, start), Judgement::Trusted);
+        assert_eq!(guard.check(cpu(100), &cpu(1000), two, start), CapacityTrust::Trusted);
         // And a cluster that is smaller by now is believed in the end.
         let mut guard = CapacityGuard::new(30, Duration::ZERO);
-        assert!(matches!(guard.judge(cpu(50), &cpu(100), one, start), Judgement::Doubted { .. }));
-        assert_eq!(guard.judge(cpu(50), &cpu(100), two, start), Judgement::Trusted);
+        assert!(matches!(guard.check(cpu(50), &cpu(100), one, start), CapacityTrust::Doubted { .. }));
+        assert_eq!(guard.check(cpu(50), &cpu(100), two, start), CapacityTrust::Trusted);
     }
 
     #[test]
@@ -259,10 +262,10 @@ mod tests {
         let now = Instant::now();
         let mut guard = CapacityGuard::new(100, Duration::from_secs(60));
         let all: Amounts = [(Resource::Cpu, Amount::new(8000))].into_iter().collect();
-        assert_eq!(guard.judge(all, &Amounts::new(), ListCounts::default(), now), Judgement::Trusted);
+        assert_eq!(guard.check(all, &Amounts::new(), ListCounts::default(), now), CapacityTrust::Trusted);
         assert_eq!(
-            guard.judge(Amounts::new(), &Amounts::new(), ListCounts::default(), now),
-            Judgement::Trusted
+            guard.check(Amounts::new(), &Amounts::new(), ListCounts::default(), now),
+            CapacityTrust::Trusted
         );
     }
 

@@ -74,19 +74,22 @@ mod tests {
     type Observed<'a> = (u64, u64, &'a [(i128, i128)]);
 
     /// What is made of each: seconds, how often the controller was seen, and the quotas.
-    fn judged(seen: &[Observed<'_>]) -> String {
+    fn outcomes(seen: &[Observed<'_>]) -> String {
         let start = Instant::now();
         let mut guard = EnforcementGuard::default();
-        let judge = |(second, enforced, all): &Observed<'_>| {
+        let outcome = |(second, enforced, all): &Observed<'_>| {
             let now = start + Duration::from_secs(*second);
             if guard.is_proven(&quotas(all), *enforced, now) { '.' } else { '?' }
         };
-        seen.iter().map(judge).collect()
+        seen.iter().map(outcome).collect()
     }
 
     #[test]
     fn a_fresh_process_has_to_see_it_once() {
-        assert_eq!(judged(&[(0, 0, &[]), (1, 0, &[(5, 5)]), (2, 1, &[(4, 4)]), (900, 1, &[(4, 4)])]), ".?..");
+        assert_eq!(
+            outcomes(&[(0, 0, &[]), (1, 0, &[(5, 5)]), (2, 1, &[(4, 4)]), (900, 1, &[(4, 4)])]),
+            ".?.."
+        );
     }
 
     #[test]
@@ -94,15 +97,15 @@ mod tests {
         let (waits, two) = ([(4, 5)], [(4, 5), (7, 7)]);
         let seen: [Observed<'_>; 5] =
             [(0, 1, &[(5, 5)]), (10, 1, &waits), (39, 1, &waits), (40, 1, &waits), (41, 2, &two)];
-        assert_eq!(judged(&seen), "...?.");
+        assert_eq!(outcomes(&seen), "...?.");
         // What was seen since says that it runs, whatever keeps that one quota.
-        assert_eq!(judged(&[(0, 1, &waits), (10, 2, &waits), (300, 2, &waits)]), "...");
+        assert_eq!(outcomes(&[(0, 1, &waits), (10, 2, &waits), (300, 2, &waits)]), "...");
     }
 
     #[test]
     fn a_quota_that_is_written_again_begins_to_wait_again() {
         let seen: [Observed<'_>; 4] =
             [(0, 1, &[(5, 5)]), (10, 1, &[(4, 5)]), (30, 1, &[(3, 5)]), (59, 1, &[(3, 5)])];
-        assert_eq!(judged(&seen), "....");
+        assert_eq!(outcomes(&seen), "....");
     }
 }

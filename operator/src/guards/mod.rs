@@ -22,7 +22,7 @@ use crate::metrics::Metrics;
 use crate::offered::{offered, promised};
 use crate::settings::GuardSettings;
 use crate::watch::{FullList, Signs, WatchLiveness};
-use capacity::{CapacityGuard, Judgement};
+use capacity::{CapacityGuard, CapacityTrust};
 use enforcement::EnforcementGuard;
 
 /// How often it is looked whether what holds everything back is over.
@@ -36,7 +36,7 @@ const REASONS: [ShortReason; 2] = [ShortReason::CapacityUntrusted, ShortReason::
 pub struct Guards {
     capacity: CapacityGuard,
     enforcement: EnforcementGuard,
-    pulses: WatchLiveness,
+    liveness: WatchLiveness,
     nodes: FullList,
     metrics: Metrics,
     held: ReclaimGate,
@@ -48,7 +48,7 @@ impl Guards {
         Self {
             capacity: CapacityGuard::new(settings.capacity_drop_percent, settings.capacity_grace),
             enforcement: EnforcementGuard::default(),
-            pulses: signs.pulses.clone(),
+            liveness: signs.liveness.clone(),
             nodes: signs.nodes.clone(),
             metrics: metrics.clone(),
             held: ReclaimGate::Allowed,
@@ -57,7 +57,7 @@ impl Guards {
 
     /// Whether anything may be taken on the strength of `snapshot`, which shows the cluster as it is seen now, where so many
     /// quotas have been seen to take effect.
-    pub fn judge(&mut self, snapshot: &Snapshot, enforced: u64) -> ReclaimGate {
+    pub fn reclaim_gate(&mut self, snapshot: &Snapshot, enforced: u64) -> ReclaimGate {
         let proven = self.enforcement.is_proven(snapshot, enforced, Instant::now());
         match self.trust(snapshot) {
             ReclaimGate::Allowed if !proven => ReclaimGate::EvictionsWait(ShortReason::QuotaControllerSilent),
@@ -72,14 +72,14 @@ impl Guards {
     }
 
     fn trust(&mut self, snapshot: &Snapshot) -> ReclaimGate {
-        let judgement =
-            self.capacity.judge(offered(snapshot), &promised(snapshot), self.nodes.counts(), Instant::now());
-        if let Judgement::Doubted { news: Some(loss) } = &judgement {
+        let trust =
+            self.capacity.check(offered(snapshot), &promised(snapshot), self.nodes.counts(), Instant::now());
+        if let CapacityTrust::Doubted { news: Some(loss) } = &trust {
             warn!(reason = %ShortReason::CapacityUntrusted, "the nodes offer {loss}: nothing is taken until that is certain");
             self.nodes.ask();
         }
-        let silent = self.pulses.complaints();
-        let held = if judgement != Judgement::Trusted {
+        let silent = self.liveness.failures();
+        let held = if trust != CapacityTrust::Trusted {
             ReclaimGate::Held(ShortReason::CapacityUntrusted)
         } else if silent.is_empty() {
             ReclaimGate::Allowed
@@ -103,14 +103,14 @@ impl Guards {
         held
     }
 
-    /// When to judge again although nothing changes; none while nothing is held.
+    /// When to check again although nothing changes; none while nothing is held.
     pub fn next_look(&self) -> Option<Instant> {
         self.held.held().and_then(|_| Instant::now().checked_add(POLL_INTERVAL))
     }
 
     /// Shows when each kind was heard of last; `now` is the time since 1970.
     pub fn show_pulses(&self, now: Duration) {
-        for (kind, silence) in self.pulses.silences() {
+        for (kind, silence) in self.liveness.silences() {
             let heard = now.saturating_sub(silence).as_secs_f64();
             self.metrics.watches.heard.with_label_values(&[kind]).set(heard);
         }
@@ -158,7 +158,7 @@ mod tests {
 
     fn hear_of_all(signs: &Signs) {
         for kind in crate::watch::KINDS {
-            signs.pulses.beat(kind);
+            signs.liveness.beat(kind);
         }
     }
 
@@ -170,10 +170,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_short_list_of_nodes_holds_everything_until_another_agrees_and_time_has_passed() {
         let (mut guards, signs, metrics) = guards();
-        assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Allowed);
+        assert_eq!(guards.reclaim_gate(&nodes(4), 0), ReclaimGate::Allowed);
         assert_eq!(guards.next_look(), None);
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(guards.judge(&nodes(0), 0), HELD);
+        assert_eq!(guards.reclaim_gate(&nodes(0), 0), HELD);
         // Nodes are listed anew.
         tokio::time::timeout(Duration::from_secs(1), signs.nodes.wanted()).await.unwrap();
         let gauge = metrics.cycles.held.with_label_values(&["CapacityUntrusted"]);
@@ -181,24 +181,24 @@ mod tests {
         assert!(guards.next_look().is_some());
         list(&signs);
         tokio::time::advance(Duration::from_secs(50)).await;
-        assert_eq!(guards.judge(&nodes(0), 0), HELD);
+        assert_eq!(guards.reclaim_gate(&nodes(0), 0), HELD);
         tokio::time::advance(Duration::from_secs(10)).await;
-        assert_eq!(guards.judge(&nodes(0), 0), ReclaimGate::Allowed);
+        assert_eq!(guards.reclaim_gate(&nodes(0), 0), ReclaimGate::Allowed);
         assert_eq!((gauge.get(), guards.next_look()), (0, None));
     }
 
     #[tokio::test(start_paused = true)]
     async fn silence_of_one_kind_holds_everything_until_it_is_heard_of() {
         let (mut guards, signs, metrics) = guards();
-        assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Allowed);
+        assert_eq!(guards.reclaim_gate(&nodes(4), 0), ReclaimGate::Allowed);
         tokio::time::advance(Duration::from_secs(180)).await;
-        assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Allowed);
+        assert_eq!(guards.reclaim_gate(&nodes(4), 0), ReclaimGate::Allowed);
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Held(ShortReason::ViewStale));
+        assert_eq!(guards.reclaim_gate(&nodes(4), 0), ReclaimGate::Held(ShortReason::ViewStale));
         guards.show_pulses(Duration::from_secs(1000));
         let heard = metrics.watches.heard.with_label_values(&["pods"]).get();
         assert!((818.0..820.0).contains(&heard), "{heard}");
         hear_of_all(&signs);
-        assert_eq!(guards.judge(&nodes(4), 0), ReclaimGate::Allowed);
+        assert_eq!(guards.reclaim_gate(&nodes(4), 0), ReclaimGate::Allowed);
     }
 }

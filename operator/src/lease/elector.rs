@@ -31,7 +31,7 @@ pub enum LeaseError {
     Taken {
         /// Namespace and name.
         lease: String,
-        /// Who holds it.
+        /// Its holder.
         holder: String,
     },
     /// It is older than the one that was there: the cluster was restored from a backup.
@@ -65,7 +65,7 @@ pub struct Elector {
     /// When the last successful renewal was sent; none while another replica leads.
     renewed: Option<Moment>,
     leading: watch::Sender<Term>,
-    /// Who led last, as it was logged.
+    /// The last leader, as it was logged.
     other: String,
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The Lease as this process has seen it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Observed {
-    /// Who holds it; empty if it was released.
+    /// Its holder; empty if it was released.
     pub(super) holder: String,
     /// How long it keeps others out when it is not renewed.
     pub(super) duration: Duration,

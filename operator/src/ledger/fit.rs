@@ -14,7 +14,7 @@ pub(super) struct Fitted {
     pub(super) left_out: usize,
 }
 
-/// What of `next` fits into `limit` bytes: who has an entry in `standing` keeps it, and of the others the last by name
+/// What of `next` fits into `limit` bytes: a namespace with an entry in `standing` keeps it, and of the others the last by name
 /// go without.
 ///
 /// What is there already may exceed the limit, which is why it has a margin.

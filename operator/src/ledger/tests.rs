@@ -254,7 +254,7 @@ fn where_it_is_full_newcomers_go_without_the_last_by_name_first() {
     let names: Vec<&str> = fitted.ledger.entries.keys().map(Namespace::as_str).collect();
     assert_eq!((names, fitted.left_out), (vec!["a", "b", "x"], 2));
     assert!(fitted.packed.len() <= limit);
-    // Who is there stays, whatever it takes.
+    // Namespaces with an entry keep it, whatever it takes.
     let fitted = fit(next, &LeafTargets::new(), &standing, 1).unwrap();
     assert_eq!((fitted.ledger.entries.len(), fitted.left_out), (2, 3));
 }

@@ -3,7 +3,7 @@
 use prometheus::{GaugeVec, Histogram, IntCounter, IntCounterVec, IntGauge, IntGaugeVec};
 use quotient_engine::plan::Scaling;
 
-use super::catalogue::{Label, label, metrics};
+use super::catalog::{Label, label, metrics};
 
 metrics! {
     /// The metrics of the loop.

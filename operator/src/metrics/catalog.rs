@@ -105,7 +105,7 @@ pub struct Declaration {
 
 /// Registers metrics and remembers what was said of them.
 #[derive(Debug)]
-pub struct Catalogue<'a> {
+pub struct Catalog<'a> {
     registry: &'a Registry,
     group: &'static str,
     declarations: Vec<Declaration>,
@@ -204,9 +204,9 @@ macro_rules! metrics {
 
         impl $name {
             pub(super) fn declare(
-                into: &mut $crate::metrics::catalogue::Catalogue<'_>,
+                into: &mut $crate::metrics::catalog::Catalog<'_>,
             ) -> Result<Self, prometheus::Error> {
-                use $crate::metrics::catalogue::{Unit, metric};
+                use $crate::metrics::catalog::{Unit, metric};
                 Ok(Self {
                     $($field: into.$how(
                         metric($metric, Unit::$unit, &$labels, $help)$(.doubling($first, $count))?
@@ -215,7 +215,7 @@ macro_rules! metrics {
             }
         }
 
-        $crate::metrics::catalogue::metrics!(@all $how $name $($field)+);
+        $crate::metrics::catalog::metrics!(@all $how $name $($field)+);
     };
     (@all registered $name:ident $($field:ident)+) => {};
     (@all computed $name:ident $($field:ident)+) => {
@@ -228,7 +228,7 @@ macro_rules! metrics {
 }
 pub(super) use metrics;
 
-impl<'a> Catalogue<'a> {
+impl<'a> Catalog<'a> {
     /// An empty one that registers with `registry`.
     pub fn new(registry: &'a Registry) -> Self {
         Self { registry, group: "", declarations: Vec::new() }

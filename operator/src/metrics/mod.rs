@@ -5,7 +5,7 @@
 //! a message.
 
 mod activity;
-mod catalogue;
+mod catalog;
 mod process;
 mod queues;
 mod reference;
@@ -19,12 +19,12 @@ use quotient_engine::snapshot::Mode;
 pub use activity::{
     CycleMetrics, EvictionMetrics, LedgerMetrics, ScalingMetrics, WatchMetrics, WriteMetrics,
 };
-pub use catalogue::{Catalogue, Declaration, Kind, Label, Unit};
+pub use catalog::{Catalog, Declaration, Kind, Label, Unit};
 pub use queues::{ConditionGauges, Evictions, QueueGauges, Terms};
 pub use reference::{declarations, reference};
 pub use standard::{CycleResult, StandardMetrics};
 
-use catalogue::{RESOURCE, base_units, label, metrics};
+use catalog::{RESOURCE, base_units, label, metrics};
 use process::Process;
 
 metrics! {
@@ -82,10 +82,10 @@ const CHANGES: [&str; 2] = ["Edited", "Deleted"];
 impl Metrics {
     /// Registers everything with `registry`.
     pub fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
-        Self::declare(&mut Catalogue::new(registry))
+        Self::declare(&mut Catalog::new(registry))
     }
 
-    fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
+    fn declare(into: &mut Catalog<'_>) -> Result<Self, prometheus::Error> {
         let metrics = Self {
             operator: OperatorMetrics::declare(into.under("The operator"))?,
             queues: QueueGauges::declare(into)?,

@@ -8,7 +8,7 @@ use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{Counter, Gauge, Opts};
 
-use super::catalogue::{Catalogue, Kind, Unit, metric};
+use super::catalog::{Catalog, Kind, Unit, metric};
 
 /// Name, unit and help of a gauge, and what it shows.
 type Shown = (&'static str, Unit, &'static str, fn(&Metrics) -> Option<u64>);
@@ -41,7 +41,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Declares its metrics and has them collected.
-    pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<(), prometheus::Error> {
+    pub(super) fn declare(into: &mut Catalog<'_>) -> Result<(), prometheus::Error> {
         let help = "Total user and system CPU time spent in seconds.";
         let cpu = metric("process_cpu_seconds_total", Unit::Seconds, &[], help);
         into.declare(Kind::Counter, cpu);
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_scrape_reads_the_state_of_the_process() {
         let registry = Registry::new();
-        Process::declare(&mut Catalogue::new(&registry)).unwrap();
+        Process::declare(&mut Catalog::new(&registry)).unwrap();
         assert!(shown(&registry, "process_resident_memory_bytes") > 100_000.0);
         assert!(
             shown(&registry, "process_virtual_memory_bytes")
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn processor_time_is_more_than_whole_seconds() {
         let registry = Registry::new();
-        Process::declare(&mut Catalogue::new(&registry)).unwrap();
+        Process::declare(&mut Catalog::new(&registry)).unwrap();
         let (before, begun) = (shown(&registry, "process_cpu_seconds_total"), Instant::now());
         // However slow the machine: something is used at last, and that is seldom a whole second.
         while {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use prometheus::Registry;
 
 use super::Metrics;
-use super::catalogue::{Catalogue, Declaration};
+use super::catalog::{Catalog, Declaration};
 
 const HEAD: &str = "\
 # Metrics
@@ -27,9 +27,9 @@ how to scrape them.
 /// When two metrics contradict each other.
 pub fn declarations() -> Result<Vec<Declaration>, prometheus::Error> {
     let registry = Registry::new();
-    let mut catalogue = Catalogue::new(&registry);
-    Metrics::declare(&mut catalogue)?;
-    Ok(catalogue.declarations().to_vec())
+    let mut catalog = Catalog::new(&registry);
+    Metrics::declare(&mut catalog)?;
+    Ok(catalog.declarations().to_vec())
 }
 
 /// The text of `docs/reference/metrics.md`.

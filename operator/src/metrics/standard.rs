@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use prometheus::{HistogramVec, IntCounterVec, IntGaugeVec};
 
-use super::catalogue::{Label, label, metrics};
+use super::catalog::{Label, label, metrics};
 
 /// The one controller there is: it reconciles all Queues together.
 const CONTROLLER: &str = "queue";

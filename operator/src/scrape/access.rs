@@ -1,4 +1,4 @@
-//! Asking the API server who brings a token, and whether they may read metrics.
+//! Asking the API server for the user of a token, and whether it may read metrics.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -41,7 +41,7 @@ pub(super) enum Right {
     ListPods,
 }
 
-/// What became of one who asks.
+/// The answer to one scrape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     /// May read.

@@ -89,7 +89,7 @@ fn ready(
         return no(
             condition,
             "CapacityUnknown",
-            "no node counts towards the capacity; until one does, no quota shrinks and no pod is evicted",
+            "no node counts toward the capacity; until one does, no quota shrinks and no pod is evicted",
         );
     }
     let is_left_alone = queue.quota_left_alone || !queue.reach.writes_quotas();

@@ -133,7 +133,7 @@ async fn a_minute_in_which_everything_is_refused_passes() {
     day.operator.await.unwrap().unwrap();
 }
 
-/// Who cannot renew its Lease must not lead, so the process ends and its successor begins with full lists.
+/// A replica that cannot renew its Lease must not lead, so the process ends and its successor begins with full lists.
 #[tokio::test(start_paused = true)]
 async fn a_leader_that_is_refused_for_a_minute_ends() {
     let day = Day::begin(false, &[]);

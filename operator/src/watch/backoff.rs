@@ -57,20 +57,20 @@ impl Backoff for WatchBackoff {
 mod tests {
     use super::*;
 
-    fn seconds(patience: &mut WatchBackoff, count: usize) -> Vec<f64> {
-        patience.take(count).map(|wait| wait.as_secs_f64()).collect()
+    fn seconds(backoff: &mut WatchBackoff, count: usize) -> Vec<f64> {
+        backoff.take(count).map(|wait| wait.as_secs_f64()).collect()
     }
 
     #[test]
     fn waits_double_within_bounds_and_begin_anew_after_a_success() {
-        let mut patience = WatchBackoff::of("host_1", "pods");
-        let waits = seconds(&mut patience, 9);
+        let mut backoff = WatchBackoff::of("host_1", "pods");
+        let waits = seconds(&mut backoff, 9);
         for (number, wait) in waits.iter().enumerate() {
             let least = (0.8 * f64::from(1 << number)).min(30.0);
             assert!((least..2.0 * least).contains(wait), "{waits:?}");
         }
-        patience.reset();
-        assert!(seconds(&mut patience, 1)[0] < 1.6);
+        backoff.reset();
+        assert!(seconds(&mut backoff, 1)[0] < 1.6);
     }
 
     #[test]

@@ -17,8 +17,8 @@ use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
+use super::backoff::WatchBackoff;
 use super::intake::{Intake, Typed};
-use super::patience::WatchBackoff;
 use super::{FullList, Synced, WatchLiveness};
 use crate::answer::said;
 use crate::lock::lock;
@@ -33,9 +33,9 @@ pub(super) struct Feed {
     pub(super) kind: &'static str,
     pub(super) view: View,
     pub(super) synced: Synced,
-    pub(super) pulses: WatchLiveness,
+    pub(super) liveness: WatchLiveness,
     pub(super) metrics: Metrics,
-    pub(super) patience: WatchBackoff,
+    pub(super) backoff: WatchBackoff,
     pub(super) list: FullList,
     /// How often the kind is listed anew although nothing is wrong: what a watch has lost is found then.
     pub(super) relist: Duration,
@@ -80,11 +80,11 @@ impl Feed {
         api: Api<Decoded<I::Object>>,
         config: watcher::Config,
     ) -> &'static str {
-        let mut patience = self.patience.clone();
+        let mut backoff = self.backoff.clone();
         loop {
             tokio::select! {
                 biased;
-                end = self.follow(intake, watch(api.clone(), config.clone()), &mut patience) => match end {
+                end = self.follow(intake, watch(api.clone(), config.clone()), &mut backoff) => match end {
                     End::OfStream => return self.kind,
                     End::Unreadable => info!(kind = self.kind, "listing anew: the watch said what cannot be read"),
                 },
@@ -99,7 +99,7 @@ impl Feed {
         &self,
         intake: &I,
         events: impl Stream<Item = watcher::Result<Event<Decoded<I::Object>>>> + Send,
-        patience: &mut WatchBackoff,
+        backoff: &mut WatchBackoff,
     ) -> End {
         pin_mut!(events);
         while let Some(event) = events.next().await {
@@ -108,11 +108,11 @@ impl Feed {
                     // That a list is begun is no success; kube's own backoff takes it for one, and asks a server that
                     // refuses every list for another one every second.
                     if !matches!(event, Event::Init | Event::InitApply(_)) {
-                        patience.reset();
+                        backoff.reset();
                     }
                     // That a list is begun says nothing of whether it can be read.
                     if !matches!(event, Event::Init) {
-                        self.pulses.beat(self.kind);
+                        self.liveness.beat(self.kind);
                     }
                     self.take(intake, event);
                 }
@@ -121,17 +121,17 @@ impl Feed {
                         // As if an empty list had come.
                         self.take(intake, Event::Init);
                         self.take(intake, Event::InitDone);
-                        self.pulses.beat(self.kind);
+                        self.liveness.beat(self.kind);
                         look_again
                     } else {
                         self.metrics.watches.errors.with_label_values(&[self.kind]).inc();
                         if matches!(error, watcher::Error::WatchFailed(_)) {
-                            self.pulses.unread(self.kind);
+                            self.liveness.unread(self.kind);
                         }
                         warn!(kind = self.kind, error = words(&error), "the watch failed and is tried again");
-                        let wait = patience.next().unwrap_or_default();
+                        let wait = backoff.next().unwrap_or_default();
                         if self.is_optional && refusal(&error).is_some() {
-                            self.pulses.beat(self.kind);
+                            self.liveness.beat(self.kind);
                             self.settle();
                         }
                         self.look_again.map_or(wait, |look_again| wait.min(look_again))

@@ -20,29 +20,29 @@ use tower::service_fn;
 use tracing::info;
 
 use super::bookmarks::Bookmarks;
+use super::liveness::KindLiveness;
 use super::pages::{Page, Pages};
-use super::pulses::Pulse;
 use super::{PODS, WatchLiveness};
 use crate::metrics::Metrics;
 use crate::view::View;
 
-/// A client like `client`, whose lists and watches show in `pulses`, whose watches end after `silence`, and whose bookmarks of
+/// A client like `client`, whose lists and watches show in `liveness`, whose watches end after `silence`, and whose bookmarks of
 /// pods show in `view`.
 pub(super) fn listening(
     client: &Client,
-    pulses: &WatchLiveness,
+    liveness: &WatchLiveness,
     silence: Duration,
     view: &View,
     metrics: &Metrics,
 ) -> Client {
     let namespace = client.default_namespace().to_owned();
-    let (client, pulses, view, metrics) = (client.clone(), pulses.clone(), view.clone(), metrics.clone());
+    let (client, liveness, view, metrics) = (client.clone(), liveness.clone(), view.clone(), metrics.clone());
     let pages = Pages::default();
     let service = service_fn(move |mut request: Request<Body>| {
         let (client, view, metrics) = (client.clone(), view.clone(), metrics.clone());
-        let pulse = pulses.of_path(request.uri().path());
+        let of_kind = liveness.of_path(request.uri().path());
         let watches = request.uri().query().is_some_and(|query| query.contains("watch=true"));
-        let page = pulse.as_ref().and_then(|(kind, _)| pages.ask(kind, request.uri()));
+        let page = of_kind.as_ref().and_then(|(kind, _)| pages.ask(kind, request.uri()));
         let page = page.map(|(uri, page)| {
             *request.uri_mut() = uri;
             page
@@ -57,13 +57,13 @@ pub(super) fn listening(
             };
             let is_success = response.status().is_success();
             let page = page.filter(|_| is_success);
-            let pulse = pulse.filter(|_| watches && is_success);
-            if let Some((_, pulse)) = &pulse {
-                pulse.opened();
+            let of_kind = of_kind.filter(|_| watches && is_success);
+            if let Some((_, of_kind)) = &of_kind {
+                of_kind.opened();
             }
             let bookmarks = Bookmarks::default();
-            let ear = WatchTimeout { pulse, bookmarks, told: None, page, silence, view, metrics };
-            Ok::<_, kube::Error>(ear.on(response))
+            let timeout = WatchTimeout { of_kind, bookmarks, told: None, page, silence, view, metrics };
+            Ok::<_, kube::Error>(timeout.on(response))
         }
     });
     Client::new(service, namespace)
@@ -75,7 +75,7 @@ fn unanswered(silence: Duration) -> kube::Error {
 
 /// Listens to one answer.
 struct WatchTimeout {
-    pulse: Option<(&'static str, Pulse)>,
+    of_kind: Option<(&'static str, KindLiveness)>,
     bookmarks: Bookmarks,
     /// The version of a bookmark in the last part. What came with it counts as read when the next part is wanted.
     told: Option<ResourceVersion>,
@@ -108,26 +108,30 @@ impl WatchTimeout {
         response: Response<Body>,
     ) -> Response<impl http_body::Body<Data = bytes::Bytes, Error = kube::Error> + Send + 'static> {
         response.map(|body| {
-            let heard = stream::unfold((self, BodyStream::new(body)), |(mut ear, mut frames)| async move {
-                let Some((kind, pulse)) = &ear.pulse else {
-                    let next = frames.next().await;
-                    return ear.count(next).map(|frame| (frame, (ear, frames)));
-                };
-                if let Some(version) = ear.told.take().filter(|_| *kind == PODS) {
-                    ear.view.update(|index| Indexed::<LeanPod>::told(index, &version));
-                }
-                let Ok(next) = tokio::time::timeout(ear.silence, frames.next()).await else {
-                    info!(kind, "the watch has said nothing for {:?} and is opened anew", ear.silence);
-                    ear.metrics.watches.silences.with_label_values(&[kind]).inc();
-                    return None;
-                };
-                let data = next.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref());
-                ear.told = data.and_then(|data| ear.bookmarks.read(data));
-                if ear.told.is_some() {
-                    pulse.read();
-                }
-                next.map(|frame| (frame, (ear, frames)))
-            });
+            let heard =
+                stream::unfold((self, BodyStream::new(body)), |(mut timeout, mut frames)| async move {
+                    let Some((kind, of_kind)) = &timeout.of_kind else {
+                        let next = frames.next().await;
+                        return timeout.count(next).map(|frame| (frame, (timeout, frames)));
+                    };
+                    if let Some(version) = timeout.told.take().filter(|_| *kind == PODS) {
+                        timeout.view.update(|index| Indexed::<LeanPod>::told(index, &version));
+                    }
+                    let Ok(next) = tokio::time::timeout(timeout.silence, frames.next()).await else {
+                        info!(
+                            kind,
+                            "the watch has said nothing for {:?} and is opened anew", timeout.silence
+                        );
+                        timeout.metrics.watches.silences.with_label_values(&[kind]).inc();
+                        return None;
+                    };
+                    let data = next.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref());
+                    timeout.told = data.and_then(|data| timeout.bookmarks.read(data));
+                    if timeout.told.is_some() {
+                        of_kind.read();
+                    }
+                    next.map(|frame| (frame, (timeout, frames)))
+                });
             StreamBody::new(heard)
         })
     }

@@ -13,17 +13,17 @@ use crate::health::Heartbeat;
 /// about every minute if nothing else happens. Silence therefore means that the connection is dead, although neither side closed
 /// it.
 #[derive(Clone, Debug)]
-pub struct WatchLiveness(Arc<BTreeMap<&'static str, Pulse>>);
+pub struct WatchLiveness(Arc<BTreeMap<&'static str, KindLiveness>>);
 
 /// The signs of life of one kind.
 #[derive(Clone, Debug)]
-pub(super) struct Pulse {
+pub(super) struct KindLiveness {
     beat: Heartbeat,
     /// Whether something was sent that could not be read, and nothing was read since.
     is_unread: Arc<AtomicBool>,
 }
 
-impl Pulse {
+impl KindLiveness {
     /// Something was read.
     pub(super) fn read(&self) {
         self.is_unread.store(false, Ordering::Relaxed);
@@ -41,42 +41,42 @@ impl Pulse {
 impl WatchLiveness {
     /// Those of `kinds`, none of which may be silent for longer than `allowed`. Being born is the first sign.
     pub fn of(kinds: impl IntoIterator<Item = &'static str>, allowed: Duration) -> Self {
-        let pulse = |kind| Pulse { beat: Heartbeat::new(kind, allowed), is_unread: Arc::default() };
-        Self(Arc::new(kinds.into_iter().map(|kind| (kind, pulse(kind))).collect()))
+        let of_kind = |kind| KindLiveness { beat: Heartbeat::new(kind, allowed), is_unread: Arc::default() };
+        Self(Arc::new(kinds.into_iter().map(|kind| (kind, of_kind(kind))).collect()))
     }
 
-    /// The pulse of the kind that a request to `path` is about: its last part is the kind's plural, and a kind that several
+    /// The liveness of the kind that a request to `path` is about: its last part is the kind's plural, and a kind that several
     /// groups have is called `plural.version.group`. Lists of single namespaces do not count.
-    pub(super) fn of_path(&self, path: &str) -> Option<(&'static str, Pulse)> {
+    pub(super) fn of_path(&self, path: &str) -> Option<(&'static str, KindLiveness)> {
         let (before, plural) = path.trim_end_matches('/').rsplit_once('/')?;
         let full = || {
             let (group, version) = before.strip_prefix("/apis/")?.split_once('/')?;
             self.0.get_key_value(format!("{plural}.{version}.{group}").as_str())
         };
         // Of two kinds with one plural the one of the other group has its full name.
-        let (kind, pulse) = full().or_else(|| self.0.get_key_value(plural))?;
+        let (kind, of_kind) = full().or_else(|| self.0.get_key_value(plural))?;
         let everywhere = !before.contains("/namespaces/");
-        everywhere.then(|| (*kind, pulse.clone()))
+        everywhere.then(|| (*kind, of_kind.clone()))
     }
 
     /// Something of `kind` was read, or all that can be read.
     pub(crate) fn beat(&self, kind: &str) {
-        self.0.get(kind).into_iter().for_each(Pulse::read);
+        self.0.get(kind).into_iter().for_each(KindLiveness::read);
     }
 
     /// What was sent of `kind` could not be read.
     pub(super) fn unread(&self, kind: &str) {
-        self.0.get(kind).into_iter().for_each(|pulse| pulse.is_unread.store(true, Ordering::Relaxed));
+        self.0.get(kind).into_iter().for_each(|of_kind| of_kind.is_unread.store(true, Ordering::Relaxed));
     }
 
     /// How long each kind has been silent, by name.
     pub fn silences(&self) -> impl Iterator<Item = (&'static str, Duration)> {
-        self.0.iter().map(|(kind, pulse)| (*kind, pulse.beat.silence()))
+        self.0.iter().map(|(kind, of_kind)| (*kind, of_kind.beat.silence()))
     }
 
     /// What is wrong, kind by kind, with those that have been silent for too long.
-    pub fn complaints(&self) -> Vec<String> {
-        self.0.values().filter_map(|pulse| pulse.beat.complaint()).collect()
+    pub fn failures(&self) -> Vec<String> {
+        self.0.values().filter_map(|of_kind| of_kind.beat.failure()).collect()
     }
 }
 
@@ -86,45 +86,45 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_is_silent_for_too_long_is_named() {
-        let pulses = WatchLiveness::of(["nodes", "pods"], Duration::from_secs(180));
+        let liveness = WatchLiveness::of(["nodes", "pods"], Duration::from_secs(180));
         tokio::time::advance(Duration::from_secs(100)).await;
-        let (kind, pods) = pulses.of_path("/api/v1/pods").unwrap();
+        let (kind, pods) = liveness.of_path("/api/v1/pods").unwrap();
         assert_eq!(kind, "pods");
         pods.read();
         tokio::time::advance(Duration::from_secs(81)).await;
-        assert_eq!(pulses.complaints(), ["nodes has been silent for 181 s"]);
-        let seconds: Vec<_> = pulses.silences().map(|(kind, silence)| (kind, silence.as_secs())).collect();
+        assert_eq!(liveness.failures(), ["nodes has been silent for 181 s"]);
+        let seconds: Vec<_> = liveness.silences().map(|(kind, silence)| (kind, silence.as_secs())).collect();
         assert_eq!(seconds, [("nodes", 181), ("pods", 81)]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_watch_that_is_opened_after_one_that_could_not_be_read_is_no_sign_of_life() {
-        let pulses = WatchLiveness::of(["pods"], Duration::from_secs(180));
-        let (_, pods) = pulses.of_path("/api/v1/pods").unwrap();
+        let liveness = WatchLiveness::of(["pods"], Duration::from_secs(180));
+        let (_, pods) = liveness.of_path("/api/v1/pods").unwrap();
         tokio::time::advance(Duration::from_secs(100)).await;
         pods.opened();
-        pulses.unread("pods");
+        liveness.unread("pods");
         tokio::time::advance(Duration::from_secs(181)).await;
         pods.opened();
-        assert_eq!(pulses.complaints(), ["pods has been silent for 181 s"]);
-        pulses.beat("pods");
-        assert_eq!(pulses.complaints(), [""; 0]);
+        assert_eq!(liveness.failures(), ["pods has been silent for 181 s"]);
+        liveness.beat("pods");
+        assert_eq!(liveness.failures(), [""; 0]);
         tokio::time::advance(Duration::from_secs(100)).await;
         pods.opened();
-        assert_eq!(pulses.silences().next().map(|(_, silence)| silence), Some(Duration::ZERO));
+        assert_eq!(liveness.silences().next().map(|(_, silence)| silence), Some(Duration::ZERO));
     }
 
     #[test]
     fn only_lists_of_the_whole_cluster_count() {
-        let pulses = WatchLiveness::of(["namespaces", "queues"], Duration::ZERO);
-        let kind = |path| pulses.of_path(path).map(|(kind, _)| kind);
+        let liveness = WatchLiveness::of(["namespaces", "queues"], Duration::ZERO);
+        let kind = |path| liveness.of_path(path).map(|(kind, _)| kind);
         assert_eq!(kind("/apis/quotient.dev/v1alpha1/queues"), Some("queues"));
         assert_eq!(kind("/api/v1/namespaces"), Some("namespaces"));
         assert_eq!(kind("/apis/quotient.dev/v1alpha1/namespaces/a/queues"), None);
         assert_eq!(kind("/api/v1/pods"), None);
-        let pulses = WatchLiveness::of(["podgroups.v1.other"], Duration::ZERO);
-        assert!(pulses.of_path("/apis/other/v1/podgroups").is_some());
-        assert!(pulses.of_path("/apis/other/v2/podgroups").is_none());
+        let liveness = WatchLiveness::of(["podgroups.v1.other"], Duration::ZERO);
+        assert!(liveness.of_path("/apis/other/v1/podgroups").is_some());
+        assert!(liveness.of_path("/apis/other/v2/podgroups").is_none());
         let both = WatchLiveness::of(["jobs", "jobs.v1.other"], Duration::ZERO);
         let kind_of_both = |path| both.of_path(path).map(|(kind, _)| kind);
         assert_eq!(kind_of_both("/apis/batch/v1/jobs"), Some("jobs"));

@@ -4,14 +4,14 @@
 //! are decoded one by one, read into the index and dropped. A list of 20,000 pods never lies in memory as a whole, and an
 //! object that cannot be decoded is skipped, counted and named.
 
+mod backoff;
 mod bookmarks;
 mod feed;
 mod full_list;
 mod intake;
 mod listening;
+mod liveness;
 mod pages;
-mod patience;
-mod pulses;
 mod synced;
 
 use std::sync::Mutex;
@@ -34,16 +34,16 @@ use quotient_index::{
 use tokio::task::JoinSet;
 
 pub use full_list::{FullList, ListCounts};
-pub use pulses::WatchLiveness;
+pub use liveness::WatchLiveness;
 pub use synced::Synced;
 
 use crate::identity::Identity;
 use crate::metrics::Metrics;
 use crate::settings::WatchSettings;
 use crate::view::View;
+use backoff::WatchBackoff;
 use feed::Feed;
 use listening::listening;
-use patience::WatchBackoff;
 
 /// How often it is looked whether the API serves by now what it need not serve.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
@@ -57,12 +57,12 @@ const PODS: &str = "pods";
 /// What begins the names of PodGroups, the kinds that the API server need not serve.
 const POD_GROUPS: &str = "podgroups.";
 
-/// Declares the kinds that are watched: what each is called in metrics and complaints, and its type.
+/// Declares the kinds that are watched: what each is called in metrics and messages, and its type.
 ///
 /// A PodGroup is called `plural.version.group`, as kubectl does.
 macro_rules! kinds {
     ($($name:expr => $kind:ty),+ $(,)?) => {
-        /// The kinds that are watched, as they are called in metrics and complaints.
+        /// The kinds that are watched, as they are called in metrics and messages.
         pub const KINDS: &[&str] = &[$($name),+];
 
         /// Starts a watch of each kind, with what `feed` returns for its name.
@@ -112,7 +112,7 @@ pub struct Signs {
     /// Which kinds have had their first full list.
     pub synced: Synced,
     /// When each was last heard of.
-    pub pulses: WatchLiveness,
+    pub liveness: WatchLiveness,
     /// The full lists of nodes.
     pub nodes: FullList,
     /// The configured kinds, which are watched beside [`KINDS`].
@@ -125,7 +125,7 @@ impl Signs {
         let kinds = || KINDS.iter().copied().chain(workloads.iter().map(|kind| kind.name));
         Self {
             synced: Synced::none_of(kinds()),
-            pulses: WatchLiveness::of(kinds(), settings.too_silent()),
+            liveness: WatchLiveness::of(kinds(), settings.too_silent()),
             nodes: FullList::default(),
             workloads: workloads.to_vec(),
         }
@@ -150,7 +150,7 @@ pub fn start(
     signs: &Signs,
     metrics: &Metrics,
 ) {
-    let client = listening(client, &signs.pulses, settings.silence, view, metrics);
+    let client = listening(client, &signs.liveness, settings.silence, view, metrics);
     let seconds = u32::try_from(settings.timeout.as_secs()).unwrap_or(u32::MAX);
     let look_again = LOOK_AGAIN.min(settings.silence);
     let config = || watcher::Config::default().page_size(settings.page_size).timeout(seconds);
@@ -158,9 +158,9 @@ pub fn start(
         kind,
         view: view.clone(),
         synced: signs.synced.clone(),
-        pulses: signs.pulses.clone(),
+        liveness: signs.liveness.clone(),
         metrics: metrics.clone(),
-        patience: WatchBackoff::of(identity.as_str(), kind),
+        backoff: WatchBackoff::of(identity.as_str(), kind),
         list: if kind == NODES { signs.nodes.clone() } else { FullList::default() },
         relist: after_others(kind, settings.relist),
         look_again: kind.starts_with(POD_GROUPS).then_some(look_again),

@@ -145,7 +145,7 @@ async fn a_watch_that_says_nothing_is_opened_anew_where_it_left_off() {
     assert_eq!(watching.metrics.watches.silences.with_label_values(&["nodes"]).get(), 1);
     // That it could be opened is a sign of life.
     seconds(1000).await;
-    assert_eq!(watching.signs.pulses.complaints(), [""; 0]);
+    assert_eq!(watching.signs.liveness.failures(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -154,7 +154,7 @@ async fn bookmarks_keep_a_quiet_watch_open() {
     let watching = Watching::begin(|_| vec![], every_minute).await;
     seconds(250).await;
     assert_eq!(watching.lists_and_watches(), (1, 1));
-    let oldest = watching.signs.pulses.silences().map(|(_, silence)| silence).max().unwrap();
+    let oldest = watching.signs.liveness.silences().map(|(_, silence)| silence).max().unwrap();
     assert!(oldest < Duration::from_secs(60), "{oldest:?}");
     assert_eq!(watching.metrics.watches.silences.with_label_values(&["nodes"]).get(), 0);
 }
@@ -164,10 +164,10 @@ async fn a_server_that_takes_watches_and_never_answers_is_complained_of() {
     let server = client(empty_and_silent);
     let Watching { signs, metrics, _tasks, .. } = Watching::of(server, &[]);
     seconds(179).await;
-    assert_eq!(signs.pulses.complaints(), [""; 0]);
+    assert_eq!(signs.liveness.failures(), [""; 0]);
     assert_eq!(metrics.watches.errors.with_label_values(&["nodes"]).get(), 1);
     seconds(10).await;
-    assert_eq!(signs.pulses.complaints().len(), KINDS.len());
+    assert_eq!(signs.liveness.failures().len(), KINDS.len());
 }
 
 #[tokio::test(start_paused = true)]
@@ -313,7 +313,7 @@ async fn configured_kinds_stop_nothing() {
     assert!(metrics.watches.errors.with_label_values(&["refused.v1.example.org"]).get() >= 1);
     seconds(1000).await;
     assert_eq!(wanted(), [("later".to_owned(), 2), ("sound".to_owned(), 3)]);
-    assert_eq!(signs.pulses.complaints(), [""; 0]);
+    assert_eq!(signs.liveness.failures(), [""; 0]);
 }
 
 /// What comes and cannot be read is no sign of life, and what is read is one.
@@ -336,7 +336,7 @@ async fn a_kind_that_is_sent_and_never_read_is_complained_of() {
     assert_eq!(signs.synced.missing(), ["nodes"]);
     let lists = log.lines().iter().filter(|line| line.ends_with("/nodes")).count();
     assert!(lists > 3, "{lists}");
-    assert_eq!(signs.pulses.complaints(), ["nodes has been silent for 240 s"]);
+    assert_eq!(signs.liveness.failures(), ["nodes has been silent for 240 s"]);
 }
 
 /// Bookmarks between lines that are no events: what a watch lost is listed, and what cannot be listed is complained of.
@@ -356,7 +356,7 @@ async fn a_watch_that_says_what_cannot_be_read_is_listed_anew() {
     assert_eq!(watching.lists_and_watches(), (2, 2));
     assert!(watching.metrics.watches.errors.with_label_values(&["nodes"]).get() >= 1);
     seconds(400).await;
-    assert_eq!(watching.signs.pulses.complaints(), [""; 0], "every full list is read");
+    assert_eq!(watching.signs.liveness.failures(), [""; 0], "every full list is read");
 }
 
 /// Pages that would be too large are asked for again with fewer objects, and all of the list is read.

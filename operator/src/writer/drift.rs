@@ -47,7 +47,7 @@ impl Drift {
         Self { interval, written: BTreeMap::new(), repaired: BTreeMap::new(), waiting: BTreeMap::new() }
     }
 
-    /// Forgets Queues that are gone, and who waits. `uid` says which Queue has a name now: garbage collection deletes the quota
+    /// Forgets Queues that are gone, and what waits. `uid` says which Queue has a name now: garbage collection deletes the quota
     /// of a former one, and that is no edit.
     pub(super) fn begin<'a>(&mut self, now: Instant, uid: impl Fn(&QueueName) -> Option<&'a QueueUid>) {
         let interval = self.interval;

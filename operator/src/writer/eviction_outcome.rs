@@ -118,12 +118,12 @@ fn budget(status: &Status) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::judge;
+    use crate::answer::classify;
     use serde_json::{Value, json};
 
     fn of(body: Value) -> EvictionOutcome {
         let status: Status = serde_json::from_value(body).unwrap();
-        eviction_outcome(&judge(kube::Error::Api(status.boxed())).into()).unwrap()
+        eviction_outcome(&classify(kube::Error::Api(status.boxed())).into()).unwrap()
     }
 
     #[test]

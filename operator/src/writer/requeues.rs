@@ -31,7 +31,7 @@ use crate::executor::{Completed, Outcome, Requeue};
 /// How long one owner is left alone. Its controller looks within milliseconds, and creates pods until one is rejected.
 const REQUEUE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// For how long owners are watched after their quota's rise is in force. Who has no room by then waits for the next.
+/// For how long owners are watched after their quota's rise is in force. An owner without room by then waits for the next.
 const FOLLOWED: Duration = Duration::from_secs(30);
 
 /// How long nothing has to move before a quota is counted anew; twice as long every further time after the same rise.

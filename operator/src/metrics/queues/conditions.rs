@@ -9,7 +9,7 @@ use quotient_crds::ConditionType;
 use quotient_engine::names::QueueName;
 
 use crate::lock::lock;
-use crate::metrics::catalogue::{Catalogue, NAMESPACE, QUEUE, label, labels, metrics};
+use crate::metrics::catalog::{Catalog, NAMESPACE, QUEUE, label, labels, metrics};
 
 metrics! {
     struct Series: registered {
@@ -38,7 +38,7 @@ pub struct ConditionGauges {
 }
 
 impl ConditionGauges {
-    pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
+    pub(super) fn declare(into: &mut Catalog<'_>) -> Result<Self, prometheus::Error> {
         Ok(Self { series: Series::declare(into)?, shown: Arc::default() })
     }
 

@@ -18,7 +18,7 @@ impl Episodes {
         Self { took, since: BTreeMap::new() }
     }
 
-    /// Notes who is in the state now. Who left it is measured; who is gone as a queue never got out of it.
+    /// Notes the queues in the state now. The episode of a queue that left it is measured; that of a deleted queue is not.
     pub(super) fn see<'a>(
         &mut self,
         queues: impl Iterator<Item = (&'a QueueName, &'a QueueUid, bool)>,

@@ -4,7 +4,7 @@ use prometheus::IntCounterVec;
 use quotient_engine::names::QueueName;
 use quotient_engine::reasons::EvictionReason;
 
-use crate::metrics::catalogue::{NAMESPACE, QUEUE, label, labels, metrics};
+use crate::metrics::catalog::{NAMESPACE, QUEUE, label, labels, metrics};
 
 /// What makes a pod go.
 const EVICTED: [EvictionReason; 3] =

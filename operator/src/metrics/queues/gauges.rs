@@ -12,8 +12,8 @@ use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_engine::reasons::ShortReason;
 
 use super::Terms;
-use crate::metrics::catalogue::{
-    Catalogue, Label, NAMESPACE, QUEUE, RESOURCE, base_units, label, labels, metrics,
+use crate::metrics::catalog::{
+    Catalog, Label, NAMESPACE, QUEUE, RESOURCE, base_units, label, labels, metrics,
 };
 
 /// The most namespaces without a share that are shown by name: a cluster may have thousands, and each is a series.
@@ -35,7 +35,7 @@ metrics! {
 }
 
 metrics! {
-    /// Gauges of every queue, labelled by resource, state or reason as well.
+    /// Gauges of every queue, labeled by resource, state or reason as well.
     struct EachQueue: computed {
         deserved: GaugeVec = "quotient_queue_deserved", Amount, AMOUNT =>
             "The deserved share at the current demand of all queues.";
@@ -93,7 +93,7 @@ pub(super) struct Gauges {
 }
 
 impl Gauges {
-    pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
+    pub(super) fn declare(into: &mut Catalog<'_>) -> Result<Self, prometheus::Error> {
         let cluster = ClusterGauges::declare(into.under("The cluster"))?;
         Ok(Self { cluster, queues: EachQueue::declare(into.under("Queues"))? })
     }

@@ -15,7 +15,7 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
 use tokio::time::Instant;
 
-use super::catalogue::{Catalogue, Unit, metric};
+use super::catalog::{Catalog, Unit, metric};
 use crate::lock::lock;
 pub use conditions::ConditionGauges;
 use episodes::Episodes;
@@ -51,7 +51,7 @@ struct LastPlan {
 }
 
 impl QueueGauges {
-    pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
+    pub(super) fn declare(into: &mut Catalog<'_>) -> Result<Self, prometheus::Error> {
         let gauges = Gauges::declare(into)?;
         let conditions = ConditionGauges::declare(into)?;
         let starved = waits(
@@ -125,7 +125,7 @@ impl Collector for LastPlan {
 
 /// Times of waiting, from a tenth of a second to almost two hours.
 fn waits(
-    into: &mut Catalogue<'_>,
+    into: &mut Catalog<'_>,
     name: &'static str,
     help: &'static str,
 ) -> Result<Episodes, prometheus::Error> {
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_series_comes_and_goes_with_its_queue() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
         gauges.show(&plan(&["team"]), Terms::default());
         let shown = lines(&registry);
         assert!(shown.contains(&r#"quotient_capacity{resource="cpu"} 1.5"#.to_owned()), "{shown:?}");
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn the_largest_namespaces_without_a_share_are_named() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
         let mut plan = plan(&["team"]);
         Arc::make_mut(&mut plan).unmanaged =
             (0..60).map(|number| (format!("n-{number:02}").as_str().into(), cpu(number * 1000))).collect();
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn what_specs_state_is_shown_where_they_state_it() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
         let mut plan = plan(&["team"]);
         for queue in Arc::make_mut(&mut plan).queues.values_mut() {
             queue.parent = Some(QueueName::new("org", "research"));
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn modes_pauses_and_what_they_withhold_are_shown() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
         let mut plan = plan(&["full", "team"]);
         let name = QueueName::new("a", "team");
         let decided = Arc::make_mut(&mut plan);
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn conditions_come_and_go_with_their_queue() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
         let condition = |kind: &str, status: &str| {
             let time = "2026-01-01T00:00:00Z".parse().unwrap();
             Condition {
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn pods_that_hang_are_counted_while_they_do() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
         let mut plan = plan(&["team"]);
         let pod = |namespace: &str, name: &str| PodId {
             namespace: namespace.into(),
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn pods_that_wait_are_counted_by_what_stands_in_their_way() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
         let mut plan = plan(&["team"]);
         for queue in Arc::make_mut(&mut plan).queues.values_mut() {
             queue.unmet = vec![

@@ -1,4 +1,4 @@
-//! Requeues: who is told that there is room, with what, and how rarely.
+//! Requeues: which owners are told that there is room, with what, and how rarely.
 
 use std::time::Duration;
 
