@@ -3,7 +3,7 @@
 //! A budget says how many of its pods may go *now*. Every eviction of a running pod costs one; at the end of a step
 //! it changes by as many pods as are healthy more, or fewer, than at its beginning. That is the disruption
 //! controller's own rule (allowed = healthy − desired) as long as the desired number stays what it was and allowed
-//! was not cut off at nothing: who loses more pods than the budget allows, other than by eviction, is allowed
+//! was not cut off at nothing: a workload that loses more pods than the budget allows, other than by eviction, is allowed
 //! disruptions again too early.
 
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub(super) struct Verdict {
 ///
 /// As in the Eviction API, a pod that has not started costs nothing, and one that several budgets protect is never
 /// evicted.
-pub(super) fn judge(state: &NamespaceState, asked: &[&PodUid]) -> Verdict {
+pub(super) fn decide(state: &NamespaceState, asked: &[&PodUid]) -> Verdict {
     let mut verdict = Verdict::default();
     if asked.is_empty() {
         return verdict;

@@ -29,7 +29,7 @@ pub(super) fn remove(snapshot: &mut Snapshot, plan: &Plan) {
         .collect();
     for (name, state) in &mut snapshot.namespaces {
         let asked = evicted.get(name).map(Vec::as_slice).unwrap_or_default();
-        let Verdict { granted, refused } = budgets::judge(state, asked);
+        let Verdict { granted, refused } = budgets::decide(state, asked);
         if state.refused != refused {
             Arc::make_mut(state).refused = refused;
         }

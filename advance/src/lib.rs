@@ -9,7 +9,7 @@
 //!                    forced, done)       admits             and name
 //! ```
 //!
-//! What is not modelled, it does not pretend to know: pods run until an action ends them, nodes and specs stay as
+//! What is not modeled, it does not pretend to know: pods run until an action ends them, nodes and specs stay as
 //! they are, no autoscaler adds a node, and an owner's pods are scheduled by resources, selectors, required node
 //! affinity and taints alone.
 

@@ -249,9 +249,9 @@ fn stalled(scenario: &str) -> Option<(StallReason, String)> {
 
 #[test]
 fn a_namespace_of_kueue_is_refused_and_the_others_go_on() {
-    let labelled = "namespace a kueue.openshift.io/managed=true";
+    let labeled = "namespace a kueue.openshift.io/managed=true";
     let pods = "pod a/p1 cpu=1 node=n1 labels=kueue.x-k8s.io/queue-name:main";
-    for sign in [labelled, pods] {
+    for sign in [labeled, pods] {
         let scenario = format!("node n1 cpu=4\nqueue a request=all\nqueue b request=all\n{sign}");
         let (reason, message) = stalled(&scenario).unwrap();
         assert_eq!(reason, StallReason::ManagedByKueue);

@@ -15,7 +15,7 @@ const QUEUE: &str = "queue a preemption=LowerPriority request=all
      quota a gpu=4
     ";
 
-// ---- who yields -----------------------------------------------------------------------------------------
+// ---- which pods yield -----------------------------------------------------------------------------------
 
 #[test]
 fn the_lowest_priority_yields_and_comes_back_when_there_is_room() {
@@ -158,7 +158,7 @@ fn who_is_left_alone_is_told_and_others_go() {
 
 // ---- the order of S-MCM ---------------------------------------------------------------------------------
 
-/// Two owners of two pods each; the first pod of each may go. Who goes for one GPU?
+/// Two owners of two pods each; the first pod of each may go. Which pod goes for one GPU?
 fn goes(first: &str, second: &str) -> String {
     let told = scaled(&format!(
         "{QUEUE}

@@ -509,7 +509,7 @@ fn nothing_grows_while_the_ledger_that_was_found_is_newer_than_the_quotas_seen()
     let mut later = before.clone();
     later.rest.now = later.rest.now.plus_seconds(REQUEST_LIFE_SECONDS);
     assert_eq!(later.see(&second).grant_gate, GrantGate::Allowed);
-    // Who wrote the ledger knows what it was written for.
+    // The writer of the ledger knows what it was written for.
     let mut writer = second.clone();
     writer.ledger.inherited = None;
     assert_eq!(before.see(&writer).grant_gate, GrantGate::Allowed);

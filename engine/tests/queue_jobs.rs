@@ -134,7 +134,7 @@ fn two_gangs_of_two_thirds_run_one_after_the_other() {
 
 /// Another queue takes two of four back: the surplus goes by eviction, parallelism follows, and the floor stays.
 #[test]
-fn what_a_neighbour_takes_back_is_taken_once() {
+fn what_a_neighbor_takes_back_is_taken_once() {
     plays(
         "node n1 cpu=4
          queue a request=all

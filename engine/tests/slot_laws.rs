@@ -144,7 +144,7 @@ proptest! {
         }
     }
 
-    /// With pods that are all alike: who has two more than another who wants more has them as its floor.
+    /// With pods that are all alike: a gang that has two more than another one that wants more has them as its floor.
     #[test]
     fn what_is_above_floors_is_even(
         room in 0u32..24,

@@ -1,4 +1,4 @@
-//! Parents, fences and who is accepted, as stories.
+//! Parents, fences and the acceptance of queues, as stories.
 
 use std::fmt::Write as _;
 
@@ -112,7 +112,7 @@ fn a_guarantee_above_a_parents_limit_cannot_be_met() {
     );
 }
 
-// ---- who is accepted ------------------------------------------------------------------------------------
+// ---- accepted queues ------------------------------------------------------------------------------------
 
 #[test]
 fn both_sides_have_to_agree() {
@@ -285,7 +285,7 @@ fn where_pods_are_never_taken_their_room_is_not_promised() {
     );
 }
 
-// ---- who goes last --------------------------------------------------------------------------------------
+// ---- the last victims -----------------------------------------------------------------------------------
 
 #[test]
 fn a_pod_that_asks_to_be_left_alone_goes_last() {

@@ -63,7 +63,7 @@ fn invented(pods: usize, names: usize) -> Snapshot {
 fn a_plan_takes_as_long_as_there_are_pods_whatever_they_name() {
     let clusters = [invented(1_000, NAMES), invented(2_000, NAMES), invented(2_000, 0)];
     let mut times = [Duration::MAX; 3];
-    // All are tried in turn, because a neighbour on the machine takes caches from whichever runs beside it.
+    // All are tried in turn, because a neighbor on the machine takes caches from whichever runs beside it.
     for _ in 0..10 {
         for (time_so_far, snapshot) in times.iter_mut().zip(&clusters) {
             *time_so_far = (*time_so_far).min(time(snapshot, 1));

@@ -32,7 +32,7 @@ enum CountsIn {
 /// Budgets by a label that their pods have, so that a pod is compared with few of many.
 #[derive(Clone, Debug, Default)]
 struct ByLabel<'a> {
-    labelled: KeyedMap<(&'a str, &'a str), Vec<usize>>,
+    labeled: KeyedMap<(&'a str, &'a str), Vec<usize>>,
     others: Vec<usize>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> ByLabel<'a> {
                 Some((key, values)) => {
                     // A value that is named twice is one value.
                     for value in values.iter().collect::<BTreeSet<_>>() {
-                        by_label.labelled.entry((key, value)).or_default().push(at);
+                        by_label.labeled.entry((key, value)).or_default().push(at);
                     }
                 }
             }
@@ -64,10 +64,10 @@ impl<'a> ByLabel<'a> {
     }
 
     fn counts_in(&self, budgets: &[Budget], metadata: &PodMetadata) -> CountsIn {
-        let labelled = metadata.labels.iter().filter_map(|label| self.labelled.get(&label)).flatten();
+        let labeled = metadata.labels.iter().filter_map(|label| self.labeled.get(&label)).flatten();
         let matches =
             |at: &&usize| budgets.get(**at).is_some_and(|budget| budget.selector.matches(&metadata.labels));
-        let mut all = labelled.chain(&self.others).filter(matches);
+        let mut all = labeled.chain(&self.others).filter(matches);
         match (all.next(), all.next()) {
             (None, _) => CountsIn::None,
             (Some(one), None) => CountsIn::One(*one),

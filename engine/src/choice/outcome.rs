@@ -46,7 +46,7 @@ struct Giver<'a> {
 }
 
 impl ReclaimResult {
-    /// Writes down who goes.
+    /// Records the victims.
     pub(super) fn evict(&mut self, context: Context<'_>, victims: &[Victim<'_>]) {
         let mut givers: BTreeMap<BranchId, Giver<'_>> = BTreeMap::new();
         self.evictions.reserve(victims.len());

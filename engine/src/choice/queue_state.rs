@@ -1,7 +1,7 @@
 //! One leaf, after grants are made.
 
 use crate::amounts::{Amounts, Resource};
-use crate::leaf::{Fitting, Leaf, Wanted};
+use crate::leaf::{Fitting, Leaf, PendingUnits};
 
 /// One leaf, after grants are made.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ impl Need<'_> {
         let mut all = self.claim_promised.plus(&self.claim_lacking);
         for units in &self.units {
             let count = units.granted.saturating_add(units.owed).saturating_add(units.lacking);
-            all.add_all(&units.wanted.requests.times(count));
+            all.add_all(&units.pending.requests.times(count));
         }
         all
     }
@@ -56,7 +56,7 @@ impl Need<'_> {
 pub(crate) struct Units<'a> {
     /// Their place among what the leaf wants.
     pub(crate) place: usize,
-    pub(crate) wanted: &'a Wanted<'a>,
+    pub(crate) pending: &'a PendingUnits<'a>,
     /// How many have room in the quota.
     pub(crate) granted: u32,
     /// How many are owed all that they lack.
@@ -92,17 +92,17 @@ impl<'a> QueueState<'a> {
         let mut granted = all_granted.less(promised);
         let mut owed = self.owed.less(&promised.less(&all_granted));
         // What fits is decided first, in the order in which controllers create pods; what is granted goes to any that fit.
-        let fitting = Wanted::fit_all(&self.leaf.wanted, asked, &mut room, &mut granted);
-        for (place, Fitting { wanted, units, granted: has_room }) in fitting.into_iter().enumerate() {
+        let fitting = PendingUnits::fit_all(&self.leaf.pending, asked, &mut room, &mut granted);
+        for (place, Fitting { pending, units, granted: has_room }) in fitting.into_iter().enumerate() {
             let lacking = units.saturating_sub(has_room);
-            let comes = wanted.fitting(&granted.plus(&owed)).min(lacking);
-            let (requests, waits) = (wanted.requests.times(comes), lacking.saturating_sub(comes));
+            let comes = pending.fitting(&granted.plus(&owed)).min(lacking);
+            let (requests, waits) = (pending.requests.times(comes), lacking.saturating_sub(comes));
             let rest = requests.less(&granted);
             granted = granted.less(&requests);
             owed = owed.less(&rest);
-            waiting.add_all(&wanted.requests.times(waits));
-            need.lacking.add_all(&wanted.requests.times(lacking));
-            need.units.push(Units { place, wanted, granted: has_room, owed: comes, lacking: waits });
+            waiting.add_all(&pending.requests.times(waits));
+            need.lacking.add_all(&pending.requests.times(lacking));
+            need.units.push(Units { place, pending, granted: has_room, owed: comes, lacking: waits });
         }
         need.units.retain(|units| units.granted > 0 || units.owed > 0 || units.lacking > 0);
         // What is begun is for units first.

@@ -13,7 +13,7 @@ use super::work::Work;
 use crate::amounts::{Amount, Amounts};
 use crate::demand::first_patience;
 use crate::guarantee::remaining_on_path;
-use crate::leaf::{Leaf, Wanted};
+use crate::leaf::{Leaf, PendingUnits};
 use crate::plan::{Preemptor, Unmet};
 use crate::reasons::{EvictionReason, KeptReason, ShortReason};
 use crate::snapshot::{Shape, VictimPriority};
@@ -164,7 +164,7 @@ impl<'a> Reclaim<'a> {
     fn back_promises(&mut self, at: BranchId, need: &Need<'a>) {
         // What is granted is taken, whether there are places for it or not.
         for units in &need.units {
-            self.simulation.promise(at, units.wanted.requests.times(units.granted));
+            self.simulation.promise(at, units.pending.requests.times(units.granted));
         }
         for units in self.in_order(need) {
             self.place_units(at, units, units.granted, Promise::Granted);
@@ -185,8 +185,8 @@ impl<'a> Reclaim<'a> {
             claimed = claimed.min(&lost);
             let mut lost = lost.plus(&need.begun);
             for units in &mut units {
-                units.lacking = units.wanted.fitting(&lost).min(units.lacking);
-                lost.subtract_all(&units.wanted.requests.times(units.lacking));
+                units.lacking = units.pending.fitting(&lost).min(units.lacking);
+                lost.subtract_all(&units.pending.requests.times(units.lacking));
             }
             claimed = claimed.min(&lost);
         }
@@ -208,7 +208,7 @@ impl<'a> Reclaim<'a> {
     fn in_order(&self, need: &Need<'a>) -> Vec<Units<'a>> {
         let mut units = need.units.clone();
         let key = |units: &Units<'a>| {
-            (units.wanted.owner.priority, self.context.dominant(&units.wanted.requests, 1))
+            (units.pending.owner.priority, self.context.dominant(&units.pending.requests, 1))
         };
         units.sort_by_key(|units| Reverse(key(units)));
         units
@@ -218,13 +218,13 @@ impl<'a> Reclaim<'a> {
     ///
     /// For all at once, else for half of them: that takes the fewest pods, and few tries.
     fn place_units(&mut self, at: BranchId, units: Units<'a>, count: u32, promise: Promise) -> u32 {
-        let wanted = units.wanted;
-        let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
+        let pending = units.pending;
+        let pods: u32 = pending.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
         let (mut placed, mut together, mut evicts_for) = (0, count, 0);
         while placed < count {
             together = together.min(count.saturating_sub(placed));
             let mark = self.simulation.mark();
-            match self.place_together(at, wanted, together, promise) {
+            match self.place_together(at, pending, together, promise) {
                 Ok(()) => {
                     placed = placed.saturating_add(together);
                     let evicts = self.simulation.victims.len() > mark.victims;
@@ -233,7 +233,7 @@ impl<'a> Reclaim<'a> {
                 Err(reason) => {
                     self.simulation.undo(mark);
                     if together == 1 {
-                        self.tell(at, wanted, reason, count.saturating_sub(placed).saturating_mul(pods));
+                        self.tell(at, pending, reason, count.saturating_sub(placed).saturating_mul(pods));
                         break;
                     }
                     together /= 2;
@@ -241,7 +241,7 @@ impl<'a> Reclaim<'a> {
             }
         }
         if promise == Promise::Granted && evicts_for > 0 {
-            self.tell(at, wanted, ShortReason::WaitingForPreemption, evicts_for.saturating_mul(pods));
+            self.tell(at, pending, ShortReason::WaitingForPreemption, evicts_for.saturating_mul(pods));
         }
         placed
     }
@@ -250,15 +250,15 @@ impl<'a> Reclaim<'a> {
     fn place_together(
         &mut self,
         at: BranchId,
-        wanted: &Wanted<'a>,
+        pending: &PendingUnits<'a>,
         units: u32,
         promise: Promise,
     ) -> Result<(), ShortReason> {
         let limited = self.context.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
-        let priority = limited.then_some(wanted.owner.priority);
+        let priority = limited.then_some(pending.owner.priority);
         let is_only_kept = promise != Promise::None && self.is_only_kept;
         let mark = self.simulation.mark();
-        let requests = wanted.requests.times(units);
+        let requests = pending.requests.times(units);
         let mut scope = self.scope(at, None, priority, EvictionReason::Reclaimed);
         scope.may_evict &= !is_only_kept;
         if promise != Promise::Granted {
@@ -266,7 +266,7 @@ impl<'a> Reclaim<'a> {
         }
         // What was promised is kept wherever it is when the plan has no more looks for the queue.
         let is_looked_for = promise == Promise::None || !self.simulation.work.is_spent(Some(at));
-        for (owner, pods) in wanted.pods.iter().filter(|_| is_looked_for) {
+        for (owner, pods) in pending.pods.iter().filter(|_| is_looked_for) {
             for _ in 0..pods.saturating_mul(units).min(self.pods_left) {
                 let placed = self.simulation.place_pod(&owner.shape, &scope);
                 if !is_only_kept {
@@ -295,7 +295,7 @@ impl<'a> Reclaim<'a> {
             shortages.all(|shortage| simulation.lacks_at_most(shortage, back, &Amounts::new()))
         });
         // What is asked for beyond the most that a plan looks at is taken anywhere.
-        let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
+        let pods: u32 = pending.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
         self.pods_left = self.pods_left.saturating_sub(pods.saturating_mul(units));
         Ok(())
     }
@@ -404,17 +404,17 @@ impl<'a> Reclaim<'a> {
         }
     }
 
-    fn tell(&mut self, at: BranchId, wanted: &Wanted<'a>, reason: ShortReason, pods: u32) {
+    fn tell(&mut self, at: BranchId, pending: &PendingUnits<'a>, reason: ShortReason, pods: u32) {
         let expandable = &self.context.snapshot.settings.expandable;
-        if reason == ShortReason::Fragmented && wanted.requests.overlaps(expandable) {
+        if reason == ShortReason::Fragmented && pending.requests.overlaps(expandable) {
             // A node may be added once the pods are there.
             return;
         }
         if reason != ShortReason::NoNodeFits {
             self.taken.obstacles.insert(at, reason);
         }
-        let Some((owner, _)) = wanted.pods.first() else { return };
-        self.tell_of(at, Preemptor::of(wanted.owner), reason, pods, &owner.shape);
+        let Some((owner, _)) = pending.pods.first() else { return };
+        self.tell_of(at, Preemptor::of(pending.owner), reason, pods, &owner.shape);
     }
 
     /// Says why so many pods of `shape` wait.

@@ -67,7 +67,7 @@ impl<'a> Reclaim<'a> {
         if !node_resources.could_run(&pod.shape) {
             return Err(ShortReason::NoNodeFits);
         }
-        // What is on its way out may make the room; who goes is decided anew when it has left.
+        // What is on its way out may make the room; victims are chosen anew when it has left.
         if self.is_under_way || node_resources.someone_leaves(&pod.shape) {
             return Ok(Some(ShortReason::WaitingForPreemption));
         }

@@ -66,7 +66,7 @@ impl<'a> Demand<'a> {
         let verdict = if is_quiet && !asks.iter().any(|ask| ask.owner.fails) {
             Verdict { live, ..Verdict::default() }
         } else {
-            trust::judge(queue, state, &mut asks, live, nodes, snapshot)
+            trust::assess(queue, state, &mut asks, live, nodes, snapshot)
         };
         // They could not use what they had; no pod is evicted for them until they try again.
         let resting = state.queue_jobs.iter().filter(|job| job.is_resting(now));

@@ -70,7 +70,7 @@ pub(super) struct Verdict {
 }
 
 /// Decides which pods count, of all that request `live`, and how many of those that `asks` lack.
-pub(super) fn judge<'a>(
+pub(super) fn assess<'a>(
     queue: &Queue,
     state: &'a NamespaceState,
     asks: &mut [PendingPods<'a>],

@@ -116,7 +116,7 @@ pub(crate) fn grants<'a>(cluster: Cluster<'a>, targets: &'a BranchMap<Amounts>) 
     Grants { allocated: tree.sums(allocated), firm: tree.sums(firm), owed, lost, loans }
 }
 
-/// How far every leaf may be raised towards its target at no cost: what it was granted, and what it may occupy anyway by
+/// How far every leaf may be raised toward its target at no cost: what it was granted, and what it may occupy anyway by
 /// its pods and by earlier grants as far as there is room for that beside what all others may occupy.
 ///
 /// Where not all of it fits, some queue holds more than was granted, or seems to: others may have what this one had before,

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::divisible::raise_divisible;
 use super::{GrantInput, Loans};
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::leaf::{Fitting, Wanted};
+use crate::leaf::{Fitting, PendingUnits};
 use crate::shares::Fraction;
 use crate::total::total;
 use crate::tree::{BranchId, BranchMap};
@@ -26,7 +26,7 @@ pub(super) struct Free<'a, 'g> {
     slack: BranchMap<Amounts>,
 }
 
-/// Raises `firm` towards the targets, and takes what that grants out of what is `owed`.
+/// Raises `firm` toward the targets, and takes what that grants out of what is `owed`.
 pub(super) fn raise(
     input: &GrantInput<'_>,
     firm: &mut BranchMap<Amounts>,
@@ -187,14 +187,14 @@ pub(super) struct PendingUnit {
 
 impl PendingUnit {
     fn of(input: &GrantInput<'_>, at: BranchId, firm: &Amounts) -> Self {
-        let (mut filled, wanted) =
-            input.leaf(at).map(|leaf| (leaf.charged(), leaf.wanted.as_slice())).unwrap_or_default();
+        let (mut filled, pending) =
+            input.leaf(at).map(|leaf| (leaf.charged(), leaf.pending.as_slice())).unwrap_or_default();
         let (mut divisible, mut granted) = (input.targets[at].less(&filled), firm.less(&filled));
-        let fitting = Wanted::fit_all(wanted, &[], &mut divisible, &mut granted);
+        let fitting = PendingUnits::fit_all(pending, &[], &mut divisible, &mut granted);
         let mut left = VecDeque::new();
-        for Fitting { wanted, units, granted } in fitting.into_iter().filter(|one| one.units > 0) {
-            filled.add_all(&wanted.requests.times(granted));
-            left.extend((units > granted).then(|| (wanted.requests.clone(), units.saturating_sub(granted))));
+        for Fitting { pending, units, granted } in fitting.into_iter().filter(|one| one.units > 0) {
+            filled.add_all(&pending.requests.times(granted));
+            left.extend((units > granted).then(|| (pending.requests.clone(), units.saturating_sub(granted))));
         }
         Self { at, filled, left, divisible }
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::amounts::Amounts;
-use crate::leaf::{Leaf, Wanted};
+use crate::leaf::{Leaf, PendingUnits};
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Preemptor;
 use crate::slots::CompetingPods;
@@ -29,7 +29,7 @@ pub(super) struct PendingPods<'a> {
     pub(super) who: Preemptor,
     pub(super) owner: Option<&'a OwnerUid>,
     /// What owners want of which this is a part; none for a pod that exists.
-    pub(super) wanted: Option<&'a Wanted<'a>>,
+    pub(super) pending: Option<&'a PendingUnits<'a>>,
     /// The pods of one unit.
     pub(super) pods: Vec<(&'a Arc<Shape>, u32)>,
     /// What one unit requests.
@@ -43,12 +43,12 @@ pub(super) struct PendingPods<'a> {
 impl<'a> PendingPods<'a> {
     /// The gang that a unit completes.
     pub(super) fn completes(&self) -> Option<&'a GangName> {
-        self.wanted?.completes.as_ref()
+        self.pending?.completes.as_ref()
     }
 
     /// The QueueJob, by its gang, that a unit is the minimum of.
     pub(super) fn slots_of(&self) -> Option<&'a GangName> {
-        self.completes().filter(|_| self.wanted.is_some_and(|one| one.owner.kind == OwnerKind::QueueJob))
+        self.completes().filter(|_| self.pending.is_some_and(|one| one.owner.kind == OwnerKind::QueueJob))
     }
 
     /// So many `units` of it as QueueJobs make room for; none if it is one of theirs, or exists.
@@ -69,30 +69,30 @@ pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<PendingPods<'a>> {
         kind: Kind::Unschedulable,
         who: Preemptor::of_pod(pod, leaf.owner_of(pod)),
         owner: pod.owner(),
-        wanted: None,
+        pending: None,
         pods: vec![(&pod.shape, 1)],
         requests: pod.requests().clone(),
         units: 1,
         priority: pod.priority,
         order: (pod.created, pod.name.as_str().into()),
     });
-    let wanted = leaf.wanted.iter();
-    let asking = wanted.filter(|one| one.owner.kind != OwnerKind::QueueJob || one.completes.is_some());
-    let lacking = asking.flat_map(|wanted| {
+    let pending = leaf.pending.iter();
+    let asking = pending.filter(|one| one.owner.kind != OwnerKind::QueueJob || one.completes.is_some());
+    let lacking = asking.flat_map(|pending| {
         let units = [
-            (Kind::Refused, wanted.units.saturating_sub(wanted.withheld_replicas)),
-            (Kind::HeldBack, wanted.withheld_replicas),
+            (Kind::Refused, pending.units.saturating_sub(pending.withheld_replicas)),
+            (Kind::HeldBack, pending.withheld_replicas),
         ];
         units.into_iter().filter(|(_, units)| *units > 0).map(move |(kind, units)| PendingPods {
             kind,
-            who: Preemptor::of(wanted.owner),
-            owner: Some(&wanted.owner.uid),
-            wanted: Some(wanted),
-            pods: wanted.pods.iter().map(|(owner, pods)| (&owner.shape, *pods)).collect(),
-            requests: wanted.requests.clone(),
+            who: Preemptor::of(pending.owner),
+            owner: Some(&pending.owner.uid),
+            pending: Some(pending),
+            pods: pending.pods.iter().map(|(owner, pods)| (&owner.shape, *pods)).collect(),
+            requests: pending.requests.clone(),
             units,
-            priority: wanted.owner.priority,
-            order: (wanted.owner.created, wanted.owner.name.clone()),
+            priority: pending.owner.priority,
+            order: (pending.owner.created, pending.owner.name.clone()),
         })
     });
     let mut asks: Vec<PendingPods<'a>> = pods.chain(lacking).collect();

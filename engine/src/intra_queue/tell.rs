@@ -68,10 +68,11 @@ fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[PendingPods<'_>]) -
 /// By how many pods each owner is raised. No owner is before there is room for what completes its gang.
 fn restored<'a>(pass: &Pass<'_, '_>, asks: &[PendingPods<'a>]) -> BTreeMap<&'a OwnerUid, (&'a Owner, u32)> {
     let mut restored: BTreeMap<&OwnerUid, (&Owner, u32)> = BTreeMap::new();
-    let wanted = |number: &usize| asks.get(*number)?.wanted;
-    for (wanted, units) in pass.restored.iter().filter_map(|(number, units)| Some((wanted(number)?, *units)))
+    let pending = |number: &usize| asks.get(*number)?.pending;
+    for (pending, units) in
+        pass.restored.iter().filter_map(|(number, units)| Some((pending(number)?, *units)))
     {
-        for (owner, pods) in &wanted.restores {
+        for (owner, pods) in &pending.restores {
             let (_, count) = restored.entry(&owner.uid).or_insert((owner, 0));
             *count = count.saturating_add(pods.saturating_mul(units));
         }
@@ -79,7 +80,7 @@ fn restored<'a>(pass: &Pass<'_, '_>, asks: &[PendingPods<'a>]) -> BTreeMap<&'a O
     let waits = |(number, ask): &(usize, &PendingPods<'_>)| {
         ask.kind == Kind::HeldBack && ask.completes().is_some() && !pass.restored.contains_key(number)
     };
-    let gangs = asks.iter().enumerate().filter(waits).filter_map(|(_, ask)| ask.wanted);
+    let gangs = asks.iter().enumerate().filter(waits).filter_map(|(_, ask)| ask.pending);
     for (owner, _) in gangs.flat_map(|gang| &gang.pods) {
         restored.remove(&owner.uid);
     }

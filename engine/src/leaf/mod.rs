@@ -1,15 +1,15 @@
 //! A leaf: the queue that governs a namespace, what is there, and what is wanted.
 
 mod holds;
+mod pending_units;
 mod unit;
-mod wanted;
 
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+pub(crate) use pending_units::{Fitting, PendingUnits};
 pub(crate) use unit::Unit;
-pub(crate) use wanted::{Fitting, Wanted};
 
 use crate::amounts::{Amounts, Resource};
 use crate::candidates::{self, Candidates, GangMinimums};
@@ -46,7 +46,7 @@ pub(crate) struct Leaf<'a> {
     pub(crate) uncounted: Amounts,
     /// The pods that it lacks, as far as they count and some node could run them; the oldest owner's first, as controllers
     /// know no priority.
-    pub(crate) wanted: Vec<Wanted<'a>>,
+    pub(crate) pending: Vec<PendingUnits<'a>>,
     nodes: Rc<Nodes<'a>>,
     owners: OnceCell<KeyedMap<&'a OwnerUid, &'a Owner>>,
     candidates: OnceCell<Candidates<'a>>,
@@ -71,7 +71,7 @@ impl<'a> Leaf<'a> {
                 let demand = Demand::of(queue, state, namespace_usage, capacity, &nodes, snapshot);
                 let unrunnable = unrunnable(state, namespace_usage, &nodes);
                 let minimums = GangMinimums::of(state);
-                let wanted = Wanted::all(state, &minimums, &demand, &nodes, resources);
+                let pending = PendingUnits::all(state, &minimums, &demand, &nodes, resources);
                 let never_evicted = branch.eviction.policy() == EvictionPolicy::Never;
                 Self {
                     at,
@@ -84,7 +84,7 @@ impl<'a> Leaf<'a> {
                     staying: namespace_usage.all_staying().less(&unrunnable).of(resources),
                     unrunnable,
                     uncounted: uncounted(state, &demand).of(resources),
-                    wanted,
+                    pending,
                     demand,
                     minimums,
                     nodes: Rc::clone(&nodes),

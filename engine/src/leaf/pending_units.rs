@@ -13,7 +13,7 @@ use crate::total::total;
 
 /// Alike units that lack room: single pods, or what a gang lacks to its minimum.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct PendingUnits<'a> {
     /// The owner; of a gang the first.
     pub(crate) owner: &'a Owner,
     /// The pods of one unit, by owner.
@@ -30,7 +30,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) completes: Option<GangName>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> PendingUnits<'a> {
     /// Everything that the owners of `state` lack, as far as it counts and some node could run it.
     pub(super) fn all(
         state: &NamespaceState,
@@ -72,7 +72,7 @@ impl<'a> Wanted<'a> {
             let units = ask.counted.saturating_sub(taken);
             all.push(Self { withheld_replicas: ask.withheld_replicas.min(units), ..single(units) });
         }
-        all.retain(|wanted| wanted.units > 0 && !wanted.requests.is_empty());
+        all.retain(|pending| pending.units > 0 && !pending.requests.is_empty());
         all
     }
 
@@ -90,12 +90,12 @@ impl<'a> Wanted<'a> {
         granted: &mut Amounts,
     ) -> Vec<Fitting<'l, 'a>> {
         let besides = besides.iter().copied().chain(std::iter::repeat(0));
-        let fitting = all.iter().zip(besides).map(|(wanted, besides)| {
-            let units = wanted.fitting(room).min(wanted.units.saturating_sub(besides));
-            room.subtract_all(&wanted.requests.times(units));
-            let has_room = wanted.fitting(granted).min(units);
-            granted.subtract_all(&wanted.requests.times(has_room));
-            Fitting { wanted, units, granted: has_room }
+        let fitting = all.iter().zip(besides).map(|(pending, besides)| {
+            let units = pending.fitting(room).min(pending.units.saturating_sub(besides));
+            room.subtract_all(&pending.requests.times(units));
+            let has_room = pending.fitting(granted).min(units);
+            granted.subtract_all(&pending.requests.times(has_room));
+            Fitting { pending, units, granted: has_room }
         });
         fitting.collect()
     }
@@ -103,7 +103,7 @@ impl<'a> Wanted<'a> {
 
 /// How many of a leaf's alike units have room.
 pub(crate) struct Fitting<'l, 'a> {
-    pub(crate) wanted: &'l Wanted<'a>,
+    pub(crate) pending: &'l PendingUnits<'a>,
     /// How many fit in its target.
     pub(crate) units: u32,
     /// How many of these fit in what is granted.
@@ -112,7 +112,7 @@ pub(crate) struct Fitting<'l, 'a> {
 
 /// What one gang lacks to its minimum.
 #[derive(Default)]
-struct Lacking<'a> {
+struct MissingMembers<'a> {
     pods: Vec<(&'a Owner, u32)>,
     /// How many of these wait for the former size of which owner.
     restores: Vec<(&'a Owner, u32)>,
@@ -125,7 +125,7 @@ fn gangs<'a>(
     state: &NamespaceState,
     minimums: &GangMinimums<'_>,
     asks: &[&PendingPods<'a>],
-) -> BTreeMap<&'a GangName, Lacking<'a>> {
+) -> BTreeMap<&'a GangName, MissingMembers<'a>> {
     let by_gang = by_gang(asks.iter().copied());
     if by_gang.is_empty() {
         return BTreeMap::new();
@@ -137,7 +137,7 @@ fn gangs<'a>(
         let job = minimums.queue_jobs.get(name);
         let minimum = minimums.of_gang(asks.iter().filter_map(|ask| ask.owner.gang.as_ref()));
         let mut lacks = minimum.saturating_sub(members.get(name).copied().unwrap_or_default());
-        let mut lacking = Lacking::default();
+        let mut lacking = MissingMembers::default();
         // First what each task needs, then whatever completes the gang.
         for of_tasks in [true, false] {
             for ask in &asks {

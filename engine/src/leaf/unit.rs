@@ -67,10 +67,10 @@ impl<'a> Leaf<'a> {
                 _ => {}
             }
         }
-        for wanted in &self.wanted {
-            let stands_with_its_gang = wanted.completes.as_ref().is_some_and(|gang| met.contains(gang));
+        for pending in &self.pending {
+            let stands_with_its_gang = pending.completes.as_ref().is_some_and(|gang| met.contains(gang));
             if !stands_with_its_gang {
-                units.push_many(&wanted.requests, wanted.units, false);
+                units.push_many(&pending.requests, pending.units, false);
             }
         }
         units.all
@@ -79,7 +79,7 @@ impl<'a> Leaf<'a> {
     /// What every gang that has members and lacks some comes to at its minimum.
     fn incomplete_gangs(&self) -> BTreeMap<&GangName, Amounts> {
         let lacking =
-            self.wanted.iter().filter_map(|wanted| Some((wanted.completes.as_ref()?, &wanted.requests)));
+            self.pending.iter().filter_map(|pending| Some((pending.completes.as_ref()?, &pending.requests)));
         let mut gangs: BTreeMap<&GangName, Amounts> =
             lacking.map(|(gang, all)| (gang, all.clone())).collect();
         if !gangs.is_empty() {

@@ -179,7 +179,7 @@ impl Preemptor {
         owner.map_or_else(|| Self::Pod(pod.name.clone()), Self::of)
     }
 
-    /// The owner as one who asks.
+    /// The owner as a preemptor.
     pub(crate) fn of(owner: &Owner) -> Self {
         if owner.kind == OwnerKind::Configured(&GATED_PODS) {
             return Self::Pod(PodName::new(Arc::clone(&owner.name)));

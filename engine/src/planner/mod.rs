@@ -250,7 +250,7 @@ fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
 
 /// When the next pod will have run long enough to go like others, or waited long enough for a node that may be added.
 fn next_ripe(cluster: Cluster<'_>, plan: &Plan) -> Option<Timestamp> {
-    // Where nothing is lacking it makes no difference who would go.
+    // Where nothing is lacking it makes no difference which pods would go.
     let matters = !is_at_rest(plan);
     let unprotected =
         |leaf: &Leaf<'_>| candidates::next_unprotected(leaf.state, leaf.eviction, cluster.snapshot.now);

@@ -1,4 +1,4 @@
-//! What stands in the way of those who lack part of their share, and since when they do.
+//! What stands in the way of queues that lack part of their share, and since when they do.
 
 use crate::amounts::Amounts;
 use crate::choice::ReclaimResult;
@@ -10,7 +10,7 @@ use crate::snapshot::{GrantGate, Queue, Remembered};
 use crate::time::Timestamp;
 use crate::tree::BranchMap;
 
-/// What stands in the way of those who are short and not fenced in; `overdue` pods hang in Terminating.
+/// What stands in the way of queues that are short and not fenced in; `overdue` pods hang in Terminating.
 pub(super) fn why_short(
     cluster: Cluster<'_>,
     allocated: &BranchMap<Amounts>,

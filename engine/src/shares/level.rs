@@ -21,7 +21,7 @@ use super::fraction::{Fraction, small};
 /// One claimant, in units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// What counts towards its level already.
+    /// What counts toward its level already.
     pub have: i128,
     /// The most that it takes on top.
     pub room: i128,

@@ -1,4 +1,4 @@
-//! Who deserves how much: weighted max-min with floors, in whole quanta (S-QUEUE §Proportion Policy).
+//! Deserved shares: weighted max-min with floors, in whole quanta (S-QUEUE §Proportion Policy).
 
 mod deserved;
 mod divide;

@@ -8,7 +8,7 @@ use crate::tree::{BranchId, BranchMap, Tree};
 pub(crate) struct WaterFilling<'a> {
     pub(crate) tree: &'a Tree<'a>,
     pub(crate) resource: &'a Resource,
-    /// What counts towards the level of each queue already; of parents the sums.
+    /// What counts toward the level of each queue already; of parents the sums.
     pub(crate) have: &'a BranchMap<Amount>,
     /// How wide each queue is. Zero takes only what no other queue needs.
     pub(crate) weight: &'a BranchMap<i128>,

@@ -10,7 +10,7 @@ use super::surplus;
 use crate::amounts::{Amounts, Resource};
 use crate::time::Timestamp;
 
-/// Who waits: a gang, or refused pods of others.
+/// What waits: a gang, or refused pods of others.
 enum Waiting<'g, 'a> {
     Gang(&'g mut Gang<'a>),
     Others(&'a CompetingPods),

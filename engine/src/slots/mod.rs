@@ -4,9 +4,9 @@
 //!              what the queue's other pods leave
 //!                            │
 //!  floors of gangs that run ─┤  each wholly or not at all, by priority and age
-//!  floors of gangs that wait ┤  the same; who does not fit holds nothing       ◄── refused pods of others, one by one,
+//!  floors of gangs that wait ┤  the same; what does not fit holds nothing      ◄── refused pods of others, one by one,
 //!                            │                                                     in the same order
-//!  one pod at a time ────────┘  to the lowest dominant share; ties stay with who runs
+//!  one pod at a time ────────┘  to the lowest dominant share; ties stay with what runs
 //!                            │
 //!                            ▼
 //!                         slots ──► parallelism: lowered at once, raised into what is free

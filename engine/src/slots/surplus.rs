@@ -22,7 +22,7 @@ struct Next<'a> {
     at: usize,
 }
 
-/// Hands `left` out to those whose floor fits. Who has no pod left that fits gets no more.
+/// Divides `left` among the gangs whose floor fits. A gang without another pod that fits gets no more.
 pub(super) fn hand_out(left: &mut Room, gangs: &mut [Gang<'_>], whole: &ResourceVec) {
     let mut heap: BinaryHeap<Reverse<Next<'_>>> =
         gangs.iter().enumerate().filter_map(|(at, gang)| next(at, gang, whole)).map(Reverse).collect();

@@ -15,7 +15,7 @@ pub(super) fn damped(leaf: &Leaf<'_>, target: &Amounts, resources: &[Resource]) 
         let stands = quota.allocated().get(one).filter(|stands| is_a_little_less(*stands, aim));
         let guaranteed = leaf.queue.guaranteed.get(one).unwrap_or_default().min(aim);
         let is_enough = |stands: &Amount| {
-            let waits = leaf.wanted.iter().any(|wanted| wanted.requests.get(one).is_positive());
+            let waits = leaf.pending.iter().any(|pending| pending.requests.get(one).is_positive());
             !waits && *stands >= guaranteed.max(leaf.namespace_usage.charged.get(one).min(aim))
         };
         (one.clone(), stands.filter(is_enough).unwrap_or(aim))

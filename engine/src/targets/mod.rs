@@ -22,7 +22,7 @@ use stamp::{Stamp, newest_bare_pod};
 
 use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
-use crate::leaf::{Leaf, Unit, Wanted};
+use crate::leaf::{Leaf, PendingUnits, Unit};
 use crate::shares::Shares;
 use crate::snapshot::Targets;
 use crate::time::Timestamp;
@@ -161,7 +161,7 @@ fn has_outgrown(leaf: &Leaf<'_>, target: &Amounts, deserved: &Amounts) -> bool {
         return false;
     }
     let (mut room, mut within) = (deserved.less(&leaf.staying), target.less(&leaf.staying));
-    let fitting = Wanted::fit_all(&leaf.wanted, &[], &mut room, &mut within);
+    let fitting = PendingUnits::fit_all(&leaf.pending, &[], &mut room, &mut within);
     fitting.iter().any(|one| one.granted < one.units)
 }
 

@@ -19,14 +19,14 @@ const POD_LABELS: [&str; 4] = [
 /// them, and must not get rid of a quota, or of losing pods, by writing one.
 pub(super) fn sign_of_kueue(state: &NamespaceState) -> Option<String> {
     if state.labels.get(NAMESPACE_LABEL) == Some("true") {
-        return Some(format!("it is labelled {NAMESPACE_LABEL}: \"true\""));
+        return Some(format!("it is labeled {NAMESPACE_LABEL}: \"true\""));
     }
     if state.quota.as_ref().is_some_and(|quota| quota.ours) {
         return None;
     }
-    let labelled = state.pods.iter().filter(|pod| pod.is_charged()).filter_map(|pod| {
+    let labeled = state.pods.iter().filter(|pod| pod.is_charged()).filter_map(|pod| {
         let label = POD_LABELS.into_iter().find(|label| pod.metadata.labels.get(label).is_some())?;
         Some((&pod.name, label))
     });
-    labelled.min().map(|(pod, label)| format!("pod {pod} is labelled {label}"))
+    labeled.min().map(|(pod, label)| format!("pod {pod} is labeled {label}"))
 }

@@ -1,4 +1,4 @@
-//! Forests after one edit, and who is better off then.
+//! Forests after one edit, and the queues that are better off then.
 
 use std::collections::BTreeMap;
 

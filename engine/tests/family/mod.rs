@@ -14,7 +14,7 @@ pub(crate) struct Sibling {
     pub(crate) weight: i128,
 }
 
-/// Those who share `available` of `resource`, in the order that ties go by.
+/// The claimants of `available` of `resource`, in the order that ties go by.
 #[derive(Clone, Debug)]
 pub(crate) struct Family {
     pub(crate) resource: Resource,

@@ -29,7 +29,7 @@ fn at(tier: Tier, ask: &PendingPods, level: Fraction) -> Fraction {
 
 /// The level at which those with a weight, or those without, have `quanta` together.
 ///
-/// Their sum grows with the level and is straight between two neighbouring points where one of them starts or
+/// Their sum grows with the level and is straight between two neighboring points where one of them starts or
 /// ends; so the highest point that is not too high, and the lowest that is not too low, give it.
 fn level(tier: Tier, quanta: i128, asks: &[PendingPods], weightless: bool) -> Fraction {
     let among: Vec<&PendingPods> = asks.iter().filter(|ask| (ask.weight == 0) == weightless).collect();

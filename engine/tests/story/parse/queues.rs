@@ -33,10 +33,10 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
         children: words.value("children").map(|children| match children {
             "Same" => Acceptance::Same,
             "All" => Acceptance::All,
-            labelled => {
+            labeled => {
                 let requirement =
                     |(key, value): (&str, &str)| Requirement::In(key.to_owned(), vec![value.to_owned()]);
-                Acceptance::Selector(Selector::new(pairs(labelled).into_iter().map(requirement)))
+                Acceptance::Selector(Selector::new(pairs(labeled).into_iter().map(requirement)))
             }
         }),
         reclaim: Reclaim {
