@@ -22,7 +22,7 @@ PROGRAMS = $(CARGO) build --bin quotient-operator --bin kubectl-quotient
 # What is measured is built as it is shipped: by itself, with no feature that only a test needs.
 SHIPPED = $(CARGO) build --release -p quotient-operator -p quotient-cli
 
-# Checks licences and sources of dependencies; built once, into the cache of the test bed.
+# Checks licenses and sources of dependencies; built once, into the cache of the test bed.
 DENY_VERSION = 0.20.2
 DENY_ROOT = $(or $(QUOTIENT_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quotient)/cargo-tools/cargo-deny-$(DENY_VERSION)
 DENY = $(DENY_ROOT)/bin/cargo-deny
@@ -188,7 +188,7 @@ $(DENY):
 	rm -rf $(DENY_ROOT)/target
 
 .PHONY: deny
-deny: $(DENY) ## check licences, sources and versions of dependencies; builds cargo-deny the first time
+deny: $(DENY) ## check licenses, sources and versions of dependencies; builds cargo-deny the first time
 	$(DENY) check bans licenses sources
 
 .PHONY: advisories

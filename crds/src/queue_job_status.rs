@@ -50,7 +50,7 @@ pub struct QueueJobStatus {
     /// The number of its pods that run.
     pub running: Option<i32>,
 
-    /// The number of its pods that have succeeded. Each counts towards minAvailable.
+    /// The number of its pods that have succeeded. Each counts toward minAvailable.
     pub succeeded: Option<i32>,
 
     /// The number of its pods that have failed. Evicted pods are not failures.

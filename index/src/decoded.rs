@@ -176,7 +176,7 @@ struct Entry<'a> {
     fields: Option<BTreeMap<String, &'a RawValue>>,
 }
 
-/// Who wrote something of the spec, and when; none if that cannot be read.
+/// The manager that wrote something of the spec, and when; none if that cannot be read.
 fn writers_of_spec(managed_fields: &RawValue) -> Option<Box<RawValue>> {
     let entries: Vec<&RawValue> = serde_json::from_str(managed_fields.get()).ok()?;
     let entries = entries.into_iter().take(MOST_ENTRIES);

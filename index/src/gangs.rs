@@ -14,7 +14,7 @@ use quotient_engine::snapshot::Gang;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Who has its users name PodGroups; pods name theirs in one way each.
+/// The projects whose users name PodGroups; pods name theirs in one way each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
     /// The coscheduling plugin of scheduler-plugins.

@@ -160,8 +160,8 @@ const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
 /// The label of a control-plane node alone does not exclude it: clusters of one node carry it too, and take
 /// pods.
 pub(crate) fn is_selected(node: &Object, selector: &Selector) -> bool {
-    let unlabelled = BTreeMap::new();
-    let labels = node.metadata.labels.as_ref().unwrap_or(&unlabelled);
+    let unlabeled = BTreeMap::new();
+    let labels = node.metadata.labels.as_ref().unwrap_or(&unlabeled);
     let spec = node.spec.as_ref();
     let mut taints = spec.and_then(|spec| spec.taints.as_ref()).into_iter().flatten();
     let control_plane = labels.contains_key(CONTROL_PLANE)

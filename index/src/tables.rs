@@ -84,7 +84,7 @@ const REMEMBERED: usize = 1024;
 /// The uids of the most recently deleted objects of one kind.
 ///
 /// The reply to a write may be applied after the watch has shown the deletion of the object. A uid never comes
-/// back, so such a late reply is recognised by it; without this it would leave an entry that nothing removes.
+/// back, so such a late reply is recognized by it; without this it would leave an entry that nothing removes.
 #[derive(Debug, Default)]
 pub(crate) struct Tombstones {
     uids: BTreeSet<Arc<str>>,

@@ -206,9 +206,9 @@ fn a_stamp_is_believed_up_to_a_bound_and_as_far_as_the_ledger_has_counted() {
 
 #[test]
 fn a_quota_of_our_name_and_label_is_not_ours_where_nothing_was_granted() {
-    let labelled = quota("5", 4, 1000, 1000)
+    let labeled = quota("5", 4, 1000, 1000)
         .replace("uid: u,", "uid: u, labels: {app.kubernetes.io/managed-by: quotient},");
-    let mut index = index_of(&labelled);
+    let mut index = index_of(&labeled);
     let ours = |index: &mut Index| {
         let state = index.snapshot(at("12:00:00")).namespaces[&"a".into()].clone();
         state.quota.as_ref().is_some_and(|quota| quota.ours)

@@ -18,7 +18,7 @@ spec: {defaultRequests: {cpu: 100m, memory: 128Mi}}
 /// The reference to that Queue.
 const OWNER: &str = "ownerReferences: [{apiVersion: quotient.dev/v1alpha1, kind: Queue, name: team, uid: q, controller: true}]";
 
-/// A LimitRange in namespace a, labelled as kept by Quotient and owned by the Queue if it is `ours`.
+/// A LimitRange in namespace a, labeled as kept by Quotient and owned by the Queue if it is `ours`.
 fn limit_range(name: &str, version: u32, ours: bool, items: &str) -> String {
     let (label, owner) =
         if ours { ("app.kubernetes.io/managed-by: quotient", OWNER) } else { ("", "ownerReferences: []") };

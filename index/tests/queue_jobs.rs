@@ -130,15 +130,15 @@ fn a_template_that_cannot_be_read_is_said_to_be_so() {
 }
 
 #[test]
-fn what_is_labelled_for_kueue_is_refused() {
-    for labelled in [
+fn what_is_labeled_for_kueue_is_refused() {
+    for labeled in [
         QUEUE_JOB.replace("uid: q-1,", "uid: q-1, labels: {kueue.x-k8s.io/queue-name: main},"),
         QUEUE_JOB.replace(
             "replicas: 4, template: {",
             "replicas: 4, template: {metadata: {labels: {kueue.x-k8s.io/queue-name: main}}, ",
         ),
     ] {
-        let told = told(&mut index_of(&labelled));
+        let told = told(&mut index_of(&labeled));
         assert!(
             told.contains("invalid: the label kueue.x-k8s.io/queue-name gives its pods to Kueue"),
             "{told}"

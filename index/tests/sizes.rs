@@ -1,4 +1,4 @@
-//! What a snapshot shows of who says how many pods are wanted.
+//! What a snapshot shows of the objects that say how many pods are wanted.
 
 use expect_test::{Expect, expect};
 

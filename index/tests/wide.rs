@@ -31,7 +31,7 @@ fn load(objects: &[Value]) -> (Index, Duration) {
 
 /// Asserts that the `whole` takes at most 2.3 times as long as one `half` of it, and what the clock cannot tell apart.
 ///
-/// Both are tried in turn, because a neighbour on the machine takes caches from whichever runs beside it.
+/// Both are tried in turn, because a neighbor on the machine takes caches from whichever runs beside it.
 #[track_caller]
 fn grows_no_faster(half: &[Value], whole: &[Value]) {
     let mut times = [Duration::MAX; 2];

@@ -18,7 +18,7 @@ pub use parse::ParseQuantityError;
 /// [`decimal_text`](Self::decimal_text) (everything else); both are read back as the same quantity.
 /// Compare quantities, never their texts: the API server rewrites `1024Mi` to `1Gi`.
 ///
-/// As in Kubernetes, what is finer than a nano is rounded away from zero (who asks for something gets
+/// As in Kubernetes, what is finer than a nano is rounded away from zero (a request for something gets
 /// something), texts without a digit such as `Ki` or `.` are zero, and a text with a binary suffix states at
 /// most 2^63 − 1 while others have no such bound. Unlike in Kubernetes,
 ///

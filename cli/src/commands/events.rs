@@ -12,7 +12,7 @@ use crate::Session;
 use crate::exit::{CommandError, Outcome};
 use crate::objects::{text as text_of, time};
 use crate::output::{
-    Answer, Cell, Colour, Format, INTERVAL, OutputArgs, Screen, columns, document, joined, print, time_text,
+    Answer, Cell, Color, Format, INTERVAL, OutputArgs, Screen, columns, document, joined, print, time_text,
 };
 use crate::source::{EVENTS, Live, now};
 
@@ -181,10 +181,10 @@ fn entry(event: &Value) -> Option<Entry> {
 /// A line for each.
 pub(crate) fn text(entries: &[Entry], screen: Screen) -> String {
     let rows = entries.iter().map(|entry| {
-        let colour = if entry.is_warning { Colour::Notice } else { Colour::Plain };
+        let color = if entry.is_warning { Color::Notice } else { Color::Plain };
         vec![
-            Cell::new(entry.time.clone(), Colour::Faint),
-            Cell::new(&entry.reason, colour),
+            Cell::new(entry.time.clone(), Color::Faint),
+            Cell::new(&entry.reason, color),
             Cell::from(&entry.object),
             Cell::from(&entry.message),
         ]

@@ -15,7 +15,7 @@ use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::Object;
 use crate::output::{
-    Answer, Cell, Colour, INTERVAL, OutputArgs, Screen, Watch, columns, document, joined, sum, titles,
+    Answer, Cell, Color, INTERVAL, OutputArgs, Screen, Watch, columns, document, joined, sum, titles,
 };
 use crate::queues::{QueueView, Selected, SelectorArgs, amounts, governing, resource_names, select, views};
 use crate::source::{Scope, SourceArgs};
@@ -260,7 +260,7 @@ impl Row {
         };
         let queue = match &self.queue {
             Some(queue) => Cell::from(queue),
-            None => Cell::new("- (unmanaged)", Colour::Notice),
+            None => Cell::new("- (unmanaged)", Color::Notice),
         };
         let mut cells = vec![Cell::from(&self.name)];
         match what {

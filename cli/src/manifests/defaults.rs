@@ -31,7 +31,7 @@ pub(super) fn complete(object: &mut Object, now: &Time) {
     }
 }
 
-/// Who says nothing wants one pod.
+/// A workload without a number of replicas has one pod.
 fn one(count: Option<&mut Option<i32>>) {
     if let Some(count) = count {
         count.get_or_insert(1);

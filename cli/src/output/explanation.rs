@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Colour, Screen, hanging, joined, wrap};
+use super::{Color, Screen, hanging, joined, wrap};
 
 /// Why something is as it is.
 #[derive(Debug, Default, Serialize)]
@@ -99,7 +99,7 @@ impl Explanation {
         }
         let width = self.facts.iter().map(|fact| fact.title.len()).max().unwrap_or_default();
         for fact in &self.facts {
-            let title = screen.style.paint(fact.title, Colour::Strong);
+            let title = screen.style.paint(fact.title, Color::Strong);
             let padding = width.saturating_sub(fact.title.len());
             let mut first = format!("{title}{:padding$}  ", "");
             // A line break in a fact is one on the screen.
@@ -144,12 +144,12 @@ impl Explanation {
 impl Mark {
     /// The beginning of its line, and how wide it is.
     fn first(self, screen: Screen) -> (String, usize) {
-        let (glyph, colour) = match self {
-            Self::Good => (screen.glyphs.good, Colour::Good),
-            Self::Bad => (screen.glyphs.bad, Colour::Alarm),
-            Self::Next => (screen.glyphs.next, Colour::Notice),
+        let (glyph, color) = match self {
+            Self::Good => (screen.glyphs.good, Color::Good),
+            Self::Bad => (screen.glyphs.bad, Color::Alarm),
+            Self::Next => (screen.glyphs.next, Color::Notice),
         };
-        (format!(" {} ", screen.style.paint(glyph, colour)), length(glyph).saturating_add(2))
+        (format!(" {} ", screen.style.paint(glyph, color)), length(glyph).saturating_add(2))
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) use format::Document;
 pub(crate) use format::{Answer, Format, OutputArgs, document, quantities, time_text};
 pub(crate) use quotient_operator::print::print;
 pub(crate) use report::report;
-pub(crate) use screen::{Colour, Screen, Style, bar};
+pub(crate) use screen::{Color, Screen, Style, bar};
 pub(crate) use table::{Cell, align, columns, titles};
 pub(crate) use watch::{INTERVAL, Progress, Watch};
 pub(crate) use words::{UNBROKEN, counted, duration, hanging, only, spaced, sum, wrap};

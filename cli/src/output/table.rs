@@ -1,23 +1,23 @@
 //! Aligned columns.
 
-use super::{Colour, Style};
+use super::{Color, Style};
 
 /// One field of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     text: String,
-    colour: Colour,
+    color: Color,
     is_right: bool,
 }
 
 impl Cell {
-    pub(crate) fn new(text: impl Into<String>, colour: Colour) -> Self {
-        Self { text: text.into(), colour, is_right: false }
+    pub(crate) fn new(text: impl Into<String>, color: Color) -> Self {
+        Self { text: text.into(), color, is_right: false }
     }
 
     /// The same in another color.
-    pub(crate) fn coloured(self, colour: Colour) -> Self {
-        Self { colour, ..self }
+    pub(crate) fn colored(self, color: Color) -> Self {
+        Self { color, ..self }
     }
 
     /// The same at the right end of its column, as numbers stand.
@@ -29,13 +29,13 @@ impl Cell {
 /// Text without color.
 impl<T: Into<String>> From<T> for Cell {
     fn from(text: T) -> Self {
-        Self::new(text, Colour::Plain)
+        Self::new(text, Color::Plain)
     }
 }
 
 /// The titles of columns.
 pub(crate) fn titles(titles: &[&str]) -> Vec<Cell> {
-    titles.iter().map(|title| Cell::new(*title, Colour::Faint)).collect()
+    titles.iter().map(|title| Cell::new(*title, Color::Faint)).collect()
 }
 
 /// The rows as indented lines with aligned columns, nothing behind the last.
@@ -56,9 +56,9 @@ pub(crate) fn columns(rows: &[Vec<Cell>], style: Style) -> Vec<String> {
         .map(|row| {
             let last = row.len().saturating_sub(1);
             let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, width))| {
-                // Colour is put on before the padding, which is counted without it.
+                // Color is put on before the padding, which is counted without it.
                 let padding = width.saturating_sub(cell.text.chars().count());
-                let text = style.paint(&cell.text, cell.colour);
+                let text = style.paint(&cell.text, cell.color);
                 if cell.is_right {
                     format!("{:padding$}{text}", "")
                 } else if at == last {
@@ -77,14 +77,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_do_not_move_columns() {
+    fn colors_do_not_move_columns() {
         let rows = [
-            vec!["a".into(), Cell::new("long", Colour::Alarm), "x".into()],
-            vec![Cell::new("wide", Colour::Good), "b".into(), "y".into()],
+            vec!["a".into(), Cell::new("long", Color::Alarm), "x".into()],
+            vec![Cell::new("wide", Color::Good), "b".into(), "y".into()],
         ];
         assert_eq!(align(&rows, Style::Plain), ["  a     long  x", "  wide  b     y"]);
-        let coloured = align(&rows, Style::Coloured);
-        assert_eq!(coloured[0], "  a     \u{1b}[31mlong\u{1b}[0m  x");
-        assert_eq!(coloured[1], "  \u{1b}[32mwide\u{1b}[0m  b     y");
+        let colored = align(&rows, Style::Colored);
+        assert_eq!(colored[0], "  a     \u{1b}[31mlong\u{1b}[0m  x");
+        assert_eq!(colored[1], "  \u{1b}[32mwide\u{1b}[0m  b     y");
     }
 }

@@ -7,6 +7,7 @@ mod examples;
 mod explain;
 mod formats;
 mod input;
+mod intra_queue;
 mod leaving;
 mod live;
 mod migrate;
@@ -25,7 +26,6 @@ mod time;
 mod tops;
 mod trees;
 mod unmet;
-mod within;
 
 use std::path::{Path, PathBuf};
 

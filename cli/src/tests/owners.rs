@@ -20,7 +20,7 @@ fn queue(namespace: &str, spec: &str) -> String {
     )
 }
 
-/// An object of namespace a whose pods request 1 cpu each and are labelled `app: web`.
+/// An object of namespace a whose pods request 1 cpu each and are labeled `app: web`.
 fn owner(kind: &str, metadata: &str, spec: &str) -> String {
     let api_version = if kind == "Job" { "batch/v1" } else { "apps/v1" };
     format!(

@@ -113,7 +113,7 @@ impl ObservedQuota {
     }
 }
 
-/// The last manager, other than us, of anything in the spec. Who overwrites a field takes it from its former manager, so
+/// The last manager, other than us, of anything in the spec. A manager that overwrites a field takes it from the former one, so
 /// a manager that is left has its own amounts there.
 fn edited_by(metadata: &ObjectMeta) -> Option<Arc<str>> {
     let entries = metadata.managed_fields.as_deref().unwrap_or_default();

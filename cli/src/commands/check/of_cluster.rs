@@ -67,7 +67,7 @@ pub(super) fn policies(look: &Look<'_>) -> Seen {
 pub(super) fn no_capacity(look: &Look<'_>) -> Seen {
     let plan = look.plan?;
     Some(Found::when(plan.capacity.is_empty(), || {
-        "no node counts towards the capacity, so no quota shrinks and no pod is evicted".to_owned()
+        "no node counts toward the capacity, so no quota shrinks and no pod is evicted".to_owned()
     }))
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Look;
 use super::finding::{Check, Found, Group, Severity};
-use crate::output::{Cell, Colour, Screen, columns, counted, hanging, joined, wrap};
+use crate::output::{Cell, Color, Screen, columns, counted, hanging, joined, wrap};
 
 /// The page that explains every check.
 const PAGE: &str = "docs/reference/checks.md";
@@ -71,13 +71,13 @@ impl Result {
 
     fn lines(&self, screen: Screen) -> Vec<String> {
         let Some(found) = &self.found else { return Vec::new() };
-        let (glyph, colour) = match self.severity {
-            Severity::Error => (screen.glyphs.bad, Colour::Alarm),
-            Severity::Warning => (screen.glyphs.warning, Colour::Notice),
-            Severity::Info => (screen.glyphs.dot, Colour::Faint),
+        let (glyph, color) = match self.severity {
+            Severity::Error => (screen.glyphs.bad, Color::Alarm),
+            Severity::Warning => (screen.glyphs.warning, Color::Notice),
+            Severity::Info => (screen.glyphs.dot, Color::Faint),
         };
         let width = text_width(screen);
-        let mark = screen.style.paint(glyph, colour);
+        let mark = screen.style.paint(glyph, color);
         let indent = glyph.chars().count().saturating_add(1);
         let told = found.texts.iter().flat_map(|text| hanging(&format!("{mark} "), indent, text, width));
         let mut lines: Vec<String> = told.collect();
@@ -150,7 +150,7 @@ impl Report {
             let count = others.count();
             told.extend((count > 0).then(|| counted(count, one, several)));
         }
-        let good = screen.style.paint(screen.glyphs.good, Colour::Good);
+        let good = screen.style.paint(screen.glyphs.good, Color::Good);
         let cells: Vec<Cell> = told.iter().map(|text| format!("{good} {text}").into()).collect();
         cells.chunks(SIDE_BY_SIDE).map(<[Cell]>::to_vec).collect()
     }

@@ -88,7 +88,7 @@ pub(super) fn gate(text: &str) -> Result<Gate, String> {
 
 impl Gate {
     /// Whether the change passes it.
-    pub(super) fn judge(self, comparison: &Comparison) -> Verdict {
+    pub(super) fn check(self, comparison: &Comparison) -> Verdict {
         let (is_passed, message) = match self {
             Self::Evictions(most) => {
                 let count = comparison.evicted.len();

@@ -152,7 +152,7 @@ impl Diff {
         drop(progress);
         let ((before, without), (after, with)) = (before?, after?);
         let comparison = Comparison::of(&without, &with, &after);
-        let verdicts = args.fail_on.iter().map(|gate| gate.judge(&comparison)).collect();
+        let verdicts = args.fail_on.iter().map(|gate| gate.check(&comparison)).collect();
         Ok(Self { base: before, changes, comparison, verdicts, warnings: after.warnings })
     }
 }

@@ -6,9 +6,7 @@ use quotient_engine::amounts::Amounts;
 
 use super::Diff;
 use super::comparison::{Comparison, QueueDiff};
-use crate::output::{
-    Cell, Colour, Screen, align, columns, counted, hanging, joined, time_text, titles, wrap,
-};
+use crate::output::{Cell, Color, Screen, align, columns, counted, hanging, joined, time_text, titles, wrap};
 
 /// Of more queues only those that change are listed.
 const FEW: usize = 20;
@@ -35,12 +33,12 @@ pub(super) fn table(diff: &Diff, is_wide: bool, screen: Screen) -> String {
     lines.extend(remarks(comparison, screen));
     lines.push(summary(comparison));
     for verdict in &diff.verdicts {
-        let (glyph, colour) = if verdict.is_passed {
-            (screen.glyphs.good, Colour::Good)
+        let (glyph, color) = if verdict.is_passed {
+            (screen.glyphs.good, Color::Good)
         } else {
-            (screen.glyphs.bad, Colour::Alarm)
+            (screen.glyphs.bad, Color::Alarm)
         };
-        lines.push(format!("{} {}: {}", screen.style.paint(glyph, colour), verdict.gate, verdict.message));
+        lines.push(format!("{} {}: {}", screen.style.paint(glyph, color), verdict.gate, verdict.message));
     }
     joined(lines)
 }
@@ -63,16 +61,13 @@ fn changes(queue: &QueueDiff, comparison: &Comparison) -> bool {
 
 fn row(queue: &QueueDiff, comparison: &Comparison, screen: Screen) -> Vec<Cell> {
     let evicted = of_workloads(queue, comparison);
-    let (text, colour) = if evicted.is_empty() {
-        (started(queue, comparison), Colour::Plain)
-    } else {
-        (evicted, Colour::Alarm)
-    };
+    let (text, color) =
+        if evicted.is_empty() { (started(queue, comparison), Color::Plain) } else { (evicted, Color::Alarm) };
     vec![
         Cell::from(queue.name.in_words()),
         Cell::from(&moved(&queue.deserved, screen.glyphs.arrow)),
         Cell::from(&moved(&queue.used, screen.glyphs.arrow)),
-        Cell::new(&text, colour),
+        Cell::new(&text, color),
     ]
 }
 
@@ -119,7 +114,7 @@ fn evicted(comparison: &Comparison, screen: Screen) -> Vec<String> {
     let rows = comparison.evicted.iter().map(|evicted| {
         let beneficiary = evicted.beneficiary.as_ref().map(|queue| format!("for {}", queue.in_words()));
         vec![
-            Cell::new("evict", Colour::Alarm),
+            Cell::new("evict", Color::Alarm),
             Cell::from(&evicted.pod),
             Cell::from(evicted.requests.compact()),
             Cell::from(evicted.reason.name()),
@@ -140,7 +135,7 @@ fn remarks(comparison: &Comparison, screen: Screen) -> Vec<String> {
     let more = comparison.unmet.len().saturating_sub(MOST_UNMET);
     let more = (more > 0).then(|| format!("{more} more workloads cannot start all of their pods"));
     let all = stalled.chain(unmeetable).chain(unmet).chain(more);
-    let mark = screen.style.paint("!", Colour::Notice);
+    let mark = screen.style.paint("!", Color::Notice);
     all.flat_map(|text| hanging(&format!("{mark} "), 2, &text, screen.width)).collect()
 }
 

@@ -5,7 +5,7 @@ use quotient_crds::ResourceMap;
 use quotient_engine::amounts::{Amount, Resource};
 use quotient_engine::shares::{Claim, divide};
 
-use super::scene::Scene;
+use super::context::Context;
 use crate::output::{Cell, Style, align, titles};
 use crate::queues::{QueueView, amounts, resource_names};
 
@@ -13,11 +13,11 @@ use crate::queues::{QueueView, amounts, resource_names};
 const MOST: usize = 20;
 
 /// A table for each resource, and the sentences that follow from it.
-pub(super) fn arithmetic(scene: &Scene<'_>, view: &QueueView) -> Vec<String> {
+pub(super) fn arithmetic(context: &Context<'_>, view: &QueueView) -> Vec<String> {
     let mut lines = Vec::new();
-    for resource in resource_names(&scene.views) {
-        if let Some(division) = Division::of(scene, view, &resource) {
-            lines.extend(division.told(scene, view));
+    for resource in resource_names(&context.views) {
+        if let Some(division) = Division::of(context, view, &resource) {
+            lines.extend(division.told(context, view));
             lines.push(String::new());
         }
     }
@@ -70,15 +70,15 @@ impl Sibling<'_> {
 }
 
 impl<'v> Division<'v> {
-    fn of(scene: &'v Scene<'_>, view: &QueueView, resource: &'v Resource) -> Option<Self> {
+    fn of(context: &'v Context<'_>, view: &QueueView, resource: &'v Resource) -> Option<Self> {
         let is_sibling = |other: &&QueueView| other.parent() == view.parent() && other.stalled().is_none();
-        let siblings: Vec<Sibling<'_>> = scene
+        let siblings: Vec<Sibling<'_>> = context
             .views
             .iter()
             .filter(is_sibling)
             .map(|other| Sibling {
                 view: other,
-                claim: claim(scene, other, resource),
+                claim: claim(context, other, resource),
                 deserved: amounts(other.status.deserved.as_ref()).get(resource),
             })
             .collect();
@@ -96,7 +96,7 @@ impl<'v> Division<'v> {
         divide(total, &claims, self.resource.quantum())
     }
 
-    fn told(&self, scene: &Scene<'_>, view: &QueueView) -> Vec<String> {
+    fn told(&self, context: &Context<'_>, view: &QueueView) -> Vec<String> {
         let count = self.siblings.len();
         let among = if count == 1 { String::new() } else { format!(" among {count} queues") };
         let total = self.resource.format(self.total());
@@ -106,7 +106,7 @@ impl<'v> Division<'v> {
         if count > shown {
             lines.push(format!("  and {} more queues with smaller shares", count.saturating_sub(shown)));
         }
-        let sentences = [self.conclusion(), self.margin(), self.whole_pods(scene, view)];
+        let sentences = [self.conclusion(), self.margin(), self.whole_pods(context, view)];
         lines.extend(sentences.into_iter().flatten().map(|sentence| format!("  {sentence}")));
         lines
     }
@@ -185,8 +185,8 @@ impl<'v> Division<'v> {
     }
 
     /// The target, where everything that it depends on was read.
-    fn whole_pods(&self, scene: &Scene<'_>, view: &QueueView) -> Option<String> {
-        let plan = scene.plan.as_ref()?.queues.get(&view.name).filter(|plan| !plan.is_parent)?;
+    fn whole_pods(&self, context: &Context<'_>, view: &QueueView) -> Option<String> {
+        let plan = context.plan.as_ref()?.queues.get(&view.name).filter(|plan| !plan.is_parent)?;
         let own = self.siblings.get(self.own)?;
         let target = plan.target.get(self.resource);
         let text = self.resource.format(target);
@@ -205,10 +205,10 @@ impl<'v> Division<'v> {
 }
 
 /// What a queue claims: a parent at least what its children are guaranteed.
-fn claim(scene: &Scene<'_>, view: &QueueView, resource: &Resource) -> Claim {
+fn claim(context: &Context<'_>, view: &QueueView, resource: &Resource) -> Claim {
     Claim {
         demand: amounts(view.status.demand.as_ref()).get(resource),
-        guaranteed: guaranteed(scene, view, resource, MOST_LEVELS),
+        guaranteed: guaranteed(context, view, resource, MOST_LEVELS),
         held: Amount::ZERO,
         weight: u32::try_from(view.weight()).unwrap_or_default(),
     }
@@ -217,15 +217,15 @@ fn claim(scene: &Scene<'_>, view: &QueueView, resource: &Resource) -> Claim {
 /// Deeper trees are none: parents in a circle have no share.
 const MOST_LEVELS: usize = 16;
 
-fn guaranteed(scene: &Scene<'_>, view: &QueueView, resource: &Resource, levels: usize) -> Amount {
+fn guaranteed(context: &Context<'_>, view: &QueueView, resource: &Resource, levels: usize) -> Amount {
     let of = |map: &Option<ResourceMap>| amounts(map.as_ref()).get(resource);
     let own = of(&view.queue.spec.guaranteed).min(of(&view.status.demand));
     if !view.is_parent() || levels == 0 {
         return own;
     }
-    let children = scene.views.iter().filter(|child| child.parent().as_ref() == Some(&view.name));
+    let children = context.views.iter().filter(|child| child.parent().as_ref() == Some(&view.name));
     let below: Amount =
-        children.map(|child| guaranteed(scene, child, resource, levels.saturating_sub(1))).sum();
+        children.map(|child| guaranteed(context, child, resource, levels.saturating_sub(1))).sum();
     let limit = &view.queue.spec.limit;
     let is_limited = limit.iter().flat_map(ResourceMap::iter).any(|(name, _)| name == resource.name());
     own.max(below).min(if is_limited { of(limit) } else { Amount::MAX })

@@ -18,7 +18,7 @@ use crate::snapshot::{Entry, Snapshot};
 use crate::source::{ConnectionArgs, EVENTS, Live, Scope};
 
 /// One namespace and what is known around it.
-pub(super) struct Scene<'a> {
+pub(super) struct Context<'a> {
     pub(super) cluster: &'a Cluster,
     pub(super) namespace: String,
     /// All Queues that were read.
@@ -27,7 +27,7 @@ pub(super) struct Scene<'a> {
     pub(super) plan: Option<Plan>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Context<'a> {
     /// That of `target`. The error says why there is none.
     pub(super) fn of(cluster: &'a Cluster, target: &Target, namespace: Option<&str>) -> Result<Self, String> {
         let plan = cluster.plan();

@@ -10,7 +10,7 @@ use quotient_engine::reasons::KeptReason;
 use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Snapshot};
 
 use super::Target;
-use super::scene::Scene;
+use super::context::Context;
 use crate::commands::replay::Replay;
 use crate::commands::simulate::find_pod;
 use crate::objects::{Kind, Object, ignores_evictions};
@@ -25,27 +25,28 @@ const MOST_KEPT: usize = 3;
 
 /// An eviction that the status of a Queue remembers.
 pub(super) fn explain(
-    scene: &Scene<'_>,
+    context: &Context<'_>,
     target: &Target,
     view: &QueueView,
     reclaim: &RecentReclaim,
     replay: Option<&Replay>,
 ) -> Explanation {
-    let ago = duration(scene.seconds_since(reclaim.time.0));
+    let ago = duration(context.seconds_since(reclaim.time.0));
     let beneficiary = reclaim.beneficiary.as_deref().map(in_words);
     let returned = amounts(Some(&reclaim.amounts));
-    let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
+    let mut told = Explanation::of(target.kind.name(), &context.namespace, &target.name);
     let why = purpose(&reclaim.reason, beneficiary.as_deref(), &returned);
     told.headline = headline(&format!("{ago} ago"), &why);
     told.reason = Some(reclaim.reason.clone());
-    let record = replay.and_then(|replay| Some((replay, recorded(replay, &scene.namespace, &target.name)?)));
+    let record =
+        replay.and_then(|replay| Some((replay, recorded(replay, &context.namespace, &target.name)?)));
     if let Some((replay, eviction)) = record {
         add_record(&mut told, replay, eviction);
     } else {
-        told.fact("Why", now(scene, view, reclaim, &returned));
-        told.fact("Why this pod", place(scene, target, reclaim.rank));
+        told.fact("Why", now(context, view, reclaim, &returned));
+        told.fact("Why this pod", place(context, target, reclaim.rank));
     }
-    told.fact("Comes back", comes_back(scene, view, reclaim, &returned));
+    told.fact("Comes back", comes_back(context, view, reclaim, &returned));
     told.fact("You can", advice(view));
     let workload =
         reclaim.workload.as_ref().map(|workload| format!(" and {}", workload.kind)).unwrap_or_default();
@@ -58,9 +59,13 @@ pub(super) fn explain(
 }
 
 /// An eviction that only the record of its decision knows; none if the decision evicted no such pod.
-pub(super) fn explain_recorded(scene: &Scene<'_>, target: &Target, replay: &Replay) -> Option<Explanation> {
-    let eviction = recorded(replay, &scene.namespace, &target.name)?;
-    let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
+pub(super) fn explain_recorded(
+    context: &Context<'_>,
+    target: &Target,
+    replay: &Replay,
+) -> Option<Explanation> {
+    let eviction = recorded(replay, &context.namespace, &target.name)?;
+    let mut told = Explanation::of(target.kind.name(), &context.namespace, &target.name);
     let beneficiary = eviction.beneficiary.as_ref().map(QueueName::in_words);
     let why = purpose(eviction.reason.name(), beneficiary.as_deref(), &eviction.requests);
     told.headline = headline(&format!("at {}", time_text(replay.decision.as_of())), &why);
@@ -132,11 +137,11 @@ fn without_unit(amounts: &Amounts, of: &Amounts) -> String {
 }
 
 /// What both queues have now.
-fn now(scene: &Scene<'_>, view: &QueueView, reclaim: &RecentReclaim, returned: &Amounts) -> String {
+fn now(context: &Context<'_>, view: &QueueView, reclaim: &RecentReclaim, returned: &Amounts) -> String {
     let line = |view: &QueueView| {
         compared(&view.name, [&view.used(), &view.deserved()], returned, ["uses", "deserves"])
     };
-    let other = reclaim.beneficiary.as_deref().map(|name| match scene.view(name) {
+    let other = reclaim.beneficiary.as_deref().map(|name| match context.view(name) {
         Some(other) => line(other),
         None => format!("{} had less than its deserved share.", in_words(name)),
     });
@@ -162,16 +167,16 @@ fn add_record(told: &mut Explanation, replay: &Replay, eviction: &Eviction) {
 // ---- the choice -----------------------------------------------------------------------------------------------
 
 /// What the status remembers of the choice, and what the pod still shows.
-fn place(scene: &Scene<'_>, target: &Target, rank: Option<i32>) -> String {
+fn place(context: &Context<'_>, target: &Target, rank: Option<i32>) -> String {
     let rank = rank.map_or_else(
         || "the pod was ending already".to_owned(),
         |rank| format!("rank {rank} of the candidates of its queue"),
     );
-    let state = scene.state();
+    let state = context.state();
     let pod = state.and_then(|state| state.pods.iter().find(|pod| pod.name.as_str() == target.name));
     match (state, pod) {
         (Some(state), Some(pod)) => {
-            let traits = traits(pod, None, state, &scene.cluster.snapshot, &BTreeSet::new());
+            let traits = traits(pod, None, state, &context.cluster.snapshot, &BTreeSet::new());
             format!("{rank}: {}", traits.join(", "))
         }
         _ => format!(
@@ -267,13 +272,18 @@ fn rule(replay: &Replay, kept: &PassedOver) -> String {
 // ---- what follows ---------------------------------------------------------------------------------------------
 
 /// What creates the pod again, and when it can start.
-fn comes_back(scene: &Scene<'_>, view: &QueueView, reclaim: &RecentReclaim, returned: &Amounts) -> String {
+fn comes_back(
+    context: &Context<'_>,
+    view: &QueueView,
+    reclaim: &RecentReclaim,
+    returned: &Amounts,
+) -> String {
     let (queue, deserved) = (view.name.in_words(), spaced(&only(&view.deserved(), returned)));
     let when = format!("when {queue} uses less than {deserved}, or its deserved share rises");
     match &reclaim.workload {
         None => "nothing creates it again, because it had no controller: create it yourself".to_owned(),
         Some(workload) => {
-            let job = scene.object(Kind::Job, &workload.name).filter(|_| workload.kind == "Job");
+            let job = context.object(Kind::Job, &workload.name).filter(|_| workload.kind == "Job");
             let counts = match job.and_then(Object::get).map(ignores_evictions) {
                 None => ".",
                 Some(true) => "; the eviction does not count against backoffLimit (podFailurePolicy is set).",

@@ -1,11 +1,11 @@
 //! `explain`: why a pod, a workload or a queue is as it is, with the numbers.
 
 mod arithmetic;
+mod context;
 mod evicted;
 mod pod;
 mod queue;
 mod queue_job;
-mod scene;
 mod workload;
 
 use std::fmt;
@@ -21,7 +21,7 @@ use crate::objects::Kind;
 use crate::output::{Answer, Explanation, OutputArgs, document};
 use crate::source::SourceArgs;
 
-use scene::{Read, Scene, read};
+use context::{Context, Read, read};
 
 /// What to explain.
 #[derive(Debug, clap::Args)]
@@ -128,12 +128,12 @@ pub(crate) fn explain(
     namespace: Option<&str>,
     question: &Question<'_>,
 ) -> Result<Explanation, CommandError> {
-    let scene = Scene::of(cluster, target, namespace).map_err(CommandError::Usage)?;
+    let context = Context::of(cluster, target, namespace).map_err(CommandError::Usage)?;
     match target.kind {
-        Kind::Queue => queue::explain(&scene, target, question.arithmetic),
-        Kind::Pod => pod::explain(&scene, target, question),
-        Kind::QueueJob => queue_job::explain(&scene, target),
-        _ => workload::explain(&scene, target, question.events),
+        Kind::Queue => queue::explain(&context, target, question.arithmetic),
+        Kind::Pod => pod::explain(&context, target, question),
+        Kind::QueueJob => queue_job::explain(&context, target),
+        _ => workload::explain(&context, target, question.events),
     }
     .map_err(CommandError::Usage)
 }

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::Pod;
 use quotient_crds::names::SHARE_GATE;
 use serde_json::Value;
 
-use super::scene::Scene;
+use super::context::Context;
 use super::workload::add_unmet;
 use super::{Question, Target, evicted};
 use crate::commands::simulate::why;
@@ -14,31 +14,31 @@ use crate::objects::{find_text, text};
 use crate::output::{Explanation, Fact, duration, spaced};
 
 pub(super) fn explain(
-    scene: &Scene<'_>,
+    context: &Context<'_>,
     target: &Target,
     question: &Question<'_>,
 ) -> Result<Explanation, String> {
-    let found = scene.pod(&target.name);
-    if let Some((view, reclaim)) = scene.reclaim(&target.name) {
-        let mut told = evicted::explain(scene, target, view, reclaim, question.replay);
+    let found = context.pod(&target.name);
+    if let Some((view, reclaim)) = context.reclaim(&target.name) {
+        let mut told = evicted::explain(context, target, view, reclaim, question.replay);
         told.facts.splice(0..0, said_then(question, &reclaim.uid));
         match found {
             Some(pod) if pod.metadata.uid.as_deref() != Some(&reclaim.uid) => {
-                let now = now(scene, pod);
+                let now = now(context, pod);
                 told.next = Some(format!("A new pod of the same name exists: {}", now.headline));
             }
-            Some(pod) => told.next = ending(scene, pod),
+            Some(pod) => told.next = ending(context, pod),
             None => {}
         }
         return Ok(told);
     }
-    let (name, namespace) = (&target.name, &scene.namespace);
+    let (name, namespace) = (&target.name, &context.namespace);
     if let Some(replay) = question.replay {
-        return evicted::explain_recorded(scene, target, replay).ok_or_else(|| {
+        return evicted::explain_recorded(context, target, replay).ok_or_else(|| {
             format!("the decision in the record evicted no Pod {name} in namespace {namespace}")
         });
     }
-    found.map(|pod| now(scene, pod)).ok_or_else(|| {
+    found.map(|pod| now(context, pod)).ok_or_else(|| {
         format!(
             "there is no Pod {name} in namespace {namespace}, and its Queue remembers no eviction of it. If it was never created, \
              ask about its workload: kubectl quotient explain deploy/NAME -n {namespace}"
@@ -54,29 +54,29 @@ fn said_then(question: &Question<'_>, uid: &str) -> Option<Fact> {
 }
 
 /// The pod as it is.
-fn now(scene: &Scene<'_>, pod: &Pod) -> Explanation {
+fn now(context: &Context<'_>, pod: &Pod) -> Explanation {
     let name = pod.metadata.name.clone().unwrap_or_default();
-    let mut told = Explanation::of("Pod", &scene.namespace, &name);
+    let mut told = Explanation::of("Pod", &context.namespace, &name);
     let status = pod.status.as_ref();
     let phase = status.and_then(|status| status.phase.as_deref()).unwrap_or("Pending");
     let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
-    if let Some(ending) = ending(scene, pod) {
+    if let Some(ending) = ending(context, pod) {
         ends(&mut told, pod, &name, &ending);
     } else if matches!(phase, "Succeeded" | "Failed") {
         told.headline = format!("Pod {name} has finished ({phase}). It uses nothing of the share.");
     } else if let Some(node) = node {
-        placed(&mut told, scene, pod, phase, node);
+        placed(&mut told, context, pod, phase, node);
     } else {
-        pending(&mut told, scene, pod);
+        pending(&mut told, context, pod);
     }
     told
 }
 
 /// `It ends within 20 s.`; none if it is not ending.
-fn ending(scene: &Scene<'_>, pod: &Pod) -> Option<String> {
+fn ending(context: &Context<'_>, pod: &Pod) -> Option<String> {
     let deadline = pod.metadata.deletion_timestamp.as_ref()?;
     let left =
-        deadline.0.as_millisecond().saturating_sub(scene.cluster.snapshot.now.millis()).div_euclid(1000);
+        deadline.0.as_millisecond().saturating_sub(context.cluster.snapshot.now.millis()).div_euclid(1000);
     Some(if left >= 0 {
         format!("It ends within {}.", duration(left))
     } else {
@@ -104,7 +104,7 @@ fn ends(told: &mut Explanation, pod: &Pod, name: &str, ending: &str) {
 }
 
 /// A pod that has a node.
-fn placed(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod, phase: &str, node: &str) {
+fn placed(told: &mut Explanation, context: &Context<'_>, pod: &Pod, phase: &str, node: &str) {
     let name = &told.object.name;
     let waiting = waiting_containers(pod);
     told.headline = match (phase, waiting.is_empty()) {
@@ -115,10 +115,10 @@ fn placed(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod, phase: &str, nod
         told.needs_a_person = true;
         told.fact("Cause", "the kubelet reports it; Quotient has nothing to do with it");
     }
-    let Some(view) = scene.queue() else {
+    let Some(view) = context.queue() else {
         told.fact(
             "Queue",
-            format!("namespace {} has no Queue, so no share bounds its pods", scene.namespace),
+            format!("namespace {} has no Queue, so no share bounds its pods", context.namespace),
         );
         return;
     };
@@ -138,9 +138,9 @@ fn placed(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod, phase: &str, nod
         )
     };
     told.fact("Eviction", risk);
-    if let Some(plan) = &scene.plan {
+    if let Some(plan) = &context.plan {
         let is_it = |other: &quotient_engine::plan::PodId| {
-            other.name.as_str() == told.object.name && other.namespace.as_str() == scene.namespace
+            other.name.as_str() == told.object.name && other.namespace.as_str() == context.namespace
         };
         let chosen = plan.evictions.iter().chain(&plan.waiting).find(|eviction| is_it(&eviction.pod));
         let withheld = plan.withheld.iter().find(|eviction| is_it(&eviction.pod));
@@ -175,7 +175,7 @@ fn waiting_containers(pod: &Pod) -> Vec<String> {
 }
 
 /// A pod without a node.
-fn pending(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod) {
+fn pending(told: &mut Explanation, context: &Context<'_>, pod: &Pod) {
     let name = told.object.name.clone();
     let spec = pod.spec.as_ref();
     let gates: Vec<&str> = spec
@@ -200,13 +200,13 @@ fn pending(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod) {
     let owners =
         pod.metadata.owner_references.iter().flatten().filter(|owner| owner.controller == Some(true));
     names.extend(owners.map(|owner| (owner.kind.clone(), owner.name.clone())));
-    add_unmet(told, scene, &names);
+    add_unmet(told, context, &names);
     let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
     let scheduled = conditions.into_iter().flatten().find(|condition| condition.type_ == "PodScheduled");
     if let Some(message) = scheduled.and_then(|condition| condition.message.as_deref()) {
         told.fact("Scheduler", message);
     }
-    match scene.queue() {
+    match context.queue() {
         Some(view) if ours.is_empty() => {
             let text =
                 format!("Queue {}: its quota admitted the pod, which counts as used", view.name.in_words());
@@ -217,6 +217,6 @@ fn pending(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod) {
             let queue = view.name.in_words();
             told.fact("Queue", format!("Queue {queue} is allocated {allocated} and uses {used}"));
         }
-        None => told.fact("Queue", format!("namespace {} has no Queue", scene.namespace)),
+        None => told.fact("Queue", format!("namespace {} has no Queue", context.namespace)),
     }
 }

@@ -5,8 +5,8 @@ use quotient_engine::amounts::Amounts;
 
 use super::Target;
 use super::arithmetic::arithmetic;
+use super::context::Context;
 use super::evicted::in_words;
-use super::scene::Scene;
 use crate::output::{Explanation, counted, duration, spaced};
 use crate::queues::{QueueView, amounts, leaving, needs_a_person};
 
@@ -14,17 +14,17 @@ use crate::queues::{QueueView, amounts, leaving, needs_a_person};
 const MOST_RECLAIMS: usize = 5;
 
 pub(super) fn explain(
-    scene: &Scene<'_>,
+    context: &Context<'_>,
     target: &Target,
     with_arithmetic: bool,
 ) -> Result<Explanation, String> {
-    let view = scene
+    let view = context
         .views
         .iter()
-        .find(|view| *view.name.name == *target.name && view.name.namespace.as_str() == scene.namespace);
-    let view = view.ok_or_else(|| format!("there is no {target} in namespace {}", scene.namespace))?;
-    let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
-    told.headline = headline(scene, view);
+        .find(|view| *view.name.name == *target.name && view.name.namespace.as_str() == context.namespace);
+    let view = view.ok_or_else(|| format!("there is no {target} in namespace {}", context.namespace))?;
+    let mut told = Explanation::of(target.kind.name(), &context.namespace, &target.name);
+    told.headline = headline(context, view);
 
     if let Some((reason, message)) = view.stalled() {
         told.check(false, message.to_owned());
@@ -32,22 +32,22 @@ pub(super) fn explain(
         told.needs_a_person = true;
         return Ok(told);
     }
-    conditions(&mut told, scene, view);
-    share(&mut told, scene, view);
+    conditions(&mut told, context, view);
+    share(&mut told, context, view);
     unmet(&mut told, view);
-    reclaims(&mut told, scene, view);
+    reclaims(&mut told, context, view);
     if with_arithmetic {
-        told.lines = arithmetic(scene, view);
+        told.lines = arithmetic(context, view);
     }
     Ok(told)
 }
 
-fn headline(scene: &Scene<'_>, view: &QueueView) -> String {
+fn headline(context: &Context<'_>, view: &QueueView) -> String {
     let name = view.name.in_words();
     if let Some((reason, _)) = view.stalled() {
         return format!("Queue {name} has no share: {reason}.");
     }
-    let state = match view.starved(scene.cluster.snapshot.now) {
+    let state = match view.starved(context.cluster.snapshot.now) {
         Some(starved) => format!("starved{}", starved.since()),
         None => view.state().to_owned(),
     };
@@ -59,17 +59,17 @@ fn headline(scene: &Scene<'_>, view: &QueueView) -> String {
     )
 }
 
-fn conditions(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
+fn conditions(told: &mut Explanation, context: &Context<'_>, view: &QueueView) {
     if let Some((reason, message)) = view.told(ConditionType::Ready, "False") {
         told.check(false, message);
         told.reason.get_or_insert_with(|| reason.to_owned());
     } else {
         told.check(true, "the spec is understood and the quota is in sync");
     }
-    if let Some(starved) = view.starved(scene.cluster.snapshot.now) {
+    if let Some(starved) = view.starved(context.cluster.snapshot.now) {
         told.check(false, starved.message);
         told.reason.get_or_insert_with(|| starved.reason.to_owned());
-        if let Some(leaving) = leaving(view, &scene.views, scene.cluster, scene.plan.as_ref()) {
+        if let Some(leaving) = leaving(view, &context.views, context.cluster, context.plan.as_ref()) {
             told.step(leaving.sentence());
         }
     } else {
@@ -87,8 +87,8 @@ fn conditions(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
 }
 
 /// The numbers, each with what it means.
-fn share(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
-    let siblings = scene.views.iter().filter(|other| other.parent() == view.parent());
+fn share(told: &mut Explanation, context: &Context<'_>, view: &QueueView) {
+    let siblings = context.views.iter().filter(|other| other.parent() == view.parent());
     let total = siblings.clone().map(|other| i64::from(other.weight())).fold(0, i64::saturating_add);
     let among = match view.parent() {
         Some(parent) => format!("the child queues of {}", parent.in_words()),
@@ -124,9 +124,9 @@ fn unmet(told: &mut Explanation, view: &QueueView) {
     }
 }
 
-fn reclaims(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
+fn reclaims(told: &mut Explanation, context: &Context<'_>, view: &QueueView) {
     for reclaim in view.status.recent_reclaims.iter().take(MOST_RECLAIMS) {
-        let ago = duration(scene.seconds_since(reclaim.time.0));
+        let ago = duration(context.seconds_since(reclaim.time.0));
         let beneficiary =
             reclaim.beneficiary.as_deref().map(|queue| format!(" for queue {}", in_words(queue)));
         let beneficiary = beneficiary.unwrap_or_default();

@@ -7,28 +7,28 @@ use quotient_engine::names::Namespace;
 use quotient_engine::plan::{QueueJobName, QueueJobPlan, SlotReason};
 
 use super::Target;
-use super::scene::Scene;
+use super::context::Context;
 use super::workload::add_unmet;
 use crate::commands::simulate::why_it_waits;
 use crate::objects::Object;
 use crate::output::{Explanation, spaced};
 
-pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation, String> {
-    let object = scene.object(target.kind, &target.name);
+pub(super) fn explain(context: &Context<'_>, target: &Target) -> Result<Explanation, String> {
+    let object = context.object(target.kind, &target.name);
     let Some(object @ Object::QueueJob(job)) = object else {
-        return Err(format!("there is no {target} in namespace {}", scene.namespace));
+        return Err(format!("there is no {target} in namespace {}", context.namespace));
     };
-    let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
+    let mut told = Explanation::of(target.kind.name(), &context.namespace, &target.name);
     let name = QueueJobName {
-        namespace: Namespace::from(scene.namespace.as_str()),
+        namespace: Namespace::from(context.namespace.as_str()),
         name: target.name.as_str().into(),
     };
-    let planned = scene.plan.as_ref().and_then(|plan| plan.queue_jobs.get(&name));
+    let planned = context.plan.as_ref().and_then(|plan| plan.queue_jobs.get(&name));
     match planned {
         Some(plan) => of_plan(&mut told, target, plan),
         None => of_status(&mut told, target, job),
     }
-    add_unmet(&mut told, scene, &scene.creators(object));
+    add_unmet(&mut told, context, &context.creators(object));
     if told.next.is_none() && told.needs_a_person {
         told.next = Some("The QueueJob does not start until you change something.".to_owned());
     }

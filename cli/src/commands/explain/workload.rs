@@ -13,20 +13,24 @@ use quotient_engine::snapshot::{Owner, Pod, Shape};
 use serde_json::Value;
 
 use super::Target;
-use super::scene::Scene;
+use super::context::Context;
 use crate::commands::simulate::find_pod;
 use crate::objects::{Kind, Object, ignores_evictions, text};
 use crate::output::{Explanation, counted, duration, only, spaced};
 use crate::queues::{QueueView, leaving, needs_a_person};
 
-pub(super) fn explain(scene: &Scene<'_>, target: &Target, events: &[Value]) -> Result<Explanation, String> {
-    let object = scene.object(target.kind, &target.name);
-    let object = object.ok_or_else(|| format!("there is no {target} in namespace {}", scene.namespace))?;
-    let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
-    let names = scene.creators(object);
-    let owners = owners(scene, object, &names);
+pub(super) fn explain(
+    context: &Context<'_>,
+    target: &Target,
+    events: &[Value],
+) -> Result<Explanation, String> {
+    let object = context.object(target.kind, &target.name);
+    let object = object.ok_or_else(|| format!("there is no {target} in namespace {}", context.namespace))?;
+    let mut told = Explanation::of(target.kind.name(), &context.namespace, &target.name);
+    let names = context.creators(object);
+    let owners = owners(context, object, &names);
     let wanted = owners.iter().map(|owner| owner.wanted).fold(0, u32::saturating_add);
-    let pods = pods(scene, &owners);
+    let pods = pods(context, &owners);
     let there = u32::try_from(pods.len()).unwrap_or(u32::MAX);
     told.headline = if wanted == 0 && owners.is_empty() {
         format!("{target} wants no pods.")
@@ -36,21 +40,21 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target, events: &[Value]) -> R
     let pending = pods.iter().filter(|pod| pod.node.is_none());
     let pending: BTreeSet<(String, String)> =
         pending.map(|pod| ("Pod".to_owned(), pod.name.to_string())).collect();
-    let lacks_nothing = scene.unmet(&names).is_empty();
+    let lacks_nothing = context.unmet(&names).is_empty();
     if there >= wanted && pending.is_empty() {
         // What the status may still list has been created since.
         told.headline.push_str(" None is missing.");
     } else if there >= wanted {
         told.headline = format!("{} {} have no node yet.", told.headline, pending.len());
-        add_unmet(&mut told, scene, &pending);
-    } else if let Some(view) = scene.queue() {
-        if let Some(when) = rejected(scene, &names, events) {
+        add_unmet(&mut told, context, &pending);
+    } else if let Some(view) = context.queue() {
+        if let Some(when) = rejected(context, &names, events) {
             let missing = wanted.saturating_sub(there);
             let are = if missing == 1 { "is" } else { "are" };
             told.headline = format!("{} {missing} {are} rejected by quota \"{QUOTA}\"{when}.", told.headline);
         }
-        checks(&mut told, scene, view, &owners);
-        add_unmet(&mut told, scene, &names);
+        checks(&mut told, context, view, &owners);
+        add_unmet(&mut told, context, &names);
         let listed = view.status.unmet.iter().map(|unmet| unmet.pods).fold(0, i32::saturating_add);
         if lacks_nothing && view.status.unmet_total.is_some_and(|total| total > listed) {
             told.step("the status of the Queue lists only the first workloads that wait, and not this one");
@@ -60,7 +64,7 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target, events: &[Value]) -> R
     } else {
         told.check(
             false,
-            format!("namespace {} has no Queue: no share keeps its pods from starting", scene.namespace),
+            format!("namespace {} has no Queue: no share keeps its pods from starting", context.namespace),
         );
         told.next = Some("See the events of the workload: kubectl describe.".to_owned());
     }
@@ -80,7 +84,7 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target, events: &[Value]) -> R
 const EXCEEDED: &str = "exceeded quota: quotient";
 
 /// `, last 12 s ago`, if the quota has rejected pods of these creators.
-fn rejected(scene: &Scene<'_>, names: &BTreeSet<(String, String)>, events: &[Value]) -> Option<String> {
+fn rejected(context: &Context<'_>, names: &BTreeSet<(String, String)>, events: &[Value]) -> Option<String> {
     let is_it = |event: &&Value| {
         names
             .contains(&(text(event, "/regarding/kind").to_owned(), text(event, "/regarding/name").to_owned()))
@@ -89,11 +93,11 @@ fn rejected(scene: &Scene<'_>, names: &BTreeSet<(String, String)>, events: &[Val
     let times = ["/series/lastObservedTime", "/deprecatedLastTimestamp", "/eventTime"];
     let time = |event: &Value| times.iter().find_map(|pointer| text(event, pointer).parse().ok());
     if let Some(last) = events.iter().filter(is_it).filter_map(time).max() {
-        return Some(format!(", last {} ago", duration(scene.seconds_since(last))));
+        return Some(format!(", last {} ago", duration(context.seconds_since(last))));
     }
     // Events are gone after an hour.
     let is_its = |set: &&Object| names.contains(&("ReplicaSet".to_owned(), set.name().to_owned()));
-    let is_said = scene.objects().filter(is_its).filter_map(Object::get).any(|set: &ReplicaSet| {
+    let is_said = context.objects().filter(is_its).filter_map(Object::get).any(|set: &ReplicaSet| {
         let status = set.status.as_ref();
         let mut conditions = status.and_then(|status| status.conditions.as_ref()).into_iter().flatten();
         conditions.any(|one| one.message.as_ref().is_some_and(|message| message.contains(EXCEEDED)))
@@ -102,8 +106,12 @@ fn rejected(scene: &Scene<'_>, names: &BTreeSet<(String, String)>, events: &[Val
 }
 
 /// The engine's view of what creates its pods.
-fn owners<'s>(scene: &'s Scene<'_>, object: &Object, names: &BTreeSet<(String, String)>) -> Vec<&'s Owner> {
-    let all = scene.state().into_iter().flat_map(|state| &state.owners);
+fn owners<'s>(
+    context: &'s Context<'_>,
+    object: &Object,
+    names: &BTreeSet<(String, String)>,
+) -> Vec<&'s Owner> {
+    let all = context.state().into_iter().flat_map(|state| &state.owners);
     let uid = object.metadata().uid.as_deref().unwrap_or_default();
     let is_its = |owner: &&Owner| {
         let name = owner.name.split('/').next().unwrap_or_default();
@@ -115,8 +123,8 @@ fn owners<'s>(scene: &'s Scene<'_>, object: &Object, names: &BTreeSet<(String, S
 }
 
 /// Their pods that exist and are not ending.
-fn pods<'s>(scene: &'s Scene<'_>, owners: &[&Owner]) -> Vec<&'s Pod> {
-    let pods = scene.state().into_iter().flat_map(|state| &state.pods);
+fn pods<'s>(context: &'s Context<'_>, owners: &[&Owner]) -> Vec<&'s Pod> {
+    let pods = context.state().into_iter().flat_map(|state| &state.pods);
     let is_theirs = |pod: &&Pod| pod.is_live() && owners.iter().any(|owner| pod.owner() == Some(&owner.uid));
     pods.filter(is_theirs).collect()
 }
@@ -125,14 +133,14 @@ fn pods<'s>(scene: &'s Scene<'_>, owners: &[&Owner]) -> Vec<&'s Pod> {
 const NO_REQUESTS: [&str; 2] = ["demands a request", "must specify"];
 
 /// What is in order and what is not, from the outside to the inside.
-fn checks(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, owners: &[&Owner]) {
+fn checks(told: &mut Explanation, context: &Context<'_>, view: &QueueView, owners: &[&Owner]) {
     let queue = view.name.in_words();
     if let Some((reason, message)) = view.stalled() {
         told.check(false, format!("Queue {queue} has no share ({reason}): {message}"));
         told.needs_a_person = true;
         return;
     }
-    let quota = scene.state().and_then(|state| state.quota.as_ref());
+    let quota = context.state().and_then(|state| state.quota.as_ref());
     match (view.told(ConditionType::Ready, "False"), quota) {
         (Some((_, message)), _) => told.check(false, format!("Queue {queue} is not Ready: {message}")),
         (None, Some(quota)) if quota.hard == quota.enforced => {
@@ -156,17 +164,17 @@ fn checks(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, owners: &
     told.check(!unspecified, text);
     let shape = owners.iter().find(|owner| owner.wanted > 0).map(|owner| &*owner.shape);
     if let Some(shape) = shape.filter(|shape| !shape.requests.is_empty()) {
-        one_pod(told, scene, view, shape);
+        one_pod(told, context, view, shape);
     }
 }
 
 /// Whether one more pod fits into the share, on a node and into the quota.
-fn one_pod(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, shape: &Shape) {
+fn one_pod(told: &mut Explanation, context: &Context<'_>, view: &QueueView, shape: &Shape) {
     let each = &shape.requests;
     let (deserved, allocated, used) = (view.deserved(), view.allocated(), view.used());
     let fits = each.fits_in(&deserved);
     let relation = if fits { "is smaller than" } else { "is larger than" };
-    let node = fitting_node(scene, shape).filter(|_| fits).unwrap_or_default();
+    let node = fitting_node(context, shape).filter(|_| fits).unwrap_or_default();
     told.check(
         fits,
         format!("one pod ({}) {relation} the share ({}){node}", spaced(each), spaced(&only(&deserved, each))),
@@ -190,9 +198,9 @@ fn one_pod(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, shape: &
 }
 
 /// ` and fits a node (node-7: 6 cpu free)`; none where nodes or their pods were not read.
-fn fitting_node(scene: &Scene<'_>, shape: &Shape) -> Option<String> {
-    scene.plan.as_ref()?;
-    let snapshot = &scene.cluster.snapshot;
+fn fitting_node(context: &Context<'_>, shape: &Shape) -> Option<String> {
+    context.plan.as_ref()?;
+    let snapshot = &context.cluster.snapshot;
     let mut used: BTreeMap<&NodeName, Amounts> = BTreeMap::new();
     for pod in snapshot.namespaces.values().flat_map(|state| &state.pods).filter(|pod| pod.is_charged()) {
         if let Some(node) = &pod.node {
@@ -216,12 +224,12 @@ fn fitting_node(scene: &Scene<'_>, shape: &Shape) -> Option<String> {
 }
 
 /// What the queue's status says of these workloads.
-pub(super) fn add_unmet(told: &mut Explanation, scene: &Scene<'_>, names: &BTreeSet<(String, String)>) {
-    for unmet in scene.unmet(names) {
+pub(super) fn add_unmet(told: &mut Explanation, context: &Context<'_>, names: &BTreeSet<(String, String)>) {
+    for unmet in context.unmet(names) {
         told.reason.get_or_insert_with(|| unmet.reason.clone());
         told.needs_a_person |= needs_a_person(&unmet.reason);
         let waits = unmet.reason == ShortReason::WaitingForPreemption.name();
-        let reclaimed = scene.queue().filter(|_| waits).and_then(|view| reclaimed(scene, view));
+        let reclaimed = context.queue().filter(|_| waits).and_then(|view| reclaimed(context, view));
         told.step(reclaimed.unwrap_or_else(|| {
             let pods = counted(unmet.pods, "pod", "pods");
             format!("{pods} of {} {}: {}", unmet.kind, unmet.name, unmet.message)
@@ -234,7 +242,7 @@ pub(super) fn add_unmet(told: &mut Explanation, scene: &Scene<'_>, names: &BTree
         "The pods do not start until you change something.".to_owned()
     } else {
         let waits = told.reason.as_deref() == Some(ShortReason::WaitingForPreemption.name());
-        let seconds = if waits { expected(scene) } else { None };
+        let seconds = if waits { expected(context) } else { None };
         seconds.map_or_else(
             || "Nothing to do: the pods start by themselves.".to_owned(),
             |seconds| format!("Expected to start within {}. Nothing to do.", duration(seconds)),
@@ -243,8 +251,8 @@ pub(super) fn add_unmet(told: &mut Explanation, scene: &Scene<'_>, names: &BTree
 }
 
 /// `deserves 10 cpu: 2 cpu are being reclaimed from batch (2 pods terminating, 18 s of 30 s)`.
-fn reclaimed(scene: &Scene<'_>, view: &QueueView) -> Option<String> {
-    let leaving = leaving(view, &scene.views, scene.cluster, scene.plan.as_ref())?;
+fn reclaimed(context: &Context<'_>, view: &QueueView) -> Option<String> {
+    let leaving = leaving(view, &context.views, context.cluster, context.plan.as_ref())?;
     let lacking = view.deserved().less(&view.allocated());
     let (deserved, lacking) = (spaced(&only(&view.deserved(), &lacking)), spaced(&lacking));
     Some(format!(
@@ -258,18 +266,18 @@ fn reclaimed(scene: &Scene<'_>, view: &QueueView) -> Option<String> {
 const OVERHEAD: i64 = 3;
 
 /// In how many seconds pods start, by the grace of the pods that hold the room: those that end, and those that are evicted next.
-fn expected(scene: &Scene<'_>) -> Option<i64> {
-    let view = scene.queue()?;
-    let leaving = || leaving(view, &scene.views, scene.cluster, scene.plan.as_ref())?.seconds_left();
-    let seconds = scene.plan.as_ref().and_then(|plan| planned(scene, plan, &view.name)).or_else(leaving);
+fn expected(context: &Context<'_>) -> Option<i64> {
+    let view = context.queue()?;
+    let leaving = || leaving(view, &context.views, context.cluster, context.plan.as_ref())?.seconds_left();
+    let seconds = context.plan.as_ref().and_then(|plan| planned(context, plan, &view.name)).or_else(leaving);
     seconds.map(|seconds| seconds.saturating_add(OVERHEAD))
 }
 
 /// In how many seconds enough pods have ended for what the queue lacks.
-fn planned(scene: &Scene<'_>, plan: &Plan, queue: &QueueName) -> Option<i64> {
+fn planned(context: &Context<'_>, plan: &Plan, queue: &QueueName) -> Option<i64> {
     let lacking = &plan.queues.get(queue)?.lacking;
-    let now = scene.cluster.snapshot.now;
-    let pods = scene.cluster.snapshot.namespaces.values().flat_map(|state| &state.pods);
+    let now = context.cluster.snapshot.now;
+    let pods = context.cluster.snapshot.namespaces.values().flat_map(|state| &state.pods);
     let ending = pods.filter_map(|pod| {
         let left = pod.deletion?.millis_since(now).div_euclid(1000);
         // One past its deadline may stay for ever.
@@ -277,7 +285,7 @@ fn planned(scene: &Scene<'_>, plan: &Plan, queue: &QueueName) -> Option<i64> {
     });
     let next = plan.evictions.iter().chain(&plan.waiting);
     let next = next.filter(|eviction| eviction.beneficiary.as_ref() == Some(queue)).filter_map(|eviction| {
-        let grace = i64::from(eviction.grace_seconds.or_else(|| grace_of(scene, eviction))?);
+        let grace = i64::from(eviction.grace_seconds.or_else(|| grace_of(context, eviction))?);
         Some((grace, &eviction.requests))
     });
     let mut leaving: Vec<(i64, &Amounts)> =
@@ -292,7 +300,7 @@ fn planned(scene: &Scene<'_>, plan: &Plan, queue: &QueueName) -> Option<i64> {
 }
 
 /// The grace of the pod itself.
-fn grace_of(scene: &Scene<'_>, eviction: &Eviction) -> Option<u32> {
-    let (_, pod) = find_pod(&scene.cluster.snapshot, &eviction.pod)?;
+fn grace_of(context: &Context<'_>, eviction: &Eviction) -> Option<u32> {
+    let (_, pod) = find_pod(&context.cluster.snapshot, &eviction.pod)?;
     Some(pod.grace_seconds.into())
 }

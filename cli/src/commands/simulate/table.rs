@@ -9,7 +9,7 @@ use quotient_engine::reasons::ShortReason;
 use super::sentence::{how_scaled, why, why_again, why_it_waits, why_none, why_withheld};
 use super::steps::{Simulation, Step};
 use super::{pod_name, unmet};
-use crate::output::{Cell, Colour, Style, align, joined, titles};
+use crate::output::{Cell, Color, Style, align, joined, titles};
 use crate::queues::in_tree_order;
 
 /// The simulation as text, steps separated by an empty line; with the pods that rules kept if `explain`.
@@ -24,7 +24,7 @@ pub(super) fn table(simulation: &Simulation, explain: bool, style: Style) -> Str
         let waited = if passed >= 10 { format!("  {passed} s later") } else { String::new() };
         lines.push(format!(
             "{}{waited}  capacity {}",
-            style.paint(&title, Colour::Strong),
+            style.paint(&title, Color::Strong),
             step.plan.capacity.compact()
         ));
         lines.extend(queues(step, style));
@@ -41,7 +41,7 @@ fn before(simulation: &Simulation, style: Style) -> Vec<String> {
     if simulation.before.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![format!("{}  as far as quotas admit", style.paint("Before", Colour::Strong))];
+    let mut lines = vec![format!("{}  as far as quotas admit", style.paint("Before", Color::Strong))];
     lines.extend(align(&started(&simulation.before), style));
     lines.push(String::new());
     lines
@@ -62,8 +62,8 @@ fn queues(step: &Step, style: Style) -> Vec<String> {
 /// Children stand indented below their parent.
 fn queue_row(step: &Step, depth: usize, name: &QueueName, queue: &QueuePlan) -> Vec<Cell> {
     let weight = step.weights.get(name).map(ToString::to_string).unwrap_or_default();
-    let used = if queue.used.fits_in(&queue.deserved) { Colour::Plain } else { Colour::Alarm };
-    let preempting = if queue.preempting.is_empty() { Colour::Plain } else { Colour::Notice };
+    let used = if queue.used.fits_in(&queue.deserved) { Color::Plain } else { Color::Alarm };
+    let preempting = if queue.preempting.is_empty() { Color::Plain } else { Color::Notice };
     vec![
         format!("{}{name}", "  ".repeat(depth)).into(),
         weight.into(),
@@ -103,19 +103,19 @@ fn slots(job: &QueueJobPlan) -> Cell {
     let (had, has) = (job.had, job.total());
     match has.cmp(&had) {
         Ordering::Equal => has.to_string().into(),
-        Ordering::Less => Cell::new(format!("{had} -> {has}"), Colour::Alarm),
-        Ordering::Greater => Cell::new(format!("{had} -> {has}"), Colour::Good),
+        Ordering::Less => Cell::new(format!("{had} -> {has}"), Color::Alarm),
+        Ordering::Greater => Cell::new(format!("{had} -> {has}"), Color::Good),
     }
 }
 
 /// A line about one object.
-fn line(verb: &str, colour: Colour, name: impl Into<String>, told: impl Into<String>) -> Vec<Cell> {
-    vec![Cell::new(verb, colour), Cell::from(name), Cell::from(told)]
+fn line(verb: &str, color: Color, name: impl Into<String>, told: impl Into<String>) -> Vec<Cell> {
+    vec![Cell::new(verb, color), Cell::from(name), Cell::from(told)]
 }
 
 /// What happens in the step, a section for each kind of thing.
 fn sections(step: &Step, explain: bool) -> [Vec<Vec<Cell>>; 10] {
-    use Colour::{Alarm, Good, Notice};
+    use Color::{Alarm, Good, Notice};
     let plan = &step.plan;
     let evictions = plan.evictions.iter();
     // The pods that a mode or a pause keeps.
@@ -124,10 +124,10 @@ fn sections(step: &Step, explain: bool) -> [Vec<Vec<Cell>>; 10] {
     let again = plan.shortened.iter();
     // The owners that yield inside their queue, and those that have their size back.
     let scaled = plan.scalings.iter().map(|scaling| {
-        let colour = if scaling.lowers() { Alarm } else { Good };
+        let color = if scaling.lowers() { Alarm } else { Good };
         line(
             "scale",
-            colour,
+            color,
             format!("{}/{}", scaling.queue.namespace, scaling.scale_target.name),
             how_scaled(scaling),
         )
@@ -167,7 +167,7 @@ fn sections(step: &Step, explain: bool) -> [Vec<Vec<Cell>>; 10] {
 }
 
 fn started(started: &[PodId]) -> Vec<Vec<Cell>> {
-    started.iter().map(|pod| vec![Cell::new("start", Colour::Good), pod_name(pod).into()]).collect()
+    started.iter().map(|pod| vec![Cell::new("start", Color::Good), pod_name(pod).into()]).collect()
 }
 
 /// The pods that cannot start, and what stands in the way.
@@ -180,7 +180,7 @@ fn unmet_asks(step: &Step) -> Vec<Vec<Cell>> {
     let unmet = unmet::all(&step.plan).filter(|(queue, _, unmet)| waits(queue, unmet));
     let lines = unmet.map(|(queue, numbers, unmet)| {
         let name = format!("{}/{}", queue.namespace, unmet.who.kind_and_name().1);
-        line("unmet", Colour::Notice, name, unmet::sentence(numbers, unmet))
+        line("unmet", Color::Notice, name, unmet::sentence(numbers, unmet))
     });
     lines.collect()
 }

@@ -5,7 +5,7 @@ use quotient_engine::amounts::Amounts;
 
 use super::Status;
 use crate::objects::{Kind, Object};
-use crate::output::{Colour, Screen, UNBROKEN, counted, hanging, spaced};
+use crate::output::{Color, Screen, UNBROKEN, counted, hanging, spaced};
 use crate::queues::{QueueView, Starvation, leaving, needs_a_person};
 
 /// How long a queue may be starved before that is a finding, in seconds: a reclaim takes a grace period.
@@ -138,8 +138,8 @@ pub(super) fn lines(found: &[Finding], screen: Screen) -> Vec<String> {
     let text_width = short.map(|finding| length(&finding.text)).max().unwrap_or_default();
     let mut lines: Vec<String> = Vec::new();
     for finding in told() {
-        let colour = if finding.is_serious { Colour::Alarm } else { Colour::Notice };
-        let first = format!("{} {:name_width$}  ", screen.style.paint("!", colour), finding.queue);
+        let color = if finding.is_serious { Color::Alarm } else { Color::Notice };
+        let first = format!("{} {:name_width$}  ", screen.style.paint("!", color), finding.queue);
         if length(&finding.text) <= room(finding) {
             let width = text_width.min(room(finding));
             lines.push(format!("{first}{:width$}   {}", finding.text, finding.command));

@@ -5,7 +5,7 @@ use quotient_engine::amounts::{Amount, Amounts};
 use quotient_engine::snapshot::Pod;
 
 use super::Status;
-use crate::output::{Cell, Colour, Screen, bar, sum, time_text};
+use crate::output::{Cell, Color, Screen, bar, sum, time_text};
 use crate::queues::{QueueView, Selected, Starvation, amounts, in_tree_order, resource_names};
 
 /// One line about the operator, one about the cluster.
@@ -92,7 +92,7 @@ pub(super) fn cells(status: &Status, is_wide: bool, screen: Screen) -> Vec<Vec<C
     }
     titles.extend(["GUARANTEED", "DESERVED", "ALLOCATED", "USED", "STATE"]);
     let title = |text: &&str| {
-        let cell = Cell::new(*text, Colour::Faint);
+        let cell = Cell::new(*text, Color::Faint);
         match *text {
             "QUEUE" | "STATE" => cell,
             "WEIGHT" => cell.right(),
@@ -150,7 +150,7 @@ fn row(
         bound(spec.guaranteed.as_ref()),
         amount(view.status.deserved.as_ref()),
         amount(view.status.allocated.as_ref()),
-        if used.fits_in(&deserved) { used_cell } else { used_cell.coloured(Colour::Alarm) },
+        if used.fits_in(&deserved) { used_cell } else { used_cell.colored(Color::Alarm) },
     ]);
     cells.extend(state(status, view, most, screen));
     cells
@@ -170,13 +170,13 @@ fn aligned(cell: Cell, status: &Status) -> Cell {
 /// The state in words; with one resource a bar before it.
 fn state(status: &Status, view: &QueueView, most: Amount, screen: Screen) -> Vec<Cell> {
     if let Some((reason, _)) = view.stalled() {
-        return vec![Cell::new(format!("Stalled: {reason}"), Colour::Alarm)];
+        return vec![Cell::new(format!("Stalled: {reason}"), Color::Alarm)];
     }
     let starvation = view.starved(status.cluster.snapshot.now);
     let Some(selected) = &status.selected else {
         let since = starvation.as_ref().map(Starvation::since).unwrap_or_default();
-        let colour = if starvation.is_some() { Colour::Notice } else { Colour::Plain };
-        return vec![Cell::new(format!("{}{since}", view.state()), colour)];
+        let color = if starvation.is_some() { Color::Notice } else { Color::Plain };
+        return vec![Cell::new(format!("{}{since}", view.state()), color)];
     };
     if view.is_parent() {
         return Vec::new();
@@ -184,7 +184,7 @@ fn state(status: &Status, view: &QueueView, most: Amount, screen: Screen) -> Vec
     let [used, deserved] = [view.used(), view.deserved()].map(|of| of.get(&selected.resource).units());
     let drawn = bar(used, deserved, most.units(), screen.glyphs);
     let note = note(status, view, selected, starvation.as_ref());
-    vec![drawn.into(), Cell::new(note, Colour::Notice)]
+    vec![drawn.into(), Cell::new(note, Color::Notice)]
 }
 
 /// `3 over, returning`, `3 below for 40 s, reclaiming`; empty if nothing of the resource is unusual.
