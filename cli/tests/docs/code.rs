@@ -1,4 +1,4 @@
-//! Comments and names of functions have a thing as their subject, as the sentences of pages do. Functions fit on a page.
+//! Comments and names of functions have a thing as their subject and the spelling of pages. Functions fit on a page.
 
 use std::path::{Path, PathBuf};
 
@@ -7,6 +7,12 @@ use super::{VAGUE, VOCABULARY, root};
 /// The folders with code.
 const FOLDERS: [&str; 9] =
     ["advance", "amounts", "cli", "crds", "e2e", "engine", "index", "operator", "verify"];
+
+/// How the prose check wants words to be spelled.
+const SPELLING: &str = "docs/contributing/vale/Quotient/Spelling.yml";
+
+/// A word that tokio has in the names of its functions.
+const OF_TOKIO: &str = "cancelled";
 
 /// The most characters of a line of a comment.
 const WIDEST: usize = 130;
@@ -28,6 +34,32 @@ fn comments_and_functions_name_what_they_are_about() {
         }
     }
     assert!(found.is_empty(), "see {VOCABULARY}:\n{}", found.join("\n"));
+}
+
+/// The words that no page may spell otherwise than Kubernetes does, without plurals and alternatives.
+fn misspelled() -> Vec<String> {
+    let rules = std::fs::read_to_string(root().join(SPELLING)).unwrap();
+    let words =
+        rules.lines().skip_while(|line| *line != "swap:").filter_map(|line| line.trim().split_once(": "));
+    let words = words.map(|(word, _)| word.trim_end_matches("s?"));
+    words
+        .filter(|word| word.chars().all(char::is_alphabetic) && *word != OF_TOKIO)
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn code_spells_as_kubernetes_does() {
+    let misspelled = misspelled();
+    assert!(misspelled.len() > 5, "{misspelled:?}");
+    let mut found = Vec::new();
+    for (path, text) in files() {
+        for (number, line) in (1_usize..).zip(text.to_lowercase().lines()) {
+            let here = misspelled.iter().filter(|word| line.contains(word.as_str()));
+            found.extend(here.map(|word| format!("{}:{number}: {word}", path.display())));
+        }
+    }
+    assert!(found.is_empty(), "see {SPELLING}:\n{}", found.join("\n"));
 }
 
 #[test]
