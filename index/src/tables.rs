@@ -57,9 +57,9 @@ impl Table {
         }
     }
 
-    /// An object of this age is told. Up to which age every change is told by that: a list is sorted by name, so its objects
-    /// tell that only at its end.
-    pub(crate) fn tells(&mut self, age: Age) -> Option<Age> {
+    /// Notes an object of this age. Returns up to which age every change was delivered; none during a list, which is sorted by
+    /// name, until its end.
+    pub(crate) fn advance(&mut self, age: Age) -> Option<Age> {
         if self.missing.is_none() {
             return Some(age);
         }

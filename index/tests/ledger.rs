@@ -262,9 +262,9 @@ fn in_gate_mode_growth_waits_for_pods_as_new_as_a_ledger_of_another_leader() {
     // The reply to a write of our own overtakes the watch.
     Indexed::<LeanPod>::apply_reply(&mut index, &pod("p", 25));
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held);
-    assert!(Indexed::<LeanPod>::told(&mut index, &ResourceVersion::new("20")), "a bookmark");
+    assert!(Indexed::<LeanPod>::seen_up_to(&mut index, &ResourceVersion::new("20")), "a bookmark");
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Allowed);
-    assert!(!Indexed::<LeanPod>::told(&mut index, &ResourceVersion::new("21")));
+    assert!(!Indexed::<LeanPod>::seen_up_to(&mut index, &ResourceVersion::new("21")));
 }
 
 #[test]

@@ -99,7 +99,7 @@ pub(crate) async fn pause(args: &PauseArgs, connection: &ConnectionArgs) -> Resu
         return Err(CommandError::Usage(format!("{} is in the past", time_text(until))));
     }
     let until = time_text(until);
-    change(&args.queues, connection, |queue| Some((patch(Some(&until)), told_of_pause(queue, &until)))).await
+    change(&args.queues, connection, |queue| Some((patch(Some(&until)), pause_text(queue, &until)))).await
 }
 
 /// Ends pauses.
@@ -194,7 +194,7 @@ fn patch(until: Option<&str>) -> Value {
     json!({"spec": {"pausedUntil": until}})
 }
 
-fn told_of_pause(queue: &Value, until: &str) -> String {
+fn pause_text(queue: &Value, until: &str) -> String {
     let is_parent = queue.pointer("/spec/children").is_some_and(|children| !children.is_null());
     let below = if is_parent { ", with its child queues" } else { "" };
     format!("paused until {until}{below}")
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(set, json!({"spec": {"pausedUntil": "2026-12-01T08:00:00Z"}}));
         assert_eq!(patch(None), json!({"spec": {"pausedUntil": null}}));
         let parent = json!({"spec": {"children": {}}});
-        assert_eq!(told_of_pause(&parent, "T"), "paused until T, with its child queues");
-        assert_eq!(told_of_pause(&json!({"spec": {}}), "T"), "paused until T");
+        assert_eq!(pause_text(&parent, "T"), "paused until T, with its child queues");
+        assert_eq!(pause_text(&json!({"spec": {}}), "T"), "paused until T");
     }
 }

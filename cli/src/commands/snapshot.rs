@@ -59,11 +59,11 @@ pub(crate) async fn run(args: &SnapshotArgs, connection: &ConnectionArgs) -> Res
     for missing in &snapshot.missing {
         eprintln!("warning: {} are missing: you may not list them", missing.resource);
     }
-    print(&told(&snapshot, &args.output.display().to_string(), bytes))?;
+    print(&summary(&snapshot, &args.output.display().to_string(), bytes))?;
     Ok(Outcome::of(!snapshot.missing.is_empty()))
 }
 
-fn told(snapshot: &Snapshot, file: &str, bytes: usize) -> String {
+fn summary(snapshot: &Snapshot, file: &str, bytes: usize) -> String {
     let time = snapshot.as_of.map(|time| format!(" as of {}", time_text(time))).unwrap_or_default();
     let redacted = if snapshot.is_redacted { ", redacted" } else { "" };
     format!(

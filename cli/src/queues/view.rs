@@ -138,19 +138,19 @@ impl QueueView {
     }
 
     /// Reason and message of a condition that is True, or False if `status` says so.
-    pub(crate) fn told(&self, condition: ConditionType, status: &str) -> Option<(&str, &str)> {
+    pub(crate) fn condition(&self, condition: ConditionType, status: &str) -> Option<(&str, &str)> {
         let found = self.status.condition(condition).filter(|found| found.status == status)?;
         Some((found.reason.as_str(), found.message.as_str()))
     }
 
     /// Why it has no share, if so.
     pub(crate) fn stalled(&self) -> Option<(&str, &str)> {
-        self.told(ConditionType::Stalled, "True")
+        self.condition(ConditionType::Stalled, "True")
     }
 
     /// Why it has less than it deserves, if so.
     pub(crate) fn starved(&self, now: Timestamp) -> Option<Starvation<'_>> {
-        let (reason, message) = self.told(ConditionType::Starved, "True")?;
+        let (reason, message) = self.condition(ConditionType::Starved, "True")?;
         let since = self.status.short_since.as_ref();
         let seconds = since.map(|since| now.millis_since(timestamp(since)).div_euclid(1000).max(0));
         Some(Starvation { reason, message, seconds: seconds.filter(|_| self.is_reported) })

@@ -233,7 +233,12 @@ impl<'a> Reclaim<'a> {
                 Err(reason) => {
                     self.simulation.undo(mark);
                     if together == 1 {
-                        self.tell(at, pending, reason, count.saturating_sub(placed).saturating_mul(pods));
+                        self.report_unmet(
+                            at,
+                            pending,
+                            reason,
+                            count.saturating_sub(placed).saturating_mul(pods),
+                        );
                         break;
                     }
                     together /= 2;
@@ -241,7 +246,12 @@ impl<'a> Reclaim<'a> {
             }
         }
         if promise == Promise::Granted && evicts_for > 0 {
-            self.tell(at, pending, ShortReason::WaitingForPreemption, evicts_for.saturating_mul(pods));
+            self.report_unmet(
+                at,
+                pending,
+                ShortReason::WaitingForPreemption,
+                evicts_for.saturating_mul(pods),
+            );
         }
         placed
     }
@@ -404,7 +414,7 @@ impl<'a> Reclaim<'a> {
         }
     }
 
-    fn tell(&mut self, at: BranchId, pending: &PendingUnits<'a>, reason: ShortReason, pods: u32) {
+    fn report_unmet(&mut self, at: BranchId, pending: &PendingUnits<'a>, reason: ShortReason, pods: u32) {
         let expandable = &self.context.snapshot.settings.expandable;
         if reason == ShortReason::Fragmented && pending.requests.overlaps(expandable) {
             // A node may be added once the pods are there.
@@ -414,11 +424,11 @@ impl<'a> Reclaim<'a> {
             self.taken.obstacles.insert(at, reason);
         }
         let Some((owner, _)) = pending.pods.first() else { return };
-        self.tell_of(at, Preemptor::of(pending.owner), reason, pods, &owner.shape);
+        self.report(at, Preemptor::of(pending.owner), reason, pods, &owner.shape);
     }
 
     /// Says why so many pods of `shape` wait.
-    pub(super) fn tell_of(
+    pub(super) fn report(
         &mut self,
         at: BranchId,
         who: Preemptor,

@@ -42,7 +42,7 @@ impl<'a> Reclaim<'a> {
             let reason = placed.unwrap_or_else(Some);
             if let Some(reason) = reason.filter(|_| pod.stuck.is_some()) {
                 let owner = self.context.leaf(at).and_then(|leaf| leaf.owner_of(pod));
-                self.tell_of(at, Preemptor::of_pod(pod, owner), reason, 1, &pod.shape);
+                self.report(at, Preemptor::of_pod(pod, owner), reason, 1, &pod.shape);
             }
         }
     }

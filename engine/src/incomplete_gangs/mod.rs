@@ -37,7 +37,7 @@ pub(crate) fn resolve(cluster: Cluster<'_>, plan: &mut Plan) {
             && plan.held.is_none()
             && !plan.scalings.iter().any(lowers);
         let Some(standoff) = Standoff::of(leaf, queue, may_hold, &plan.resources) else { continue };
-        standoff.tell(queue);
+        standoff.report(queue);
         let Some(newest) = standoff.newest_of_yielding() else { continue };
         let due = newest.plus_seconds(INCOMPLETE_SECONDS);
         if now < due {

@@ -37,13 +37,12 @@ impl<'a> Standoff<'a> {
         for gang in &mut gangs {
             gang.can_be_held &= may_hold;
         }
-        let completed = first_that_fits(&gangs, &room, |gang| gang.can_be_held);
+        let held = first_that_fits(&gangs, &room, |gang| gang.can_be_held);
         // Without a gang that can be held, the first of those that would fit without the others tells what is wrong.
-        let told = completed.or_else(|| first_that_fits(&gangs, &room, |_| true))?;
-        let told = gangs.remove(told);
+        let completed = gangs.remove(held.or_else(|| first_that_fits(&gangs, &room, |_| true))?);
         let others = gangs.into_iter().map(|gang| (gang, false)).collect();
-        let mut standoff = Self { completed: told, others };
-        if completed.is_some() {
+        let mut standoff = Self { completed, others };
+        if held.is_some() {
             standoff.choose(room);
         }
         Some(standoff)
@@ -81,32 +80,32 @@ impl<'a> Standoff<'a> {
     }
 
     /// Names in `queue` which gangs use the room of each other, where only that keeps them from their pods.
-    pub(super) fn tell(&self, queue: &mut QueuePlan) {
-        let told: BTreeMap<Preemptor, IncompleteGang> = self.told();
+    pub(super) fn report(&self, queue: &mut QueuePlan) {
+        let incomplete: BTreeMap<Preemptor, IncompleteGang> = self.incomplete();
         let waits = |reason: ShortReason| matches!(reason, ShortReason::ShareInUse | ShortReason::AboveLimit);
         for unmet in queue.unmet.iter_mut().filter(|unmet| waits(unmet.reason)) {
-            if let Some(gang) = told.get(&unmet.who) {
+            if let Some(gang) = incomplete.get(&unmet.who) {
                 unmet.reason = ShortReason::GangIncomplete;
                 unmet.incomplete_gang = Some(Box::new(gang.clone()));
             }
         }
     }
 
-    /// What is told of each workload.
-    fn told(&self) -> BTreeMap<Preemptor, IncompleteGang> {
+    /// The incomplete gang of each workload.
+    fn incomplete(&self) -> BTreeMap<Preemptor, IncompleteGang> {
         let is_held = self.yielding().next().is_some();
         let beside = self.yielding().next().or_else(|| self.others.first().map(|(gang, _)| gang));
         let completed = beside.map(|beside| (&self.completed, beside, Resolution::IsCompleted));
         let others = self.others.iter().map(|(gang, yields)| {
             (gang, &self.completed, if *yields { Resolution::Yields } else { Resolution::Waits })
         });
-        let mut told = BTreeMap::new();
+        let mut gangs = BTreeMap::new();
         for (gang, other, resolution) in completed.into_iter().chain(others) {
             let resolution = if is_held { resolution } else { Resolution::NeitherCanBeHeld };
             let incomplete = IncompleteGang { gang: gang.part(), other: other.part(), resolution };
-            told.extend(gang.owners.iter().map(|owner| (Preemptor::of(owner), incomplete.clone())));
+            gangs.extend(gang.owners.iter().map(|owner| (Preemptor::of(owner), incomplete.clone())));
         }
-        told
+        gangs
     }
 
     /// The Jobs of the gangs that yield, each without pods.

@@ -20,9 +20,9 @@ mod asks;
 mod members;
 mod pass;
 pub(crate) mod removal;
+mod report;
 mod room;
 mod rules;
-mod tell;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,7 +81,7 @@ pub(crate) fn yielded(context: Context<'_>, plan: &Plan) -> Yielded {
         let may_take = plan.held.is_none() && yields(leaf);
         let mut pass = Pass::new(queue_state, decided, &evicted.all, simulation, may_take);
         pass.meet(&asks);
-        tell::tell(&pass, &asks, &mut yielded);
+        report::report(&pass, &asks, &mut yielded);
     }
     yielded
 }

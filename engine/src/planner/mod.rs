@@ -92,8 +92,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     say_what_is_unmet(cluster, &mut plan);
     say_what_nodes_lack(&tree, &reclaim.unmet, &mut plan);
     leave_out_waiting_gangs(&mut plan);
-    say_who_goes(reclaim, withheld, &mut plan);
-    say_who_has_less_grace(cluster, &targets, stuck_terminating, &mut plan);
+    report_evictions(reclaim, withheld, &mut plan);
+    report_shortened(cluster, &targets, stuck_terminating, &mut plan);
     decide_inside_queues(context, &mut plan);
     plan.retained = retained::retained(snapshot, &tree);
     plan.gate_removals = gates::removals(seen, &gated, &tree, &leaves, &plan);
@@ -168,7 +168,7 @@ fn decide_inside_queues(context: Context<'_>, plan: &mut Plan) {
     let cluster = context.cluster;
     let mut yielded = intra_queue::yielded(context, plan);
     let yielded_slots = std::mem::take(&mut yielded.slots);
-    say_who_yields(yielded, plan);
+    report_yields(yielded, plan);
     incomplete_gangs::resolve(cluster, plan);
     // Those that lower a size first, each group by queue.
     plan.scalings.sort_by_cached_key(|one| (!one.lowers(), one.queue.clone(), one.scale_target.clone()));
@@ -187,7 +187,7 @@ fn leave_out_waiting_gangs(plan: &mut Plan) {
 }
 
 /// Writes down the evicted pods, those that should be and are not, and those that a rule kept.
-fn say_who_goes(mut reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &mut Plan) {
+fn report_evictions(mut reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &mut Plan) {
     plan.withheld = withheld.evictions;
     (plan.evictions, plan.waiting) = reclaim.take_evictions();
     plan.passed_over = reclaim.passed_over;
@@ -195,7 +195,7 @@ fn say_who_goes(mut reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &
 }
 
 /// Writes down which terminating pods hang, and which are evicted again.
-fn say_who_has_less_grace(
+fn report_shortened(
     cluster: Cluster<'_>,
     targets: &BranchMap<Amounts>,
     stuck_terminating: StuckTerminating,
@@ -227,7 +227,7 @@ fn say_why_it_is_short(
 }
 
 /// Writes down which workloads yield to others of the same queue, and to which.
-fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
+fn report_yields(yielded: Yielded, plan: &mut Plan) {
     for (name, promised) in &yielded.promised {
         let Some(queue) = plan.queues.get_mut(name) else { continue };
         let evicts = queue.reach.evicts();

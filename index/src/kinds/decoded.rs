@@ -45,8 +45,8 @@ where
         }
     }
 
-    fn told(&mut self, version: &ResourceVersion) -> bool {
-        Indexed::<K>::told(self, version)
+    fn seen_up_to(&mut self, version: &ResourceVersion) -> bool {
+        Indexed::<K>::seen_up_to(self, version)
     }
 
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {

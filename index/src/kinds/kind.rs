@@ -54,8 +54,8 @@ pub(crate) trait Kind: Resource<DynamicType = ()> {
     /// Forgets what is kept under `key`. Says whether a decision depends on the difference.
     fn remove(index: &mut Index, key: &Key) -> bool;
 
-    /// The watch has told every change up to this age. Says whether a decision depends on that.
-    fn told(_index: &mut Index, _age: Age) -> bool {
+    /// The watch has delivered every change up to this age. Says whether a decision depends on that.
+    fn seen_up_to(_index: &mut Index, _age: Age) -> bool {
         false
     }
 
@@ -69,7 +69,7 @@ impl<K: Kind> Indexed<K> for Index {
     fn apply(&mut self, object: &K) -> bool {
         let changed = self.apply_reply(object);
         let age = Age::of(object.meta());
-        self.table(K::ID).tells(age).is_some_and(|age| K::told(self, age)) | changed
+        self.table(K::ID).advance(age).is_some_and(|age| K::seen_up_to(self, age)) | changed
     }
 
     fn apply_reply(&mut self, object: &K) -> bool {
@@ -77,8 +77,8 @@ impl<K: Kind> Indexed<K> for Index {
         admitted.is_some_and(|(key, meta)| K::put(self, key, meta, object))
     }
 
-    fn told(&mut self, version: &ResourceVersion) -> bool {
-        K::told(self, version.age())
+    fn seen_up_to(&mut self, version: &ResourceVersion) -> bool {
+        K::seen_up_to(self, version.age())
     }
 
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
@@ -112,7 +112,7 @@ impl<K: Kind> Indexed<K> for Index {
         let table = self.table(K::ID);
         let (missing, newest) = (table.finish(), table.newest);
         let changed = missing.iter().fold(false, |changed, key| self.forget::<K>(key) | changed);
-        K::told(self, newest) | K::listed(self) | changed
+        K::seen_up_to(self, newest) | K::listed(self) | changed
     }
 }
 

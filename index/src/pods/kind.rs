@@ -59,7 +59,7 @@ impl Kind for Object {
         true
     }
 
-    fn told(index: &mut Index, age: Age) -> bool {
+    fn seen_up_to(index: &mut Index, age: Age) -> bool {
         index.pods_seen_until(age)
     }
 }

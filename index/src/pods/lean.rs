@@ -152,8 +152,8 @@ impl Kind for LeanPod {
         Pod::put(index, key, meta, &object.0)
     }
 
-    fn told(index: &mut Index, age: Age) -> bool {
-        Pod::told(index, age)
+    fn seen_up_to(index: &mut Index, age: Age) -> bool {
+        Pod::seen_up_to(index, age)
     }
 
     fn remove(index: &mut Index, key: &Key) -> bool {

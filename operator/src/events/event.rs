@@ -8,7 +8,7 @@ use quotient_crds::names::{API_VERSION, LIMIT_RANGE};
 use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::{PodName, QueueName, QueueUid};
 
-use super::told::Told;
+use super::event_text::EventText;
 use super::{Change, Notice, object, scaled};
 use crate::identity::Identity;
 use crate::message::{amounts_of, listed, message};
@@ -35,7 +35,7 @@ pub(super) fn event(
     number: u64,
 ) -> Event {
     let regarding = regarding(notice, &uid);
-    let Told { type_, reason, action, note } = told(notice);
+    let EventText { type_, reason, action, note } = event_text(notice);
     Event {
         metadata: ObjectMeta {
             namespace: regarding.namespace.clone(),
@@ -89,8 +89,8 @@ fn queue_reference(queue: &QueueName, uid: &impl Fn(&QueueName) -> Option<QueueU
     )
 }
 
-/// What is told of a notice.
-fn told(notice: &Notice) -> Told {
+/// The text of the event of a notice.
+fn event_text(notice: &Notice) -> EventText {
     match notice {
         Notice::QuotaWritten { before, after, lowers, .. } => {
             let reason = match before {
@@ -98,28 +98,30 @@ fn told(notice: &Notice) -> Told {
                 Some(_) if *lowers => "QuotaLowered",
                 Some(_) => "QuotaRaised",
             };
-            Told::normal(reason, "WriteQuota", quota_note(before.as_ref(), after))
+            EventText::normal(reason, "WriteQuota", quota_note(before.as_ref(), after))
         }
         Notice::QuotaRepaired { change, before, after, .. } => {
-            Told::warning("QuotaRepaired", "WriteQuota", repair_note(change, before.as_ref(), after))
+            EventText::warning("QuotaRepaired", "WriteQuota", repair_note(change, before.as_ref(), after))
         }
         Notice::ReclaimPlanned { allocated, deserved, pods, .. } => {
-            Told::normal("ReclaimPlanned", "Reclaim", planned_note(allocated, deserved, pods))
+            EventText::normal("ReclaimPlanned", "Reclaim", planned_note(allocated, deserved, pods))
         }
-        Notice::Reclaimed(reclaimed) => Told::warning("Reclaimed", "Evict", reclaimed.note()),
-        Notice::WouldReclaim(reclaimed) => Told::normal("WouldReclaim", "Observe", reclaimed.would_note()),
+        Notice::Reclaimed(reclaimed) => EventText::warning("Reclaimed", "Evict", reclaimed.note()),
+        Notice::WouldReclaim(reclaimed) => {
+            EventText::normal("WouldReclaim", "Observe", reclaimed.would_note())
+        }
         Notice::Scaled(scaled) => {
-            let tell = if scaled.to < scaled.from { Told::warning } else { Told::normal };
+            let tell = if scaled.to < scaled.from { EventText::warning } else { EventText::normal };
             tell(scaled.reason.name(), "Scale", scaled::note(scaled))
         }
-        Notice::ForceDeleted { pods, .. } => Told::warning("ForceDeleted", "Evict", forced_note(pods)),
-        Notice::QueueJob { news, .. } => news.told(),
+        Notice::ForceDeleted { pods, .. } => EventText::warning("ForceDeleted", "Evict", forced_note(pods)),
+        Notice::QueueJob { news, .. } => news.text(),
         Notice::DefaultRequestsWritten { defaults, .. } => {
-            Told::normal("DefaultRequestsWritten", "WriteLimitRange", defaults_note(defaults))
+            EventText::normal("DefaultRequestsWritten", "WriteLimitRange", defaults_note(defaults))
         }
         Notice::DefaultRequestsRefused { why, .. } => {
             let note = format!("The default requests are not enforced: {why}");
-            Told::warning("DefaultRequestsRefused", "WriteLimitRange", note)
+            EventText::warning("DefaultRequestsRefused", "WriteLimitRange", note)
         }
     }
 }

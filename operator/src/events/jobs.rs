@@ -1,16 +1,17 @@
-//! What is told of QueueJobs: when, and in which words.
+//! Events of QueueJobs: when, and in which words.
 
 use std::collections::BTreeMap;
 
 use quotient_engine::names::QueueJobUid;
 use quotient_engine::plan::{Plan, QueueJobName, QueueJobPhase, QueueJobPlan, SlotReason};
 
-use super::told::Told;
+use super::event_text::EventText;
 use super::{JobNews, Notice};
 
-/// What was told of every QueueJob last.
+/// The last event of every QueueJob.
 ///
-/// Only a hint: after a restart, why one waits may be told twice. That its slots move is seen from how many its Jobs have.
+/// Only a hint: after a restart, the reason of a waiting one may be written twice. That its slots move is seen from how many
+/// its Jobs have.
 #[derive(Debug, Default)]
 pub(super) struct Jobs(BTreeMap<QueueJobName, Notified>);
 
@@ -26,13 +27,13 @@ struct Notified {
 impl Jobs {
     /// What is news in `plan`.
     pub(super) fn news(&mut self, plan: &Plan) -> Vec<Notice> {
-        self.0.retain(|name, told| {
-            plan.queue_jobs.get(name).is_some_and(|job| job.uid == told.uid && !job.withheld)
+        self.0.retain(|name, notified| {
+            plan.queue_jobs.get(name).is_some_and(|job| job.uid == notified.uid && !job.withheld)
         });
         let mut all = Vec::new();
         for (name, job) in plan.queue_jobs.iter().filter(|(_, job)| !job.withheld) {
-            let told = self.0.get(name);
-            if let Some(news) = news(job, told) {
+            let notified = self.0.get(name);
+            if let Some(news) = news(job, notified) {
                 all.push(Notice::QueueJob { name: name.clone(), uid: job.uid.clone(), news });
             }
             let now = Notified {
@@ -40,7 +41,7 @@ impl Jobs {
                 phase: job.phase,
                 // For a moment only, on the way from one to the other.
                 reason: if job.reason == SlotReason::WaitingForQuota {
-                    told.map_or(job.reason, |told| told.reason)
+                    notified.map_or(job.reason, |notified| notified.reason)
                 } else {
                     job.reason
                 },
@@ -52,18 +53,18 @@ impl Jobs {
     }
 }
 
-fn news(job: &QueueJobPlan, told: Option<&Notified>) -> Option<JobNews> {
-    let stays = told.is_some_and(|told| told.phase == job.phase);
+fn news(job: &QueueJobPlan, notified: Option<&Notified>) -> Option<JobNews> {
+    let stays = notified.is_some_and(|notified| notified.phase == job.phase);
     // What is written, is seen a moment later: until then the same plan is made again.
-    let moved = job.moves() && told.is_none_or(|told| told.slots != job.total());
+    let moved = job.moves() && notified.is_none_or(|notified| notified.slots != job.total());
     let (from, to) = (job.had, job.total());
     match job.phase {
         // What had come to an end before is no news.
-        QueueJobPhase::Complete => (told.is_some() && !stays).then_some(JobNews::Complete),
-        QueueJobPhase::Failed => (told.is_some() && !stays).then_some(JobNews::Failed),
+        QueueJobPhase::Complete => (notified.is_some() && !stays).then_some(JobNews::Complete),
+        QueueJobPhase::Failed => (notified.is_some() && !stays).then_some(JobNews::Failed),
         QueueJobPhase::Suspended => (from > 0 && !stays).then_some(JobNews::Suspended),
         QueueJobPhase::Waiting => {
-            let same = stays && told.is_some_and(|told| told.reason == job.reason);
+            let same = stays && notified.is_some_and(|notified| notified.reason == job.reason);
             let is_moment = job.reason == SlotReason::WaitingForQuota;
             (!same && !is_moment).then(|| JobNews::Waits {
                 from: if to == 0 { from } else { 0 },
@@ -80,10 +81,10 @@ fn news(job: &QueueJobPlan, told: Option<&Notified>) -> Option<JobNews> {
 }
 
 impl JobNews {
-    /// What is told of it.
-    pub(super) fn told(&self) -> Told {
+    /// The text of its event.
+    pub(super) fn text(&self) -> EventText {
         match self {
-            Self::Admitted { slots, left } => Told::normal(
+            Self::Admitted { slots, left } => EventText::normal(
                 "Admitted",
                 "Admit",
                 format!("The QueueJob may run {slots} of the {left} pods that have not succeeded."),
@@ -95,7 +96,7 @@ impl JobNews {
                     ("SlotsTaken", "its queue has less room for it")
                 };
                 let note = format!("The QueueJob may run {to} pods instead of {from} because {why}.");
-                Told::normal(reason, "Resize", note)
+                EventText::normal(reason, "Resize", note)
             }
             Self::Waits { from, why, floor, problem } => {
                 let tell = match why {
@@ -103,8 +104,8 @@ impl JobNews {
                     | SlotReason::InvalidSpec
                     | SlotReason::NoQueue
                     | SlotReason::QueueStalled
-                    | SlotReason::GangAboveShare => Told::warning,
-                    _ => Told::normal,
+                    | SlotReason::GangAboveShare => EventText::warning,
+                    _ => EventText::normal,
                 };
                 let because = why_it_waits(*why, *floor, problem.as_deref());
                 let note = if *from > 0 {
@@ -114,20 +115,20 @@ impl JobNews {
                 };
                 tell(why.name(), "Wait", note)
             }
-            Self::Refused(why) => Told::warning(
+            Self::Refused(why) => EventText::warning(
                 "JobRefused",
                 "Admit",
                 format!("The API server refused a Job of the QueueJob: {why}"),
             ),
-            Self::Suspended => Told::normal(
+            Self::Suspended => EventText::normal(
                 "Suspended",
                 "Suspend",
                 "The QueueJob released its slots because spec.suspend is true.".to_owned(),
             ),
             Self::Complete => {
-                Told::normal("Complete", "Finish", "Every pod of every task has succeeded.".to_owned())
+                EventText::normal("Complete", "Finish", "Every pod of every task has succeeded.".to_owned())
             }
-            Self::Failed => Told::warning(
+            Self::Failed => EventText::warning(
                 "Failed",
                 "Finish",
                 "A task has failed. The condition Failed names the task and the reason.".to_owned(),
@@ -181,7 +182,7 @@ mod tests {
             let news = jobs.news(&Plan { queue_jobs: [(name, job)].into(), ..Plan::default() });
             let lines = news.iter().map(|notice| match notice {
                 Notice::QueueJob { news, .. } => {
-                    let Told { type_, reason, note, .. } = news.told();
+                    let EventText { type_, reason, note, .. } = news.text();
                     format!("{type_} {reason}: {note}\n")
                 }
                 other => panic!("{other:?}"),

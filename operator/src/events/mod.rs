@@ -4,6 +4,7 @@
 //! is dropped and counted.
 
 mod event;
+mod event_text;
 mod jobs;
 mod notice;
 mod object;
@@ -12,7 +13,6 @@ mod reclaimed;
 mod scaled;
 #[cfg(test)]
 mod tests;
-mod told;
 mod transitions;
 
 use std::sync::{Arc, Mutex};

@@ -163,7 +163,7 @@ impl Feed {
                 let uid = meta.uid.clone().unwrap_or_default();
                 let version = meta.resource_version.as_deref().map(ResourceVersion::new);
                 self.view.update(|index| {
-                    let told = version.is_some_and(|version| intake.told(index, &version));
+                    let told = version.is_some_and(|version| intake.seen_up_to(index, &version));
                     intake.delete(index, &namespace, &name, &uid) | told
                 });
             }

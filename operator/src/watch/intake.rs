@@ -26,8 +26,8 @@ pub(super) trait Intake: Send + Sync {
 
     fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool;
 
-    /// The watch has told every change up to `version`.
-    fn told(&self, _index: &mut Index, _version: &ResourceVersion) -> bool {
+    /// The watch has delivered every change up to `version`.
+    fn seen_up_to(&self, _index: &mut Index, _version: &ResourceVersion) -> bool {
         false
     }
 
@@ -68,8 +68,8 @@ where
         Indexed::<Decoded<K>>::delete(index, namespace, name, uid)
     }
 
-    fn told(&self, index: &mut Index, version: &ResourceVersion) -> bool {
-        Indexed::<Decoded<K>>::told(index, version)
+    fn seen_up_to(&self, index: &mut Index, version: &ResourceVersion) -> bool {
+        Indexed::<Decoded<K>>::seen_up_to(index, version)
     }
 
     fn relist_begin(&self, index: &mut Index) {

@@ -62,7 +62,7 @@ pub(super) fn listening(
                 of_kind.opened();
             }
             let bookmarks = Bookmarks::default();
-            let timeout = WatchTimeout { of_kind, bookmarks, told: None, page, silence, view, metrics };
+            let timeout = WatchTimeout { of_kind, bookmarks, bookmark: None, page, silence, view, metrics };
             Ok::<_, kube::Error>(timeout.on(response))
         }
     });
@@ -78,7 +78,7 @@ struct WatchTimeout {
     of_kind: Option<(&'static str, KindLiveness)>,
     bookmarks: Bookmarks,
     /// The version of a bookmark in the last part. What came with it counts as read when the next part is wanted.
-    told: Option<ResourceVersion>,
+    bookmark: Option<ResourceVersion>,
     /// The page of a list that the answer is, if it is one.
     page: Option<Page>,
     silence: Duration,
@@ -114,8 +114,8 @@ impl WatchTimeout {
                         let next = frames.next().await;
                         return timeout.count(next).map(|frame| (frame, (timeout, frames)));
                     };
-                    if let Some(version) = timeout.told.take().filter(|_| *kind == PODS) {
-                        timeout.view.update(|index| Indexed::<LeanPod>::told(index, &version));
+                    if let Some(version) = timeout.bookmark.take().filter(|_| *kind == PODS) {
+                        timeout.view.update(|index| Indexed::<LeanPod>::seen_up_to(index, &version));
                     }
                     let Ok(next) = tokio::time::timeout(timeout.silence, frames.next()).await else {
                         info!(
@@ -126,8 +126,8 @@ impl WatchTimeout {
                         return None;
                     };
                     let data = next.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref());
-                    timeout.told = data.and_then(|data| timeout.bookmarks.read(data));
-                    if timeout.told.is_some() {
+                    timeout.bookmark = data.and_then(|data| timeout.bookmarks.read(data));
+                    if timeout.bookmark.is_some() {
                         of_kind.read();
                     }
                     next.map(|frame| (frame, (timeout, frames)))

@@ -25,7 +25,7 @@ pub(super) fn stalled(look: &Look<'_>) -> Seen {
 
 pub(super) fn not_ready(look: &Look<'_>) -> Seen {
     of_each(look, |view| {
-        let (reason, message) = view.told(ConditionType::Ready, "False")?;
+        let (reason, message) = view.condition(ConditionType::Ready, "False")?;
         view.stalled().is_none().then(|| format!("{reason}: {message}"))
     })
 }
@@ -41,7 +41,7 @@ pub(super) fn starved(look: &Look<'_>) -> Seen {
 
 pub(super) fn unmeetable(look: &Look<'_>) -> Seen {
     of_each(look, |view| {
-        view.told(ConditionType::GuaranteeUnmeetable, "True").map(|(_, message)| message.to_owned())
+        view.condition(ConditionType::GuaranteeUnmeetable, "True").map(|(_, message)| message.to_owned())
     })
 }
 

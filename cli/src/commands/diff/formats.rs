@@ -9,7 +9,7 @@ pub(super) fn markdown(diff: &Diff) -> String {
     let mut lines = vec![
         "### Quotient: what this change does".to_owned(),
         String::new(),
-        format!("{}: {}", cell(&diff.base.source), cell(&diff.told())),
+        format!("{}: {}", cell(&diff.base.source), cell(&diff.changes_text())),
         String::new(),
         "| queue | deserved | used | pods |".to_owned(),
         "|---|---|---|---|".to_owned(),

@@ -133,7 +133,7 @@ pub(crate) async fn run(args: &DiffArgs, session: Session<'_>) -> Result<Outcome
 
 impl Diff {
     /// What is changed, in one line.
-    fn told(&self) -> String {
+    fn changes_text(&self) -> String {
         if self.changes.is_empty() { "no change".to_owned() } else { self.changes.join("; ") }
     }
 

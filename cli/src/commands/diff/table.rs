@@ -50,7 +50,7 @@ fn title(diff: &Diff, screen: Screen) -> Vec<String> {
     } else {
         String::new()
     };
-    wrap(&format!("{}{time}, plus: {}", diff.base.source, diff.told()), screen.width)
+    wrap(&format!("{}{time}, plus: {}", diff.base.source, diff.changes_text()), screen.width)
 }
 
 fn changes(queue: &QueueDiff, comparison: &Comparison) -> bool {

@@ -17,7 +17,7 @@ pub(super) fn arithmetic(context: &Context<'_>, view: &QueueView) -> Vec<String>
     let mut lines = Vec::new();
     for resource in resource_names(&context.views) {
         if let Some(division) = Division::of(context, view, &resource) {
-            lines.extend(division.told(context, view));
+            lines.extend(division.lines(context, view));
             lines.push(String::new());
         }
     }
@@ -96,7 +96,7 @@ impl<'v> Division<'v> {
         divide(total, &claims, self.resource.quantum())
     }
 
-    fn told(&self, context: &Context<'_>, view: &QueueView) -> Vec<String> {
+    fn lines(&self, context: &Context<'_>, view: &QueueView) -> Vec<String> {
         let count = self.siblings.len();
         let among = if count == 1 { String::new() } else { format!(" among {count} queues") };
         let total = self.resource.format(self.total());

@@ -60,7 +60,7 @@ fn headline(context: &Context<'_>, view: &QueueView) -> String {
 }
 
 fn conditions(told: &mut Explanation, context: &Context<'_>, view: &QueueView) {
-    if let Some((reason, message)) = view.told(ConditionType::Ready, "False") {
+    if let Some((reason, message)) = view.condition(ConditionType::Ready, "False") {
         told.check(false, message);
         told.reason.get_or_insert_with(|| reason.to_owned());
     } else {
@@ -75,13 +75,13 @@ fn conditions(told: &mut Explanation, context: &Context<'_>, view: &QueueView) {
     } else {
         told.check(true, "the quota allows the deserved share");
     }
-    if let Some((_, message)) = view.told(ConditionType::GuaranteeUnmeetable, "True") {
+    if let Some((_, message)) = view.condition(ConditionType::GuaranteeUnmeetable, "True") {
         told.check(false, message);
         told.needs_a_person = true;
     } else if view.queue.spec.guaranteed.is_some() {
         told.check(true, "the cluster has the guaranteed amounts");
     }
-    if let Some((_, message)) = view.told(ConditionType::Overused, "True") {
+    if let Some((_, message)) = view.condition(ConditionType::Overused, "True") {
         told.step(message);
     }
 }

@@ -141,7 +141,7 @@ fn checks(told: &mut Explanation, context: &Context<'_>, view: &QueueView, owner
         return;
     }
     let quota = context.state().and_then(|state| state.quota.as_ref());
-    match (view.told(ConditionType::Ready, "False"), quota) {
+    match (view.condition(ConditionType::Ready, "False"), quota) {
         (Some((_, message)), _) => told.check(false, format!("Queue {queue} is not Ready: {message}")),
         (None, Some(quota)) if quota.hard == quota.enforced => {
             told.check(true, format!("Queue {queue} is Ready, its quota is enforced"));

@@ -64,7 +64,7 @@ fn of_queue(view: &QueueView, status: &Status) -> Vec<Finding> {
     }
     let unusual = [(ConditionType::GuaranteeUnmeetable, "True"), (ConditionType::Ready, "False")];
     for (condition, bad) in unusual {
-        let told = view.told(condition, bad);
+        let told = view.condition(condition, bad);
         found.extend(told.map(|(reason, message)| finding(reason, message.to_owned(), message)));
     }
     let is_told = !found.is_empty();

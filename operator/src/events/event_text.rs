@@ -2,14 +2,14 @@
 
 /// Type, reason, action and sentences of an event.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct EventText {
     pub(super) type_: &'static str,
     pub(super) reason: &'static str,
     pub(super) action: &'static str,
     pub(super) note: String,
 }
 
-impl Told {
+impl EventText {
     pub(super) const fn normal(reason: &'static str, action: &'static str, note: String) -> Self {
         Self { type_: "Normal", reason, action, note }
     }

@@ -13,7 +13,7 @@ use crate::reasons::{KeptReason, ScalingReason};
 use crate::snapshot::{Owner, OwnerKind, Pod};
 
 /// Adds what came of the asks of one queue.
-pub(super) fn tell(pass: &Pass<'_, '_>, asks: &[PendingPods<'_>], yielded: &mut Yielded) {
+pub(super) fn report(pass: &Pass<'_, '_>, asks: &[PendingPods<'_>], yielded: &mut Yielded) {
     let of_queue_jobs = pass.victims().filter(|pod| pass.members.is_of_queue_job(pod));
     yielded.slots.pods.extend(of_queue_jobs.map(|pod| pod.uid.clone()));
     yielded.scalings.extend(pass.members.all.values().filter_map(|member| lowered(pass, member, asks)));
