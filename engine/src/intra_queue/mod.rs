@@ -14,7 +14,7 @@
 //!
 //! Which pods go is up to the controllers of Kubernetes (`removal.rs`): only a ReplicaSet's can be told. So a pod is
 //! chosen together with all that its controller takes before it. Of a QueueJob its surplus goes, or all of it; its Jobs get
-//! fewer slots (`plan/queue_jobs.rs`).
+//! fewer slots (`planner/queue_jobs.rs`).
 
 mod asks;
 mod members;
