@@ -28,7 +28,8 @@ pub trait Indexed<K> {
     /// The same for the reply to a write. It says nothing of what happened to other objects before.
     fn apply_reply(&mut self, object: &K) -> bool;
 
-    /// The watch has delivered every change up to `version`. Objects applied outside of a list, and the end of a list, say so too.
+    /// The watch has delivered every change up to `version`. Objects applied outside of a list, and the end of a list, say so
+    /// too.
     fn seen_up_to(&mut self, version: &ResourceVersion) -> bool;
 
     /// Takes note of an object that exists and cannot be decoded. What is kept of it stays as it was decoded last; a kind with
