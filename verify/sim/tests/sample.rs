@@ -3,7 +3,7 @@
 use quotient_sim::campaign::{Campaign, Family, Summary, named, workloads};
 
 /// How many. All of them are played by `make faults`.
-const SAMPLE: usize = 250;
+const SAMPLE: usize = 500;
 
 fn assert_clean(summary: &Summary) {
     let failures: Vec<String> = summary.failures.iter().map(ToString::to_string).collect();
