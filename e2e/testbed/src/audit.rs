@@ -1,4 +1,4 @@
-//! The audit log: what the API server noted about every request. The neutral stopwatch, and the judge of rights, of
+//! The audit log: what the API server noted about every request. The neutral stopwatch, and the record of rights, of
 //! the number of writes and of their order.
 
 use std::collections::BTreeMap;

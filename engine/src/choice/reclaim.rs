@@ -233,12 +233,8 @@ impl<'a> Reclaim<'a> {
                 Err(reason) => {
                     self.simulation.undo(mark);
                     if together == 1 {
-                        self.report_unmet(
-                            at,
-                            pending,
-                            reason,
-                            count.saturating_sub(placed).saturating_mul(pods),
-                        );
+                        let unplaced = count.saturating_sub(placed).saturating_mul(pods);
+                        self.report_unmet(at, pending, reason, unplaced);
                         break;
                     }
                     together /= 2;
@@ -246,12 +242,8 @@ impl<'a> Reclaim<'a> {
             }
         }
         if promise == Promise::Granted && evicts_for > 0 {
-            self.report_unmet(
-                at,
-                pending,
-                ShortReason::WaitingForPreemption,
-                evicts_for.saturating_mul(pods),
-            );
+            let waiting = evicts_for.saturating_mul(pods);
+            self.report_unmet(at, pending, ShortReason::WaitingForPreemption, waiting);
         }
         placed
     }

@@ -37,12 +37,12 @@ impl<'a> Standoff<'a> {
         for gang in &mut gangs {
             gang.can_be_held &= may_hold;
         }
-        let held = first_that_fits(&gangs, &room, |gang| gang.can_be_held);
+        let holdable = first_that_fits(&gangs, &room, |gang| gang.can_be_held);
         // Without a gang that can be held, the first of those that would fit without the others tells what is wrong.
-        let completed = gangs.remove(held.or_else(|| first_that_fits(&gangs, &room, |_| true))?);
+        let completed = gangs.remove(holdable.or_else(|| first_that_fits(&gangs, &room, |_| true))?);
         let others = gangs.into_iter().map(|gang| (gang, false)).collect();
         let mut standoff = Self { completed, others };
-        if held.is_some() {
+        if holdable.is_some() {
             standoff.choose(room);
         }
         Some(standoff)

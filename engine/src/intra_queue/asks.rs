@@ -24,7 +24,7 @@ pub(super) enum Kind {
 
 /// Alike units that lack room.
 #[derive(Clone, Debug)]
-pub(super) struct PendingPods<'a> {
+pub(super) struct WaitingUnits<'a> {
     pub(super) kind: Kind,
     pub(super) who: Preemptor,
     pub(super) owner: Option<&'a OwnerUid>,
@@ -40,7 +40,7 @@ pub(super) struct PendingPods<'a> {
     order: (Timestamp, Arc<str>),
 }
 
-impl<'a> PendingPods<'a> {
+impl<'a> WaitingUnits<'a> {
     /// The gang that a unit completes.
     pub(super) fn completes(&self) -> Option<&'a GangName> {
         self.pending?.completes.as_ref()
@@ -62,10 +62,10 @@ impl<'a> PendingPods<'a> {
 /// The asks of a queue, the most important first.
 ///
 /// Slots of a QueueJob above its minimum are no ask: it gets them out of what is left (S-GANG).
-pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<PendingPods<'a>> {
+pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<WaitingUnits<'a>> {
     let trust = &leaf.demand.trust;
     let unschedulable = |pod: &&Pod| is_unschedulable(pod) && trust.why_ignored(pod).is_none();
-    let pods = leaf.state.pods.iter().filter(unschedulable).map(|pod| PendingPods {
+    let pods = leaf.state.pods.iter().filter(unschedulable).map(|pod| WaitingUnits {
         kind: Kind::Unschedulable,
         who: Preemptor::of_pod(pod, leaf.owner_of(pod)),
         owner: pod.owner(),
@@ -83,7 +83,7 @@ pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<PendingPods<'a>> {
             (Kind::Refused, pending.units.saturating_sub(pending.withheld_replicas)),
             (Kind::HeldBack, pending.withheld_replicas),
         ];
-        units.into_iter().filter(|(_, units)| *units > 0).map(move |(kind, units)| PendingPods {
+        units.into_iter().filter(|(_, units)| *units > 0).map(move |(kind, units)| WaitingUnits {
             kind,
             who: Preemptor::of(pending.owner),
             owner: Some(&pending.owner.uid),
@@ -95,7 +95,7 @@ pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<PendingPods<'a>> {
             order: (pending.owner.created, pending.owner.name.clone()),
         })
     });
-    let mut asks: Vec<PendingPods<'a>> = pods.chain(lacking).collect();
+    let mut asks: Vec<WaitingUnits<'a>> = pods.chain(lacking).collect();
     asks.sort_by(|a, b| {
         (Reverse(a.priority), a.kind)
             .cmp(&(Reverse(b.priority), b.kind))

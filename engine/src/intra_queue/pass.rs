@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::asks::{Kind, PendingPods};
+use super::asks::{Kind, WaitingUnits};
 use super::members::Members;
 use super::room::QueueRoom;
 use super::rules::{Staying, Yielding};
@@ -90,7 +90,7 @@ impl<'a, 's> Pass<'a, 's> {
     }
 
     /// Meets `asks`, which come most important first, as far as can be.
-    pub(super) fn meet(&mut self, asks: &[PendingPods<'a>]) {
+    pub(super) fn meet(&mut self, asks: &[WaitingUnits<'a>]) {
         for (number, ask) in asks.iter().enumerate() {
             // A workload that gives receives nothing, so that what was taken from it is really gone.
             if ask.kind == Kind::Unschedulable || !self.gives(ask) {
@@ -114,7 +114,7 @@ impl<'a, 's> Pass<'a, 's> {
     }
 
     /// Whether pods of the workload go now, or are about to because it was scaled down.
-    fn gives(&self, ask: &PendingPods<'_>) -> bool {
+    fn gives(&self, ask: &WaitingUnits<'_>) -> bool {
         let is_its = |pod: &Pod| {
             let is_slot = || ask.slots_of().is_some_and(|job| pod.gang().map(|gang| &gang.name) == Some(job));
             pod.owner() == ask.owner || is_slot()
@@ -122,7 +122,7 @@ impl<'a, 's> Pass<'a, 's> {
         ask.owner.is_some_and(|owner| self.members.gives(owner)) || self.victims().any(is_its)
     }
 
-    fn meet_one(&mut self, number: usize, ask: &PendingPods<'a>) {
+    fn meet_one(&mut self, number: usize, ask: &WaitingUnits<'a>) {
         for _ in 0..ask.units.min(MOST_UNITS) {
             let mark = self.simulation.mark();
             if !(self.has_places(number, ask) && self.has_room(number, ask)) {
@@ -146,12 +146,12 @@ impl<'a, 's> Pass<'a, 's> {
     }
 
     /// Whether there are, or will be, places on nodes for the pods of a unit.
-    fn has_places(&mut self, number: usize, ask: &PendingPods<'a>) -> bool {
+    fn has_places(&mut self, number: usize, ask: &WaitingUnits<'a>) -> bool {
         let mut places = ask.pods.iter().map(|(shape, pods)| (*shape, *pods.min(&MOST_UNITS)));
         places.all(|(shape, pods)| (0..pods).all(|_| self.place(number, ask, shape)))
     }
 
-    fn place(&mut self, number: usize, ask: &PendingPods<'a>, shape: &'a Shape) -> bool {
+    fn place(&mut self, number: usize, ask: &WaitingUnits<'a>, shape: &'a Shape) -> bool {
         let nodes = self.simulation.node_resources.as_mut();
         if let Some(node) = nodes.and_then(|nodes| nodes.free_for(shape)) {
             self.simulation.place(node, shape);
@@ -169,7 +169,7 @@ impl<'a, 's> Pass<'a, 's> {
     }
 
     /// Whether there is, or will be, room in the queue for a unit. What exists is in the queue already.
-    fn has_room(&mut self, number: usize, ask: &PendingPods<'a>) -> bool {
+    fn has_room(&mut self, number: usize, ask: &WaitingUnits<'a>) -> bool {
         let freed = self.held.less(&self.simulation.staying[self.at]);
         let lacking = self.room.lacks(&ask.requests, &freed);
         if ask.kind == Kind::Unschedulable || lacking.is_empty() {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Yielded;
-use super::asks::{Kind, PendingPods};
+use super::asks::{Kind, WaitingUnits};
 use super::members::Member;
 use super::pass::Pass;
 use super::rules::Staying;
@@ -13,7 +13,7 @@ use crate::reasons::{KeptReason, ScalingReason};
 use crate::snapshot::{Owner, OwnerKind, Pod};
 
 /// Adds what came of the asks of one queue.
-pub(super) fn report(pass: &Pass<'_, '_>, asks: &[PendingPods<'_>], yielded: &mut Yielded) {
+pub(super) fn report(pass: &Pass<'_, '_>, asks: &[WaitingUnits<'_>], yielded: &mut Yielded) {
     let of_queue_jobs = pass.victims().filter(|pod| pass.members.is_of_queue_job(pod));
     yielded.slots.pods.extend(of_queue_jobs.map(|pod| pod.uid.clone()));
     yielded.scalings.extend(pass.members.all.values().filter_map(|member| lowered(pass, member, asks)));
@@ -34,7 +34,7 @@ pub(super) fn report(pass: &Pass<'_, '_>, asks: &[PendingPods<'_>], yielded: &mu
     }
 }
 
-fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[PendingPods<'_>]) -> Option<Scaling> {
+fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[WaitingUnits<'_>]) -> Option<Scaling> {
     let goes = |pod: &&Pod| pass.simulation.gone.contains(pod);
     let going: Vec<&Pod> = member.order.iter().copied().filter(goes).collect();
     if going.is_empty() {
@@ -66,7 +66,7 @@ fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[PendingPods<'_>]) -
 }
 
 /// By how many pods each owner is raised. No owner is before there is room for what completes its gang.
-fn restored<'a>(pass: &Pass<'_, '_>, asks: &[PendingPods<'a>]) -> BTreeMap<&'a OwnerUid, (&'a Owner, u32)> {
+fn restored<'a>(pass: &Pass<'_, '_>, asks: &[WaitingUnits<'a>]) -> BTreeMap<&'a OwnerUid, (&'a Owner, u32)> {
     let mut restored: BTreeMap<&OwnerUid, (&Owner, u32)> = BTreeMap::new();
     let pending = |number: &usize| asks.get(*number)?.pending;
     for (pending, units) in
@@ -77,7 +77,7 @@ fn restored<'a>(pass: &Pass<'_, '_>, asks: &[PendingPods<'a>]) -> BTreeMap<&'a O
             *count = count.saturating_add(pods.saturating_mul(units));
         }
     }
-    let waits = |(number, ask): &(usize, &PendingPods<'_>)| {
+    let waits = |(number, ask): &(usize, &WaitingUnits<'_>)| {
         ask.kind == Kind::HeldBack && ask.completes().is_some() && !pass.restored.contains_key(number)
     };
     let gangs = asks.iter().enumerate().filter(waits).filter_map(|(_, ask)| ask.pending);

@@ -89,8 +89,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     plan.unmanaged = capacity::unmanaged(&usage, &tree, &plan.resources);
     decide_queues(context, &gated, &allocated, &mut reclaim, &withheld, shortage, &mut plan);
     parents::sum_up(&tree, &mut plan);
-    say_what_is_unmet(cluster, &mut plan);
-    say_what_nodes_lack(&tree, &reclaim.unmet, &mut plan);
+    report_unmet(cluster, &mut plan);
+    report_lacking_nodes(&tree, &reclaim.unmet, &mut plan);
     leave_out_waiting_gangs(&mut plan);
     report_evictions(reclaim, withheld, &mut plan);
     report_shortened(cluster, &targets, stuck_terminating, &mut plan);
@@ -121,7 +121,7 @@ fn decide_queues(
         decided.target = target[at].clone();
         decided.preempting = reclaim.owed.remove(&at).unwrap_or_default();
         decided.lacking = reclaim.lacking.remove(&at).unwrap_or_default();
-        say_why_it_is_short(&mut decided, branch, reason, withheld);
+        report_short(&mut decided, branch, reason, withheld);
         if let Some(leaf) = leaf {
             remember(&mut decided, leaf, context, reclaim, plan);
         }
@@ -213,7 +213,7 @@ fn report_shortened(
 }
 
 /// Writes down why others hold part of the share of `decided`, if they do: for this `reason`, or because something is withheld.
-fn say_why_it_is_short(
+fn report_short(
     decided: &mut QueuePlan,
     branch: &Branch<'_>,
     reason: ShortReason,
@@ -275,7 +275,7 @@ fn is_at_rest(plan: &Plan) -> bool {
 }
 
 /// Tells every leaf what keeps its pods from starting, once all numbers are known.
-fn say_what_is_unmet(cluster: Cluster<'_>, plan: &mut Plan) {
+fn report_unmet(cluster: Cluster<'_>, plan: &mut Plan) {
     let waits = |leaf: &Leaf<'_>| leaf.namespace_usage.stuck || !leaf.demand.asks.is_empty();
     if !cluster.each_leaf().any(waits) {
         return;
@@ -305,7 +305,7 @@ fn room_since(leaf: &Leaf<'_>, reclaim: &ReclaimResult, snapshot: &Snapshot) -> 
 }
 
 /// Lets what was found on nodes, and in others' way of giving, replace what shares alone could say.
-fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<BranchId, Vec<Unmet>>, plan: &mut Plan) {
+fn report_lacking_nodes(tree: &Tree<'_>, found: &BTreeMap<BranchId, Vec<Unmet>>, plan: &mut Plan) {
     for (at, found) in found {
         let Some(queue) = plan.queues.get_mut(&tree.branches[*at].name) else { continue };
         let mut places: BTreeMap<Preemptor, usize> = BTreeMap::new();

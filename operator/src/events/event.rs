@@ -111,8 +111,8 @@ fn event_text(notice: &Notice) -> EventText {
             EventText::normal("WouldReclaim", "Observe", reclaimed.would_note())
         }
         Notice::Scaled(scaled) => {
-            let tell = if scaled.to < scaled.from { EventText::warning } else { EventText::normal };
-            tell(scaled.reason.name(), "Scale", scaled::note(scaled))
+            let of_severity = if scaled.to < scaled.from { EventText::warning } else { EventText::normal };
+            of_severity(scaled.reason.name(), "Scale", scaled::note(scaled))
         }
         Notice::ForceDeleted { pods, .. } => EventText::warning("ForceDeleted", "Evict", forced_note(pods)),
         Notice::QueueJob { news, .. } => news.text(),

@@ -423,7 +423,7 @@ fn what_is_not_the_operators() {
     let range = |keeper: &str| json!({"metadata": {"labels": {"app.kubernetes.io/managed-by": keeper}}});
     server.write(true, ("limitranges", ""), ("loser", "quotient"), None, Some(range("quotient")));
     server.write(true, ("limitranges", ""), ("loser", "quotient"), None, None);
-    server.other("limitranges", "loser", "quotient", Some(range("somebody")));
+    server.other("limitranges", "loser", "quotient", Some(range("kubectl")));
     server.write(true, ("limitranges", ""), ("loser", "quotient"), None, None);
     server.write(true, ("limitranges", ""), ("loser", "of-the-team"), None, Some(range("quotient")));
     let own = Invariant::KeepsToItsOwn;
