@@ -15,7 +15,7 @@ MINUTES ?= 60
 # How many control planes at the same time: each takes a core while it starts and while its scenario moves, and waits more than
 # half of its time. Each takes a gigabyte of memory. Five keep two cores busy all the time, and with six kwok may miss a pod.
 BEDS ?= 4
-# Rust builds in parallel. Of all targets only `demo` builds the control plane at the same time.
+# Rust builds in parallel. `demo` and `test` build the control plane at the same time.
 export CARGO_BUILD_JOBS ?= 2
 # Without `-p`: chosen from the whole workspace, dependencies have the same features in every command and are built once.
 PROGRAMS = $(CARGO) build --bin quotient-operator --bin kubectl-quotient
@@ -42,8 +42,11 @@ demo: tools ## two teams share a real cluster, a third one joins (KEEP=1 leaves 
 	@$(CARGO) run --quiet --bin demo -- $(if $(KEEP),--keep)
 
 .PHONY: test
-test: tools format lint deny testbed ## everything: format, lints, unit, property and end-to-end tests, CRD drift
-	$(PROGRAMS)
+test: tools format lint deny ## everything: format, lints, unit, property and end-to-end tests, CRD drift
+	$(CARGO) build --bin testbed
+	@# As in `demo`. Both are waited for, so that no build goes on after make has ended.
+	$(CARGO) run --quiet --bin testbed -- build --tools & kubernetes=$$!; \
+		$(PROGRAMS) && $(CARGO) test --workspace --no-run; built=$$?; wait $$kubernetes && exit $$built
 	$(CARGO) test --workspace --no-fail-fast -- --test-threads=$(BEDS)
 
 .PHONY: format
