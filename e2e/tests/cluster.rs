@@ -5,7 +5,6 @@
 #![cfg(test)]
 #![allow(clippy::arithmetic_side_effects, reason = "an overflow fails the test")]
 
-mod asks;
 mod bad_days;
 mod bad_input;
 mod by_hand;
@@ -36,6 +35,7 @@ mod miscounts;
 mod no_immunity;
 mod observation;
 mod pauses;
+mod pending_pods;
 mod pod_groups;
 mod preemption;
 mod prometheus;

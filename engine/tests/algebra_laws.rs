@@ -56,7 +56,7 @@ proptest! {
                 let share = plan.queues[&branch.name].deserved.get(resource).units();
                 let lowest = lowest.min(branch.limit(resource));
                 let capacity = plan.capacity.get(resource).units();
-                prop_assert!(share <= lowest && share <= branch.asks(resource, capacity), "{}", branch.name);
+                prop_assert!(share <= lowest && share <= branch.demand(resource, capacity), "{}", branch.name);
                 check(&branch.children, plan, resource, lowest)?;
             }
             Ok(())
@@ -303,7 +303,7 @@ proptest! {
             if branch.name == parent.name {
                 branch.queue.children = None;
                 branch.children.clear();
-                branch.queue.request = everywhere(&|resource, capacity| parent.asks(resource, capacity));
+                branch.queue.request = everywhere(&|resource, capacity| parent.demand(resource, capacity));
                 branch.queue.guaranteed = everywhere(&|resource, capacity| parent.floor(resource, capacity));
             }
         });

@@ -6,7 +6,6 @@
 #![allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")]
 
 mod algebra_laws;
-mod ask_laws;
 mod cluster;
 mod edits;
 mod effort;
@@ -20,6 +19,7 @@ mod job_histories;
 mod job_history;
 mod ledger_laws;
 mod mode_laws;
+mod node_laws;
 mod oracle;
 mod plan_laws;
 mod planner;

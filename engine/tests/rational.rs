@@ -33,9 +33,9 @@ fn shares(capacity: i128, claims: &[Claim], quantum: i128) -> Vec<i128> {
 /// so it is less than one quantum each; with two claims none is a full quantum off. And no quantum was handed to
 /// one while another one would have stood lower with it, nor to a later one if equal: together with the sum this
 /// says that it *is* the divisor rule's rounding, however it was found.
-fn trouble(quanta: i128, asks: &[PendingPods], shares: &[i128]) -> Option<String> {
-    let exact = water::shares(quanta, asks);
-    let wanted: i128 = asks.iter().map(|ask| Tier::Rest.end(ask)).sum();
+fn trouble(quanta: i128, pending_pods: &[PendingPods], shares: &[i128]) -> Option<String> {
+    let exact = water::shares(quanta, pending_pods);
+    let wanted: i128 = pending_pods.iter().map(|pending| Tier::Rest.end(pending)).sum();
     let total = Fraction::whole(quanta.min(wanted));
     if exact.iter().copied().sum::<Fraction>() != total {
         return Some(format!("the oracle itself is wrong: {exact:?}"));
@@ -43,7 +43,7 @@ fn trouble(quanta: i128, asks: &[PendingPods], shares: &[i128]) -> Option<String
     if Fraction::whole(shares.iter().sum()) != total {
         return Some(format!("{shares:?} are not {total:?} together"));
     }
-    let tier = Tier::of(quanta, asks);
+    let tier = Tier::of(quanta, pending_pods);
     for (at, (share, fair)) in shares.iter().zip(&exact).enumerate() {
         let above = Fraction::whole(*share) - *fair;
         let others = exact.iter().enumerate().filter(|(other, exact)| *other != at && !exact.is_whole());
@@ -52,10 +52,14 @@ fn trouble(quanta: i128, asks: &[PendingPods], shares: &[i128]) -> Option<String
             return Some(format!("{at} has {share} for {fair:?}"));
         }
     }
-    for (taker, ask) in asks.iter().enumerate().filter(|(at, ask)| shares[*at] > tier.start(ask)) {
-        let last = (ask.weight == 0, tier.level(ask, shares[taker]), taker);
-        for (waiter, ask) in asks.iter().enumerate().filter(|(at, ask)| shares[*at] < tier.end(ask)) {
-            let next = (ask.weight == 0, tier.level(ask, shares[waiter] + 1), waiter);
+    for (taker, pending) in
+        pending_pods.iter().enumerate().filter(|(at, pending)| shares[*at] > tier.start(pending))
+    {
+        let last = (pending.weight == 0, tier.level(pending, shares[taker]), taker);
+        for (waiter, pending) in
+            pending_pods.iter().enumerate().filter(|(at, pending)| shares[*at] < tier.end(pending))
+        {
+            let next = (pending.weight == 0, tier.level(pending, shares[waiter] + 1), waiter);
             if waiter != taker && last > next {
                 return Some(format!(
                     "{taker} has a quantum that is {waiter}'s: {shares:?}, exactly {exact:?}"
@@ -100,14 +104,14 @@ proptest! {
 
     #[test]
     fn shares_are_the_rounding_of_exact_fractions(capacity in 0i128..160, claims in claims(8, 40)) {
-        let asks: Vec<PendingPods> = claims.iter().map(PendingPods::of).collect();
-        prop_assert_eq!(trouble(capacity, &asks, &shares(capacity, &claims, 1)), None);
+        let pending_pods: Vec<PendingPods> = claims.iter().map(PendingPods::of).collect();
+        prop_assert_eq!(trouble(capacity, &pending_pods, &shares(capacity, &claims, 1)), None);
     }
 
     #[test]
     fn large_shares_are_the_rounding_of_exact_fractions(capacity in 0i128..1 << 34, claims in claims(12, 1 << 32)) {
-        let asks: Vec<PendingPods> = claims.iter().map(PendingPods::of).collect();
-        prop_assert_eq!(trouble(capacity, &asks, &shares(capacity, &claims, 1)), None);
+        let pending_pods: Vec<PendingPods> = claims.iter().map(PendingPods::of).collect();
+        prop_assert_eq!(trouble(capacity, &pending_pods, &shares(capacity, &claims, 1)), None);
     }
 }
 
@@ -129,7 +133,7 @@ proptest! {
             }
             // A resource that no node offers is not governed, so nothing is said about it.
             for branch in forest.flat().into_iter().filter(|_| plan.resources.contains(&resource)) {
-                let demand = branch.asks(&resource, forest.capacity(&resource));
+                let demand = branch.demand(&resource, forest.capacity(&resource));
                 prop_assert_eq!(plan.queues[&branch.name].demand.get(&resource).units(), demand);
             }
         }
@@ -163,7 +167,7 @@ fn the_examples_of_the_definition() {
     assert_eq!(shares(10, &weighted([6, 6, 2]), 1), [5, 4, 1]);
     assert_eq!(shares(11, &weighted([6, 6, 2]), 1), [5, 5, 1]);
     assert_eq!(shares(8, &weighted([1, 1, 1]), 1), [3, 3, 2]);
-    let asks = weighted([6, 6, 2]).map(|claim| PendingPods::of(&claim));
+    let pending_pods = weighted([6, 6, 2]).map(|claim| PendingPods::of(&claim));
     let exact = [Fraction::new(30, 7), Fraction::new(30, 7), Fraction::new(10, 7)];
-    assert_eq!(water::shares(10, &asks), exact);
+    assert_eq!(water::shares(10, &pending_pods), exact);
 }

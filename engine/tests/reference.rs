@@ -72,12 +72,12 @@ impl Queue {
 /// Deserved: each resource by itself, weighted max-min with guarantees as floors.
 fn deserved(cluster: &Cluster) -> Vec<Two> {
     let divide = |one: usize| {
-        let ask = |queue: &Queue| {
+        let pending = |queue: &Queue| {
             let all = queue.demand(cluster.capacity)[one];
             PendingPods { held: 0, floor: queue.guaranteed[one].min(all), all, weight: queue.weight }
         };
-        let asks: Vec<PendingPods> = cluster.queues.iter().map(ask).collect();
-        singly::hand_out(cluster.capacity[one], &asks, 1)
+        let pending_pods: Vec<PendingPods> = cluster.queues.iter().map(pending).collect();
+        singly::hand_out(cluster.capacity[one], &pending_pods, 1)
     };
     let (cpu, devices) = (divide(0), divide(1));
     cpu.into_iter().zip(devices).map(|(cpu, devices)| [cpu, devices]).collect()

@@ -2,7 +2,7 @@
 //!
 //! Taking the largest first gives the fewest of a class and leaves the least to the classes below, but may free
 //! more than needed: a need of 4 among 3, 2, 2 is better served by 2 and 2 than by 3 and 2. So victims are then
-//! traded for smaller ones of their class as long as the ask stays covered.
+//! traded for smaller ones of their class as long as the need stays covered.
 
 use std::cmp::Reverse;
 
@@ -10,11 +10,11 @@ use super::candidate::{Candidate, sum};
 use super::order::turn;
 use crate::amounts::{Amount, Resource};
 
-/// The fewest of each of `classes` (least protected first) that cover `ask`, most protected class first.
+/// The fewest of each of `classes` (least protected first) that cover `needed`, most protected class first.
 pub(super) fn exact_cover<'a>(
     classes: Vec<Vec<Candidate<'a>>>,
     resource: &Resource,
-    ask: Amount,
+    needed: Amount,
 ) -> Vec<Candidate<'a>> {
     let mut below: Amount = classes.iter().map(|members| sum(members).get(resource)).sum();
     let mut freed = Amount::ZERO;
@@ -27,7 +27,7 @@ pub(super) fn exact_cover<'a>(
         });
         let mut taken = 0usize;
         for candidate in &members {
-            if freed + below >= ask {
+            if freed + below >= needed {
                 break;
             }
             freed += candidate.requests().get(resource);
@@ -37,7 +37,7 @@ pub(super) fn exact_cover<'a>(
         split.push((members, never_evicted));
     }
 
-    let mut excess = freed.less(ask);
+    let mut excess = freed.less(needed);
     let mut chosen = Vec::new();
     for (mut taken, mut never_evicted) in split {
         excess = trade_down(&mut taken, &mut never_evicted, resource, excess);

@@ -11,11 +11,11 @@ use crate::amounts::{Amount, Amounts};
 use crate::keyed::KeyedMap;
 use crate::total::total;
 
-/// Few of each of `classes` (least protected first) that together cover `ask`, most protected class first. `scale` is
+/// Few of each of `classes` (least protected first) that together cover `needed`, most protected class first. `scale` is
 /// what there is of each resource.
 pub(super) fn greedy_cover<'a>(
     classes: Vec<Vec<Candidate<'a>>>,
-    ask: &Amounts,
+    needed: &Amounts,
     scale: &Amounts,
 ) -> Vec<Candidate<'a>> {
     let mut below = total(classes.iter().flatten().map(Candidate::requests));
@@ -23,7 +23,7 @@ pub(super) fn greedy_cover<'a>(
     let mut taken = Amounts::new();
     for members in classes.into_iter().rev() {
         below.subtract_all(&sum(&members));
-        let rest = ask.less(&taken).less(&below);
+        let rest = needed.less(&taken).less(&below);
         for candidate in greedy(members, &rest, scale) {
             taken.add_all(candidate.requests());
             chosen.push(candidate);
@@ -92,9 +92,9 @@ struct Fit {
 }
 
 /// How well `candidate` serves; none if it does not help.
-fn fit(candidate: &Candidate<'_>, left: &Amounts, asked: &Amounts, scale: &Amounts) -> Option<Fit> {
+fn fit(candidate: &Candidate<'_>, left: &Amounts, needed: &Amounts, scale: &Amounts) -> Option<Fit> {
     let (mut covers, mut exceeds) = (0i128, 0i128);
-    for resource in asked.resources() {
+    for resource in needed.resources() {
         let all = scale.get(resource);
         let requests = candidate.requests().get(resource);
         let useful = requests.min(left.get(resource));

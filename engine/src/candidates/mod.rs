@@ -1,4 +1,4 @@
-//! Which pods of a queue may be evicted, which of them only when nothing else is left, and the fewest that cover an ask.
+//! Which pods of a queue may be evicted, which of them only when nothing else is left, and the fewest that cover a need.
 
 mod candidate;
 mod exact_cover;

@@ -12,38 +12,38 @@ use super::order::{class, rank};
 use crate::amounts::Amounts;
 use crate::pod_set::PodSet;
 
-/// The victims among `candidates`, which are sorted least protected first, that cover `ask`.
+/// The victims among `candidates`, which are sorted least protected first, that cover `needed`.
 ///
-/// Irreducible: without any one of them, less of `ask` would be covered. Where `ask` names one resource, the
+/// Irreducible: without any one of them, less of `needed` would be covered. Where `needed` names one resource, the
 /// numbers of victims are the smallest possible, most protected class first. If all candidates together do not
-/// cover `ask`, they cover as much as they can. `scale` is what there is of each resource.
+/// cover `needed`, they cover as much as they can. `scale` is what there is of each resource.
 pub(crate) fn select<'a>(
     candidates: Vec<Candidate<'a>>,
-    ask: &Amounts,
+    needed: &Amounts,
     scale: &Amounts,
 ) -> Vec<Candidate<'a>> {
-    let classes = needed_classes(candidates, ask);
-    let mut resources = ask.resources();
+    let classes = needed_classes(candidates, needed);
+    let mut resources = needed.resources();
     let mut chosen = match (resources.next(), resources.next()) {
-        (Some(resource), None) => exact_cover(classes, resource, ask.get(resource)),
-        _ => greedy_cover(classes, ask, scale),
+        (Some(resource), None) => exact_cover(classes, resource, needed.get(resource)),
+        _ => greedy_cover(classes, needed, scale),
     };
     // Most protected first, so that they are the first to be found unneeded.
     chosen.sort_by(|a, b| rank(b, a));
-    drop_unneeded(&mut chosen, ask);
+    drop_unneeded(&mut chosen, needed);
     chosen.reverse();
     chosen
 }
 
-/// What [`select`] chooses among `able` without those that `may_go` refuses beside others; none if they do not cover `ask`.
+/// What [`select`] chooses among `able` without those that `may_go` refuses beside others; none if they do not cover `needed`.
 pub(crate) fn select_together<'a>(
     mut able: Vec<Candidate<'a>>,
-    ask: &Amounts,
+    needed: &Amounts,
     scale: &Amounts,
     may_go: &mut dyn FnMut(&[Candidate<'a>]) -> Vec<bool>,
 ) -> Option<Vec<Candidate<'a>>> {
-    while ask.fits_in(&sum(&able)) {
-        let chosen = select(able.clone(), ask, scale);
+    while needed.fits_in(&sum(&able)) {
+        let chosen = select(able.clone(), needed, scale);
         let mut verdicts = may_go(&chosen).into_iter();
         let refused = chosen.iter().filter(|_| verdicts.next() == Some(false));
         let refused: PodSet = refused.map(|candidate| candidate.pod).collect();
@@ -55,14 +55,14 @@ pub(crate) fn select_together<'a>(
     None
 }
 
-/// The candidates by class, least protected first, up to the class that completes `ask`.
-fn needed_classes<'a>(candidates: Vec<Candidate<'a>>, ask: &Amounts) -> Vec<Vec<Candidate<'a>>> {
+/// The candidates by class, least protected first, up to the class that completes `needed`.
+fn needed_classes<'a>(candidates: Vec<Candidate<'a>>, needed: &Amounts) -> Vec<Vec<Candidate<'a>>> {
     let mut classes: Vec<Vec<Candidate<'a>>> = Vec::new();
     let mut freed = Amounts::new();
     for candidate in candidates {
         let same = |other: &Candidate<'_>| class(other) == class(&candidate);
         let continues = classes.last().and_then(|last| last.last()).is_some_and(same);
-        if !continues && ask.fits_in(&freed) {
+        if !continues && needed.fits_in(&freed) {
             break;
         }
         freed.add_all(candidate.requests());
@@ -74,18 +74,18 @@ fn needed_classes<'a>(candidates: Vec<Candidate<'a>>, ask: &Amounts) -> Vec<Vec<
     classes
 }
 
-/// Drops every victim without which as much of `ask` is covered, in the order given.
-fn drop_unneeded(chosen: &mut Vec<Candidate<'_>>, ask: &Amounts) {
+/// Drops every victim without which as much of `needed` is covered, in the order given.
+fn drop_unneeded(chosen: &mut Vec<Candidate<'_>>, needed: &Amounts) {
     let mut freed = sum(chosen);
     chosen.retain(|candidate| {
         let mut without = freed.clone();
         without.subtract_all(candidate.requests());
-        let needed = ask
+        let is_needed = needed
             .iter()
-            .any(|(resource, asked)| without.get(resource).min(asked) < freed.get(resource).min(asked));
-        if !needed {
+            .any(|(resource, amount)| without.get(resource).min(amount) < freed.get(resource).min(amount));
+        if !is_needed {
             freed = without;
         }
-        needed
+        is_needed
     });
 }

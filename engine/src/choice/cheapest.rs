@@ -26,8 +26,8 @@ impl<'a> Simulation<'a> {
         let everywhere = group.within_target.is_some();
         let known = self.searches.remove(&everywhere);
         let mut search = known.unwrap_or_else(|| self.search(&node_resources, everywhere));
-        let mut asked = Asked { node_resources: &node_resources, shape, rules, simulation: self };
-        let found = asked.cheapest(&mut search, group, tried);
+        let mut pending_pod = PendingPod { node_resources: &node_resources, shape, rules, simulation: self };
+        let found = pending_pod.cheapest(&mut search, group, tried);
         self.node_resources = Some(node_resources);
         self.searches.insert(everywhere, search);
         found
@@ -50,15 +50,15 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// A pod that asks for a place.
-struct Asked<'s, 'a> {
+/// A pod that needs a place.
+struct PendingPod<'s, 'a> {
     node_resources: &'s NodeResources<'a>,
     shape: &'a Shape,
     rules: &'s dyn Rules<'a>,
     simulation: &'s mut Simulation<'a>,
 }
 
-impl<'a> Asked<'_, 'a> {
+impl<'a> PendingPod<'_, 'a> {
     fn cheapest(
         &mut self,
         search: &mut Search<'a>,

@@ -197,8 +197,8 @@ impl<'a> Simulation<'a> {
     ) -> Vec<Candidate<'a>> {
         let Some(leaf) = self.context.leaf(at) else { return Vec::new() };
         let all = leaf.candidates(self.context.snapshot);
-        let ask = self.takes_of(at, scope).min(lacks);
-        if ask.is_empty() {
+        let needed = self.takes_of(at, scope).min(lacks);
+        if needed.is_empty() {
             return Vec::new();
         }
         self.work.spend(scope.beneficiary, u64::try_from(all.may_go.len()).unwrap_or(u64::MAX));
@@ -208,7 +208,7 @@ impl<'a> Simulation<'a> {
         let all_are_left = self.gone_of[at] == 0 && refused.is_empty();
         // Of pods that all request the same, the first that cover it do.
         let first = all.may_go.first().filter(|_| all.are_alike);
-        let enough = first.map_or(usize::MAX, |first| pods_to_cover(&ask, first.requests()));
+        let enough = first.map_or(usize::MAX, |first| pods_to_cover(&needed, first.requests()));
         for candidate in up_to(kind, all) {
             if able.len() >= enough {
                 break;
@@ -218,7 +218,7 @@ impl<'a> Simulation<'a> {
             let requests = candidate.requests();
             let helps = match last.filter(|(same, _)| std::ptr::eq(*same, requests)) {
                 Some((_, helps)) => helps,
-                None => requests.overlaps(&ask) && !self.takes_of_target(candidate, scope, reclaimed),
+                None => requests.overlaps(&needed) && !self.takes_of_target(candidate, scope, reclaimed),
             };
             last = Some((requests, helps));
             if !helps || !(all_are_left || candidate.pods().iter().all(is_left)) {
@@ -235,11 +235,11 @@ impl<'a> Simulation<'a> {
                 None => able.push(candidate.clone()),
             }
         }
-        kept.extend(all.never.iter().filter(|(pod, _)| pod.requests().overlaps(&ask)).copied());
+        kept.extend(all.never.iter().filter(|(pod, _)| pod.requests().overlaps(&needed)).copied());
         for (pod, rule) in kept {
             self.keep(at, [pod], rule);
         }
-        if first.is_some() { able } else { select(able, &ask, self.context.capacity) }
+        if first.is_some() { able } else { select(able, &needed, self.context.capacity) }
     }
 
     /// Whether `candidate` may go after all that went before; else the rule, if one keeps it.
@@ -303,12 +303,12 @@ fn up_to<'c, 'a>(kind: Kind, all: &'c Candidates<'a>) -> &'c [Candidate<'a>] {
     all.may_go.get(..count).unwrap_or_default()
 }
 
-/// How many pods with these `requests` cover `ask`, as far as they can.
-fn pods_to_cover(ask: &Amounts, requests: &Amounts) -> usize {
+/// How many pods with these `requests` cover `needed`, as far as they can.
+fn pods_to_cover(needed: &Amounts, requests: &Amounts) -> usize {
     let part = |(one, amount): (&Resource, Amount)| {
         let each = requests.get(one).units();
         let all = amount.units().saturating_add(each).saturating_sub(1).checked_div(each).unwrap_or(0);
         usize::try_from(all).unwrap_or(usize::MAX)
     };
-    ask.iter().map(part).max().unwrap_or(0)
+    needed.iter().map(part).max().unwrap_or(0)
 }

@@ -1,12 +1,12 @@
 //! Which pods have to go so that units of other queues get room.
 //!
 //! ```text
-//!  asks: units within     placed on nodes, free ones first;     what is still short below a limit     unneeded victims
+//!  pending units within    placed on nodes, free ones first;     what is still short below a limit     unneeded victims
 //!  their queue's target ─► else the node that is the cheapest ─► or everywhere comes from the queues ─► stay, the most ─► victims
 //!  that lack room          to free                               farthest above their targets           protected first
 //! ```
 //!
-//! All of it happens in one [`Simulation`], in which pods are removed and added and everything can be undone. An ask that
+//! All of it happens in one [`Simulation`], in which pods are removed and added and everything can be undone. A unit that
 //! cannot be served evicts no pod. While victims leave nothing is asked for that they leave room for, so nothing here has to
 //! agree with the plan before.
 

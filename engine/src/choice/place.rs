@@ -1,4 +1,4 @@
-//! Places on nodes for the pods of an ask: free ones first, else the node that is the cheapest to free.
+//! Places on nodes for pending pods: free ones first, else the node that is the cheapest to free.
 
 use std::collections::BTreeMap;
 
@@ -114,5 +114,5 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// How many nodes are tried for an ask whose victims have to be placed elsewhere.
+/// How many nodes are tried for a pod whose victims have to be placed elsewhere.
 const MOST_NODES_TRIED: usize = 16;

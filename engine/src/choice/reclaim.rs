@@ -42,10 +42,10 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
         return taken;
     }
     let stuck = context.each_leaf().filter(|leaf| leaf.namespace_usage.stuck).map(|leaf| leaf.at);
-    let asking = needs.iter().filter(|(_, need)| !need.units.is_empty()).map(|(at, _)| *at);
-    let askers: BTreeSet<BranchId> = stuck.chain(asking).collect();
+    let needing = needs.iter().filter(|(_, need)| !need.units.is_empty()).map(|(at, _)| *at);
+    let beneficiaries: BTreeSet<BranchId> = stuck.chain(needing).collect();
     let mut simulation = Simulation::new(context);
-    simulation.work = Work::for_queues(askers.len());
+    simulation.work = Work::for_queues(beneficiaries.len());
     let waits_for_nodes = first_patience(context.snapshot, context.usage).is_some();
     let is_under_way = context.is_under_way();
     let pods_left = MOST_PLACED;
@@ -83,17 +83,18 @@ pub(super) struct Reclaim<'a> {
 
 impl<'a> Reclaim<'a> {
     fn run(mut self, mut needs: Vec<(BranchId, Need<'a>)>) -> ReclaimResult {
-        let asks = needs.iter().any(|(_, need)| !need.units.is_empty());
+        let has_units = needs.iter().any(|(_, need)| !need.units.is_empty());
         let stuck = self.context.each_leaf().any(|leaf| leaf.namespace_usage.stuck);
         let exceeded = self.simulation.free.iter().any(|(_, amount)| amount < Amount::ZERO);
-        let unplaced = if asks || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
-        let mut asks: BTreeMap<BranchId, Amounts> =
+        let unplaced =
+            if has_units || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
+        let mut needed: BTreeMap<BranchId, Amounts> =
             needs.iter().map(|(at, need)| (*at, need.all())).collect();
         for (at, pod) in &unplaced {
-            asks.entry(*at).or_default().add_all(pod.requests());
+            needed.entry(*at).or_default().add_all(pod.requests());
         }
         let unplaced = self.set_apart(unplaced);
-        self.simulation.contest(&asks);
+        self.simulation.contest(&needed);
         self.place_stuck_pods(unplaced);
         let displaced = self.simulation.victims.iter();
         let displaced = displaced.filter(|victim| victim.reason == EvictionReason::Reclaimed);

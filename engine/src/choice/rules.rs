@@ -1,4 +1,4 @@
-//! Which pods may go for an ask.
+//! Which pods may go for a pending pod or a claim.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::tree::BranchId;
 
 /// Which victims may go.
 pub(crate) trait Rules<'a> {
-    /// Which of `victims`, in this order, may go together for an ask that lacks `reclaimed`.
+    /// Which of `victims`, in this order, may go together for what lacks `reclaimed`.
     fn may_go(
         &self,
         simulation: &mut Simulation<'a>,
@@ -25,7 +25,7 @@ pub(crate) trait Rules<'a> {
 /// The queue that an eviction makes room for, and the queues that lose pods to it.
 #[derive(Clone, Copy)]
 pub(super) struct Scope {
-    /// The leaf that asks; none where a limit is exceeded.
+    /// The leaf that gains; none where a limit is exceeded.
     pub(super) beneficiary: Option<BranchId>,
     /// Whether pods go at all, or only what is free serves it.
     pub(super) may_evict: bool,

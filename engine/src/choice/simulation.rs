@@ -41,7 +41,7 @@ pub(super) type Level = Vec<Fraction>;
 /// The cluster while victims are chosen.
 pub(crate) struct Simulation<'a> {
     pub(crate) context: Context<'a>,
-    /// The nodes; none where no pod asks for a place.
+    /// The nodes; none where no pod needs a place.
     pub(crate) node_resources: Option<NodeResources<'a>>,
     /// Where candidates are: pods of queues above their targets, or of all queues (true).
     pub(crate) searches: FxHashMap<bool, Search<'a>>,
@@ -61,7 +61,7 @@ pub(crate) struct Simulation<'a> {
     pub(super) uncounted: BranchMap<Amounts>,
     /// What is guaranteed and deserved below every branch.
     pub(super) floor: BranchMap<Bounds>,
-    /// What every leaf asks for of resources of which there is less than all hold and ask for.
+    /// What every leaf needs of resources of which there is less than all hold and need.
     pub(super) contested: BranchMap<Amounts>,
     /// What is promised to every leaf: units and claims that its pods do not hold yet.
     pub(super) promised: BranchMap<Amounts>,
@@ -246,18 +246,18 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Notes what leaves ask for: of what is short for all of it, no guarantee of a giver is touched.
-    pub(super) fn contest(&mut self, asks: &BTreeMap<BranchId, Amounts>) {
+    /// Notes what leaves need: of what is short for all of it, no guarantee of a giver is touched.
+    pub(super) fn contest(&mut self, needed: &BTreeMap<BranchId, Amounts>) {
         let mut left = self.free.clone();
-        for (at, asked) in asks {
-            left.subtract_all(asked);
+        for (at, amounts) in needed {
+            left.subtract_all(amounts);
             // What is granted of it is not free.
-            left.add_all(&asked.min(&self.granted_beside_pods(*at)));
+            left.add_all(&amounts.min(&self.granted_beside_pods(*at)));
         }
         let is_short = |one: &&Resource| left.get(one) < Amount::ZERO;
         let short: Vec<Resource> = left.resources().filter(is_short).cloned().collect();
-        for (at, asked) in asks {
-            self.contested[*at].add_all(&asked.of(&short));
+        for (at, amounts) in needed {
+            self.contested[*at].add_all(&amounts.of(&short));
         }
     }
 

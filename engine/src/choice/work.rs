@@ -16,17 +16,17 @@ const MOST_LOOKS: u64 = 5_000_000;
 /// The looks so far, by leaf; those for pods of unmanaged namespaces have no leaf.
 #[derive(Debug, Default)]
 pub(super) struct Work {
-    /// An equal part for every queue that asks.
+    /// An equal part for every queue that needs room.
     part: u64,
     all: u64,
     spent: BTreeMap<Option<BranchId>, u64>,
 }
 
 impl Work {
-    /// For a plan in which so many queues ask.
-    pub(super) fn for_queues(askers: usize) -> Self {
-        let askers = u64::try_from(askers).unwrap_or(u64::MAX).saturating_add(1);
-        Self { part: MOST_LOOKS.checked_div(askers).unwrap_or_default(), all: 0, spent: BTreeMap::new() }
+    /// For a plan in which so many queues need room.
+    pub(super) fn for_queues(queues: usize) -> Self {
+        let queues = u64::try_from(queues).unwrap_or(u64::MAX).saturating_add(1);
+        Self { part: MOST_LOOKS.checked_div(queues).unwrap_or_default(), all: 0, spent: BTreeMap::new() }
     }
 
     /// Whether the leaf at `at` gets no more looks.

@@ -188,7 +188,7 @@ impl<'a> Workloads<'a> {
     pub(super) fn of(
         queue: &Queue,
         state: &'a NamespaceState,
-        asks: &[PendingPods<'a>],
+        pending_pods: &[PendingPods<'a>],
         nodes: &Nodes<'_>,
         snapshot: &Snapshot,
     ) -> Self {
@@ -210,8 +210,8 @@ impl<'a> Workloads<'a> {
         for pod in state.pods.iter().filter(|pod| pod.is_live() || pod.evicted && pod.is_charged()) {
             workloads.add_pod(pod, &entries, nodes, snapshot);
         }
-        for ask in asks.iter().filter(|ask| ask.owner.kind != OwnerKind::QueueJob) {
-            workloads.add_ask(ask, queue.remembered.waiting.get(&ask.owner.uid), now);
+        for pending in pending_pods.iter().filter(|pending| pending.owner.kind != OwnerKind::QueueJob) {
+            workloads.add_pending(pending, queue.remembered.waiting.get(&pending.owner.uid), now);
         }
         workloads
     }
@@ -296,9 +296,9 @@ impl<'a> Workloads<'a> {
         Some(since.plus_seconds(seconds))
     }
 
-    /// `waiting` is since when there has been room for one of the pods that `ask` lacks.
-    fn add_ask(&mut self, ask: &PendingPods<'a>, waiting: Option<&Timestamp>, now: Timestamp) {
-        let owner = ask.owner;
+    /// `waiting` is since when there has been room for one of the pods that `pending` lacks.
+    fn add_pending(&mut self, pending: &PendingPods<'a>, waiting: Option<&Timestamp>, now: Timestamp) {
+        let owner = pending.owner;
         let newest = self.progress.get(scope(owner)).and_then(|progress| progress.newest);
         let Some(evidence) = self.all.get_mut(top(owner).0) else { return };
         evidence.lacks = true;

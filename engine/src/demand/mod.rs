@@ -9,13 +9,13 @@
 //! Rejected pods never exist, so demand has to come from their owners. And what never starts must not count: a
 //! Job of ten thousand pods that no node can run would otherwise empty other queues for nothing.
 
-mod asks;
 mod evidence;
+mod pending_pods;
 mod trust;
 mod window;
 
-pub(crate) use asks::{PendingPods, by_gang};
 pub(crate) use evidence::node_patience;
+pub(crate) use pending_pods::{PendingPods, by_gang};
 pub(crate) use trust::Trust;
 
 use std::collections::BTreeMap;
@@ -29,13 +29,13 @@ use crate::time::{Timestamp, earliest};
 use crate::usage::{NamespaceUsage, Usage};
 use trust::Verdict;
 
-/// What one leaf asks for, and why.
+/// The demand of one leaf, and why.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demand<'a> {
     /// What counts, of every resource.
     pub(crate) counted: Amounts,
     /// The owners that want more pods than there are.
-    pub(crate) asks: Vec<PendingPods<'a>>,
+    pub(crate) pending_pods: Vec<PendingPods<'a>>,
     /// Which pods do not count, and how many of those that owners lack do.
     pub(crate) trust: Trust,
     /// The part of it that known pods show: what live pods request and owners lack, as far as it counts.
@@ -60,26 +60,26 @@ impl<'a> Demand<'a> {
     ) -> Self {
         let now = snapshot.now;
         let before = &queue.remembered;
-        let mut asks = asks::asks(state);
+        let mut pending_pods = pending_pods::pending_pods(state);
         let live = namespace_usage.all_staying();
         let is_quiet = !namespace_usage.stuck && before.set_aside.is_empty() && before.waiting.is_empty();
-        let verdict = if is_quiet && !asks.iter().any(|ask| ask.owner.fails) {
+        let verdict = if is_quiet && !pending_pods.iter().any(|pending| pending.owner.fails) {
             Verdict { live, ..Verdict::default() }
         } else {
-            trust::assess(queue, state, &mut asks, live, nodes, snapshot)
+            trust::assess(queue, state, &mut pending_pods, live, nodes, snapshot)
         };
         // They could not use what they had; no pod is evicted for them until they try again.
         let resting = state.queue_jobs.iter().filter(|job| job.is_resting(now));
         let until = |job: &'a QueueJob| job.tasks.iter().map(|task| (&task.owner, job.remembered.retry_at));
         let resting: KeyedMap<&OwnerUid, Option<Timestamp>> = resting.flat_map(until).collect();
-        for ask in &mut asks {
-            if let Some(retry_at) = resting.get(&ask.owner.uid) {
-                (ask.counted, ask.set_aside) = (0, *retry_at);
+        for pending in &mut pending_pods {
+            if let Some(retry_at) = resting.get(&pending.owner.uid) {
+                (pending.counted, pending.set_aside) = (0, *retry_at);
             }
         }
         let mut counts = verdict.live;
-        for ask in &asks {
-            counts.add_all(&ask.requests());
+        for pending in &pending_pods {
+            counts.add_all(&pending.requests());
         }
         let (waiting, not_created) = (BTreeMap::new(), BTreeMap::new());
         let mut remember =
@@ -98,7 +98,7 @@ impl<'a> Demand<'a> {
         let next_change = earliest(verdict.next_change, window.next_change);
         let next_change = earliest(next_change, next_unheard(state, namespace_usage, now));
         let (trust, next_try) = (verdict.trust, verdict.next_try);
-        Self { counted: window.demand, asks, trust, shown, remember, next_change, next_try }
+        Self { counted: window.demand, pending_pods, trust, shown, remember, next_change, next_try }
     }
 }
 

@@ -69,30 +69,31 @@ pub(super) struct Verdict {
     pub(super) next_try: Option<Timestamp>,
 }
 
-/// Decides which pods count, of all that request `live`, and how many of those that `asks` lack.
+/// Decides which pods count, of all that request `live`, and how many of those that `pending_pods` lack.
 pub(super) fn assess<'a>(
     queue: &Queue,
     state: &'a NamespaceState,
-    asks: &mut [PendingPods<'a>],
+    pending_pods: &mut [PendingPods<'a>],
     live: Amounts,
     nodes: &Nodes<'_>,
     snapshot: &'a Snapshot,
 ) -> Verdict {
-    let mut workloads = Workloads::of(queue, state, asks, nodes, snapshot);
+    let mut workloads = Workloads::of(queue, state, pending_pods, nodes, snapshot);
     let mut verdict = Verdict { live, next_change: workloads.next_change, ..Verdict::default() };
     verdict.set_aside = workloads.set_aside(&queue.remembered.set_aside, nodes, snapshot.now);
     let late = late_pods(state, &mut workloads, &mut verdict, nodes, snapshot);
-    limit(asks, false, &mut workloads, &mut verdict, snapshot.now);
-    ignore(&queue.guaranteed, late, asks, &mut workloads, &mut verdict, snapshot.now);
-    limit(asks, true, &mut workloads, &mut verdict, snapshot.now);
+    limit(pending_pods, false, &mut workloads, &mut verdict, snapshot.now);
+    ignore(&queue.guaranteed, late, pending_pods, &mut workloads, &mut verdict, snapshot.now);
+    limit(pending_pods, true, &mut workloads, &mut verdict, snapshot.now);
     let mut counted = verdict.live.clone();
-    for ask in asks.iter() {
-        counted.add_all(&ask.requests());
+    for pending in pending_pods.iter() {
+        counted.add_all(&pending.requests());
     }
-    for ask in asks.iter_mut() {
-        let requests = &ask.owner.shape.requests;
-        let more = within(&queue.guaranteed, &counted, requests).min(ask.pods.saturating_sub(ask.counted));
-        ask.counted = ask.counted.saturating_add(more);
+    for pending in pending_pods.iter_mut() {
+        let requests = &pending.owner.shape.requests;
+        let more =
+            within(&queue.guaranteed, &counted, requests).min(pending.pods.saturating_sub(pending.counted));
+        pending.counted = pending.counted.saturating_add(more);
         counted.add_all(&requests.times(more));
     }
     verdict.next_change = earliest(verdict.next_change, workloads.due(snapshot.now));
@@ -142,7 +143,7 @@ fn late_pods<'a>(
 fn ignore(
     guaranteed: &Bounds,
     late: Vec<&Pod>,
-    asks: &[PendingPods<'_>],
+    pending_pods: &[PendingPods<'_>],
     workloads: &mut Workloads<'_>,
     verdict: &mut Verdict,
     now: Timestamp,
@@ -153,15 +154,15 @@ fn ignore(
     for pod in &late {
         verdict.live.subtract_all(pod.requests());
     }
-    let mut asked = Amounts::new();
-    for ask in asks {
-        let is_open = workloads.of_owner(ask.owner).is_some_and(|(case, _)| case.has_late_pods);
+    let mut lacking = Amounts::new();
+    for pending in pending_pods {
+        let is_open = workloads.of_owner(pending.owner).is_some_and(|(case, _)| case.has_late_pods);
         if !is_open {
-            asked.add_all(&ask.requests());
+            lacking.add_all(&pending.requests());
         }
     }
     for pod in late {
-        let guaranteed = within(guaranteed, &verdict.live.plus(&asked), pod.requests()) > 0;
+        let guaranteed = within(guaranteed, &verdict.live.plus(&lacking), pod.requests()) > 0;
         let Some((case, progress)) = workloads.of_pod(pod) else { continue };
         let active = case.entry.as_ref().is_some_and(|entry| entry.is_active(now));
         // A gang is tried as far as its minimum: with less of it none is of use.
@@ -188,7 +189,7 @@ fn ignore(
 
 /// Limits what counts of owners whose workload is set aside, or not trusted: of those with late pods, or of the others.
 fn limit(
-    asks: &mut [PendingPods<'_>],
+    pending_pods: &mut [PendingPods<'_>],
     with_late_pods: bool,
     workloads: &mut Workloads<'_>,
     verdict: &mut Verdict,
@@ -196,11 +197,11 @@ fn limit(
 ) {
     // The newest owner is the one that the others make way for.
     let mut newest_first: Vec<&mut PendingPods<'_>> =
-        asks.iter_mut().filter(|ask| ask.owner.kind != OwnerKind::QueueJob).collect();
+        pending_pods.iter_mut().filter(|pending| pending.owner.kind != OwnerKind::QueueJob).collect();
     newest_first.sort_by(|a, b| (b.owner.created, &b.owner.uid).cmp(&(a.owner.created, &a.owner.uid)));
-    for ask in newest_first {
-        let unit = workloads.lacking_of_gang(ask.owner);
-        let Some((case, progress)) = workloads.of_owner(ask.owner) else { continue };
+    for pending in newest_first {
+        let unit = workloads.lacking_of_gang(pending.owner);
+        let Some((case, progress)) = workloads.of_owner(pending.owner) else { continue };
         if case.has_late_pods != with_late_pods {
             continue;
         }
@@ -215,15 +216,15 @@ fn limit(
         // Where all its pods count, those that come in the place of evicted ones do until these are gone.
         let all_count = case.entry.as_ref().is_none_or(|entry| entry.times == 0);
         let replaced = if all_count { progress.leaving.saturating_sub(case.counted) } else { 0 };
-        let allowed = allowed.max(replaced).min(ask.pods);
+        let allowed = allowed.max(replaced).min(pending.pods);
         if until.is_some() {
-            ask.counted = 0;
-            ask.set_aside = until;
+            pending.counted = 0;
+            pending.set_aside = until;
             if case.is_new {
-                verdict.dropped.add_all(&ask.owner.shape.requests.times(allowed));
+                verdict.dropped.add_all(&pending.owner.shape.requests.times(allowed));
             }
         } else {
-            ask.counted = allowed;
+            pending.counted = allowed;
             case.counted = case.counted.saturating_add(allowed);
         }
     }

@@ -108,7 +108,7 @@ impl<'a> GatedNamespaces<'a> {
     }
 }
 
-/// What alike pods have in common that ask for themselves.
+/// What alike pods have in common that count as their own demand.
 type Alike<'a> = (Option<&'a OwnerUid>, &'a Shape, i32, Option<&'a Gang>);
 
 /// Owners that want exactly these pods, one for alike ones, in the order of the first of each.

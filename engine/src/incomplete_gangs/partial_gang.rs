@@ -30,48 +30,54 @@ impl<'a> PartialGang<'a> {
     /// Those of a leaf, the first to be completed first: by priority, then age. None if there are less than two.
     pub(super) fn all(leaf: &Leaf<'a>, resources: &[Resource]) -> Vec<Self> {
         // A QueueJob gets its slots as a whole.
-        let asks = by_gang(leaf.demand.asks.iter().filter(|ask| ask.owner.kind != OwnerKind::QueueJob));
+        let pending_by_gang = by_gang(
+            leaf.demand.pending_pods.iter().filter(|pending| pending.owner.kind != OwnerKind::QueueJob),
+        );
         // One alone waits for no other.
-        if asks.len() < 2 {
+        if pending_by_gang.len() < 2 {
             return Vec::new();
         }
         let mut members: BTreeMap<&GangName, Vec<&'a Pod>> = BTreeMap::new();
         for pod in leaf.state.pods.iter().filter(|pod| pod.is_live()) {
-            let Some(gang) = pod.gang().filter(|gang| asks.contains_key(&gang.name)) else { continue };
+            let Some(gang) = pod.gang().filter(|gang| pending_by_gang.contains_key(&gang.name)) else {
+                continue;
+            };
             members.entry(&gang.name).or_default().push(pod);
         }
-        let partial = |(name, asks): (&GangName, Vec<&PendingPods<'a>>)| {
-            let minimum = leaf.minimums.of_gang(asks.iter().filter_map(|ask| ask.owner.gang.as_ref()));
-            Self::of(&asks, minimum, members.remove(name)?, resources)
+        let partial = |(name, pending_pods): (&GangName, Vec<&PendingPods<'a>>)| {
+            let minimum =
+                leaf.minimums.of_gang(pending_pods.iter().filter_map(|pending| pending.owner.gang.as_ref()));
+            Self::of(&pending_pods, minimum, members.remove(name)?, resources)
         };
-        let mut gangs: Vec<Self> = asks.into_iter().filter_map(partial).collect();
+        let mut gangs: Vec<Self> = pending_by_gang.into_iter().filter_map(partial).collect();
         gangs.sort_by(|a, b| Owner::by_importance(a.owner, b.owner));
         gangs
     }
 
-    /// The gang of these asks, which are in order, and members, of which so many have to run. None if it is complete, if its
+    /// The gang of these pending pods, which are in order, and members, of which so many have to run. None if it is complete, if its
     /// workloads lack too few pods to complete it, or if one of them is lowered or set aside.
     fn of(
-        asks: &[&PendingPods<'a>],
+        pending_pods: &[&PendingPods<'a>],
         minimum: u32,
         members: Vec<&'a Pod>,
         resources: &[Resource],
     ) -> Option<Self> {
         let mut left = minimum.saturating_sub(u32::try_from(members.len()).unwrap_or(u32::MAX));
-        let is_put_off = |ask: &&&PendingPods<'_>| ask.withheld_replicas > 0 || ask.set_aside.is_some();
-        if left == 0 || asks.iter().any(|ask| is_put_off(&ask)) {
+        let is_put_off =
+            |pending: &&&PendingPods<'_>| pending.withheld_replicas > 0 || pending.set_aside.is_some();
+        if left == 0 || pending_pods.iter().any(|pending| is_put_off(&pending)) {
             return None;
         }
         let mut lacks = Amounts::new();
-        for ask in asks {
-            let pods = ask.pods.min(left);
-            lacks.add_all(&ask.owner.shape.requests.times(pods));
+        for pending in pending_pods {
+            let pods = pending.pods.min(left);
+            lacks.add_all(&pending.owner.shape.requests.times(pods));
             left = left.saturating_sub(pods);
         }
         if left > 0 {
             return None;
         }
-        let owners: Vec<&Owner> = asks.iter().map(|ask| ask.owner).collect();
+        let owners: Vec<&Owner> = pending_pods.iter().map(|pending| pending.owner).collect();
         let uses = total(members.iter().map(|pod| pod.requests())).of(resources);
         let lacks = lacks.of(resources);
         let owner = *owners.first()?;

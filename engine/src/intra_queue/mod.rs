@@ -1,7 +1,7 @@
 //! Inside a queue: workloads of a lower priority yield to pods that lack room (S-MCM), whatever kind of workload they are.
 //!
 //! ```text
-//!  asks, by priority          room in the queue             cheapest victims              workloads
+//!  waiting, by priority       room in the queue             cheapest victims              workloads
 //!  (refused, unschedulable, ─► and on a node? ──── no ────► of a strictly lower ────────► scaled down by as many,
 //!   held back)                      │                       priority, on one node         former size remembered
 //!                                   └─ yes: kept for them; what is held back and fits now is restored
@@ -16,13 +16,13 @@
 //! chosen together with all that its controller takes before it. Of a QueueJob its surplus goes, or all of it; its Jobs get
 //! fewer slots (`planner/queue_jobs.rs`).
 
-mod asks;
 mod members;
 mod pass;
 pub(crate) mod removal;
 mod report;
 mod room;
 mod rules;
+mod waiting_units;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,8 +35,8 @@ use crate::plan::{PassedOver, Plan, Scaling};
 use crate::slots::CompetingPods;
 use crate::snapshot::{OwnerKind, Pod, Preemption};
 
-use asks::{Kind, asks, is_unschedulable};
 use pass::Pass;
+use waiting_units::{Kind, is_unschedulable, waiting_units};
 
 /// What the division of slots among QueueJobs has to keep to.
 #[derive(Debug, Default)]
@@ -68,10 +68,12 @@ pub(crate) fn yielded(context: Context<'_>, plan: &Plan) -> Yielded {
         if !(yields(leaf) || is_held_back(leaf)) {
             continue;
         }
-        let mut asks = asks(leaf);
+        let mut waiting_units = waiting_units(leaf);
         // Where none yields, the room of pods that exist is kept already.
-        asks.retain(|ask| ask.kind != Kind::Unschedulable || yields(leaf));
-        let Some(decided) = plan.queues.get(&leaf.name).filter(|_| !asks.is_empty()) else { continue };
+        waiting_units.retain(|waiting| waiting.kind != Kind::Unschedulable || yields(leaf));
+        let Some(decided) = plan.queues.get(&leaf.name).filter(|_| !waiting_units.is_empty()) else {
+            continue;
+        };
         let (evicted, simulation) =
             seen.get_or_insert_with(|| (Evicted::of(context, plan), beside_others(context)));
         // What others give back for this queue leaves room on their nodes, too.
@@ -80,8 +82,8 @@ pub(crate) fn yielded(context: Context<'_>, plan: &Plan) -> Yielded {
         }
         let may_take = plan.held.is_none() && yields(leaf);
         let mut pass = Pass::new(queue_state, decided, &evicted.all, simulation, may_take);
-        pass.meet(&asks);
-        report::report(&pass, &asks, &mut yielded);
+        pass.meet(&waiting_units);
+        report::report(&pass, &waiting_units, &mut yielded);
     }
     yielded
 }
@@ -121,13 +123,13 @@ impl<'a, 'p> Evicted<'a, 'p> {
     }
 }
 
-/// The cluster, without what pods will take that are there already and ask for nothing here.
+/// The cluster, without what pods will take that are there already and wait for nothing here.
 fn beside_others(context: Context<'_>) -> Simulation<'_> {
     let mut node_resources = NodeResources::of(context.snapshot, context.usage);
     let yielding = context.each_leaf().filter(|leaf| yields(leaf));
-    let asking: BTreeSet<_> = yielding.map(|leaf| &leaf.name.namespace).collect();
+    let losing: BTreeSet<_> = yielding.map(|leaf| &leaf.name.namespace).collect();
     for (namespace, pod) in unbound(context.snapshot) {
-        if !(asking.contains(namespace) && is_unschedulable(pod)) {
+        if !(losing.contains(namespace) && is_unschedulable(pod)) {
             let _node = node_resources.reserve(&pod.shape);
         }
     }

@@ -1,13 +1,13 @@
-//! Asks are met one after the other: with room that is there, or with room that others leave.
+//! Waiting units get room one after the other: with room that is there, or with room that others leave.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::asks::{Kind, WaitingUnits};
 use super::members::Members;
 use super::room::QueueRoom;
 use super::rules::{Staying, Yielding};
+use super::waiting_units::{Kind, WaitingUnits};
 use crate::amounts::Amounts;
 use crate::candidates::{Candidate, select_together};
 use crate::choice::{Group, Mark, QueueState, Rules, Search, Simulation};
@@ -20,10 +20,10 @@ use crate::tree::BranchId;
 /// How many pods of one queue a plan looks for victims for; the next plan goes on.
 const MOST_SEARCHES: u32 = 64;
 
-/// How many units of one ask a plan keeps room for. One owner may ask for two thousand million.
+/// How many units of one kind a plan keeps room for. One owner may ask for two thousand million.
 const MOST_UNITS: u32 = 5_000;
 
-/// One queue while its asks are met.
+/// One queue while its waiting units get room.
 pub(super) struct Pass<'a, 's> {
     pub(super) queue_state: QueueState<'a>,
     pub(super) members: Members<'a>,
@@ -35,15 +35,15 @@ pub(super) struct Pass<'a, 's> {
     /// What its pods hold at the beginning.
     held: Amounts,
     beginning: Mark,
-    /// The asks that pods go for, by their numbers.
+    /// The waiting units that pods go for, by their numbers.
     pub(super) goes_for: FxHashMap<&'a PodUid, usize>,
     may_take: bool,
     searches: u32,
-    /// For how many units of each ask there is or will be room.
+    /// For how many units of each kind there is or will be room.
     pub(super) met: BTreeMap<usize, u32>,
-    /// How many held-back units of each ask have room now.
+    /// How many held-back units of each kind have room now.
     pub(super) restored: BTreeMap<usize, u32>,
-    /// The asks of which a unit was not met although others may go for it.
+    /// The kinds of which a unit was not met although others may go for it.
     pub(super) unmet: BTreeSet<usize>,
 }
 
@@ -89,17 +89,17 @@ impl<'a, 's> Pass<'a, 's> {
         }
     }
 
-    /// Meets `asks`, which come most important first, as far as can be.
-    pub(super) fn meet(&mut self, asks: &[WaitingUnits<'a>]) {
-        for (number, ask) in asks.iter().enumerate() {
+    /// Meets `waiting_units`, which come most important first, as far as can be.
+    pub(super) fn meet(&mut self, waiting_units: &[WaitingUnits<'a>]) {
+        for (number, waiting) in waiting_units.iter().enumerate() {
             // A workload that gives receives nothing, so that what was taken from it is really gone.
-            if ask.kind == Kind::Unschedulable || !self.gives(ask) {
-                self.meet_one(number, ask);
+            if waiting.kind == Kind::Unschedulable || !self.gives(waiting) {
+                self.meet_one(number, waiting);
             }
         }
         let (members, room, held, at) = (&self.members, &self.room, &self.held, self.at);
         let lacking = room.lacks_already(&held.less(&self.simulation.staying[at]));
-        // What goes for a later ask may be enough for an earlier one, too.
+        // What goes for later units may be enough for earlier ones, too.
         self.simulation.reprieve(self.beginning, &|simulation, back| {
             let freed = held.less(&simulation.staying[at].plus(&back.all_requests()));
             !back.pods().iter().any(|pod| members.is_before_any(pod, &simulation.gone))
@@ -114,18 +114,19 @@ impl<'a, 's> Pass<'a, 's> {
     }
 
     /// Whether pods of the workload go now, or are about to because it was scaled down.
-    fn gives(&self, ask: &WaitingUnits<'_>) -> bool {
+    fn gives(&self, waiting: &WaitingUnits<'_>) -> bool {
         let is_its = |pod: &Pod| {
-            let is_slot = || ask.slots_of().is_some_and(|job| pod.gang().map(|gang| &gang.name) == Some(job));
-            pod.owner() == ask.owner || is_slot()
+            let is_slot =
+                || waiting.slots_of().is_some_and(|job| pod.gang().map(|gang| &gang.name) == Some(job));
+            pod.owner() == waiting.owner || is_slot()
         };
-        ask.owner.is_some_and(|owner| self.members.gives(owner)) || self.victims().any(is_its)
+        waiting.owner.is_some_and(|owner| self.members.gives(owner)) || self.victims().any(is_its)
     }
 
-    fn meet_one(&mut self, number: usize, ask: &WaitingUnits<'a>) {
-        for _ in 0..ask.units.min(MOST_UNITS) {
+    fn meet_one(&mut self, number: usize, waiting: &WaitingUnits<'a>) {
+        for _ in 0..waiting.units.min(MOST_UNITS) {
             let mark = self.simulation.mark();
-            if !(self.has_places(number, ask) && self.has_room(number, ask)) {
+            if !(self.has_places(number, waiting) && self.has_room(number, waiting)) {
                 self.simulation.undo(mark);
                 if self.may_take {
                     self.unmet.insert(number);
@@ -135,33 +136,34 @@ impl<'a, 's> Pass<'a, 's> {
             let met = self.met.entry(number).or_default();
             *met = met.saturating_add(1);
             let is_free = self.simulation.victims_since(mark).next().is_none();
-            if ask.kind == Kind::HeldBack && is_free && self.room.has_now(&ask.requests) {
+            if waiting.kind == Kind::HeldBack && is_free && self.room.has_now(&waiting.requests) {
                 let restored = self.restored.entry(number).or_default();
                 *restored = restored.saturating_add(1);
             }
-            if ask.kind != Kind::Unschedulable {
-                self.room.book(&ask.requests);
+            if waiting.kind != Kind::Unschedulable {
+                self.room.book(&waiting.requests);
             }
         }
     }
 
     /// Whether there are, or will be, places on nodes for the pods of a unit.
-    fn has_places(&mut self, number: usize, ask: &WaitingUnits<'a>) -> bool {
-        let mut places = ask.pods.iter().map(|(shape, pods)| (*shape, *pods.min(&MOST_UNITS)));
-        places.all(|(shape, pods)| (0..pods).all(|_| self.place(number, ask, shape)))
+    fn has_places(&mut self, number: usize, waiting: &WaitingUnits<'a>) -> bool {
+        let mut places = waiting.pods.iter().map(|(shape, pods)| (*shape, *pods.min(&MOST_UNITS)));
+        places.all(|(shape, pods)| (0..pods).all(|_| self.place(number, waiting, shape)))
     }
 
-    fn place(&mut self, number: usize, ask: &WaitingUnits<'a>, shape: &'a Shape) -> bool {
+    fn place(&mut self, number: usize, waiting: &WaitingUnits<'a>, shape: &'a Shape) -> bool {
         let nodes = self.simulation.node_resources.as_mut();
         if let Some(node) = nodes.and_then(|nodes| nodes.free_for(shape)) {
             self.simulation.place(node, shape);
             return true;
         }
         let Some(staying) = self.staying() else { return false };
-        let rules = Yielding { members: &self.members, staying, ask: (ask.kind, ask.priority) };
-        let exists = ask.kind == Kind::Unschedulable;
+        let rules =
+            Yielding { members: &self.members, staying, beneficiary: (waiting.kind, waiting.priority) };
+        let exists = waiting.kind == Kind::Unschedulable;
         let group =
-            Group { inside: Some(self.at), within_target: None, priority: Some(ask.priority), exists };
+            Group { inside: Some(self.at), within_target: None, priority: Some(waiting.priority), exists };
         let Some((node, victims)) = self.simulation.cheapest(shape, group, &[], &rules) else { return false };
         self.take(number, victims);
         self.simulation.place(node, shape);
@@ -169,14 +171,15 @@ impl<'a, 's> Pass<'a, 's> {
     }
 
     /// Whether there is, or will be, room in the queue for a unit. What exists is in the queue already.
-    fn has_room(&mut self, number: usize, ask: &WaitingUnits<'a>) -> bool {
+    fn has_room(&mut self, number: usize, waiting: &WaitingUnits<'a>) -> bool {
         let freed = self.held.less(&self.simulation.staying[self.at]);
-        let lacking = self.room.lacks(&ask.requests, &freed);
-        if ask.kind == Kind::Unschedulable || lacking.is_empty() {
+        let lacking = self.room.lacks(&waiting.requests, &freed);
+        if waiting.kind == Kind::Unschedulable || lacking.is_empty() {
             return true;
         }
         let Some(staying) = self.staying() else { return false };
-        let rules = Yielding { members: &self.members, staying, ask: (ask.kind, ask.priority) };
+        let rules =
+            Yielding { members: &self.members, staying, beneficiary: (waiting.kind, waiting.priority) };
         let scale = self.simulation.context.capacity;
         let mut may_go = |victims: &[Candidate<'a>]| rules.may_go(self.simulation, victims, &lacking);
         let mut is_able = |one: &&Candidate<'a>| {

@@ -3,38 +3,42 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Yielded;
-use super::asks::{Kind, WaitingUnits};
 use super::members::Member;
 use super::pass::Pass;
 use super::rules::Staying;
+use super::waiting_units::{Kind, WaitingUnits};
 use crate::names::OwnerUid;
 use crate::plan::{PassedOver, PodId, Preemptor, Scaling};
 use crate::reasons::{KeptReason, ScalingReason};
 use crate::snapshot::{Owner, OwnerKind, Pod};
 
-/// Adds what came of the asks of one queue.
-pub(super) fn report(pass: &Pass<'_, '_>, asks: &[WaitingUnits<'_>], yielded: &mut Yielded) {
+/// Adds what came of the waiting units of one queue.
+pub(super) fn report(pass: &Pass<'_, '_>, waiting_units: &[WaitingUnits<'_>], yielded: &mut Yielded) {
     let of_queue_jobs = pass.victims().filter(|pod| pass.members.is_of_queue_job(pod));
     yielded.slots.pods.extend(of_queue_jobs.map(|pod| pod.uid.clone()));
-    yielded.scalings.extend(pass.members.all.values().filter_map(|member| lowered(pass, member, asks)));
-    let restored = restored(pass, asks);
+    yielded
+        .scalings
+        .extend(pass.members.all.values().filter_map(|member| lowered(pass, member, waiting_units)));
+    let restored = restored(pass, waiting_units);
     yielded.scalings.extend(restored.into_values().filter_map(|(owner, pods)| raised(pass, owner, pods)));
     let promised = yielded.promised.entry(pass.queue_state.leaf.name.clone()).or_default();
     let competing = yielded.slots.competing.entry(pass.queue_state.leaf.name.clone()).or_default();
-    for (ask, units) in pass.met.iter().filter_map(|(number, units)| Some((asks.get(*number)?, *units))) {
-        if let (Preemptor::Owner(kind, name), true) = (&ask.who, ask.kind != Kind::HeldBack) {
+    for (waiting, units) in
+        pass.met.iter().filter_map(|(number, units)| Some((waiting_units.get(*number)?, *units)))
+    {
+        if let (Preemptor::Owner(kind, name), true) = (&waiting.preemptor, waiting.kind != Kind::HeldBack) {
             promised.insert((*kind, name.clone()));
         }
-        competing.extend(ask.competing_pods(units));
+        competing.extend(waiting.competing_pods(units));
     }
     // The rules that keep pods are told only if other pods wait because of them.
-    let unmet = pass.unmet.iter().filter_map(|number| asks.get(*number));
-    if let Some(highest) = unmet.map(|ask| ask.priority).max() {
+    let unmet = pass.unmet.iter().filter_map(|number| waiting_units.get(*number));
+    if let Some(highest) = unmet.map(|waiting| waiting.priority).max() {
         yielded.passed_over.extend(kept(pass, highest));
     }
 }
 
-fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[WaitingUnits<'_>]) -> Option<Scaling> {
+fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, waiting_units: &[WaitingUnits<'_>]) -> Option<Scaling> {
     let goes = |pod: &&Pod| pass.simulation.gone.contains(pod);
     let going: Vec<&Pod> = member.order.iter().copied().filter(goes).collect();
     if going.is_empty() {
@@ -43,9 +47,9 @@ fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[WaitingUnits<'_>]) 
     let numbers: BTreeSet<usize> =
         going.iter().filter_map(|pod| pass.goes_for.get(&pod.uid).copied()).collect();
     let mut beneficiaries: Vec<Preemptor> = Vec::new();
-    for ask in numbers.into_iter().filter_map(|number| asks.get(number)) {
-        if !beneficiaries.contains(&ask.who) {
-            beneficiaries.push(ask.who.clone());
+    for waiting in numbers.into_iter().filter_map(|number| waiting_units.get(number)) {
+        if !beneficiaries.contains(&waiting.preemptor) {
+            beneficiaries.push(waiting.preemptor.clone());
         }
     }
     let (owner, has_marks) = (member.owner, member.owner.kind == OwnerKind::ReplicaSet);
@@ -66,9 +70,12 @@ fn lowered(pass: &Pass<'_, '_>, member: &Member<'_>, asks: &[WaitingUnits<'_>]) 
 }
 
 /// By how many pods each owner is raised. No owner is before there is room for what completes its gang.
-fn restored<'a>(pass: &Pass<'_, '_>, asks: &[WaitingUnits<'a>]) -> BTreeMap<&'a OwnerUid, (&'a Owner, u32)> {
+fn restored<'a>(
+    pass: &Pass<'_, '_>,
+    waiting_units: &[WaitingUnits<'a>],
+) -> BTreeMap<&'a OwnerUid, (&'a Owner, u32)> {
     let mut restored: BTreeMap<&OwnerUid, (&Owner, u32)> = BTreeMap::new();
-    let pending = |number: &usize| asks.get(*number)?.pending;
+    let pending = |number: &usize| waiting_units.get(*number)?.pending;
     for (pending, units) in
         pass.restored.iter().filter_map(|(number, units)| Some((pending(number)?, *units)))
     {
@@ -77,10 +84,10 @@ fn restored<'a>(pass: &Pass<'_, '_>, asks: &[WaitingUnits<'a>]) -> BTreeMap<&'a 
             *count = count.saturating_add(pods.saturating_mul(units));
         }
     }
-    let waits = |(number, ask): &(usize, &WaitingUnits<'_>)| {
-        ask.kind == Kind::HeldBack && ask.completes().is_some() && !pass.restored.contains_key(number)
+    let waits = |(number, waiting): &(usize, &WaitingUnits<'_>)| {
+        waiting.kind == Kind::HeldBack && waiting.completes().is_some() && !pass.restored.contains_key(number)
     };
-    let gangs = asks.iter().enumerate().filter(waits).filter_map(|(_, ask)| ask.pending);
+    let gangs = waiting_units.iter().enumerate().filter(waits).filter_map(|(_, waiting)| waiting.pending);
     for (owner, _) in gangs.flat_map(|gang| &gang.pods) {
         restored.remove(&owner.uid);
     }

@@ -12,9 +12,9 @@ pub(super) struct QueueRoom {
     cap: Amounts,
     /// What there is now.
     cap_now: Amounts,
-    /// What will be taken, asks that were promised room included.
+    /// What will be taken, units that were promised room included.
     used: Amounts,
-    /// What is taken now, the same asks included.
+    /// What is taken now, the same units included.
     used_now: Amounts,
 }
 

@@ -1,7 +1,7 @@
-//! Which pods of a queue may go for an ask of the same queue.
+//! Which pods of a queue may go for waiting units of the same queue.
 
-use super::asks::Kind;
 use super::members::Members;
+use super::waiting_units::Kind;
 use crate::amounts::Amounts;
 use crate::candidates::{Candidate, Replicas, replicas};
 use crate::choice::{Rules, Simulation};
@@ -12,16 +12,16 @@ use crate::pod_set::PodSet;
 use crate::reasons::KeptReason;
 use crate::snapshot::{EvictionRules, LastReplica, OwnerKind, Phase, Pod, Snapshot};
 
-/// The rules for one ask.
+/// The rules for waiting units of one kind.
 pub(super) struct Yielding<'r, 'a> {
     pub(super) members: &'r Members<'a>,
     pub(super) staying: Staying<'a>,
-    pub(super) ask: (Kind, i32),
+    pub(super) beneficiary: (Kind, i32),
 }
 
 impl<'a> Rules<'a> for Yielding<'_, 'a> {
     fn may_go(&self, simulation: &mut Simulation<'a>, victims: &[Candidate<'a>], _: &Amounts) -> Vec<bool> {
-        let (kind, priority) = self.ask;
+        let (kind, priority) = self.beneficiary;
         let mut lost = Counts::default();
         let mut going = PodSet::default();
         let mut allows = |candidate: &Candidate<'a>| {

@@ -39,15 +39,16 @@ impl<'a> PendingUnits<'a> {
         nodes: &Nodes<'_>,
         resources: &[Resource],
     ) -> Vec<Self> {
-        let mut asks: Vec<&PendingPods<'a>> = demand.asks.iter().filter(|ask| ask.counted > 0).collect();
-        asks.retain(|ask| nodes.could_run(&ask.owner.shape));
-        asks.sort_by(|PendingPods { owner: a, .. }, PendingPods { owner: b, .. }| {
+        let mut pending_pods: Vec<&PendingPods<'a>> =
+            demand.pending_pods.iter().filter(|pending| pending.counted > 0).collect();
+        pending_pods.retain(|pending| nodes.could_run(&pending.owner.shape));
+        pending_pods.sort_by(|PendingPods { owner: a, .. }, PendingPods { owner: b, .. }| {
             (a.created, a.kind).cmp(&(b.created, b.kind)).then_with(|| Owner::by_age(a, b))
         });
-        let mut gangs = gangs(state, minimums, &asks);
+        let mut gangs = gangs(state, minimums, &pending_pods);
         let mut all = Vec::new();
-        for ask in asks {
-            let owner = ask.owner;
+        for pending in pending_pods {
+            let owner = pending.owner;
             let single = |units: u32| Self {
                 owner,
                 pods: vec![(owner, 1)],
@@ -69,8 +70,8 @@ impl<'a> PendingUnits<'a> {
                 let withheld_replicas = u32::from(!restores.is_empty());
                 all.push(Self { pods, requests, withheld_replicas, restores, completes, ..single(1) });
             }
-            let units = ask.counted.saturating_sub(taken);
-            all.push(Self { withheld_replicas: ask.withheld_replicas.min(units), ..single(units) });
+            let units = pending.counted.saturating_sub(taken);
+            all.push(Self { withheld_replicas: pending.withheld_replicas.min(units), ..single(units) });
         }
         all.retain(|pending| pending.units > 0 && !pending.requests.is_empty());
         all
@@ -120,44 +121,45 @@ struct MissingMembers<'a> {
     taken: BTreeMap<&'a OwnerUid, u32>,
 }
 
-/// What every gang of `asks` lacks to its minimum.
+/// What every gang of `pending_pods` lacks to its minimum.
 fn gangs<'a>(
     state: &NamespaceState,
     minimums: &GangMinimums<'_>,
-    asks: &[&PendingPods<'a>],
+    pending_pods: &[&PendingPods<'a>],
 ) -> BTreeMap<&'a GangName, MissingMembers<'a>> {
-    let by_gang = by_gang(asks.iter().copied());
+    let by_gang = by_gang(pending_pods.iter().copied());
     if by_gang.is_empty() {
         return BTreeMap::new();
     }
     let live = || state.pods.iter().filter(|pod| pod.is_live());
     let members = counts(live().filter_map(Pod::gang).map(|gang| &gang.name));
     let of_owner = counts(live().filter(|pod| pod.gang().is_some()).filter_map(Pod::owner));
-    let lacking = |(name, asks): (&'a GangName, Vec<&PendingPods<'a>>)| {
+    let lacking = |(name, pending_pods): (&'a GangName, Vec<&PendingPods<'a>>)| {
         let job = minimums.queue_jobs.get(name);
-        let minimum = minimums.of_gang(asks.iter().filter_map(|ask| ask.owner.gang.as_ref()));
+        let minimum = minimums.of_gang(pending_pods.iter().filter_map(|pending| pending.owner.gang.as_ref()));
         let mut lacks = minimum.saturating_sub(members.get(name).copied().unwrap_or_default());
         let mut lacking = MissingMembers::default();
         // First what each task needs, then whatever completes the gang.
         for of_tasks in [true, false] {
-            for ask in &asks {
-                let owner = ask.owner;
+            for pending in &pending_pods {
+                let owner = pending.owner;
                 let task = job.and_then(|job| job.tasks.iter().find(|task| task.owner == owner.uid));
                 let there = of_owner.get(&owner.uid).copied().unwrap_or_default();
                 let floor = task.map(|task| task.floor().saturating_sub(there)).unwrap_or_default();
                 let taken = lacking.taken.entry(&owner.uid).or_default();
-                let left = ask.counted.saturating_sub(*taken);
+                let left = pending.counted.saturating_sub(*taken);
                 let more = left.min(if of_tasks { floor } else { lacks });
                 *taken = taken.saturating_add(more);
                 lacks = lacks.saturating_sub(more);
             }
         }
-        for ask in &asks {
-            let taken = lacking.taken.get(&ask.owner.uid).copied().unwrap_or_default();
+        for pending in &pending_pods {
+            let taken = lacking.taken.get(&pending.owner.uid).copied().unwrap_or_default();
             if taken > 0 {
-                lacking.pods.push((ask.owner, taken));
-                let restored = taken.saturating_sub(ask.counted.saturating_sub(ask.withheld_replicas));
-                lacking.restores.extend((restored > 0).then_some((ask.owner, restored)));
+                lacking.pods.push((pending.owner, taken));
+                let restored =
+                    taken.saturating_sub(pending.counted.saturating_sub(pending.withheld_replicas));
+                lacking.restores.extend((restored > 0).then_some((pending.owner, restored)));
             }
         }
         (name, lacking)

@@ -164,7 +164,7 @@ impl fmt::Display for Lowered {
     }
 }
 
-/// What asks for room.
+/// What needs room.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Preemptor {
     /// A pod that no node has taken.

@@ -16,9 +16,9 @@ pub struct QueuePlan {
     pub is_parent: bool,
     /// The queue that it takes its share from; `None` for the cluster itself.
     pub parent: Option<QueueName>,
-    /// What it asks for, at most its limit; a resource that it leaves unbounded shows as the capacity.
+    /// Its demand, at most its limit; a resource that it leaves unbounded shows as the capacity.
     pub demand: Amounts,
-    /// Its fair share of the capacity, given what all ask for: D.
+    /// Its deserved share of the capacity, at the demand of all queues: D.
     pub deserved: Amounts,
     /// Its fair share made whole: what pods are reclaimed for, and above which they may be reclaimed from it. T.
     pub target: Amounts,

@@ -276,7 +276,7 @@ fn is_at_rest(plan: &Plan) -> bool {
 
 /// Tells every leaf what keeps its pods from starting, once all numbers are known.
 fn report_unmet(cluster: Cluster<'_>, plan: &mut Plan) {
-    let waits = |leaf: &Leaf<'_>| leaf.namespace_usage.stuck || !leaf.demand.asks.is_empty();
+    let waits = |leaf: &Leaf<'_>| leaf.namespace_usage.stuck || !leaf.demand.pending_pods.is_empty();
     if !cluster.each_leaf().any(waits) {
         return;
     }

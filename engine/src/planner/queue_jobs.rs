@@ -56,7 +56,7 @@ pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Pl
                     Preemption::LowerPriority => {
                         yielded.competing.get(&leaf.name).cloned().unwrap_or_default()
                     }
-                    Preemption::Never => leaf.demand.asks.iter().filter_map(competing_pods).collect(),
+                    Preemption::Never => leaf.demand.pending_pods.iter().filter_map(competing_pods).collect(),
                 };
                 place.divide(&leaf.name, queue, &place.room(&queue.allocated, &going), &competing)
             }
@@ -185,22 +185,22 @@ impl Place<'_> {
     ) -> Vec<QueueJobPlan> {
         let (jobs, plan) = (&self.state.queue_jobs, self.plan);
         let late: Vec<bool> = jobs.iter().map(|job| self.takes && self.is_late(job)).collect();
-        let may_ask = |job: &QueueJob| !job.is_resting(self.now) && !self.yields_wholly(job);
-        let asks = |(job, late): &(&QueueJob, &bool)| may_ask(job) && !**late;
-        let asking: Vec<&QueueJob> = jobs.iter().zip(&late).filter(asks).map(|(job, _)| job).collect();
+        let may_claim = |job: &QueueJob| !job.is_resting(self.now) && !self.yields_wholly(job);
+        let claims = |(job, late): &(&QueueJob, &bool)| may_claim(job) && !**late;
+        let claiming: Vec<&QueueJob> = jobs.iter().zip(&late).filter(claims).map(|(job, _)| job).collect();
         let claims: Vec<GangClaim> =
-            asking.iter().map(|job| self.claim(job, |task| self.most(job, task))).collect();
+            claiming.iter().map(|job| self.claim(job, |task| self.most(job, task))).collect();
         let slots = slots::divide(room, &claims, competing, &plan.capacity, &plan.resources);
         let allocations: Vec<slots::JobAllocation> =
-            asking.iter().zip(&slots).map(|(job, slots)| self.allocation(job, slots)).collect();
+            claiming.iter().zip(&slots).map(|(job, slots)| self.allocation(job, slots)).collect();
         let now = slots::bring(&claims, &allocations, &self.free(), &plan.resources);
 
         let mut given = slots.into_iter().map(|slots| slots.tasks).zip(now);
         let decided = jobs.iter().zip(late).map(|(job, late)| {
             let mut decided = self.count(job);
-            let asks = may_ask(job) && !late;
+            let claims = may_claim(job) && !late;
             (decided.slots, decided.parallelism) =
-                asks.then(|| given.next()).flatten().unwrap_or_else(|| {
+                claims.then(|| given.next()).flatten().unwrap_or_else(|| {
                     let kept = kept(job, job.invalid.is_none() || job.suspended || job.ended.is_some());
                     (kept.clone(), kept)
                 });
@@ -397,13 +397,13 @@ fn kept(job: &QueueJob, ends: bool) -> Vec<u32> {
 }
 
 /// The refused pods of an owner.
-fn competing_pods(ask: &PendingPods<'_>) -> Option<CompetingPods> {
-    let owner = ask.owner;
-    (owner.kind != OwnerKind::QueueJob && ask.counted > 0).then(|| CompetingPods {
+fn competing_pods(pending: &PendingPods<'_>) -> Option<CompetingPods> {
+    let owner = pending.owner;
+    (owner.kind != OwnerKind::QueueJob && pending.counted > 0).then(|| CompetingPods {
         name: Arc::clone(&owner.name),
         priority: owner.priority,
         created: owner.created,
         requests: owner.shape.requests.clone(),
-        pods: ask.counted,
+        pods: pending.counted,
     })
 }

@@ -22,12 +22,15 @@ struct Rollout<'a> {
     held: Amounts,
 }
 
-/// The newest ReplicaSets among `asks` whose rollout waits for room that only an older pod of it could give.
-pub(super) fn waiting<'a>(state: &'a NamespaceState, asks: &[PendingPods<'a>]) -> KeyedSet<&'a OwnerUid> {
-    let newest = asks.iter().filter(|ask| ask.owner.size.surges_first);
+/// The newest ReplicaSets among `pending_pods` whose rollout waits for room that only an older pod of it could give.
+pub(super) fn waiting<'a>(
+    state: &'a NamespaceState,
+    pending_pods: &[PendingPods<'a>],
+) -> KeyedSet<&'a OwnerUid> {
+    let newest = pending_pods.iter().filter(|pending| pending.owner.size.surges_first);
     let mut rollouts: KeyedMap<&OwnerUid, Rollout<'a>> = newest
-        .filter_map(|ask| {
-            let (newest, held) = (ask.owner, Amounts::new());
+        .filter_map(|pending| {
+            let (newest, held) = (pending.owner, Amounts::new());
             let rollout = Rollout { newest, older: 0, ready: 0, moves: false, held };
             Some((&newest.controller.as_ref()?.uid, rollout))
         })

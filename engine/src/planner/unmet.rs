@@ -56,21 +56,21 @@ impl Obstacles<'_, '_> {
     pub(super) fn unmet(&self) -> Found {
         let mut found = Found { unmet: self.pods(), ..Found::default() };
         let signs = self.signs();
-        let rollouts = rollouts::waiting(self.leaf.state, &self.leaf.demand.asks);
-        for ask in &self.leaf.demand.asks {
-            let owner = ask.owner;
+        let rollouts = rollouts::waiting(self.leaf.state, &self.leaf.demand.pending_pods);
+        for pending in &self.leaf.demand.pending_pods {
+            let owner = pending.owner;
             let Some(signs) = signs.get(&owner.uid) else { continue };
             let rejection = owner.rejection(self.leaf.state.quota.as_ref()).filter(|why| match why {
                 Rejection::ByServer(_) => true,
                 Rejection::Unspecified(_) => !signs.filled_in,
             });
-            let mut reason = self.of_ask(ask, rejection.is_some());
+            let mut reason = self.reason_of(pending, rejection.is_some());
             if matches!(reason, ShortReason::ShareInUse | ShortReason::AboveLimit)
                 && rollouts.contains(&owner.uid)
             {
                 reason = ShortReason::RolloutNeedsRoom;
             }
-            if let Some(since) = self.waiting(ask, signs.newest) {
+            if let Some(since) = self.waiting(pending, signs.newest) {
                 let until = since.plus_seconds(NOT_CREATED_SECONDS);
                 if until > self.cluster.snapshot.now {
                     found.next_change = earliest(found.next_change, Some(until));
@@ -82,9 +82,9 @@ impl Obstacles<'_, '_> {
                 }
                 found.waiting.insert(owner.uid.clone(), since);
             }
-            let other = not_counted(ask, rejection.is_some());
-            let counted = if other == reason { ask.pods } else { ask.counted };
-            let split = [(reason, counted), (other, ask.pods.saturating_sub(counted))];
+            let other = not_counted(pending, rejection.is_some());
+            let counted = if other == reason { pending.pods } else { pending.counted };
+            let split = [(reason, counted), (other, pending.pods.saturating_sub(counted))];
             for (reason, pods) in split.into_iter().filter(|(_, pods)| *pods > 0) {
                 found.unmet.push(Unmet {
                     controller: owner.controller.clone(),
@@ -97,19 +97,20 @@ impl Obstacles<'_, '_> {
         found
     }
 
-    /// Since when there has been room for pods that `ask` lacks; none if there is none, or if they wait by rule.
-    fn waiting(&self, ask: &PendingPods<'_>, newest: Option<Timestamp>) -> Option<Timestamp> {
+    /// Since when there has been room for pods that `pending` lacks; none if there is none, or if they wait by rule.
+    fn waiting(&self, pending: &PendingPods<'_>, newest: Option<Timestamp>) -> Option<Timestamp> {
         // A gang that waits for its slots says itself what it waits for.
-        let may_start =
-            matches!(self.of_ask(ask, false), ShortReason::RoomAvailable | ShortReason::WaitingForQuota)
-                && ask.counted > 0
-                && ask.owner.kind != OwnerKind::QueueJob
-                && self.is_let_in(&ask.owner.shape.requests);
+        let may_start = matches!(
+            self.reason_of(pending, false),
+            ShortReason::RoomAvailable | ShortReason::WaitingForQuota
+        ) && pending.counted > 0
+            && pending.owner.kind != OwnerKind::QueueJob
+            && self.is_let_in(&pending.owner.shape.requests);
         if !may_start {
             return None;
         }
         let now = self.cluster.snapshot.now;
-        let since = self.leaf.queue.remembered.waiting.get(&ask.owner.uid).copied().unwrap_or(now);
+        let since = self.leaf.queue.remembered.waiting.get(&pending.owner.uid).copied().unwrap_or(now);
         // Every new pod restarts the time. A time in the future comes from a wrong clock.
         Some(newest.map_or(since, |newest| since.max(newest)).min(now))
     }
@@ -129,9 +130,11 @@ impl Obstacles<'_, '_> {
 
     /// What their pods show of the owners that lack some.
     fn signs(&self) -> BTreeMap<&OwnerUid, Signs<'_>> {
-        let asks = self.leaf.demand.asks.iter();
-        let mut signs: BTreeMap<&OwnerUid, Signs<'_>> = asks
-            .map(|ask| (&ask.owner.uid, Signs { owner: ask.owner, newest: None, filled_in: false }))
+        let pending_pods = self.leaf.demand.pending_pods.iter();
+        let mut signs: BTreeMap<&OwnerUid, Signs<'_>> = pending_pods
+            .map(|pending| {
+                (&pending.owner.uid, Signs { owner: pending.owner, newest: None, filled_in: false })
+            })
             .collect();
         for pod in &self.leaf.state.pods {
             let Some(signs) = pod.owner().and_then(|owner| signs.get_mut(owner)) else { continue };
@@ -194,33 +197,33 @@ impl Obstacles<'_, '_> {
     /// the share shrank, or Kubernetes let in too many.
     fn exceeds_share(&self, pod: &Pod) -> bool {
         let QueuePlan { used, allocated, .. } = self.decided;
-        let is_asked = |one: &&Resource| pod.requests().get(one).is_positive();
-        self.cluster.governed.iter().filter(is_asked).any(|one| used.get(one) > allocated.get(one))
+        let is_requested = |one: &&Resource| pod.requests().get(one).is_positive();
+        self.cluster.governed.iter().filter(is_requested).any(|one| used.get(one) > allocated.get(one))
     }
 
-    fn of_ask(&self, ask: &PendingPods<'_>, rejected: bool) -> ShortReason {
-        let unit = &ask.owner.shape.requests;
+    fn reason_of(&self, pending: &PendingPods<'_>, rejected: bool) -> ShortReason {
+        let unit = &pending.owner.shape.requests;
         let with = |used: Amount, resource: &Resource| used + unit.get(resource);
-        let asked = || self.cluster.governed.iter().filter(|resource| unit.get(resource).is_positive());
+        let requested = || self.cluster.governed.iter().filter(|resource| unit.get(resource).is_positive());
         let used = |at: BranchId, resource: &Resource| self.used[at].get(resource);
-        let above_foreign = asked().any(|resource| {
+        let above_foreign = requested().any(|resource| {
             let bound = self.leaf.state.foreign_quotas.get(resource);
             bound.is_some_and(|bound| with(used(self.leaf.at, resource), resource) > bound)
         });
         let above_limit = self.cluster.tree.path_up(self.leaf.at).any(|(at, branch)| {
-            asked().any(|resource| {
+            requested().any(|resource| {
                 let limit = branch.queue.limit.get(resource);
                 limit.is_some_and(|limit| with(used(at, resource), resource) > limit)
             })
         });
         let fits = |room: &Amounts, used: &Amounts| {
-            asked().all(|resource| with(used.get(resource), resource) <= room.get(resource))
+            requested().all(|resource| with(used.get(resource), resource) <= room.get(resource))
         };
         let share = self.decided.target.max(&self.decided.nominal).max(&self.decided.deserved);
-        if ask.withheld_replicas == ask.pods {
+        if pending.withheld_replicas == pending.pods {
             // Before every bound: its controller does not even try to create them.
             ShortReason::GaveWay
-        } else if !self.leaf.could_run_shape(&ask.owner.shape) {
+        } else if !self.leaf.could_run_shape(&pending.owner.shape) {
             ShortReason::NoNodeFits
         } else if above_foreign {
             ShortReason::ForeignQuota
@@ -244,11 +247,11 @@ impl Obstacles<'_, '_> {
     }
 }
 
-/// Why pods that `ask` lacks do not count.
-const fn not_counted(ask: &PendingPods<'_>, rejected: bool) -> ShortReason {
+/// Why pods that `pending` lacks do not count.
+const fn not_counted(pending: &PendingPods<'_>, rejected: bool) -> ShortReason {
     if rejected {
         ShortReason::PodsRejected
-    } else if ask.set_aside.is_some() {
+    } else if pending.set_aside.is_some() {
         ShortReason::SetAside
     } else {
         ShortReason::OneAtATime

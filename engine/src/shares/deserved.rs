@@ -16,7 +16,7 @@ pub(crate) struct Shares {
 /// What a leaf brings to the division.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wish {
-    /// What it asks for, whatever its limit.
+    /// Its demand, whatever its limit.
     pub(crate) asked: Amounts,
     /// What cannot be taken from it.
     pub(crate) held: Amounts,
@@ -54,7 +54,7 @@ pub(crate) fn shares(
     all
 }
 
-/// What every branch asks for and is entitled to, children before parents.
+/// The demand of every branch, and what it is entitled to, children before parents.
 fn claims(tree: &Tree<'_>, wishes: &BranchMap<Wish>, resource: &Resource) -> BranchMap<Claim> {
     let mut claims = tree.branches.map(|_, _| Claim::default());
     for (at, branch) in tree.branches.iter().rev() {

@@ -3,12 +3,12 @@
 use super::level::{Level, fill};
 use crate::amounts::Amount;
 
-/// What one sibling asks for and is entitled to, of one resource.
+/// The demand of one sibling, and what it is entitled to, of one resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Claim {
-    /// What it asks for, its limit already applied.
+    /// Its demand, its limit already applied.
     pub demand: Amount,
-    /// What it is guaranteed, as far as it asks for that much.
+    /// What it is guaranteed, as far as its demand is that much.
     pub guaranteed: Amount,
     /// What cannot be taken from it, whatever its share: it comes before all guarantees and is never scaled.
     pub held: Amount,

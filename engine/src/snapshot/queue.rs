@@ -24,7 +24,7 @@ pub struct Queue {
     /// Its standing claim: demand of the resources that it names is at least this, used or not. Everything else is
     /// observed. A parent demands what its children demand.
     pub request: Bounds,
-    /// Lower bound on its share, as far as it asks for that much.
+    /// Lower bound on its share, as far as its demand is that much.
     pub guaranteed: Bounds,
     /// Upper bound on its share.
     pub limit: Bounds,

@@ -18,7 +18,7 @@ pub struct Settings {
     /// What an autoscaler may still add to the cluster: it counts in the capacity, and pods that wait for nodes
     /// evict no pod for a while.
     pub expandable: Amounts,
-    /// Whose pods may be victims of an ask of a certain priority.
+    /// Whose pods may be victims for a pending pod of a certain priority.
     pub victim_priority: VictimPriority,
     /// The node label that names a node's pool: the last replica of an owner in each pool is protected.
     pub pool_label: Option<Arc<str>>,
@@ -30,6 +30,6 @@ pub enum VictimPriority {
     /// They are not: a tenant could inflate its own.
     #[default]
     Any,
-    /// Pods of a higher priority than the ask's are never its victims (S-HARDEN §How are victims collected).
+    /// Pods of a higher priority than that of the pending pod are never its victims (S-HARDEN §How are victims collected).
     NotAboveAsk,
 }

@@ -35,7 +35,7 @@ pub(crate) fn families(forest: &Forest, plan: &Plan) -> Vec<Family> {
                 .into_iter()
                 .map(|branch| Sibling {
                     share: share(branch),
-                    demand: branch.asks(resource, capacity),
+                    demand: branch.demand(resource, capacity),
                     floor: branch.floor(resource, capacity),
                     weight: branch.queue.weight.into(),
                 })

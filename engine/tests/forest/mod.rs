@@ -39,9 +39,9 @@ impl Branch {
     }
 
     /// What it asks for in a cluster of `capacity`, by the words of the API.
-    pub(crate) fn asks(&self, resource: &Resource, capacity: i128) -> i128 {
+    pub(crate) fn demand(&self, resource: &Resource, capacity: i128) -> i128 {
         let asked = if self.is_parent() {
-            self.children.iter().map(|child| child.asks(resource, capacity)).sum()
+            self.children.iter().map(|child| child.demand(resource, capacity)).sum()
         } else {
             stated(&self.queue.request, resource).unwrap_or(0).min(capacity)
         };
@@ -51,7 +51,7 @@ impl Branch {
     /// The part of it that is guaranteed: its own guarantee or its children's together, within its limit.
     pub(crate) fn floor(&self, resource: &Resource, capacity: i128) -> i128 {
         let promised = stated(&self.queue.guaranteed, resource).unwrap_or(0);
-        let own = promised.min(self.asks(resource, capacity));
+        let own = promised.min(self.demand(resource, capacity));
         let below: i128 = self.children.iter().map(|child| child.floor(resource, capacity)).sum();
         own.max(below).min(self.limit(resource))
     }

@@ -28,7 +28,7 @@ fn descend(
     let claims: Vec<Claim> = siblings
         .iter()
         .map(|branch| Claim {
-            demand: Amount::new(branch.asks(resource, capacity)),
+            demand: Amount::new(branch.demand(resource, capacity)),
             guaranteed: Amount::new(branch.floor(resource, capacity)),
             weight: branch.queue.weight,
             ..Claim::default()

@@ -43,37 +43,37 @@ pub(crate) enum Tier {
 impl Tier {
     pub(crate) const ALL: [Self; 3] = [Self::Held, Self::Floors, Self::Rest];
 
-    /// What `ask` has when the tier begins, if everything before it was served.
-    pub(crate) fn start(self, ask: &PendingPods) -> i128 {
+    /// What `pending` has when the tier begins, if everything before it was served.
+    pub(crate) fn start(self, pending: &PendingPods) -> i128 {
         match self {
             Self::Held => 0,
-            Self::Floors => ask.held,
-            Self::Rest => ask.held.max(ask.floor),
+            Self::Floors => pending.held,
+            Self::Rest => pending.held.max(pending.floor),
         }
     }
 
     /// What it has when the tier ends.
-    pub(crate) fn end(self, ask: &PendingPods) -> i128 {
+    pub(crate) fn end(self, pending: &PendingPods) -> i128 {
         match self {
-            Self::Held => ask.held,
-            Self::Floors => ask.held.max(ask.floor),
-            Self::Rest => ask.held.max(ask.floor).max(ask.all),
+            Self::Held => pending.held,
+            Self::Floors => pending.held.max(pending.floor),
+            Self::Rest => pending.held.max(pending.floor).max(pending.all),
         }
     }
 
     /// From where its level is measured.
-    pub(crate) fn ground(self, ask: &PendingPods) -> i128 {
-        if self == Self::Rest { ask.floor } else { 0 }
+    pub(crate) fn ground(self, pending: &PendingPods) -> i128 {
+        if self == Self::Rest { pending.floor } else { 0 }
     }
 
-    /// How full `ask` is with `share` quanta; the weightless weigh the same among themselves.
-    pub(crate) fn level(self, ask: &PendingPods, share: i128) -> Fraction {
-        Fraction::new(share - self.ground(ask), ask.weight.max(1))
+    /// How full `pending` is with `share` quanta; the weightless weigh the same among themselves.
+    pub(crate) fn level(self, pending: &PendingPods, share: i128) -> Fraction {
+        Fraction::new(share - self.ground(pending), pending.weight.max(1))
     }
 
     /// The tier in which `quanta` run out; the last one if they do not.
-    pub(crate) fn of(quanta: i128, asks: &[PendingPods]) -> Self {
-        let ends = |tier: &Self| asks.iter().map(|ask| tier.end(ask)).sum::<i128>() >= quanta;
+    pub(crate) fn of(quanta: i128, pending_pods: &[PendingPods]) -> Self {
+        let ends = |tier: &Self| pending_pods.iter().map(|pending| tier.end(pending)).sum::<i128>() >= quanta;
         Self::ALL.into_iter().find(ends).unwrap_or(Self::Rest)
     }
 }

@@ -8,17 +8,20 @@ use super::{PendingPods, Tier};
 ///
 /// What is held first, then floors, then the rest; in each of the three the weightless come last. Each quantum
 /// goes to the lowest level after receiving it, as if it were whole; ties to the earlier one.
-pub(crate) fn hand_out(units: i128, asks: &[PendingPods], quantum: i128) -> Vec<i128> {
-    let mut shares = vec![0; asks.len()];
+pub(crate) fn hand_out(units: i128, pending_pods: &[PendingPods], quantum: i128) -> Vec<i128> {
+    let mut shares = vec![0; pending_pods.len()];
     let mut left = units;
     while left > 0 {
         let waiting = |tier: Tier, weightless: bool| {
             let shares = &shares;
-            asks.iter()
+            pending_pods
+                .iter()
                 .enumerate()
-                .filter(move |(at, ask)| shares[*at] < tier.end(ask) && (ask.weight == 0) == weightless)
-                .min_by_key(|(at, ask)| (tier.level(ask, shares[*at] + quantum), *at))
-                .map(|(at, ask)| (at, quantum.min(tier.end(ask) - shares[at])))
+                .filter(move |(at, pending)| {
+                    shares[*at] < tier.end(pending) && (pending.weight == 0) == weightless
+                })
+                .min_by_key(|(at, pending)| (tier.level(pending, shares[*at] + quantum), *at))
+                .map(|(at, pending)| (at, quantum.min(tier.end(pending) - shares[at])))
         };
         let mut turns = Tier::ALL.into_iter().flat_map(|tier| [(tier, false), (tier, true)]);
         let Some((next, most)) = turns.find_map(|(tier, weightless)| waiting(tier, weightless)) else {
@@ -33,6 +36,6 @@ pub(crate) fn hand_out(units: i128, asks: &[PendingPods], quantum: i128) -> Vec<
 
 /// The shares of `claims` in units.
 pub(crate) fn divide(capacity: i128, claims: &[Claim], quantum: i128) -> Vec<i128> {
-    let asks: Vec<PendingPods> = claims.iter().map(PendingPods::of).collect();
-    hand_out(capacity, &asks, quantum)
+    let pending_pods: Vec<PendingPods> = claims.iter().map(PendingPods::of).collect();
+    hand_out(capacity, &pending_pods, quantum)
 }

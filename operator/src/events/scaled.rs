@@ -33,14 +33,16 @@ pub(super) fn note(scaled: &Scaling) -> String {
             rest.unwrap_or_default(),
         ]);
     }
-    let gainers = listed(beneficiaries.iter().map(asker));
+    let preemptors = listed(beneficiaries.iter().map(preemptor));
     let back = former.map(|former| {
         format!("It gets its {former} back when there is room ({REPLICAS_BEFORE_ANNOTATION}).")
     });
     let why = if scaled.reason == ScalingReason::GangIncomplete {
-        format!("its gang and that of {gainers} existed in part for {INCOMPLETE_SECONDS} s in queue {queue}")
+        format!(
+            "its gang and that of {preemptors} existed in part for {INCOMPLETE_SECONDS} s in queue {queue}"
+        )
     } else {
-        format!("{gainers} of a higher priority than {priority} lacks room in queue {queue}")
+        format!("{preemptors} of a higher priority than {priority} lacks room in queue {queue}")
     };
     message([
         format!("Scaled from {from} to {to} because {why}."),
@@ -49,8 +51,8 @@ pub(super) fn note(scaled: &Scaling) -> String {
     ])
 }
 
-fn asker(asker: &Preemptor) -> String {
-    match asker {
+fn preemptor(preemptor: &Preemptor) -> String {
+    match preemptor {
         Preemptor::Pod(name) => format!("pod {name}"),
         Preemptor::Owner(kind, name) => format!("{} {name}", kind.name()),
     }

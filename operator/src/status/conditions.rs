@@ -202,8 +202,8 @@ fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstanc
     };
     let first = queue.unmet.first().map(|first| match unmet::message(namespace, queue, first) {
         // Said once is enough.
-        _ if Some(first.reason) == queue.starved => format!("{}.", unmet::ask(first)),
-        told => format!("{}: {told}", unmet::ask(first)),
+        _ if Some(first.reason) == queue.starved => format!("{}.", unmet::pending_pods(first)),
+        sentence => format!("{}: {sentence}", unmet::pending_pods(first)),
     });
     yes(condition, reason, &message([lacks, next.to_owned()].into_iter().chain(first)))
 }

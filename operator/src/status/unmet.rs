@@ -30,12 +30,12 @@ pub(super) fn total(queue: &QueuePlan) -> i32 {
 }
 
 /// `ReplicaSet web: 3 pods of cpu 2`.
-pub(super) fn ask(unmet: &Unmet) -> String {
+pub(super) fn pending_pods(unmet: &Unmet) -> String {
     let noun = if unmet.pods == 1 { "pod" } else { "pods" };
     format!("{}: {} {noun} of {}", unmet.who, unmet.pods, unmet.requests)
 }
 
-/// What stands in the way of one ask, and what would help.
+/// What stands in the way of these pods, and what would help.
 pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -> String {
     if let Some(rejection) = &unmet.rejection {
         return rejection.sentence(MOST);
@@ -143,9 +143,9 @@ mod tests {
 
     #[test]
     fn an_ask_is_told_with_its_numbers() {
-        assert_eq!(ask(&web(3, ShortReason::Fragmented)), "ReplicaSet web: 3 pods of cpu 2");
+        assert_eq!(pending_pods(&web(3, ShortReason::Fragmented)), "ReplicaSet web: 3 pods of cpu 2");
         let pod = Unmet { who: Preemptor::Pod("x".into()), pods: 1, ..web(1, ShortReason::NoNodeFits) };
-        assert_eq!(ask(&pod), "Pod x: 1 pod of cpu 2");
+        assert_eq!(pending_pods(&pod), "Pod x: 1 pod of cpu 2");
         let queue = QueuePlan { deserved: cpu(1500), ..QueuePlan::default() };
         assert_eq!(
             message(&"team".into(), &queue, &web(3, ShortReason::UnitAboveShare)),

@@ -30,7 +30,7 @@ pub(crate) struct Score<'a> {
     pods: usize,
     /// What goes beyond what is needed, in parts of what there is.
     excess: i128,
-    /// How little the ask likes the node.
+    /// How little the pending pod prefers the node.
     dislike: Reverse<i64>,
     /// The victim that would go last.
     last: Option<Turn<'a>>,

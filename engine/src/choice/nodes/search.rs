@@ -141,16 +141,16 @@ impl<'a> NodeCandidates<'a> {
     }
 }
 
-/// Whose pods may go for an ask: asks of one group may share what is known of costs.
+/// Whose pods may go for a pending pod: those of one group may share what is known of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Group {
     /// The part of the tree that gives.
     pub(crate) inside: Option<BranchId>,
-    /// The leaf that asks, if pods go that their own queues may have.
+    /// The leaf of the pending pod, if pods go that their own queues may have.
     pub(crate) within_target: Option<BranchId>,
-    /// The priority of the ask, if it is compared.
+    /// The priority of the pending pod, if it is compared.
     pub(crate) priority: Option<i32>,
-    /// Whether the pod that asks exists, which makes a difference inside a queue.
+    /// Whether the pending pod exists, which makes a difference inside a queue.
     pub(crate) exists: bool,
 }
 

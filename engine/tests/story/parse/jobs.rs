@@ -7,7 +7,7 @@ use quotient_engine::snapshot::{
     Ended, Gang, NamespaceState, Owner, OwnerKind, QueueJob, QueueTask, RememberedJob, Shape,
 };
 
-use super::asks::placement;
+use super::pending::placement;
 use super::words::Words;
 
 /// `queuejob a/train min=2 replicas=4 cpu=1 created=10 priority=5 succeeded=1 parallelism=4 timeout=300 suspended`.

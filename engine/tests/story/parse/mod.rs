@@ -1,8 +1,8 @@
 //! Reads a scenario, line by line, onto a snapshot.
 
-mod asks;
 mod cluster;
 mod jobs;
+mod pending;
 mod pods;
 mod queues;
 mod words;
@@ -111,10 +111,10 @@ fn read(snapshot: &mut Snapshot, words: &Words<'_>) {
             }
             pods::put(state, pods::pod(words));
         }
-        "owner" => asks::put_owner(state(snapshot, words.path().0), asks::owner(words)),
+        "owner" => pending::put_owner(state(snapshot, words.path().0), pending::owner(words)),
         "queuejob" => jobs::put(state(snapshot, words.path().0), words),
         "task" => jobs::put_task(state(snapshot, words.path().0), words),
-        "budget" => asks::put_budget(state(snapshot, words.path().0), asks::budget(words)),
+        "budget" => pending::put_budget(state(snapshot, words.path().0), pending::budget(words)),
         "delete" => delete(snapshot, words),
         other => panic!("unknown kind {other} in: {}", words.line),
     }

@@ -6,7 +6,7 @@ use quotient_engine::names::{NodeName, OwnerUid, PodName, PodUid};
 use quotient_engine::snapshot::{GatePosition, NamespaceState, Phase, Pod, PodMetadata, Shape, Workload};
 use quotient_engine::time::Timestamp;
 
-use super::asks::{SHAPING, gang, placement};
+use super::pending::{SHAPING, gang, placement};
 use super::words::Words;
 
 const OTHERS: [&str; 22] = [

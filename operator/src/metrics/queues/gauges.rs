@@ -184,9 +184,9 @@ impl Gauges {
             self.queues.pods.with_label_values(&labels(name, &[state])).set(f64::from(count));
         }
         let mut unmet: BTreeMap<ShortReason, u32> = BTreeMap::new();
-        for ask in &queue.unmet {
-            let count = unmet.entry(ask.reason).or_default();
-            *count = count.saturating_add(ask.pods);
+        for pending in &queue.unmet {
+            let count = unmet.entry(pending.reason).or_default();
+            *count = count.saturating_add(pending.pods);
         }
         for (reason, count) in unmet {
             self.queues.unmet_pods.with_label_values(&labels(name, &[reason.name()])).set(f64::from(count));

@@ -11,7 +11,7 @@ use crate::slots::CompetingPods;
 use crate::snapshot::{OwnerKind, Pod, Shape};
 use crate::time::Timestamp;
 
-/// What is asked for.
+/// Where units lack room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// Room on a node, by a pod that its queue let in.
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct WaitingUnits<'a> {
     pub(super) kind: Kind,
-    pub(super) who: Preemptor,
+    pub(super) preemptor: Preemptor,
     pub(super) owner: Option<&'a OwnerUid>,
     /// What owners want of which this is a part; none for a pod that exists.
     pub(super) pending: Option<&'a PendingUnits<'a>>,
@@ -59,15 +59,15 @@ impl<'a> WaitingUnits<'a> {
     }
 }
 
-/// The asks of a queue, the most important first.
+/// What waits for room in a queue, the most important first.
 ///
-/// Slots of a QueueJob above its minimum are no ask: it gets them out of what is left (S-GANG).
-pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<WaitingUnits<'a>> {
+/// Slots of a QueueJob above its minimum do not wait: it gets them out of what is left (S-GANG).
+pub(super) fn waiting_units<'a>(leaf: &'a Leaf<'a>) -> Vec<WaitingUnits<'a>> {
     let trust = &leaf.demand.trust;
     let unschedulable = |pod: &&Pod| is_unschedulable(pod) && trust.why_ignored(pod).is_none();
     let pods = leaf.state.pods.iter().filter(unschedulable).map(|pod| WaitingUnits {
         kind: Kind::Unschedulable,
-        who: Preemptor::of_pod(pod, leaf.owner_of(pod)),
+        preemptor: Preemptor::of_pod(pod, leaf.owner_of(pod)),
         owner: pod.owner(),
         pending: None,
         pods: vec![(&pod.shape, 1)],
@@ -77,15 +77,15 @@ pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<WaitingUnits<'a>> {
         order: (pod.created, pod.name.as_str().into()),
     });
     let pending = leaf.pending.iter();
-    let asking = pending.filter(|one| one.owner.kind != OwnerKind::QueueJob || one.completes.is_some());
-    let lacking = asking.flat_map(|pending| {
+    let waiting = pending.filter(|one| one.owner.kind != OwnerKind::QueueJob || one.completes.is_some());
+    let lacking = waiting.flat_map(|pending| {
         let units = [
             (Kind::Refused, pending.units.saturating_sub(pending.withheld_replicas)),
             (Kind::HeldBack, pending.withheld_replicas),
         ];
         units.into_iter().filter(|(_, units)| *units > 0).map(move |(kind, units)| WaitingUnits {
             kind,
-            who: Preemptor::of(pending.owner),
+            preemptor: Preemptor::of(pending.owner),
             owner: Some(&pending.owner.uid),
             pending: Some(pending),
             pods: pending.pods.iter().map(|(owner, pods)| (&owner.shape, *pods)).collect(),
@@ -95,13 +95,13 @@ pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<WaitingUnits<'a>> {
             order: (pending.owner.created, pending.owner.name.clone()),
         })
     });
-    let mut asks: Vec<WaitingUnits<'a>> = pods.chain(lacking).collect();
-    asks.sort_by(|a, b| {
+    let mut waiting_units: Vec<WaitingUnits<'a>> = pods.chain(lacking).collect();
+    waiting_units.sort_by(|a, b| {
         (Reverse(a.priority), a.kind)
             .cmp(&(Reverse(b.priority), b.kind))
-            .then_with(|| (&a.order, &a.who, a.owner).cmp(&(&b.order, &b.who, b.owner)))
+            .then_with(|| (&a.order, &a.preemptor, a.owner).cmp(&(&b.order, &b.preemptor, b.owner)))
     });
-    asks
+    waiting_units
 }
 
 /// Whether the scheduler has found no node for the pod.

@@ -30,26 +30,26 @@ impl PendingPods<'_> {
     }
 }
 
-/// Those of `asks` for members of gangs, by gang.
+/// Those of `pending_pods` for members of gangs, by gang.
 pub(crate) fn by_gang<'l, 'a>(
-    asks: impl IntoIterator<Item = &'l PendingPods<'a>>,
+    pending_pods: impl IntoIterator<Item = &'l PendingPods<'a>>,
 ) -> BTreeMap<&'a GangName, Vec<&'l PendingPods<'a>>> {
     let mut by_gang: BTreeMap<&GangName, Vec<&PendingPods<'a>>> = BTreeMap::new();
-    for ask in asks {
-        if let Some(gang) = ask.owner.gang.as_ref().filter(|gang| gang.min_available > 0) {
-            by_gang.entry(&gang.name).or_default().push(ask);
+    for pending in pending_pods {
+        if let Some(gang) = pending.owner.gang.as_ref().filter(|gang| gang.min_available > 0) {
+            by_gang.entry(&gang.name).or_default().push(pending);
         }
     }
     by_gang
 }
 
 /// What the owners of a namespace lack, most important first: by priority, then age.
-pub(crate) fn asks(state: &NamespaceState) -> Vec<PendingPods<'_>> {
+pub(crate) fn pending_pods(state: &NamespaceState) -> Vec<PendingPods<'_>> {
     if state.owners.is_empty() {
         return Vec::new();
     }
     let live = live_by_owner(state);
-    let mut asks: Vec<PendingPods<'_>> = state
+    let mut pending_pods: Vec<PendingPods<'_>> = state
         .owners
         .iter()
         .map(|owner| {
@@ -62,10 +62,10 @@ pub(crate) fn asks(state: &NamespaceState) -> Vec<PendingPods<'_>> {
                 set_aside: None,
             }
         })
-        .filter(|ask| ask.pods > 0)
+        .filter(|pending| pending.pods > 0)
         .collect();
-    asks.sort_by(|a, b| Owner::by_importance(a.owner, b.owner));
-    asks
+    pending_pods.sort_by(|a, b| Owner::by_importance(a.owner, b.owner));
+    pending_pods
 }
 
 /// How many live pods each owner has.

@@ -1,4 +1,4 @@
-//! The laws of evictions for known asks, over random small clusters.
+//! The laws of evictions for known pending pods, over random small clusters.
 //!
 //! A cluster is drawn as a story, so that what breaks a law can be played as it is printed: `b` asks for a few pods
 //! of one shape, `x` and `y` hold too much.
