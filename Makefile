@@ -19,6 +19,8 @@ BEDS ?= 4
 export CARGO_BUILD_JOBS ?= 2
 # Without `-p`: chosen from the whole workspace, dependencies have the same features in every command and are built once.
 PROGRAMS = $(CARGO) build --bin quotient-operator --bin kubectl-quotient
+# The program itself: `cargo run` would wait for a build that goes on beside it.
+TESTBED = $(or $(CARGO_TARGET_DIR),target)/debug/testbed
 # What is measured is built as it is shipped: by itself, with no feature that only a test needs.
 SHIPPED = $(CARGO) build --release -p quotient-operator -p quotient-cli
 
@@ -37,7 +39,7 @@ help: ## list the targets
 demo: tools ## two teams share a real cluster, a third one joins (KEEP=1 leaves it running)
 	@$(CARGO) build --bin testbed
 	@# Go builds Kubernetes while Rust builds the rest: each of them leaves a core idle now and then.
-	@$(CARGO) run --quiet --bin testbed -- build >/dev/null & kubernetes=$$!; \
+	@$(TESTBED) build >/dev/null & kubernetes=$$!; \
 		$(CARGO) build --bin quotient-operator --bin demo && wait $$kubernetes
 	@$(CARGO) run --quiet --bin demo -- $(if $(KEEP),--keep)
 
@@ -45,7 +47,7 @@ demo: tools ## two teams share a real cluster, a third one joins (KEEP=1 leaves 
 test: tools format lint deny ## everything: format, lints, unit, property and end-to-end tests, CRD drift
 	$(CARGO) build --bin testbed
 	@# As in `demo`. Both are waited for, so that no build goes on after make has ended.
-	$(CARGO) run --quiet --bin testbed -- build --tools & kubernetes=$$!; \
+	$(TESTBED) build --tools & kubernetes=$$!; \
 		$(PROGRAMS) && $(CARGO) test --workspace --no-run; built=$$?; wait $$kubernetes && exit $$built
 	$(CARGO) test --workspace --no-fail-fast -- --test-threads=$(BEDS)
 
@@ -176,8 +178,9 @@ PROSE_COMMENTS = crds/src $(shell git ls-files 'operator/src/*args.rs' 'cli/src/
 # Messages of conditions, events, the log, the command line, alerts, admission policies and the notes of the chart.
 PROSE_TEXTS = $(or $(CARGO_TARGET_DIR),target)/prose
 
+# Without optimization of the C in it, the parsers of thirty languages: it runs for a second.
 $(VALE):
-	GOBIN=$(VALE_ROOT) go install github.com/errata-ai/vale/v3/cmd/vale@$(VALE_VERSION)
+	GOGC=400 CGO_CFLAGS=-O0 CGO_CXXFLAGS=-O0 GOBIN=$(VALE_ROOT) go install github.com/errata-ai/vale/v3/cmd/vale@$(VALE_VERSION)
 
 .PHONY: prose
 prose: tools $(VALE) ## check words and sentences of pages, descriptions and messages by the rules of docs/contributing/vale

@@ -16,8 +16,8 @@ fn run(line: &str, format: &str) -> String {
         .current_dir(root)
         .output()
         .unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(matches!(output.status.code(), Some(0 | 1)), "{line}: {told}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{line}: {message}");
     String::from_utf8(output.stdout).unwrap()
 }
 

@@ -283,7 +283,7 @@ fn the_crate_table_is_that_of_the_manifests() {
     let workspace = text("Cargo.toml");
     let members = workspace.lines().find_map(|line| line.strip_prefix("members = ")).unwrap();
     let members: BTreeSet<&str> = members.split('"').skip(1).step_by(2).collect();
-    let mut told = BTreeSet::new();
+    let mut folders = BTreeSet::new();
     for line in page.lines() {
         let Some((folder, rest)) = line.strip_prefix("| `").and_then(|rest| rest.split_once("/` | ")) else {
             continue;
@@ -305,9 +305,9 @@ fn the_crate_table_is_that_of_the_manifests() {
         let listed: BTreeSet<String> =
             words.split(',').map(|word| word.trim().to_owned()).filter(|word| word != "none").collect();
         assert_eq!(listed, dependencies(folder), "ARCHITECTURE.md, {folder}");
-        told.insert(folder);
+        folders.insert(folder);
     }
-    assert_eq!(told, members, "ARCHITECTURE.md leaves out a crate");
+    assert_eq!(folders, members, "ARCHITECTURE.md leaves out a crate");
 }
 
 // ---- conditions ---------------------------------------------------------------------------------------------

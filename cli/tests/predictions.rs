@@ -43,7 +43,7 @@ struct Outcome {
 
 /// One thing that a person does: the manifest, and the same in the simulation.
 struct Change {
-    told: String,
+    description: String,
     manifests: Vec<(Kind, Value)>,
 }
 
@@ -55,11 +55,11 @@ fn what_is_predicted_happens() {
     let count = end - first;
     let (mut missed, mut evictions, mut replayed) = (Vec::new(), 0, 0);
     for seed in first..end {
-        let (predicted, happened, told, decisions) = trial(seed);
+        let (predicted, happened, change, decisions) = trial(seed);
         evictions += happened.evicted.len();
         replayed += decisions;
         if predicted != happened {
-            missed.push(format!("seed {seed}, {told}:\npredicted {predicted:#?}\nhappened {happened:#?}"));
+            missed.push(format!("seed {seed}, {change}:\npredicted {predicted:#?}\nhappened {happened:#?}"));
         }
     }
     let hits = count - missed.len() as u64;
@@ -87,7 +87,7 @@ fn trial(seed: u64) -> (Outcome, Outcome, String, usize) {
     assert!(world.run_until_settled().is_some(), "seed {seed} settles again");
     let happened = happened(&world, before);
     let replayed = replay(&decisions);
-    (predicted, happened, change.told, replayed)
+    (predicted, happened, change.description, replayed)
 }
 
 /// Nodes, teams and work, more than there is room for.
@@ -130,7 +130,7 @@ fn change(world: &World, random: &mut Random, teams: u64) -> Change {
         let manifest =
             json!({"metadata": {"name": team, "namespace": team}, "spec": {field: queue["spec"][field]}});
         Change {
-            told: format!("{field} of {team}: {}", queue["spec"][field]),
+            description: format!("{field} of {team}: {}", queue["spec"][field]),
             manifests: vec![(Kind::Queue, manifest)],
         }
     };
@@ -141,13 +141,16 @@ fn change(world: &World, random: &mut Random, teams: u64) -> Change {
         2 => of_queue("limit", cpu(random)),
         3 => {
             let (kind, object) = work(random, &team, "more");
-            Change { told: format!("more work in {team}"), manifests: vec![(kind, object)] }
+            Change { description: format!("more work in {team}"), manifests: vec![(kind, object)] }
         }
         _ => {
             let (kind, object) = work(random, "joins", "work");
             let namespace = (Kind::Namespace, build::namespace("joins"));
             let queue = build::queue_of("joins", "joins", json!({"weight": 1 + random.below(4)}));
-            Change { told: "a team joins".to_owned(), manifests: vec![namespace, queue, (kind, object)] }
+            Change {
+                description: "a team joins".to_owned(),
+                manifests: vec![namespace, queue, (kind, object)],
+            }
         }
     }
 }

@@ -34,19 +34,19 @@ spec:
 ";
 
 /// What a command printed, and how it ended.
-struct Told {
+struct Printed {
     code: i32,
     stdout: String,
     stderr: String,
 }
 
-impl Told {
+impl Printed {
     fn json(&self) -> Result<Value> {
         serde_json::from_str(&self.stdout).with_context(|| format!("{}\n{}", self.stdout, self.stderr))
     }
 
     #[track_caller]
-    fn says(&self, code: i32, text: &str) {
+    fn prints(&self, code: i32, text: &str) {
         assert_eq!(self.code, code, "{}\n{}", self.stdout, self.stderr);
         assert!(self.stdout.contains(text), "not {text:?}:\n{}\n{}", self.stdout, self.stderr);
     }
@@ -59,11 +59,11 @@ struct Person {
 }
 
 impl Person {
-    async fn asks(&self, line: &str) -> Result<Told> {
+    async fn runs(&self, line: &str) -> Result<Printed> {
         let mut command = Command::new(&self.program);
         command.args(line.split_whitespace()).env("KUBECONFIG", &self.kubeconfig);
         let output = command.output().await.context("running the command line")?;
-        Ok(Told {
+        Ok(Printed {
             code: output.status.code().context("the command line was killed")?,
             stdout: String::from_utf8(output.stdout)?,
             stderr: String::from_utf8(output.stderr)?,
@@ -106,23 +106,23 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
     stage.until_quiet_for(Duration::from_secs(3)).await?;
     let admin = administrator(&stage);
 
-    admin.asks("status").await?.says(0, "team-1");
-    admin.asks("top workloads -n team-1").await?.says(0, "Deployment batch");
+    admin.runs("status").await?.prints(0, "team-1");
+    admin.runs("top workloads -n team-1").await?.prints(0, "Deployment batch");
 
     // What `diff` predicts, from the cluster and from a snapshot of it.
     let directory = stage.bed.directory().to_owned();
     let (change, snapshot) = (directory.join("web.yaml"), directory.join("cluster.json.gz"));
     tokio::fs::write(&change, WEB).await?;
     let (change, snapshot) = (text(&change)?, text(&snapshot)?);
-    admin.asks(&format!("snapshot -o {snapshot} --redact")).await?.says(0, "redacted");
-    let live = admin.asks(&format!("diff -f {change} -o json")).await?;
+    admin.runs(&format!("snapshot -o {snapshot} --redact")).await?.prints(0, "redacted");
+    let live = admin.runs(&format!("diff -f {change} -o json")).await?;
     ensure!(live.code == 0, "{}", live.stderr);
-    let stored = admin.asks(&format!("diff -f {change} --snapshot {snapshot} -o json")).await?.json()?;
+    let stored = admin.runs(&format!("diff -f {change} --snapshot {snapshot} -o json")).await?.json()?;
     let predicted = pods(&live.json()?);
     assert_eq!(predicted, pods(&stored));
     assert_eq!(predicted.len(), 3, "{predicted:?}");
-    let gate = admin.asks(&format!("diff -f {change} --fail-on evictions>0")).await?;
-    gate.says(1, "evictions>0: 3 evictions");
+    let gate = admin.runs(&format!("diff -f {change} --fail-on evictions>0")).await?;
+    gate.prints(1, "evictions>0: 3 evictions");
 
     // And what then happens.
     let mark = stage.bed.audit().mark()?;
@@ -132,9 +132,9 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
 
     let victim = predicted.first().context("no pod was predicted")?.trim_start_matches("team-1/").to_owned();
     eventually("the status remembers the eviction", PATIENCE, async || {
-        let told = admin.asks(&format!("explain pod/{victim} -n team-1")).await?;
-        ensure!(told.code == 0, "{}", told.stderr);
-        ensure!(told.stdout.contains("to return 1 cpu 1Gi to queue team-2"), "{}", told.stdout);
+        let printed = admin.runs(&format!("explain pod/{victim} -n team-1")).await?;
+        ensure!(printed.code == 0, "{}", printed.stderr);
+        ensure!(printed.stdout.contains("to return 1 cpu 1Gi to queue team-2"), "{}", printed.stdout);
         Ok(())
     })
     .await?;
@@ -143,23 +143,27 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
     let truth = predicted.iter().map(|pod| (pod.clone(), Some("team-2/team-2".to_owned())));
     assert_eq!(retold, truth.collect());
     let decisions = format!("http://{}/decisions", operator.metrics());
-    let told = admin.asks(&format!("explain pod/{victim} -n team-1 --record {decisions}")).await?;
-    told.says(0, "computed again, it is the same plan");
-    let had_we = admin.asks(&format!("replay {decisions}/latest --with queue/team-1.weight=100")).await?;
-    had_we.says(0, "With weight of Queue team-1 = 100:");
+    let printed = admin.runs(&format!("explain pod/{victim} -n team-1 --record {decisions}")).await?;
+    printed.prints(0, "computed again, it is the same plan");
+    let had_we = admin.runs(&format!("replay {decisions}/latest --with queue/team-1.weight=100")).await?;
+    had_we.prints(0, "With weight of Queue team-1 = 100:");
     // A pod that no decision evicted: the status has to do.
-    let told = admin.asks(&format!("explain pod/nothing -n team-1 --record {decisions}")).await?;
-    ensure!(told.code == 2 && told.stderr.contains("has kept no decision"), "{}", told.stderr);
-    admin.asks("explain queue/team-1 --whole-cluster").await?.says(0, "Queue team-1 deserves");
-    admin.asks("explain queue/team-1 --arithmetic").await?.says(0, "cpu: 8 are divided");
+    let printed = admin.runs(&format!("explain pod/nothing -n team-1 --record {decisions}")).await?;
+    ensure!(printed.code == 2 && printed.stderr.contains("has kept no decision"), "{}", printed.stderr);
+    admin.runs("explain queue/team-1 --whole-cluster").await?.prints(0, "Queue team-1 deserves");
+    admin.runs("explain queue/team-1 --arithmetic").await?.prints(0, "cpu: 8 are divided");
     eventually("the events are told", PATIENCE, async || {
-        let told = admin.asks("events team-2 -A").await?;
-        ensure!(told.stdout.contains("Reclaimed") && told.stdout.contains(&victim), "{}", told.stdout);
+        let printed = admin.runs("events team-2 -A").await?;
+        ensure!(
+            printed.stdout.contains("Reclaimed") && printed.stdout.contains(&victim),
+            "{}",
+            printed.stdout
+        );
         Ok(())
     })
     .await?;
     // The chart's Deployment has no replicas, because the operator is a process of the test.
-    let checks = admin.asks("check -o json").await?.json()?;
+    let checks = admin.runs("check -o json").await?.json()?;
     let found: BTreeSet<&str> = checks["results"]
         .as_array()
         .into_iter()
@@ -168,7 +172,7 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
         .filter_map(|result| result["id"].as_str())
         .collect();
     assert_eq!(found, ["operator-not-ready"].into());
-    admin.asks("version --server").await?.says(0, "Kubernetes v1.");
+    admin.runs("version --server").await?.prints(0, "Kubernetes v1.");
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }
@@ -190,24 +194,24 @@ async fn what_migrate_and_adopt_propose_applies_cleanly() -> Result<()> {
     let mut created = BTreeSet::new();
     for system in ["resourcequota", "kueue", "volcano", "kai", "yunikorn", "hnc", "capsule"] {
         let file = corpus.join(format!("{system}.yaml"));
-        let told = admin.asks(&format!("migrate {system} -f {}", text(&file)?)).await?;
-        ensure!(told.code == 0, "{system}: {}", told.stderr);
-        let namespaces = told.stdout.lines().filter_map(|line| line.strip_prefix("  namespace: "));
+        let printed = admin.runs(&format!("migrate {system} -f {}", text(&file)?)).await?;
+        ensure!(printed.code == 0, "{system}: {}", printed.stderr);
+        let namespaces = printed.stdout.lines().filter_map(|line| line.strip_prefix("  namespace: "));
         for namespace in namespaces.chain(["org"]).filter(|namespace| created.insert((*namespace).to_owned()))
         {
             // Some exist already.
             let _ = stage.bed.kubectl(["create", "namespace", namespace]).await;
         }
         let apply = ["apply", "--dry-run=server", "-f", "-"];
-        stage.bed.kubectl_with_input(apply, &told.stdout).await.with_context(|| system.to_owned())?;
+        stage.bed.kubectl_with_input(apply, &printed.stdout).await.with_context(|| system.to_owned())?;
     }
     stage.bed.kubectl_with_input(["apply", "-f", "-"], QUOTA).await?;
-    let live = admin.asks("migrate resourcequota").await?;
-    live.says(0, "cpu: '3'");
-    live.says(0, "ResourceQuota team-1/old spec.hard.pods: 10");
-    let none = admin.asks("migrate kueue").await?;
+    let live = admin.runs("migrate resourcequota").await?;
+    live.prints(0, "cpu: '3'");
+    live.prints(0, "ResourceQuota team-1/old spec.hard.pods: 10");
+    let none = admin.runs("migrate kueue").await?;
     assert_eq!(none.code, 2, "{}", none.stderr);
-    admin.asks("adopt").await?.says(0, "");
+    admin.runs("adopt").await?.prints(0, "");
     // No operator ran, so no share can have arrived.
     stage.bed.stop().await
 }
@@ -215,11 +219,11 @@ async fn what_migrate_and_adopt_propose_applies_cleanly() -> Result<()> {
 /// Of three Queues.
 async fn a_queue_is_paused_and_a_namespace_leaves(stage: &Stage, admin: &Person) -> Result<()> {
     let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "team-1");
-    admin.asks("pause team-1 -n team-1 --for 2h --dry-run").await?.says(0, "(dry run)");
+    admin.runs("pause team-1 -n team-1 --for 2h --dry-run").await?.prints(0, "(dry run)");
     ensure!(queues.get("team-1").await?.spec.paused_until.is_none(), "a dry run changed the Queue");
-    admin.asks("pause team-1 -n team-1 --for 2h").await?.says(0, "paused until");
+    admin.runs("pause team-1 -n team-1 --for 2h").await?.prints(0, "paused until");
     ensure!(queues.get("team-1").await?.spec.paused_until.is_some(), "the Queue is not paused");
-    admin.asks("resume -A").await?.says(0, "no longer paused");
+    admin.runs("resume -A").await?.prints(0, "no longer paused");
     ensure!(queues.get("team-1").await?.spec.paused_until.is_none(), "the Queue is still paused");
 
     let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "team-1");
@@ -227,9 +231,9 @@ async fn a_queue_is_paused_and_a_namespace_leaves(stage: &Stage, admin: &Person)
         quotas.get_opt("quotient").await?.map(drop).context("there is none")
     })
     .await?;
-    admin.asks("uninstall --check").await?.says(0, "3 Queues");
-    admin.asks("release team-1 --dry-run").await?.says(0, "Nothing was changed");
-    admin.asks("release team-1").await?.says(0, "is unmanaged");
+    admin.runs("uninstall --check").await?.prints(0, "3 Queues");
+    admin.runs("release team-1 --dry-run").await?.prints(0, "Nothing was changed");
+    admin.runs("release team-1").await?.prints(0, "is unmanaged");
     ensure!(quotas.get_opt("quotient").await?.is_none(), "the quota is left");
     Ok(())
 }
@@ -356,23 +360,23 @@ async fn every_command_answers_an_administrator_and_a_tenant() -> Result<()> {
         for (role, person, (code, text)) in
             [("tenant", &tenant, as_tenant), ("administrator", &admin, as_admin)]
         {
-            let told = person.asks(&line.replace("FILE", self::text(&file)?)).await?;
-            if told.code != *code || !told.stdout.contains(text) && !told.stderr.contains(text) {
-                let Told { code, stdout, stderr } = told;
+            let printed = person.runs(&line.replace("FILE", self::text(&file)?)).await?;
+            if printed.code != *code || !printed.stdout.contains(text) && !printed.stderr.contains(text) {
+                let Printed { code, stdout, stderr } = printed;
                 wrong.push(format!("{role}: {line}\nexit code {code}\n{stdout}\n{stderr}"));
             }
         }
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n----\n"));
     for line in ANSWERS {
-        let told = admin.asks(&format!("{line} -o json")).await?;
-        let found = schema::violations(&told.json()?);
+        let printed = admin.runs(&format!("{line} -o json")).await?;
+        let found = schema::violations(&printed.json()?);
         ensure!(found.is_empty(), "{line}: {found:?}");
     }
     // The others' pods are nowhere in what the tenant reads.
     for line in ["status -n team-2 -o json", "explain queue/team-2 -o json", "check -n team-2 -o json"] {
-        let told = tenant.asks(line).await?;
-        ensure!(!told.stdout.contains("batch"), "{line}: {}", told.stdout);
+        let printed = tenant.runs(line).await?;
+        ensure!(!printed.stdout.contains("batch"), "{line}: {}", printed.stdout);
     }
     operator.stop().await?;
     stage.end(Tolerance::default()).await
@@ -423,12 +427,12 @@ async fn live_views_follow_the_cluster(stage: &Stage, admin: &Person) -> Result<
 async fn a_queue_that_cannot_have_a_share_is_waited_for_in_vain(stage: &Stage, admin: &Person) -> Result<()> {
     stage.queue("team-3", json!({"parentRef": {"name": "nothing"}})).await?;
     eventually("the queue is stalled", PATIENCE, async || {
-        let told = admin.asks("status --wait --timeout 1").await?;
-        ensure!(told.code == 4, "{}\n{}", told.stdout, told.stderr);
+        let printed = admin.runs("status --wait --timeout 1").await?;
+        ensure!(printed.code == 4, "{}\n{}", printed.stdout, printed.stderr);
         Ok(())
     })
     .await?;
-    admin.asks("status").await?.says(1, "team-3");
+    admin.runs("status").await?.prints(1, "team-3");
     Ok(())
 }
 

@@ -25,9 +25,9 @@ async fn the_demo_ends_with_every_team_at_its_share_and_needs_no_helm() -> Resul
         .output()
         .await
         .context("running the demo")?;
-    let told = String::from_utf8_lossy(&demo.stdout);
-    ensure!(demo.status.success(), "{told}\n{}", String::from_utf8_lossy(&demo.stderr));
-    ensure!(told.contains("Every team has the share of its weight: 2, 4 and 3 of 9 cpu."), "{told}");
-    ensure!(told.contains("Everything is stopped."), "{told}");
+    let printed = String::from_utf8_lossy(&demo.stdout);
+    ensure!(demo.status.success(), "{printed}\n{}", String::from_utf8_lossy(&demo.stderr));
+    ensure!(printed.contains("Every team has the share of its weight: 2, 4 and 3 of 9 cpu."), "{printed}");
+    ensure!(printed.contains("Everything is stopped."), "{printed}");
     Ok(())
 }

@@ -217,8 +217,8 @@ async fn a_tenant_neither_removes_the_gate_nor_goes_without() -> Result<()> {
         pods(&tenant, "team").patch("p-2", &parameters, &open()?).await,
         pods(&tenant, "team").patch("p-2", &parameters, &by_merge).await,
     ] {
-        let Err(kube::Error::Api(told)) = outcome else { anyhow::bail!("a tenant removed the gate") };
-        ensure!(told.code == 403 && told.message.contains("when the Queue has room"), "{told:?}");
+        let Err(kube::Error::Api(printed)) = outcome else { anyhow::bail!("a tenant removed the gate") };
+        ensure!(printed.code == 403 && printed.message.contains("when the Queue has room"), "{printed:?}");
     }
     // The pod that it creates is gated, whatever gates it names, and other changes of the pod are its own.
     let mut own = pod("own")?;
@@ -264,11 +264,11 @@ async fn while_the_operator_is_down_for_a_minute_new_pods_wait_for_it_or_for_a_r
         .env("KUBECONFIG", &kubeconfig)
         .output()
         .await?;
-    let told = String::from_utf8_lossy(&released.stdout).into_owned();
-    ensure!(released.status.success(), "{told}{}", String::from_utf8_lossy(&released.stderr));
-    ensure!(gated(&stage, "released").await?.is_empty(), "{told}");
+    let printed = String::from_utf8_lossy(&released.stdout).into_owned();
+    ensure!(released.status.success(), "{printed}{}", String::from_utf8_lossy(&released.stderr));
+    ensure!(gated(&stage, "released").await?.is_empty(), "{printed}");
     stage.until_pods("released", PodCounts::running(3)).await?;
-    ensure!(gated(&stage, "team").await?.len() == 2, "{told}");
+    ensure!(gated(&stage, "team").await?.len() == 2, "{printed}");
 
     let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
     stage.until_pods("team", PodCounts::running(3)).await?;

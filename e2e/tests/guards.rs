@@ -57,8 +57,11 @@ async fn an_edited_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {
         .await?;
     stage.until_allowed("q1", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
     eventually("the event names who did it", PATIENCE, async || {
-        let told = repairs(stage, "q1").await?;
-        ensure!(told.contains("edited by kubectl-patch") && told.contains("cpu from 99 to 4"), "{told}");
+        let printed = repairs(stage, "q1").await?;
+        ensure!(
+            printed.contains("edited by kubectl-patch") && printed.contains("cpu from 99 to 4"),
+            "{printed}"
+        );
         Ok(())
     })
     .await?;
@@ -73,8 +76,8 @@ async fn a_deleted_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {
     })
     .await?;
     stage.until_allowed("q2", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
-    let told = repairs(stage, "q2").await?;
-    assert!(told.contains("deleted by another writer"), "{told}");
+    let printed = repairs(stage, "q2").await?;
+    assert!(printed.contains("deleted by another writer"), "{printed}");
     Ok(())
 }
 

@@ -232,8 +232,8 @@ async fn helm_test_covers_policies_kinds_the_quota_controller_and_metrics() -> R
     ensure!(is_good && said.contains("quota controller answers in "), "{said}");
     // Nothing of the cluster or the operator was left out for want of a right.
     for line in ["cluster", "operator"] {
-        let told = said.lines().find(|told| told.starts_with(line)).context("a line")?;
-        ensure!(told.contains('\u{221a}') && !told.contains("not looked at"), "{said}");
+        let printed = said.lines().find(|printed| printed.starts_with(line)).context("a line")?;
+        ensure!(printed.contains('\u{221a}') && !printed.contains("not looked at"), "{said}");
     }
     let url = format!("--check-metrics=https://127.0.0.1:{port}/metrics");
     let words: Vec<String> = metrics
@@ -331,7 +331,7 @@ async fn the_first_install_observes_and_says_the_next_step() -> Result<()> {
     eventually("the kind is served", PATIENCE, async || bed.apply(sample).await).await?;
     let operator = Operator::start_as_installed(bed, &programs.operator).await?;
     eventually("the Queue has a status", PATIENCE, async || {
-        ensure!(queue(bed, "team-a", "team-a").await?.is_told, "not yet");
+        ensure!(queue(bed, "team-a", "team-a").await?.is_reported, "not yet");
         Ok(())
     })
     .await?;

@@ -90,7 +90,7 @@ async fn of_two_gangs_in_the_room_of_one_the_younger_yields_after_a_minute() -> 
     .await?;
     println!("the older gang is complete {:?} after the last pod", last_pod.elapsed());
     ensure!(parallelism(&jobs, "younger").await? == 0);
-    let told = stage
+    let printed = stage
         .bed
         .kubectl([
             "get",
@@ -101,7 +101,7 @@ async fn of_two_gangs_in_the_room_of_one_the_younger_yields_after_a_minute() -> 
             "-o=jsonpath={.items[*].message}",
         ])
         .await?;
-    ensure!(told.contains("its gang and that of Job older existed in part for 60 s"), "{told}");
+    ensure!(printed.contains("its gang and that of Job older existed in part for 60 s"), "{printed}");
 
     // With room for all of it, and not for a part, it comes back.
     stage.until_pods("team", PodCounts::running(3)).await?;

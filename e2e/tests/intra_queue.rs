@@ -110,7 +110,7 @@ async fn seen(stage: &Stage) -> anyhow::Result<String> {
         let counts = apps.entry(app.clone()).or_default();
         if is_running { counts.0 += 1 } else { counts.1 += 1 }
     }
-    let mut told: Vec<String> = apps
+    let mut printed: Vec<String> = apps
         .iter()
         .map(|(app, (running, waiting))| match waiting {
             0 => format!("{app} {running}"),
@@ -118,9 +118,9 @@ async fn seen(stage: &Stage) -> anyhow::Result<String> {
         })
         .collect();
     if leaving > 0 {
-        told.push(format!("leaving {leaving}"));
+        printed.push(format!("leaving {leaving}"));
     }
-    Ok(told.join(", "))
+    Ok(printed.join(", "))
 }
 
 async fn until(stage: &Stage, expected: &str) -> anyhow::Result<()> {
@@ -218,13 +218,13 @@ async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
     apply(&stage, &workload("Deployment", "high", "high", 1, 1)).await?;
     until(&stage, "low 1, middle 2, leaving 1").await?;
     assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
-    let told = event(&stage, "Outranked").await?;
-    assert!(told.starts_with("Deployment low: Scaled from 2 to 1 because "), "{told}");
+    let printed = event(&stage, "Outranked").await?;
+    assert!(printed.starts_with("Deployment low: Scaled from 2 to 1 because "), "{printed}");
     assert!(
-        told.contains("of a higher priority than 10 lacks room in queue team. It gets its 2 back"),
-        "{told}"
+        printed.contains("of a higher priority than 10 lacks room in queue team. It gets its 2 back"),
+        "{printed}"
     );
-    assert!(told.contains("It loses low-"), "{told}");
+    assert!(printed.contains("It loses low-"), "{printed}");
     stage.release(NAMESPACE).await?;
     until(&stage, "high 1, low 1, middle 2").await?;
     let said = "GaveWay: Quotient lowered Deployment low from 2 to 1 because other pods of the queue needed \
@@ -265,8 +265,8 @@ async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
     stage.release(NAMESPACE).await?;
     until(&stage, "low 2, middle 2").await?;
     assert_eq!(size(&stage, "deployment", "low").await?, "2");
-    let told = event(&stage, "Restored").await?;
-    assert!(told.contains("because queue team has room for it again"), "{told}");
+    let printed = event(&stage, "Restored").await?;
+    assert!(printed.contains("because queue team has room for it again"), "{printed}");
     stage.until_quiet_for(WHILE).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
@@ -441,8 +441,8 @@ async fn a_pod_that_hangs_is_deleted_where_the_queue_allows_it() -> anyhow::Resu
     let operator = stage.start_operator().await?;
     until(&stage, "high 1, low 1").await?;
     assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
-    let told = event(&stage, "ForceDeleted").await?;
-    assert!(told.starts_with("Queue team: Evicted 1 pod without grace"), "{told}");
+    let printed = event(&stage, "ForceDeleted").await?;
+    assert!(printed.starts_with("Queue team: Evicted 1 pod without grace"), "{printed}");
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }

@@ -144,9 +144,9 @@ async fn a_refused_owner_starts_soon_after_its_quota_rises() -> anyhow::Result<(
 async fn until_no_node_fits(stage: &Stage, namespace: &str, owner: &str) -> anyhow::Result<()> {
     eventually(format!("{namespace} is told that no node fits"), PATIENCE, async || {
         let unmet = stage.queue_status(namespace).await?.unmet;
-        let is_told =
+        let is_reported =
             matches!(&*unmet, [one] if format!("{} {}", one.kind, one.name).starts_with(owner) && one.reason == "NoNodeFits" && one.pods == 1);
-        ensure!(is_told, "{unmet:?}");
+        ensure!(is_reported, "{unmet:?}");
         Ok(())
     })
     .await?;

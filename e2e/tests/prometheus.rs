@@ -27,10 +27,10 @@ async fn promtool(arguments: &[&str], files: &[String], input: &str) -> anyhow::
     stdin.write_all(input.as_bytes()).await?;
     drop(stdin);
     let output = running.wait_with_output().await?;
-    let told =
+    let printed =
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    ensure!(output.status.success(), "promtool {arguments:?}: {told}");
-    Ok(told)
+    ensure!(output.status.success(), "promtool {arguments:?}: {printed}");
+    Ok(printed)
 }
 
 /// The YAML files of a directory of the repository.

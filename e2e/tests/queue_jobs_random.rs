@@ -82,15 +82,15 @@ impl Model {
         let claims: Vec<GangClaim> =
             self.0.iter().filter(|kept| !kept.suspended).map(|kept| kept.claim.clone()).collect();
         let mut slots = divide(&amounts(ROOM), &claims, &[], &amounts(WHOLE), &resources).into_iter();
-        let mut told = Vec::new();
+        let mut printed = Vec::new();
         for kept in &mut self.0 {
             let slots = if kept.suspended { None } else { slots.next() };
             let count = slots.map_or(0, |slots| slots.total());
             kept.claim.admitted = count > 0;
             kept.claim.tasks[0].running = count;
-            told.push(format!("{} {count}/{count}", kept.claim.name));
+            printed.push(format!("{} {count}/{count}", kept.claim.name));
         }
-        told.join(", ")
+        printed.join(", ")
     }
 }
 

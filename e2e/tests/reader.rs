@@ -59,8 +59,8 @@ impl<'a> Reader<'a> {
             .output()
             .await
             .context("running a shell")?;
-        let told = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "`{command}`: {told}{}", String::from_utf8_lossy(&output.stdout));
+        let printed = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`{command}`: {printed}{}", String::from_utf8_lossy(&output.stdout));
         let mut printed = String::new();
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             let _ = writeln!(printed, "{}", line.trim_end());

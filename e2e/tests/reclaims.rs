@@ -46,17 +46,18 @@ async fn an_eviction_is_told_and_listed() -> anyhow::Result<()> {
     stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
     stage.claim("b", json!({})).await?;
     stage.until_allowed("b", "cpu 2, memory 4Gi").await?;
-    let told = eventually("pods and Deployment are told", PATIENCE, async || {
-        let told = events(&stage, "Reclaimed").await?;
+    let printed = eventually("pods and Deployment are told", PATIENCE, async || {
+        let printed = events(&stage, "Reclaimed").await?;
         let subjects = |kind: &str| {
-            let kind_of = |event: &&Event| event.regarding.as_ref()?.kind.as_deref().map(|told| told == kind);
-            told.iter().filter(|event| kind_of(event).unwrap_or_default()).count()
+            let kind_of =
+                |event: &&Event| event.regarding.as_ref()?.kind.as_deref().map(|printed| printed == kind);
+            printed.iter().filter(|event| kind_of(event).unwrap_or_default()).count()
         };
-        ensure!(subjects("Pod") == 2 && (1..=2).contains(&subjects("Deployment")), "{told:#?}");
-        Ok(told)
+        ensure!(subjects("Pod") == 2 && (1..=2).contains(&subjects("Deployment")), "{printed:#?}");
+        Ok(printed)
     })
     .await?;
-    for event in &told {
+    for event in &printed {
         let related = event.related.as_ref().context("no related object")?;
         assert_eq!((related.kind.as_deref(), related.name.as_deref()), (Some("Queue"), Some("b")));
         let note = event.note.as_deref().context("no message")?;
@@ -125,8 +126,8 @@ async fn a_pod_that_takes_hours_ends_within_the_cap() -> anyhow::Result<()> {
     let writes = writes_of_operator(&stage.bed.audit().events_since(before)?);
     let evictions = writes.iter().filter(|write| write.resource == "pods/eviction").count();
     assert_eq!(evictions, 2, "each is evicted once: {writes:?}");
-    let told = events(&stage, "Reclaimed").await?;
-    let notes: Vec<&str> = told.iter().filter_map(|event| event.note.as_deref()).collect();
+    let printed = events(&stage, "Reclaimed").await?;
+    let notes: Vec<&str> = printed.iter().filter_map(|event| event.note.as_deref()).collect();
     assert!(
         notes.len() == 2
             && notes.iter().all(|note| note.starts_with("Evicted again with 600 s of grace for queue b")),
@@ -155,12 +156,12 @@ async fn a_rollout_at_a_full_share_names_the_ways_out() -> anyhow::Result<()> {
     let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "a");
     eventually("the queue names the ways out", INFORMED, async || {
         let unmet = queues.get("a").await?.status.unwrap_or_default().unmet;
-        let is_told = unmet.iter().any(|one| {
+        let is_reported = unmet.iter().any(|one| {
             one.reason == "RolloutNeedsRoom"
                 && one.message.contains("The rollout of Deployment web waits")
                 && one.message.contains("Set maxUnavailable to at least 1, or raise the share or limit")
         });
-        ensure!(is_told, "{unmet:?}");
+        ensure!(is_reported, "{unmet:?}");
         Ok(())
     })
     .await?;

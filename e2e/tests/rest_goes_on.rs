@@ -83,9 +83,12 @@ async fn a_namespace_without_rights_stops_no_other(stage: &Stage, operator: &Ope
     stage.until_allowed("late", "cpu 2, memory 4Gi").await?;
     stage.until_allowed("locked", "cpu 4, memory 8Gi").await?;
     eventually("locked is told why", PATIENCE, async || {
-        let told = condition(stage, "locked", ConditionType::QuotaSynced).await?;
-        let [status, reason, message] = &told;
-        ensure!(status == "False" && reason == "WriteRefused" && message.contains("is locked"), "{told:?}");
+        let printed = condition(stage, "locked", ConditionType::QuotaSynced).await?;
+        let [status, reason, message] = &printed;
+        ensure!(
+            status == "False" && reason == "WriteRefused" && message.contains("is locked"),
+            "{printed:?}"
+        );
         Ok(())
     })
     .await?;
@@ -149,8 +152,8 @@ async fn a_queue_that_cannot_be_read_is_told_once(stage: &Stage) -> anyhow::Resu
         "jsonpath={.status.conditions[?(@.type==\"Stalled\")].reason}: {.status.conditions[?(@.type==\"Stalled\")].message}",
     ];
     eventually("the odd Queue is told", PATIENCE, async || {
-        let told = stage.bed.kubectl(why).await?;
-        ensure!(told.contains("InvalidSpec") && told.contains("spec.weight"), "{told}");
+        let printed = stage.bed.kubectl(why).await?;
+        ensure!(printed.contains("InvalidSpec") && printed.contains("spec.weight"), "{printed}");
         Ok(())
     })
     .await?;

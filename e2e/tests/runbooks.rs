@@ -320,9 +320,9 @@ async fn room_behind_a_budget_is_given_by_hand(stage: &Stage) -> Result<()> {
     eventually("the queue that waits is told how much is kept, and the way out", PATIENCE, async || {
         let status = queues.get("team-a").await?.status.unwrap_or_default();
         let starved = status.condition(ConditionType::Starved).context("no condition")?;
-        let told = format!("{}: {}", starved.reason, starved.message);
+        let printed = format!("{}: {}", starved.reason, starved.message);
         for part in ["Budget: ", "budget web", "uses cpu 4 above its nominal share", "kubectl delete pod"] {
-            ensure!(told.contains(part), "{part} is not in {told}");
+            ensure!(printed.contains(part), "{part} is not in {printed}");
         }
         Ok(())
     })

@@ -128,7 +128,7 @@ impl Cluster {
             for queue in page.queues.iter().map(full_name) {
                 let (namespace, view) =
                     queues(&self.stage.bed).await?.remove_entry(&queue).context("no Queue")?;
-                ensure!(view.is_told && !view.conditions.contains_key("Stalled"), "{queue}: {view:?}");
+                ensure!(view.is_reported && !view.conditions.contains_key("Stalled"), "{queue}: {view:?}");
                 let namespace = namespace.split('/').next().unwrap_or_default();
                 ensure!(view.is_parent || self.is_enforced(namespace).await?, "{queue} has no quota");
             }

@@ -31,7 +31,7 @@ struct Attempt {
 }
 
 impl Attempt {
-    fn told(&self) -> String {
+    fn title(&self) -> String {
         let (verb, resource) = self.right;
         format!("{verb} {resource} {}", self.what).trim_end().to_owned()
     }
@@ -479,7 +479,7 @@ async fn succeeds(thief: &Thief, attempt: &Attempt, namespace: &str) -> Result<b
         Err(kube::Error::Api(status)) => {
             let is_expected =
                 [403, 404].contains(&status.code) || status.message.contains("field is immutable");
-            ensure!(is_expected, "{}: {} {}", attempt.told(), status.code, status.message);
+            ensure!(is_expected, "{}: {} {}", attempt.title(), status.code, status.message);
             Ok(false)
         }
         Err(error) => Err(error.into()),
@@ -492,7 +492,7 @@ async fn successes(thief: &Thief, attempts: &[Attempt]) -> Result<BTreeMap<Strin
     for attempt in attempts {
         for (namespace, name) in NAMESPACES {
             if succeeds(thief, attempt, namespace).await? {
-                found.entry(attempt.told()).or_default().push(name);
+                found.entry(attempt.title()).or_default().push(name);
             }
         }
     }
@@ -528,7 +528,7 @@ async fn every_call_that_changes_something_is_documented() -> Result<()> {
             .collect();
         assert!(untried.is_empty(), "granted in {namespace} and not tried: {untried:?}");
     }
-    let outside = attempts.iter().find(|attempt| attempt.told() == "create configmaps with another name");
+    let outside = attempts.iter().find(|attempt| attempt.title() == "create configmaps with another name");
     let outside = outside.context("no such attempt")?;
     eventually("the policies are in force", PATIENCE, async || {
         ensure!(!succeeds(&thief, outside, "team-a").await?, "not yet");
@@ -561,7 +561,7 @@ async fn others_are_not_confined(bed: &TestBed) -> Result<()> {
             ensure!(
                 succeeds(&administrator, &attempt, namespace).await?,
                 "{} in {namespace}",
-                attempt.told()
+                attempt.title()
             );
         }
     }

@@ -120,8 +120,8 @@ async fn a_reader_without_a_cluster_gets_one_by_the_commands_of_the_page() -> Re
         .output()
         .await
         .context("running the test bed")?;
-    let told = [output.stdout, output.stderr].concat();
-    ensure!(output.status.success(), "{script}\n{}", String::from_utf8_lossy(&told));
+    let printed = [output.stdout, output.stderr].concat();
+    ensure!(output.status.success(), "{script}\n{}", String::from_utf8_lossy(&printed));
     Ok(())
 }
 

@@ -148,7 +148,7 @@ fn s36_no_additional_victims_where_none_are_needed() {
 /// If all victims together leave the ask short of anything, none of them goes.
 #[test]
 fn s37_all_or_nothing_for_every_resource() {
-    let told = story::play(
+    let printed = story::play(
         "node n1 cpu=4 gpu=2
          queue a guaranteed=gpu:1 request=all
          queue b fixed=cpu:2,gpu:1 weight=5
@@ -157,12 +157,12 @@ fn s37_all_or_nothing_for_every_resource() {
          owner b/train replicas=1 cpu=2 gpu=1",
     );
     assert!(
-        told.contains(
+        printed.contains(
             "b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 0c 0gpu (Guarantee), lacks 2c 1gpu"
         ),
-        "{told}"
+        "{printed}"
     );
-    assert!(!told.contains("evict"), "{told}");
+    assert!(!printed.contains("evict"), "{printed}");
 }
 
 /// Of the victims that could go only those that are required do.

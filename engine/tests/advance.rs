@@ -19,8 +19,8 @@ fn after_a_step(scenario: &str, look: impl Fn(&Pod) -> String, expected: &Expect
 
 fn pods(snapshot: &Snapshot, look: impl Fn(&Pod) -> String) -> String {
     let pods = snapshot.namespaces.values().flat_map(|state| &state.pods);
-    let told: Vec<String> = pods.map(|pod| format!("{}: {}\n", pod.uid, look(pod))).collect();
-    told.concat()
+    let printed: Vec<String> = pods.map(|pod| format!("{}: {}\n", pod.uid, look(pod))).collect();
+    printed.concat()
 }
 
 fn node(pod: &Pod) -> String {
@@ -255,7 +255,7 @@ fn a_budget_refuses_what_it_does_not_allow_and_recovers_with_what_runs() {
          pod a/other cpu=1 memory=1Gi node=n1 started=20
          budget a/web allowed=1 selects=app:web";
     let (settled, decided) = settle(&story::parse(scenario));
-    let mut told = String::new();
+    let mut printed = String::new();
     let mut world = settled;
     for victims in [vec!["a/web-1", "a/web-2", "a/web-3", "a/other"], vec![]] {
         let evictions = victims.into_iter().map(|uid| eviction(&world, uid)).collect();
@@ -263,13 +263,13 @@ fn a_budget_refuses_what_it_does_not_allow_and_recovers_with_what_runs() {
         let state = world.namespaces.values().next().unwrap();
         let pods: Vec<&str> = state.pods.iter().map(|pod| pod.name.as_str()).collect();
         let allowed = state.budgets[0].allowed;
-        writeln!(told, "{pods:?} refused {:?} allowed {allowed}", state.refused).unwrap();
+        writeln!(printed, "{pods:?} refused {:?} allowed {allowed}", state.refused).unwrap();
     }
     expect![[r#"
         ["web-2", "web-r1001-0", "web-r1001-1"] refused {PodUid("a/web-2")} allowed 2
         ["web-2", "web-r1001-0", "web-r1001-1"] refused {} allowed 2
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&printed);
 }
 
 fn eviction(world: &Snapshot, uid: &str) -> Eviction {

@@ -282,7 +282,7 @@ fn the_surplus_that_follows_a_gang_counts_in_its_budget_too() {
 
 #[test]
 fn the_surplus_that_follows_a_gang_from_another_node_counts_in_its_budget_too() {
-    let told = story::explain(
+    let printed = story::explain(
         "node n1 cpu=3 labels=zone:a
          node n2 cpu=3
          queue a request=all
@@ -292,7 +292,7 @@ fn the_surplus_that_follows_a_gang_from_another_node_counts_in_its_budget_too() 
          pod a/large cpu=3 node=n1 started=10 owner=g gang=g min=1 labels=app:g
          owner b/train replicas=1 cpu=3 selector=zone:a",
     );
-    assert!(!told.contains("evict"), "{told}");
+    assert!(!printed.contains("evict"), "{printed}");
 }
 
 #[test]

@@ -26,9 +26,9 @@ fn freed_first(cheap: &[&str], dear: &[&str]) {
             pods(first, "first", cheap),
             pods(second, "second", dear),
         );
-        let told = story::explain(&scenario);
-        assert!(told.contains("evict a/first"), "{told}");
-        assert!(!told.contains("evict a/second"), "{told}");
+        let printed = story::explain(&scenario);
+        assert!(printed.contains("evict a/first"), "{printed}");
+        assert!(!printed.contains("evict a/second"), "{printed}");
     }
 }
 
@@ -84,7 +84,7 @@ fn the_node_with_fewer_victims() {
 /// A need of one takes the pod of one, and not the newer one of two, on whichever node they are.
 #[test]
 fn the_node_with_less_excess() {
-    let told = story::explain(
+    let printed = story::explain(
         "node n1 cpu=2
          node n2 cpu=1
          queue a fixed=cpu:2
@@ -94,7 +94,7 @@ fn the_node_with_less_excess() {
          pod a/last cpu=0 node=n1 started=1 owner=w priority=99
          owner b/train replicas=1 cpu=1",
     );
-    assert!(told.contains("evict a/one for b") && !told.contains("a/two"), "{told}");
+    assert!(printed.contains("evict a/one for b") && !printed.contains("a/two"), "{printed}");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn the_node_whose_victims_are_newer() {
 #[test]
 fn the_node_that_the_ask_prefers_before_the_one_with_newer_victims() {
     for (preferred, expected) in [("z1", "p1"), ("z2", "p2")] {
-        let told = story::explain(&format!(
+        let printed = story::explain(&format!(
             "node n1 cpu=2 labels=zone:z1
              node n2 cpu=2 labels=zone:z2
              queue a request=all
@@ -120,7 +120,7 @@ fn the_node_that_the_ask_prefers_before_the_one_with_newer_victims() {
              pod a/p2 cpu=2 node=n2 started=90 owner=w
              owner b/train replicas=1 cpu=2 prefers=zone:{preferred}"
         ));
-        assert!(told.contains(&format!("evict a/{expected} for b")), "{told}");
+        assert!(printed.contains(&format!("evict a/{expected} for b")), "{printed}");
     }
 }
 

@@ -18,9 +18,9 @@ fn pods(owner: &str, count: u32, words: &str) -> String {
 
 /// The evictions of `scenario`, step by step to its end.
 fn evicted(scenario: &str) -> Vec<String> {
-    let told = story::play(scenario);
-    assert!(!told.contains("does not come to rest"), "{told}");
-    told.lines().map(str::trim).filter(|line| line.starts_with("evict")).map(str::to_owned).collect()
+    let printed = story::play(scenario);
+    assert!(!printed.contains("does not come to rest"), "{printed}");
+    printed.lines().map(str::trim).filter(|line| line.starts_with("evict")).map(str::to_owned).collect()
 }
 
 /// Asserts that nothing is evicted, and that the story rests.
@@ -218,9 +218,9 @@ fn the_weight_of_an_only_child_changes_nothing() {
             pods("b/w", 6, "cpu=1 node=n1"),
         )
     };
-    let told = story::play(&scenario(1));
-    assert_eq!(told, story::play(&scenario(7)));
-    assert_eq!(told, story::play(&scenario(1000)));
+    let printed = story::play(&scenario(1));
+    assert_eq!(printed, story::play(&scenario(7)));
+    assert_eq!(printed, story::play(&scenario(1000)));
     assert_eq!(evicted(&scenario(1)).len(), 4);
 }
 
@@ -310,8 +310,8 @@ fn free_room_serves_an_unmet_guarantee_first_whatever_bounds_its_reclaim() {
         )
     };
     for words in ["", "from=Subtree", "after=3600"] {
-        let told = story::decide(&scenario(words));
-        assert!(told.contains("b: deserved 4c, allocated 4c"), "{words}: {told}");
+        let printed = story::decide(&scenario(words));
+        assert!(printed.contains("b: deserved 4c, allocated 4c"), "{words}: {printed}");
     }
 }
 
@@ -470,7 +470,7 @@ fn nothing_is_evicted_for_pods_that_no_node_could_run_beside_others_that_fit() {
 /// Two nodes of three cpu: a pod of three above the limit of its queue, and a gang of two pods of two with one place.
 #[test]
 fn no_workload_is_evicted_again_and_again() {
-    let told = evicted(
+    let printed = evicted(
         "node n1..2 cpu=3
          queue a
          queue b limit=cpu:2
@@ -483,7 +483,7 @@ fn no_workload_is_evicted_again_and_again() {
          then after=600
          then after=1800",
     );
-    assert_eq!(told, [""; 0]);
+    assert_eq!(printed, [""; 0]);
 }
 
 // ---- as few as possible ---------------------------------------------------------------------------------
@@ -491,7 +491,7 @@ fn no_workload_is_evicted_again_and_again() {
 /// Of two resources three pods suffice: those that have both go, not three for each.
 #[test]
 fn of_two_resources_three_pods_go_where_three_suffice() {
-    let told = evicted(&format!(
+    let printed = evicted(&format!(
         "node n1 cpu=21 memory=21Gi
          queue a
          queue b guaranteed=cpu:9,memory:9Gi
@@ -505,7 +505,7 @@ fn of_two_resources_three_pods_go_where_three_suffice() {
         pods("a/memory", 3, "cpu=0 memory=3Gi node=n1"),
         pods("a/both", 4, "cpu=3 memory=3Gi node=n1"),
     ));
-    assert_eq!(told.len(), 3, "{told:#?}");
+    assert_eq!(printed.len(), 3, "{printed:#?}");
 }
 
 /// The pod of `a` with the device is within its guarantee and stays; `a` loses no other pod instead of it.

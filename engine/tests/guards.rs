@@ -120,7 +120,7 @@ fn a_deleted_quota_comes_back_with_what_is_charged() {
 /// A person lowers, raises or deletes a quota.
 #[test]
 fn a_quota_changed_by_hand_costs_no_pod() {
-    let told = |quotas: &str| {
+    let printed = |quotas: &str| {
         let plan = plan(&story::parse(&format!(
             "
             settings resources=cpu,memory
@@ -138,11 +138,11 @@ fn a_quota_changed_by_hand_costs_no_pod() {
         });
         writes.collect::<Vec<_>>()
     };
-    assert_eq!(told("quota a cpu=4\nquota b cpu=4"), [""; 0]);
-    assert_eq!(told("quota a cpu=0\nquota b cpu=4"), ["a 4000"]);
-    assert_eq!(told("quota a cpu=400\nquota b cpu=4"), ["a 4000"]);
-    assert_eq!(told("quota b cpu=4"), ["a 4000"]);
-    assert_eq!(told(""), ["a 4000", "b 4000"]);
+    assert_eq!(printed("quota a cpu=4\nquota b cpu=4"), [""; 0]);
+    assert_eq!(printed("quota a cpu=0\nquota b cpu=4"), ["a 4000"]);
+    assert_eq!(printed("quota a cpu=400\nquota b cpu=4"), ["a 4000"]);
+    assert_eq!(printed("quota b cpu=4"), ["a 4000"]);
+    assert_eq!(printed(""), ["a 4000", "b 4000"]);
 }
 
 /// While a quota is open by hand, pods that come in through it are not evicted before it is shut.
@@ -198,7 +198,7 @@ fn pods_that_hang_are_named_and_hold_what_they_hold() {
 
 #[test]
 fn a_quota_of_others_is_told_where_it_is_tighter() {
-    let told = |spec: &str| {
+    let printed = |spec: &str| {
         let scenario = format!("node n1 cpu=8 memory=8Gi\nqueue a {spec}\nforeign-quota a cpu=2");
         let plan = plan(&story::parse(&scenario));
         let queue = &plan.queues[&queue("a")];
@@ -207,10 +207,10 @@ fn a_quota_of_others_is_told_where_it_is_tighter() {
             queue.foreign_limit.get(&Resource::Cpu).map(Amount::units),
         )
     };
-    assert_eq!(told("request=all"), (2000, Some(2000)));
-    assert_eq!(told("request=cpu:4"), (2000, Some(2000)));
-    assert_eq!(told("request=cpu:1"), (1000, None));
-    assert_eq!(told("request=all limit=cpu:1"), (1000, None));
+    assert_eq!(printed("request=all"), (2000, Some(2000)));
+    assert_eq!(printed("request=cpu:4"), (2000, Some(2000)));
+    assert_eq!(printed("request=cpu:1"), (1000, None));
+    assert_eq!(printed("request=all limit=cpu:1"), (1000, None));
 }
 
 /// What a person writes into a status lasts no longer than what really happened would.
@@ -306,7 +306,7 @@ proptest! {
                 let granted = queue.allocated.get(resource).min(target);
                 if with_grants && granted > charged(&|_| true) { hold.max(granted) } else { hold }
             }).sum::<Amount>();
-            prop_assert!(hold(true) <= hold(false).max(plan.capacity.get(resource)), "{resource}\n{}\n{}", history::tell(&snapshot), story::print(1, &plan, &[]));
+            prop_assert!(hold(true) <= hold(false).max(plan.capacity.get(resource)), "{resource}\n{}\n{}", history::describe(&snapshot), story::print(1, &plan, &[]));
         }
         for queue in plan.queues.values().filter(|queue| !queue.is_parent && queue.starved.is_some()) {
             prop_assert_eq!(queue.starved, Some(ShortReason::CapacityUntrusted));

@@ -19,9 +19,9 @@ static TOLD: AtomicUsize = AtomicUsize::new(0);
 
 /// Says how far it is, where that takes long.
 fn count() {
-    let told = TOLD.fetch_add(1, Ordering::Relaxed) + 1;
-    if told.is_multiple_of(1000) {
-        eprintln!("{told} histories");
+    let printed = TOLD.fetch_add(1, Ordering::Relaxed) + 1;
+    if printed.is_multiple_of(1000) {
+        eprintln!("{printed} histories");
     }
 }
 

@@ -102,17 +102,18 @@ fn what_cannot_be_held_is_told_and_left_alone() {
             .replace("owner a/x kind=Job", "owner a/x kind=ReplicaSet")
             .replace("owner a/y kind=Job", line)
             .replace("created=9", "created=1");
-        let told = crate::story::decide(&scenario);
+        let printed = crate::story::decide(&scenario);
         assert!(
-            told.contains("x, 1c 1Gi each: GangIncomplete")
-                && told.contains("y, 1c 1Gi each: GangIncomplete"),
-            "{why}: {told}"
+            printed.contains("x, 1c 1Gi each: GangIncomplete")
+                && printed.contains("y, 1c 1Gi each: GangIncomplete"),
+            "{why}: {printed}"
         );
-        assert!(!told.contains("scale"), "{why}: {told}");
+        assert!(!printed.contains("scale"), "{why}: {printed}");
     }
     for queue in ["queue a mode=Quota", "queue a eviction=Never", "queue a paused=99999"] {
-        let told = crate::story::decide(&HALVES.replace("queue a", queue).replace("created=9", "created=1"));
-        assert!(told.contains("GangIncomplete") && !told.contains("scale"), "{queue}: {told}");
+        let printed =
+            crate::story::decide(&HALVES.replace("queue a", queue).replace("created=9", "created=1"));
+        assert!(printed.contains("GangIncomplete") && !printed.contains("scale"), "{queue}: {printed}");
     }
 }
 
@@ -131,8 +132,8 @@ fn a_gang_behind_others_that_run_is_not_incomplete_because_of_one() {
         } else {
             scenario.replace("owner=y gang=y min=3", "owner=y")
         };
-        let told = crate::story::decide(&format!("{scenario}\n{beside}\nquota a cpu=4 memory=4Gi"));
-        assert!(!told.contains("GangIncomplete") && !told.contains("scale"), "{beside}: {told}");
+        let printed = crate::story::decide(&format!("{scenario}\n{beside}\nquota a cpu=4 memory=4Gi"));
+        assert!(!printed.contains("GangIncomplete") && !printed.contains("scale"), "{beside}: {printed}");
     }
 }
 

@@ -6,8 +6,8 @@ use crate::story::{self, explains, plays};
 
 /// What is scaled in the first step.
 fn scaled(scenario: &str) -> Vec<String> {
-    let told = story::explain(scenario);
-    told.lines().map(str::trim).filter(|line| line.starts_with("scale")).map(str::to_owned).collect()
+    let printed = story::explain(scenario);
+    printed.lines().map(str::trim).filter(|line| line.starts_with("scale")).map(str::to_owned).collect()
 }
 
 /// A queue of the whole cluster in which priority counts.
@@ -160,7 +160,7 @@ fn who_is_left_alone_is_told_and_others_go() {
 
 /// Two owners of two pods each; the first pod of each may go. Which pod goes for one GPU?
 fn goes(first: &str, second: &str) -> String {
-    let told = scaled(&format!(
+    let printed = scaled(&format!(
         "{QUEUE}
          node n1 gpu=2 labels=zone:a
          node n2 gpu=2 labels=zone:b
@@ -172,7 +172,7 @@ fn goes(first: &str, second: &str) -> String {
          pod a/two-z gpu=1 node=n2 owner=two priority=1 started=1 do_not_disrupt
          owner a/high replicas=1 gpu=1 priority=9 prefers=zone:a"
     ));
-    let without = told.iter().filter_map(|line| line.split_once("without ")).map(|(_, rest)| rest);
+    let without = printed.iter().filter_map(|line| line.split_once("without ")).map(|(_, rest)| rest);
     without.map(|rest| rest.trim_end_matches(": Outranked")).collect::<Vec<_>>().join(" ")
 }
 
@@ -363,7 +363,7 @@ fn a_gang_that_yields_keeps_what_it_needs() {
 
 #[test]
 fn of_a_stateful_set_the_highest_ordinals_go_whatever_the_node() {
-    let told = scaled(
+    let printed = scaled(
         "node n1..2 gpu=2
          queue a preemption=LowerPriority request=all
          quota a gpu=4
@@ -372,12 +372,12 @@ fn of_a_stateful_set_the_highest_ordinals_go_whatever_the_node() {
          pod a/set-2..3 gpu=1 node=n2 started=30+10 owner=set priority=1
          owner a/high replicas=1 gpu=2 priority=9",
     );
-    assert_eq!(told, ["scale a/set from 4 to 2 of 4 for ReplicaSet high, without set-3 set-2: Outranked"]);
+    assert_eq!(printed, ["scale a/set from 4 to 2 of 4 for ReplicaSet high, without set-3 set-2: Outranked"]);
 }
 
 #[test]
 fn a_stateful_set_with_a_gap_is_left_alone() {
-    let told = scaled(
+    let printed = scaled(
         "node n1 gpu=3
          queue a preemption=LowerPriority request=all
          quota a gpu=3
@@ -386,12 +386,12 @@ fn a_stateful_set_with_a_gap_is_left_alone() {
          pod a/set-2 gpu=1 node=n1 started=30 owner=set priority=1
          owner a/high replicas=2 gpu=1 priority=9",
     );
-    assert_eq!(told, [""; 0]);
+    assert_eq!(printed, [""; 0]);
 }
 
 #[test]
 fn pods_that_are_not_ready_go_before_the_one_that_is_chosen() {
-    let told = scaled(
+    let printed = scaled(
         "node n1 gpu=2 labels=zone:a
          node n2 gpu=2 labels=zone:b
          queue a preemption=LowerPriority request=all
@@ -402,7 +402,7 @@ fn pods_that_are_not_ready_go_before_the_one_that_is_chosen() {
          pod a/low-4 gpu=1 node=n2 started=40 owner=low priority=1
          owner a/high replicas=1 gpu=1 priority=9 selector=zone:a",
     );
-    assert_eq!(told, ["scale a/low from 4 to 2 of 4 for ReplicaSet high, without low-3 low-2: Outranked"]);
+    assert_eq!(printed, ["scale a/low from 4 to 2 of 4 for ReplicaSet high, without low-3 low-2: Outranked"]);
 }
 
 // ---- calm -----------------------------------------------------------------------------------------------

@@ -490,7 +490,7 @@ fn stable_for_each(cluster: &Cluster, which: u16, gone: u16) -> Law {
     prop_assert!(
         !due.is_empty() || then.is_empty(),
         "{then:?} and not {due:?} while of {victims:?} {leaving:?} leave and {gone:?} are gone\n{}\n{}\n{}",
-        crate::history::tell(&decided.snapshot),
+        crate::history::describe(&decided.snapshot),
         crate::story::print(1, &decided.plan, &[]),
         crate::story::print(2, &again, &[])
     );

@@ -318,14 +318,18 @@ fn s28_a_guarantee_may_not_be_crossed() {
 /// What a victim leaves may not take the asking queue beyond its share: three of five pods are let in.
 #[test]
 fn s29_the_asking_queue_stays_within_its_share() {
-    let told = story::play(
+    let printed = story::play(
         "node n1 cpu=6
          queue a request=all
          queue b
          pod a/p1..6 cpu=1 node=n1 started=10+10 owner=w
          owner b/web replicas=5 cpu=1",
     );
-    assert_eq!((told.matches("evict a/").count(), told.matches("started b/").count()), (3, 3), "{told}");
+    assert_eq!(
+        (printed.matches("evict a/").count(), printed.matches("started b/").count()),
+        (3, 3),
+        "{printed}"
+    );
 }
 
 /// A victim that does not help the node with what it lacks is skipped, and the search goes on.
@@ -411,7 +415,7 @@ fn s32_predicates_decide_which_nodes_count() {
 /// If no node can be freed, nothing is evicted.
 #[test]
 fn s33_without_a_node_nothing_goes() {
-    let told = story::play(
+    let printed = story::play(
         "node n1..2 cpu=2
          queue a request=all
          queue b weight=3
@@ -419,6 +423,6 @@ fn s33_without_a_node_nothing_goes() {
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/web replicas=1 cpu=3",
     );
-    assert!(told.contains("1 pods of ReplicaSet web, 3c each: NoNodeFits"), "{told}");
-    assert!(!told.contains("evict"), "{told}");
+    assert!(printed.contains("1 pods of ReplicaSet web, 3c each: NoNodeFits"), "{printed}");
+    assert!(!printed.contains("evict"), "{printed}");
 }

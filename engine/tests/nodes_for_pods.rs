@@ -33,7 +33,7 @@ fn every_pod_of_an_ask_gets_its_room() {
 
 #[test]
 fn the_most_important_ask_is_served_first() {
-    let told = story::play(
+    let printed = story::play(
         "node n1 cpu=2 labels=zone:a
          node n2 cpu=2
          queue a request=all
@@ -43,8 +43,8 @@ fn the_most_important_ask_is_served_first() {
          owner b/older replicas=1 cpu=2 created=10
          owner b/urgent replicas=1 cpu=2 created=20 priority=5 selector=zone:a",
     );
-    assert_eq!(told.matches("evict").count(), 1, "{told}");
-    assert!(told.contains("evict a/p1 for b"), "{told}");
+    assert_eq!(printed.matches("evict").count(), 1, "{printed}");
+    assert!(printed.contains("evict a/p1 for b"), "{printed}");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn no_pod_goes_for_an_ask_while_a_rule_keeps_what_one_resource_needs() {
 
 #[test]
 fn where_priorities_are_compared_nodes_of_higher_ones_are_not_freed() {
-    let told = story::explain(
+    let printed = story::explain(
         "settings victimPriority=NotAboveAsk
          node n1..2 cpu=2
          queue a request=all
@@ -171,8 +171,8 @@ fn where_priorities_are_compared_nodes_of_higher_ones_are_not_freed() {
          pod a/low cpu=2 node=n2 started=10 owner=w priority=5 do_not_disrupt
          owner b/train replicas=1 cpu=2 priority=5",
     );
-    assert_eq!(told.matches("evict").count(), 1, "{told}");
-    assert!(told.contains("evict a/low for b"), "{told}");
+    assert_eq!(printed.matches("evict").count(), 1, "{printed}");
+    assert!(printed.contains("evict a/low for b"), "{printed}");
 }
 
 #[test]

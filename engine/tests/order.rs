@@ -12,7 +12,7 @@ use crate::story::{self, explains, plays};
 /// Of two pods of one cpu, which are told apart only by what is given, exactly the first goes, whatever its name.
 fn goes_first(victim: &str, other: &str) {
     for (first, second) in [("p1", "p2"), ("p2", "p1")] {
-        let told = story::explain(&format!(
+        let printed = story::explain(&format!(
             "settings pool=pool
              node n1 cpu=2 labels=pool:x
              queue a minRuntime=60 request=all
@@ -26,8 +26,8 @@ fn goes_first(victim: &str, other: &str) {
              pod a/{first} cpu=1 {victim}
              pod a/{second} cpu=1 {other}"
         ));
-        assert_eq!(told.matches("evict").count(), 1, "{told}");
-        assert!(told.contains(&format!("evict a/{first} for b")), "{victim} before {other}:\n{told}");
+        assert_eq!(printed.matches("evict").count(), 1, "{printed}");
+        assert!(printed.contains(&format!("evict a/{first} for b")), "{victim} before {other}:\n{printed}");
     }
 }
 
@@ -90,14 +90,14 @@ fn the_most_recently_created_goes_first_among_those_that_have_not_started() {
 
 #[test]
 fn the_higher_name_decides_at_last() {
-    let told = story::explain(
+    let printed = story::explain(
         "node n1 cpu=2
          queue a request=all
          queue b fixed=cpu:1
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/w-10..9 cpu=1 node=n1 started=10 owner=w",
     );
-    assert!(told.contains("evict a/w-9 for b"), "{told}");
+    assert!(printed.contains("evict a/w-9 for b"), "{printed}");
 }
 
 // ---- the last replica -----------------------------------------------------------------------------------
@@ -204,8 +204,8 @@ fn a_victim_that_moves_on_does_not_change_the_choice() {
         )
     };
     let evicted = |first: &str, second: &str| -> Vec<String> {
-        let told = story::explain(&scenario(first, second));
-        told.lines().filter_map(|line| line.trim().strip_prefix("evict ")).map(str::to_owned).collect()
+        let printed = story::explain(&scenario(first, second));
+        printed.lines().filter_map(|line| line.trim().strip_prefix("evict ")).map(str::to_owned).collect()
     };
     assert_eq!(evicted("", ""), ["a/low for b: Reclaimed", "a/high for b: Reclaimed"]);
     assert_eq!(evicted("terminating", ""), ["a/high for b: Reclaimed"]);

@@ -230,7 +230,7 @@ proptest! {
             }
         }
         let (_, again) = settle(&settled);
-        prop_assert!(again.evictions.is_empty(), "{}\n{}\nafter\n{}", history::tell(&snapshot), story::print(2, &again, &[]), story::print(1, &decided, &[]));
+        prop_assert!(again.evictions.is_empty(), "{}\n{}\nafter\n{}", history::describe(&snapshot), story::print(2, &again, &[]), story::print(1, &decided, &[]));
     }
 
     #[test]
@@ -239,14 +239,14 @@ proptest! {
         let mut snapshot = snapshot;
         let mut evicted = BTreeSet::new();
         let mut rest = None;
-        let mut told = String::new();
+        let mut printed = String::new();
         for step in 0..60 {
             let (settled, decided) = settle(&snapshot);
             for eviction in &decided.evictions {
                 prop_assert!(evicted.insert(eviction.pod.uid.clone()), "evicted twice");
             }
             let advanced = advance(&settled, &decided);
-            told += &story::print(step, &decided, &advanced.started);
+            printed += &story::print(step, &decided, &advanced.started);
             let still = advanced.rests(&settled);
             snapshot = advanced.snapshot;
             if still {
@@ -259,7 +259,7 @@ proptest! {
                 break;
             }
         }
-        prop_assert!(rest.is_some(), "does not come to rest:\n{}\n{}", history::tell(&beginning), told);
+        prop_assert!(rest.is_some(), "does not come to rest:\n{}\n{}", history::describe(&beginning), printed);
         let rest = rest.expect("comes to rest");
         prop_assert!(rest.is_settled());
         // S-QUEUE: not overused; A reaches the target; nothing preempting.
@@ -270,7 +270,7 @@ proptest! {
             let held: Amount = leaves(&rest).map(|(_, queue)| held_for(queue, resource)).sum();
             prop_assert!(held <= rest.capacity.get(resource));
         }
-        prop_assert!(leaves(&rest).all(|(_, queue)| queue.preempting.is_empty()), "{}\n{}", history::tell(&snapshot), told);
+        prop_assert!(leaves(&rest).all(|(_, queue)| queue.preempting.is_empty()), "{}\n{}", history::describe(&snapshot), printed);
         for queue in rest.queues.values() {
             // What it still lacks comes neither by waiting for pods nor for quotas.
             prop_assert!(!matches!(queue.starved, Some(ShortReason::WaitingForPreemption | ShortReason::WaitingForQuota)));
@@ -334,6 +334,6 @@ proptest! {
         let after = plan(&settled);
         // Where a quota comes down because pods go it is not for the new one.
         prop_assume!(after.evictions.is_empty() && after.waiting.is_empty());
-        prop_assert_eq!(after.quota_writes().count(), 0, "{}\n{}\nafter\n{}", format!("{}{:?}", history::tell(&settled), settled.namespaces.values().flat_map(|state| state.queues.iter().map(|queue| &queue.remembered)).collect::<Vec<_>>()), story::print(2, &after, &[]), story::print(1, &before, &[]));
+        prop_assert_eq!(after.quota_writes().count(), 0, "{}\n{}\nafter\n{}", format!("{}{:?}", history::describe(&settled), settled.namespaces.values().flat_map(|state| state.queues.iter().map(|queue| &queue.remembered)).collect::<Vec<_>>()), story::print(2, &after, &[]), story::print(1, &before, &[]));
     }
 }

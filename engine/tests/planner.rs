@@ -210,8 +210,8 @@ proptest! {
         for wait in [wait * i64::try_from(part).unwrap() / 1_000, wait] {
             let later = Snapshot { now: Timestamp::from_millis(snapshot.now.millis() + wait), ..snapshot.clone() };
             let then = plan(&later);
-            let told = || format!("{wait} ms later\n{}\n{}\n{}", history::tell(&snapshot), story::print(1, &decided, &[]), story::print(2, &then, &[]));
-            prop_assert!(then == decided, "{}", told());
+            let printed = || format!("{wait} ms later\n{}\n{}\n{}", history::describe(&snapshot), story::print(1, &decided, &[]), story::print(2, &then, &[]));
+            prop_assert!(then == decided, "{}", printed());
         }
     }
 }

@@ -101,7 +101,7 @@ fn s_preempt_a_third_queue_joins_with_deployments_of_any_shape() {
     for first in &first {
         for second in &second {
             for third in third {
-                let told = story::play(&format!(
+                let printed = story::play(&format!(
                     "node n1 cpu=9 memory=27Gi
                      queue q1 weight=2
                      queue q2 weight=4
@@ -110,13 +110,13 @@ fn s_preempt_a_third_queue_joins_with_deployments_of_any_shape() {
                      quota q2 cpu=6 memory=18Gi
                      {first}\n{second}\n{third}"
                 ));
-                let (start, _) = told.split_once("step 2").unwrap();
+                let (start, _) = printed.split_once("step 2").unwrap();
                 for share in ["q1: deserved 2c", "q2: deserved 4c", "q3: deserved 3c"] {
-                    assert!(start.contains(share), "{share} of\n{told}");
+                    assert!(start.contains(share), "{share} of\n{printed}");
                 }
-                assert!(told.matches("evict ").count() <= 2, "{told}");
-                let last = told.lines().rfind(|line| line.contains("q3: ")).unwrap();
-                assert!(last.contains("used 3c"), "{told}");
+                assert!(printed.matches("evict ").count() <= 2, "{printed}");
+                let last = printed.lines().rfind(|line| line.contains("q3: ")).unwrap();
+                assert!(last.contains("used 3c"), "{printed}");
             }
         }
     }

@@ -80,8 +80,8 @@ proptest! {
             prop_assert!(capped(&second).all(|other| other.pod != again.pod));
         }
         // They cover what is lacking, so that no other pod is evicted again instead.
-        let told = || format!("{}\n{}\n{}", history::tell(&snapshot), story::print(1, &first, &[]), story::print(2, &second, &[]));
-        prop_assert_eq!(capped(&second).count(), 0, "{}", told());
+        let printed = || format!("{}\n{}\n{}", history::describe(&snapshot), story::print(1, &first, &[]), story::print(2, &second, &[]));
+        prop_assert_eq!(capped(&second).count(), 0, "{}", printed());
     }
 
     #[test]

@@ -57,8 +57,8 @@ fn divides(story: &str, expected: &Expect) {
     let whole = whole.unwrap_or_else(|| room.clone());
     let resources: Vec<Resource> = whole.resources().cloned().collect();
     let slots = divide(&room, &claims, &competing, &whole, &resources);
-    let told: String = claims.iter().zip(&slots).map(|(claim, slots)| tell(claim, slots)).collect();
-    expected.assert_eq(&told);
+    let printed: String = claims.iter().zip(&slots).map(|(claim, slots)| describe(claim, slots)).collect();
+    expected.assert_eq(&printed);
 }
 
 fn requests(words: &[(&str, &str)]) -> Amounts {
@@ -77,7 +77,7 @@ fn requests(words: &[(&str, &str)]) -> Amounts {
         .collect()
 }
 
-fn tell(claim: &GangClaim, slots: &GangSlots) -> String {
+fn describe(claim: &GangClaim, slots: &GangSlots) -> String {
     let counts: Vec<String> = slots.tasks.iter().map(u32::to_string).collect();
     let waits = if slots.fits { "" } else { " (waits)" };
     format!("{}: {}{waits}\n", claim.name, counts.join("+"))

@@ -186,6 +186,6 @@ fn while_pods_wait_for_nodes_overuse_of_the_existing_ones_evicts_no_pod() {
              owner b/train replicas=2 cpu=2"
         )
     };
-    let told = story::explain(&scenario("900"));
-    assert!(!told.contains("evict"), "{told}");
+    let printed = story::explain(&scenario("900"));
+    assert!(!printed.contains("evict"), "{printed}");
 }

@@ -173,9 +173,9 @@ fn depth_is_no_problem() {
         writeln!(scenario, "queue p{depth} children=All parent=p{}", depth - 1).unwrap();
     }
     scenario += "queue deep parent=p99 request=all\nqueue flat request=all";
-    let told = story::decide(&scenario);
-    assert!(told.contains("deep: deserved 6c 6Gi"), "{told}");
-    assert!(!told.contains("no share"), "{told}");
+    let printed = story::decide(&scenario);
+    assert!(printed.contains("deep: deserved 6c 6Gi"), "{printed}");
+    assert!(!printed.contains("no share"), "{printed}");
 }
 
 #[test]
@@ -184,9 +184,9 @@ fn a_circle_of_fifty_disturbs_no_other() {
     for at in 0..50 {
         writeln!(scenario, "queue p{at} children=All parent=p{}", (at + 1) % 50).unwrap();
     }
-    let told = story::decide(&scenario);
-    assert!(told.contains("flat: deserved 12c 12Gi"), "{told}");
-    assert_eq!(told.matches("ParentCycle").count(), 50);
+    let printed = story::decide(&scenario);
+    assert!(printed.contains("flat: deserved 12c 12Gi"), "{printed}");
+    assert_eq!(printed.matches("ParentCycle").count(), 50);
 }
 
 // ---- which queues lose pods -----------------------------------------------------------------------------

@@ -36,7 +36,7 @@ fn timeline(scenario: &str, fault: Fault, seconds: i64, then: &[Then<'_>]) -> St
     let pods = snapshot.namespaces.values().flat_map(|state| &state.pods);
     let mut stuck: BTreeMap<PodUid, Timestamp> =
         pods.filter_map(|pod| Some((pod.uid.clone(), pod.stuck?))).collect();
-    let (mut told, mut last) = (String::new(), String::new());
+    let (mut printed, mut last) = (String::new(), String::new());
     let mut then = then.iter().peekable();
     while snapshot.now <= end {
         if let Some((_, happen)) = then.next_if(|(at, _)| begin.plus_seconds(*at) <= snapshot.now) {
@@ -45,7 +45,7 @@ fn timeline(scenario: &str, fault: Fault, seconds: i64, then: &[Then<'_>]) -> St
         let (settled, plan) = settle(&snapshot);
         let line = summary(&plan);
         if line != last {
-            writeln!(told, "at {} s: {line}", (settled.now.millis() - begin.millis()) / 1000).unwrap();
+            writeln!(printed, "at {} s: {line}", (settled.now.millis() - begin.millis()) / 1000).unwrap();
             last = line;
         }
         let next = advance_until(&settled, &plan, settled.now);
@@ -66,7 +66,7 @@ fn timeline(scenario: &str, fault: Fault, seconds: i64, then: &[Then<'_>]) -> St
             }
         }
     }
-    told
+    printed
 }
 
 fn summary(plan: &Plan) -> String {
@@ -87,7 +87,7 @@ fn summary(plan: &Plan) -> String {
 }
 
 #[track_caller]
-fn tells(scenario: &str, fault: Fault, seconds: i64, then: &[Then<'_>], expected: &Expect) {
+fn check(scenario: &str, fault: Fault, seconds: i64, then: &[Then<'_>], expected: &Expect) {
     expected.assert_eq(&timeline(scenario, fault, seconds, then));
 }
 
@@ -119,7 +119,7 @@ const BROKEN: &str = "owner a/broken-1 deployment=broken of=50 replicas=50 cpu=1
 
 #[test]
 fn a_broken_image_takes_one_more_pod_at_each_try_and_at_each_redeploy() {
-    tells(
+    check(
         &cluster(BROKEN),
         Fault::Reported,
         1200,
@@ -155,16 +155,16 @@ fn a_broken_image_takes_one_more_pod_at_each_try_and_at_each_redeploy() {
 /// Times at which a pod of `b` is evicted for the try of a workload that never starts.
 #[test]
 fn it_is_tried_again_after_1_2_4_8_16_and_30_minutes() {
-    let told = timeline(&cluster(BROKEN), Fault::Reported, 10_000, &[]);
-    let tries = told.lines().filter(|line| line.ends_with("evicts 1 of b"));
+    let printed = timeline(&cluster(BROKEN), Fault::Reported, 10_000, &[]);
+    let tries = printed.lines().filter(|line| line.ends_with("evicts 1 of b"));
     let tries: Vec<i64> = tries.map(|line| line.split(' ').nth(1).unwrap().parse().unwrap()).collect();
     let minutes: Vec<i64> = tries.windows(2).map(|pair| (pair[1] - pair[0] - 62) / 60).collect();
-    assert_eq!(minutes, [2, 4, 8, 16, 30, 30, 30, 30], "{told}");
+    assert_eq!(minutes, [2, 4, 8, 16, 30, 30, 30, 30], "{printed}");
 }
 
 #[test]
 fn without_a_report_what_it_took_is_given_back_after_five_minutes() {
-    tells(
+    check(
         &cluster(&BROKEN.replace("failing ", "")),
         Fault::Silent,
         1200,
@@ -190,7 +190,7 @@ fn without_a_report_what_it_took_is_given_back_after_five_minutes() {
 #[test]
 fn pods_that_are_never_created_are_tried_again() {
     let job = "owner a/broken-1 kind=Job replicas=50 cpu=1";
-    tells(
+    check(
         &cluster(job),
         Fault::NotCreated,
         1200,
@@ -217,7 +217,7 @@ fn pods_that_are_never_created_are_tried_again() {
 #[test]
 fn rejected_pods_are_set_aside_after_a_minute() {
     let set = "owner a/broken-1 replicas=50 cpu=1 rejected=serviceaccount-not-found";
-    tells(
+    check(
         &cluster(set),
         Fault::NotCreated,
         600,
@@ -240,7 +240,7 @@ fn rejected_pods_are_set_aside_after_a_minute() {
 #[test]
 fn a_job_whose_pods_only_fail_is_tried_one_at_a_time() {
     let job = "owner a/broken-1 kind=Job replicas=50 cpu=1 fails";
-    tells(
+    check(
         &cluster(job),
         Fault::Reported,
         200,
@@ -261,7 +261,7 @@ fn a_job_whose_pods_only_fail_is_tried_one_at_a_time() {
 
 #[test]
 fn sound_work_waits_for_nothing() {
-    tells(
+    check(
         &cluster("owner a/web replicas=50 cpu=1"),
         Fault::Reported,
         60,
@@ -273,7 +273,7 @@ fn sound_work_waits_for_nothing() {
         "#]],
     );
     let job = "owner a/train kind=Job replicas=250 cpu=200m";
-    tells(
+    check(
         &cluster(job),
         Fault::Reported,
         60,
@@ -296,7 +296,7 @@ fn beside_a_workload_that_was_set_aside_another_one_starts_by_doubling() {
         state.owners = vec![web];
         state.pods.clear();
     };
-    tells(
+    check(
         &cluster(BROKEN),
         Fault::Reported,
         80,
@@ -327,7 +327,7 @@ fn beside_a_workload_that_was_set_aside_another_one_starts_by_doubling() {
 #[test]
 fn a_broken_workload_takes_no_share_with_room_for_another_one_of_its_queue() {
     let both = [BROKEN, "\n owner a/web replicas=20 cpu=1 created=500"].concat();
-    tells(
+    check(
         &cluster(&both),
         Fault::Reported,
         200,
@@ -433,10 +433,10 @@ fn a_guaranteed_service_that_is_not_ready_keeps_its_share() {
         for number in 1..=11 {
             writeln!(scenario, "pod b/p{number} cpu=1 node=n1 started=10 owner=web").unwrap();
         }
-        let told = story::explain(&scenario);
-        assert!(told.contains("a: deserved 10c, allocated 9c, used 9c"), "{stuck}: {told}");
-        assert!(told.contains("for a: Reclaimed"), "{stuck}: {told}");
-        assert!(!told.contains("evict a/"), "{stuck}: {told}");
+        let printed = story::explain(&scenario);
+        assert!(printed.contains("a: deserved 10c, allocated 9c, used 9c"), "{stuck}: {printed}");
+        assert!(printed.contains("for a: Reclaimed"), "{stuck}: {printed}");
+        assert!(!printed.contains("evict a/"), "{stuck}: {printed}");
     }
 }
 
@@ -492,7 +492,7 @@ fn pods_that_no_scheduler_looks_at_are_set_aside_and_tried_again() {
         ",
     );
     let begin = snapshot.now;
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     for second in [0, 50, 200, 349, 350, 409, 411] {
         snapshot.now = begin.plus_seconds(second);
         let (mut settled, plan) = settle(&snapshot);
@@ -500,7 +500,7 @@ fn pods_that_no_scheduler_looks_at_are_set_aside_and_tried_again() {
         let queue = plan.queues.iter().find(|(name, _)| &*name.name == "a").unwrap().1;
         let reasons = queue.unmet.iter().map(|unmet| unmet.reason.name());
         let words: Vec<&str> = reasons.collect();
-        told.push(format!("{second}: {} {}", queue.demand, words.join(" ")).trim_end().to_owned());
+        printed.push(format!("{second}: {} {}", queue.demand, words.join(" ")).trim_end().to_owned());
         snapshot = settled;
     }
     expect![[r#"
@@ -511,7 +511,7 @@ fn pods_that_no_scheduler_looks_at_are_set_aside_and_tried_again() {
         350: nothing SetAside SetAside
         409: nothing SetAside SetAside
         411: cpu 4"#]]
-    .assert_eq(&told.join("\n"));
+    .assert_eq(&printed.join("\n"));
 }
 
 /// What its kubelet has not reported yet is not known to run: a moment after each binding the next pod would go for it.

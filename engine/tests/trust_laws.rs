@@ -108,10 +108,10 @@ proptest! {
                 for (uid, entry) in &remembered.set_aside {
                     prop_assert!(entry.since <= snapshot.now && entry.until() <= entry.since.plus_seconds(1800));
                     let owner = state.owners.iter().find(|owner| owner.uid == *uid);
-                    let is_its = |who: &Preemptor| owner.is_some_and(|owner| *who == Preemptor::Owner(owner.kind, owner.name.clone()));
-                    let mut told = queue.unmet.iter().filter(|unmet| is_its(&unmet.who));
-                    let is_told = told.any(|unmet| unmet.reason == ShortReason::SetAside);
-                    prop_assert!(!is_told || entry.is_active(snapshot.now), "{entry:?}");
+                    let is_its = |preemptor: &Preemptor| owner.is_some_and(|owner| *preemptor == Preemptor::Owner(owner.kind, owner.name.clone()));
+                    let mut unmet = queue.unmet.iter().filter(|unmet| is_its(&unmet.preemptor));
+                    let is_reported = unmet.any(|unmet| unmet.reason == ShortReason::SetAside);
+                    prop_assert!(!is_reported || entry.is_active(snapshot.now), "{entry:?}");
                 }
             }
             let next = decided.due().unwrap_or(end);

@@ -190,7 +190,7 @@ fn what_something_fills_in_is_not_missed() {
 fn later(scenario: &str, seconds: &[i64]) -> String {
     let mut snapshot = parse(scenario);
     let begin = snapshot.now;
-    let mut told = String::new();
+    let mut printed = String::new();
     for after in seconds {
         snapshot.now = begin.plus_seconds(*after);
         let plan = plan(&snapshot);
@@ -198,14 +198,14 @@ fn later(scenario: &str, seconds: &[i64]) -> String {
             let state = Arc::make_mut(snapshot.namespaces.get_mut(&name.namespace).unwrap());
             state.queues[0].remembered = queue.remember.clone();
             for unmet in &queue.unmet {
-                writeln!(told, "at {after} s: {}: {}", name.namespace, unmet.reason).unwrap();
+                writeln!(printed, "at {after} s: {}: {}", name.namespace, unmet.reason).unwrap();
             }
         }
         if let Some(next) = plan.due() {
-            writeln!(told, "  until {} s", (next.millis() - begin.millis()) / 1000).unwrap();
+            writeln!(printed, "  until {} s", (next.millis() - begin.millis()) / 1000).unwrap();
         }
     }
-    told
+    printed
 }
 
 /// A Job has no condition for it. Before, this was `RoomAvailable` for ever.
@@ -316,26 +316,26 @@ fn rollout(newest: &str, more: &str) -> String {
 
 #[test]
 fn a_rollout_without_room_for_its_surge_says_so() {
-    let told = |newest: &str, more: &str| {
+    let printed = |newest: &str, more: &str| {
         let plan = explain(&rollout(newest, more));
         plan.lines().filter(|line| line.contains("web-2")).map(str::trim).collect::<Vec<_>>().join("; ")
     };
     let third = "pod a/p3 cpu=1 node=n1 started=30 owner=web-1";
-    assert_eq!(told("", third), "1 pods of ReplicaSet web-2, 1c each: RolloutNeedsRoom");
+    assert_eq!(printed("", third), "1 pods of ReplicaSet web-2, 1c each: RolloutNeedsRoom");
     // An older pod ends, or a new one starts: it goes on by itself.
     assert_eq!(
-        told("", &format!("{third} terminating=9000")),
+        printed("", &format!("{third} terminating=9000")),
         "1 pods of ReplicaSet web-2, 1c each: AboveLimit"
     );
     let starts = "pod a/n1 cpu=1 node=n1 started=30 owner=web-2 stuck=900";
-    assert_eq!(told("replicas=2", starts), "1 pods of ReplicaSet web-2, 1c each: AboveLimit");
+    assert_eq!(printed("replicas=2", starts), "1 pods of ReplicaSet web-2, 1c each: AboveLimit");
     // A new pod is available: the Deployment removes an older one.
     let ready = "pod a/n1 cpu=1 node=n1 started=30 owner=web-2";
-    assert_eq!(told("replicas=2", ready), "1 pods of ReplicaSet web-2, 1c each: AboveLimit");
+    assert_eq!(printed("replicas=2", ready), "1 pods of ReplicaSet web-2, 1c each: AboveLimit");
     // Other pods of the queue hold the room: the rollout would gain nothing by giving up one of its own.
     let greater =
         "pod a/p3 cpu=1 node=n1 started=30 owner=web-1\n owner a/web-2 cpu=4 deployment=web of=3 surges";
-    assert_eq!(told("", greater), "1 pods of ReplicaSet web-2, 4c each: AboveLimit");
+    assert_eq!(printed("", greater), "1 pods of ReplicaSet web-2, 4c each: AboveLimit");
 }
 
 /// Admission charges a pod that no node could run. The quota lets in no other pod beside it, so an eviction for one would be in

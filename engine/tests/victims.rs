@@ -237,7 +237,7 @@ fn the_rank_is_the_place_among_the_candidates_and_the_workload_what_people_know(
          pod a/large cpu=2 node=n1 started=25 owner=other
          pod a/bare cpu=1 node=n1 started=40",
     ));
-    let told: Vec<String> = plan
+    let printed: Vec<String> = plan
         .evictions
         .iter()
         .map(|eviction| {
@@ -253,7 +253,7 @@ fn the_rank_is_the_place_among_the_candidates_and_the_workload_what_people_know(
             "4 large of  other",
         ]
     "#]]
-    .assert_debug_eq(&told);
+    .assert_debug_eq(&printed);
 }
 
 /// A queue that has part of its guarantee left, or has it exactly, gives nothing.

@@ -80,7 +80,7 @@ fn a_plan_takes_as_long_as_there_are_pods_whatever_they_name() {
 /// The same plan as if none were named, but for what the pods themselves are told.
 #[test]
 fn names_that_nothing_offers_change_nothing_but_that_the_pods_cannot_run() {
-    let told = |mut plan: Plan| {
+    let printed = |mut plan: Plan| {
         for queue in plan.queues.values_mut() {
             for unmet in &mut queue.unmet {
                 unmet.left_out = LeftOut::default();
@@ -104,7 +104,7 @@ fn names_that_nothing_offers_change_nothing_but_that_the_pods_cannot_run() {
     };
     for pods in [0, 1, 9] {
         let snapshot = invented(pods, 3);
-        assert_eq!(told(plan(&snapshot)), told(plan(&without(&snapshot))), "{pods} pods");
+        assert_eq!(printed(plan(&snapshot)), printed(plan(&without(&snapshot))), "{pods} pods");
     }
 }
 

@@ -157,23 +157,23 @@ fn a_budget_that_cannot_be_decoded_allows_no_disruption_in_its_namespace() {
     let broken = decoded::<PodDisruptionBudget>(&budget(5, r#""unhealthyPodEvictionPolicy":[],"#));
     assert!(broken.0.is_err());
     let apply = |index: &mut Index, object: &Budgets| Indexed::<Budgets>::apply(index, object);
-    let told = |index: &mut Index| {
-        let text = story::tell(&index.snapshot(at("12:00:00")));
+    let printed = |index: &mut Index| {
+        let text = story::describe(&index.snapshot(at("12:00:00")));
         text.lines().find(|line| line.contains("budget")).unwrap_or_default().trim().to_owned()
     };
     // At a start, and in place of one that could be read.
     assert!(apply(&mut index, &broken));
-    assert_eq!(told(&mut index), "budget web: 0 may go; Selector([])");
+    assert_eq!(printed(&mut index), "budget web: 0 may go; Selector([])");
     assert!(apply(&mut index, &decoded(&budget(6, ""))));
-    assert_eq!(told(&mut index), r#"budget web: 1 may go; Selector([In("app", ["web"])])"#);
+    assert_eq!(printed(&mut index), r#"budget web: 1 may go; Selector([In("app", ["web"])])"#);
     apply(&mut index, &broken);
     assert_eq!(
-        told(&mut index),
+        printed(&mut index),
         r#"budget web: 1 may go; Selector([In("app", ["web"])])"#,
         "an older version"
     );
     assert!(apply(&mut index, &decoded(&budget(7, r#""unhealthyPodEvictionPolicy":[],"#))));
-    assert_eq!(told(&mut index), "budget web: 0 may go; Selector([])");
+    assert_eq!(printed(&mut index), "budget web: 0 may go; Selector([])");
     // A full list keeps it as long as it contains it.
     for contained in [true, false] {
         Indexed::<Budgets>::relist_begin(&mut index);
@@ -182,7 +182,7 @@ fn a_budget_that_cannot_be_decoded_allows_no_disruption_in_its_namespace() {
         }
         assert_eq!(Indexed::<Budgets>::relist_finish(&mut index), !contained);
     }
-    assert_eq!(told(&mut index), "");
+    assert_eq!(printed(&mut index), "");
 }
 
 /// What is told of the namespace `a`.
@@ -271,12 +271,12 @@ fn what_is_kept_of_an_object_stays_when_a_list_shows_it_as_undecodable() {
     let mut index = index_of(
         "{kind: Pod, metadata: {name: p, namespace: a, uid: u, resourceVersion: '1'}, spec: {containers: []}}",
     );
-    let before = story::tell(&index.snapshot(at("12:00:00")));
+    let before = story::describe(&index.snapshot(at("12:00:00")));
     let broken = r#"{"kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"u","resourceVersion":"2"},"spec":{"priority":"high"}}"#;
     Indexed::<Decoded<LeanPod>>::relist_begin(&mut index);
     assert!(!Indexed::<Decoded<LeanPod>>::apply(&mut index, &decoded(broken)));
     assert!(!Indexed::<Decoded<LeanPod>>::relist_finish(&mut index));
-    assert_eq!(story::tell(&index.snapshot(at("12:00:00"))), before);
+    assert_eq!(story::describe(&index.snapshot(at("12:00:00"))), before);
     assert!(Indexed::<Decoded<LeanPod>>::delete(&mut index, "a", "p", "u"));
 }
 
@@ -338,7 +338,7 @@ fn a_selector_with_too_many_values_allows_no_disruption() {
     );
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
     Indexed::<Budgets>::apply(&mut index, &decoded(&text));
-    let text = story::tell(&index.snapshot(at("12:00:00")));
+    let text = story::describe(&index.snapshot(at("12:00:00")));
     assert!(text.contains("budget web: 0 may go; Selector([])"), "{text}");
     assert_eq!(
         skipped(&index),

@@ -71,12 +71,12 @@ spec: {{hard: {{cpu: {version}}}}}
 const ALL: usize = 13;
 
 /// The kinds of `objects`; those that only say the size of others have their own tests (`sizes.rs`, `gangs.rs`).
-fn told_kinds() -> impl Iterator<Item = &'static str> {
+fn printed_kinds() -> impl Iterator<Item = &'static str> {
     KINDS.into_iter().filter(|kind| !["Deployment", "HorizontalPodAutoscaler", "PodGroup"].contains(kind))
 }
 
-fn told(index: &mut Index) -> String {
-    story::tell(&index.snapshot(at("12:00:00")))
+fn printed(index: &mut Index) -> String {
+    story::describe(&index.snapshot(at("12:00:00")))
 }
 
 /// Deletes the objects, the last one first, and says of each whether that was news.
@@ -88,27 +88,27 @@ fn delete_all(index: &mut Index, yaml: &str) -> Vec<bool> {
 fn an_older_version_is_ignored() {
     // 9 before 10: versions are numbers, not texts.
     let mut index = index_of(&objects(10, "u"));
-    let before = told(&mut index);
+    let before = printed(&mut index);
     assert_eq!(apply(&mut index, &objects(10, "u")), [false; ALL]);
     assert_eq!(apply(&mut index, &objects(9, "u")), [false; ALL]);
-    assert_eq!(told(&mut index), before);
+    assert_eq!(printed(&mut index), before);
     assert_eq!(apply(&mut index, &objects(11, "u")), [true; ALL]);
 }
 
 #[test]
 fn the_predecessor_of_what_is_kept_is_ignored() {
     let mut index = index_of(&objects(10, "second"));
-    let before = told(&mut index);
+    let before = printed(&mut index);
     assert_eq!(apply(&mut index, &objects(9, "first")), [false; ALL]);
     assert_eq!(delete_all(&mut index, &objects(9, "first")), [false; ALL]);
-    assert_eq!(told(&mut index), before);
+    assert_eq!(printed(&mut index), before);
 }
 
 #[test]
 fn what_is_deleted_is_gone() {
     let mut index = index_of(&objects(10, "u"));
     assert_eq!(delete_all(&mut index, &objects(10, "u")), [true; ALL]);
-    assert_eq!(told(&mut index), "");
+    assert_eq!(printed(&mut index), "");
     assert_eq!(delete_all(&mut index, &objects(10, "u")), [false; ALL]);
     assert_eq!(index.kept().namespaces, 0);
 }
@@ -141,21 +141,21 @@ fn a_list_removes_what_it_does_not_contain() {
         }
         object
     };
-    for kind in told_kinds() {
+    for kind in printed_kinds() {
         let mut index = index_of(&objects(10, "u"));
-        let without = told(&mut index);
+        let without = printed(&mut index);
         super::apply_value(&mut index, &other("Queue"));
         super::apply_value(&mut index, &other(kind));
-        let before = told(&mut index);
+        let before = printed(&mut index);
         relist_begin(&mut index, kind);
         // Nothing is forgotten while the list runs, and a list that breaks off starts again.
-        assert_eq!(told(&mut index), before, "{kind}");
+        assert_eq!(printed(&mut index), before, "{kind}");
         super::apply_value(&mut index, &other(kind));
         relist_begin(&mut index, kind);
         apply(&mut index, &objects(10, "u"));
         relist_finish(&mut index, kind);
         delete_value(&mut index, &other("Queue"));
-        assert_eq!(told(&mut index), without, "{kind}");
+        assert_eq!(printed(&mut index), without, "{kind}");
         assert!(!relist_finish(&mut index, kind), "{kind}");
     }
 }
@@ -164,12 +164,12 @@ fn a_list_removes_what_it_does_not_contain() {
 fn an_empty_list_removes_everything() {
     let mut index = index_of(&objects(10, "u"));
     // While there is a Queue to which the others matter.
-    for kind in told_kinds().filter(|kind| *kind != "Queue").chain(["Queue"]) {
+    for kind in printed_kinds().filter(|kind| *kind != "Queue").chain(["Queue"]) {
         relist_begin(&mut index, kind);
         let news = relist_finish(&mut index, kind);
         // A class whose owners are gone does not matter.
         assert_eq!(news, kind != "PriorityClass", "{kind}");
     }
-    assert_eq!(told(&mut index), "");
+    assert_eq!(printed(&mut index), "");
     assert_eq!(index.kept().namespaces, 0);
 }

@@ -55,7 +55,7 @@ fn index_of(yaml: &str) -> Index {
 
 /// What a snapshot of these objects shows, at this time of 2026-01-01.
 fn shown(yaml: &str, time: &str) -> String {
-    story::tell(&index_of(yaml).snapshot(at(time)))
+    story::describe(&index_of(yaml).snapshot(at(time)))
 }
 
 /// This time of 2026-01-01, such as `12:00:05`.

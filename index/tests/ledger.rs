@@ -36,7 +36,7 @@ fn quota(version: &str, generation: u64, hard: i128, enforced: i128) -> String {
 }
 
 fn shows(index: &mut Index, expected: &Expect) {
-    expected.assert_eq(&story::tell(&index.snapshot(at("12:00:00"))));
+    expected.assert_eq(&story::describe(&index.snapshot(at("12:00:00"))));
 }
 
 #[test]

@@ -27,11 +27,11 @@ fn a_node_counts_once_it_has_been_ready_for_a_while() {
     expect![[r#"
         node n1: cpu 3999m, memory 15Gi, nvidia.com/gpu 4; does not count
     "#]]
-    .assert_eq(&story::tell(&index.snapshot(at("12:00:09"))));
+    .assert_eq(&story::describe(&index.snapshot(at("12:00:09"))));
     expect![[r#"
         node n1: cpu 3999m, memory 15Gi, nvidia.com/gpu 4; counts
     "#]]
-    .assert_eq(&story::tell(&index.snapshot(at("12:00:10"))));
+    .assert_eq(&story::describe(&index.snapshot(at("12:00:10"))));
     assert_eq!(index.next_change(at("12:00:10")), None);
     // Time is the caller's: an earlier question gets the earlier answer.
     assert!(!index.snapshot(at("12:00:01")).nodes.values().any(|node| node.counts));
@@ -158,7 +158,7 @@ status: {allocatable: {cpu: 1}}
     expect![[r#"
         node n1: cpu 1; counts, pool=gpu,zone=x, gpu=:NoSchedule, spot=yes:PreferNoSchedule
     "#]]
-    .assert_eq(&story::tell(&index.snapshot(at("12:00:00"))));
+    .assert_eq(&story::describe(&index.snapshot(at("12:00:00"))));
     let before = index.snapshot(at("12:00:00"));
     // When a taint was added, and what only annotations say, makes no difference.
     assert_eq!(apply(&mut index, &node.replace("11:00", "11:30").replace("beat: '1'", "beat: '2'")), [false]);

@@ -215,10 +215,10 @@ fn owners_are_sorted_whatever_order_they_came_in() {
     let job =
         "{kind: Job, metadata: {name: a, namespace: a}, spec: {template: {spec: {containers: []}}}}\n---\n";
     let objects = [QUEUE.to_owned(), replica_set("b", 1, ""), job.to_owned(), replica_set("a", 1, "")];
-    let told = |objects: &[String]| story::tell(&index_of(&objects.concat()).snapshot(at("12:00:00")));
+    let printed = |objects: &[String]| story::describe(&index_of(&objects.concat()).snapshot(at("12:00:00")));
     let mut backwards = objects.clone();
     backwards.reverse();
-    assert_eq!(told(&objects), told(&backwards));
+    assert_eq!(printed(&objects), printed(&backwards));
 }
 
 #[test]

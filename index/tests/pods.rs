@@ -303,7 +303,7 @@ fn quantities_that_cannot_be_read_are_named() {
 #[test]
 fn pods_without_a_name_are_ignored() {
     let mut index = index_of("{kind: Pod, metadata: {namespace: a}, spec: {containers: []}}");
-    assert_eq!(super::story::tell(&index.snapshot(super::at("12:00:00"))), "");
+    assert_eq!(super::story::describe(&index.snapshot(super::at("12:00:00"))), "");
 }
 
 #[test]
@@ -341,8 +341,8 @@ fn pods_that_do_not_get_on() {
 fn a_pod_with_a_node_name_of_its_own_does_not_get_on_since_it_was_created() {
     let yaml = "{kind: Pod, metadata: {name: p, namespace: a, creationTimestamp: 2026-01-01T11:00:00Z}, \
                 spec: {containers: [], nodeName: n1}, status: {phase: Pending}}";
-    let told = shown(yaml, "12:00:00");
-    assert!(told.contains(", stuck since 11:00:00"), "{told}");
+    let printed = shown(yaml, "12:00:00");
+    assert!(printed.contains(", stuck since 11:00:00"), "{printed}");
 }
 
 #[test]
@@ -353,9 +353,9 @@ fn pods_of_which_the_kubelet_reports_a_failure() {
              containerStatuses: [{{name: a, image: i, imageID: i, ready: false, restartCount: 0, state: {state}}}]}}}}"
         );
         let init = yaml.replace("containerStatuses", "initContainerStatuses");
-        let told = [yaml, init].map(|yaml| shown(&yaml, "12:00:00").contains(", failing"));
-        assert_eq!(told[0], told[1], "{state}");
-        told[0]
+        let printed = [yaml, init].map(|yaml| shown(&yaml, "12:00:00").contains(", failing"));
+        assert_eq!(printed[0], printed[1], "{state}");
+        printed[0]
     };
     for reason in ["CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError"] {
         assert!(failing(&format!("{{waiting: {{reason: {reason}}}}}")), "{reason}");

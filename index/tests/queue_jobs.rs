@@ -28,46 +28,47 @@ fn workers(rest: &str) -> String {
     )
 }
 
-fn told(index: &mut Index) -> String {
+fn printed(index: &mut Index) -> String {
     let snapshot = index.snapshot(at("12:00:00"));
     let Some(state) = snapshot.namespaces.get(&"a".into()) else { return "nothing".to_owned() };
-    tell(state)
+    describe(state)
 }
 
-fn tell(state: &NamespaceState) -> String {
-    let mut told = String::new();
+fn describe(state: &NamespaceState) -> String {
+    let mut printed = String::new();
     for job in &state.queue_jobs {
-        write!(told, "{} min {} priority {}", job.name, job.min_available, job.priority).unwrap();
+        write!(printed, "{} min {} priority {}", job.name, job.min_available, job.priority).unwrap();
         if let Some(ended) = job.ended {
-            write!(told, " {ended:?}").unwrap();
+            write!(printed, " {ended:?}").unwrap();
         }
         if let Some(problem) = &job.invalid {
-            write!(told, " invalid: {problem}").unwrap();
+            write!(printed, " invalid: {problem}").unwrap();
         }
         for task in &job.tasks {
             let (name, now, all) = (&task.name, task.parallelism, task.replicas);
-            write!(told, "; {name} {now}/{all} succeeded {}", task.succeeded).unwrap();
+            write!(printed, "; {name} {now}/{all} succeeded {}", task.succeeded).unwrap();
         }
-        told.push('\n');
+        printed.push('\n');
     }
     for owner in &state.owners {
         let (kind, name, uid) = (owner.kind.name(), &owner.name, &owner.uid);
-        writeln!(told, "{kind} {name} ({uid}) wants {} of {}", owner.wanted, owner.shape.requests).unwrap();
+        writeln!(printed, "{kind} {name} ({uid}) wants {} of {}", owner.wanted, owner.shape.requests)
+            .unwrap();
     }
-    told
+    printed
 }
 
 #[test]
 fn a_queue_job_alone_wants_all_its_pods() {
     let mut index = index_of(&format!("{QUEUE_JOB}---\n{HIGH}"));
     assert_eq!(
-        told(&mut index),
+        printed(&mut index),
         "train min 3 priority 7; launcher 0/1 succeeded 0; worker 0/4 succeeded 0\n\
          QueueJob train/launcher (a/QueueJob/train/launcher) wants 1 of cpu 500m\n\
          QueueJob train/worker (a/QueueJob/train/worker) wants 4 of cpu 2\n"
     );
     assert_eq!(apply(&mut index, "{kind: PriorityClass, metadata: {name: high, uid: h}, value: 9}"), [true]);
-    assert!(told(&mut index).starts_with("train min 3 priority 9;"));
+    assert!(printed(&mut index).starts_with("train min 3 priority 9;"));
 }
 
 #[test]
@@ -78,13 +79,13 @@ fn its_jobs_say_what_runs_and_what_has_succeeded() {
          QueueJob train/launcher (a/QueueJob/train/launcher) wants 1 of cpu 500m\n\
          QueueJob train/worker (j-1) wants 3 of cpu 2\n";
     // In any order, and not as a Job that wants pods of its own.
-    assert_eq!(told(&mut index_of(&format!("{QUEUE_JOB}---\n{job}"))), expected);
+    assert_eq!(printed(&mut index_of(&format!("{QUEUE_JOB}---\n{job}"))), expected);
     let mut index = index_of(&format!("{job}\n---{QUEUE_JOB}"));
-    assert_eq!(told(&mut index), expected);
+    assert_eq!(printed(&mut index), expected);
 
     let suspended = workers("spec: {parallelism: 2, completions: 4, suspend: true, template: {}}");
     assert_eq!(apply(&mut index, &suspended), [true]);
-    assert!(told(&mut index).contains("worker 0/4 succeeded 0"));
+    assert!(printed(&mut index).contains("worker 0/4 succeeded 0"));
     let observed = index.observed_queue_job(&"a".into(), "train").unwrap();
     let job = observed.tasks[1].job.clone().unwrap();
     assert_eq!((job.parallelism, job.completions, job.suspended), (2, 4, true));
@@ -94,11 +95,11 @@ fn its_jobs_say_what_runs_and_what_has_succeeded() {
 #[test]
 fn a_job_of_another_life_or_without_an_owner_is_not_its_own() {
     let other = workers("spec: {parallelism: 2, template: {}}").replace("uid: q-1", "uid: q-0");
-    assert!(told(&mut index_of(&format!("{QUEUE_JOB}---\n{other}"))).contains("worker 0/4"));
+    assert!(printed(&mut index_of(&format!("{QUEUE_JOB}---\n{other}"))).contains("worker 0/4"));
     let foreign = "{kind: Job, metadata: {name: train-worker, namespace: a, uid: j-9}, spec: {template: {}}}";
     let mut index = index_of(&format!("{QUEUE_JOB}---\n{foreign}"));
-    assert!(told(&mut index).contains("Job train-worker (j-9) wants 1"));
-    assert!(told(&mut index).contains("worker 0/4"));
+    assert!(printed(&mut index).contains("Job train-worker (j-9) wants 1"));
+    assert!(printed(&mut index).contains("worker 0/4"));
 }
 
 #[test]
@@ -107,26 +108,26 @@ fn the_end_of_its_jobs_is_its_end_and_it_wants_nothing_any_more() {
         let status = format!("status: {{succeeded: 4, conditions: [{{type: {kind}, status: 'True'}}]}}");
         workers(&format!("spec: {{parallelism: 4, completions: 4, template: {{}}}}, {status}"))
     };
-    let failed = told(&mut index_of(&format!("{QUEUE_JOB}---\n{}", end("Failed"))));
+    let failed = printed(&mut index_of(&format!("{QUEUE_JOB}---\n{}", end("Failed"))));
     assert!(failed.starts_with("train min 3 priority 0 Failed;") && !failed.contains("wants"), "{failed}");
     // Not before the last of them.
     let mut index = index_of(&format!("{QUEUE_JOB}---\n{}", end("Complete")));
-    assert!(told(&mut index).contains("train/launcher"));
+    assert!(printed(&mut index).contains("train/launcher"));
     let launcher = end("Complete").replace("worker", "launcher").replace("j-1", "j-2");
     apply(&mut index, &launcher);
-    assert!(told(&mut index).starts_with("train min 3 priority 0 Complete;"));
+    assert!(printed(&mut index).starts_with("train min 3 priority 0 Complete;"));
     // What its status says outlives its Jobs.
     let status = "status: {conditions: [{type: Failed, status: 'True', reason: x, message: '', \
                   lastTransitionTime: '2026-01-01T11:00:00Z'}]}";
-    assert!(told(&mut index_of(&format!("{QUEUE_JOB}{status}"))).contains(" Failed;"));
+    assert!(printed(&mut index_of(&format!("{QUEUE_JOB}{status}"))).contains(" Failed;"));
 }
 
 #[test]
 fn a_template_that_cannot_be_read_is_said_to_be_so() {
     let wrong = QUEUE_JOB.replace("cpu: 500m", "cpu: [1]");
-    let told = told(&mut index_of(&wrong));
-    assert!(told.contains("invalid: the template of the task launcher cannot be read:"), "{told}");
-    assert!(told.contains("apply it again"), "{told}");
+    let printed = printed(&mut index_of(&wrong));
+    assert!(printed.contains("invalid: the template of the task launcher cannot be read:"), "{printed}");
+    assert!(printed.contains("apply it again"), "{printed}");
 }
 
 #[test]
@@ -138,10 +139,10 @@ fn what_is_labeled_for_kueue_is_refused() {
             "replicas: 4, template: {metadata: {labels: {kueue.x-k8s.io/queue-name: main}}, ",
         ),
     ] {
-        let told = told(&mut index_of(&labeled));
+        let printed = printed(&mut index_of(&labeled));
         assert!(
-            told.contains("invalid: the label kueue.x-k8s.io/queue-name gives its pods to Kueue"),
-            "{told}"
+            printed.contains("invalid: the label kueue.x-k8s.io/queue-name gives its pods to Kueue"),
+            "{printed}"
         );
     }
 }
@@ -154,7 +155,7 @@ fn nothing_is_left_of_it_when_it_is_deleted() {
         |index: &mut Index, yaml: &str| super::kinds::delete_value(index, &super::documents(yaml)[0]);
     assert!(delete(&mut index, QUEUE_JOB));
     // Its Job has no owner, and is about to go.
-    assert_eq!(told(&mut index), "nothing");
+    assert_eq!(printed(&mut index), "nothing");
     delete(&mut index, &job);
     assert_eq!(index.kept().namespaces, 0);
 }

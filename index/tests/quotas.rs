@@ -99,7 +99,7 @@ fn theirs(name: &str, spec: &str) -> String {
 
 /// What the quotas of others allow in the namespace.
 fn others(index: &mut Index) -> String {
-    let text = super::story::tell(&index.snapshot(at("12:00:00")));
+    let text = super::story::describe(&index.snapshot(at("12:00:00")));
     let line = text.lines().find_map(|line| line.split_once("others allow "));
     line.map(|(_, bounds)| bounds.to_owned()).unwrap_or_default()
 }

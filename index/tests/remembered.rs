@@ -14,7 +14,7 @@ fn queue(version: u32, uid: &str, status: &str) -> String {
 }
 
 fn memory(index: &mut Index) -> String {
-    let text = story::tell(&index.snapshot(at("12:00:00")));
+    let text = story::describe(&index.snapshot(at("12:00:00")));
     text.split_once("remembers ").map(|(_, memory)| memory.trim_end().to_owned()).unwrap_or_default()
 }
 
@@ -86,7 +86,7 @@ fn what_is_known_first_hand_goes_before_the_status() {
     apply(&mut index, &queue(4, "u", TOLD));
     assert_eq!(memory(&mut index), "");
     // What was handed out stays as it was.
-    assert!(story::tell(&handed_out).contains("remembers cpu 4500m"));
+    assert!(story::describe(&handed_out).contains("remembers cpu 4500m"));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use quotient_engine::snapshot::{
 use quotient_engine::time::Timestamp;
 
 /// Everything in the snapshot, a line for each entry.
-pub(super) fn tell(snapshot: &Snapshot) -> String {
+pub(super) fn describe(snapshot: &Snapshot) -> String {
     let mut text = String::new();
     for (name, node) in &snapshot.nodes {
         let Node { allocatable, counts, labels: written, taints } = &**node;

@@ -123,7 +123,7 @@ fn sizes_are_the_same_in_every_order() {
         for object in objects {
             apply_value(&mut index, object);
         }
-        super::story::tell(&index.snapshot(at("12:00:00")))
+        super::story::describe(&index.snapshot(at("12:00:00")))
     };
     let expected = shown(&mut objects.iter());
     assert_eq!(expected.matches("RollingOut").count(), 0, "{expected}");

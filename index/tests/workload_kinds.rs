@@ -44,8 +44,8 @@ fn feed(index: &mut Index, yaml: &str) {
     }
 }
 
-fn told(index: &mut Index) -> String {
-    story::tell(&index.snapshot(at("12:00:00")))
+fn printed(index: &mut Index) -> String {
+    story::describe(&index.snapshot(at("12:00:00")))
 }
 
 fn template(cpu: u32) -> String {
@@ -110,7 +110,7 @@ fn each_template_is_an_owner_of_its_own() {
           pod worker-1 (a/worker-1): cpu 8; Pending, created -, of ray#2
           pod worker-2 (a/worker-2): cpu 3; Pending, created -, of ray
     "#]]
-    .assert_eq(&told(&mut index));
+    .assert_eq(&printed(&mut index));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn pods_and_their_object_come_in_any_order() {
         feed(&mut pods_first, change);
         let mut pods_last = Index::new(IndexSettings::default());
         feed(&mut pods_last, &[QUEUE, change, &pods].concat());
-        assert_eq!(told(&mut pods_first), told(&mut pods_last), "{change}");
+        assert_eq!(printed(&mut pods_first), printed(&mut pods_last), "{change}");
     }
 }
 
@@ -140,34 +140,34 @@ fn what_is_gone_leaves_nothing() {
     let objects = [fleet("f", 2, 3), ray(2, &[(2, 4)])].concat();
     let mut index = Index::new(IndexSettings::default());
     feed(&mut index, &pods);
-    let without = told(&mut index);
+    let without = printed(&mut index);
     feed(&mut index, &objects);
-    let with = told(&mut index);
+    let with = printed(&mut index);
     // An older version, and the end of a predecessor.
     feed(&mut index, &fleet("f", 1, 9));
     let [fleets, rays] = &kinds()[..] else { panic!() };
     assert!(!index.delete_workload(fleets, "a", "f", "other"));
-    assert_eq!(told(&mut index), with);
+    assert_eq!(printed(&mut index), with);
     assert!(index.delete_workload(fleets, "a", "f", "f") && index.delete_workload(rays, "a", "r", "ray"));
-    assert_eq!(told(&mut index), without);
+    assert_eq!(printed(&mut index), without);
 
     // A list without them, with one of them, and one that wants nothing any more.
     feed(&mut index, &objects);
     index.begin_workloads(rays);
-    assert_eq!(told(&mut index), with);
+    assert_eq!(printed(&mut index), with);
     assert!(index.finish_workloads(rays));
     index.begin_workloads(fleets);
     feed(&mut index, &fleet("f", 3, 3));
     assert!(!index.finish_workloads(fleets));
     feed(&mut index, &fleet("f", 4, 0));
-    assert_eq!(told(&mut index), without);
+    assert_eq!(printed(&mut index), without);
 }
 
 #[test]
 fn what_cannot_be_read_is_named_and_changes_nothing() {
     let mut index = Index::new(IndexSettings::default());
     feed(&mut index, &[QUEUE, &fleet("f", 1, 3)].concat());
-    let before = told(&mut index);
+    let before = printed(&mut index);
     let object = |spec: &str| {
         documents(&format!("{{kind: Fleet, apiVersion: example.org/v1, metadata: {{name: f, namespace: a, uid: f}}, spec: {spec}}}"))
             .remove(0)
@@ -190,7 +190,7 @@ fn what_cannot_be_read_is_named_and_changes_nothing() {
         let skipped = index.skipped_objects(&"a".into()).unwrap();
         assert_eq!((skipped.len(), Some(&skipped[0].error)), (1, said.last()));
     }
-    assert_eq!(told(&mut index), before);
+    assert_eq!(printed(&mut index), before);
     expect![[r#"
         spec.size: the field is absent
         spec.template: the field is absent

@@ -15,7 +15,7 @@
 //!
 //! **Architecture invariant:** nothing is remembered outside the API server that a decision depends on. Killing
 //! the process between any two writes and starting another ends in the same state; what is kept in memory (waits
-//! after failures, what was told) only saves requests.
+//! after failures, what was reported) only saves requests.
 //!
 //! **Architecture invariant:** every call to the API server has a timeout, and a call whose answer is lost counts
 //! as perhaps carried out.

@@ -51,17 +51,17 @@ fn shortened(text: String) -> String {
 mod tests {
     use super::*;
 
-    fn told(sentences: &[&str]) -> String {
+    fn joined(sentences: &[&str]) -> String {
         message(sentences.iter().map(ToString::to_string))
     }
 
     #[test]
     fn what_does_not_fit_is_left_out() {
-        assert_eq!(told(&["One.", "", "Two.", "Three."]), "One. Two. Three.");
+        assert_eq!(joined(&["One.", "", "Two.", "Three."]), "One. Two. Three.");
         let long = "x".repeat(230);
-        assert_eq!(told(&[&long, "does not fit.", "Fits."]), format!("{long} Fits."));
-        assert_eq!(told(&[&"x".repeat(234), "Fits."]).chars().count(), MOST);
-        let cut = told(&[&"ä".repeat(300), "Two."]);
+        assert_eq!(joined(&[&long, "does not fit.", "Fits."]), format!("{long} Fits."));
+        assert_eq!(joined(&[&"x".repeat(234), "Fits."]).chars().count(), MOST);
+        let cut = joined(&[&"ä".repeat(300), "Two."]);
         assert!(cut.chars().count() == MOST && cut.ends_with('…'), "{cut}");
     }
 }

@@ -168,10 +168,10 @@ fn measured_memory() -> Vec<u32> {
 fn the_values_name_the_memory_that_was_measured() {
     let measured = measured_memory();
     let [small, large] = measured.as_slice() else { panic!("docs/evidence/scale.md: {measured:?}") };
-    let told =
+    let printed =
         format!("at most {small} MiB with 20,000 pods and {large} MiB with 100,000 (docs/evidence/scale.md)");
     let values = text("values.yaml");
-    assert!(values.contains(&told), "values.yaml does not say: {told}");
+    assert!(values.contains(&printed), "values.yaml does not say: {printed}");
     let limit =
         values.split_once("  limits:\n    memory: ").and_then(|(_, rest)| rest.split_once("Mi")).unwrap().0;
     assert!(limit.parse::<u32>().unwrap() > *large, "the memory limit of the chart is below {large} MiB");

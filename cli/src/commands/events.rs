@@ -201,7 +201,7 @@ mod tests {
     fn event(uid: &str, time: &str, regarding: &[&str; 3], related: Option<&str>) -> Value {
         let [kind, namespace, name] = regarding;
         json!({
-            "metadata": {"uid": uid}, "eventTime": time, "reason": "Reclaimed", "type": "Warning", "note": "told",
+            "metadata": {"uid": uid}, "eventTime": time, "reason": "Reclaimed", "type": "Warning", "note": "Why.",
             "reportingController": CONTROLLER,
             "regarding": {"kind": kind, "namespace": namespace, "name": name},
             "related": related.map(|name| json!({"kind": "Queue", "namespace": name, "name": name})),
@@ -220,14 +220,15 @@ mod tests {
         ];
         let now: jiff::Timestamp = "2026-11-24T14:02:00Z".parse().unwrap();
         let now = Timestamp::from_millis(now.as_millisecond());
-        let told = |queue| text(&timeline(&events, now, Duration::from_secs(3600), queue), Screen::plain());
+        let printed =
+            |queue| text(&timeline(&events, now, Duration::from_secs(3600), queue), Screen::plain());
         expect![[r#"
-            2026-11-24T14:00:00Z  Reclaimed  queue/ml-dev in ml-dev      told
-            2026-11-24T14:01:00Z  Reclaimed  pod/trainer-46 in ml-train  told
+            2026-11-24T14:00:00Z  Reclaimed  queue/ml-dev in ml-dev      Why.
+            2026-11-24T14:01:00Z  Reclaimed  pod/trainer-46 in ml-train  Why.
         "#]]
-        .assert_eq(&told(Some("ml-dev")));
-        assert_eq!(told(None).lines().count(), 3);
-        assert_eq!(told(Some("ml-train")).lines().count(), 1);
-        assert_eq!(told(Some("nothing")), "");
+        .assert_eq(&printed(Some("ml-dev")));
+        assert_eq!(printed(None).lines().count(), 3);
+        assert_eq!(printed(Some("ml-train")).lines().count(), 1);
+        assert_eq!(printed(Some("nothing")), "");
     }
 }

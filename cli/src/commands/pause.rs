@@ -146,11 +146,11 @@ async fn change(
         let changed = patched.is_some();
         let message = match patched {
             None => "nothing to change".to_owned(),
-            Some((patch, told)) => {
+            Some((patch, change)) => {
                 if !args.dry_run {
                     live.of(Kind::Queue.api(), Some(&namespace)).patch(&name, &Patch::Merge(&patch)).await?;
                 }
-                format!("{told}{would}")
+                format!("{change}{would}")
             }
         };
         format.say(&format!("queue.quotient.dev/{name} in {namespace}: {message}"))?;

@@ -72,7 +72,7 @@ impl Progress {
     }
 
     /// Says what is being done now.
-    pub(crate) fn tell(&self, what: &str) {
+    pub(crate) fn report(&self, what: &str) {
         if let Some((sender, _)) = &self.shown {
             // The thread ends after this value alone.
             let _ = sender.send(what.to_owned());

@@ -46,20 +46,20 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Applies `change` to `snapshot`; says what was changed, a phrase each. The error says why that is not possible.
 pub(crate) fn overlay(snapshot: &mut Snapshot, change: Change) -> Result<Vec<String>, String> {
-    let mut told = Vec::new();
-    told.extend(change.manifests.into_iter().filter_map(|entry| apply(snapshot, entry)));
+    let mut changes = Vec::new();
+    changes.extend(change.manifests.into_iter().filter_map(|entry| apply(snapshot, entry)));
     for setting in &change.settings {
-        told.push(set(snapshot, setting)?);
+        changes.push(set(snapshot, setting)?);
     }
     for node in &change.drained {
-        told.push(drain(snapshot, node)?);
+        changes.push(drain(snapshot, node)?);
     }
     for (offer, number) in change.added.iter().zip(1_usize..) {
         let name = format!("added-{number}");
-        told.push(format!("add Node {name}"));
+        changes.push(format!("add Node {name}"));
         snapshot.entries.push(Entry::written(Place::file("--add-node"), node(&name, offer)));
     }
-    Ok(told)
+    Ok(changes)
 }
 
 /// Group, kind, namespace and name; the namespace that manifests leave out is `default`.
@@ -87,23 +87,23 @@ fn is_queue(entry: &Entry) -> bool {
 fn queue_spec(entry: &Entry) -> String {
     let Some(value) = entry.json().filter(|_| is_queue(entry)) else { return String::new() };
     let weight = value.pointer("/spec/weight").map_or_else(|| DEFAULT_WEIGHT.to_string(), plain);
-    let mut told = vec![format!("weight {weight}")];
+    let mut fields = vec![format!("weight {weight}")];
     for field in ["guaranteed", "limit", "request"] {
         let amounts = value.pointer(&format!("/spec/{field}")).and_then(Value::as_object);
         let amounts = amounts.into_iter().flatten().map(|(name, amount)| format!("{name} {}", plain(amount)));
         let amounts: Vec<String> = amounts.collect();
-        told.extend((!amounts.is_empty()).then(|| format!("{field} {}", amounts.join(" "))));
+        fields.extend((!amounts.is_empty()).then(|| format!("{field} {}", amounts.join(" "))));
     }
-    format!(" ({})", told.join(", "))
+    format!(" ({})", fields.join(", "))
 }
 
 /// Says what `entry` creates or changes; nothing if the object is as it says already.
 fn apply(snapshot: &mut Snapshot, entry: Entry) -> Option<String> {
-    let (told, wanted) = (words(&entry), key(&entry));
+    let (name, wanted) = (words(&entry), key(&entry));
     let Some(found) = snapshot.entries.iter_mut().find(|other| key(other) == wanted) else {
         let spec = queue_spec(&entry);
         snapshot.entries.push(entry);
-        return Some(format!("create {told}{spec}"));
+        return Some(format!("create {name}{spec}"));
     };
     let mut changes = false;
     if let Some(manifest) = entry.json() {
@@ -119,7 +119,7 @@ fn apply(snapshot: &mut Snapshot, entry: Entry) -> Option<String> {
         // It is checked and completed as its author wrote it, and its controller acts on it.
         found.is_written = true;
     }
-    changes.then(|| format!("change {told}"))
+    changes.then(|| format!("change {name}"))
 }
 
 /// Status and identity of an object are the cluster's.

@@ -105,7 +105,7 @@ impl Live {
         let mut lists = stream::iter(lists).buffer_unordered(AT_ONCE);
         let mut read = Vec::new();
         while let Some(list) = lists.next().await {
-            progress.tell(&format!(
+            progress.report(&format!(
                 "reading {} of {} kinds",
                 read.len().saturating_add(1),
                 scope.kinds.len()

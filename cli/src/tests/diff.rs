@@ -323,7 +323,7 @@ fn pods_that_were_read_are_as_good_as_their_json() {
     );
     let directory = directory(&[("pod.yaml", &change)]);
     let change = directory.path().join("pod.yaml");
-    for (words, told) in [
+    for (words, sentence) in [
         (["--drain", node], "drain Node".to_owned()),
         (["-f", change.to_str().unwrap()], format!("change Pod {namespace}/{name}")),
     ] {
@@ -331,6 +331,6 @@ fn pods_that_were_read_are_as_good_as_their_json() {
         let [one, other] = [&written, &read]
             .map(|snapshot| text(&Diff::of(snapshot, &args).unwrap(), args.output, Screen::plain()).unwrap());
         assert_eq!(one, other, "{words:?}");
-        assert!(one.contains(&told), "{one}");
+        assert!(one.contains(&sentence), "{one}");
     }
 }

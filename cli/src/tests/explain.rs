@@ -26,9 +26,9 @@ fn check(snapshot: &Snapshot, target: &str, expected: &Expect) -> Explanation {
         Some((namespace, target)) => (Some(namespace), target),
         None => (None, target),
     };
-    let told = explained(snapshot, target, namespace).unwrap();
-    expected.assert_eq(&told.text(Screen::plain()));
-    told
+    let explanation = explained(snapshot, target, namespace).unwrap();
+    expected.assert_eq(&explanation.text(Screen::plain()));
+    explanation
 }
 
 /// As a command reads it.
@@ -41,8 +41,8 @@ fn files(name: &str) -> Snapshot {
 }
 
 #[test]
-fn an_evicted_pod_is_told_the_numbers_and_what_comes_next() {
-    let told = check(
+fn an_evicted_pod_is_shown_the_numbers_and_what_comes_next() {
+    let explanation = check(
         &ml(),
         "pod/trainer-46",
         &expect![[r#"
@@ -59,13 +59,13 @@ fn an_evicted_pod_is_told_the_numbers_and_what_comes_next() {
             It ends within 8 s.
         "#]],
     );
-    assert!(!told.needs_a_person);
-    assert_eq!(told.reason.as_deref(), Some("Reclaimed"));
+    assert!(!explanation.needs_a_person);
+    assert_eq!(explanation.reason.as_deref(), Some("Reclaimed"));
 }
 
 #[test]
 fn rejected_pods_are_told_with_what_helps() {
-    let told = check(
+    let explanation = check(
         &ml(),
         "deploy/notebooks",
         &expect![[r#"
@@ -77,7 +77,7 @@ fn rejected_pods_are_told_with_what_helps() {
             The pods do not start until you change something.
         "#]],
     );
-    assert!(told.needs_a_person);
+    assert!(explanation.needs_a_person);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_pod_that_others_hold_back_names_them() {
         The scheduler looks at it when the program that set the gates removes them.
     "#]],
     );
-    let told = check(
+    let explanation = check(
         &ml(),
         "pod/broken",
         &expect![[r#"
@@ -101,12 +101,12 @@ fn a_pod_that_others_hold_back_names_them() {
             Eviction  Queue web uses no more than its deserved 8 gpu, so none of its pods is evicted for another queue
         "#]],
     );
-    assert!(told.needs_a_person);
+    assert!(explanation.needs_a_person);
 }
 
 #[test]
-fn a_queue_is_told_with_its_arithmetic() {
-    let told = check(
+fn a_queue_is_shown_with_its_arithmetic() {
+    let explanation = check(
         &ml(),
         "queue/ml-dev",
         &expect![[r#"
@@ -131,12 +131,12 @@ fn a_queue_is_told_with_its_arithmetic() {
               1 more would go to ml-train, and 1 less would come from ml-train.
         "#]],
     );
-    assert!(PAGE.contains(&told.lines.join("\n")), "docs/reference/cli.md shows something else");
+    assert!(PAGE.contains(&explanation.lines.join("\n")), "docs/reference/cli.md shows something else");
 }
 
 #[test]
 fn a_workload_that_waits_for_a_reclaim_has_nothing_to_do() {
-    let told = check(
+    let explanation = check(
         &files("reclaim"),
         "deploy/web",
         &expect![[r#"
@@ -148,7 +148,7 @@ fn a_workload_that_waits_for_a_reclaim_has_nothing_to_do() {
             Expected to start within 3 s. Nothing to do.
         "#]],
     );
-    assert_eq!(told.reason.as_deref(), Some("WaitingForPreemption"));
+    assert_eq!(explanation.reason.as_deref(), Some("WaitingForPreemption"));
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_workload_that_no_queue_reports_on_waits_for_its_controller() {
 }
 
 #[test]
-fn the_next_victim_is_told_beforehand() {
+fn the_next_victim_is_shown_beforehand() {
     check(
         &files("tree"),
         "team-2 pod/pod-1",
@@ -194,8 +194,8 @@ fn what_does_not_exist_is_named() {
 
 #[test]
 fn programs_read_marks_and_facts() {
-    let told = explained(&ml(), "pod/trainer-46", Some("ml-train")).unwrap();
-    let document = crate::output::document("Explanation", Timestamp::default(), "cluster", &told);
+    let explanation = explained(&ml(), "pod/trainer-46", Some("ml-train")).unwrap();
+    let document = crate::output::document("Explanation", Timestamp::default(), "cluster", &explanation);
     let text = serde_json::to_string(&document).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&json["kind"], &json["object"]["kind"]), (&"Explanation".into(), &"Pod".into()), "{text}");
@@ -204,7 +204,7 @@ fn programs_read_marks_and_facts() {
 }
 
 #[test]
-fn a_queue_job_is_told_task_by_task() {
+fn a_queue_job_is_shown_task_by_task() {
     check(
         &files("queue-jobs"),
         "queuejob/train",
@@ -218,7 +218,7 @@ fn a_queue_job_is_told_task_by_task() {
             Nothing to do: the pods start by themselves.
         "#]],
     );
-    let told = check(
+    let explanation = check(
         &files("queue-jobs"),
         "queuejob/wide",
         &expect![[r#"
@@ -231,5 +231,5 @@ fn a_queue_job_is_told_task_by_task() {
             Nothing to do: the pods start by themselves.
         "#]],
     );
-    assert!(!told.needs_a_person);
+    assert!(!explanation.needs_a_person);
 }

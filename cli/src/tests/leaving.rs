@@ -46,11 +46,11 @@ spec: {nodeName: n1, containers: [{name: main, resources: {requests: {cpu: 1}}}]
 
 fn check_release(namespace: &str, expected: &Expect) {
     let cluster = read(&[("a.yaml", INPUT)]).unwrap();
-    expected.assert_eq(&release(&cluster, namespace).unwrap().told.text(Screen::plain()));
+    expected.assert_eq(&release(&cluster, namespace).unwrap().explanation.text(Screen::plain()));
 }
 
 #[test]
-fn a_namespace_that_may_go_is_told_what_follows() {
+fn a_namespace_that_may_go_is_shown_what_follows() {
     check_release(
         "a",
         &expect![[r#"
@@ -89,8 +89,8 @@ fn what_stands_in_the_way_is_named_with_the_way_out() {
 
 #[test]
 fn what_an_uninstall_would_leave_is_listed() {
-    let told = uninstall(&read(&[("a.yaml", INPUT)]).unwrap());
-    assert!(told.needs_a_person);
+    let report = uninstall(&read(&[("a.yaml", INPUT)]).unwrap());
+    assert!(report.needs_a_person);
     expect![[r#"
         2 findings need you first.
          √ 3 Queues go, with 1 quota or LimitRange
@@ -105,5 +105,5 @@ fn what_an_uninstall_would_leave_is_listed() {
           kubectl delete crd queues.quotient.dev queuejobs.quotient.dev
           kubectl -n quotient-system delete configmap quotient-ledger
     "#]]
-    .assert_eq(&told.text(Screen::plain()));
+    .assert_eq(&report.text(Screen::plain()));
 }

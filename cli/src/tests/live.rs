@@ -56,9 +56,9 @@ async fn a_list_is_read_page_by_page() {
     let (live, log) =
         live(|line| if line.contains("continue=") { list(&["b"], "") } else { list(&["a"], "next") });
     let pods = live.of(Kind::Pod.api(), Some("team-a")).list().await.unwrap();
-    let told: Vec<(&Value, &Value)> =
+    let printed: Vec<(&Value, &Value)> =
         pods.iter().map(|pod| (&pod["kind"], &pod["metadata"]["name"])).collect();
-    assert_eq!(told, [(&json!("Pod"), &json!("a")), (&json!("Pod"), &json!("b"))]);
+    assert_eq!(printed, [(&json!("Pod"), &json!("a")), (&json!("Pod"), &json!("b"))]);
     let log = log.lock().unwrap();
     assert!(log[0].0.starts_with("GET /api/v1/namespaces/team-a/pods?"), "{log:?}");
     // Finished pods use nothing.

@@ -90,8 +90,8 @@ fn queues_in_a_circle_have_no_parent() {
 ";
     let directory = directory(&[("a.yaml", CIRCLE)]);
     let manifests = migrated("kai", &directory.path().join("a.yaml")).manifests();
-    for told in ["Queue a parent: b", "Queue c parent: gone"] {
-        assert!(manifests.contains(told), "{manifests}");
+    for sentence in ["Queue a parent: b", "Queue c parent: gone"] {
+        assert!(manifests.contains(sentence), "{manifests}");
     }
     let cluster = read(&[("a.yaml", &manifests)]).unwrap();
     assert!(settle(&cluster.snapshot).1.stalled.is_empty(), "{manifests}");

@@ -115,7 +115,7 @@ fn a_job_that_comes_gets_its_floor_and_then_its_part() {
 
 #[test]
 fn what_the_api_server_would_refuse_is_refused() {
-    for (spec, told) in [
+    for (spec, sentence) in [
         ("{tasks: []}", "spec.tasks: there are 0: write 1 to 16"),
         ("{minAvailable: 0, tasks: [{name: w, TEMPLATE}]}", "spec.minAvailable is 0"),
         ("{minAvailable: -1, tasks: [{name: w, TEMPLATE}]}", "spec.minAvailable is -1"),
@@ -139,6 +139,6 @@ fn what_the_api_server_would_refuse_is_refused() {
         ),
     ] {
         let problems = read(&[("input.yaml", &job("bad", spec))]).err().unwrap_or_default();
-        assert!(problems.contains(told) && problems.contains("QueueJob a/bad"), "{spec}: {problems}");
+        assert!(problems.contains(sentence) && problems.contains("QueueJob a/bad"), "{spec}: {problems}");
     }
 }

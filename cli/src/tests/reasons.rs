@@ -19,17 +19,18 @@ fn explained(from: &str, to: &str, namespace: &str, target: &str) -> Explanation
     explain(&cluster, &Target::parse(target).unwrap(), Some(namespace), &Question::default()).unwrap()
 }
 
-fn says(told: &Explanation, name: &str, words: &str) {
-    let text = told.text(Screen::plain());
-    assert_eq!(told.reason.as_deref(), Some(name), "{text}");
+fn check(explanation: &Explanation, name: &str, words: &str) {
+    let text = explanation.text(Screen::plain());
+    assert_eq!(explanation.reason.as_deref(), Some(name), "{text}");
     assert!(text.contains(words), "{name}:\n{text}");
 }
 
 #[test]
 fn every_reason_of_an_eviction_is_explained() {
     for name in EvictionReason::ALL.iter().map(|reason| reason.name()) {
-        let told = explained("reason: Reclaimed", &format!("reason: {name}"), "ml-train", "pod/trainer-46");
-        says(&told, name, "Evicted 40 s ago by Quotient");
+        let explanation =
+            explained("reason: Reclaimed", &format!("reason: {name}"), "ml-train", "pod/trainer-46");
+        check(&explanation, name, "Evicted 40 s ago by Quotient");
     }
 }
 
@@ -48,14 +49,15 @@ fn every_reason_of_a_starved_queue_and_of_its_pods_is_explained() {
         ShortReason::ALL.iter().partition(|reason| **reason < ShortReason::UnitAboveShare);
     for name in of_queues.into_iter().map(ShortReason::name) {
         let to = format!("reason: {name}\n      message");
-        let told = explained("reason: WaitingForPreemption\n      message", &to, "ml-dev", "queue/ml-dev");
-        says(&told, name, "The queue lacks nvidia.com/gpu 3");
+        let explanation =
+            explained("reason: WaitingForPreemption\n      message", &to, "ml-dev", "queue/ml-dev");
+        check(&explanation, name, "The queue lacks nvidia.com/gpu 3");
     }
     for reason in of_pods {
         let to = format!("reason: {reason}");
-        let told = explained("reason: PodsRejected", &to, "ml-train", "deploy/notebooks");
-        says(&told, reason.name(), "2 pods of ReplicaSet notebooks-5d9c");
-        assert_eq!(told.needs_a_person, FOR_A_PERSON.contains(&reason), "{reason}");
+        let explanation = explained("reason: PodsRejected", &to, "ml-train", "deploy/notebooks");
+        check(&explanation, reason.name(), "2 pods of ReplicaSet notebooks-5d9c");
+        assert_eq!(explanation.needs_a_person, FOR_A_PERSON.contains(&reason), "{reason}");
     }
 }
 
@@ -65,8 +67,8 @@ fn every_reason_of_a_queue_without_share_is_explained() {
         let to = format!(
             "- {{type: Stalled, status: \"True\", reason: {name}, message: told, lastTransitionTime: \"2026-11-24T10:00:00Z\"}}\n    - type: Starved"
         );
-        let told = explained("- type: Starved", &to, "ml-dev", "queue/ml-dev");
-        says(&told, name, &format!("has no share: {name}."));
-        assert!(told.needs_a_person, "{name}");
+        let explanation = explained("- type: Starved", &to, "ml-dev", "queue/ml-dev");
+        check(&explanation, name, &format!("has no share: {name}."));
+        assert!(explanation.needs_a_person, "{name}");
     }
 }

@@ -171,14 +171,14 @@ fn an_eviction_is_explained_by_its_record() {
 fn pods_that_a_rule_kept_are_named_to_their_team_alone() {
     let cluster = at_rest(manifests::read(&[example("budget")], None).unwrap());
     let replay = records("budget").into_iter().map(|record| Replay::of(&record, &[]).unwrap());
-    let told: Vec<String> = replay
+    let printed: Vec<String> = replay
         .filter_map(|replay| {
             let eviction = replay.plan.evictions.first()?;
             let target = Target::parse(&format!("pod/{}", eviction.pod.name)).unwrap();
             let namespace = eviction.pod.namespace.as_str().to_owned();
             let question = Question { replay: Some(&replay), ..Question::default() };
-            let told = explain(&cluster, &target, Some(&namespace), &question).unwrap();
-            Some(told.text(Screen::plain()))
+            let printed = explain(&cluster, &target, Some(&namespace), &question).unwrap();
+            Some(printed.text(Screen::plain()))
         })
         .collect();
     expect![[r#"
@@ -190,5 +190,5 @@ fn pods_that_a_rule_kept_are_named_to_their_team_alone() {
                       kept by a rule: web-1 (PodDisruptionBudget web allows 0), web-2 (PodDisruptionBudget web allows 0), web-3
                       (PodDisruptionBudget web allows 0)
         Decision      1: computed again, it is the same plan, byte for byte
-    "#]].assert_eq(&told.join("---\n"));
+    "#]].assert_eq(&printed.join("---\n"));
 }

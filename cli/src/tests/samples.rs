@@ -184,9 +184,9 @@ fn an_eviction_is_explained_with_its_record() {
     let cluster = Cluster::of(&ml(&pods(47, 44..=46), NOW), None).unwrap();
     let question = Question { replay: Some(&replay), ..Question::default() };
     let target = Target::parse("pod/trainer-46").unwrap();
-    let told = explain(&cluster, &target, Some("ml-train"), &question).unwrap();
+    let explanation = explain(&cluster, &target, Some("ml-train"), &question).unwrap();
     check(
-        &told.text(Screen::plain()),
+        &explanation.text(Screen::plain()),
         &expect![[r#"
             Evicted 22 s ago by Quotient to return 1 gpu to queue ml-dev (not node pressure, not the scheduler).
 
@@ -377,13 +377,14 @@ fn reclaim(number: u32) -> String {
 }
 
 #[test]
-fn a_workload_that_waits_is_told_when_it_starts() {
+fn a_workload_that_waits_is_shown_when_it_starts() {
     let (snapshot, events) = web();
     let cluster = Cluster::of(&snapshot, None).unwrap();
     let question = Question { events: &events, ..Question::default() };
-    let told = explain(&cluster, &Target::parse("deploy/api").unwrap(), Some("web"), &question).unwrap();
+    let explanation =
+        explain(&cluster, &Target::parse("deploy/api").unwrap(), Some("web"), &question).unwrap();
     check(
-        &told.text(Screen::plain()),
+        &explanation.text(Screen::plain()),
         &expect![[r#"
             Deployment api has 8 of 10 pods. 2 are rejected by quota "quotient", last 12 s ago.
              √ Queue web is Ready, its quota is enforced        √ all containers set requests, or have defaults

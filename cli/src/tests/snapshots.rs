@@ -105,9 +105,9 @@ fn an_object_that_cannot_be_read_is_skipped_and_named() {
     let directory = super::directory(&[("a.yaml", CLUSTER)]);
     let snapshot = super::observed_at(&directory.path().join("a.yaml"), "2026-11-24T14:00:00Z");
     let cluster = Cluster::of(&snapshot, None).unwrap();
-    let told = cluster.warnings.join("\n");
+    let warnings = cluster.warnings.join("\n");
     for name in ["Pod a/odd", "Pod is skipped", "Deployment a/odd", "Queue a/a"] {
-        assert!(told.contains(name), "not {name}:\n{told}");
+        assert!(warnings.contains(name), "not {name}:\n{warnings}");
     }
     // A field of a newer version is no mistake of the cluster.
     assert_eq!(settle(&cluster.snapshot).1.queues.len(), 1);

@@ -76,7 +76,7 @@ fn all_resources_are_short_and_wide_has_more_columns() {
 #[test]
 fn manifests_show_what_the_operator_would_report() {
     let snapshot = manifests::read_snapshot(&[example("tree")]).unwrap();
-    let told = printed(&snapshot, "").unwrap().replace(&*example("").to_string_lossy(), "examples/");
+    let printed = printed(&snapshot, "").unwrap().replace(&*example("").to_string_lossy(), "examples/");
     expect![[r#"
         Computed from examples/tree
         12c 24Gi, 12c 4Gi used · unmanaged namespaces use 0 · 2 of 3 queues are starved
@@ -91,7 +91,7 @@ fn manifests_show_what_the_operator_would_report() {
         ! batch-1  needs 2 cpu; queues outside the preemption fence use the room   explain queue/batch-1
         ! team-1   needs 4 cpu; 1 pod of team-2 is evicted next                    explain queue/team-1
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&printed);
 }
 
 #[test]

@@ -50,7 +50,7 @@ spec:
 }
 
 #[test]
-fn what_cannot_start_is_told_with_what_is_in_the_way() {
+fn what_cannot_start_is_shown_with_what_is_in_the_way() {
     let unmet = |deployment: &str| {
         let cluster = read(&[("a.yaml", &scattered(deployment, ""))]).unwrap();
         let text = render(&cluster, &simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
@@ -69,7 +69,7 @@ fn what_cannot_start_is_told_with_what_is_in_the_way() {
 }
 
 #[test]
-fn a_pod_that_no_node_takes_is_told_by_name() {
+fn a_pod_that_no_node_takes_is_shown_by_name() {
     let pod = "
 ---
 apiVersion: v1

@@ -62,8 +62,8 @@ pub struct Previous {
 }
 
 impl Previous {
-    /// Takes the sources out of the history of this repository and builds them, once for each target directory. Dependencies are
-    /// shared with the build of today.
+    /// Takes the sources out of the history of this repository and builds them, once for each target directory. With the profiles of
+    /// today, dependencies are shared with the build of today.
     pub async fn build() -> anyhow::Result<Self> {
         let own = own_profile_directory()?;
         let targets = own.parent().context("the target directory has no name")?;
@@ -71,8 +71,13 @@ impl Previous {
         if !sources.is_dir() {
             take_out(&sources).await?;
         }
+        let profiles = workspace_root().join("Cargo.toml");
+        let profiles = profiles.to_str().context("the path of the workspace is no text")?;
+        // It plans for a few pods: its build is what takes time.
+        let slow = ["engine", "index"].map(|name| format!("profile.dev.package.quotient-{name}.opt-level=0"));
+        let how = ["build", "--config", profiles, "--config", &slow[0], "--config", &slow[1]];
         // Another name, because cargo would put it where that of today is.
-        let [operator] = build(&sources, ["quotient-operator-before"], &["build"], &own).await?;
+        let [operator] = build(&sources, ["quotient-operator-before"], &how, &own).await?;
         Ok(Self { operator, chart: sources.join("charts/quotient") })
     }
 }
@@ -137,7 +142,7 @@ async fn build<const COUNT: usize>(
     let targets = directory.parent().context("the target directory has no name")?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    for (variable, _) in std::env::vars_os().filter(|(variable, _)| tells_of_the_caller(variable)) {
+    for (variable, _) in std::env::vars_os().filter(|(variable, _)| is_of_the_caller(variable)) {
         command.env_remove(variable);
     }
     let built = command
@@ -160,7 +165,7 @@ async fn build<const COUNT: usize>(
 
 /// Whether cargo has set this variable to tell a program about its own package. Passed on, build scripts that look at
 /// it would take it for a change, and half of all dependencies would be built again.
-fn tells_of_the_caller(variable: &OsStr) -> bool {
+fn is_of_the_caller(variable: &OsStr) -> bool {
     let variable = variable.to_string_lossy();
     variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
 }

@@ -61,18 +61,18 @@ impl Stage {
                 *count = count.saturating_add(1);
             }
         }
-        let mut told = Vec::new();
+        let mut printed = Vec::new();
         for job in jobs.list(&ListParams::default()).await?.items {
             let spec = job.spec.context("a Job without a spec")?;
             let name = job.metadata.name.unwrap_or_default();
             let name = name.strip_suffix("-w").unwrap_or(&name).to_owned();
             let may = if spec.suspend == Some(true) { 0 } else { spec.parallelism.unwrap_or(1) };
-            told.push(format!("{name} {}/{may}", running.get(&name).copied().unwrap_or_default()));
+            printed.push(format!("{name} {}/{may}", running.get(&name).copied().unwrap_or_default()));
         }
         if leaving > 0 {
-            told.push(format!("{leaving} leaving"));
+            printed.push(format!("{leaving} leaving"));
         }
-        Ok(told.join(", "))
+        Ok(printed.join(", "))
     }
 
     /// Waits until [`jobs_seen`](Self::jobs_seen) are exactly these and the quota counts their pods.

@@ -16,7 +16,7 @@ use crate::testbed::TestBed;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueView {
     /// Whether its status says anything yet.
-    pub is_told: bool,
+    pub is_reported: bool,
     /// Its nominal share.
     pub nominal: Amounts,
     /// What the queue deserves.
@@ -35,7 +35,7 @@ pub struct QueueView {
 
 impl QueueView {
     fn of(queue: &Queue) -> anyhow::Result<Self> {
-        let is_told = queue.status.is_some();
+        let is_reported = queue.status.is_some();
         let status = queue.status.clone().unwrap_or_default();
         let read =
             |map: &Option<ResourceMap>| map.as_ref().map_or_else(|| Ok(Amounts::new()), amounts_of_map);
@@ -43,7 +43,7 @@ impl QueueView {
             status.condition(*kind).filter(|condition| condition.status == "True").map(|c| c.reason.clone())
         };
         Ok(Self {
-            is_told,
+            is_reported,
             nominal: read(&status.nominal)?,
             deserved: read(&status.deserved)?,
             allocated: read(&status.allocated)?,

@@ -276,8 +276,8 @@ impl PodCounts {
 /// What is used is left out: the operator reports it at leisure.
 pub fn shares_text(queues: &BTreeMap<String, QueueView>) -> String {
     let line = |(name, queue): (&String, &QueueView)| {
-        let QueueView { is_told, deserved, allocated, preempting, .. } = queue;
-        if !is_told {
+        let QueueView { is_reported, deserved, allocated, preempting, .. } = queue;
+        if !is_reported {
             return format!("{name}: not told yet\n");
         }
         format!("{name}: deserved {deserved}; allocated {allocated}; preempting {preempting}\n")

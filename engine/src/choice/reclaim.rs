@@ -58,7 +58,7 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
         pods_left,
         asked: BTreeMap::new(),
         taken,
-        told: BTreeMap::new(),
+        reported: BTreeMap::new(),
     }
     .run(needs)
 }
@@ -77,8 +77,8 @@ pub(super) struct Reclaim<'a> {
     /// How many units were asked for, in the order of what each leaf wants.
     asked: BTreeMap<BranchId, Vec<u32>>,
     pub(super) taken: ReclaimResult,
-    /// The places of what is told of pods that wait.
-    told: BTreeMap<(BranchId, Preemptor, ShortReason), usize>,
+    /// The places of what is reported of pending pods.
+    reported: BTreeMap<(BranchId, Preemptor, ShortReason), usize>,
 }
 
 impl<'a> Reclaim<'a> {
@@ -424,18 +424,18 @@ impl<'a> Reclaim<'a> {
     pub(super) fn report(
         &mut self,
         at: BranchId,
-        who: Preemptor,
+        preemptor: Preemptor,
         reason: ShortReason,
         pods: u32,
         shape: &Shape,
     ) {
-        let told = self.taken.unmet.entry(at).or_default();
-        let place = *self.told.entry((at, who.clone(), reason)).or_insert(told.len());
-        if let Some(same) = told.get_mut(place) {
+        let reported = self.taken.unmet.entry(at).or_default();
+        let place = *self.reported.entry((at, preemptor.clone(), reason)).or_insert(reported.len());
+        if let Some(same) = reported.get_mut(place) {
             same.pods = same.pods.saturating_add(pods);
             return;
         }
-        told.push(Unmet::new(who, pods, shape, reason));
+        reported.push(Unmet::new(preemptor, pods, shape, reason));
     }
 
     /// Lets victims stay that turned out not to be needed: others went later, and make as much room.

@@ -144,7 +144,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// What the leaf of `candidate` loses with it beside what it loses `already`; or the rule that keeps the candidate, if
-    /// it is one to be told.
+    /// it is one to report.
     fn verdict(
         &mut self,
         candidate: &Candidate<'a>,

@@ -54,8 +54,8 @@ impl<'a> PartialGang<'a> {
         gangs
     }
 
-    /// The gang of these pending pods, which are in order, and members, of which so many have to run. None if it is complete, if its
-    /// workloads lack too few pods to complete it, or if one of them is lowered or set aside.
+    /// The gang of these pending pods, which are in order, and members, of which so many have to run. None if it is complete, if
+    /// its workloads lack too few pods to complete it, or if one of them is lowered or set aside.
     fn of(
         pending_pods: &[&PendingPods<'a>],
         minimum: u32,

@@ -84,7 +84,7 @@ impl<'a> Standoff<'a> {
         let incomplete: BTreeMap<Preemptor, IncompleteGang> = self.incomplete();
         let waits = |reason: ShortReason| matches!(reason, ShortReason::ShareInUse | ShortReason::AboveLimit);
         for unmet in queue.unmet.iter_mut().filter(|unmet| waits(unmet.reason)) {
-            if let Some(gang) = incomplete.get(&unmet.who) {
+            if let Some(gang) = incomplete.get(&unmet.preemptor) {
                 unmet.reason = ShortReason::GangIncomplete;
                 unmet.incomplete_gang = Some(Box::new(gang.clone()));
             }

@@ -12,7 +12,7 @@
 //! workload yields to an equal. A workload that yields gets nothing in the same plan; once its pods are gone, others may yield
 //! to it.
 //!
-//! Which pods go is up to the controllers of Kubernetes (`removal.rs`): only a ReplicaSet's can be told. So a pod is
+//! Which pods go is up to the controllers of Kubernetes (`removal.rs`): only that of a ReplicaSet can be influenced. So a pod is
 //! chosen together with all that its controller takes before it. Of a QueueJob its surplus goes, or all of it; its Jobs get
 //! fewer slots (`planner/queue_jobs.rs`).
 

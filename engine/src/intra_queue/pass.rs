@@ -200,7 +200,7 @@ impl<'a, 's> Pass<'a, 's> {
     fn take(&mut self, number: usize, victims: Vec<Candidate<'a>>) {
         for candidate in victims {
             self.goes_for.extend(candidate.everything().map(|pod| (&pod.uid, number)));
-            // What is told is the reason of the scaling.
+            // What is reported is the reason of the scaling.
             self.simulation.take(candidate, Some(self.at), EvictionReason::Reclaimed);
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn report(pass: &Pass<'_, '_>, waiting_units: &[WaitingUnits<'_>], yi
         }
         competing.extend(waiting.competing_pods(units));
     }
-    // The rules that keep pods are told only if other pods wait because of them.
+    // The rules that keep pods are reported only if other pods wait because of them.
     let unmet = pass.unmet.iter().filter_map(|number| waiting_units.get(*number));
     if let Some(highest) = unmet.map(|waiting| waiting.priority).max() {
         yielded.passed_over.extend(kept(pass, highest));

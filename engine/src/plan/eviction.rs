@@ -88,7 +88,7 @@ pub struct PassedOver {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmet {
     /// Whose they are.
-    pub who: Preemptor,
+    pub preemptor: Preemptor,
     /// What controls the owner, such as its Deployment.
     pub controller: Option<Arc<Workload>>,
     /// How many.
@@ -109,10 +109,10 @@ pub struct Unmet {
 
 impl Unmet {
     /// So many pods of `shape`, of which no more is known.
-    pub(crate) fn new(who: Preemptor, pods: u32, shape: &Shape, reason: ShortReason) -> Self {
+    pub(crate) fn new(preemptor: Preemptor, pods: u32, shape: &Shape, reason: ShortReason) -> Self {
         let (requests, left_out) = (shape.requests.clone(), shape.left_out.clone());
         Self {
-            who,
+            preemptor,
             controller: None,
             pods,
             requests,

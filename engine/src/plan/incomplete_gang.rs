@@ -77,21 +77,21 @@ mod tests {
             members,
             minimum: 8,
         };
-        let told = |resolution| {
+        let sentence = |resolution| {
             let gang = IncompleteGang { gang: part("x", 5), other: part("y", 3), resolution };
             gang.sentences().join(" ")
         };
         assert_eq!(
-            told(Resolution::IsCompleted),
+            sentence(Resolution::IsCompleted),
             "The gang has 5 of 8 pods because Job y, which has 3 of 8, uses the room for the rest. After 60 s without a new pod \
              Quotient lowers Job y to 0."
         );
         assert_eq!(
-            told(Resolution::Yields),
+            sentence(Resolution::Yields),
             "The gang has 5 of 8 pods because Job y, which has 3 of 8, uses the room for the rest. After 60 s without a new pod \
              Quotient lowers Job x to 0, and restores it when all of the gang has room."
         );
-        assert!(told(Resolution::Waits).ends_with("Job y is completed first."));
-        assert!(told(Resolution::NeitherCanBeHeld).ends_with("Delete or suspend one."));
+        assert!(sentence(Resolution::Waits).ends_with("Job y is completed first."));
+        assert!(sentence(Resolution::NeitherCanBeHeld).ends_with("Delete or suspend one."));
     }
 }

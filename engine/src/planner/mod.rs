@@ -180,7 +180,7 @@ fn decide_inside_queues(context: Context<'_>, plan: &mut Plan) {
 /// A gang that waits although there is room for a pod of it says itself what it waits for.
 fn leave_out_waiting_gangs(plan: &mut Plan) {
     let waits_by_rule = |unmet: &Unmet| {
-        matches!(unmet.who, Preemptor::Owner(OwnerKind::QueueJob, _))
+        matches!(unmet.preemptor, Preemptor::Owner(OwnerKind::QueueJob, _))
             && unmet.reason == ShortReason::RoomAvailable
     };
     plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
@@ -232,7 +232,7 @@ fn report_yields(yielded: Yielded, plan: &mut Plan) {
         let Some(queue) = plan.queues.get_mut(name) else { continue };
         let evicts = queue.reach.evicts();
         for one in &mut queue.unmet {
-            let is_promised = match &one.who {
+            let is_promised = match &one.preemptor {
                 Preemptor::Owner(kind, name) => promised.contains(&(*kind, name.clone())),
                 Preemptor::Pod(_) => false,
             };
@@ -310,10 +310,10 @@ fn report_lacking_nodes(tree: &Tree<'_>, found: &BTreeMap<BranchId, Vec<Unmet>>,
         let Some(queue) = plan.queues.get_mut(&tree.branches[*at].name) else { continue };
         let mut places: BTreeMap<Preemptor, usize> = BTreeMap::new();
         for (place, known) in queue.unmet.iter().enumerate() {
-            places.entry(known.who.clone()).or_insert(place);
+            places.entry(known.preemptor.clone()).or_insert(place);
         }
         for one in found {
-            let place = *places.entry(one.who.clone()).or_insert(queue.unmet.len());
+            let place = *places.entry(one.preemptor.clone()).or_insert(queue.unmet.len());
             match queue.unmet.get_mut(place) {
                 Some(_) if one.reason == ShortReason::UnitAboveShare => {}
                 // No room on a node helps pods that do not come to be.

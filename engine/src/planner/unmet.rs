@@ -27,7 +27,7 @@ pub(super) struct Found {
     pub(super) unmet: Vec<Unmet>,
     /// Since when there has been room for pods that owners lack and that are not created, for the next decision.
     pub(super) waiting: BTreeMap<OwnerUid, Timestamp>,
-    /// Those of them for which that has been long enough to be told.
+    /// Those of them for which that has been long enough to be reported.
     pub(super) not_created: BTreeMap<OwnerUid, Timestamp>,
     /// When the next of them has had room for too long.
     pub(super) next_change: Option<Timestamp>,

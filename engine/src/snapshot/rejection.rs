@@ -113,16 +113,16 @@ mod tests {
             ("maximum cpu usage per Container is 1, but limit is 2", "keep the template within"),
             ("admission webhook \"x\" denied the request", "correct its template, or the rule"),
         ] {
-            let told = of(said(text));
-            assert!(told.contains(text) && told.contains(&format!("; {way_out}")), "{told}");
+            let sentence = of(said(text));
+            assert!(sentence.contains(text) && sentence.contains(&format!("; {way_out}")), "{sentence}");
         }
     }
 
     #[test]
     fn a_long_quote_is_cut() {
-        let told = said(&"ü".repeat(500)).sentence(240);
-        assert_eq!(told.chars().count(), 240);
-        assert!(told.contains("üü…; correct its template"), "{told}");
+        let sentence = said(&"ü".repeat(500)).sentence(240);
+        assert_eq!(sentence.chars().count(), 240);
+        assert!(sentence.contains("üü…; correct its template"), "{sentence}");
         let fits = said(&"ü".repeat(156)).sentence(240);
         assert!(!fits.contains('…'), "{fits}");
     }

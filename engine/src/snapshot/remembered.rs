@@ -20,7 +20,7 @@ pub struct Remembered {
     pub set_aside: BTreeMap<OwnerUid, SetAside>,
     /// Since when there has been room for pods that owners lack and that are not created.
     pub waiting: BTreeMap<OwnerUid, Timestamp>,
-    /// Those of `waiting` for which it has been long enough to be told. Only these are stored: for the others a new process
+    /// Those of `waiting` for which it has been long enough to be reported. Only these are stored: for the others a new process
     /// counts anew.
     pub not_created: BTreeMap<OwnerUid, Timestamp>,
     /// Since when its pods without a node have had room in vain: no pod is on its way out for them, and none would go for them

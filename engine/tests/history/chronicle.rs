@@ -11,7 +11,7 @@ use quotient_engine::planner::plan;
 use quotient_engine::snapshot::{Pod, Snapshot};
 
 use super::laws::{charged, lacking, lacks_at_least, leaves};
-use super::{laws, tell, tell_step};
+use super::{describe, describe_step, laws};
 
 /// What happened so far.
 #[derive(Debug, Default)]
@@ -68,14 +68,14 @@ impl Chronicle {
     /// One step of the world, with its quotas in force beforehand or not, in which every law holds.
     pub(crate) fn step(&mut self, world: &Snapshot, settled: bool) -> Result<Step, TestCaseError> {
         self.checked_step(world, settled)
-            .map_err(|error| TestCaseError::fail(format!("{error} in\n{}", tell(world))))
+            .map_err(|error| TestCaseError::fail(format!("{error} in\n{}", describe(world))))
     }
 
     fn checked_step(&mut self, world: &Snapshot, settled: bool) -> Result<Step, TestCaseError> {
         let (before, decided) = if settled { settle(world) } else { (world.clone(), plan(world)) };
         self.steps += 1;
         if std::env::var_os("HISTORY_TRACE").is_some() {
-            eprint!("{}", tell_step(self.steps, &before, &decided));
+            eprint!("{}", describe_step(self.steps, &before, &decided));
         }
         laws::same_plan_on_shuffled_input(&before, &decided, self.steps)?;
         laws::no_queue_takes_from_itself(&decided)?;

@@ -31,8 +31,8 @@ pub(super) fn same_plan_on_shuffled_input(snapshot: &Snapshot, decided: &Plan, s
         state.queues.reverse();
     }
     let again = plan(&shuffled);
-    let told = || format!("{}\n{}", story::print(1, decided, &[]), story::print(2, &again, &[]));
-    prop_assert!(*decided == again, "another plan on shuffled input:\n{}", told());
+    let printed = || format!("{}\n{}", story::print(1, decided, &[]), story::print(2, &again, &[]));
+    prop_assert!(*decided == again, "another plan on shuffled input:\n{}", printed());
     Ok(())
 }
 

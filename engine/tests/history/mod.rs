@@ -2,10 +2,10 @@
 
 mod beginning;
 mod chronicle;
+mod describe;
 mod event;
 mod happen;
 mod laws;
-mod tell;
 
 use std::fmt;
 
@@ -15,11 +15,11 @@ use quotient_engine::snapshot::Snapshot;
 
 pub(crate) use beginning::beginning;
 pub(crate) use chronicle::Chronicle;
+use describe::describe_event;
+pub(crate) use describe::{describe, describe_step};
 pub(crate) use event::{Event, event};
 pub(crate) use happen::happen;
 pub(crate) use laws::{no_queue_starves_beside_plenty, runnable};
-use tell::tell_event;
-pub(crate) use tell::{tell, tell_step};
 
 /// One thing that happens, and how many steps the world goes on before the next one.
 #[derive(Clone, Debug)]
@@ -40,11 +40,11 @@ pub(crate) struct History {
 
 impl fmt::Debug for History {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "\n{}", tell(&self.beginning))?;
+        writeln!(formatter, "\n{}", describe(&self.beginning))?;
         self.episodes.iter().try_for_each(|episode| {
-            writeln!(formatter, "{} {:?}", tell_event(&episode.event), episode.steps)
+            writeln!(formatter, "{} {:?}", describe_event(&episode.event), episode.steps)
         })?;
-        self.last.iter().try_for_each(|event| writeln!(formatter, "{}", tell_event(event)))
+        self.last.iter().try_for_each(|event| writeln!(formatter, "{}", describe_event(event)))
     }
 }
 

@@ -63,15 +63,15 @@ pub(crate) fn explains_in_short(scenario: &str, expected: &Expect) {
 }
 
 /// Without the lines about pods that wait.
-pub(crate) fn in_short(told: &str) -> String {
-    told.split_inclusive('\n').filter(|line| !line.starts_with("    ")).collect()
+pub(crate) fn in_short(printed: &str) -> String {
+    printed.split_inclusive('\n').filter(|line| !line.starts_with("    ")).collect()
 }
 
 /// Decides once on `scenario` with its quotas settled: no pod is evicted, and what is told contains `reason`.
 pub(crate) fn no_pod_goes(scenario: &str, reason: &str) {
-    let told = explain(scenario);
-    assert!(!told.contains("evict"), "{told}");
-    assert!(told.contains(reason), "{told}");
+    let printed = explain(scenario);
+    assert!(!printed.contains("evict"), "{printed}");
+    assert!(printed.contains(reason), "{printed}");
 }
 
 /// Decides once on `scenario` as it stands, and tells what is to be written, evicted and waited for.
@@ -90,19 +90,19 @@ pub(crate) fn explain(scenario: &str) -> String {
 pub(crate) fn play(scenario: &str) -> String {
     let Scenario { beginning: mut snapshot, then } = parts(scenario);
     let mut then = then.into_iter();
-    let (mut told, mut before) = (String::new(), Vec::new());
+    let (mut printed, mut before) = (String::new(), Vec::new());
     for step in 1..=MOST_STEPS {
         let (settled, plan) = settle(&snapshot);
         let advanced = advance(&settled, &plan);
-        told.push_str(&print_changes(step, &plan, &advanced.started, &mut before));
+        printed.push_str(&print_changes(step, &plan, &advanced.started, &mut before));
         let moves = !plan.queue_jobs.is_empty() && !advanced.rests(&settled);
         snapshot = advanced.snapshot;
         let is_still = plan.evictions.is_empty() && plan.shortened.is_empty() && plan.scalings.is_empty();
         if !moves && is_still && advanced.started.is_empty() {
-            let Some(then) = then.next() else { return told };
-            told.push_str(&then.announcement());
+            let Some(then) = then.next() else { return printed };
+            printed.push_str(&then.announcement());
             then.happen(&mut snapshot);
         }
     }
-    told + "does not come to rest\n"
+    printed + "does not come to rest\n"
 }

@@ -12,7 +12,7 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
     print_changes(step, plan, started, &mut Vec::new())
 }
 
-/// The same without the queues and QueueJobs of which the last step told the same.
+/// The same without the queues and QueueJobs of which the last step printed the same.
 pub(crate) fn print_changes(step: usize, plan: &Plan, started: &[PodId], before: &mut Vec<String>) -> String {
     let now = states(plan);
     let changed: String = now.iter().filter(|state| !before.contains(state)).map(String::as_str).collect();
@@ -30,9 +30,9 @@ fn states(plan: &Plan) -> Vec<String> {
     let short = |amounts: &Amounts| short(plan, amounts);
     let mut states = Vec::new();
     for (name, queue) in &plan.queues {
-        let mut told = String::new();
+        let mut text = String::new();
         write!(
-            told,
+            text,
             "  {}: deserved {}, allocated {}, used {}",
             name.namespace,
             short(&queue.deserved),
@@ -41,28 +41,28 @@ fn states(plan: &Plan) -> Vec<String> {
         )
         .unwrap();
         if queue.target != queue.deserved {
-            write!(told, ", target {}", short(&queue.target)).unwrap();
+            write!(text, ", target {}", short(&queue.target)).unwrap();
         }
         if let Some(reason) = queue.starved {
-            write!(told, ", preempting {} ({reason}", short(&queue.preempting)).unwrap();
+            write!(text, ", preempting {} ({reason}", short(&queue.preempting)).unwrap();
             if let Some(withheld) = &queue.withheld {
-                write!(told, ": {}", cause(withheld)).unwrap();
+                write!(text, ": {}", cause(withheld)).unwrap();
             }
-            told.push(')');
+            text.push(')');
             if queue.lacking != queue.preempting {
-                write!(told, ", lacks {}", short(&queue.lacking)).unwrap();
+                write!(text, ", lacks {}", short(&queue.lacking)).unwrap();
             }
         } else if !queue.preempting.is_empty() {
-            write!(told, ", preempting {}", short(&queue.preempting)).unwrap();
+            write!(text, ", preempting {}", short(&queue.preempting)).unwrap();
         }
         if !queue.unmeetable.is_empty() {
-            write!(told, ", unmeetable {}", short(&queue.unmeetable)).unwrap();
+            write!(text, ", unmeetable {}", short(&queue.unmeetable)).unwrap();
         }
-        told.push('\n');
+        text.push('\n');
         for unmet in &queue.unmet {
-            writeln!(told, "    {}", waiting(unmet, &short(&unmet.requests))).unwrap();
+            writeln!(text, "    {}", waiting(unmet, &short(&unmet.requests))).unwrap();
         }
-        states.push(told);
+        states.push(text);
     }
     states.extend(plan.queue_jobs.iter().map(|(name, job)| {
         let slots: u32 = job.slots.iter().sum();
@@ -78,12 +78,12 @@ fn states(plan: &Plan) -> Vec<String> {
 
 /// What is done, and what started.
 fn actions(plan: &Plan, started: &[PodId]) -> String {
-    let mut told = String::new();
+    let mut text = String::new();
     for eviction in &plan.evictions {
         let gainer =
             eviction.beneficiary.as_ref().map_or("no queue in particular", |queue| queue.namespace.as_str());
         writeln!(
-            told,
+            text,
             "  evict {}/{} for {gainer}: {}",
             eviction.pod.namespace, eviction.pod.name, eviction.reason
         )
@@ -93,7 +93,7 @@ fn actions(plan: &Plan, started: &[PodId]) -> String {
         let gainer =
             eviction.beneficiary.as_ref().map_or("no queue in particular", |queue| queue.namespace.as_str());
         writeln!(
-            told,
+            text,
             "  would evict {}/{} for {gainer}: {}",
             eviction.pod.namespace, eviction.pod.name, eviction.reason
         )
@@ -103,23 +103,23 @@ fn actions(plan: &Plan, started: &[PodId]) -> String {
         let (namespace, name) = (&again.pod.namespace, &again.pod.name);
         let grace = again.grace_seconds.unwrap();
         if again.reason == EvictionReason::ForceDeleted {
-            writeln!(told, "  delete {namespace}/{name} without grace").unwrap();
+            writeln!(text, "  delete {namespace}/{name} without grace").unwrap();
         } else {
             let gainer = again.beneficiary.as_ref().unwrap();
-            writeln!(told, "  evict {namespace}/{name} again for {}, with {grace} s", gainer.namespace)
+            writeln!(text, "  evict {namespace}/{name} again for {}, with {grace} s", gainer.namespace)
                 .unwrap();
         }
     }
     for scaling in &plan.scalings {
-        writeln!(told, "  {}", scaled(scaling)).unwrap();
+        writeln!(text, "  {}", scaled(scaling)).unwrap();
     }
     for removal in &plan.gate_removals {
-        writeln!(told, "  remove the gate of {}/{}", removal.pod.namespace, removal.pod.name).unwrap();
+        writeln!(text, "  remove the gate of {}/{}", removal.pod.namespace, removal.pod.name).unwrap();
     }
     for pod in started {
-        writeln!(told, "  started {}/{}", pod.namespace, pod.name).unwrap();
+        writeln!(text, "  started {}/{}", pod.namespace, pod.name).unwrap();
     }
-    told
+    text
 }
 
 /// What withholds evictions.
@@ -135,31 +135,31 @@ fn cause(withheld: &Withheld) -> String {
 
 /// `scale a/web from 3 to 2 of 3 for ReplicaSet vip, without w1: Outranked`
 fn scaled(scaling: &Scaling) -> String {
-    let who = |asker: &Preemptor| match asker {
+    let named = |preemptor: &Preemptor| match preemptor {
         Preemptor::Pod(name) => format!("pod {name}"),
         Preemptor::Owner(kind, name) => format!("{} {name}", kind.name()),
     };
-    let mut told = format!(
+    let mut text = format!(
         "scale {}/{} from {} to {}",
         scaling.queue.namespace, scaling.scale_target.name, scaling.from, scaling.to
     );
     if let Some(former) = scaling.original_replicas {
-        write!(told, " of {former}").unwrap();
+        write!(text, " of {former}").unwrap();
     }
     if !scaling.beneficiaries.is_empty() {
-        let gainers: Vec<String> = scaling.beneficiaries.iter().map(who).collect();
-        write!(told, " for {}", gainers.join(", ")).unwrap();
+        let preemptors: Vec<String> = scaling.beneficiaries.iter().map(named).collect();
+        write!(text, " for {}", preemptors.join(", ")).unwrap();
     }
     if !scaling.pods.is_empty() {
         let pods: Vec<&str> = scaling.pods.iter().map(|pod| pod.name.as_str()).collect();
-        write!(told, ", without {}", pods.join(" ")).unwrap();
+        write!(text, ", without {}", pods.join(" ")).unwrap();
     }
-    told + &format!(": {}", scaling.reason)
+    text + &format!(": {}", scaling.reason)
 }
 
 /// `2 pods of Job train, 1c 1Gi each: UnitAboveShare`
 fn waiting(unmet: &Unmet, each: &str) -> String {
-    match &unmet.who {
+    match &unmet.preemptor {
         Preemptor::Pod(name) => format!("pod {name}, {each}: {}", unmet.reason),
         Preemptor::Owner(kind, name) => {
             let why = match &unmet.rejection {
@@ -174,29 +174,29 @@ fn waiting(unmet: &Unmet, each: &str) -> String {
 
 /// The pods of a plan that a rule protected.
 pub(crate) fn print_passed_over(plan: &Plan) -> String {
-    let mut told = String::new();
+    let mut text = String::new();
     for passed in &plan.passed_over {
-        writeln!(told, "  spare {}/{}: {}", passed.pod.namespace, passed.pod.name, passed.reason).unwrap();
+        writeln!(text, "  spare {}/{}: {}", passed.pod.namespace, passed.pod.name, passed.reason).unwrap();
     }
-    told
+    text
 }
 
 /// The quota writes of a plan in order, and the evictions that wait for them.
 pub(crate) fn print_writes(plan: &Plan) -> String {
-    let mut told = String::new();
+    let mut text = String::new();
     for (name, write) in plan.quota_writes() {
         if write.hard.is_empty() {
-            writeln!(told, "  delete the quota of {}", name.namespace).unwrap();
+            writeln!(text, "  delete the quota of {}", name.namespace).unwrap();
             continue;
         }
         let how = if write.lowers { "lower" } else { "raise" };
-        writeln!(told, "  {how} {} to {}", name.namespace, all(&write.hard)).unwrap();
+        writeln!(text, "  {how} {} to {}", name.namespace, all(&write.hard)).unwrap();
     }
     for eviction in &plan.waiting {
-        writeln!(told, "  evict {}/{} once its quota is in force", eviction.pod.namespace, eviction.pod.name)
+        writeln!(text, "  evict {}/{} once its quota is in force", eviction.pod.namespace, eviction.pod.name)
             .unwrap();
     }
-    told
+    text
 }
 
 fn all(bounds: &Bounds) -> String {

@@ -38,9 +38,9 @@ fn numbered(word: &str) -> Option<(&str, i64)> {
 }
 
 /// `told` with each run of lines of one kind, whose names count up or down by one, as one line.
-pub(super) fn folded(told: &str) -> String {
+pub(super) fn folded(printed: &str) -> String {
     let mut lines: Vec<Run<'_>> = Vec::new();
-    for line in told.lines() {
+    for line in printed.lines() {
         if !lines.last_mut().is_some_and(|run| run.takes(line)) {
             lines.push(Run { line, last: None });
         }

@@ -224,7 +224,7 @@ mod tests {
         pairs.iter().map(|(name, units)| (Resource::from_name(name), Amount::new(*units))).collect()
     }
 
-    fn told(notice: &Notice) -> Event {
+    fn event_of(notice: &Notice) -> Event {
         event(notice, |_| Some("q1".into()), &Identity::new("host_1"), Timestamp::UNIX_EPOCH, 7)
     }
 
@@ -236,7 +236,7 @@ mod tests {
             (Notice::Reclaimed(Box::new(reclaimed.clone())), "Warning", "Reclaimed"),
             (Notice::WouldReclaim(Box::new(reclaimed)), "Normal", "WouldReclaim"),
         ] {
-            let event = told(&notice);
+            let event = event_of(&notice);
             assert_eq!((event.type_.as_deref(), event.reason.as_deref()), (Some(type_), Some(reason)));
             let regarding = event.regarding.unwrap();
             assert_eq!((regarding.kind.as_deref(), regarding.uid.as_deref()), (Some("Pod"), Some("web-0")));
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_quota_tells_what_moved() {
-        let event = told(&Notice::QuotaWritten {
+        let event = event_of(&Notice::QuotaWritten {
             queue: QueueName::new("a", "team"),
             before: Some(bounds(&[("cpu", 3000), ("memory", 1 << 30)])),
             after: bounds(&[("cpu", 2000), ("memory", 1 << 30)]),
@@ -268,7 +268,7 @@ mod tests {
     fn a_repair_tells_what_was_done_and_the_writer() {
         let repair = |change: Change, before: Option<Bounds>| {
             let queue = QueueName::new("a", "team");
-            told(&Notice::QuotaRepaired { queue, change, before, after: bounds(&[("cpu", 2000)]) })
+            event_of(&Notice::QuotaRepaired { queue, change, before, after: bounds(&[("cpu", 2000)]) })
         };
         let edited =
             repair(Change::Edited { by: Some("kubectl-edit".into()) }, Some(bounds(&[("cpu", 9000)])));
@@ -299,19 +299,19 @@ mod tests {
             pods,
         };
         assert_eq!(
-            told(&planned(vec![(QueueName::new("a", "team"), 2), (QueueName::new("web", "web"), 1)]))
+            event_of(&planned(vec![(QueueName::new("a", "team"), 2), (QueueName::new("web", "web"), 1)]))
                 .note
                 .unwrap(),
             "3 pods of other queues are evicted because the quota allows cpu 1 of the deserved cpu 3. The quota rises as \
              they end. They are pods of a/team (2), web (1)."
         );
         let many = (0..40).map(|at| (QueueName::new("a", format!("team-{at}").as_str()), 1)).collect();
-        assert!(told(&planned(many)).note.unwrap().ends_with("The quota rises as they end."));
+        assert!(event_of(&planned(many)).note.unwrap().ends_with("The quota rises as they end."));
     }
 
     #[test]
     fn pods_that_were_stuck_are_listed_on_their_queue() {
-        let event = told(&Notice::ForceDeleted {
+        let event = event_of(&Notice::ForceDeleted {
             queue: QueueName::new("a", "team"),
             pods: vec!["web-0".into(), "web-1".into()],
         });

@@ -99,7 +99,7 @@ impl JobNews {
                 EventText::normal(reason, "Resize", note)
             }
             Self::Waits { from, why, floor, problem } => {
-                let tell = match why {
+                let event = match why {
                     SlotReason::StartTimeout
                     | SlotReason::InvalidSpec
                     | SlotReason::NoQueue
@@ -113,7 +113,7 @@ impl JobNews {
                 } else {
                     format!("The QueueJob waits: {because}")
                 };
-                tell(why.name(), "Wait", note)
+                event(why.name(), "Wait", note)
             }
             Self::Refused(why) => EventText::warning(
                 "JobRefused",
@@ -164,9 +164,9 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    /// Plans of one QueueJob, told one after the other: its phase, its reason, the slots it had and has.
-    fn tells(plans: &[(QueueJobPhase, SlotReason, u32, u32)], expected: &Expect) {
-        let (mut jobs, mut told) = (Jobs::default(), String::new());
+    /// Plans of one QueueJob, one after the other: its phase, its reason, the slots it had and has.
+    fn check(plans: &[(QueueJobPhase, SlotReason, u32, u32)], expected: &Expect) {
+        let (mut jobs, mut printed) = (Jobs::default(), String::new());
         for (phase, reason, had, has) in plans {
             let job = QueueJobPlan {
                 uid: "1".into(),
@@ -187,16 +187,16 @@ mod tests {
                 }
                 other => panic!("{other:?}"),
             });
-            told.extend(lines);
+            printed.extend(lines);
         }
-        expected.assert_eq(&told);
+        expected.assert_eq(&printed);
     }
 
     #[test]
     fn the_life_of_a_queue_job_is_told_once() {
         use QueueJobPhase::{Complete, Running, Starting, Waiting};
         use SlotReason::{Admitted, Finished, StartTimeout, WaitingForQuota, WaitingForRoom};
-        tells(
+        check(
             &[
                 (Waiting, WaitingForRoom, 0, 0),
                 (Waiting, WaitingForRoom, 0, 0),
@@ -234,8 +234,8 @@ mod tests {
     fn after_a_restart_what_has_ended_or_runs_is_no_news() {
         use QueueJobPhase::{Complete, Failed, Running, Suspended};
         for phase in [Complete, Failed, Suspended] {
-            tells(&[(phase, SlotReason::Finished, 0, 0)], &expect![[""]]);
+            check(&[(phase, SlotReason::Finished, 0, 0)], &expect![[""]]);
         }
-        tells(&[(Running, SlotReason::Admitted, 4, 4)], &expect![[""]]);
+        check(&[(Running, SlotReason::Admitted, 4, 4)], &expect![[""]]);
     }
 }

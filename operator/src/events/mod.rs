@@ -1,4 +1,4 @@
-//! Events: what happened, told to those who look at the object it happened to.
+//! Events: what happened, reported on the object that it happened to.
 //!
 //! Telling never delays doing: what happened goes into a bounded queue, a task writes it, and what does not fit
 //! is dropped and counted.

@@ -116,7 +116,7 @@ impl Reclaimed {
 
     /// ` for queue team-b because queue team-a uses cpu 6 and deserves cpu 4`.
     fn why(&self) -> String {
-        let gainers = match (self.beneficiaries.first(), self.beneficiaries.len()) {
+        let preemptors = match (self.beneficiaries.first(), self.beneficiaries.len()) {
             (None, _) => String::new(),
             (Some(first), 1) => format!(" for queue {}", first.in_words()),
             (Some(first), count) => {
@@ -126,18 +126,18 @@ impl Reclaimed {
         let queue = self.first.queue.in_words();
         let resource = self.explaining();
         let amount = |amounts: &Amounts| {
-            let told = |resource| amounts_of(amounts, std::iter::once(resource));
-            resource.map_or_else(|| amounts.to_string(), told)
+            let part = |resource| amounts_of(amounts, std::iter::once(resource));
+            resource.map_or_else(|| amounts.to_string(), part)
         };
         let (used, deserved) = (amount(&self.first.used), amount(&self.first.deserved));
         match self.first.reason {
             EvictionReason::MovedAside => format!(
-                "{gainers} because its pod fits on no other node; queue {queue} uses {used} and deserves {deserved}"
+                "{preemptors} because its pod fits on no other node; queue {queue} uses {used} and deserves {deserved}"
             ),
             EvictionReason::Overcommitted => {
                 format!(" because queue {queue} uses {used} and deserves {deserved}, and a limit is exceeded")
             }
-            _ => format!("{gainers} because queue {queue} uses {used} and deserves {deserved}"),
+            _ => format!("{preemptors} because queue {queue} uses {used} and deserves {deserved}"),
         }
     }
 
@@ -202,30 +202,30 @@ mod tests {
 
     #[test]
     fn a_pod_reads_for_which_queue_and_why_it_was_evicted() {
-        let told = |eviction: Eviction| Reclaimed::of_pod(&eviction).note();
+        let note = |eviction: Eviction| Reclaimed::of_pod(&eviction).note();
         let web = || eviction("web-0", Some(workload("Deployment", "web")));
         assert_eq!(
-            told(web()),
+            note(web()),
             "Evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. Deployment web starts a new \
              pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue."
         );
         assert_eq!(
-            told(Eviction { beneficiary: None, reason: EvictionReason::Overcommitted, ..web() }),
+            note(Eviction { beneficiary: None, reason: EvictionReason::Overcommitted, ..web() }),
             "Evicted because queue team-a uses cpu 6 and deserves cpu 4, and a limit is exceeded. \
              Deployment web starts a new pod when the quota has room. \
              To keep more pods, raise weight or guaranteed of the Queue."
         );
         assert_eq!(
-            told(Eviction { reason: EvictionReason::MovedAside, used: amounts(2000, 2).into(), ..web() }),
+            note(Eviction { reason: EvictionReason::MovedAside, used: amounts(2000, 2).into(), ..web() }),
             "Evicted for queue team-b because its pod fits on no other node; queue team-a uses cpu 2 and deserves cpu 4. \
              Deployment web starts a new pod on another node. \
              To keep more pods, raise weight or guaranteed of the Queue."
         );
         let bare = eviction("one", None);
         assert!(
-            told(bare.clone()).contains("deserves cpu 4. Nothing creates the pod again. To"),
+            note(bare.clone()).contains("deserves cpu 4. Nothing creates the pod again. To"),
             "{}",
-            told(bare)
+            note(bare)
         );
         let again = Eviction {
             reason: EvictionReason::GraceShortened,
@@ -234,7 +234,7 @@ mod tests {
             ..web()
         };
         assert!(
-            told(again.clone()).starts_with("Evicted again with 600 s of grace for queue team-b because")
+            note(again.clone()).starts_with("Evicted again with 600 s of grace for queue team-b because")
         );
     }
 
@@ -249,8 +249,8 @@ mod tests {
             eviction("one", None),
             eviction("j-0", Some(workload("CronJob", "n"))),
         ];
-        let told = Reclaimed::of_workloads(&evictions);
-        let notes: Vec<String> = told.iter().map(Reclaimed::note).collect();
+        let reclaimed = Reclaimed::of_workloads(&evictions);
+        let notes: Vec<String> = reclaimed.iter().map(Reclaimed::note).collect();
         assert_eq!(notes.len(), 2);
         assert!(
             notes[0].starts_with(
@@ -260,7 +260,7 @@ mod tests {
             "{notes:?}"
         );
         assert!(notes[1].starts_with("1 pod evicted for queue team-b because"), "{notes:?}");
-        let object = told[0].reference();
+        let object = reclaimed[0].reference();
         assert_eq!(
             (
                 object.api_version.as_deref(),
@@ -300,8 +300,8 @@ mod tests {
         let queue = QueueName::new(long(63).as_str(), long(253).as_str());
         let workload = Some(workload("Deployment", &long(253)));
         let huge = Eviction { queue: queue.clone(), beneficiary: Some(queue), ..eviction("web-0", workload) };
-        let told = Reclaimed::of_pod(&huge);
-        for note in [told.note(), told.would_note()] {
+        let reclaimed = Reclaimed::of_pod(&huge);
+        for note in [reclaimed.note(), reclaimed.would_note()] {
             assert!(note.chars().count() <= MOST, "{note}");
         }
     }

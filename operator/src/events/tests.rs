@@ -181,7 +181,7 @@ fn variant(notice: &Notice) -> &'static str {
     }
 }
 
-fn told(notice: &Notice) -> Event {
+fn event_of(notice: &Notice) -> Event {
     event(notice, |_| None, &Identity::new("quotient"), Timestamp::UNIX_EPOCH, 0)
 }
 
@@ -194,7 +194,7 @@ fn the_page_of_events_has_every_event() {
 
     let mut rows: BTreeMap<usize, Vec<[String; 3]>> = BTreeMap::new();
     for sample in &samples {
-        let event = told(sample);
+        let event = event_of(sample);
         let kind = event.regarding.and_then(|object| object.kind).unwrap();
         let section = SECTIONS.iter().position(|(_, kinds)| kinds.contains(&kind.as_str())).unwrap();
         let row = [event.reason, event.type_, event.note].map(Option::unwrap);

@@ -12,17 +12,17 @@ use tokio::time::Instant;
 use super::jobs::Jobs;
 use super::{Notice, Reclaimed, Subject};
 
-/// How long one workload or bare pod is not told again what would happen to it.
+/// How long one workload or bare pod gets no second notice of what would happen to it.
 const WITHHELD_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Remembers what was told, so that the same is not told every cycle.
+/// Remembers what was reported, so that the same is not reported every cycle.
 ///
-/// Only a hint: after a restart something may be told twice.
+/// Only a hint: after a restart something may be reported twice.
 #[derive(Debug, Default)]
 pub(super) struct Transitions {
     /// Queues for which pods are being evicted.
     gainers: BTreeSet<QueueName>,
-    /// When each workload and bare pod was told what would happen to it, for as long as that is not told again.
+    /// When each workload and bare pod got a notice of what would happen to it, for as long as it gets no second one.
     withheld: BTreeMap<Subject, Instant>,
     /// Queues whose quota rises in steps: what it allowed before the first.
     rising: BTreeMap<QueueName, (Option<Bounds>, Bounds)>,
@@ -57,9 +57,9 @@ impl Transitions {
         news
     }
 
-    /// What `plan` would evict, for the workloads and bare pods that were not told so in the last ten minutes.
+    /// What `plan` would evict, for the workloads and bare pods that got no notice of it in the last ten minutes.
     pub(super) fn withheld(&mut self, plan: &Plan, now: Instant) -> Vec<Notice> {
-        self.withheld.retain(|_, told| now.saturating_duration_since(*told) < WITHHELD_INTERVAL);
+        self.withheld.retain(|_, noticed| now.saturating_duration_since(*noticed) < WITHHELD_INTERVAL);
         let mut news = Vec::new();
         for reclaimed in Reclaimed::by_subject(&plan.withheld) {
             if let Entry::Vacant(entry) = self.withheld.entry(reclaimed.subject.clone()) {
@@ -86,7 +86,7 @@ impl Transitions {
         rises.collect()
     }
 
-    /// What of `notice` is told now. All but a written quota: a lowered one at once, for pods may have to leave; a
+    /// What of `notice` is reported now. All but a written quota: a lowered one at once, for pods may have to leave; a
     /// raised one when it has stopped rising, because a share that is got back comes in many small steps.
     pub(super) fn of_notice(&mut self, notice: Notice) -> Option<Notice> {
         let Notice::QuotaWritten { queue, before, after, lowers } = notice else {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reclaim_is_told_once() {
+    fn a_reclaim_is_reported_once() {
         let mut transitions = Transitions::default();
         let news = transitions.planned(&plan(2000, 2));
         let [Notice::ReclaimPlanned { pods, .. }] = news.as_slice() else { panic!("{news:?}") };
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_withheld_is_told_once_in_ten_minutes() {
+    async fn what_is_withheld_is_reported_once_in_ten_minutes() {
         let workload = |name: &str| Workload { uid: name.into(), name: name.into(), ..Workload::default() };
         let of = |name: &str, at: usize| {
             let mut evictions = plan(0, at).evictions;
@@ -171,25 +171,25 @@ mod tests {
         let withheld = |evictions: Vec<Eviction>| Plan { withheld: evictions, ..Plan::default() };
         let mut transitions = Transitions::default();
         let start = Instant::now();
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for second in (0..1_500).step_by(100) {
             let both =
                 withheld([of("web", 3), if second >= 300 { of("db", 1) } else { Vec::new() }].concat());
             for news in transitions.withheld(&both, start + Duration::from_secs(second)) {
                 let Notice::WouldReclaim(news) = news else { panic!("{news:?}") };
-                told.push((second, news.first.workload.unwrap().name.to_string(), news.pods));
+                reported.push((second, news.first.workload.unwrap().name.to_string(), news.pods));
             }
         }
         let expected = [(0, "web", 3), (300, "db", 1), (600, "web", 3), (900, "db", 1), (1200, "web", 3)];
-        assert_eq!(told, expected.map(|(second, name, pods)| (second, name.to_owned(), pods)));
-        // Bare pods are told one by one, and nothing is remembered for longer than it counts.
+        assert_eq!(reported, expected.map(|(second, name, pods)| (second, name.to_owned(), pods)));
+        // Bare pods are reported one by one, and nothing is remembered for longer than it counts.
         let later = start + Duration::from_secs(9_000);
         assert_eq!(transitions.withheld(&withheld(plan(0, 2).evictions), later).len(), 2);
         assert_eq!(transitions.withheld.len(), 2);
     }
 
     #[test]
-    fn a_rise_is_told_when_it_has_ended() {
+    fn a_rise_is_reported_when_it_has_ended() {
         let mut transitions = Transitions::default();
         assert_eq!(transitions.of_notice(write(1000, 2000)), None);
         assert_eq!(transitions.raised(&plan(1000, 0)), []);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_is_told_at_once() {
+    fn a_fall_is_reported_at_once() {
         let mut transitions = Transitions::default();
         assert!(transitions.of_notice(write(3000, 2000)).is_some());
         assert_eq!(transitions.raised(&plan(0, 0)), []);

@@ -1,7 +1,7 @@
 //! Carrying out operations: the one way in which the operator writes to the cluster.
 //!
 //! Every operation of every kind has a timeout, counts in the same metric and is sent only while this replica leads. Its
-//! answer is in the view before it is told to anything else. An operation that failed waits by one back-off policy.
+//! answer is in the view before any other part gets it. An operation that failed waits by one back-off policy.
 //!
 //! Operations end by themselves: an eviction that hangs stays under way in later cycles.
 

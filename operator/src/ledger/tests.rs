@@ -68,7 +68,7 @@ fn quota(namespace: &str, stamp: &str) -> Value {
     })
 }
 
-/// A ConfigMap that keeps what it is told, at a version that every write counts up, as the API server does.
+/// A ConfigMap that keeps what is written, at a version that every write counts up, as the API server does.
 #[derive(Clone, Default)]
 struct Stored(Arc<Mutex<Option<Value>>>);
 
@@ -406,9 +406,9 @@ async fn a_quota_from_the_future_has_the_ledger_read_again() {
 #[tokio::test(start_paused = true)]
 async fn what_may_not_be_read_or_written_is_told_and_tried_ever_later() {
     let mut unread = kept(&[], |_| Reply::failure(403, "Forbidden", "configmaps is forbidden"));
-    let told = "read the ledger, ConfigMap home/quotient-ledger: configmaps is forbidden";
+    let message = "read the ledger, ConfigMap home/quotient-ledger: configmaps is forbidden";
     for _ in 0..5 {
-        assert_eq!(unread.keeper.ready().await.unwrap_err(), told);
+        assert_eq!(unread.keeper.ready().await.unwrap_err(), message);
     }
     assert_eq!(unread.log.lines().len(), 2);
     assert!(unread.keeper.next_retry().is_some());

@@ -268,7 +268,7 @@ mod tests {
 
     fn due(plan: &QueueJobPlan, job: Option<ObservedTaskJob>) -> String {
         let all = actions(plan, &observed(job), Timestamp::UNIX_EPOCH);
-        let told = all.iter().map(|action| match action {
+        let printed = all.iter().map(|action| match action {
             Action::Create { parallelism, .. } => format!("create {parallelism:?}"),
             Action::Change { suspend: true, .. } => "suspend".to_owned(),
             Action::Change { parallelism, completions: None, .. } => format!("run {parallelism}"),
@@ -278,7 +278,7 @@ mod tests {
             Action::Replace { .. } => "replace".to_owned(),
             Action::Expire => "expire".to_owned(),
         });
-        told.collect::<Vec<_>>().join(", ")
+        printed.collect::<Vec<_>>().join(", ")
     }
 
     #[test]
@@ -287,8 +287,8 @@ mod tests {
             |(namespace, name): (&str, &str)| QueueJobName { namespace: namespace.into(), name: name.into() };
         let all = [("a", "1"), ("a", "2"), ("a", "3"), ("b", "1"), ("b", "2"), ("c", "1")].map(name);
         let all = all.into_iter().map(|name| (name, QueueJobPlan::default())).collect();
-        let told: Vec<String> = in_turns(&all).map(|(name, _)| name.to_string()).collect();
-        assert_eq!(told.join(" "), "a/1 b/1 c/1 a/2 b/2 a/3");
+        let printed: Vec<String> = in_turns(&all).map(|(name, _)| name.to_string()).collect();
+        assert_eq!(printed.join(" "), "a/1 b/1 c/1 a/2 b/2 a/3");
     }
 
     #[test]

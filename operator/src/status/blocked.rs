@@ -183,17 +183,17 @@ mod tests {
         let giver = QueuePlan { used: cpu(6000), nominal: cpu(4000), ..QueuePlan::default() };
         plan.queues.insert(QueueName::new("a", "team"), giver);
         assert_eq!(
-            told(&plan, &["web"], None).unwrap(),
+            printed(&plan, &["web"], None).unwrap(),
             "Budget: budget web protects pod a/web-0, and queue a/team uses cpu 2 above its nominal share"
         );
     }
 
-    fn told(plan: &Plan, budgets: &[&str], refused: Option<&str>) -> Option<String> {
-        told_at(plan, budgets, refused, Duration::ZERO)
+    fn printed(plan: &Plan, budgets: &[&str], refused: Option<&str>) -> Option<String> {
+        printed_at(plan, budgets, refused, Duration::ZERO)
     }
 
     /// What is told so long after the eviction of `refused` for the gainer was put off.
-    fn told_at(plan: &Plan, budgets: &[&str], refused: Option<&str>, over: Duration) -> Option<String> {
+    fn printed_at(plan: &Plan, budgets: &[&str], refused: Option<&str>, over: Duration) -> Option<String> {
         let budgets = budgets.iter().map(|name| Arc::from(*name)).collect();
         let details = StatusDetails { budgets: [("web-0".into(), budgets)].into() };
         let (now, gainer) = (Instant::now(), gainer());
@@ -218,11 +218,11 @@ mod tests {
         ];
         let plan = plan(ShortReason::Blocked, kept);
         assert_eq!(
-            told(&plan, &["web"], None).unwrap(),
+            printed(&plan, &["web"], None).unwrap(),
             "Budget: budget web protects pod a/web-0 (and 1 more pod)"
         );
         assert_eq!(
-            told(&plan, &["all", "web"], None).unwrap(),
+            printed(&plan, &["all", "web"], None).unwrap(),
             "Budget: pod a/web-0 cannot be evicted: it has more than one disruption budget (all, web), which the \
              API server always refuses (and 1 more pod)"
         );
@@ -233,22 +233,22 @@ mod tests {
         let refused = "EvictionRefused: pod a/web-0 cannot be evicted: the budget is spent".to_owned();
         // Others leave instead, and still this one should have.
         let waiting = plan(ShortReason::WaitingForPreemption, Vec::new());
-        assert_eq!(told(&waiting, &[], Some("web-0")), Some(refused.clone()));
+        assert_eq!(printed(&waiting, &[], Some("web-0")), Some(refused.clone()));
         let blocked = plan(ShortReason::Blocked, vec![passed("web-0", KeptReason::EvictionRefused)]);
-        assert_eq!(told(&blocked, &[], Some("web-0")), Some(refused));
+        assert_eq!(printed(&blocked, &[], Some("web-0")), Some(refused));
     }
 
     #[test]
     fn who_does_not_go_is_named() {
         let mut plan = plan(ShortReason::StuckTerminating, Vec::new());
         plan.overdue = vec![id("web-0")];
-        let of_one = told(&plan, &[], None).unwrap();
+        let of_one = printed(&plan, &[], None).unwrap();
         assert!(
             of_one.starts_with("StuckTerminating: pod a/web-0 is terminating and past the deadline"),
             "{of_one}"
         );
         plan.overdue.extend([id("web-1"), id("web-2")]);
-        let of_three = told(&plan, &[], None).unwrap();
+        let of_three = printed(&plan, &[], None).unwrap();
         assert!(of_three.contains("pod a/web-0 and 2 more pods are terminating"), "{of_three}");
     }
 
@@ -256,7 +256,7 @@ mod tests {
     fn what_holds_everything_is_told_to_who_waits_for_it() {
         let mut plan = plan(ShortReason::CapacityUntrusted, Vec::new());
         plan.held = Some(ShortReason::CapacityUntrusted);
-        let message = told(&plan, &[], None).unwrap();
+        let message = printed(&plan, &[], None).unwrap();
         assert!(
             message.starts_with("CapacityUntrusted: much of the capacity of the nodes vanished"),
             "{message}"
@@ -266,14 +266,14 @@ mod tests {
     #[test]
     fn a_queue_that_is_not_starved_or_waits_for_something_else_is_not_blocked() {
         assert_eq!(
-            told(&plan(ShortReason::Fenced, vec![passed("web-0", KeptReason::Budget)]), &[], None),
+            printed(&plan(ShortReason::Fenced, vec![passed("web-0", KeptReason::Budget)]), &[], None),
             None
         );
         let mut served = plan(ShortReason::Blocked, Vec::new());
         for queue in served.queues.values_mut() {
             *queue = QueuePlan::default();
         }
-        assert_eq!(told(&served, &[], Some("web-0")), None);
+        assert_eq!(printed(&served, &[], Some("web-0")), None);
     }
 
     /// When the wait is over the eviction is tried again, and until the answer is there it would be wrong to say that nothing is
@@ -282,10 +282,10 @@ mod tests {
     fn a_refusal_stands_while_the_pod_is_wanted_gone() {
         let after = Duration::from_secs(10);
         let mut waiting = plan(ShortReason::WaitingForPreemption, Vec::new());
-        assert!(told(&waiting, &[], Some("web-0")).is_some());
-        assert_eq!(told_at(&waiting, &[], Some("web-0"), after), None);
+        assert!(printed(&waiting, &[], Some("web-0")).is_some());
+        assert_eq!(printed_at(&waiting, &[], Some("web-0"), after), None);
         let eviction = quotient_engine::plan::Eviction { pod: id("web-0"), ..again("web-0") };
         waiting.waiting = vec![eviction];
-        assert!(told_at(&waiting, &[], Some("web-0"), after).is_some());
+        assert!(printed_at(&waiting, &[], Some("web-0"), after).is_some());
     }
 }

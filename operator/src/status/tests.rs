@@ -211,35 +211,36 @@ fn objects_that_cannot_be_read_are_named() {
         error: "status.conditions: invalid type".to_owned(),
     };
     let skipped = |objects: Vec<SkippedObject>| Circumstances { skipped: Some(objects.into()), ..normal() };
-    let told = status(&plan(settled()), None, &skipped(vec![object("web")]), 10);
-    assert_eq!(unusual(&told), [""; 0]);
-    let ready = condition(&told.conditions, ConditionType::Ready).unwrap();
+    let reported = status(&plan(settled()), None, &skipped(vec![object("web")]), 10);
+    assert_eq!(unusual(&reported), [""; 0]);
+    let ready = condition(&reported.conditions, ConditionType::Ready).unwrap();
     assert_eq!(ready.reason, "ObjectsSkipped");
     assert_eq!(
         ready.message,
         "Quotient cannot read all of poddisruptionbudgets.policy web: status.conditions: invalid type. \
          Correct or delete the object."
     );
-    let told = status(&plan(settled()), None, &skipped(vec![object("web"), object("x"), object("y")]), 10);
-    assert!(message(&told, "Ready").contains("The same holds for 2 more objects."), "{told:?}");
+    let reported =
+        status(&plan(settled()), None, &skipped(vec![object("web"), object("x"), object("y")]), 10);
+    assert!(message(&reported, "Ready").contains("The same holds for 2 more objects."), "{reported:?}");
 }
 
 #[test]
 fn a_blocked_preemption_says_what_blocks_it() {
-    let told = Blocked::of_pods(KeptReason::Budget, "pod b/web cannot be evicted".to_owned());
-    let blocked = Circumstances { blocked: Some(told), ..normal() };
+    let reported = Blocked::of_pods(KeptReason::Budget, "pod b/web cannot be evicted".to_owned());
+    let blocked = Circumstances { blocked: Some(reported), ..normal() };
     let waits = || QueuePlan { starved: Some(ShortReason::Blocked), lacking: amounts(2000, 0), ..settled() };
-    let told = status(&plan(waits()), None, &blocked, 10);
-    assert_eq!(unusual(&told), ["Starved=True Budget"]);
+    let reported = status(&plan(waits()), None, &blocked, 10);
+    assert_eq!(unusual(&reported), ["Starved=True Budget"]);
     assert_eq!(
-        message(&told, "Starved"),
+        message(&reported, "Starved"),
         "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because pod b/web cannot be evicted. \
          The quota rises when their budgets allow more. kubectl delete pod asks no budget."
     );
     // Where no eviction is allowed at all, that comes first.
     let waits = QueuePlan { starved: Some(ShortReason::EvictionsDisabled), ..waits() };
-    let told = status(&plan(waits), None, &blocked, 10);
-    assert_eq!(unusual(&told), ["Starved=True EvictionsDisabled"]);
+    let reported = status(&plan(waits), None, &blocked, 10);
+    assert_eq!(unusual(&reported), ["Starved=True EvictionsDisabled"]);
 }
 
 #[test]
@@ -247,10 +248,10 @@ fn in_mode_observe_no_quota_is_expected() {
     let reach = Reach { mode: Mode::Observe, ..Reach::default() };
     let queue = QueuePlan { quota_in_force: false, quota_left_alone: true, reach, ..settled() };
     let waiting = Circumstances { quota: QuotaState::Waiting, ..normal() };
-    let told = status(&plan(queue.clone()), None, &waiting, 10);
-    assert_eq!(unusual(&told), ["QuotaSynced=False ObserveMode"]);
-    assert_eq!(state(&told), "Observe");
-    let message = message(&told, "QuotaSynced");
+    let reported = status(&plan(queue.clone()), None, &waiting, 10);
+    assert_eq!(unusual(&reported), ["QuotaSynced=False ObserveMode"]);
+    assert_eq!(state(&reported), "Observe");
+    let message = message(&reported, "QuotaSynced");
     assert_eq!(message, "Quotient writes no quota here because the operator runs in mode Observe");
     // A parent has no quota of its own.
     let parent = QueuePlan { is_parent: true, quota_left_alone: false, ..queue };
@@ -265,9 +266,9 @@ fn paused() -> Reach {
 #[test]
 fn a_pause_shows_in_a_condition_with_its_end() {
     let queue = QueuePlan { reach: paused(), ..settled() };
-    let told = status(&plan(queue.clone()), None, &normal(), 10);
-    assert_eq!(unusual(&told), [""; 0]);
-    assert_eq!(state(&told), "Paused");
+    let reported = status(&plan(queue.clone()), None, &normal(), 10);
+    assert_eq!(unusual(&reported), [""; 0]);
+    assert_eq!(state(&reported), "Paused");
     assert_eq!(
         ready(&plan(queue.clone()), &normal()),
         "True Paused: Quotient lowers no quota and evicts no pod here because queue org/research is paused until \
@@ -276,24 +277,27 @@ fn a_pause_shows_in_a_condition_with_its_end() {
     // The quota was deleted: it stays so, and that is no failure.
     let left = QueuePlan { quota_left_alone: true, quota_in_force: false, ..queue };
     let waiting = Circumstances { quota: QuotaState::Waiting, ..normal() };
-    let told = status(&plan(left), None, &waiting, 10);
-    assert_eq!(unusual(&told), ["QuotaSynced=False Paused"]);
-    assert_eq!(state(&told), "Paused");
+    let reported = status(&plan(left), None, &waiting, 10);
+    assert_eq!(unusual(&reported), ["QuotaSynced=False Paused"]);
+    assert_eq!(state(&reported), "Paused");
 }
 
 #[test]
 fn the_state_names_a_mode_below_full() {
-    let told = |mode, starved: Option<ShortReason>, used| {
+    let reported = |mode, starved: Option<ShortReason>, used| {
         let reach = Reach { mode, ..Reach::default() };
         let lacking = if starved.is_some() { amounts(1000, 0) } else { Amounts::new() };
         state(&status(&plan(QueuePlan { reach, starved, lacking, used, ..settled() }), None, &normal(), 10))
     };
     let (less, more) = (amounts(1000, 1), amounts(9000, 1));
-    assert_eq!(told(Mode::Observe, Some(ShortReason::EvictionsDisabled), less.clone()), "Observe");
-    assert_eq!(told(Mode::Quota, Some(ShortReason::EvictionsDisabled), less.clone()), "EvictionsDisabled");
-    assert_eq!(told(Mode::Quota, None, more.clone()), "Quota");
-    assert_eq!(told(Mode::Full, None, more), "Borrowing");
-    assert_eq!(told(Mode::Full, None, less), "OK");
+    assert_eq!(reported(Mode::Observe, Some(ShortReason::EvictionsDisabled), less.clone()), "Observe");
+    assert_eq!(
+        reported(Mode::Quota, Some(ShortReason::EvictionsDisabled), less.clone()),
+        "EvictionsDisabled"
+    );
+    assert_eq!(reported(Mode::Quota, None, more.clone()), "Quota");
+    assert_eq!(reported(Mode::Full, None, more), "Borrowing");
+    assert_eq!(reported(Mode::Full, None, less), "OK");
 }
 
 #[test]
@@ -348,12 +352,12 @@ fn what_its_own_pods_hold_is_missing_in_its_quota_alone() {
 
 #[test]
 fn what_waits_is_named_where_the_queue_is_starved() {
-    let told = |queue: QueuePlan| {
+    let reported = |queue: QueuePlan| {
         let status = status(&plan(queue), None, &normal(), 10);
         let starved = status.conditions.iter().find(|condition| condition.type_ == "Starved").unwrap();
         (starved.reason.clone(), starved.message.clone())
     };
-    let (reason, message) = told(short(ShortReason::Fenced, Some(ShortReason::Fragmented)));
+    let (reason, message) = reported(short(ShortReason::Fenced, Some(ShortReason::Fragmented)));
     assert_eq!(reason, "Fenced");
     assert_eq!(
         message,
@@ -361,7 +365,7 @@ fn what_waits_is_named_where_the_queue_is_starved() {
          The quota rises as pods outside the fence finish."
     );
     // The same is said once.
-    let (_, message) = told(short(ShortReason::Delayed, Some(ShortReason::Delayed)));
+    let (_, message) = reported(short(ShortReason::Delayed, Some(ShortReason::Delayed)));
     assert_eq!(message.matches("reclaim.afterSeconds").count(), 1, "{message}");
     assert!(message.ends_with(". ReplicaSet web: 3 pods of cpu 2."), "{message}");
     // A queue may have all that it deserves, and still its pods do not start.
@@ -370,30 +374,31 @@ fn what_waits_is_named_where_the_queue_is_starved() {
         lacking: Amounts::new(),
         ..short(ShortReason::UnitAboveShare, Some(ShortReason::UnitAboveShare))
     };
-    let (reason, message) = told(whole);
+    let (reason, message) = reported(whole);
     assert_eq!(reason, "UnitAboveShare");
     assert!(message.starts_with("The queue has the deserved cpu 3, memory 9Gi and cannot use"), "{message}");
 }
 
 #[test]
 fn what_withholds_evictions_is_named() {
-    let told = |withheld| {
+    let reported = |withheld| {
         let disabled = Some(ShortReason::EvictionsDisabled);
         let queue = QueuePlan { withheld, ..short(ShortReason::EvictionsDisabled, disabled) };
         let status = status(&plan(queue), None, &normal(), 10);
         (message(&status, "Starved").to_owned(), status.unmet[0].message.clone())
     };
-    let (message, unmet) = told(Some(Withheld::QueueMode(QueueName::new("team-b", "team-b"), Mode::Quota)));
+    let (message, unmet) =
+        reported(Some(Withheld::QueueMode(QueueName::new("team-b", "team-b"), Mode::Quota)));
     let why = "queue team-b is in mode Quota. No pod is evicted for it. The quota rises as pods of other queues \
                finish.";
     assert!(message.contains(&format!("because {why}")), "{message}");
     assert_eq!(unmet, format!("The pods cannot start because {why}"));
     let pause = paused().pause.map(Withheld::Pause);
     assert!(
-        told(pause).0.contains("because queue org/research is paused until 2026-12-01T08:00:00Z. No pod")
+        reported(pause).0.contains("because queue org/research is paused until 2026-12-01T08:00:00Z. No pod")
     );
     assert!(
-        told(Some(Withheld::OperatorMode(Mode::Observe)))
+        reported(Some(Withheld::OperatorMode(Mode::Observe)))
             .0
             .contains("because the operator runs in mode Observe.")
     );
@@ -454,9 +459,9 @@ fn ready(plan: &Plan, circumstances: &Circumstances) -> String {
 fn while_nothing_is_taken_every_queue_says_so() {
     for reason in [ShortReason::CapacityUntrusted, ShortReason::ViewStale] {
         let plan = Plan { held: Some(reason), ..plan(settled()) };
-        let told = ready(&plan, &normal());
-        assert!(told.starts_with(&format!("True {reason}: Quotas do not shrink because")), "{told}");
-        assert!(told.ends_with("The spec is understood and its share computed."), "{told}");
+        let reported = ready(&plan, &normal());
+        assert!(reported.starts_with(&format!("True {reason}: Quotas do not shrink because")), "{reported}");
+        assert!(reported.ends_with("The spec is understood and its share computed."), "{reported}");
     }
 }
 

@@ -14,8 +14,8 @@ use crate::message::{MOST, message as message_of};
 /// The first of what cannot start in the queue's namespace, for the status.
 pub(super) fn listed(namespace: &Namespace, queue: &QueuePlan) -> Vec<Written> {
     let written = |unmet: &Unmet| Written {
-        kind: unmet.who.kind_and_name().0.to_owned(),
-        name: unmet.who.kind_and_name().1.to_owned(),
+        kind: unmet.preemptor.kind_and_name().0.to_owned(),
+        name: unmet.preemptor.kind_and_name().1.to_owned(),
         pods: i32::try_from(unmet.pods).unwrap_or(i32::MAX),
         reason: unmet.reason.name().to_owned(),
         message: message(namespace, queue, unmet),
@@ -32,7 +32,7 @@ pub(super) fn total(queue: &QueuePlan) -> i32 {
 /// `ReplicaSet web: 3 pods of cpu 2`.
 pub(super) fn pending_pods(unmet: &Unmet) -> String {
     let noun = if unmet.pods == 1 { "pod" } else { "pods" };
-    format!("{}: {} {noun} of {}", unmet.who, unmet.pods, unmet.requests)
+    format!("{}: {} {noun} of {}", unmet.preemptor, unmet.pods, unmet.requests)
 }
 
 /// What stands in the way of these pods, and what would help.
@@ -54,7 +54,7 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
         ShortReason::RolloutNeedsRoom => rollout(queue, unmet),
         ShortReason::PodsNotCreated => {
             let [what, next] = general();
-            let command = match &unmet.who {
+            let command = match &unmet.preemptor {
                 Preemptor::Owner(kind, name) => {
                     // Of an object with several templates the further ones are called NAME/1, NAME/2, ….
                     let object = name.split('/').next().unwrap_or_default();
@@ -69,7 +69,7 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
             let named =
                 first.map(|resource| because(&format!("no node offers {resource}, which one requests")));
             let unnamed = because("no node offers all of the resources that one requests");
-            let what = named.filter(|told| told.chars().count() <= MOST).unwrap_or(unnamed);
+            let what = named.filter(|printed| printed.chars().count() <= MOST).unwrap_or(unnamed);
             message_of([what, unmet.reason.remedy().to_owned()])
         }
         ShortReason::SetAside => {
@@ -97,14 +97,14 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
 /// Whether the workload of `unmet` is the one that `entry` sets aside.
 fn is_of(entry: &SetAside, unmet: &Unmet) -> bool {
     let top = unmet.controller.as_ref().map(|top| (&*top.kind, &*top.name));
-    top.unwrap_or_else(|| unmet.who.kind_and_name()) == (&*entry.kind, &*entry.name)
+    top.unwrap_or_else(|| unmet.preemptor.kind_and_name()) == (&*entry.kind, &*entry.name)
 }
 
 /// What a rolling update waits for, and both ways out.
 fn rollout(queue: &QueuePlan, unmet: &Unmet) -> String {
     let workload = match &unmet.controller {
         Some(controller) => format!("{} {}", controller.kind, controller.name),
-        None => unmet.who.to_string(),
+        None => unmet.preemptor.to_string(),
     };
     let resources = unmet.requests.resources();
     let used: Amounts = resources.map(|resource| (resource.clone(), queue.used.get(resource))).collect();
@@ -136,15 +136,15 @@ mod tests {
         };
         assert_eq!(distinct(ShortReason::because), ShortReason::ALL.len());
         for reason in ShortReason::ALL.iter().copied() {
-            let told = message(&"team".into(), &QueuePlan::default(), &web(1, reason));
-            assert!(told.chars().count() <= MOST, "{reason}: {told}");
+            let printed = message(&"team".into(), &QueuePlan::default(), &web(1, reason));
+            assert!(printed.chars().count() <= MOST, "{reason}: {printed}");
         }
     }
 
     #[test]
     fn an_ask_is_told_with_its_numbers() {
         assert_eq!(pending_pods(&web(3, ShortReason::Fragmented)), "ReplicaSet web: 3 pods of cpu 2");
-        let pod = Unmet { who: Preemptor::Pod("x".into()), pods: 1, ..web(1, ShortReason::NoNodeFits) };
+        let pod = Unmet { preemptor: Preemptor::Pod("x".into()), pods: 1, ..web(1, ShortReason::NoNodeFits) };
         assert_eq!(pending_pods(&pod), "Pod x: 1 pod of cpu 2");
         let queue = QueuePlan { deserved: cpu(1500), ..QueuePlan::default() };
         assert_eq!(
@@ -175,16 +175,16 @@ mod tests {
         };
         let lowered = Lowered { scale_target, from: 5, to: 3, left_alone: None };
         let unmet = Unmet { lowered: Some(Box::new(lowered.clone())), ..web(2, ShortReason::GaveWay) };
-        let told = "Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the \
+        let printed = "Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the \
                     room; in mode Full Quotient restores the size when the queue and a node have room";
-        assert_eq!(message(&Namespace::from("a"), &QueuePlan::default(), &unmet), told);
+        assert_eq!(message(&Namespace::from("a"), &QueuePlan::default(), &unmet), printed);
         // Some of its pods lack more than that.
         let unmet = Unmet { reason: ShortReason::ShareInUse, pods: 3, ..unmet };
         assert_eq!(
             message(&Namespace::from("a"), &QueuePlan::default(), &unmet),
             format!(
                 "The pods cannot start because other pods of the queue use all of the share. They start as other pods \
-                 finish, or as the deserved share rises. {told}"
+                 finish, or as the deserved share rises. {printed}"
             )
         );
         let kept = Lowered { left_alone: Some(KeptReason::OptedOut), ..lowered };
@@ -218,26 +218,26 @@ mod tests {
 
     #[test]
     fn what_does_not_come_to_be_is_told_with_where_to_look() {
-        let told = |unmet: &Unmet| message(&"team".into(), &QueuePlan::default(), unmet);
+        let printed = |unmet: &Unmet| message(&"team".into(), &QueuePlan::default(), unmet);
         let job = Preemptor::Owner(OwnerKind::Job, "train".into());
         assert_eq!(
-            told(&Unmet { who: job, ..web(1, ShortReason::PodsNotCreated) }),
+            printed(&Unmet { preemptor: job, ..web(1, ShortReason::PodsNotCreated) }),
             "The pods cannot start because nothing has created them for 60 s, although there is room. The API server \
              rejects them or their controller waits; see its events. See: kubectl -n team describe job train"
         );
         let long = Preemptor::Owner(OwnerKind::Job, "x".repeat(200).into());
-        let told_long = told(&Unmet { who: long, ..web(1, ShortReason::PodsNotCreated) });
-        assert!(told_long.ends_with("their controller waits; see its events."), "{told_long}");
+        let printed_long = printed(&Unmet { preemptor: long, ..web(1, ShortReason::PodsNotCreated) });
+        assert!(printed_long.ends_with("their controller waits; see its events."), "{printed_long}");
         let rejection = Some(Rejection::ByServer("policy says no".into()));
         assert_eq!(
-            told(&Unmet { rejection, ..web(1, ShortReason::PodsRejected) }),
+            printed(&Unmet { rejection, ..web(1, ShortReason::PodsRejected) }),
             "the API server rejects its pods: policy says no; correct its template, or the rule that rejects it"
         );
         let rejection = Some(Rejection::ByServer("long ".repeat(99).into()));
-        assert_eq!(told(&Unmet { rejection, ..web(1, ShortReason::PodsRejected) }).chars().count(), MOST);
+        assert_eq!(printed(&Unmet { rejection, ..web(1, ShortReason::PodsRejected) }).chars().count(), MOST);
         let left_out = LeftOut { resources: 3, first: Some(Resource::from_name("example.org/fpga")) };
         assert_eq!(
-            told(&Unmet { left_out, ..web(1, ShortReason::NoNodeFits) }),
+            printed(&Unmet { left_out, ..web(1, ShortReason::NoNodeFits) }),
             "The pods cannot start because no node offers example.org/fpga, which one requests. Correct node selector, \
              affinity, tolerations or size, or add such a node."
         );

@@ -34,7 +34,7 @@ pub(crate) fn eviction(pod: &str) -> Eviction {
 /// So many pods of ReplicaSet web that cannot start for this reason.
 pub(crate) fn unmet(pods: u32, reason: ShortReason) -> Unmet {
     Unmet {
-        who: Preemptor::Owner(OwnerKind::ReplicaSet, "web".into()),
+        preemptor: Preemptor::Owner(OwnerKind::ReplicaSet, "web".into()),
         pods,
         requests: Amounts::new(),
         reason,

@@ -26,7 +26,7 @@ use crate::metrics::Metrics;
 use crate::view::View;
 
 /// The most objects of one kind that are remembered as named in the log. A tenant can write any number of them.
-const MOST_TOLD: usize = 64;
+const MOST_REPORTED: usize = 64;
 
 /// Feeds one kind into the index.
 pub(super) struct Feed {
@@ -44,7 +44,7 @@ pub(super) struct Feed {
     /// Whether decisions go on without the kind while the API server refuses to list it.
     pub(super) is_optional: bool,
     /// The objects of which a part is not kept, and that the log has named.
-    pub(super) told: Mutex<BTreeSet<[String; 2]>>,
+    pub(super) reported: Mutex<BTreeSet<[String; 2]>>,
 }
 
 impl Feed {
@@ -152,8 +152,8 @@ impl Feed {
                 let names = names(object.meta());
                 let object = intake.read(object);
                 match &object.0 {
-                    Ok(read) => self.tell_excess(names, intake.excess(read)),
-                    Err(undecodable) => self.tell(undecodable),
+                    Ok(read) => self.report_excess(names, intake.excess(read)),
+                    Err(undecodable) => self.report(undecodable),
                 }
                 self.view.update(|index| intake.apply(index, &object));
             }
@@ -163,8 +163,8 @@ impl Feed {
                 let uid = meta.uid.clone().unwrap_or_default();
                 let version = meta.resource_version.as_deref().map(ResourceVersion::new);
                 self.view.update(|index| {
-                    let told = version.is_some_and(|version| intake.seen_up_to(index, &version));
-                    intake.delete(index, &namespace, &name, &uid) | told
+                    let is_seen = version.is_some_and(|version| intake.seen_up_to(index, &version));
+                    intake.delete(index, &namespace, &name, &uid) | is_seen
                 });
             }
             Event::Init => {
@@ -199,20 +199,20 @@ impl Feed {
 
 impl Feed {
     /// Counts and names an object that cannot be decoded.
-    fn tell(&self, Undecodable { error, metadata, .. }: &Undecodable) {
+    fn report(&self, Undecodable { error, metadata, .. }: &Undecodable) {
         let [namespace, name] = names(metadata);
         self.metrics.watches.undecodable.with_label_values(&[self.kind]).inc();
         warn!(kind = self.kind, namespace, name, error, "skipped an object that cannot be decoded");
     }
 
     /// Names an object of which a part is too much to be kept, once for as long as it is.
-    fn tell_excess(&self, of: [String; 2], excess: Option<String>) {
-        let mut told = lock(&self.told);
+    fn report_excess(&self, of: [String; 2], excess: Option<String>) {
+        let mut reported = lock(&self.reported);
         let Some(why) = excess else {
-            told.remove(&of);
+            reported.remove(&of);
             return;
         };
-        if told.len() >= MOST_TOLD || !told.insert(of.clone()) {
+        if reported.len() >= MOST_REPORTED || !reported.insert(of.clone()) {
             return;
         }
         let [namespace, name] = of;

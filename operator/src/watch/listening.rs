@@ -2,8 +2,8 @@
 //!
 //! kube keeps bookmarks to itself, and they are all that a quiet watch says. So its answers are listened to on their
 //! way: a bookmark that can be read is a sign of life, and a watch from which nothing comes for too long is ended, upon which
-//! kube opens it anew where it left off. Objects are a sign of life once they were read, which is told elsewhere. Pages of lists
-//! are bounded here as well.
+//! kube opens it anew where it left off. Objects are a sign of life once they were read, which is reported elsewhere. Pages of
+//! lists are bounded here as well.
 
 use std::time::Duration;
 

@@ -165,7 +165,7 @@ pub fn start(
         relist: after_others(kind, settings.relist),
         look_again: kind.starts_with(POD_GROUPS).then_some(look_again),
         is_optional: false,
-        told: Mutex::default(),
+        reported: Mutex::default(),
     };
     watch_all(tasks, &client, |kind| match kind {
         // Finished pods hold nothing. Where batch jobs leave their pods behind they are most of all pods.

@@ -233,7 +233,7 @@ async fn one_queue_that_cannot_be_decoded_hides_no_other() {
         _ => vec![],
     };
     let watching = Watching::begin(listed, later).await;
-    let told = || {
+    let counts = || {
         let decided = plan(&watching.view.read(|index| index.snapshot(Timestamp::from_seconds(0))));
         let names = |queue: &QueueName| queue.namespace.to_string();
         let share: Vec<String> = decided.queues.keys().map(names).collect();
@@ -244,12 +244,12 @@ async fn one_queue_that_cannot_be_decoded_hides_no_other() {
             .collect();
         (share.join(" "), none.join(" "), decided.stalled)
     };
-    let (share, none, stalled) = told();
+    let (share, none, stalled) = counts();
     assert_eq!((share.as_str(), none.as_str()), ("b", "a InvalidSpec c InvalidSpec"));
     let message = &stalled[&QueueName::new("a", "team")].message;
     assert!(message.contains("weight") || message.contains("two"), "{message}");
     seconds(35).await;
-    let (share, none, _) = told();
+    let (share, none, _) = counts();
     assert_eq!((share.as_str(), none.as_str()), ("a b e", "c InvalidSpec d InvalidSpec"));
     assert_eq!(watching.metrics.watches.errors.with_label_values(&["queues"]).get(), 0);
 }

@@ -110,7 +110,7 @@ impl Evictions {
     }
 
     /// Tells what went since this was called last.
-    pub(super) fn tell(&mut self) {
+    pub(super) fn report(&mut self) {
         let evicted = std::mem::take(&mut self.evicted);
         if !evicted.is_empty() {
             info!(pods = evicted.len(), "evicted pods");
@@ -167,7 +167,7 @@ impl Evictions {
         metrics.queues.evictions.accepted(&eviction.queue, eviction.reason, seconds);
         self.refusals.granted(&eviction.pod);
         self.leaves(eviction);
-        self.tell_pod(eviction);
+        self.report_pod(eviction);
         self.evicted.push(eviction.clone());
     }
 
@@ -212,7 +212,7 @@ impl Evictions {
                         self.untold.entry(queue.clone()).or_default().push(pod.name.clone());
                     }
                 } else if is_news {
-                    self.tell_pod(eviction);
+                    self.report_pod(eviction);
                 }
             }
             EvictionOutcome::Gone => debug!(pod = named, "to be evicted again, but gone already"),
@@ -230,7 +230,7 @@ impl Evictions {
         }
     }
 
-    fn tell_pod(&self, eviction: &Eviction) {
+    fn report_pod(&self, eviction: &Eviction) {
         self.context.recorder.record(Notice::Reclaimed(Box::new(Reclaimed::of_pod(eviction))));
     }
 

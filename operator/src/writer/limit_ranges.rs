@@ -29,7 +29,7 @@ pub(super) struct LimitRanges {
     /// When the first of those that had to wait in this cycle may be restored.
     waiting: Option<Instant>,
     /// Why it could not be written, as far as that was told.
-    told: BTreeMap<Namespace, String>,
+    printed: BTreeMap<Namespace, String>,
 }
 
 impl LimitRanges {
@@ -39,7 +39,7 @@ impl LimitRanges {
             written: BTreeMap::new(),
             repaired: BTreeMap::new(),
             waiting: None,
-            told: BTreeMap::new(),
+            printed: BTreeMap::new(),
         }
     }
 
@@ -50,7 +50,7 @@ impl LimitRanges {
     /// What of `wanted` this cycle writes.
     pub(super) fn due(&mut self, wanted: Vec<Operation>, context: &Context) -> Vec<Operation> {
         let now = Instant::now();
-        self.told.retain(|namespace, _| wanted.iter().any(|wanted| wanted.object.namespace == *namespace));
+        self.printed.retain(|namespace, _| wanted.iter().any(|wanted| wanted.object.namespace == *namespace));
         self.repaired.retain(|_, at| now.saturating_duration_since(*at) < self.interval);
         self.waiting = None;
         let mut due = wanted;
@@ -61,7 +61,7 @@ impl LimitRanges {
     fn may_begin(&mut self, operation: &Operation, now: Instant, context: &Context) -> bool {
         let Purpose::LimitRange { queue, uid, defaults } = &operation.purpose else { return true };
         if let Request::Impossible(why) = &operation.request {
-            self.tell_refusal(queue, why, context);
+            self.report_refusal(queue, why, context);
             return false;
         }
         let namespace = &queue.namespace;
@@ -90,7 +90,7 @@ impl LimitRanges {
         match outcome {
             Outcome::Done => {
                 info!(%namespace, defaults = %listed(defaults), "wrote or removed the LimitRange {LIMIT_RANGE}");
-                self.told.remove(namespace);
+                self.printed.remove(namespace);
                 self.written.insert(namespace.clone(), (uid.clone(), defaults.clone()));
                 let (queue, defaults) = (queue.clone(), defaults.clone());
                 context.recorder.record(Notice::DefaultRequestsWritten { queue, defaults });
@@ -99,19 +99,19 @@ impl LimitRanges {
             Outcome::Stale(_) | Outcome::Refused(_) | Outcome::Unknown(_) => {
                 warn!(%namespace, error = why, "the LimitRange was not written");
                 if *is_lasting {
-                    self.tell_refusal(queue, why, context);
+                    self.report_refusal(queue, why, context);
                 }
             }
         }
     }
 
     /// Tells the Queue why its default requests are not in force, once.
-    fn tell_refusal(&mut self, queue: &QueueName, why: &str, context: &Context) {
-        if self.told.get(&queue.namespace).is_some_and(|told| told == why) {
+    fn report_refusal(&mut self, queue: &QueueName, why: &str, context: &Context) {
+        if self.printed.get(&queue.namespace).is_some_and(|printed| printed == why) {
             return;
         }
         warn!(%queue, error = why, "the default requests are not enforced");
-        self.told.insert(queue.namespace.clone(), why.to_owned());
+        self.printed.insert(queue.namespace.clone(), why.to_owned());
         let (queue, why) = (queue.clone(), why.to_owned());
         context.recorder.record(Notice::DefaultRequestsRefused { queue, why });
     }

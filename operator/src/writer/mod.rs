@@ -234,7 +234,7 @@ impl Writer {
             let postponed = postponed.get(&Class::Eviction).copied().unwrap_or_default();
             show_count(&memory.context.metrics.evictions.postponed, postponed);
             memory.evictions.hold(executor.under_way());
-            memory.evictions.tell();
+            memory.evictions.report();
         }
     }
 
@@ -262,7 +262,7 @@ impl Writer {
         while let Some(completed) = self.executor.completed().await {
             self.memory.settle(&completed);
         }
-        self.memory.evictions.tell();
+        self.memory.evictions.report();
     }
 
     /// Quotas that the API server refuses, and why.

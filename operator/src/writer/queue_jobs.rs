@@ -42,7 +42,7 @@ impl RefusedJobs {
             Outcome::Refused(_) => {
                 warn!(queue_job = %name, error = why, "a Job was refused");
                 if self.0.insert(name.clone(), why.clone()).as_ref() != Some(why) {
-                    tell(name, why, context);
+                    report(name, why, context);
                 }
             }
             Outcome::Stale(_) | Outcome::Unknown(_) => {
@@ -52,7 +52,7 @@ impl RefusedJobs {
     }
 }
 
-fn tell(name: &QueueJobName, why: &str, context: &Context) {
+fn report(name: &QueueJobName, why: &str, context: &Context) {
     let observed = context.view.read(|index| index.observed_queue_job(&name.namespace, &name.name));
     if let Some(observed) = observed {
         let news = JobNews::Refused(why.to_owned());
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    fn told(most: usize) -> (String, bool) {
+    fn printed(most: usize) -> (String, bool) {
         let all = ["1", "2", "2", "3", "4"].map(|name| job(name, false));
         let (taken, is_left) = take(all.into_iter().chain([job("5", true)]).collect(), most);
         let names = taken.iter().map(|one| one.object.name.to_string());
@@ -120,9 +120,9 @@ mod tests {
 
     #[test]
     fn a_cycle_carries_out_so_much_and_all_that_frees_room() {
-        assert_eq!(told(5), ("5 1 2 2 3 4".to_owned(), false));
-        assert_eq!(told(3), ("5 1 2 2".to_owned(), true));
-        assert_eq!(told(2), ("5 1 2 2".to_owned(), true));
-        assert_eq!(told(1), ("5 1".to_owned(), true));
+        assert_eq!(printed(5), ("5 1 2 2 3 4".to_owned(), false));
+        assert_eq!(printed(3), ("5 1 2 2".to_owned(), true));
+        assert_eq!(printed(2), ("5 1 2 2".to_owned(), true));
+        assert_eq!(printed(1), ("5 1".to_owned(), true));
     }
 }

@@ -78,7 +78,7 @@ fn promise(unmet: &Unmet) -> Option<((OwnerKind, Arc<str>), YieldsTo)> {
         (_, ShortReason::WaitingForPreemption) => YieldsTo::Priority,
         _ => return None,
     };
-    match &unmet.who {
+    match &unmet.preemptor {
         Preemptor::Owner(kind, name) => Some(((*kind, Arc::clone(name)), to)),
         Preemptor::Pod(_) => None,
     }
@@ -297,7 +297,7 @@ impl Requeuer {
         if now >= still_until(since, rise.usage_resyncs) {
             rise.usage_resyncs = rise.usage_resyncs.saturating_add(1);
             rise.in_force = Some(now);
-            rise.owners.values_mut().for_each(|told| *told = Notified::Not);
+            rise.owners.values_mut().for_each(|printed| *printed = Notified::Not);
             self.usage_resyncs.insert(namespace.clone());
             since = now;
         }

@@ -90,9 +90,9 @@ fn every_alert_about_a_queue_says_the_reason() {
         let summary = alert["annotations"]["summary"].as_str().unwrap();
         if summary.contains("$labels.queue") && !without.contains(&name) {
             let ends = [": UnitAboveShare.", ": PodsRejected."];
-            let is_told = summary.contains("quotient_queue_abnormal{condition=")
+            let is_reported = summary.contains("quotient_queue_abnormal{condition=")
                 || ends.iter().any(|end| summary.ends_with(end));
-            assert!(is_told, "{name}: {summary}");
+            assert!(is_reported, "{name}: {summary}");
         }
     }
 }

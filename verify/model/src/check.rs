@@ -10,7 +10,7 @@ use crate::converge::converge;
 use crate::graph::shortest;
 use crate::scenario::Scenario;
 use crate::state_space::StateSpace;
-use crate::story::tell;
+use crate::story::describe;
 
 /// From everywhere, once nothing goes wrong any more, the world comes to a good rest.
 pub const END: &str = "everything ends well";
@@ -89,7 +89,7 @@ fn run(scenario: &Scenario, threads: usize, until: HasDiscoveries, most: usize) 
             (true, true) => {
                 let space = StateSpace::new(scenario.clone());
                 let way = shortest(&space, &|world| !(law.condition)(&space, world)).unwrap_or_default();
-                found.broken.push((law.name, tell(&space, &way)));
+                found.broken.push((law.name, describe(&space, &way)));
             }
             (false, false) => found.never.push(law.name),
             _ => {}
@@ -105,7 +105,7 @@ fn run(scenario: &Scenario, threads: usize, until: HasDiscoveries, most: usize) 
     if found.broken.is_empty() && !found.is_cut {
         let converged = converge(space);
         if converged.lost > 0 {
-            found.broken.push((END, tell(space, &converged.way)));
+            found.broken.push((END, describe(space, &converged.way)));
         }
         found.cyclic = Some(converged.cyclic);
     }

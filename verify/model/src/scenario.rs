@@ -66,7 +66,7 @@ impl Scenario {
     }
 
     /// Whether quotas tell what is charged. It is left out where no rule reads it.
-    pub fn tells_used(&self) -> bool {
+    pub fn reports_used(&self) -> bool {
         self.protocol == Protocol::Ledger(Rules::AndUsed)
     }
 
@@ -79,7 +79,7 @@ impl Scenario {
     pub fn beginning(&self) -> Cluster {
         let mut cluster = Cluster::default();
         for at in self.each() {
-            let used = if self.tells_used() { self.pods[at] } else { 0 };
+            let used = if self.reports_used() { self.pods[at] } else { 0 };
             cluster.quotas[at] =
                 self.quotas[at].map(|hard| Quota { hard, enforced: hard, used, generation: 1 });
             cluster.pods[at] = Pods::running(self.pods[at]);

@@ -122,7 +122,7 @@ impl StateSpace {
             Action::Enforce(at) => {
                 if let Some(quota) = &mut world.cluster.quotas[at] {
                     quota.enforced = quota.hard;
-                    if self.scenario.tells_used() {
+                    if self.scenario.reports_used() {
                         quota.used = world.cluster.pods[at].charged();
                     }
                 }
@@ -246,7 +246,7 @@ impl StateSpace {
             }
             pods.pending |= 1 << id;
             let charged = pods.charged();
-            if let Some(quota) = world.cluster.quotas[at].as_mut().filter(|_| self.scenario.tells_used()) {
+            if let Some(quota) = world.cluster.quotas[at].as_mut().filter(|_| self.scenario.reports_used()) {
                 quota.used = charged;
             }
             if self.scenario.starts_at_once {

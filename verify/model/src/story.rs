@@ -13,17 +13,17 @@ use crate::world::World;
 use crate::write::{Outcome, Write};
 
 /// Tells what happens if `actions` follow each other from the beginning.
-pub fn tell(space: &StateSpace, actions: &[Action]) -> String {
+pub fn describe(space: &StateSpace, actions: &[Action]) -> String {
     let mut world = space.beginning();
-    let mut told = format!("At first: {}\n", state(&space.scenario, &world.cluster));
+    let mut printed = format!("At first: {}\n", state(&space.scenario, &world.cluster));
     for (number, action) in actions.iter().enumerate() {
         let Some(next) = space.after(&world, *action) else { continue };
         let what = step(space, &world, *action);
         let shown = state(&space.scenario, &next.cluster);
-        let _ = writeln!(told, "{:>3}. {what:<66} {shown}", number + 1);
+        let _ = writeln!(printed, "{:>3}. {what:<66} {shown}", number + 1);
         world = next;
     }
-    told
+    printed
 }
 
 /// `a 4/4 use 4`: the quota, what of it is in force, and the pods.

@@ -33,13 +33,18 @@ fn node(name: &str, patch: serde_json::Value) -> Act {
 
 /// What the operator did to quotas, and evicted, from `time` on.
 fn changed(trace: &Trace, from: Duration) -> Vec<String> {
-    let told = |record: &Record| {
+    let printed = |record: &Record| {
         let what = if record.subresource == "eviction" { "eviction" } else { "quota" };
         format!("{} s: {what} in {}", record.time.as_secs(), record.namespace)
     };
     let of_interest =
         |record: &&Record| record.kind == Kind::ResourceQuota || record.subresource == "eviction";
-    trace.asked_by("quotient-0").filter(|record| record.time >= from).filter(of_interest).map(told).collect()
+    trace
+        .asked_by("quotient-0")
+        .filter(|record| record.time >= from)
+        .filter(of_interest)
+        .map(printed)
+        .collect()
 }
 
 fn lists_of_nodes(trace: &Trace) -> usize {
@@ -93,7 +98,9 @@ fn one_short_list_of_any_kind_changes_nothing() {
             world.at(seconds(40), Act::Watch { operator: 0, kind, what: WatchWhat::Gone });
             world.run_for(seconds(160));
             wrong.extend(
-                changed(&world.trace(), seconds(40)).iter().map(|told| format!("{kind:?} {lie}: {told}")),
+                changed(&world.trace(), seconds(40))
+                    .iter()
+                    .map(|printed| format!("{kind:?} {lie}: {printed}")),
             );
             assert_eq!(world.cluster().operator(0).unwrap().faults_left(), 0, "{kind:?} {lie}: no list lied");
         }
@@ -127,8 +134,9 @@ fn a_forged_status_or_stamp_costs_no_other_queue_anything() {
             world.at(seconds(45 + 10 * round), human(call));
         }
         world.run_for(seconds(240));
-        let told = changed(&world.trace(), seconds(40));
-        let of_others: Vec<&String> = told.iter().filter(|told| !told.ends_with("quota in team-1")).collect();
+        let printed = changed(&world.trace(), seconds(40));
+        let of_others: Vec<&String> =
+            printed.iter().filter(|printed| !printed.ends_with("quota in team-1")).collect();
         // A stamp that is newer than the ledger has every quota stamped anew, once.
         assert!(of_others.len() <= 1, "{status}: {of_others:?}");
         assert_eq!(world.evictions(), 0, "{status}");
@@ -353,8 +361,8 @@ fn what_cannot_be_read_is_told_so_once() {
     world.run_for(seconds(400));
     let trace = world.trace();
     for kind in [Kind::Queue, Kind::QueueJob] {
-        let told = trace.asked_by("quotient-0").filter(|record| record.concerns(kind, "odd", "odd"));
-        assert_eq!(told.count(), 1, "{kind:?}");
+        let printed = trace.asked_by("quotient-0").filter(|record| record.concerns(kind, "odd", "odd"));
+        assert_eq!(printed.count(), 1, "{kind:?}");
         let status = world.get(kind, "odd", "odd").unwrap()["status"].to_string();
         assert!(status.contains("InvalidSpec") && status.contains("invalid type"), "{kind:?}: {status}");
     }
@@ -400,10 +408,10 @@ fn pods_that_no_scheduler_looks_at_claim_nothing_for_ever() {
             world.running("team-1", "cpu") == "8"
         };
         assert!((0..80).any(is_back), "{hold}: {}", world.trace().text());
-        let told = |world: &World| {
+        let printed = |world: &World| {
             world.get(Kind::Queue, "team-2", "team-2").unwrap_or_default()["status"].to_string()
         };
-        assert!(told(&world).contains("SetAside"), "{hold}: {}", told(&world));
+        assert!(printed(&world).contains("SetAside"), "{hold}: {}", printed(&world));
         let before = world.evictions();
         world.run_for(seconds(7200));
         let running: u64 = world.running("team-1", "cpu").parse().unwrap();

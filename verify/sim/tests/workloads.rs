@@ -19,9 +19,9 @@ fn execution(workload: &Workload, seed: u64) -> World {
 fn check(workload: &Workload) {
     for seed in 0..5 {
         let mut world = execution(workload, seed);
-        let told = |world: &World| format!("seed {seed}:\n{}", world.trace().text());
-        assert_eq!(workload.differences(&world), Vec::<String>::new(), "{}", told(&world));
-        assert_eq!(world.evictions(), workload.evictions, "{}", told(&world));
+        let printed = |world: &World| format!("seed {seed}:\n{}", world.trace().text());
+        assert_eq!(workload.differences(&world), Vec::<String>::new(), "{}", printed(&world));
+        assert_eq!(world.evictions(), workload.evictions, "{}", printed(&world));
         assert_eq!(world.cluster().operator(0).unwrap().exits(), []);
 
         // At the fixed point nothing is written but the Lease.
@@ -30,7 +30,7 @@ fn check(workload: &Workload) {
         let trace = world.trace();
         let more =
             trace.records[before..].iter().filter(|record| record.write.is_some() && !record.is_lease());
-        assert_eq!(more.count(), 0, "{}", told(&world));
+        assert_eq!(more.count(), 0, "{}", printed(&world));
     }
 }
 

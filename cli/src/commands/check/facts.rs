@@ -60,7 +60,7 @@ impl Facts {
         let version = live.version().await?;
         let policies = live.of(&POLICIES, None).list_if_allowed().await?;
         if operator.is_some() {
-            progress.tell("reviewing the rights of the operator");
+            progress.report("reviewing the rights of the operator");
         }
         Ok(Self {
             version: number(&version.major).zip(number(&version.minor)),
@@ -146,7 +146,7 @@ const COUNTED: &str = "count/checks.quotient.dev";
 /// How long to wait for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often to look.
+/// How often to context.
 const INTERVAL: Duration = Duration::from_millis(2);
 
 /// Creates a quota in `namespace` that limits nothing, waits until its status has its amounts, and deletes it.

@@ -19,10 +19,10 @@ pub(crate) struct Check {
     /// What helps.
     pub(crate) fix: &'static str,
     /// Looks.
-    pub(crate) look: fn(&Look<'_>) -> Seen,
+    pub(crate) context: fn(&CheckContext<'_>) -> Seen,
 }
 
-/// What a check saw; none if it could not look.
+/// What a check saw; none if it could not context.
 pub(crate) type Seen = Option<Found>;
 
 /// What is checked.
@@ -58,8 +58,8 @@ pub(crate) enum Severity {
     Info,
 }
 
-/// The most findings of one check that are told in words.
-const MOST_TOLD: usize = 3;
+/// The most findings of one check that are listed.
+const MOST_LISTED: usize = 3;
 
 /// What was found: the first few in words, and how many there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -79,7 +79,7 @@ impl Found {
     pub(super) fn each(texts: impl IntoIterator<Item = String>) -> Self {
         let mut texts: Vec<String> = texts.into_iter().collect();
         let count = texts.len();
-        texts.truncate(MOST_TOLD);
+        texts.truncate(MOST_LISTED);
         let more = count.saturating_sub(texts.len());
         if let (Some(last), 1..) = (texts.last_mut(), more) {
             *last = format!("{last} (and {more} more)");
@@ -105,9 +105,9 @@ impl Found {
 
 /// The first few of several names: `a/x, a/y, a/z, ...`.
 pub(super) fn first_few<N: AsRef<str>>(names: &[N]) -> String {
-    let told: Vec<&str> = names.iter().take(MOST_TOLD).map(AsRef::as_ref).collect();
-    let more = if names.len() > told.len() { ", ..." } else { "" };
-    told.join(", ") + more
+    let listed: Vec<&str> = names.iter().take(MOST_LISTED).map(AsRef::as_ref).collect();
+    let more = if names.len() > listed.len() { ", ..." } else { "" };
+    listed.join(", ") + more
 }
 
 impl Check {
@@ -124,7 +124,7 @@ impl Check {
 }
 
 /// A cluster, ready to be checked.
-pub(crate) struct Look<'a> {
+pub(crate) struct CheckContext<'a> {
     pub(super) cluster: &'a Cluster,
     /// What only a running API server knows.
     pub(super) facts: Option<&'a Facts>,
@@ -137,7 +137,7 @@ pub(crate) struct Look<'a> {
     managed: BTreeSet<String>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> CheckContext<'a> {
     pub(super) fn at(
         cluster: &'a Cluster,
         facts: Option<&'a Facts>,

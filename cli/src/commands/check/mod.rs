@@ -19,7 +19,7 @@ use crate::source::{Live, Scope, SourceArgs};
 pub(crate) use facts::Facts;
 #[cfg(test)]
 pub(crate) use facts::Rights;
-use finding::Look;
+use finding::CheckContext;
 pub(crate) use registry::CHECKS;
 pub(crate) use report::{Report, Result};
 
@@ -106,10 +106,10 @@ pub(crate) fn check(
 ) -> Report {
     let _progress = Progress::begin("looking at the cluster");
     let plan = cluster.plan();
-    let look = Look::at(cluster, facts, plan.as_ref(), namespace);
+    let context = CheckContext::at(cluster, facts, plan.as_ref(), namespace);
     let is_measured = facts.is_some_and(|facts| facts.quota_latency.is_some());
     let wanted = CHECKS
         .iter()
         .filter(|check| (!is_before || check.is_for_newcomers()) && (is_measured || !check.is_on_request()));
-    Report::new(wanted.map(|check| Result::of(check, &look)).collect(), &look)
+    Report::new(wanted.map(|check| Result::of(check, &context)).collect(), &context)
 }

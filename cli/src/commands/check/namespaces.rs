@@ -11,29 +11,31 @@ use quotient_engine::amounts::Quantity;
 use quotient_engine::snapshot::Pod;
 use quotient_index::quotas::bounds_from_hard;
 
-use super::Look;
+use super::CheckContext;
 use super::finding::{Found, Seen, first_few};
 use crate::objects::{DEMANDED, Object, is_ours, lacks_requests};
 use crate::output::{counted, spaced, sum};
 use crate::queues::percentage;
 
-pub(super) fn missing_requests(look: &Look<'_>) -> Seen {
-    look.require("deployments.apps")?;
+pub(super) fn missing_requests(context: &CheckContext<'_>) -> Seen {
+    context.require("deployments.apps")?;
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut given: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for object in look.objects() {
+    for object in context.objects() {
         if let Object::LimitRange(range) = object {
             given.entry(object.namespace()).or_default().extend(default_requests(range));
         }
         // What people write: a Deployment rather than its ReplicaSets, and no Job of a QueueJob.
         let template = object.template().filter(|_| object.controller().is_none());
-        let Some(template) = template.filter(|_| is_considered(look, object.namespace())) else { continue };
+        let Some(template) = template.filter(|_| is_considered(context, object.namespace())) else {
+            continue;
+        };
         let (lacking, all) = counts.entry(object.namespace()).or_default();
         *all = all.saturating_add(1);
         *lacking = lacking.saturating_add(usize::from(lacks_requests(template)));
     }
     let has_defaults =
-        |namespace| match look.queue_of(namespace).map(|view| &view.queue.spec.default_requests) {
+        |namespace| match context.queue_of(namespace).map(|view| &view.queue.spec.default_requests) {
             Some(None) => true,
             Some(Some(map)) if DEMANDED.iter().all(|name| map.get(name).is_some()) => true,
             _ => given.get(namespace).is_some_and(|given| DEMANDED.iter().all(|name| given.contains(name))),
@@ -48,13 +50,13 @@ pub(super) fn missing_requests(look: &Look<'_>) -> Seen {
 }
 
 /// Namespaces with a Queue; where there is no Queue at all, every one.
-fn is_considered(look: &Look<'_>, namespace: &str) -> bool {
-    look.is_managed(namespace) || look.views.is_empty() && !is_of_system(look, namespace)
+fn is_considered(context: &CheckContext<'_>, namespace: &str) -> bool {
+    context.is_managed(namespace) || context.views.is_empty() && !is_of_system(context, namespace)
 }
 
 /// Whether Kubernetes or the operator has the namespace to itself.
-fn is_of_system(look: &Look<'_>, namespace: &str) -> bool {
-    let operator = look.cluster.operator.as_ref();
+fn is_of_system(context: &CheckContext<'_>, namespace: &str) -> bool {
+    let operator = context.cluster.operator.as_ref();
     namespace.starts_with("kube-") || operator.is_some_and(|operator| operator.namespace == namespace)
 }
 
@@ -64,14 +66,14 @@ fn default_requests(range: &LimitRange) -> impl Iterator<Item = &str> {
     limits.flat_map(|limit| limit.default_request.iter().flatten().map(|(name, _)| name.as_str()))
 }
 
-pub(super) fn unmanaged(look: &Look<'_>) -> Seen {
-    look.require("pods")?;
-    look.require("queues.quotient.dev")?;
+pub(super) fn unmanaged(context: &CheckContext<'_>) -> Seen {
+    context.require("pods")?;
+    context.require("queues.quotient.dev")?;
     let mut used = Vec::new();
     let mut names = Vec::new();
-    for (name, state) in &look.cluster.snapshot.namespaces {
+    for (name, state) in &context.cluster.snapshot.namespaces {
         let name = name.as_str();
-        if state.governing().is_some() || is_of_system(look, name) || !look.is_wanted(name) {
+        if state.governing().is_some() || is_of_system(context, name) || !context.is_wanted(name) {
             continue;
         }
         let mut pods = state.pods.iter().filter(|pod| pod.is_charged() && pod.node.is_some()).peekable();
@@ -81,7 +83,7 @@ pub(super) fn unmanaged(look: &Look<'_>) -> Seen {
         used.extend(pods.map(Pod::requests));
     }
     let used = sum(used);
-    let whole = sum(look.cluster.snapshot.nodes.values().map(|node| &node.allocatable));
+    let whole = sum(context.cluster.snapshot.nodes.values().map(|node| &node.allocatable));
     let part = if whole.is_empty() { String::new() } else { format!(" ({} %)", percentage(&used, &whole)) };
     Some(Found::when(!names.is_empty(), || {
         format!(
@@ -95,17 +97,17 @@ pub(super) fn unmanaged(look: &Look<'_>) -> Seen {
 }
 
 /// The ResourceQuotas in namespaces with a Queue.
-fn quotas<'l>(look: &'l Look<'_>) -> impl Iterator<Item = (&'l str, &'l ResourceQuota)> {
-    look.managed_objects().filter_map(|object| Some((object.namespace(), object.get()?)))
+fn quotas<'l>(context: &'l CheckContext<'_>) -> impl Iterator<Item = (&'l str, &'l ResourceQuota)> {
+    context.managed_objects().filter_map(|object| Some((object.namespace(), object.get()?)))
 }
 
 fn is_called_quotient(quota: &ResourceQuota) -> bool {
     quota.metadata.name.as_deref() == Some(QUOTA)
 }
 
-pub(super) fn foreign_quota(look: &Look<'_>) -> Seen {
-    look.require("resourcequotas")?;
-    let others = quotas(look).filter(|(_, quota)| {
+pub(super) fn foreign_quota(context: &CheckContext<'_>) -> Seen {
+    context.require("resourcequotas")?;
+    let others = quotas(context).filter(|(_, quota)| {
         let hard = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
         !is_called_quotient(quota) && hard.is_some_and(|hard| !bounds_from_hard(hard).is_empty())
     });
@@ -115,60 +117,62 @@ pub(super) fn foreign_quota(look: &Look<'_>) -> Seen {
     })))
 }
 
-pub(super) fn quota_of_others(look: &Look<'_>) -> Seen {
-    look.require("resourcequotas")?;
-    let theirs = quotas(look).filter(|(_, quota)| is_called_quotient(quota) && !is_ours(&quota.metadata));
-    let told = |namespace| format!("{namespace}: the ResourceQuota quotient is not Quotient's");
-    Some(Found::each(theirs.map(|(namespace, _)| told(namespace))))
+pub(super) fn quota_of_others(context: &CheckContext<'_>) -> Seen {
+    context.require("resourcequotas")?;
+    let theirs = quotas(context).filter(|(_, quota)| is_called_quotient(quota) && !is_ours(&quota.metadata));
+    let sentence = |namespace| format!("{namespace}: the ResourceQuota quotient is not Quotient's");
+    Some(Found::each(theirs.map(|(namespace, _)| sentence(namespace))))
 }
 
-pub(super) fn orphaned(look: &Look<'_>) -> Seen {
-    look.require("resourcequotas")?;
-    look.require_observed()?;
-    look.require("queues.quotient.dev")?;
-    let orphaned = look.objects().filter(|object| {
+pub(super) fn orphaned(context: &CheckContext<'_>) -> Seen {
+    context.require("resourcequotas")?;
+    context.require_observed()?;
+    context.require("queues.quotient.dev")?;
+    let orphaned = context.objects().filter(|object| {
         let Object::ResourceQuota(quota) = object else { return false };
         let mut owners = quota.metadata.owner_references.iter().flatten();
         let is_owned = owners.any(|owner| owner.kind == "Queue");
         is_called_quotient(quota)
             && is_ours(&quota.metadata)
-            && (!is_owned || !look.is_managed(object.namespace()))
+            && (!is_owned || !context.is_managed(object.namespace()))
     });
-    let told = |object: &Object| format!("{}: no Queue owns the ResourceQuota quotient", object.namespace());
-    Some(Found::each(orphaned.map(told)))
+    let sentence =
+        |object: &Object| format!("{}: no Queue owns the ResourceQuota quotient", object.namespace());
+    Some(Found::each(orphaned.map(sentence)))
 }
 
-pub(super) fn not_enforced(look: &Look<'_>) -> Seen {
-    look.require("resourcequotas")?;
-    look.require_observed()?;
-    let lagging = quotas(look).filter(|(_, quota)| {
+pub(super) fn not_enforced(context: &CheckContext<'_>) -> Seen {
+    context.require("resourcequotas")?;
+    context.require_observed()?;
+    let lagging = quotas(context).filter(|(_, quota)| {
         let hard = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
         let enforced = quota.status.as_ref().and_then(|status| status.hard.as_ref());
         is_called_quotient(quota) && hard != enforced
     });
-    let told = |namespace| format!("{namespace}: status.hard of the quota differs from spec.hard");
-    Some(Found::each(lagging.map(|(namespace, _)| told(namespace))))
+    let sentence = |namespace| format!("{namespace}: status.hard of the quota differs from spec.hard");
+    Some(Found::each(lagging.map(|(namespace, _)| sentence(namespace))))
 }
 
 /// How long the quota controller may take: each reclaim waits for it before pods are evicted.
 const MOST_LATENCY: Duration = Duration::from_secs(1);
 
-pub(super) fn latency(look: &Look<'_>) -> Seen {
-    let latency = look.facts?.quota_latency?;
+pub(super) fn latency(context: &CheckContext<'_>) -> Seen {
+    let latency = context.facts?.quota_latency?;
     Some(Found::when(latency > MOST_LATENCY, || {
         format!("the quota controller enforces a new quota after {} ms", latency.as_millis())
     }))
 }
 
-pub(super) fn limit_ranges(look: &Look<'_>) -> Seen {
-    look.require("limitranges")?;
-    let conflicts = look.managed_objects().flat_map(|object| {
+pub(super) fn limit_ranges(context: &CheckContext<'_>) -> Seen {
+    context.require("limitranges")?;
+    let conflicts = context.managed_objects().flat_map(|object| {
         let Object::LimitRange(range) = object else { return Vec::new() };
-        let stated = look.queue_of(object.namespace()).map(|view| view.queue.spec.default_requests.clone());
+        let stated =
+            context.queue_of(object.namespace()).map(|view| view.queue.spec.default_requests.clone());
         let defaults = stated.map(|stated| stated.unwrap_or_else(ResourceMap::default_requests));
         conflicts_of(range, &defaults.unwrap_or_default())
             .into_iter()
-            .map(|told| format!("{}: LimitRange {} {told}", object.namespace(), object.name()))
+            .map(|sentence| format!("{}: LimitRange {} {sentence}", object.namespace(), object.name()))
             .collect()
     });
     Some(Found::each(conflicts))
@@ -178,7 +182,7 @@ pub(super) fn limit_ranges(look: &Look<'_>) -> Seen {
 fn conflicts_of(range: &LimitRange, defaults: &ResourceMap) -> Vec<String> {
     let limits = range.spec.iter().flat_map(|spec| &spec.limits).filter(|limit| limit.type_ == "Container");
     let amount = |text: &str| text.parse::<Quantity>().ok().map(Quantity::nano);
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     for limit in limits {
         for (name, text) in defaults.iter() {
             let Some(default) = amount(text.as_str()) else { continue };
@@ -187,7 +191,7 @@ fn conflicts_of(range: &LimitRange, defaults: &ResourceMap) -> Vec<String> {
                                is_wrong: fn(i128, i128) -> bool| {
                 let bound = list.as_ref().and_then(|list| list.get(name)).map(|bound| bound.0.as_str());
                 let wrong = bound.filter(|bound| amount(bound).is_some_and(|bound| is_wrong(default, bound)));
-                told.extend(wrong.map(|bound| {
+                sentences.extend(wrong.map(|bound| {
                     format!("{words} {bound} {name} of a container, and the default request is {text}")
                 }));
             };
@@ -195,5 +199,5 @@ fn conflicts_of(range: &LimitRange, defaults: &ResourceMap) -> Vec<String> {
             compare(&limit.max, "allows at most", |default, most| default > most);
         }
     }
-    told
+    sentences
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Look;
+use super::CheckContext;
 use super::finding::{Found, Seen};
 use crate::commands::migrate::KUEUE_QUEUE_NAME;
 use crate::objects::{Object, text};
@@ -10,8 +10,8 @@ use crate::objects::{Object, text};
 /// The minor versions of Kubernetes that Quotient is tested with.
 const SUPPORTED: std::ops::RangeInclusive<u32> = 34..=36;
 
-pub(super) fn version(look: &Look<'_>) -> Seen {
-    let (major, minor) = look.facts?.version?;
+pub(super) fn version(context: &CheckContext<'_>) -> Seen {
+    let (major, minor) = context.facts?.version?;
     let is_supported = major == 1 && SUPPORTED.contains(&minor);
     Some(Found::when(!is_supported, || format!("Kubernetes {major}.{minor} is not among 1.34 to 1.36")))
 }
@@ -27,15 +27,15 @@ fn definition<'a>(crds: &'a [Value], wanted: &str) -> Option<&'a Value> {
     crds.iter().find(|crd| text(crd, "/metadata/name") == wanted)
 }
 
-pub(super) fn crd_missing(look: &Look<'_>) -> Seen {
-    let crds = look.facts?.crds.as_ref()?;
+pub(super) fn crd_missing(context: &CheckContext<'_>) -> Seen {
+    let crds = context.facts?.crds.as_ref()?;
     let missing = DEFINITIONS.iter().filter(|(name, _)| definition(crds, name).is_none());
     Some(Found::each(missing.map(|(name, _)| format!("the kind {name} is not installed"))))
 }
 
 /// The fields of spec that this version knows and the installed kind does not.
-pub(super) fn crd_outdated(look: &Look<'_>) -> Seen {
-    let crds = look.facts?.crds.as_ref()?;
+pub(super) fn crd_outdated(context: &CheckContext<'_>) -> Seen {
+    let crds = context.facts?.crds.as_ref()?;
     let mut outdated = Vec::new();
     for (name, manifest) in DEFINITIONS {
         let expected: Value = serde_yaml_ng::from_str(manifest).ok()?;
@@ -58,27 +58,27 @@ fn fields(crd: &Value) -> Vec<String> {
 /// The policies of the chart that bind the operator and protect the quotas.
 const POLICIES: [&str; 2] = ["quotient-operator", "quotient-quotas"];
 
-pub(super) fn policies(look: &Look<'_>) -> Seen {
-    let policies = look.facts?.policies.as_ref()?;
+pub(super) fn policies(context: &CheckContext<'_>) -> Seen {
+    let policies = context.facts?.policies.as_ref()?;
     let missing = POLICIES.iter().filter(|name| !policies.iter().any(|policy| policy == *name));
     Some(Found::each(missing.map(|name| format!("the ValidatingAdmissionPolicy {name} is not installed"))))
 }
 
-pub(super) fn no_capacity(look: &Look<'_>) -> Seen {
-    let plan = look.plan?;
+pub(super) fn no_capacity(context: &CheckContext<'_>) -> Seen {
+    let plan = context.plan?;
     Some(Found::when(plan.capacity.is_empty(), || {
         "no node counts toward the capacity, so no quota shrinks and no pod is evicted".to_owned()
     }))
 }
 
-pub(super) fn nodes_not_ready(look: &Look<'_>) -> Seen {
-    look.require("nodes")?;
+pub(super) fn nodes_not_ready(context: &CheckContext<'_>) -> Seen {
+    context.require("nodes")?;
     let is_unready = |object: &Object| {
         let Object::Node(node) = object else { return false };
         let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());
         conditions.into_iter().flatten().any(|one| one.type_ == "Ready" && one.status != "True")
     };
-    let unready = look.objects().filter(|object| is_unready(object));
+    let unready = context.objects().filter(|object| is_unready(object));
     Some(Found::all("Node", unready.map(|node| node.name().to_owned()), "is not Ready", "are not Ready"))
 }
 
@@ -86,16 +86,16 @@ pub(super) fn nodes_not_ready(look: &Look<'_>) -> Seen {
 const AUTOSCALERS: [&str; 2] = ["cluster-autoscaler", "karpenter"];
 const NODE_POOL: &str = "karpenter.sh/nodepool";
 
-pub(super) fn autoscaler(look: &Look<'_>) -> Seen {
-    look.require("deployments.apps")?;
-    look.require("nodes")?;
-    if let Some(operator) = &look.cluster.operator {
+pub(super) fn autoscaler(context: &CheckContext<'_>) -> Seen {
+    context.require("deployments.apps")?;
+    context.require("nodes")?;
+    if let Some(operator) = &context.cluster.operator {
         let settings = operator.settings.as_ref().ok()?;
         if !settings.index.ceiling.is_empty() || !settings.index.engine.expandable.is_empty() {
             return Some(Found::default());
         }
     }
-    let sign = look.objects().find_map(|object| match object {
+    let sign = context.objects().find_map(|object| match object {
         Object::Deployment(_) if AUTOSCALERS.iter().any(|program| object.name().contains(program)) => {
             Some(format!("Deployment {}/{} adds nodes", object.namespace(), object.name()))
         }
@@ -105,13 +105,14 @@ pub(super) fn autoscaler(look: &Look<'_>) -> Seen {
         }
         _ => None,
     });
-    let told = |sign| format!("{sign}, and capacity is Nodes: pods that a quota rejects never add a node");
-    Some(Found::each(sign.map(told)))
+    let sentence =
+        |sign| format!("{sign}, and capacity is Nodes: pods that a quota rejects never add a node");
+    Some(Found::each(sign.map(sentence)))
 }
 
-pub(super) fn ceiling(look: &Look<'_>) -> Seen {
-    let ceiling = &look.cluster.operator.as_ref()?.settings.as_ref().ok()?.index.ceiling;
-    let offered = look.cluster.offered();
+pub(super) fn ceiling(context: &CheckContext<'_>) -> Seen {
+    let ceiling = &context.cluster.operator.as_ref()?.settings.as_ref().ok()?.index.ceiling;
+    let offered = context.cluster.offered();
     let below = ceiling.iter().filter(|(resource, most)| offered.get(resource) > *most);
     Some(Found::each(below.map(|(resource, most)| {
         let (most, offered) = (resource.format(most), resource.format(offered.get(resource)));
@@ -119,12 +120,12 @@ pub(super) fn ceiling(look: &Look<'_>) -> Seen {
     })))
 }
 
-pub(super) fn kueue(look: &Look<'_>) -> Seen {
-    look.require("jobs.batch")?;
+pub(super) fn kueue(context: &CheckContext<'_>) -> Seen {
+    context.require("jobs.batch")?;
     let is_labeled = |object: &&Object| {
         object.metadata().labels.as_ref().is_some_and(|labels| labels.contains_key(KUEUE_QUEUE_NAME))
     };
-    let labeled = look.managed_objects().filter(is_labeled);
+    let labeled = context.managed_objects().filter(is_labeled);
     Some(Found::each(labeled.map(|object| {
         let (kind, namespace, name) = (object.kind().name(), object.namespace(), object.name());
         format!("{kind} {namespace}/{name} belongs to Kueue, and its namespace has a Queue")

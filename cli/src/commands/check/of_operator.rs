@@ -2,7 +2,7 @@
 
 use quotient_engine::snapshot::Mode;
 
-use super::Look;
+use super::CheckContext;
 use super::finding::{Found, Seen};
 use crate::manifests::OperatorFacts;
 use crate::objects::Object;
@@ -10,76 +10,76 @@ use crate::objects::Object;
 /// How old a Lease may be, in seconds: four times what it lasts by default.
 const OLDEST_LEASE: i64 = 60;
 
-pub(super) fn missing(look: &Look<'_>) -> Seen {
-    look.require_observed()?;
-    look.require_whole()?;
-    look.require("deployments.apps")?;
-    Some(Found::when(look.cluster.operator.is_none(), || {
+pub(super) fn missing(context: &CheckContext<'_>) -> Seen {
+    context.require_observed()?;
+    context.require_whole()?;
+    context.require("deployments.apps")?;
+    Some(Found::when(context.cluster.operator.is_none(), || {
         "no Deployment has the label app.kubernetes.io/part-of=quotient".to_owned()
     }))
 }
 
-fn operator<'a>(look: &Look<'a>) -> Option<&'a OperatorFacts> {
-    look.cluster.operator.as_ref()
+fn operator<'a>(context: &CheckContext<'a>) -> Option<&'a OperatorFacts> {
+    context.cluster.operator.as_ref()
 }
 
-pub(super) fn not_ready(look: &Look<'_>) -> Seen {
-    let OperatorFacts { ready, replicas, .. } = operator(look)?;
+pub(super) fn not_ready(context: &CheckContext<'_>) -> Seen {
+    let OperatorFacts { ready, replicas, .. } = operator(context)?;
     let is_found = ready < replicas || *replicas == 0;
     Some(Found::when(is_found, || format!("{ready} of {replicas} replicas are ready")))
 }
 
-pub(super) fn one_replica(look: &Look<'_>) -> Seen {
-    Some(Found::when(operator(look)?.replicas == 1, || "there is one replica".to_owned()))
+pub(super) fn one_replica(context: &CheckContext<'_>) -> Seen {
+    Some(Found::when(operator(context)?.replicas == 1, || "there is one replica".to_owned()))
 }
 
-pub(super) fn no_leader(look: &Look<'_>) -> Seen {
-    let operator = operator(look)?;
+pub(super) fn no_leader(context: &CheckContext<'_>) -> Seen {
+    let operator = operator(context)?;
     let settings = operator.settings.as_ref().ok()?;
-    let has_leases = look.cluster.objects.iter().any(|object| matches!(object, Object::Lease(_)));
+    let has_leases = context.cluster.objects.iter().any(|object| matches!(object, Object::Lease(_)));
     if settings.lease.is_none() || !has_leases {
         return None;
     }
     let Some((holder, renewed)) = &operator.leader else {
         return Some(Found::when(true, || "no replica holds the Lease".to_owned()));
     };
-    let age = renewed.map(|renewed| look.cluster.snapshot.now.millis_since(renewed).div_euclid(1000));
+    let age = renewed.map(|renewed| context.cluster.snapshot.now.millis_since(renewed).div_euclid(1000));
     Some(Found::when(age.is_some_and(|age| age > OLDEST_LEASE), || {
         format!("{holder} renewed the Lease {} s ago", age.unwrap_or_default())
     }))
 }
 
-pub(super) fn flags(look: &Look<'_>) -> Seen {
-    let error = operator(look)?.settings.as_ref().err();
+pub(super) fn flags(context: &CheckContext<'_>) -> Seen {
+    let error = operator(context)?.settings.as_ref().err();
     Some(Found::each(error.map(|error| format!("the flags cannot be read: {error}"))))
 }
 
-pub(super) fn version(look: &Look<'_>) -> Seen {
-    let theirs = operator(look)?.version.as_deref()?;
+pub(super) fn version(context: &CheckContext<'_>) -> Seen {
+    let theirs = operator(context)?.version.as_deref()?;
     let ours = env!("CARGO_PKG_VERSION");
     let differs = theirs.trim_start_matches('v') != ours;
     Some(Found::when(differs, || format!("the operator has version {theirs}, this command {ours}")))
 }
 
-pub(super) fn mode(look: &Look<'_>) -> Seen {
-    let mode = operator(look)?.settings.as_ref().ok()?.mode();
+pub(super) fn mode(context: &CheckContext<'_>) -> Seen {
+    let mode = operator(context)?.settings.as_ref().ok()?.mode();
     Some(Found::when(mode != Mode::Full, || format!("the operator runs in mode {mode}: no pod is evicted")))
 }
 
-pub(super) fn rights(look: &Look<'_>) -> Seen {
-    let rights = look.facts?.rights.as_ref()?;
+pub(super) fn rights(context: &CheckContext<'_>) -> Seen {
+    let rights = context.facts?.rights.as_ref()?;
     Some(Found::each(rights.missing.iter().map(|right| format!("the operator may not {right}"))))
 }
 
-pub(super) fn priority(look: &Look<'_>) -> Seen {
-    Some(Found::when(operator(look)?.priority_class.is_none(), || {
+pub(super) fn priority(context: &CheckContext<'_>) -> Seen {
+    Some(Found::when(operator(context)?.priority_class.is_none(), || {
         "its pods have no priority class, so any pod may preempt them".to_owned()
     }))
 }
 
-pub(super) fn scraped(look: &Look<'_>) -> Seen {
-    operator(look)?;
-    let monitors = look.facts?.monitors?;
+pub(super) fn scraped(context: &CheckContext<'_>) -> Seen {
+    operator(context)?;
+    let monitors = context.facts?.monitors?;
     Some(Found::when(monitors == 0, || {
         "the cluster has the Prometheus Operator, and no ServiceMonitor or PodMonitor of Quotient".to_owned()
     }))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quotient_crds::{Admission, ConditionType, EvictionPolicy};
 use quotient_engine::names::Namespace;
 
-use super::Look;
+use super::CheckContext;
 use super::finding::{Found, Seen};
 use crate::output::{duration, spaced};
 use crate::queues::{QueueView, amounts};
@@ -13,95 +13,95 @@ use crate::queues::{QueueView, amounts};
 /// How long a queue may be starved, and one may be deleted, in seconds.
 const PATIENCE_SECONDS: i64 = 300;
 
-fn of_each(look: &Look<'_>, told: impl Fn(&QueueView) -> Option<String>) -> Seen {
-    look.require("queues.quotient.dev")?;
-    let told = |view: &QueueView| Some(format!("{}: {}", view.name.in_words(), told(view)?));
-    Some(Found::each(look.queues().filter_map(told)))
+fn of_each(context: &CheckContext<'_>, problem: impl Fn(&QueueView) -> Option<String>) -> Seen {
+    context.require("queues.quotient.dev")?;
+    let sentence = |view: &QueueView| Some(format!("{}: {}", view.name.in_words(), problem(view)?));
+    Some(Found::each(context.queues().filter_map(sentence)))
 }
 
-pub(super) fn stalled(look: &Look<'_>) -> Seen {
-    of_each(look, |view| view.stalled().map(|(reason, message)| format!("{reason}: {message}")))
+pub(super) fn stalled(context: &CheckContext<'_>) -> Seen {
+    of_each(context, |view| view.stalled().map(|(reason, message)| format!("{reason}: {message}")))
 }
 
-pub(super) fn not_ready(look: &Look<'_>) -> Seen {
-    of_each(look, |view| {
+pub(super) fn not_ready(context: &CheckContext<'_>) -> Seen {
+    of_each(context, |view| {
         let (reason, message) = view.condition(ConditionType::Ready, "False")?;
         view.stalled().is_none().then(|| format!("{reason}: {message}"))
     })
 }
 
-pub(super) fn starved(look: &Look<'_>) -> Seen {
-    let now = look.cluster.snapshot.now;
-    of_each(look, |view| {
+pub(super) fn starved(context: &CheckContext<'_>) -> Seen {
+    let now = context.cluster.snapshot.now;
+    of_each(context, |view| {
         let starved = view.starved(now).filter(|_| !view.is_parent())?;
         let seconds = starved.seconds.filter(|seconds| *seconds >= PATIENCE_SECONDS)?;
         Some(format!("starved for {} ({})", duration(seconds), starved.reason))
     })
 }
 
-pub(super) fn unmeetable(look: &Look<'_>) -> Seen {
-    of_each(look, |view| {
+pub(super) fn unmeetable(context: &CheckContext<'_>) -> Seen {
+    of_each(context, |view| {
         view.condition(ConditionType::GuaranteeUnmeetable, "True").map(|(_, message)| message.to_owned())
     })
 }
 
-pub(super) fn without_status(look: &Look<'_>) -> Seen {
-    look.require_observed()?;
-    of_each(look, |view| (!view.is_reported).then(|| "the operator has reported nothing on it".to_owned()))
+pub(super) fn without_status(context: &CheckContext<'_>) -> Seen {
+    context.require_observed()?;
+    of_each(context, |view| (!view.is_reported).then(|| "the operator has reported nothing on it".to_owned()))
 }
 
-pub(super) fn outdated(look: &Look<'_>) -> Seen {
-    look.require_observed()?;
-    of_each(look, |view| {
+pub(super) fn outdated(context: &CheckContext<'_>) -> Seen {
+    context.require_observed()?;
+    of_each(context, |view| {
         let (seen, current) = (view.status.observed_generation?, view.queue.metadata.generation?);
         (seen < current).then(|| format!("the operator has seen generation {seen} of {current}"))
     })
 }
 
-pub(super) fn deleting(look: &Look<'_>) -> Seen {
-    let now = look.cluster.snapshot.now.millis();
-    of_each(look, |view| {
+pub(super) fn deleting(context: &CheckContext<'_>) -> Seen {
+    let now = context.cluster.snapshot.now.millis();
+    of_each(context, |view| {
         let since = view.queue.metadata.deletion_timestamp.as_ref()?;
         let seconds = now.saturating_sub(since.0.as_millisecond()).div_euclid(1000);
         (seconds >= PATIENCE_SECONDS).then(|| format!("deleted {} ago and still there", duration(seconds)))
     })
 }
 
-pub(super) fn paused(look: &Look<'_>) -> Seen {
-    let now = look.cluster.snapshot.now.millis();
-    of_each(look, |view| {
+pub(super) fn paused(context: &CheckContext<'_>) -> Seen {
+    let now = context.cluster.snapshot.now.millis();
+    of_each(context, |view| {
         let until = view.queue.spec.paused_until.as_ref()?;
         (until.0.as_millisecond() > now).then(|| format!("paused until {}", until.0))
     })
 }
 
-pub(super) fn standing_claim(look: &Look<'_>) -> Seen {
-    look.require("pods")?;
-    of_each(look, |view| {
+pub(super) fn standing_claim(context: &CheckContext<'_>) -> Seen {
+    context.require("pods")?;
+    of_each(context, |view| {
         let request = amounts(view.queue.spec.request.as_ref());
-        let has_pods = has_pods(look, view.name.namespace.as_str());
+        let has_pods = has_pods(context, view.name.namespace.as_str());
         (!request.is_empty() && !has_pods)
             .then(|| format!("request {}, and the namespace has no pods", spaced(&request)))
     })
 }
 
-fn has_pods(look: &Look<'_>, namespace: &str) -> bool {
-    let state = look.cluster.snapshot.namespaces.get(&Namespace::from(namespace));
+fn has_pods(context: &CheckContext<'_>, namespace: &str) -> bool {
+    let state = context.cluster.snapshot.namespaces.get(&Namespace::from(namespace));
     state.is_some_and(|state| state.pods.iter().any(quotient_engine::snapshot::Pod::is_charged))
 }
 
-pub(super) fn childless(look: &Look<'_>) -> Seen {
-    of_each(look, |view| {
+pub(super) fn childless(context: &CheckContext<'_>) -> Seen {
+    of_each(context, |view| {
         let is_parent_of = |other: &QueueView| other.parent().as_ref() == Some(&view.name);
-        let is_childless = view.is_parent() && !look.views.iter().any(is_parent_of);
+        let is_childless = view.is_parent() && !context.views.iter().any(is_parent_of);
         is_childless.then(|| "a parent queue without child queues".to_owned())
     })
 }
 
-pub(super) fn several(look: &Look<'_>) -> Seen {
-    look.require("queues.quotient.dev")?;
+pub(super) fn several(context: &CheckContext<'_>) -> Seen {
+    context.require("queues.quotient.dev")?;
     let mut leaves: BTreeMap<&str, usize> = BTreeMap::new();
-    for view in look.queues().filter(|view| !view.is_parent()) {
+    for view in context.queues().filter(|view| !view.is_parent()) {
         let count = leaves.entry(view.name.namespace.as_str()).or_default();
         *count = count.saturating_add(1);
     }
@@ -109,18 +109,18 @@ pub(super) fn several(look: &Look<'_>) -> Seen {
     Some(Found::each(several.map(|(namespace, count)| format!("namespace {namespace} has {count} Queues"))))
 }
 
-pub(super) fn protected(look: &Look<'_>) -> Seen {
-    let operator = look.cluster.operator.as_ref().and_then(|operator| operator.settings.as_ref().ok());
+pub(super) fn protected(context: &CheckContext<'_>) -> Seen {
+    let operator = context.cluster.operator.as_ref().and_then(|operator| operator.settings.as_ref().ok());
     let protected = operator.map(|settings| settings.index.protected.clone());
     let protected = protected.unwrap_or_else(|| quotient_index::IndexSettings::default().protected);
-    of_each(look, |view| {
+    of_each(context, |view| {
         let is_protected = protected.contains(&view.name.namespace) && !view.is_parent();
         is_protected.then(|| format!("namespace {} is protected", view.name.namespace))
     })
 }
 
-pub(super) fn never_evicted(look: &Look<'_>) -> Seen {
-    of_each(look, |view| {
+pub(super) fn never_evicted(context: &CheckContext<'_>) -> Seen {
+    of_each(context, |view| {
         let eviction = view.queue.spec.eviction.as_ref()?;
         let is_never = eviction.policy == Some(EvictionPolicy::Never);
         let over = view.used().less(&view.deserved());
@@ -132,15 +132,15 @@ pub(super) fn never_evicted(look: &Look<'_>) -> Seen {
 /// The first minor version of Kubernetes with the policies that gate pods.
 const GATES_SINCE: u32 = 36;
 
-pub(super) fn gates(look: &Look<'_>) -> Seen {
-    let settings = look.cluster.operator.as_ref()?.settings.as_ref().ok()?;
-    let is_old = look.facts.and_then(|facts| facts.version).is_some_and(|(_, minor)| minor < GATES_SINCE);
+pub(super) fn gates(context: &CheckContext<'_>) -> Seen {
+    let settings = context.cluster.operator.as_ref()?.settings.as_ref().ok()?;
+    let is_old = context.facts.and_then(|facts| facts.version).is_some_and(|(_, minor)| minor < GATES_SINCE);
     let obstacle = match (settings.index.gate_mode, is_old) {
         (true, false) => return Some(Found::default()),
         (true, true) => "Kubernetes 1.36 and later gate pods",
         (false, _) => "gate mode of the operator is off",
     };
-    of_each(look, |view| {
+    of_each(context, |view| {
         let is_gate = view.queue.spec.admission == Admission::Gate;
         is_gate.then(|| format!("admission is Gate and works as Quota, because {obstacle}"))
     })

@@ -4,24 +4,24 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use quotient_index::sizes::surges_first;
 
-use super::Look;
+use super::CheckContext;
 use super::finding::{Found, Seen};
 use crate::objects::{Object, ignores_evictions};
 use crate::output::duration;
 
 /// What the Queues report with this reason.
-pub(super) fn unmet(look: &Look<'_>, reason: &str) -> Seen {
-    look.require("queues.quotient.dev")?;
-    let all = look.queues().flat_map(|view| view.status.unmet.iter().map(move |unmet| (view, unmet)));
-    let told = all.filter(|(_, unmet)| unmet.reason == reason).map(|(view, unmet)| {
+pub(super) fn unmet(context: &CheckContext<'_>, reason: &str) -> Seen {
+    context.require("queues.quotient.dev")?;
+    let all = context.queues().flat_map(|view| view.status.unmet.iter().map(move |unmet| (view, unmet)));
+    let sentences = all.filter(|(_, unmet)| unmet.reason == reason).map(|(view, unmet)| {
         format!("{} {}/{}: {}", unmet.kind, view.name.namespace, unmet.name, unmet.message)
     });
-    Some(Found::each(told))
+    Some(Found::each(sentences))
 }
 
-pub(super) fn set_aside(look: &Look<'_>) -> Seen {
-    look.require("queues.quotient.dev")?;
-    let all = look.queues().flat_map(|view| view.status.set_aside.iter().map(move |entry| (view, entry)));
+pub(super) fn set_aside(context: &CheckContext<'_>) -> Seen {
+    context.require("queues.quotient.dev")?;
+    let all = context.queues().flat_map(|view| view.status.set_aside.iter().map(move |entry| (view, entry)));
     Some(Found::each(all.map(|(view, entry)| {
         let (kind, namespace, name, times) = (&entry.kind, &view.name.namespace, &entry.name, entry.times);
         format!("{kind} {namespace}/{name} had room and did not start, {times} times")
@@ -33,9 +33,9 @@ fn full_name(object: &Object) -> String {
     format!("{}/{}", object.namespace(), object.name())
 }
 
-pub(super) fn surge(look: &Look<'_>) -> Seen {
-    look.require("deployments.apps")?;
-    let stuck = look.managed_objects().filter(|object| object.get().is_some_and(keeps_all_pods));
+pub(super) fn surge(context: &CheckContext<'_>) -> Seen {
+    context.require("deployments.apps")?;
+    let stuck = context.managed_objects().filter(|object| object.get().is_some_and(keeps_all_pods));
     Some(Found::all(
         "Deployment",
         stuck.map(full_name),
@@ -51,22 +51,22 @@ fn keeps_all_pods(deployment: &Deployment) -> bool {
     replicas > 0 && surges_first(spec, replicas)
 }
 
-pub(super) fn job_retries(look: &Look<'_>) -> Seen {
-    look.require("jobs.batch")?;
-    let counting = look.managed_objects().filter(|object| {
+pub(super) fn job_retries(context: &CheckContext<'_>) -> Seen {
+    context.require("jobs.batch")?;
+    let counting = context.managed_objects().filter(|object| {
         let Object::Job(job) = object else { return false };
         let is_done = job.status.as_ref().is_some_and(|status| status.completion_time.is_some());
         !is_done
             && object.controller().is_none_or(|owner| owner.kind != "QueueJob")
             && !ignores_evictions(job)
     });
-    let told = ["counts evictions against backoffLimit", "count evictions against backoffLimit"];
-    Some(Found::all("Job", counting.map(full_name), told[0], told[1]))
+    let sentences = ["counts evictions against backoffLimit", "count evictions against backoffLimit"];
+    Some(Found::all("Job", counting.map(full_name), sentences[0], sentences[1]))
 }
 
-pub(super) fn budgets(look: &Look<'_>) -> Seen {
-    look.require("poddisruptionbudgets.policy")?;
-    let empty = look.managed_objects().filter(|object| {
+pub(super) fn budgets(context: &CheckContext<'_>) -> Seen {
+    context.require("poddisruptionbudgets.policy")?;
+    let empty = context.managed_objects().filter(|object| {
         let Object::PodDisruptionBudget(budget) = object else { return false };
         budget.status.as_ref().is_some_and(|status| {
             status.disruptions_allowed == Some(0) && status.expected_pods.is_some_and(|pods| pods > 0)
@@ -81,8 +81,8 @@ pub(super) fn budgets(look: &Look<'_>) -> Seen {
 }
 
 /// The pods in namespaces with a Queue that use something.
-fn pods<'l>(look: &'l Look<'_>) -> impl Iterator<Item = (String, &'l Pod)> {
-    look.managed_objects().filter_map(|object| {
+fn pods<'l>(context: &'l CheckContext<'_>) -> impl Iterator<Item = (String, &'l Pod)> {
+    context.managed_objects().filter_map(|object| {
         let Object::Pod(pod) = object else { return None };
         let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
         let is_over = matches!(phase, Some("Succeeded" | "Failed"));
@@ -91,61 +91,61 @@ fn pods<'l>(look: &'l Look<'_>) -> impl Iterator<Item = (String, &'l Pod)> {
 }
 
 /// The pods for which `is_one` holds, in one sentence.
-fn pods_that(look: &Look<'_>, is_one: impl Fn(&Pod) -> bool, one: &str, several: &str) -> Seen {
-    look.require("pods")?;
-    let names = pods(look).filter(|(_, pod)| is_one(pod)).map(|(name, _)| name);
+fn pods_that(context: &CheckContext<'_>, is_one: impl Fn(&Pod) -> bool, one: &str, several: &str) -> Seen {
+    context.require("pods")?;
+    let names = pods(context).filter(|(_, pod)| is_one(pod)).map(|(name, _)| name);
     Some(Found::all("Pod", names, one, several))
 }
 
-pub(super) fn bare(look: &Look<'_>) -> Seen {
+pub(super) fn bare(context: &CheckContext<'_>) -> Seen {
     let is_bare = |pod: &Pod| pod.metadata.owner_references.iter().flatten().next().is_none();
-    pods_that(look, is_bare, "has no controller", "have no controller")
+    pods_that(context, is_bare, "has no controller", "have no controller")
 }
 
-pub(super) fn kubevirt(look: &Look<'_>) -> Seen {
+pub(super) fn kubevirt(context: &CheckContext<'_>) -> Seen {
     let is_machine = |pod: &Pod| {
         let labels = pod.metadata.labels.as_ref();
         labels.and_then(|labels| labels.get("kubevirt.io")).is_some_and(|value| value == "virt-launcher")
     };
-    pods_that(look, is_machine, "runs a virtual machine", "run virtual machines")
+    pods_that(context, is_machine, "runs a virtual machine", "run virtual machines")
 }
 
-pub(super) fn claims(look: &Look<'_>) -> Seen {
+pub(super) fn claims(context: &CheckContext<'_>) -> Seen {
     let has_claims = |pod: &Pod| {
         let claims = pod.spec.as_ref().and_then(|spec| spec.resource_claims.as_ref());
         claims.is_some_and(|claims| !claims.is_empty())
     };
-    pods_that(look, has_claims, "has resource claims", "have resource claims")
+    pods_that(context, has_claims, "has resource claims", "have resource claims")
 }
 
 /// What a Queue allows unless it says otherwise.
 const MOST_GRACE: i64 = 600;
 
-pub(super) fn grace(look: &Look<'_>) -> Seen {
-    look.require("pods")?;
-    let told = pods(look).filter_map(|(name, pod)| {
+pub(super) fn grace(context: &CheckContext<'_>) -> Seen {
+    context.require("pods")?;
+    let sentences = pods(context).filter_map(|(name, pod)| {
         let own = pod.spec.as_ref()?.termination_grace_period_seconds?;
-        let queue = look.queue_of(pod.metadata.namespace.as_deref()?)?;
+        let queue = context.queue_of(pod.metadata.namespace.as_deref()?)?;
         let most = queue.queue.spec.eviction.as_ref().and_then(|eviction| eviction.max_grace_seconds);
         let most = most.map_or(MOST_GRACE, i64::from);
-        let told = || {
+        let sentence = || {
             format!("Pod {name} asks for {} to end, and an eviction gives {}", duration(own), duration(most))
         };
-        (own > most).then(told)
+        (own > most).then(sentence)
     });
-    Some(Found::each(told))
+    Some(Found::each(sentences))
 }
 
 /// How long past its deadline a pod may be, in seconds.
 const LATE: i64 = 60;
 
-pub(super) fn stuck(look: &Look<'_>) -> Seen {
-    look.require("pods")?;
-    let now = look.cluster.snapshot.now.millis();
-    let told = pods(look).filter_map(|(name, pod)| {
+pub(super) fn stuck(context: &CheckContext<'_>) -> Seen {
+    context.require("pods")?;
+    let now = context.cluster.snapshot.now.millis();
+    let sentences = pods(context).filter_map(|(name, pod)| {
         let deadline = pod.metadata.deletion_timestamp.as_ref()?.0.as_millisecond();
         let late = now.saturating_sub(deadline).div_euclid(1000);
         (late > LATE).then(|| format!("Pod {name} should have ended {} ago", duration(late)))
     });
-    Some(Found::each(told))
+    Some(Found::each(sentences))
 }

@@ -4,14 +4,14 @@ use super::finding::{Check, Group, Severity};
 use super::{namespaces, of_cluster, of_operator, of_queues, of_workloads};
 
 macro_rules! checks {
-    ($($id:literal $group:ident $severity:ident $look:expr => $fix:literal;)*) => {
+    ($($id:literal $group:ident $severity:ident $context:expr => $fix:literal;)*) => {
         /// Every check, in the order in which they are printed.
         pub(crate) const CHECKS: &[Check] = &[$(Check {
             id: $id,
             group: Group::$group,
             severity: Severity::$severity,
             fix: $fix,
-            look: $look,
+            context: $context,
         }),*];
     };
 }
@@ -38,7 +38,7 @@ checks! {
     "operator-flags" Operator Error of_operator::flags => "correct the flags of the Deployment";
     "operator-version" Operator Warning of_operator::version =>
         "use the command line and the operator of one version";
-    "operator-mode" Operator Info of_operator::mode => "raise config.mode when the shares look right";
+    "operator-mode" Operator Info of_operator::mode => "raise config.mode when the shares context right";
     "operator-rights" Operator Error of_operator::rights => "install the roles of the chart of this version";
     "operator-priority" Operator Warning of_operator::priority =>
         "set priorityClassName, such as system-cluster-critical";
@@ -82,10 +82,10 @@ checks! {
         "set config.capacity to the limit of the autoscaler, such as {cpu: 500}";
     "ceiling-below-nodes" Autoscaling Warning of_cluster::ceiling =>
         "raise config.capacity to what the autoscaler may reach";
-    "pods-rejected" Workloads Error |look| of_workloads::unmet(look, "PodsRejected") => "see: kubectl quotient explain KIND/NAME";
-    "pod-above-share" Workloads Warning |look| of_workloads::unmet(look, "UnitAboveShare") =>
+    "pods-rejected" Workloads Error |context| of_workloads::unmet(context, "PodsRejected") => "see: kubectl quotient explain KIND/NAME";
+    "pod-above-share" Workloads Warning |context| of_workloads::unmet(context, "UnitAboveShare") =>
         "request less in one pod, or raise weight or guaranteed of the Queue";
-    "no-node-fits" Workloads Warning |look| of_workloads::unmet(look, "NoNodeFits") =>
+    "no-node-fits" Workloads Warning |context| of_workloads::unmet(context, "NoNodeFits") =>
         "correct selector, affinity, tolerations or size, or add such a node";
     "set-aside" Workloads Warning of_workloads::set_aside =>
         "see the events of the workload: its pods had room and did not start";

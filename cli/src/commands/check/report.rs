@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Look;
+use super::CheckContext;
 use super::finding::{Check, Found, Group, Severity};
 use crate::output::{Cell, Color, Screen, columns, counted, hanging, joined, wrap};
 
@@ -22,7 +22,7 @@ pub(crate) struct Result {
     pub(crate) id: &'static str,
     group: Group,
     pub(crate) severity: Severity,
-    /// Whether it could look.
+    /// Whether it could context.
     looked: bool,
     /// What it tells if all is well, for some checks.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,15 +50,15 @@ pub(crate) struct Report {
 }
 
 impl Result {
-    pub(super) fn of(check: &Check, look: &Look<'_>) -> Self {
-        let seen = (check.look)(look);
+    pub(super) fn of(check: &Check, context: &CheckContext<'_>) -> Self {
+        let seen = (check.context)(context);
         let is_fine = seen.as_ref().is_some_and(Found::is_nothing);
         Self {
             id: check.id,
             group: check.group,
             severity: check.severity,
             looked: seen.is_some(),
-            passed: if is_fine { passed(check, look) } else { None },
+            passed: if is_fine { passed(check, context) } else { None },
             found: seen.filter(|found| !found.is_nothing()),
             fix: check.fix,
             docs: format!("{PAGE}#{}", check.id),
@@ -79,8 +79,8 @@ impl Result {
         let width = text_width(screen);
         let mark = screen.style.paint(glyph, color);
         let indent = glyph.chars().count().saturating_add(1);
-        let told = found.texts.iter().flat_map(|text| hanging(&format!("{mark} "), indent, text, width));
-        let mut lines: Vec<String> = told.collect();
+        let texts = found.texts.iter().flat_map(|text| hanging(&format!("{mark} "), indent, text, width));
+        let mut lines: Vec<String> = texts.collect();
         let fix = format!("  fix: {}", self.fix);
         let room = width.saturating_sub(fix.chars().count().saturating_add(2));
         if self.docs.len() <= room {
@@ -94,7 +94,7 @@ impl Result {
 }
 
 impl Report {
-    pub(super) fn new(results: Vec<Result>, look: &Look<'_>) -> Self {
+    pub(super) fn new(results: Vec<Result>, context: &CheckContext<'_>) -> Self {
         let of =
             |severity| results.iter().filter(|one| one.found.is_some() && one.severity == severity).count();
         Self {
@@ -103,7 +103,7 @@ impl Report {
             warnings: of(Severity::Warning),
             infos: of(Severity::Info),
             not_looked_at: results.iter().filter(|one| !one.looked).count(),
-            missing: look.cluster.missing.iter().map(|missing| missing.resource.clone()).collect(),
+            missing: context.cluster.missing.iter().map(|missing| missing.resource.clone()).collect(),
             results,
         }
     }
@@ -129,7 +129,7 @@ impl Report {
         }
         if !self.missing.is_empty() {
             let missing = self.missing.join(", ");
-            let text = format!("You may not list {missing}: some checks do not look, or see less.");
+            let text = format!("You may not list {missing}: some checks do not context, or see less.");
             lines.extend(wrap(&text, screen.width));
         }
         lines.push(self.summary());
@@ -140,18 +140,18 @@ impl Report {
     fn fine(&self, group: Group, is_wide: bool, screen: Screen) -> Vec<Vec<Cell>> {
         let fine: Vec<&Result> =
             self.results.iter().filter(|one| one.group == group && one.is_fine()).collect();
-        let mut told: Vec<String> = fine.iter().filter_map(|one| one.passed.clone()).collect();
+        let mut passed: Vec<String> = fine.iter().filter_map(|one| one.passed.clone()).collect();
         let others = fine.iter().filter(|one| one.passed.is_none());
         if is_wide {
-            told.extend(others.map(|one| one.id.to_owned()));
+            passed.extend(others.map(|one| one.id.to_owned()));
         } else {
             let (one, several) =
-                if told.is_empty() { ("check", "checks") } else { ("more check", "more checks") };
+                if passed.is_empty() { ("check", "checks") } else { ("more check", "more checks") };
             let count = others.count();
-            told.extend((count > 0).then(|| counted(count, one, several)));
+            passed.extend((count > 0).then(|| counted(count, one, several)));
         }
         let good = screen.style.paint(screen.glyphs.good, Color::Good);
-        let cells: Vec<Cell> = told.iter().map(|text| format!("{good} {text}").into()).collect();
+        let cells: Vec<Cell> = passed.iter().map(|text| format!("{good} {text}").into()).collect();
         cells.chunks(SIDE_BY_SIDE).map(<[Cell]>::to_vec).collect()
     }
 
@@ -177,8 +177,8 @@ const fn text_width(screen: Screen) -> usize {
 }
 
 /// What `check` tells of a cluster in which it finds nothing; none if its id says enough.
-pub(super) fn passed(check: &Check, look: &Look<'_>) -> Option<String> {
-    let (facts, operator) = (look.facts, look.cluster.operator.as_ref());
+pub(super) fn passed(check: &Check, context: &CheckContext<'_>) -> Option<String> {
+    let (facts, operator) = (context.facts, context.cluster.operator.as_ref());
     Some(match check.id {
         "kubernetes-version" => format!("Kubernetes {} (supported 1.34 to 1.36)", facts?.full_version),
         "crd-outdated" => format!("kinds match {}", env!("CARGO_PKG_VERSION")),

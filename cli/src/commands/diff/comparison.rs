@@ -196,15 +196,17 @@ fn deepest_drop(queues: &[QueueDiff]) -> Option<(String, u64)> {
 
 fn unmet_only_in(old: &Plan, new: &Plan) -> Vec<String> {
     let pods = |plan: &Plan| -> BTreeMap<(QueueName, String), u32> {
-        unmet::all(plan).map(|(name, _, unmet)| ((name.clone(), unmet.who.to_string()), unmet.pods)).collect()
+        unmet::all(plan)
+            .map(|(name, _, unmet)| ((name.clone(), unmet.preemptor.to_string()), unmet.pods))
+            .collect()
     };
     let before = pods(old);
     let more = unmet::all(new).filter(|(name, _, unmet)| {
-        let key = ((*name).clone(), unmet.who.to_string());
+        let key = ((*name).clone(), unmet.preemptor.to_string());
         before.get(&key).is_none_or(|pods| *pods < unmet.pods) && unmet.reason != ShortReason::RoomAvailable
     });
     more.map(|(name, queue, unmet)| {
-        format!("{} in {}: {}", unmet.who, name.in_words(), unmet::sentence(queue, unmet))
+        format!("{} in {}: {}", unmet.preemptor, name.in_words(), unmet::sentence(queue, unmet))
     })
     .collect()
 }

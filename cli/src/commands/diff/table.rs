@@ -85,12 +85,12 @@ pub(super) fn of_workloads(queue: &QueueDiff, comparison: &Comparison) -> String
         let count = counts.entry(evicted.workload.as_deref()).or_default();
         *count = count.saturating_add(1);
     }
-    let told = counts.into_iter().rev().map(|(workload, count)| match workload {
+    let lost = counts.into_iter().rev().map(|(workload, count)| match workload {
         Some(workload) => format!("{} of {workload}", counted(count, "pod", "pods")),
         None => counted(count, "bare pod", "bare pods"),
     });
-    let told = told.collect::<Vec<_>>().join(", ");
-    if queue.kept.is_empty() { told } else { format!("{told} ({} kept)", queue.kept.join(" and ")) }
+    let lost = lost.collect::<Vec<_>>().join(", ");
+    if queue.kept.is_empty() { lost } else { format!("{lost} ({} kept)", queue.kept.join(" and ")) }
 }
 
 /// Between the end of the last evicted pod and the start of new ones, in seconds.

@@ -34,28 +34,28 @@ pub(super) fn explain(
     let ago = duration(context.seconds_since(reclaim.time.0));
     let beneficiary = reclaim.beneficiary.as_deref().map(in_words);
     let returned = amounts(Some(&reclaim.amounts));
-    let mut told = Explanation::of(target.kind.name(), &context.namespace, &target.name);
+    let mut explanation = Explanation::of(target.kind.name(), &context.namespace, &target.name);
     let why = purpose(&reclaim.reason, beneficiary.as_deref(), &returned);
-    told.headline = headline(&format!("{ago} ago"), &why);
-    told.reason = Some(reclaim.reason.clone());
+    explanation.headline = headline(&format!("{ago} ago"), &why);
+    explanation.reason = Some(reclaim.reason.clone());
     let record =
         replay.and_then(|replay| Some((replay, recorded(replay, &context.namespace, &target.name)?)));
     if let Some((replay, eviction)) = record {
-        add_record(&mut told, replay, eviction);
+        add_record(&mut explanation, replay, eviction);
     } else {
-        told.fact("Why", now(context, view, reclaim, &returned));
-        told.fact("Why this pod", place(context, target, reclaim.rank));
+        explanation.fact("Why", now(context, view, reclaim, &returned));
+        explanation.fact("Why this pod", place(context, target, reclaim.rank));
     }
-    told.fact("Comes back", comes_back(context, view, reclaim, &returned));
-    told.fact("You can", advice(view));
+    explanation.fact("Comes back", comes_back(context, view, reclaim, &returned));
+    explanation.fact("You can", advice(view));
     let workload =
         reclaim.workload.as_ref().map(|workload| format!(" and {}", workload.kind)).unwrap_or_default();
     let queue = view.name.in_words();
-    told.fact(
+    explanation.fact(
         "Record",
         format!("event on Pod{workload} (1 h) · status.recentReclaims of Queue {queue} (the last 20)"),
     );
-    told
+    explanation
 }
 
 /// An eviction that only the record of its decision knows; none if the decision evicted no such pod.
@@ -65,13 +65,13 @@ pub(super) fn explain_recorded(
     replay: &Replay,
 ) -> Option<Explanation> {
     let eviction = recorded(replay, &context.namespace, &target.name)?;
-    let mut told = Explanation::of(target.kind.name(), &context.namespace, &target.name);
+    let mut explanation = Explanation::of(target.kind.name(), &context.namespace, &target.name);
     let beneficiary = eviction.beneficiary.as_ref().map(QueueName::in_words);
     let why = purpose(eviction.reason.name(), beneficiary.as_deref(), &eviction.requests);
-    told.headline = headline(&format!("at {}", time_text(replay.decision.as_of())), &why);
-    told.reason = Some(eviction.reason.to_string());
-    add_record(&mut told, replay, eviction);
-    Some(told)
+    explanation.headline = headline(&format!("at {}", time_text(replay.decision.as_of())), &why);
+    explanation.reason = Some(eviction.reason.to_string());
+    add_record(&mut explanation, replay, eviction);
+    Some(explanation)
 }
 
 fn recorded<'r>(replay: &'r Replay, namespace: &str, pod: &str) -> Option<&'r Eviction> {
@@ -149,7 +149,7 @@ fn now(context: &Context<'_>, view: &QueueView, reclaim: &RecentReclaim, returne
 }
 
 /// Adds the numbers of that time, the place among the candidates, and the pods that a rule kept.
-fn add_record(told: &mut Explanation, replay: &Replay, eviction: &Eviction) {
+fn add_record(explanation: &mut Explanation, replay: &Replay, eviction: &Eviction) {
     let line = |queue: &QueueName, used, deserved| {
         compared(queue, [used, deserved], &eviction.requests, ["used", "deserved"])
     };
@@ -158,10 +158,10 @@ fn add_record(told: &mut Explanation, replay: &Replay, eviction: &Eviction) {
         let queue = replay.plan.queues.get(name)?;
         Some(line(name, &queue.used, &queue.deserved))
     });
-    told.fact("Why", [Some(own), other].into_iter().flatten().collect::<Vec<_>>().join("   "));
-    told.fact("Why this pod", recorded_place(replay, eviction));
+    explanation.fact("Why", [Some(own), other].into_iter().flatten().collect::<Vec<_>>().join("   "));
+    explanation.fact("Why this pod", recorded_place(replay, eviction));
     let same = if replay.is_identical { "the same plan, byte for byte" } else { "another plan" };
-    told.fact("Decision", format!("{}: computed again, it is {same}", replay.decision.number));
+    explanation.fact("Decision", format!("{}: computed again, it is {same}", replay.decision.number));
 }
 
 // ---- the choice -----------------------------------------------------------------------------------------------
@@ -248,13 +248,13 @@ fn kept(replay: &Replay, eviction: &Eviction) -> Option<String> {
     let (own, others): (Vec<&PassedOver>, Vec<&PassedOver>) =
         kept.partition(|kept| kept.pod.namespace == eviction.pod.namespace);
     let named = own.iter().take(MOST_KEPT).map(|kept| format!("{} ({})", kept.pod.name, rule(replay, kept)));
-    let mut told: Vec<String> = named.collect();
-    let more = own.len().saturating_sub(told.len());
-    told.extend((more > 0).then(|| format!("{more} more")));
+    let mut kept: Vec<String> = named.collect();
+    let more = own.len().saturating_sub(kept.len());
+    kept.extend((more > 0).then(|| format!("{more} more")));
     if !others.is_empty() {
-        told.push(format!("{} of other namespaces", counted(others.len(), "pod", "pods")));
+        kept.push(format!("{} of other namespaces", counted(others.len(), "pod", "pods")));
     }
-    (!told.is_empty()).then(|| format!("kept by a rule: {}", told.join(", ")))
+    (!kept.is_empty()).then(|| format!("kept by a rule: {}", kept.join(", ")))
 }
 
 /// `PodDisruptionBudget trainer-pdb allows 0`.

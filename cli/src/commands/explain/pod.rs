@@ -20,17 +20,17 @@ pub(super) fn explain(
 ) -> Result<Explanation, String> {
     let found = context.pod(&target.name);
     if let Some((view, reclaim)) = context.reclaim(&target.name) {
-        let mut told = evicted::explain(context, target, view, reclaim, question.replay);
-        told.facts.splice(0..0, said_then(question, &reclaim.uid));
+        let mut explanation = evicted::explain(context, target, view, reclaim, question.replay);
+        explanation.facts.splice(0..0, said_then(question, &reclaim.uid));
         match found {
             Some(pod) if pod.metadata.uid.as_deref() != Some(&reclaim.uid) => {
                 let now = now(context, pod);
-                told.next = Some(format!("A new pod of the same name exists: {}", now.headline));
+                explanation.next = Some(format!("A new pod of the same name exists: {}", now.headline));
             }
-            Some(pod) => told.next = ending(context, pod),
+            Some(pod) => explanation.next = ending(context, pod),
             None => {}
         }
-        return Ok(told);
+        return Ok(explanation);
     }
     let (name, namespace) = (&target.name, &context.namespace);
     if let Some(replay) = question.replay {
@@ -56,20 +56,20 @@ fn said_then(question: &Question<'_>, uid: &str) -> Option<Fact> {
 /// The pod as it is.
 fn now(context: &Context<'_>, pod: &Pod) -> Explanation {
     let name = pod.metadata.name.clone().unwrap_or_default();
-    let mut told = Explanation::of("Pod", &context.namespace, &name);
+    let mut explanation = Explanation::of("Pod", &context.namespace, &name);
     let status = pod.status.as_ref();
     let phase = status.and_then(|status| status.phase.as_deref()).unwrap_or("Pending");
     let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
     if let Some(ending) = ending(context, pod) {
-        ends(&mut told, pod, &name, &ending);
+        ends(&mut explanation, pod, &name, &ending);
     } else if matches!(phase, "Succeeded" | "Failed") {
-        told.headline = format!("Pod {name} has finished ({phase}). It uses nothing of the share.");
+        explanation.headline = format!("Pod {name} has finished ({phase}). It uses nothing of the share.");
     } else if let Some(node) = node {
-        placed(&mut told, context, pod, phase, node);
+        placed(&mut explanation, context, pod, phase, node);
     } else {
-        pending(&mut told, context, pod);
+        pending(&mut explanation, context, pod);
     }
-    told
+    explanation
 }
 
 /// `It ends within 20 s.`; none if it is not ending.
@@ -85,11 +85,11 @@ fn ending(context: &Context<'_>, pod: &Pod) -> Option<String> {
     })
 }
 
-fn ends(told: &mut Explanation, pod: &Pod, name: &str, ending: &str) {
+fn ends(explanation: &mut Explanation, pod: &Pod, name: &str, ending: &str) {
     let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
     let disruption = conditions.into_iter().flatten().find(|condition| condition.type_ == "DisruptionTarget");
     let cause = disruption.and_then(|condition| condition.reason.as_deref());
-    told.headline = format!("Pod {name} is ending. {ending}");
+    explanation.headline = format!("Pod {name} is ending. {ending}");
     let text = match cause {
         Some("EvictionByEvictionAPI") => {
             "a client evicted it by the Eviction API; the status of the Queue does not name Quotient for it"
@@ -100,23 +100,23 @@ fn ends(told: &mut Explanation, pod: &Pod, name: &str, ending: &str) {
             "a client or its controller deleted it; Quotient only evicts, and never deletes pods".to_owned()
         }
     };
-    told.fact("Why", text);
+    explanation.fact("Why", text);
 }
 
 /// A pod that has a node.
-fn placed(told: &mut Explanation, context: &Context<'_>, pod: &Pod, phase: &str, node: &str) {
-    let name = &told.object.name;
+fn placed(explanation: &mut Explanation, context: &Context<'_>, pod: &Pod, phase: &str, node: &str) {
+    let name = &explanation.object.name;
     let waiting = waiting_containers(pod);
-    told.headline = match (phase, waiting.is_empty()) {
+    explanation.headline = match (phase, waiting.is_empty()) {
         ("Running", true) => format!("Pod {name} runs on {node}."),
         _ => format!("Pod {name} is on {node} and does not run: {}.", waiting.join(", ")),
     };
     if !waiting.is_empty() {
-        told.needs_a_person = true;
-        told.fact("Cause", "the kubelet reports it; Quotient has nothing to do with it");
+        explanation.needs_a_person = true;
+        explanation.fact("Cause", "the kubelet reports it; Quotient has nothing to do with it");
     }
     let Some(view) = context.queue() else {
-        told.fact(
+        explanation.fact(
             "Queue",
             format!("namespace {} has no Queue, so no share bounds its pods", context.namespace),
         );
@@ -137,24 +137,24 @@ fn placed(told: &mut Explanation, context: &Context<'_>, pod: &Pod, phase: &str,
              are evicted"
         )
     };
-    told.fact("Eviction", risk);
+    explanation.fact("Eviction", risk);
     if let Some(plan) = &context.plan {
         let is_it = |other: &quotient_engine::plan::PodId| {
-            other.name.as_str() == told.object.name && other.namespace.as_str() == context.namespace
+            other.name.as_str() == explanation.object.name && other.namespace.as_str() == context.namespace
         };
         let chosen = plan.evictions.iter().chain(&plan.waiting).find(|eviction| is_it(&eviction.pod));
         let withheld = plan.withheld.iter().find(|eviction| is_it(&eviction.pod));
         let kept = plan.passed_over.iter().find(|kept| is_it(&kept.pod));
         if let Some(eviction) = chosen {
-            told.reason = Some(eviction.reason.name().to_owned());
-            told.fact("Next", format!("the next decision evicts it: {}", why(eviction, plan)));
+            explanation.reason = Some(eviction.reason.name().to_owned());
+            explanation.fact("Next", format!("the next decision evicts it: {}", why(eviction, plan)));
         } else if let Some(eviction) = withheld {
-            told.fact(
+            explanation.fact(
                 "Next",
                 format!("a mode or a pause keeps it, otherwise it would be evicted: {}", why(eviction, plan)),
             );
         } else if let Some(kept) = kept {
-            told.fact("Kept", format!("{}: {}", kept.reason, kept.reason.because()));
+            explanation.fact("Kept", format!("{}: {}", kept.reason, kept.reason.because()));
         }
     }
 }
@@ -175,8 +175,8 @@ fn waiting_containers(pod: &Pod) -> Vec<String> {
 }
 
 /// A pod without a node.
-fn pending(told: &mut Explanation, context: &Context<'_>, pod: &Pod) {
-    let name = told.object.name.clone();
+fn pending(explanation: &mut Explanation, context: &Context<'_>, pod: &Pod) {
+    let name = explanation.object.name.clone();
     let spec = pod.spec.as_ref();
     let gates: Vec<&str> = spec
         .and_then(|spec| spec.scheduling_gates.as_ref())
@@ -185,14 +185,14 @@ fn pending(told: &mut Explanation, context: &Context<'_>, pod: &Pod) {
         .map(|gate| gate.name.as_str())
         .collect();
     let (ours, others): (Vec<&str>, Vec<&str>) = gates.into_iter().partition(|gate| *gate == SHARE_GATE);
-    told.headline = if ours.is_empty() {
+    explanation.headline = if ours.is_empty() {
         format!("Pod {name} is pending: no node has taken it.")
     } else {
         format!("Pod {name} is gated: Quotient removes the gate {SHARE_GATE} when its queue has room.")
     };
     if !others.is_empty() {
-        told.check(false, format!("scheduling gates hold it: {}", others.join(", ")));
-        told.next =
+        explanation.check(false, format!("scheduling gates hold it: {}", others.join(", ")));
+        explanation.next =
             Some("The scheduler looks at it when the program that set the gates removes them.".to_owned());
         return;
     }
@@ -200,23 +200,23 @@ fn pending(told: &mut Explanation, context: &Context<'_>, pod: &Pod) {
     let owners =
         pod.metadata.owner_references.iter().flatten().filter(|owner| owner.controller == Some(true));
     names.extend(owners.map(|owner| (owner.kind.clone(), owner.name.clone())));
-    add_unmet(told, context, &names);
+    add_unmet(explanation, context, &names);
     let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
     let scheduled = conditions.into_iter().flatten().find(|condition| condition.type_ == "PodScheduled");
     if let Some(message) = scheduled.and_then(|condition| condition.message.as_deref()) {
-        told.fact("Scheduler", message);
+        explanation.fact("Scheduler", message);
     }
     match context.queue() {
         Some(view) if ours.is_empty() => {
             let text =
                 format!("Queue {}: its quota admitted the pod, which counts as used", view.name.in_words());
-            told.fact("Queue", text);
+            explanation.fact("Queue", text);
         }
         Some(view) => {
             let (allocated, used) = (spaced(&view.allocated()), spaced(&view.used()));
             let queue = view.name.in_words();
-            told.fact("Queue", format!("Queue {queue} is allocated {allocated} and uses {used}"));
+            explanation.fact("Queue", format!("Queue {queue} is allocated {allocated} and uses {used}"));
         }
-        None => told.fact("Queue", format!("namespace {} has no Queue", context.namespace)),
+        None => explanation.fact("Queue", format!("namespace {} has no Queue", context.namespace)),
     }
 }

@@ -23,23 +23,23 @@ pub(super) fn explain(
         .iter()
         .find(|view| *view.name.name == *target.name && view.name.namespace.as_str() == context.namespace);
     let view = view.ok_or_else(|| format!("there is no {target} in namespace {}", context.namespace))?;
-    let mut told = Explanation::of(target.kind.name(), &context.namespace, &target.name);
-    told.headline = headline(context, view);
+    let mut explanation = Explanation::of(target.kind.name(), &context.namespace, &target.name);
+    explanation.headline = headline(context, view);
 
     if let Some((reason, message)) = view.stalled() {
-        told.check(false, message.to_owned());
-        told.reason = Some(reason.to_owned());
-        told.needs_a_person = true;
-        return Ok(told);
+        explanation.check(false, message.to_owned());
+        explanation.reason = Some(reason.to_owned());
+        explanation.needs_a_person = true;
+        return Ok(explanation);
     }
-    conditions(&mut told, context, view);
-    share(&mut told, context, view);
-    unmet(&mut told, view);
-    reclaims(&mut told, context, view);
+    conditions(&mut explanation, context, view);
+    share(&mut explanation, context, view);
+    unmet(&mut explanation, view);
+    reclaims(&mut explanation, context, view);
     if with_arithmetic {
-        told.lines = arithmetic(context, view);
+        explanation.lines = arithmetic(context, view);
     }
-    Ok(told)
+    Ok(explanation)
 }
 
 fn headline(context: &Context<'_>, view: &QueueView) -> String {
@@ -59,48 +59,48 @@ fn headline(context: &Context<'_>, view: &QueueView) -> String {
     )
 }
 
-fn conditions(told: &mut Explanation, context: &Context<'_>, view: &QueueView) {
+fn conditions(explanation: &mut Explanation, context: &Context<'_>, view: &QueueView) {
     if let Some((reason, message)) = view.condition(ConditionType::Ready, "False") {
-        told.check(false, message);
-        told.reason.get_or_insert_with(|| reason.to_owned());
+        explanation.check(false, message);
+        explanation.reason.get_or_insert_with(|| reason.to_owned());
     } else {
-        told.check(true, "the spec is understood and the quota is in sync");
+        explanation.check(true, "the spec is understood and the quota is in sync");
     }
     if let Some(starved) = view.starved(context.cluster.snapshot.now) {
-        told.check(false, starved.message);
-        told.reason.get_or_insert_with(|| starved.reason.to_owned());
+        explanation.check(false, starved.message);
+        explanation.reason.get_or_insert_with(|| starved.reason.to_owned());
         if let Some(leaving) = leaving(view, &context.views, context.cluster, context.plan.as_ref()) {
-            told.step(leaving.sentence());
+            explanation.step(leaving.sentence());
         }
     } else {
-        told.check(true, "the quota allows the deserved share");
+        explanation.check(true, "the quota allows the deserved share");
     }
     if let Some((_, message)) = view.condition(ConditionType::GuaranteeUnmeetable, "True") {
-        told.check(false, message);
-        told.needs_a_person = true;
+        explanation.check(false, message);
+        explanation.needs_a_person = true;
     } else if view.queue.spec.guaranteed.is_some() {
-        told.check(true, "the cluster has the guaranteed amounts");
+        explanation.check(true, "the cluster has the guaranteed amounts");
     }
     if let Some((_, message)) = view.condition(ConditionType::Overused, "True") {
-        told.step(message);
+        explanation.step(message);
     }
 }
 
 /// The numbers, each with what it means.
-fn share(told: &mut Explanation, context: &Context<'_>, view: &QueueView) {
+fn share(explanation: &mut Explanation, context: &Context<'_>, view: &QueueView) {
     let siblings = context.views.iter().filter(|other| other.parent() == view.parent());
     let total = siblings.clone().map(|other| i64::from(other.weight())).fold(0, i64::saturating_add);
     let among = match view.parent() {
         Some(parent) => format!("the child queues of {}", parent.in_words()),
         None => "the queues without a parent".to_owned(),
     };
-    told.fact("Weight", format!("{} of {total} among {among} that you may see", view.weight()));
+    explanation.fact("Weight", format!("{} of {total} among {among} that you may see", view.weight()));
     let status = &view.status;
     let some =
         |map: &Option<quotient_crds::ResourceMap>| Some(amounts(map.as_ref())).filter(|map| !map.is_empty());
     let mut add = |title, amounts: Option<Amounts>, meaning: &str| {
         if let Some(amounts) = amounts {
-            told.fact(title, format!("{}{meaning}", spaced(&amounts)));
+            explanation.fact(title, format!("{}{meaning}", spaced(&amounts)));
         }
     };
     add("Demand", some(&status.demand), ": what its pods request and its workloads lack");
@@ -116,21 +116,21 @@ fn share(told: &mut Explanation, context: &Context<'_>, view: &QueueView) {
     add("Reclaiming", some(&status.preempting), ": deserved and not allocated yet");
 }
 
-fn unmet(told: &mut Explanation, view: &QueueView) {
+fn unmet(explanation: &mut Explanation, view: &QueueView) {
     for unmet in &view.status.unmet {
         let pods = counted(unmet.pods, "pod", "pods");
-        told.fact("Waits", format!("{} {}: {pods}: {}", unmet.kind, unmet.name, unmet.message));
-        told.needs_a_person |= needs_a_person(&unmet.reason);
+        explanation.fact("Waits", format!("{} {}: {pods}: {}", unmet.kind, unmet.name, unmet.message));
+        explanation.needs_a_person |= needs_a_person(&unmet.reason);
     }
 }
 
-fn reclaims(told: &mut Explanation, context: &Context<'_>, view: &QueueView) {
+fn reclaims(explanation: &mut Explanation, context: &Context<'_>, view: &QueueView) {
     for reclaim in view.status.recent_reclaims.iter().take(MOST_RECLAIMS) {
         let ago = duration(context.seconds_since(reclaim.time.0));
         let beneficiary =
             reclaim.beneficiary.as_deref().map(|queue| format!(" for queue {}", in_words(queue)));
         let beneficiary = beneficiary.unwrap_or_default();
         let returned = spaced(&amounts(Some(&reclaim.amounts)));
-        told.fact("Evicted", format!("{ago} ago: pod {} ({returned}){beneficiary}", reclaim.pod));
+        explanation.fact("Evicted", format!("{ago} ago: pod {} ({returned}){beneficiary}", reclaim.pod));
     }
 }

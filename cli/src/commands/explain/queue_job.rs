@@ -18,21 +18,21 @@ pub(super) fn explain(context: &Context<'_>, target: &Target) -> Result<Explanat
     let Some(object @ Object::QueueJob(job)) = object else {
         return Err(format!("there is no {target} in namespace {}", context.namespace));
     };
-    let mut told = Explanation::of(target.kind.name(), &context.namespace, &target.name);
+    let mut explanation = Explanation::of(target.kind.name(), &context.namespace, &target.name);
     let name = QueueJobName {
         namespace: Namespace::from(context.namespace.as_str()),
         name: target.name.as_str().into(),
     };
     let planned = context.plan.as_ref().and_then(|plan| plan.queue_jobs.get(&name));
     match planned {
-        Some(plan) => of_plan(&mut told, target, plan),
-        None => of_status(&mut told, target, job),
+        Some(plan) => of_plan(&mut explanation, target, plan),
+        None => of_status(&mut explanation, target, job),
     }
-    add_unmet(&mut told, context, &context.creators(object));
-    if told.next.is_none() && told.needs_a_person {
-        told.next = Some("The QueueJob does not start until you change something.".to_owned());
+    add_unmet(&mut explanation, context, &context.creators(object));
+    if explanation.next.is_none() && explanation.needs_a_person {
+        explanation.next = Some("The QueueJob does not start until you change something.".to_owned());
     }
-    Ok(told)
+    Ok(explanation)
 }
 
 fn headline<N: Display>(target: &Target, state: &str, [slots, minimum, running]: [N; 3]) -> String {
@@ -42,32 +42,32 @@ fn headline<N: Display>(target: &Target, state: &str, [slots, minimum, running]:
 }
 
 /// What the operator would decide.
-fn of_plan(told: &mut Explanation, target: &Target, plan: &QueueJobPlan) {
+fn of_plan(explanation: &mut Explanation, target: &Target, plan: &QueueJobPlan) {
     let phase = format!("{:?}", plan.phase);
-    told.headline = headline(target, &phase, [plan.total(), plan.min_available, plan.pods.running]);
-    told.reason = Some(plan.reason.name().to_owned());
+    explanation.headline = headline(target, &phase, [plan.total(), plan.min_available, plan.pods.running]);
+    explanation.reason = Some(plan.reason.name().to_owned());
     match why_it_waits(plan) {
-        Some(why) => told.check(false, why),
-        None => told.check(true, format!("its slots: {}", plan.reason.name())),
+        Some(why) => explanation.check(false, why),
+        None => explanation.check(true, format!("its slots: {}", plan.reason.name())),
     }
     let for_persons =
         [SlotReason::GangAboveShare, SlotReason::NoQueue, SlotReason::QueueStalled, SlotReason::InvalidSpec];
-    told.needs_a_person = for_persons.contains(&plan.reason);
-    told.fact("Deserved", spaced(&plan.amounts.deserved));
-    told.fact("Allocated", spaced(&plan.amounts.allocated));
+    explanation.needs_a_person = for_persons.contains(&plan.reason);
+    explanation.fact("Deserved", spaced(&plan.amounts.deserved));
+    explanation.fact("Allocated", spaced(&plan.amounts.allocated));
 }
 
 /// What the operator reported.
-fn of_status(told: &mut Explanation, target: &Target, job: &QueueJob) {
+fn of_status(explanation: &mut Explanation, target: &Target, job: &QueueJob) {
     let status = job.status.clone().unwrap_or_default();
     let numbers = [status.slots, status.min_available, status.running].map(Option::unwrap_or_default);
     let state = status.state.map_or_else(|| "not reported yet".to_owned(), |state| format!("{state:?}"));
-    told.headline = headline(target, &state, numbers);
+    explanation.headline = headline(target, &state, numbers);
     if let Some(admitted) = condition(&status.conditions, QueueJobCondition::Admitted) {
         let is_admitted = admitted.status == "True";
-        told.check(is_admitted, format!("{}: {}", admitted.reason, admitted.message));
-        told.reason = Some(admitted.reason.clone());
-        told.needs_a_person = !is_admitted
+        explanation.check(is_admitted, format!("{}: {}", admitted.reason, admitted.message));
+        explanation.reason = Some(admitted.reason.clone());
+        explanation.needs_a_person = !is_admitted
             && matches!(
                 admitted.reason.as_str(),
                 "GangAboveShare" | "NoQueue" | "QueueStalled" | "InvalidSpec"

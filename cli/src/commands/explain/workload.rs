@@ -26,13 +26,13 @@ pub(super) fn explain(
 ) -> Result<Explanation, String> {
     let object = context.object(target.kind, &target.name);
     let object = object.ok_or_else(|| format!("there is no {target} in namespace {}", context.namespace))?;
-    let mut told = Explanation::of(target.kind.name(), &context.namespace, &target.name);
+    let mut explanation = Explanation::of(target.kind.name(), &context.namespace, &target.name);
     let names = context.creators(object);
     let owners = owners(context, object, &names);
     let wanted = owners.iter().map(|owner| owner.wanted).fold(0, u32::saturating_add);
     let pods = pods(context, &owners);
     let there = u32::try_from(pods.len()).unwrap_or(u32::MAX);
-    told.headline = if wanted == 0 && owners.is_empty() {
+    explanation.headline = if wanted == 0 && owners.is_empty() {
         format!("{target} wants no pods.")
     } else {
         format!("{target} has {there} of {wanted} pods.")
@@ -43,41 +43,44 @@ pub(super) fn explain(
     let lacks_nothing = context.unmet(&names).is_empty();
     if there >= wanted && pending.is_empty() {
         // What the status may still list has been created since.
-        told.headline.push_str(" None is missing.");
+        explanation.headline.push_str(" None is missing.");
     } else if there >= wanted {
-        told.headline = format!("{} {} have no node yet.", told.headline, pending.len());
-        add_unmet(&mut told, context, &pending);
+        explanation.headline = format!("{} {} have no node yet.", explanation.headline, pending.len());
+        add_unmet(&mut explanation, context, &pending);
     } else if let Some(view) = context.queue() {
         if let Some(when) = rejected(context, &names, events) {
             let missing = wanted.saturating_sub(there);
             let are = if missing == 1 { "is" } else { "are" };
-            told.headline = format!("{} {missing} {are} rejected by quota \"{QUOTA}\"{when}.", told.headline);
+            explanation.headline =
+                format!("{} {missing} {are} rejected by quota \"{QUOTA}\"{when}.", explanation.headline);
         }
-        checks(&mut told, context, view, &owners);
-        add_unmet(&mut told, context, &names);
+        checks(&mut explanation, context, view, &owners);
+        add_unmet(&mut explanation, context, &names);
         let listed = view.status.unmet.iter().map(|unmet| unmet.pods).fold(0, i32::saturating_add);
         if lacks_nothing && view.status.unmet_total.is_some_and(|total| total > listed) {
-            told.step("the status of the Queue lists only the first workloads that wait, and not this one");
+            explanation
+                .step("the status of the Queue lists only the first workloads that wait, and not this one");
         } else if lacks_nothing {
-            told.step("the Queue reports nothing in the way; the controller has not created the pods yet");
+            explanation
+                .step("the Queue reports nothing in the way; the controller has not created the pods yet");
         }
     } else {
-        told.check(
+        explanation.check(
             false,
             format!("namespace {} has no Queue: no share keeps its pods from starting", context.namespace),
         );
-        told.next = Some("See the events of the workload: kubectl describe.".to_owned());
+        explanation.next = Some("See the events of the workload: kubectl describe.".to_owned());
     }
     if let Object::Job(job) = object
         && !ignores_evictions(job)
         && target.kind == Kind::Job
     {
-        told.fact(
+        explanation.fact(
             "Retries",
             "evictions count against backoffLimit, because no podFailurePolicy ignores DisruptionTarget",
         );
     }
-    Ok(told)
+    Ok(explanation)
 }
 
 /// What Kubernetes says if a pod does not fit into the quota of Quotient.
@@ -133,49 +136,50 @@ fn pods<'s>(context: &'s Context<'_>, owners: &[&Owner]) -> Vec<&'s Pod> {
 const NO_REQUESTS: [&str; 2] = ["demands a request", "must specify"];
 
 /// What is in order and what is not, from the outside to the inside.
-fn checks(told: &mut Explanation, context: &Context<'_>, view: &QueueView, owners: &[&Owner]) {
+fn checks(explanation: &mut Explanation, context: &Context<'_>, view: &QueueView, owners: &[&Owner]) {
     let queue = view.name.in_words();
     if let Some((reason, message)) = view.stalled() {
-        told.check(false, format!("Queue {queue} has no share ({reason}): {message}"));
-        told.needs_a_person = true;
+        explanation.check(false, format!("Queue {queue} has no share ({reason}): {message}"));
+        explanation.needs_a_person = true;
         return;
     }
     let quota = context.state().and_then(|state| state.quota.as_ref());
     match (view.condition(ConditionType::Ready, "False"), quota) {
-        (Some((_, message)), _) => told.check(false, format!("Queue {queue} is not Ready: {message}")),
+        (Some((_, message)), _) => explanation.check(false, format!("Queue {queue} is not Ready: {message}")),
         (None, Some(quota)) if quota.hard == quota.enforced => {
-            told.check(true, format!("Queue {queue} is Ready, its quota is enforced"));
+            explanation.check(true, format!("Queue {queue} is Ready, its quota is enforced"));
         }
         (None, Some(_)) => {
-            told.check(false, format!("Queue {queue} is Ready, its quota is written and not enforced yet"));
+            explanation
+                .check(false, format!("Queue {queue} is Ready, its quota is written and not enforced yet"));
         }
-        (None, None) => told.check(true, format!("Queue {queue} is Ready")),
+        (None, None) => explanation.check(true, format!("Queue {queue} is Ready")),
     }
-    let is_told = view.status.unmet.iter().any(|unmet| {
+    let is_reported = view.status.unmet.iter().any(|unmet| {
         let is_its = owners.iter().any(|owner| *owner.name == *unmet.name);
         is_its && NO_REQUESTS.iter().any(|words| unmet.message.contains(words))
     });
-    let unspecified = is_told || owners.iter().any(|owner| !owner.unspecified.is_nothing());
+    let unspecified = is_reported || owners.iter().any(|owner| !owner.unspecified.is_nothing());
     let text = if unspecified {
         "a container sets no cpu or memory request, and no LimitRange gives one"
     } else {
         "all containers set requests, or have defaults"
     };
-    told.check(!unspecified, text);
+    explanation.check(!unspecified, text);
     let shape = owners.iter().find(|owner| owner.wanted > 0).map(|owner| &*owner.shape);
     if let Some(shape) = shape.filter(|shape| !shape.requests.is_empty()) {
-        one_pod(told, context, view, shape);
+        one_pod(explanation, context, view, shape);
     }
 }
 
 /// Whether one more pod fits into the share, on a node and into the quota.
-fn one_pod(told: &mut Explanation, context: &Context<'_>, view: &QueueView, shape: &Shape) {
+fn one_pod(explanation: &mut Explanation, context: &Context<'_>, view: &QueueView, shape: &Shape) {
     let each = &shape.requests;
     let (deserved, allocated, used) = (view.deserved(), view.allocated(), view.used());
     let fits = each.fits_in(&deserved);
     let relation = if fits { "is smaller than" } else { "is larger than" };
     let node = fitting_node(context, shape).filter(|_| fits).unwrap_or_default();
-    told.check(
+    explanation.check(
         fits,
         format!("one pod ({}) {relation} the share ({}){node}", spaced(each), spaced(&only(&deserved, each))),
     );
@@ -191,9 +195,9 @@ fn one_pod(told: &mut Explanation, context: &Context<'_>, view: &QueueView, shap
         })
         .collect();
     if short.is_empty() {
-        told.check(true, "the quota has room for one more pod");
+        explanation.check(true, "the quota has room for one more pod");
     } else {
-        told.check(false, format!("the queue uses {} quota", short.join(", ")));
+        explanation.check(false, format!("the queue uses {} quota", short.join(", ")));
     }
 }
 
@@ -224,24 +228,28 @@ fn fitting_node(context: &Context<'_>, shape: &Shape) -> Option<String> {
 }
 
 /// What the queue's status says of these workloads.
-pub(super) fn add_unmet(told: &mut Explanation, context: &Context<'_>, names: &BTreeSet<(String, String)>) {
+pub(super) fn add_unmet(
+    explanation: &mut Explanation,
+    context: &Context<'_>,
+    names: &BTreeSet<(String, String)>,
+) {
     for unmet in context.unmet(names) {
-        told.reason.get_or_insert_with(|| unmet.reason.clone());
-        told.needs_a_person |= needs_a_person(&unmet.reason);
+        explanation.reason.get_or_insert_with(|| unmet.reason.clone());
+        explanation.needs_a_person |= needs_a_person(&unmet.reason);
         let waits = unmet.reason == ShortReason::WaitingForPreemption.name();
         let reclaimed = context.queue().filter(|_| waits).and_then(|view| reclaimed(context, view));
-        told.step(reclaimed.unwrap_or_else(|| {
+        explanation.step(reclaimed.unwrap_or_else(|| {
             let pods = counted(unmet.pods, "pod", "pods");
             format!("{pods} of {} {}: {}", unmet.kind, unmet.name, unmet.message)
         }));
     }
-    if told.reason.is_none() {
+    if explanation.reason.is_none() {
         return;
     }
-    told.next = Some(if told.needs_a_person {
+    explanation.next = Some(if explanation.needs_a_person {
         "The pods do not start until you change something.".to_owned()
     } else {
-        let waits = told.reason.as_deref() == Some(ShortReason::WaitingForPreemption.name());
+        let waits = explanation.reason.as_deref() == Some(ShortReason::WaitingForPreemption.name());
         let seconds = if waits { expected(context) } else { None };
         seconds.map_or_else(
             || "Nothing to do: the pods start by themselves.".to_owned(),

@@ -17,16 +17,16 @@ pub(crate) use uninstall::{UninstallArgs, run as run_uninstall};
 
 /// Prints what a look found; a finding if something has to be done before.
 fn show(
-    told: &Explanation,
+    explanation: &Explanation,
     cluster: &Cluster,
     format: Format,
     screen: Screen,
 ) -> Result<Outcome, CommandError> {
     let answer = Answer {
-        table: &|_| told.text(screen),
-        document: &document("Explanation", cluster.snapshot.now, &cluster.source, told),
-        names: vec![format!("{}/{}", told.object.kind.to_lowercase(), told.object.name)],
+        table: &|_| explanation.text(screen),
+        document: &document("Explanation", cluster.snapshot.now, &cluster.source, explanation),
+        names: vec![format!("{}/{}", explanation.object.kind.to_lowercase(), explanation.object.name)],
     };
     answer.print(format)?;
-    Ok(Outcome::of(told.needs_a_person))
+    Ok(Outcome::of(explanation.needs_a_person))
 }

@@ -60,7 +60,7 @@ pub(crate) struct Release {
     /// How many pods wait gated.
     gated: usize,
     /// What follows, and what has to be done before.
-    pub(crate) told: Explanation,
+    pub(crate) explanation: Explanation,
 }
 
 /// How long garbage collection, which learns of a new kind within half a minute, and the removal of gates may take.
@@ -73,7 +73,7 @@ pub(crate) async fn run(args: &ReleaseArgs, session: Session<'_>) -> Result<Outc
     if let Some(snapshot) = args.source.read_files()? {
         let cluster = Cluster::of(&snapshot, None)?;
         let release = release(&cluster, &args.namespace)?;
-        return show(&release.told, &cluster, format, screen);
+        return show(&release.explanation, &cluster, format, screen);
     }
     let live = Live::connect(connection).await?;
     let mut snapshot = live.snapshot(&Scope::of(KINDS, Some(&args.namespace))).await?;
@@ -82,7 +82,7 @@ pub(crate) async fn run(args: &ReleaseArgs, session: Session<'_>) -> Result<Outc
     live.add_all_queues(&mut snapshot).await?;
     let cluster = Cluster::of(&snapshot, None)?;
     let release = release(&cluster, &args.namespace)?;
-    let outcome = show(&release.told, &cluster, format, screen)?;
+    let outcome = show(&release.explanation, &cluster, format, screen)?;
     if outcome == Outcome::Finding {
         return Ok(outcome);
     }
@@ -138,32 +138,34 @@ pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, Com
     let state = cluster.snapshot.namespaces.get(&Namespace::from(namespace));
     let pods = state.into_iter().flat_map(|state| &state.pods).filter(|pod| pod.is_charged());
     let (pods, used) = (pods.clone().count(), sum(pods.map(Pod::requests)));
-    let mut told = Explanation::of("Namespace", "", namespace);
-    told.headline = format!("Release of namespace {namespace}: delete Queue {}", queues.join(", "));
+    let mut explanation = Explanation::of("Namespace", "", namespace);
+    explanation.headline = format!("Release of namespace {namespace}: delete Queue {}", queues.join(", "));
     if pods > 0 {
         let (pods, used) = (counted(pods, "pod runs", "pods run"), spaced(&used));
-        told.step(format!("{pods} on. The capacity that queues share shrinks by {used}."));
+        explanation.step(format!("{pods} on. The capacity that queues share shrinks by {used}."));
     }
-    told.step("No quota rejects new pods of the namespace any more, and no pod is evicted for a share.");
+    explanation
+        .step("No quota rejects new pods of the namespace any more, and no pod is evicted for a share.");
     if inventory.owned > 0 {
         let owned = counted(inventory.owned, "quota or LimitRange", "quotas and LimitRanges");
-        told.step(format!("Kubernetes deletes what the Queue owns: {owned}."));
+        explanation.step(format!("Kubernetes deletes what the Queue owns: {owned}."));
     }
     if inventory.queue_jobs > 0 {
         let jobs = counted(inventory.queue_jobs, "QueueJob stays", "QueueJobs stay");
-        told.step(format!("{jobs}. Those that run go on; those that wait do not start without a Queue."));
+        explanation
+            .step(format!("{jobs}. Those that run go on; those that wait do not start without a Queue."));
     }
     if gated > 0 {
         let pods = counted(gated, "gated pod is", "gated pods are");
-        told.step(format!("{pods} let in at once, whatever room there is."));
+        explanation.step(format!("{pods} let in at once, whatever room there is."));
     }
     let obstacles = inventory.leftovers.iter().map(obstacle);
     let obstacles = obstacles.chain(queues.iter().filter_map(|queue| children(cluster, namespace, queue)));
     for obstacle in obstacles {
-        told.check(false, obstacle);
-        told.needs_a_person = true;
+        explanation.check(false, obstacle);
+        explanation.needs_a_person = true;
     }
-    Ok(Release { queues, gated, told })
+    Ok(Release { queues, gated, explanation })
 }
 
 fn obstacle(leftover: &Leftover) -> String {

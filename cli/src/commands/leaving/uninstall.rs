@@ -55,23 +55,23 @@ pub(crate) fn uninstall(cluster: &Cluster) -> Explanation {
         Some(operator) => (operator.namespace.as_str(), operator.name.as_str()),
         None => ("quotient-system", "quotient"),
     };
-    let mut told = Explanation::of("Deployment", namespace, name);
+    let mut explanation = Explanation::of("Deployment", namespace, name);
     let count = inventory.leftovers.len().saturating_add(inventory.gated.len());
-    told.needs_a_person = count > 0;
-    told.headline = match count {
+    explanation.needs_a_person = count > 0;
+    explanation.headline = match count {
         0 => "Nothing that restricts workloads would stay behind.".to_owned(),
         count => format!("{} first.", counted(count, "finding needs you", "findings need you")),
     };
     let queues = counted(inventory.queues.len(), "Queue goes", "Queues go");
     let owned = counted(inventory.owned, "quota or LimitRange", "quotas and LimitRanges");
-    told.check(true, format!("{queues}, with {owned}"));
+    explanation.check(true, format!("{queues}, with {owned}"));
     if inventory.queue_jobs > 0 {
         let jobs = counted(inventory.queue_jobs, "QueueJob is", "QueueJobs are");
-        told.step(format!("{jobs} deleted with the kind, and so are the Jobs"));
+        explanation.step(format!("{jobs} deleted with the kind, and so are the Jobs"));
     }
     for (namespace, pods) in &inventory.gated {
         let pods = counted(*pods, "gated pod", "gated pods");
-        told.check(
+        explanation.check(
             false,
             format!(
                 "{pods} of {namespace} would wait for ever, because Quotient removes their gate. First: kubectl quotient \
@@ -80,16 +80,16 @@ pub(crate) fn uninstall(cluster: &Cluster) -> Explanation {
         );
     }
     for Leftover { object, namespace, why, fix } in &inventory.leftovers {
-        told.check(false, format!("{object} in {namespace} would stay, because {why}. First: {fix}"));
+        explanation.check(false, format!("{object} in {namespace} would stay, because {why}. First: {fix}"));
     }
-    told.lines = vec![
+    explanation.lines = vec![
         "Then, in this order:".to_owned(),
         format!("  helm uninstall {name} --namespace {namespace}"),
         "  kubectl delete queues.quotient.dev --all --all-namespaces".to_owned(),
         "  kubectl delete crd queues.quotient.dev queuejobs.quotient.dev".to_owned(),
         format!("  kubectl -n {namespace} delete configmap quotient-ledger"),
     ];
-    told
+    explanation
 }
 
 /// What is there of Quotient.

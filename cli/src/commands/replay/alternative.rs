@@ -19,7 +19,7 @@ pub(super) fn changed(
     settings: &[Setting],
 ) -> Result<(Vec<String>, Snapshot), CommandError> {
     let mut changed = snapshot.clone();
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     for setting in settings {
         let namespace = namespace_of(&changed, setting)?;
         let wanted = decoded(&namespace, setting)?;
@@ -30,9 +30,9 @@ pub(super) fn changed(
             set(queue, &wanted, &setting.path)?;
         }
         let (path, name, value) = (setting.path.join("."), &setting.name, plain(&setting.value));
-        told.push(format!("{path} of Queue {name} = {value}"));
+        sentences.push(format!("{path} of Queue {name} = {value}"));
     }
-    Ok((told, changed))
+    Ok((sentences, changed))
 }
 
 /// The namespace of the only Queue that the setting names.

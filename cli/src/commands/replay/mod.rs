@@ -130,8 +130,8 @@ impl Replay {
         let alternative = if settings.is_empty() {
             None
         } else {
-            let (told, snapshot) = changed(&inputs.snapshot, settings)?;
-            Some((told, plan(&snapshot)))
+            let (changes, snapshot) = changed(&inputs.snapshot, settings)?;
+            Some((changes, plan(&snapshot)))
         };
         Ok(Self { decision, snapshot: inputs.snapshot, plan: again, is_identical, alternative })
     }

@@ -114,7 +114,7 @@ report! {
 
     struct UnmetReport(name: &QueueName, plan: &QueuePlan, unmet: &Unmet, resources: &[Resource]) {
         queue: String = name.to_string(),
-        what: String = unmet.who.to_string(),
+        what: String = unmet.preemptor.to_string(),
         pods: u32 = unmet.pods,
         requests: Quantities = quantities(&unmet.requests, resources),
         reason: &'static str = unmet.reason.name(),

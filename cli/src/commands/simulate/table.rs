@@ -109,8 +109,8 @@ fn slots(job: &QueueJobPlan) -> Cell {
 }
 
 /// A line about one object.
-fn line(verb: &str, color: Color, name: impl Into<String>, told: impl Into<String>) -> Vec<Cell> {
-    vec![Cell::new(verb, color), Cell::from(name), Cell::from(told)]
+fn line(verb: &str, color: Color, name: impl Into<String>, text: impl Into<String>) -> Vec<Cell> {
+    vec![Cell::new(verb, color), Cell::from(name), Cell::from(text)]
 }
 
 /// What happens in the step, a section for each kind of thing.
@@ -154,8 +154,8 @@ fn sections(step: &Step, explain: bool) -> [Vec<Vec<Cell>>; 10] {
         again.map(|one| line("again", Alarm, pod_name(&one.pod), why_again(one))).collect(),
         scaled.collect(),
         kept.map(|one| {
-            let told = format!("{}: {}", one.reason, one.reason.because());
-            line("keep", Good, pod_name(&one.pod), told)
+            let text = format!("{}: {}", one.reason, one.reason.because());
+            line("keep", Good, pod_name(&one.pod), text)
         })
         .collect(),
         short.collect(),
@@ -179,7 +179,7 @@ fn unmet_asks(step: &Step) -> Vec<Vec<Cell>> {
         |queue: &QueueName, unmet: &Unmet| unmet.reason != ShortReason::RoomAvailable || !starts(queue);
     let unmet = unmet::all(&step.plan).filter(|(queue, _, unmet)| waits(queue, unmet));
     let lines = unmet.map(|(queue, numbers, unmet)| {
-        let name = format!("{}/{}", queue.namespace, unmet.who.kind_and_name().1);
+        let name = format!("{}/{}", queue.namespace, unmet.preemptor.kind_and_name().1);
         line("unmet", Color::Notice, name, unmet::sentence(numbers, unmet))
     });
     lines.collect()

@@ -11,8 +11,8 @@ use crate::queues::{QueueView, Starvation, leaving, needs_a_person};
 /// How long a queue may be starved before that is a finding, in seconds: a reclaim takes a grace period.
 const PATIENCE_SECONDS: i64 = 300;
 
-/// The most findings that are told to people.
-const MOST_TOLD: usize = 20;
+/// The most findings that are listed.
+const MOST_LISTED: usize = 20;
 
 /// Something about a queue that a person should read.
 #[derive(Clone, Debug)]
@@ -64,11 +64,12 @@ fn of_queue(view: &QueueView, status: &Status) -> Vec<Finding> {
     }
     let unusual = [(ConditionType::GuaranteeUnmeetable, "True"), (ConditionType::Ready, "False")];
     for (condition, bad) in unusual {
-        let told = view.condition(condition, bad);
-        found.extend(told.map(|(reason, message)| finding(reason, message.to_owned(), message)));
+        let problem = view.condition(condition, bad);
+        found.extend(problem.map(|(reason, message)| finding(reason, message.to_owned(), message)));
     }
-    let is_told = !found.is_empty();
-    let unmet = view.status.unmet.iter().filter(|unmet| !is_told || needs_a_person(&unmet.reason)).take(2);
+    let is_reported = !found.is_empty();
+    let unmet =
+        view.status.unmet.iter().filter(|unmet| !is_reported || needs_a_person(&unmet.reason)).take(2);
     found.extend(unmet.map(|unmet| {
         let (kind, name) = workload(unmet, namespace.as_str(), status);
         let pods = counted(unmet.pods, "pod", "pods");
@@ -128,16 +129,16 @@ fn cannot_start(unmet: &Unmet) -> String {
 /// A line for each where it fits, else a paragraph; the command that says more stands at the end.
 pub(super) fn lines(found: &[Finding], screen: Screen) -> Vec<String> {
     let length = |text: &str| text.chars().count();
-    let told = || found.iter().take(MOST_TOLD);
-    let name_width = told().map(|finding| length(&finding.queue)).max().unwrap_or_default();
+    let listed = || found.iter().take(MOST_LISTED);
+    let name_width = listed().map(|finding| length(&finding.queue)).max().unwrap_or_default();
     let indent = name_width.saturating_add(4);
     let room = |finding: &Finding| {
         screen.width.saturating_sub(indent.saturating_add(length(&finding.command)).saturating_add(3))
     };
-    let short = told().filter(|finding| length(&finding.text) <= room(finding));
+    let short = listed().filter(|finding| length(&finding.text) <= room(finding));
     let text_width = short.map(|finding| length(&finding.text)).max().unwrap_or_default();
     let mut lines: Vec<String> = Vec::new();
-    for finding in told() {
+    for finding in listed() {
         let color = if finding.is_serious { Color::Alarm } else { Color::Notice };
         let first = format!("{} {:name_width$}  ", screen.style.paint("!", color), finding.queue);
         if length(&finding.text) <= room(finding) {
@@ -149,7 +150,7 @@ pub(super) fn lines(found: &[Finding], screen: Screen) -> Vec<String> {
             lines.extend(hanging(&first, indent, &text.replace('·', screen.glyphs.dot), screen.width));
         }
     }
-    let more = found.len().saturating_sub(MOST_TOLD);
+    let more = found.len().saturating_sub(MOST_LISTED);
     if more > 0 {
         lines.push(format!("{more} more findings: -o json has all of them, and so has one QUEUE at a time"));
     }

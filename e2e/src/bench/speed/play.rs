@@ -82,11 +82,11 @@ pub async fn play(
 async fn retell(scenario: &Scenario, stage: &Stage, operator: &Operator, cost: &Cost) -> anyhow::Result<()> {
     let evicted: BTreeSet<_> =
         evictions(&cost.events).map(|event| format!("{}/{}", event.namespace, event.name)).collect();
-    let told = stage.retold_evictions(operator).await?;
-    let untold: Vec<_> = evicted.iter().filter(|pod| !told.contains_key(*pod)).collect();
+    let printed = stage.retold_evictions(operator).await?;
+    let untold: Vec<_> = evicted.iter().filter(|pod| !printed.contains_key(*pod)).collect();
     ensure!(untold.is_empty(), "no decision that the operator kept evicted {untold:?}");
     let gain: BTreeSet<_> = scenario.outcome.gains.iter().map(|(name, _)| format!("{name}/{name}")).collect();
-    for (pod, queue) in told.iter().filter(|(pod, _)| evicted.contains(*pod)) {
+    for (pod, queue) in printed.iter().filter(|(pod, _)| evicted.contains(*pod)) {
         let is_true = queue.as_ref().is_none_or(|queue| gain.contains(queue));
         ensure!(is_true, "{pod} was evicted for {queue:?}; only {gain:?} gain");
     }

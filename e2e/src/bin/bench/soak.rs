@@ -41,7 +41,7 @@ impl Soak {
         let begun = Instant::now();
         let measures = tokio::select! {
             played = play(&scenario, &programs, &[RELIST], AFTERMATH) => played?.0,
-            never = tell(narrator, begun) => match never {},
+            never = report(narrator, begun) => match never {},
         };
         narrator.done("it is over", begun);
         show(&measures, narrator);
@@ -61,7 +61,7 @@ impl Soak {
     }
 }
 
-async fn tell(narrator: &Narrator, begun: Instant) -> Infallible {
+async fn report(narrator: &Narrator, begun: Instant) -> Infallible {
     loop {
         tokio::time::sleep(TELL).await;
         narrator.line(&format!("     {} minutes", begun.elapsed().as_secs() / 60));

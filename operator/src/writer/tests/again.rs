@@ -91,8 +91,11 @@ async fn a_capped_grace_is_told_on_the_pod() {
     writer.only(Class::Eviction, &Plan { shortened: vec![capped], ..Plan::default() }).await;
     let options = json!({"gracePeriodSeconds": 600, "preconditions": {"uid": "uid-p1"}});
     assert_eq!(log.all()[0].body["deleteOptions"], options);
-    let Notice::Reclaimed(told) = news.try_recv().unwrap() else { panic!("the pod is told") };
-    assert_eq!((told.first.reason, told.first.grace_seconds), (EvictionReason::GraceShortened, Some(600)));
+    let Notice::Reclaimed(printed) = news.try_recv().unwrap() else { panic!("the pod is told") };
+    assert_eq!(
+        (printed.first.reason, printed.first.grace_seconds),
+        (EvictionReason::GraceShortened, Some(600))
+    );
     // Its queue lost it before, to whatever deleted it.
     assert!(news.try_recv().is_err());
     assert_eq!(metrics.evictions.forced.get(), 0);

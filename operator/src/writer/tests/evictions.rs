@@ -89,18 +89,18 @@ async fn every_victim_is_evicted_once_and_by_its_uid() {
         assert_eq!(asked.body["deleteOptions"], json!({"preconditions": {"uid": uid}}));
         assert_eq!(asked.body["kind"], "Eviction");
     }
-    let told: Vec<Notice> = std::iter::from_fn(|| news.try_recv().ok()).collect();
-    let subject = |told: &Notice| {
-        let Notice::Reclaimed(told) = told else { panic!("{told:?}") };
-        assert_eq!(told.beneficiaries.first().unwrap().to_string(), "b/team");
-        match &told.subject {
+    let printed: Vec<Notice> = std::iter::from_fn(|| news.try_recv().ok()).collect();
+    let subject = |printed: &Notice| {
+        let Notice::Reclaimed(printed) = printed else { panic!("{printed:?}") };
+        assert_eq!(printed.beneficiaries.first().unwrap().to_string(), "b/team");
+        match &printed.subject {
             Subject::Pod(pod) => pod.name.to_string(),
-            Subject::Workload(_, workload) => format!("{} of {}", told.pods, workload.name),
+            Subject::Workload(_, workload) => format!("{} of {}", printed.pods, workload.name),
         }
     };
-    let mut told: Vec<String> = told.iter().map(subject).collect();
-    told.sort_unstable();
-    assert_eq!(told, ["2 of web", "p3", "p4"]);
+    let mut printed: Vec<String> = printed.iter().map(subject).collect();
+    printed.sort_unstable();
+    assert_eq!(printed, ["2 of web", "p3", "p4"]);
     let listed = reclaims.unsaved(&"queue-a".into(), &[]);
     let mut listed: Vec<(&str, Option<i32>)> = listed.iter().map(|one| (&*one.pod, one.rank)).collect();
     listed.sort_unstable();
@@ -171,9 +171,9 @@ async fn a_refused_pod_is_tried_again_later() {
     writer.only(Class::Eviction, &plan).await;
     writer.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 2);
-    let told = "b/team: EvictionRefused pod a/p3 cannot be evicted: \
+    let printed = "b/team: EvictionRefused pod a/p3 cannot be evicted: \
                 The disruption budget web needs 4 healthy pods and has 4 currently (and 1 more pod)";
-    assert_eq!(blocked(&writer, &plan), [told]);
+    assert_eq!(blocked(&writer, &plan), [printed]);
     let now = Timestamp::from_millis(Clock::now().as_millisecond());
     let wait = view.read(|index| index.next_change(now)).unwrap().millis_since(now);
     assert!((9_000..=10_000).contains(&wait), "{wait}");
@@ -432,8 +432,8 @@ async fn a_late_answer_is_believed_as_well() {
     tokio::time::timeout(Duration::from_secs(1), view.changed()).await.unwrap();
     assert_eq!(refusals(&metrics, "Budget"), 1);
     assert_eq!(victims(&planned_now(&view)), ["p2"], "p4 stays, p3 is on its way out");
-    let Notice::Reclaimed(told) = news.try_recv().unwrap() else { panic!("a victim is told") };
-    assert!(matches!(&told.subject, Subject::Pod(pod) if pod.name.as_str() == "p3"));
+    let Notice::Reclaimed(printed) = news.try_recv().unwrap() else { panic!("a victim is told") };
+    assert!(matches!(&printed.subject, Subject::Pod(pod) if pod.name.as_str() == "p3"));
 }
 
 #[tokio::test(start_paused = true)]

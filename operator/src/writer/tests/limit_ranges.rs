@@ -118,10 +118,10 @@ async fn a_strangers_is_left_alone_and_the_queue_is_told_once() {
     it.write_limit_ranges().await;
     it.write_limit_ranges().await;
     assert_eq!(it.log.lines(), Vec::<String>::new());
-    let told = it.news.try_recv().unwrap();
+    let printed = it.news.try_recv().unwrap();
     assert!(
-        matches!(&told, Notice::DefaultRequestsRefused { why, .. } if why.contains("rename that one")),
-        "{told:?}"
+        matches!(&printed, Notice::DefaultRequestsRefused { why, .. } if why.contains("rename that one")),
+        "{printed:?}"
     );
     assert!(it.news.try_recv().is_err());
 }
@@ -167,7 +167,7 @@ async fn a_lasting_refusal_is_told_and_tried_ever_later() {
     }
     // At once, and after 0.25, 0.5, 1, 2 and 4 seconds.
     assert_eq!(it.log.lines().len(), 7);
-    let told = it.news.try_recv().unwrap();
-    assert!(matches!(&told, Notice::DefaultRequestsRefused { why, .. } if why.contains("policy says no")));
+    let printed = it.news.try_recv().unwrap();
+    assert!(matches!(&printed, Notice::DefaultRequestsRefused { why, .. } if why.contains("policy says no")));
     assert!(it.news.try_recv().is_err());
 }

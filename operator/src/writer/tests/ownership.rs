@@ -106,8 +106,8 @@ async fn a_queue_that_is_created_again_gets_a_quota_of_its_own() {
         log.all().iter().map(|asked| asked.body["metadata"]["ownerReferences"].clone()).collect();
     assert_eq!(owners, [owned_by("queue-a"), owned_by("queue-a-2")]);
     for _ in 0..2 {
-        let told = news.try_recv().unwrap();
-        assert!(matches!(told, Notice::QuotaWritten { before: None, .. }), "{told:?}");
+        let printed = news.try_recv().unwrap();
+        assert!(matches!(printed, Notice::QuotaWritten { before: None, .. }), "{printed:?}");
     }
 }
 

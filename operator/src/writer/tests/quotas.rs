@@ -282,8 +282,8 @@ async fn a_written_quota_is_told_with_what_it_was() {
     let (client, _) = client(obedient);
     let (context, announced) = context(client, view.clone());
     super::writer(context).only(Class::Quota, &planned(&view)).await;
-    let told = Mutex::new(announced).into_inner().unwrap().try_recv().unwrap();
-    let Notice::QuotaWritten { before, after, lowers: true, .. } = told else { panic!("{told:?}") };
+    let printed = Mutex::new(announced).into_inner().unwrap().try_recv().unwrap();
+    let Notice::QuotaWritten { before, after, lowers: true, .. } = printed else { panic!("{printed:?}") };
     let cpu = |bounds: &quotient_engine::amounts::Bounds| {
         bounds.iter().map(|(_, amount)| amount.units()).sum::<i128>()
     };

@@ -110,9 +110,9 @@ async fn an_owner_with_room_is_told_once_it_is_in_force() {
     assert_eq!(asked.content_type, "application/merge-patch+json");
     let metadata = &asked.body["metadata"];
     assert_eq!(metadata["uid"], "uid-web");
-    let told: k8s_openapi::jiff::Timestamp =
+    let printed: k8s_openapi::jiff::Timestamp =
         metadata["annotations"]["quotient.dev/requeued-at"].as_str().unwrap().parse().unwrap();
-    assert!(told.as_second() > 1_700_000_000);
+    assert!(printed.as_second() > 1_700_000_000);
     assert_eq!(asked.body, json!({"metadata": metadata}), "nothing else is patched");
     assert_eq!(world.context.metrics.writes.requeues.with_label_values(&["ReplicaSet"]).get(), 1);
     // Once for one rise, however long it does not come.
@@ -342,15 +342,15 @@ async fn a_gang_that_another_one_yielded_to_is_told_when_all_of_it_has_room() {
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(world.cycle().await, 0);
     world.writer.requeuer.promised(&completed());
-    for (gone, told) in [("low-0", 0), ("low-1", 1)] {
+    for (gone, printed) in [("low-0", 0), ("low-1", 1)] {
         world.view.read(|index| Indexed::<Pod>::delete(index, "a", gone, &format!("uid-{gone}")));
-        assert_eq!(world.cycle().await, told, "{gone}");
+        assert_eq!(world.cycle().await, printed, "{gone}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_controller_is_requeued_once_the_pods_evicted_for_it_are_gone() {
-    for (within_queue, told) in [("LowerPriority", 1), ("Never", 0)] {
+    for (within_queue, printed) in [("LowerPriority", 1), ("Never", 0)] {
         let mut yields = queue("a");
         yields["spec"] = json!({"preemption": within_queue});
         let low = pod_of("low", "low-0");
@@ -362,8 +362,8 @@ async fn a_controller_is_requeued_once_the_pods_evicted_for_it_are_gone() {
         assert_eq!(world.cycle().await, 0, "there is no room yet");
         tokio::time::sleep(Duration::from_secs(60)).await;
         world.view.read(|index| Indexed::<Pod>::delete(index, "a", "low-0", "uid-low-0"));
-        assert_eq!(world.cycle().await, told, "{within_queue}");
+        assert_eq!(world.cycle().await, printed, "{within_queue}");
         tokio::time::sleep(Duration::from_secs(5)).await;
-        assert_eq!(world.cycle().await, told, "once");
+        assert_eq!(world.cycle().await, printed, "once");
     }
 }

@@ -93,8 +93,8 @@ fn main() -> anyhow::Result<ExitCode> {
     let threads =
         arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, NonZero::get));
     eprintln!("{} executions on {threads} threads", campaign.len());
-    let told = AtomicUsize::new(0);
-    let summary = campaign.run(threads, &|all, summary| tell(all, summary, &told, began));
+    let printed = AtomicUsize::new(0);
+    let summary = campaign.run(threads, &|all, summary| report(all, summary, &printed, began));
     if arguments.markdown {
         print(&format!("{}\n", summary.markdown()))?;
     } else {
@@ -111,8 +111,8 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 /// Says how far it is, and what was found as soon as it was.
-fn tell(all: usize, summary: &Summary, told: &AtomicUsize, began: Instant) {
-    let before = told.fetch_max(summary.failures.len(), Ordering::Relaxed);
+fn report(all: usize, summary: &Summary, printed: &AtomicUsize, began: Instant) {
+    let before = printed.fetch_max(summary.failures.len(), Ordering::Relaxed);
     for failure in summary.failures.iter().skip(before) {
         eprintln!("{failure}");
     }
@@ -141,15 +141,15 @@ fn list(campaign: &Campaign, families: &[Family]) -> std::io::Result<()> {
 
 fn replay(id: &str) -> anyhow::Result<ExitCode> {
     if let Some(occasion) = Occasion::parse(id) {
-        return told(id, &occasion.trial.run());
+        return printed(id, &occasion.trial.run());
     }
     let perturbation: Perturbation = id.parse().map_err(anyhow::Error::msg).context("--replay")?;
     let verdict = Campaign::replay(&perturbation).map_err(anyhow::Error::msg)?;
-    told(id, &verdict)
+    printed(id, &verdict)
 }
 
 /// Prints everything that happened, and what is wrong with it.
-fn told(id: &str, verdict: &Verdict) -> anyhow::Result<ExitCode> {
+fn printed(id: &str, verdict: &Verdict) -> anyhow::Result<ExitCode> {
     print(&verdict.trace.text())?;
     for finding in verdict.findings() {
         print(&format!("{finding}\n"))?;

@@ -179,7 +179,7 @@ impl Watch {
                 }
                 Some(WatchWhat::Delay(length)) => due += length,
                 Some(WatchWhat::Twice) => {
-                    self.ready.push_back(self.tell(event, &change));
+                    self.ready.push_back(self.encode(event, &change));
                 }
                 Some(what) => self.suffer(what),
                 None => {}
@@ -225,12 +225,12 @@ impl Watch {
         if let Some((change, event, due)) = self.coming.take() {
             self.version = change.version;
             self.last = due;
-            self.ready.push_back(self.tell(event, &change));
+            self.ready.push_back(self.encode(event, &change));
         }
     }
 
     /// The event as the operator is shown it.
-    fn tell(&self, event: Event, change: &Change) -> Bytes {
+    fn encode(&self, event: Event, change: &Change) -> Bytes {
         match self.link.altered(self.kind, &change.shown) {
             Some(altered) => line(event.name(), &serde_json::to_vec(&altered).unwrap_or_default()),
             None => line(event.name(), change.json()),

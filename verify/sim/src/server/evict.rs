@@ -25,10 +25,16 @@ impl State {
             self.charge_budget(&pod)?;
         }
         // Two writes, as a real server makes them: first why, then that.
-        let mut told = (*pod).clone();
-        object::set_condition(&mut told, "DisruptionTarget", "True", "EvictionByEvictionAPI", &self.date());
-        if told != *pod {
-            self.also("eviction", "status", key, told);
+        let mut printed = (*pod).clone();
+        object::set_condition(
+            &mut printed,
+            "DisruptionTarget",
+            "True",
+            "EvictionByEvictionAPI",
+            &self.date(),
+        );
+        if printed != *pod {
+            self.also("eviction", "status", key, printed);
         }
         let done = self.remove(key, options)?;
         let success = json!({

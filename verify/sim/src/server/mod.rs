@@ -287,11 +287,11 @@ impl State {
 
     fn commit(&mut self, key: Key, after: Option<Value>) -> Arc<Change> {
         let change = self.store.commit(key, after, self.clock.elapsed());
-        self.tell_actors(&change);
+        self.notify_actors(&change);
         change
     }
 
-    fn tell_actors(&mut self, change: &Arc<Change>) {
+    fn notify_actors(&mut self, change: &Arc<Change>) {
         let concerns = match change.key.kind {
             Kind::Lease | Kind::Event | Kind::ConfigMap => false,
             // Garbage collection looks after what it owned.
@@ -310,7 +310,7 @@ impl State {
             let call = Call::new(Verb::Update, change.key.clone());
             let record = self.record(&Client::named("backup"), &call, None);
             self.write_down(Record { version: change.version, ..record }, &change);
-            self.tell_actors(&change);
+            self.notify_actors(&change);
         }
         (self.last_write, self.last_move) = (now, now);
     }

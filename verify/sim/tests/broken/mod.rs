@@ -39,7 +39,7 @@ fn caught(mutant: &Mutant) -> Result<(u64, String), String> {
 }
 
 /// The finding without the place in the trace.
-fn told(finding: &str) -> String {
+fn printed(finding: &str) -> String {
     match finding.split_once(" ms") {
         Some((promise, message)) => {
             let promise = promise.split(" at ").next().unwrap_or_default();
@@ -82,7 +82,7 @@ fn every_broken_operator_is_caught_and_the_real_one_is_not() {
             Ok((seed, finding)) => {
                 control.extend((0..=seed).map(|seed| (mutant.setup, seed)));
                 let Mutant { what, setup, .. } = mutant;
-                let _ = writeln!(table, "| {what} | {setup} | {seed} | {} |", told(&finding));
+                let _ = writeln!(table, "| {what} | {setup} | {seed} | {} |", printed(&finding));
             }
             Err(why) => missed.push(why),
         }

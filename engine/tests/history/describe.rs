@@ -9,19 +9,19 @@ use quotient_engine::snapshot::{EvictionPolicy, Owner, Phase, Pod, Queue, Reclai
 use super::Event;
 
 /// The scenario that describes `snapshot`.
-pub(crate) fn tell(snapshot: &Snapshot) -> String {
-    let mut told = format!("now {}\n", seconds(snapshot.now));
+pub(crate) fn describe(snapshot: &Snapshot) -> String {
+    let mut printed = format!("now {}\n", seconds(snapshot.now));
     for (name, node) in &snapshot.nodes {
         let labels: Vec<String> = node.labels.iter().map(|(key, value)| format!("{key}:{value}")).collect();
         let cordoned = if node.counts { "" } else { " cordoned" };
         line(
-            &mut told,
+            &mut printed,
             &format!("node {name}{} labels={}{cordoned}", words(node.allocatable.iter()), labels.join(",")),
         );
     }
     for (namespace, state) in &snapshot.namespaces {
         for one in &state.queues {
-            line(&mut told, &format!("queue {namespace}{}", queue(one)));
+            line(&mut printed, &format!("queue {namespace}{}", queue(one)));
         }
         if let Some(quota) = &state.quota {
             let enforced = if quota.enforced == quota.hard {
@@ -29,24 +29,24 @@ pub(crate) fn tell(snapshot: &Snapshot) -> String {
             } else {
                 stated("enforced", &quota.enforced)
             };
-            line(&mut told, &format!("quota {namespace}{}{enforced}", words(quota.hard.iter())));
+            line(&mut printed, &format!("quota {namespace}{}{enforced}", words(quota.hard.iter())));
         }
         for owner in &state.owners {
-            line(&mut told, &format!("owner {namespace}/{}", self::owner(&owner.name, owner)));
+            line(&mut printed, &format!("owner {namespace}/{}", self::owner(&owner.name, owner)));
         }
         for one in &state.pods {
-            line(&mut told, &format!("pod {namespace}/{}{}", one.name, pod(one)));
+            line(&mut printed, &format!("pod {namespace}/{}{}", one.name, pod(one)));
         }
         for budget in &state.budgets {
-            line(&mut told, &format!("budget {namespace}/{} allowed={}", budget.name, budget.allowed));
+            line(&mut printed, &format!("budget {namespace}/{} allowed={}", budget.name, budget.allowed));
         }
     }
-    told
+    printed
 }
 
 /// What was decided in one step, below the cluster that it was decided for.
-pub(crate) fn tell_step(step: usize, before: &Snapshot, decided: &Plan) -> String {
-    let mut told = format!("=== step {step}\n{}\n", tell(before));
+pub(crate) fn describe_step(step: usize, before: &Snapshot, decided: &Plan) -> String {
+    let mut printed = format!("=== step {step}\n{}\n", describe(before));
     for (name, queue) in decided.queues.iter().filter(|(_, queue)| !queue.is_parent) {
         let amounts: String = [
             ("demand", &queue.demand),
@@ -58,24 +58,24 @@ pub(crate) fn tell_step(step: usize, before: &Snapshot, decided: &Plan) -> Strin
         ]
         .map(|(word, amounts)| format!(" {word}={}", pairs(amounts.iter())))
         .concat();
-        line(&mut told, &format!("  {name}{amounts}"));
+        line(&mut printed, &format!("  {name}{amounts}"));
     }
     for eviction in &decided.evictions {
         let beneficiary =
             eviction.beneficiary.as_ref().map_or_else(String::new, |name| format!(" for {name}"));
         line(
-            &mut told,
+            &mut printed,
             &format!(
                 "  evicts {}/{}{beneficiary}: {:?}",
                 eviction.pod.namespace, eviction.pod.name, eviction.reason
             ),
         );
     }
-    told
+    printed
 }
 
 /// An event in a line.
-pub(super) fn tell_event(event: &Event) -> String {
+pub(super) fn describe_event(event: &Event) -> String {
     match event {
         Event::OwnerCreated(at, one) => format!("OwnerCreated({at}{})", owner("", one)),
         Event::QueueCreated(at, one) => format!("QueueCreated({at}{})", queue(one)),
@@ -84,8 +84,8 @@ pub(super) fn tell_event(event: &Event) -> String {
     }
 }
 
-fn line(told: &mut String, line: &str) {
-    writeln!(told, "{line}").unwrap();
+fn line(printed: &mut String, line: &str) {
+    writeln!(printed, "{line}").unwrap();
 }
 
 fn seconds(instant: quotient_engine::time::Timestamp) -> i64 {
@@ -108,54 +108,54 @@ fn owner(name: &str, owner: &Owner) -> String {
 fn queue(queue: &Queue) -> String {
     let fence = if queue.reclaim.from == ReclaimFrom::Subtree { " from=Subtree" } else { "" };
     let kept = if queue.eviction.policy == Some(EvictionPolicy::Never) { " eviction=Never" } else { "" };
-    let mut told = format!(" name={} weight={}{fence}{kept}", queue.name, queue.weight);
+    let mut printed = format!(" name={} weight={}{fence}{kept}", queue.name, queue.weight);
     let bounds = [("guaranteed", &queue.guaranteed), ("limit", &queue.limit), ("request", &queue.request)];
     for (name, bounds) in bounds.into_iter().filter(|(_, bounds)| !bounds.is_empty()) {
-        told += &stated(name, bounds);
+        printed += &stated(name, bounds);
     }
     if let Some(parent) = &queue.parent {
-        write!(told, " parent={parent}").unwrap();
+        write!(printed, " parent={parent}").unwrap();
     }
     if queue.children.is_some() {
-        told += " children=All";
+        printed += " children=All";
     }
     if queue.reclaim.after_seconds > 0 {
-        write!(told, " after={}", queue.reclaim.after_seconds).unwrap();
+        write!(printed, " after={}", queue.reclaim.after_seconds).unwrap();
     }
-    told
+    printed
 }
 
 fn pod(pod: &Pod) -> String {
-    let mut told = shape(&pod.shape);
+    let mut printed = shape(&pod.shape);
     if let Some(node) = &pod.node {
-        write!(told, " node={node}").unwrap();
+        write!(printed, " node={node}").unwrap();
     }
-    write!(told, " created={}", seconds(pod.created)).unwrap();
+    write!(printed, " created={}", seconds(pod.created)).unwrap();
     match (pod.phase, pod.started) {
-        (Phase::Pending, _) => told += " pending",
-        (Phase::Finished, _) => told += " finished",
-        (Phase::Running, started) => write!(told, " started={}", started.map_or(0, seconds)).unwrap(),
+        (Phase::Pending, _) => printed += " pending",
+        (Phase::Finished, _) => printed += " finished",
+        (Phase::Running, started) => write!(printed, " started={}", started.map_or(0, seconds)).unwrap(),
     }
     if pod.priority != 0 {
-        write!(told, " priority={}", pod.priority).unwrap();
+        write!(printed, " priority={}", pod.priority).unwrap();
     }
     if let Some(deadline) = pod.deletion {
-        write!(told, " terminating={}", seconds(deadline)).unwrap();
+        write!(printed, " terminating={}", seconds(deadline)).unwrap();
     }
     if pod.evicted {
-        told += " evicted";
+        printed += " evicted";
     }
     if let Some(since) = pod.stuck {
-        write!(told, " stuck={}", seconds(since)).unwrap();
+        write!(printed, " stuck={}", seconds(since)).unwrap();
     }
     if let Some(owner) = pod.owner() {
         // The stories' owners are called by their names alone.
-        write!(told, " owner={}", owner.as_str().rsplit('/').next().unwrap()).unwrap();
+        write!(printed, " owner={}", owner.as_str().rsplit('/').next().unwrap()).unwrap();
     }
     if let Some(gang) = pod.gang() {
-        write!(told, " gang={} min={}", gang.name, gang.min_available).unwrap();
+        write!(printed, " gang={} min={}", gang.name, gang.min_available).unwrap();
     }
-    told
+    printed
 }
 
 fn shape(shape: &Shape) -> String {
