@@ -62,8 +62,8 @@ pub struct Previous {
 }
 
 impl Previous {
-    /// Takes the sources out of the history of this repository and builds them, once for each target directory. With the profiles of
-    /// today, dependencies are shared with the build of today.
+    /// Takes the sources out of the history of this repository and builds them, once for each target directory. With the profiles
+    /// of today, dependencies are shared with the build of today.
     pub async fn build() -> anyhow::Result<Self> {
         let own = own_profile_directory()?;
         let targets = own.parent().context("the target directory has no name")?;

@@ -146,7 +146,7 @@ const COUNTED: &str = "count/checks.quotient.dev";
 /// How long to wait for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often to context.
+/// How often to check.
 const INTERVAL: Duration = Duration::from_millis(2);
 
 /// Creates a quota in `namespace` that limits nothing, waits until its status has its amounts, and deletes it.

@@ -22,7 +22,7 @@ pub(crate) struct Check {
     pub(crate) context: fn(&CheckContext<'_>) -> Seen,
 }
 
-/// What a check saw; none if it could not context.
+/// What a check saw; none if it could not be made.
 pub(crate) type Seen = Option<Found>;
 
 /// What is checked.

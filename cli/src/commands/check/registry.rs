@@ -38,7 +38,7 @@ checks! {
     "operator-flags" Operator Error of_operator::flags => "correct the flags of the Deployment";
     "operator-version" Operator Warning of_operator::version =>
         "use the command line and the operator of one version";
-    "operator-mode" Operator Info of_operator::mode => "raise config.mode when the shares context right";
+    "operator-mode" Operator Info of_operator::mode => "raise config.mode when the shares look right";
     "operator-rights" Operator Error of_operator::rights => "install the roles of the chart of this version";
     "operator-priority" Operator Warning of_operator::priority =>
         "set priorityClassName, such as system-cluster-critical";

@@ -22,7 +22,7 @@ pub(crate) struct Result {
     pub(crate) id: &'static str,
     group: Group,
     pub(crate) severity: Severity,
-    /// Whether it could context.
+    /// Whether the check could be made.
     looked: bool,
     /// What it tells if all is well, for some checks.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,7 +129,7 @@ impl Report {
         }
         if !self.missing.is_empty() {
             let missing = self.missing.join(", ");
-            let text = format!("You may not list {missing}: some checks do not context, or see less.");
+            let text = format!("You may not list {missing}: some checks are left out, or see less.");
             lines.extend(wrap(&text, screen.width));
         }
         lines.push(self.summary());

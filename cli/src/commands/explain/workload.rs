@@ -75,13 +75,14 @@ pub(super) fn explain(
         && !ignores_evictions(job)
         && target.kind == Kind::Job
     {
-        explanation.fact(
-            "Retries",
-            "evictions count against backoffLimit, because no podFailurePolicy ignores DisruptionTarget",
-        );
+        explanation.fact("Retries", RETRIES);
     }
     Ok(explanation)
 }
+
+/// What evictions do to a Job without a policy of its own.
+const RETRIES: &str =
+    "evictions count against backoffLimit, because no podFailurePolicy ignores DisruptionTarget";
 
 /// What Kubernetes says if a pod does not fit into the quota of Quotient.
 const EXCEEDED: &str = "exceeded quota: quotient";

@@ -26,8 +26,8 @@ fn asked() -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// `go` with the settings of every call: the installed compiler and no other. It collects garbage less often, which costs memory and
-/// saves a fifth of the time of a build.
+/// `go` with the settings of every call: the installed compiler and no other. It collects garbage less often, which costs memory
+/// and saves a fifth of the time of a build.
 pub(super) fn go() -> Command {
     let mut command = Command::new("go");
     command.env("GOTOOLCHAIN", "local").env("CGO_ENABLED", "0").env("GOFLAGS", "").env("GOWORK", "off");
