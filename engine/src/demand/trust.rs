@@ -119,13 +119,13 @@ fn late_pods<'a>(
     for pod in state.pods.iter().filter(|pod| pod.is_live() && pod.phase == Phase::Pending && !is_proven(pod))
     {
         let due = workloads.deadline(pod, nodes, snapshot);
-        let Some((case, _)) = workloads.of_pod(pod) else { continue };
-        let Some(entry) = case.entry.as_ref().filter(|entry| entry.times > 0) else { continue };
+        let Some((evidence, _)) = workloads.of_pod(pod) else { continue };
+        let Some(entry) = evidence.entry.as_ref().filter(|entry| entry.times > 0) else { continue };
         let is_late = due.is_some_and(|due| due <= entry.since.plus_seconds(TOGETHER_SECONDS).max(now));
         let waits_for_a_node = pod.node.is_none() && due.is_none_or(|due| due <= entry.until());
         // On trial it gets no further pod by taking room that another workload of its queue asked for.
         if !entry.is_active(now) || is_late || waits_for_a_node || pod.created > entry.since {
-            case.has_late_pods = true;
+            evidence.has_late_pods = true;
             late.push(pod);
         } else {
             verdict.next_change = earliest(verdict.next_change, due);
@@ -156,15 +156,15 @@ fn ignore(
     }
     let mut lacking = Amounts::new();
     for pending in pending_pods {
-        let is_open = workloads.of_owner(pending.owner).is_some_and(|(case, _)| case.has_late_pods);
+        let is_open = workloads.of_owner(pending.owner).is_some_and(|(evidence, _)| evidence.has_late_pods);
         if !is_open {
             lacking.add_all(&pending.requests());
         }
     }
     for pod in late {
         let guaranteed = within(guaranteed, &verdict.live.plus(&lacking), pod.requests()) > 0;
-        let Some((case, progress)) = workloads.of_pod(pod) else { continue };
-        let active = case.entry.as_ref().is_some_and(|entry| entry.is_active(now));
+        let Some((evidence, progress)) = workloads.of_pod(pod) else { continue };
+        let active = evidence.entry.as_ref().is_some_and(|entry| entry.is_active(now));
         // A gang is tried as far as its minimum: with less of it none is of use.
         let minimum = pod.gang().map_or(0, |gang| gang.min_available);
         let on_trial = !active && progress.tried < minimum.max(progress.proven.saturating_add(1));
@@ -178,7 +178,7 @@ fn ignore(
         if !guaranteed {
             verdict.trust.uncounted.insert(pod.uid.clone());
             progress.making = progress.making.saturating_sub(1);
-            if case.is_new {
+            if evidence.is_new {
                 verdict.dropped.add_all(pod.requests());
             }
         }
@@ -201,31 +201,31 @@ fn limit(
     newest_first.sort_by(|a, b| (b.owner.created, &b.owner.uid).cmp(&(a.owner.created, &a.owner.uid)));
     for pending in newest_first {
         let unit = workloads.lacking_of_gang(pending.owner);
-        let Some((case, progress)) = workloads.of_owner(pending.owner) else { continue };
-        if case.has_late_pods != with_late_pods {
+        let Some((evidence, progress)) = workloads.of_owner(pending.owner) else { continue };
+        if evidence.has_late_pods != with_late_pods {
             continue;
         }
-        let until = case.entry.as_ref().filter(|entry| entry.is_active(now)).map(SetAside::until);
-        let is_evident = case.evident.is_some_and(|since| since <= now);
+        let until = evidence.entry.as_ref().filter(|entry| entry.is_active(now)).map(SetAside::until);
+        let is_evident = evidence.evident.is_some_and(|since| since <= now);
         if until.is_none() && !is_evident && verdict.set_aside.is_empty() {
             continue;
         }
-        let in_the_making = progress.making.saturating_add(case.counted);
+        let in_the_making = progress.making.saturating_add(evidence.counted);
         let one_more = progress.proven.saturating_add(1).saturating_sub(in_the_making);
         let allowed = if unit > 0 { unit } else { one_more };
         // Where all its pods count, those that come in the place of evicted ones do until these are gone.
-        let all_count = case.entry.as_ref().is_none_or(|entry| entry.times == 0);
-        let replaced = if all_count { progress.leaving.saturating_sub(case.counted) } else { 0 };
+        let all_count = evidence.entry.as_ref().is_none_or(|entry| entry.times == 0);
+        let replaced = if all_count { progress.leaving.saturating_sub(evidence.counted) } else { 0 };
         let allowed = allowed.max(replaced).min(pending.pods);
         if until.is_some() {
             pending.counted = 0;
             pending.set_aside = until;
-            if case.is_new {
+            if evidence.is_new {
                 verdict.dropped.add_all(&pending.owner.shape.requests.times(allowed));
             }
         } else {
             pending.counted = allowed;
-            case.counted = case.counted.saturating_add(allowed);
+            evidence.counted = evidence.counted.saturating_add(allowed);
         }
     }
 }

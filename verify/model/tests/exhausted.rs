@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::panic::resume_unwind;
 use std::thread;
 
 use quotient_model::check::{Found, HEADING, exhaust};
@@ -13,26 +13,23 @@ use quotient_model::scenarios::{large, small};
 /// Exhausts `scenarios` on so many threads, prints a table of what was found, and fails if anything was.
 fn hold(scenarios: &[Scenario], most: usize, threads: usize) {
     println!("{HEADING}");
-    let waiting = Mutex::new(scenarios.iter().enumerate());
-    let next = || waiting.lock().unwrap().next();
-    let exhausted = Mutex::new(BTreeMap::new());
-    let work = || {
-        while let Some((place, scenario)) = next() {
-            let found = exhaust(scenario, most);
-            exhausted.lock().unwrap().insert(place, found);
-        }
+    let share = |first: usize| {
+        let scenarios = scenarios.iter().enumerate().skip(first).step_by(threads);
+        scenarios.map(|(place, scenario)| (place, exhaust(scenario, most))).collect::<Vec<_>>()
     };
-    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
-    let all: Vec<Found> = exhausted.into_inner().unwrap().into_values().collect();
-    for found in &all {
+    let all: BTreeMap<usize, Found> = thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|first| scope.spawn(move || share(first))).collect();
+        running.into_iter().flat_map(|one| one.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    for found in all.values() {
         println!("{found}");
     }
-    for found in &all {
+    for found in all.values() {
         for (law, way) in &found.broken {
             println!("\n{}: {law}, and yet:\n{way}", found.name);
         }
     }
-    let bad: Vec<&str> = all.iter().filter(|found| !found.holds()).map(|found| found.name).collect();
+    let bad: Vec<&str> = all.values().filter(|found| !found.holds()).map(|found| found.name).collect();
     assert_eq!(bad, Vec::<&str>::new(), "everything holds, was exhausted, and happened somewhere");
 }
 
