@@ -60,7 +60,7 @@ impl<'a> Demand<'a> {
     ) -> Self {
         let now = snapshot.now;
         let before = &queue.remembered;
-        let mut pending_pods = pending_pods::pending_pods(state);
+        let mut pending_pods = pending_pods::of_owners(state);
         let live = namespace_usage.all_staying();
         let is_quiet = !namespace_usage.stuck && before.set_aside.is_empty() && before.waiting.is_empty();
         let verdict = if is_quiet && !pending_pods.iter().any(|pending| pending.owner.fails) {

@@ -44,7 +44,7 @@ pub(crate) fn by_gang<'l, 'a>(
 }
 
 /// What the owners of a namespace lack, most important first: by priority, then age.
-pub(crate) fn pending_pods(state: &NamespaceState) -> Vec<PendingPods<'_>> {
+pub(super) fn of_owners(state: &NamespaceState) -> Vec<PendingPods<'_>> {
     if state.owners.is_empty() {
         return Vec::new();
     }
