@@ -130,20 +130,20 @@ async fn the_notes_warn() -> Result<()> {
         Ok(said.split_once("NOTES:").context("no notes")?.1.to_owned())
     };
     let first = notes(&[]).await?;
-    for printed in ["mode Observe", "One replica", "A quota rejects containers without requests"] {
-        ensure!(first.contains(printed), "{printed:?} is not in {first}");
+    for sentence in ["mode Observe", "One replica", "A quota rejects containers without requests"] {
+        ensure!(first.contains(sentence), "{sentence:?} is not in {first}");
     }
     ensure!(!first.contains("WARNING"), "{first}");
     let two = notes(&["replicaCount=2", "config.mode=Full"]).await?;
     ensure!(!two.contains("One replica") && two.contains("Some rights of the operator are off"), "{two}");
-    for (value, printed) in [
+    for (value, sentence) in [
         ("serviceMonitor.enabled=true", "this cluster has no monitoring.coreos.com/v1"),
         ("crds.install=false", "crds.install is false"),
         ("gateMode.enabled=true", "gateMode.enabled has no effect"),
         ("queues.team-a.weight=2", "The next upgrade creates the Queues"),
     ] {
         let said = notes(&[value]).await?;
-        ensure!(said.contains(printed), "{value}: {said}");
+        ensure!(said.contains(sentence), "{value}: {said}");
     }
     Ok(())
 }

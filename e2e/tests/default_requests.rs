@@ -98,10 +98,10 @@ async fn a_pod_without_requests_starts_unless_defaults_are_off(stage: &Stage) ->
     );
     // The Deployment's pod as well: its owner tries again by itself.
     stage.until_pods("team", PodCounts::running(2)).await?;
-    let printed =
+    let events =
         ["get", "events", "--namespace=team", "--field-selector=reason=DefaultRequestsWritten", "-o=yaml"];
     eventually("the Queue is told", PATIENCE, async || {
-        let said = stage.bed.kubectl(printed).await?;
+        let said = stage.bed.kubectl(events).await?;
         ensure!(said.contains("New containers without requests get cpu 100m, memory 128Mi"), "{said}");
         Ok(())
     })
@@ -158,10 +158,10 @@ async fn a_strangers_limit_range_is_left_alone(stage: &Stage) -> Result<()> {
     stage
         .queue_object("taken", "taken", json!({"request": claim, "defaultRequests": {"cpu": "100m"}}))
         .await?;
-    let printed =
+    let events =
         ["get", "events", "--namespace=taken", "--field-selector=reason=DefaultRequestsRefused", "-o=yaml"];
     eventually("the Queue is told", PATIENCE, async || {
-        let said = stage.bed.kubectl(printed).await?;
+        let said = stage.bed.kubectl(events).await?;
         ensure!(said.contains("that Quotient does not keep"), "{said}");
         Ok(())
     })

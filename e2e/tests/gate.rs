@@ -217,8 +217,8 @@ async fn a_tenant_neither_removes_the_gate_nor_goes_without() -> Result<()> {
         pods(&tenant, "team").patch("p-2", &parameters, &open()?).await,
         pods(&tenant, "team").patch("p-2", &parameters, &by_merge).await,
     ] {
-        let Err(kube::Error::Api(printed)) = outcome else { anyhow::bail!("a tenant removed the gate") };
-        ensure!(printed.code == 403 && printed.message.contains("when the Queue has room"), "{printed:?}");
+        let Err(kube::Error::Api(refused)) = outcome else { anyhow::bail!("a tenant removed the gate") };
+        ensure!(refused.code == 403 && refused.message.contains("when the Queue has room"), "{refused:?}");
     }
     // The pod that it creates is gated, whatever gates it names, and other changes of the pod are its own.
     let mut own = pod("own")?;

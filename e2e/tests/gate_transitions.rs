@@ -150,7 +150,7 @@ async fn uninstalled_with_gated_pods_they_wait_until_they_are_released() -> Resu
     create(&stage, "team", (0..3).map(|number| format!("p-{number}"))).await?;
     stage.until_pods("team", waiting(2, 1)).await?;
     let first = running(&stage, "team").await?;
-    let asks = async |words: &[&str]| -> Result<(bool, String)> {
+    let run = async |words: &[&str]| -> Result<(bool, String)> {
         let asked = tokio::process::Command::new(&stage.programs.command_line)
             .args(words)
             .env("KUBECONFIG", stage.bed.kubeconfig_path())
@@ -158,7 +158,7 @@ async fn uninstalled_with_gated_pods_they_wait_until_they_are_released() -> Resu
             .await?;
         Ok((asked.status.success(), String::from_utf8_lossy(&asked.stdout).into_owned()))
     };
-    let (is_clean, printed) = asks(&["uninstall", "--check"]).await?;
+    let (is_clean, printed) = run(&["uninstall", "--check"]).await?;
     ensure!(!is_clean && printed.contains("1 gated pod of team would wait for ever"), "{printed}");
 
     // Of the release, the policies and the operator go; the kinds stay, as Helm leaves them.
@@ -173,11 +173,11 @@ async fn uninstalled_with_gated_pods_they_wait_until_they_are_released() -> Resu
     tokio::time::sleep(Duration::from_secs(2)).await;
     stage.until_pods("team", waiting(2, 1)).await?;
     ensure!(gated(&stage, "team").await?.len() == 1 && running(&stage, "team").await? == first);
-    let (is_done, printed) = asks(&["release", "team"]).await?;
+    let (is_done, printed) = run(&["release", "team"]).await?;
     ensure!(is_done, "{printed}");
     until_none_is_gated(&stage, "team").await?;
     ensure!(running(&stage, "team").await? == first);
-    let (is_clean, printed) = asks(&["uninstall", "--check"]).await?;
+    let (is_clean, printed) = run(&["uninstall", "--check"]).await?;
     ensure!(is_clean, "{printed}");
     stage.bed.stop().await
 }

@@ -85,7 +85,7 @@ async fn observe_then_evict(observed: Observed) -> Result<()> {
     let named = eventually("the victims are named and told", PATIENCE, async || {
         let named = stage.simulated_victims().await?.named();
         ensure!(named.len() == GAINED as usize, "{} pods", named.len());
-        printed(&stage, &named).await?;
+        check_events(&stage, &named).await?;
         Ok(named)
     })
     .await?;
@@ -104,7 +104,7 @@ async fn observe_then_evict(observed: Observed) -> Result<()> {
         looks += 1;
     }
     // Whatever was told at any time.
-    printed(&stage, &named).await?;
+    check_events(&stage, &named).await?;
     ensure!(stage.evicted(before)?.is_empty(), "evicted in mode Observe: {:?}", stage.evicted(before)?);
     stage.until_pods("holder", PodCounts::running(CPUS)).await?;
     nothing_is_written(&stage, observed).await?;
@@ -173,7 +173,7 @@ fn lasts() -> Result<Duration> {
 /// [`REPEATED`].
 ///
 /// Every event is read: one that names a pod of the gainer counts as well.
-async fn printed(stage: &Stage, named: &BTreeSet<String>) -> Result<()> {
+async fn check_events(stage: &Stage, named: &BTreeSet<String>) -> Result<()> {
     let (bare, of_deployment): (Vec<_>, Vec<_>) =
         named.iter().partition(|pod| pod.starts_with("holder/bare-"));
     let rest = "would be evicted for queue gainer because queue holder uses";
@@ -183,7 +183,7 @@ async fn printed(stage: &Stage, named: &BTreeSet<String>) -> Result<()> {
     let events: Api<Event> = Api::all(stage.bed.client());
     let mut events = events.list(&ListParams::default()).await?.items;
     events.sort_by_key(|event| event.event_time.clone());
-    let mut printed: BTreeMap<String, Timestamp> = BTreeMap::new();
+    let mut noticed: BTreeMap<String, Timestamp> = BTreeMap::new();
     for event in events {
         ensure!(event.reason.as_deref() != Some("Reclaimed"), "{:?}", event.note);
         if event.reason.as_deref() != Some("WouldReclaim") {
@@ -195,11 +195,11 @@ async fn printed(stage: &Stage, named: &BTreeSet<String>) -> Result<()> {
         let start = expected.get(&name).with_context(|| format!("{name} is told in vain: {note}"))?;
         ensure!(note.starts_with(start), "{name}: {note}");
         let time = event.event_time.context("an event without a time")?.0;
-        if let Some(before) = printed.insert(name.clone(), time) {
+        if let Some(before) = noticed.insert(name.clone(), time) {
             ensure!(time.duration_since(before) >= REPEATED, "{name} is told again too soon: {note}");
         }
     }
-    ensure!(printed.len() == expected.len(), "told: {:?}, and not all of {expected:?}", printed.keys());
+    ensure!(noticed.len() == expected.len(), "events of {:?}, and not all of {expected:?}", noticed.keys());
     Ok(())
 }
 

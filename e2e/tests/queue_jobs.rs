@@ -186,7 +186,7 @@ async fn gangs_run_wholly_or_wait_and_say_why() -> anyhow::Result<()> {
 async fn events_tell_all_that(stage: &Stage) -> anyhow::Result<()> {
     let path = "-o=jsonpath={range .items[*]}{.involvedObject.name} {.reason}: {.message}{'\\n'}{end}";
     let of_jobs = "--field-selector=involvedObject.kind=QueueJob";
-    for printed in [
+    for sentence in [
         "nobodys NoQueue: The QueueJob waits: its namespace has no Queue. Create one.",
         "of-kueue InvalidSpec: The QueueJob waits: the label kueue.x-k8s.io/queue-name",
         "eight GangAboveShare: The QueueJob waits: it needs room for 8 pods at once",
@@ -196,9 +196,9 @@ async fn events_tell_all_that(stage: &Stage) -> anyhow::Result<()> {
         "second Suspended: The QueueJob released its slots",
         "second SlotsTaken: The QueueJob may run 4 pods instead of 6",
     ] {
-        eventually(format!("an event says {printed}"), PATIENCE, async || {
+        eventually(format!("an event says {sentence}"), PATIENCE, async || {
             let all = stage.bed.kubectl(["get", "events", "-A", of_jobs, path]).await?;
-            ensure!(all.contains(printed), "{all}");
+            ensure!(all.contains(sentence), "{all}");
             anyhow::Ok(())
         })
         .await?;

@@ -13,7 +13,7 @@ use serde_json::json;
 const STATUS: &str = "--status-interval-seconds=1";
 
 /// Waits until the gainer says that the quota controller is not seen, and fails if a pod was evicted since `mark`.
-async fn printed(stage: &Stage, operator: &Operator, mark: AuditMark) -> Result<()> {
+async fn no_pod_is_evicted(stage: &Stage, operator: &Operator, mark: AuditMark) -> Result<()> {
     let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "gains");
     eventually("the gainer says that no quota takes effect", PATIENCE, async || {
         let status = queues.get("gains").await?.status.unwrap_or_default();
@@ -51,7 +51,7 @@ async fn no_pod_is_evicted_while_no_quota_takes_effect_at_start() -> Result<()> 
     stage.bed.pause(Component::ControllerManager)?;
     let mark = stage.bed.audit().mark()?;
     let operator = Operator::start_with(&stage.bed, program, &[STATUS]).await?;
-    printed(&stage, &operator, mark).await?;
+    no_pod_is_evicted(&stage, &operator, mark).await?;
     stage.bed.resume(Component::ControllerManager)?;
     stage.until_pods("gives", PodCounts::running(4)).await?;
     stage.until_allowed("gains", "cpu 4, memory 8Gi").await?;

@@ -46,18 +46,17 @@ async fn an_eviction_is_told_and_listed() -> anyhow::Result<()> {
     stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
     stage.claim("b", json!({})).await?;
     stage.until_allowed("b", "cpu 2, memory 4Gi").await?;
-    let printed = eventually("pods and Deployment are told", PATIENCE, async || {
-        let printed = events(&stage, "Reclaimed").await?;
+    let reclaimed = eventually("pods and Deployment are told", PATIENCE, async || {
+        let reclaimed = events(&stage, "Reclaimed").await?;
         let subjects = |kind: &str| {
-            let kind_of =
-                |event: &&Event| event.regarding.as_ref()?.kind.as_deref().map(|printed| printed == kind);
-            printed.iter().filter(|event| kind_of(event).unwrap_or_default()).count()
+            let kind_of = |event: &&Event| event.regarding.as_ref()?.kind.as_deref().map(|of| of == kind);
+            reclaimed.iter().filter(|event| kind_of(event).unwrap_or_default()).count()
         };
-        ensure!(subjects("Pod") == 2 && (1..=2).contains(&subjects("Deployment")), "{printed:#?}");
-        Ok(printed)
+        ensure!(subjects("Pod") == 2 && (1..=2).contains(&subjects("Deployment")), "{reclaimed:#?}");
+        Ok(reclaimed)
     })
     .await?;
-    for event in &printed {
+    for event in &reclaimed {
         let related = event.related.as_ref().context("no related object")?;
         assert_eq!((related.kind.as_deref(), related.name.as_deref()), (Some("Queue"), Some("b")));
         let note = event.note.as_deref().context("no message")?;
@@ -126,8 +125,8 @@ async fn a_pod_that_takes_hours_ends_within_the_cap() -> anyhow::Result<()> {
     let writes = writes_of_operator(&stage.bed.audit().events_since(before)?);
     let evictions = writes.iter().filter(|write| write.resource == "pods/eviction").count();
     assert_eq!(evictions, 2, "each is evicted once: {writes:?}");
-    let printed = events(&stage, "Reclaimed").await?;
-    let notes: Vec<&str> = printed.iter().filter_map(|event| event.note.as_deref()).collect();
+    let reclaimed = events(&stage, "Reclaimed").await?;
+    let notes: Vec<&str> = reclaimed.iter().filter_map(|event| event.note.as_deref()).collect();
     assert!(
         notes.len() == 2
             && notes.iter().all(|note| note.starts_with("Evicted again with 600 s of grace for queue b")),

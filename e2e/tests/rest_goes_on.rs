@@ -83,12 +83,9 @@ async fn a_namespace_without_rights_stops_no_other(stage: &Stage, operator: &Ope
     stage.until_allowed("late", "cpu 2, memory 4Gi").await?;
     stage.until_allowed("locked", "cpu 4, memory 8Gi").await?;
     eventually("locked is told why", PATIENCE, async || {
-        let printed = condition(stage, "locked", ConditionType::QuotaSynced).await?;
-        let [status, reason, message] = &printed;
-        ensure!(
-            status == "False" && reason == "WriteRefused" && message.contains("is locked"),
-            "{printed:?}"
-        );
+        let synced = condition(stage, "locked", ConditionType::QuotaSynced).await?;
+        let [status, reason, message] = &synced;
+        ensure!(status == "False" && reason == "WriteRefused" && message.contains("is locked"), "{synced:?}");
         Ok(())
     })
     .await?;

@@ -96,8 +96,8 @@ async fn an_upgrade_and_the_way_back_evict_no_pod() -> Result<()> {
 
     let now = chart().to_string_lossy().into_owned();
     let upgrade = ["upgrade", RELEASE, &now, "--reset-then-reuse-values"];
-    for printed in ["--reset-then-reuse-values --set image.tag=", "helm rollback quotient"] {
-        ensure!(PAGE.contains(printed), "docs/operations/upgrade.md does not say {printed}");
+    for sentence in ["--reset-then-reuse-values --set image.tag=", "helm rollback quotient"] {
+        ensure!(PAGE.contains(sentence), "docs/operations/upgrade.md does not say {sentence}");
     }
     helm(&upgrade, &["image.tag=0.1.1"]).await?;
     let new = roll(&stage, old, &stage.programs.operator).await?;

@@ -15,13 +15,13 @@ const MOST_STEPS: usize = 60;
 /// After how many seconds of rest it is looked whether time alone changes something.
 const PATIENCE: [i64; 4] = [31, 61, 301, 601];
 
-static TOLD: AtomicUsize = AtomicUsize::new(0);
+static PLAYED: AtomicUsize = AtomicUsize::new(0);
 
 /// Says how far it is, where that takes long.
 fn count() {
-    let printed = TOLD.fetch_add(1, Ordering::Relaxed) + 1;
-    if printed.is_multiple_of(1000) {
-        eprintln!("{printed} histories");
+    let played = PLAYED.fetch_add(1, Ordering::Relaxed) + 1;
+    if played.is_multiple_of(1000) {
+        eprintln!("{played} histories");
     }
 }
 

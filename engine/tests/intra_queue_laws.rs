@@ -210,14 +210,14 @@ proptest! {
             number += scaling.pods.len();
         }
         let after = lowered(&plan(&now));
-        let printed = |all: &[Scaling]| -> Vec<_> {
+        let shown = |all: &[Scaling]| -> Vec<_> {
             all.iter().map(|one| (one.scale_target.name.to_string(), one.to, one.pods.clone())).collect()
         };
         let pods = |all: &[Scaling]| all.iter().map(|one| one.pods.len()).sum::<usize>();
-        let context = format!("of {:?}\n{}\n{:?}", printed(&before), describe(&snapshot), &ways[..number.min(32)]);
-        prop_assert!(pods(&after) <= pods(&left), "{:?} for {:?} {}", printed(&after), printed(&left), context);
+        let context = format!("of {:?}\n{}\n{:?}", shown(&before), describe(&snapshot), &ways[..number.min(32)]);
+        prop_assert!(pods(&after) <= pods(&left), "{:?} for {:?} {}", shown(&after), shown(&left), context);
         let leaves = (0..number).any(|at| ways[at % ways.len()] != Come::Gone);
-        prop_assert!(!leaves || after.is_empty(), "{:?} while others leave {}", printed(&after), context);
+        prop_assert!(!leaves || after.is_empty(), "{:?} while others leave {}", shown(&after), context);
     }
 
     /// It comes to rest; pods go no more often than others of a higher priority get room; serving owners keep a pod; and every

@@ -377,7 +377,7 @@ fn slots_are_given_and_not_taken_in_quota_and_nothing_is_done_in_observe() {
 
 #[test]
 fn a_queue_without_a_share_keeps_its_mode() {
-    let printed = |how: &str| {
+    let retained = |how: &str| {
         let text = format!(
             "node n1 cpu=4 memory=4Gi
              queue a {how} invalid=typo
@@ -385,7 +385,10 @@ fn a_queue_without_a_share_keeps_its_mode() {
         );
         plan(&story::parse(&text)).retained.len()
     };
-    assert_eq!(["", "mode=Quota", "mode=Observe", "paused=1001", "paused=999"].map(printed), [1, 1, 0, 0, 1]);
+    assert_eq!(
+        ["", "mode=Quota", "mode=Observe", "paused=1001", "paused=999"].map(retained),
+        [1, 1, 0, 0, 1]
+    );
 }
 
 /// What withholds evictions for a queue that lacks something.

@@ -178,28 +178,28 @@ fn read(cluster: &Cluster) -> Vec<Reading> {
 
 fn decided(cluster: &Cluster) -> (String, Plan) {
     let [cpu, devices] = cluster.capacity;
-    let mut printed = format!("node n cpu={cpu}m gpu={devices}\n");
+    let mut scenario = format!("node n cpu={cpu}m gpu={devices}\n");
     for (at, queue) in cluster.queues.iter().enumerate() {
         let amounts = |of: Two| format!("cpu:{}m,gpu:{}", of[0], of[1]);
-        write!(printed, "queue q{at} weight={} guaranteed={}", queue.weight, amounts(queue.guaranteed))
+        write!(scenario, "queue q{at} weight={} guaranteed={}", queue.weight, amounts(queue.guaranteed))
             .unwrap();
         if queue.request != [0, 0] {
-            write!(printed, " request={}", amounts(queue.request)).unwrap();
+            write!(scenario, " request={}", amounts(queue.request)).unwrap();
         }
         let limits = [("cpu", "m"), ("gpu", "")].into_iter().zip(queue.limit);
         let limits = limits.filter_map(|((name, unit), limit)| Some(format!("{name}:{}{unit}", limit?)));
         let limits: Vec<String> = limits.collect();
         if !limits.is_empty() {
-            write!(printed, " limit={}", limits.join(",")).unwrap();
+            write!(scenario, " limit={}", limits.join(",")).unwrap();
         }
         let pod = format!("cpu={}m gpu={}", queue.pod[0], queue.pod[1]);
-        writeln!(printed, "\nowner q{at}/w replicas={} {pod}", queue.pods()).unwrap();
+        writeln!(scenario, "\nowner q{at}/w replicas={} {pod}", queue.pods()).unwrap();
         for number in 0..queue.runs {
-            writeln!(printed, "pod q{at}/p{number} {pod} node=n started=1 owner=w").unwrap();
+            writeln!(scenario, "pod q{at}/p{number} {pod} node=n started=1 owner=w").unwrap();
         }
     }
-    let plan = plan(&story::parse(&printed));
-    (printed, plan)
+    let plan = plan(&story::parse(&scenario));
+    (scenario, plan)
 }
 
 fn amounts(of: &Amounts) -> Two {
@@ -253,31 +253,31 @@ proptest! {
 
     #[test]
     fn shares_and_targets_are_what_their_definition_says(cluster in cluster()) {
-        let (printed, plan) = decided(&cluster);
+        let (scenario, plan) = decided(&cluster);
         for (at, reading) in read(&cluster).iter().enumerate() {
             let queue = of_queue(&plan, at);
-            prop_assert_eq!(amounts(&queue.deserved), reading.deserved, "q{} deserves, of\n{}", at, printed);
-            prop_assert_eq!(amounts(&queue.target), reading.target, "target of q{}, of\n{}", at, printed);
+            prop_assert_eq!(amounts(&queue.deserved), reading.deserved, "q{} deserves, of\n{}", at, scenario);
+            prop_assert_eq!(amounts(&queue.target), reading.target, "target of q{}, of\n{}", at, scenario);
         }
     }
 
     /// What a queue lacks of its target, granted or held, is owed to it; and no more pods go than that takes.
     #[test]
     fn what_is_owed_is_what_targets_lack(cluster in alike()) {
-        let (printed, plan) = decided(&cluster);
+        let (scenario, plan) = decided(&cluster);
         let (mut owed, mut free) = (0, cluster.capacity[0]);
         for (at, reading) in read(&cluster).iter().enumerate() {
             let queue = of_queue(&plan, at);
             let granted = amounts(&queue.allocated)[0].min(reading.target[0]);
             let occupied = amounts(&queue.used)[0].max(granted);
             let lacks = (reading.target[0] - occupied).max(0);
-            prop_assert_eq!(amounts(&queue.preempting)[0], lacks, "q{} is owed, of\n{}", at, printed);
+            prop_assert_eq!(amounts(&queue.preempting)[0], lacks, "q{} is owed, of\n{}", at, scenario);
             owed += lacks;
             free -= occupied;
         }
         let pod = cluster.queues[0].pod[0];
         let victims = plan.evictions.len() + plan.waiting.len();
         let needed = (owed - free.max(0)).max(0);
-        prop_assert_eq!(i128::try_from(victims).unwrap(), (needed + pod - 1) / pod, "victims of\n{}", printed);
+        prop_assert_eq!(i128::try_from(victims).unwrap(), (needed + pod - 1) / pod, "victims of\n{}", scenario);
     }
 }

@@ -5,9 +5,9 @@
 
 /// The path of what cannot be decoded in the field `name` with this `text`, and why.
 pub(crate) fn located(name: &str, text: &str, error: &serde_json::Error) -> String {
-    let printed = error.to_string();
+    let message = error.to_string();
     // Line and column count from the beginning of the field, where no reader could find them.
-    let Some((reason, _)) = printed.rsplit_once(" at line ") else { return printed };
+    let Some((reason, _)) = message.rsplit_once(" at line ") else { return message };
     let lines = text.split_inclusive('\n').map(str::len);
     let before: usize = lines.take(error.line().saturating_sub(1)).sum();
     let path = path_at(text, before.saturating_add(error.column()));

@@ -71,7 +71,7 @@ spec: {{hard: {{cpu: {version}}}}}
 const ALL: usize = 13;
 
 /// The kinds of `objects`; those that only say the size of others have their own tests (`sizes.rs`, `gangs.rs`).
-fn printed_kinds() -> impl Iterator<Item = &'static str> {
+fn described_kinds() -> impl Iterator<Item = &'static str> {
     KINDS.into_iter().filter(|kind| !["Deployment", "HorizontalPodAutoscaler", "PodGroup"].contains(kind))
 }
 
@@ -141,7 +141,7 @@ fn a_list_removes_what_it_does_not_contain() {
         }
         object
     };
-    for kind in printed_kinds() {
+    for kind in described_kinds() {
         let mut index = index_of(&objects(10, "u"));
         let without = printed(&mut index);
         super::apply_value(&mut index, &other("Queue"));
@@ -164,7 +164,7 @@ fn a_list_removes_what_it_does_not_contain() {
 fn an_empty_list_removes_everything() {
     let mut index = index_of(&objects(10, "u"));
     // While there is a Queue to which the others matter.
-    for kind in printed_kinds().filter(|kind| *kind != "Queue").chain(["Queue"]) {
+    for kind in described_kinds().filter(|kind| *kind != "Queue").chain(["Queue"]) {
         relist_begin(&mut index, kind);
         let news = relist_finish(&mut index, kind);
         // A class whose owners are gone does not matter.

@@ -24,7 +24,7 @@ impl Stage {
         let (code, list) = operator.get("/decisions").await?;
         ensure!(code == 200, "{code}: {list}");
         let list: Value = serde_json::from_str(&list)?;
-        let mut printed = BTreeMap::new();
+        let mut beneficiaries = BTreeMap::new();
         for number in list
             .as_array()
             .into_iter()
@@ -49,9 +49,9 @@ impl Stage {
                 .buffer_unordered(AT_ONCE)
                 .try_collect()
                 .await?;
-            printed.extend(explained);
+            beneficiaries.extend(explained);
         }
-        Ok(printed)
+        Ok(beneficiaries)
     }
 
     /// The pod, and the queue for which it was evicted.

@@ -8,7 +8,7 @@ use crate::testbed::{AuditEvent, TestBed};
 /// Fails if RBAC or an admission policy refused the operator anything since the test bed was started.
 pub fn nothing_forbidden(bed: &TestBed) -> anyhow::Result<()> {
     let events = bed.audit().events()?;
-    let refused: Vec<String> = events.iter().filter(|event| is_forbidden(event)).map(printed).collect();
+    let refused: Vec<String> = events.iter().filter(|event| is_forbidden(event)).map(line).collect();
     ensure!(refused.is_empty(), "the operator's rights are too narrow:\n{}", refused.join("\n"));
     Ok(())
 }
@@ -20,7 +20,7 @@ fn is_forbidden(event: &AuditEvent) -> bool {
     event.user == OPERATOR_USER && (by_rbac || event.message.contains("ValidatingAdmissionPolicy"))
 }
 
-fn printed(event: &AuditEvent) -> String {
+fn line(event: &AuditEvent) -> String {
     let AuditEvent { verb, uri, message, .. } = event;
     format!("{verb} {uri}: {message}")
 }

@@ -62,10 +62,10 @@ pub(super) fn pages(root: &Path) -> Result<BTreeMap<String, Page>> {
             continue;
         }
         let mut queues = manifests(&text, "quotient.dev/v1alpha1", "Queue");
-        let printed = text.lines().filter(|line| names_kind(line, "Queue")).count();
+        let stated = text.lines().filter(|line| names_kind(line, "Queue")).count();
         ensure!(
-            printed == queues.len() || NO_SAMPLES.iter().any(|(path, _)| *path == name),
-            "{name} says `kind: Queue` {printed} times, and {} samples were found",
+            stated == queues.len() || NO_SAMPLES.iter().any(|(path, _)| *path == name),
+            "{name} says `kind: Queue` {stated} times, and {} samples were found",
             queues.len()
         );
         let is_values = name.starts_with("charts/") && name.contains("values") && extension == "yaml";

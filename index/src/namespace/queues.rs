@@ -37,10 +37,10 @@ impl NamespaceEntry {
         let same_spec = entry.observed.generation == observed.generation;
         entry.remembers &= entry.observed.uid == observed.uid;
         entry.observed = Arc::new(observed);
-        let printed = mem::replace(&mut queue.remembered, kept.remembered.clone());
+        let remembered = mem::replace(&mut queue.remembered, kept.remembered.clone());
         let alike = *kept == queue;
         if !entry.remembers {
-            queue.remembered = printed;
+            queue.remembered = remembered;
         }
         if !alike || queue.remembered != kept.remembered {
             keep(&mut Arc::make_mut(&mut self.state).queues, place, queue);

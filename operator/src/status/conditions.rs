@@ -105,8 +105,8 @@ fn ready(
     let well = "The spec is understood and its share computed";
     if let Some(reason) = plan.held {
         let why = format!("Quotas do not shrink because {}.", reason.because());
-        let printed = message([why, reason.remedy().to_owned(), format!("{well}.")]);
-        return yes(condition, reason.name(), &printed);
+        let text = message([why, reason.remedy().to_owned(), format!("{well}.")]);
+        return yes(condition, reason.name(), &text);
     }
     if let Some([first, more @ ..]) = skipped {
         return yes(condition, "ObjectsSkipped", &skipped_objects(first, more.len()));

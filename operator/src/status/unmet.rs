@@ -69,7 +69,7 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
             let named =
                 first.map(|resource| because(&format!("no node offers {resource}, which one requests")));
             let unnamed = because("no node offers all of the resources that one requests");
-            let what = named.filter(|printed| printed.chars().count() <= MOST).unwrap_or(unnamed);
+            let what = named.filter(|text| text.chars().count() <= MOST).unwrap_or(unnamed);
             message_of([what, unmet.reason.remedy().to_owned()])
         }
         ShortReason::SetAside => {
@@ -175,16 +175,16 @@ mod tests {
         };
         let lowered = Lowered { scale_target, from: 5, to: 3, left_alone: None };
         let unmet = Unmet { lowered: Some(Box::new(lowered.clone())), ..web(2, ShortReason::GaveWay) };
-        let printed = "Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the \
+        let sentence = "Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the \
                     room; in mode Full Quotient restores the size when the queue and a node have room";
-        assert_eq!(message(&Namespace::from("a"), &QueuePlan::default(), &unmet), printed);
+        assert_eq!(message(&Namespace::from("a"), &QueuePlan::default(), &unmet), sentence);
         // Some of its pods lack more than that.
         let unmet = Unmet { reason: ShortReason::ShareInUse, pods: 3, ..unmet };
         assert_eq!(
             message(&Namespace::from("a"), &QueuePlan::default(), &unmet),
             format!(
                 "The pods cannot start because other pods of the queue use all of the share. They start as other pods \
-                 finish, or as the deserved share rises. {printed}"
+                 finish, or as the deserved share rises. {sentence}"
             )
         );
         let kept = Lowered { left_alone: Some(KeptReason::OptedOut), ..lowered };

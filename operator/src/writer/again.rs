@@ -24,7 +24,7 @@ pub(super) struct Again {
 struct Asked {
     at: Instant,
     /// Whether people were told that it was done.
-    printed: bool,
+    reported: bool,
 }
 
 impl Again {
@@ -45,8 +45,8 @@ impl Again {
 
     /// `pod` is being asked to go.
     pub(super) fn asked(&mut self, pod: &PodId, now: Instant) {
-        let printed = self.asked.get(&pod.uid).is_some_and(|asked| asked.printed);
-        self.asked.insert(pod.uid.clone(), Asked { at: now, printed });
+        let reported = self.asked.get(&pod.uid).is_some_and(|asked| asked.reported);
+        self.asked.insert(pod.uid.clone(), Asked { at: now, reported });
         let again = now.checked_add(RETRY_INTERVAL);
         self.next = self.next.into_iter().chain(again).min();
     }
@@ -54,7 +54,7 @@ impl Again {
     /// `pod` went, as far as the API server is concerned. Says whether that is news.
     pub(super) fn granted(&mut self, pod: &PodId) -> bool {
         let asked = self.asked.get_mut(&pod.uid);
-        asked.is_some_and(|asked| !std::mem::replace(&mut asked.printed, true))
+        asked.is_some_and(|asked| !std::mem::replace(&mut asked.reported, true))
     }
 
     /// When one of them may be asked again.
@@ -74,16 +74,16 @@ mod tests {
         let start = Instant::now();
         let wanted = [eviction("1")];
         let mut asked = Vec::new();
-        let mut printed = 0;
+        let mut reported = 0;
         for second in 0..100 {
             let now = start + Duration::from_secs(second);
             if !again.due(wanted.iter(), now).is_empty() {
                 again.asked(&wanted[0].pod, now);
-                printed += u32::from(again.granted(&wanted[0].pod));
+                reported += u32::from(again.granted(&wanted[0].pod));
                 asked.push(second);
             }
         }
-        assert_eq!((asked, printed), (vec![0, 30, 60, 90], 1));
+        assert_eq!((asked, reported), (vec![0, 30, 60, 90], 1));
     }
 
     #[tokio::test(start_paused = true)]

@@ -29,7 +29,7 @@ pub(super) struct LimitRanges {
     /// When the first of those that had to wait in this cycle may be restored.
     waiting: Option<Instant>,
     /// Why it could not be written, as far as that was told.
-    printed: BTreeMap<Namespace, String>,
+    reported: BTreeMap<Namespace, String>,
 }
 
 impl LimitRanges {
@@ -39,7 +39,7 @@ impl LimitRanges {
             written: BTreeMap::new(),
             repaired: BTreeMap::new(),
             waiting: None,
-            printed: BTreeMap::new(),
+            reported: BTreeMap::new(),
         }
     }
 
@@ -50,7 +50,8 @@ impl LimitRanges {
     /// What of `wanted` this cycle writes.
     pub(super) fn due(&mut self, wanted: Vec<Operation>, context: &Context) -> Vec<Operation> {
         let now = Instant::now();
-        self.printed.retain(|namespace, _| wanted.iter().any(|wanted| wanted.object.namespace == *namespace));
+        self.reported
+            .retain(|namespace, _| wanted.iter().any(|wanted| wanted.object.namespace == *namespace));
         self.repaired.retain(|_, at| now.saturating_duration_since(*at) < self.interval);
         self.waiting = None;
         let mut due = wanted;
@@ -90,7 +91,7 @@ impl LimitRanges {
         match outcome {
             Outcome::Done => {
                 info!(%namespace, defaults = %listed(defaults), "wrote or removed the LimitRange {LIMIT_RANGE}");
-                self.printed.remove(namespace);
+                self.reported.remove(namespace);
                 self.written.insert(namespace.clone(), (uid.clone(), defaults.clone()));
                 let (queue, defaults) = (queue.clone(), defaults.clone());
                 context.recorder.record(Notice::DefaultRequestsWritten { queue, defaults });
@@ -107,11 +108,11 @@ impl LimitRanges {
 
     /// Tells the Queue why its default requests are not in force, once.
     fn report_refusal(&mut self, queue: &QueueName, why: &str, context: &Context) {
-        if self.printed.get(&queue.namespace).is_some_and(|printed| printed == why) {
+        if self.reported.get(&queue.namespace).is_some_and(|reported| reported == why) {
             return;
         }
         warn!(%queue, error = why, "the default requests are not enforced");
-        self.printed.insert(queue.namespace.clone(), why.to_owned());
+        self.reported.insert(queue.namespace.clone(), why.to_owned());
         let (queue, why) = (queue.clone(), why.to_owned());
         context.recorder.record(Notice::DefaultRequestsRefused { queue, why });
     }

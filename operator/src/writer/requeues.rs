@@ -297,7 +297,7 @@ impl Requeuer {
         if now >= still_until(since, rise.usage_resyncs) {
             rise.usage_resyncs = rise.usage_resyncs.saturating_add(1);
             rise.in_force = Some(now);
-            rise.owners.values_mut().for_each(|printed| *printed = Notified::Not);
+            rise.owners.values_mut().for_each(|notified| *notified = Notified::Not);
             self.usage_resyncs.insert(namespace.clone());
             since = now;
         }

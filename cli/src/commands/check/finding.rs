@@ -18,8 +18,8 @@ pub(crate) struct Check {
     pub(crate) severity: Severity,
     /// What helps.
     pub(crate) fix: &'static str,
-    /// Looks.
-    pub(crate) context: fn(&CheckContext<'_>) -> Seen,
+    /// Makes it.
+    pub(crate) run: fn(&CheckContext<'_>) -> Seen,
 }
 
 /// What a check saw; none if it could not be made.

@@ -4,14 +4,14 @@ use super::finding::{Check, Group, Severity};
 use super::{namespaces, of_cluster, of_operator, of_queues, of_workloads};
 
 macro_rules! checks {
-    ($($id:literal $group:ident $severity:ident $context:expr => $fix:literal;)*) => {
+    ($($id:literal $group:ident $severity:ident $run:expr => $fix:literal;)*) => {
         /// Every check, in the order in which they are printed.
         pub(crate) const CHECKS: &[Check] = &[$(Check {
             id: $id,
             group: Group::$group,
             severity: Severity::$severity,
             fix: $fix,
-            context: $context,
+            run: $run,
         }),*];
     };
 }

@@ -51,7 +51,7 @@ pub(crate) struct Report {
 
 impl Result {
     pub(super) fn of(check: &Check, context: &CheckContext<'_>) -> Self {
-        let seen = (check.context)(context);
+        let seen = (check.run)(context);
         let is_fine = seen.as_ref().is_some_and(Found::is_nothing);
         Self {
             id: check.id,

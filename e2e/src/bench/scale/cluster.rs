@@ -112,11 +112,11 @@ async fn create_pods(client: &Client, size: ClusterSize, narrator: &Narrator) ->
         pods.create(&PostParams::default(), &pod).await.with_context(|| format!("creating pod {number}"))
     };
     let mut created = pin!(stream::iter(0..size.pods).map(create).buffer_unordered(CONNECTIONS));
-    let (mut count, mut printed) = (0_u32, Instant::now());
+    let (mut count, mut reported) = (0_u32, Instant::now());
     while created.try_next().await?.is_some() {
         count = count.saturating_add(1);
-        if printed.elapsed() >= PROGRESS {
-            printed = Instant::now();
+        if reported.elapsed() >= PROGRESS {
+            reported = Instant::now();
             narrator.line(&format!("     {count} of {} pods", size.pods));
         }
     }

@@ -82,11 +82,11 @@ pub async fn play(
 async fn retell(scenario: &Scenario, stage: &Stage, operator: &Operator, cost: &Cost) -> anyhow::Result<()> {
     let evicted: BTreeSet<_> =
         evictions(&cost.events).map(|event| format!("{}/{}", event.namespace, event.name)).collect();
-    let printed = stage.retold_evictions(operator).await?;
-    let untold: Vec<_> = evicted.iter().filter(|pod| !printed.contains_key(*pod)).collect();
-    ensure!(untold.is_empty(), "no decision that the operator kept evicted {untold:?}");
+    let beneficiaries = stage.retold_evictions(operator).await?;
+    let unexplained: Vec<_> = evicted.iter().filter(|pod| !beneficiaries.contains_key(*pod)).collect();
+    ensure!(unexplained.is_empty(), "no decision that the operator kept evicted {unexplained:?}");
     let gain: BTreeSet<_> = scenario.outcome.gains.iter().map(|(name, _)| format!("{name}/{name}")).collect();
-    for (pod, queue) in printed.iter().filter(|(pod, _)| evicted.contains(*pod)) {
+    for (pod, queue) in beneficiaries.iter().filter(|(pod, _)| evicted.contains(*pod)) {
         let is_true = queue.as_ref().is_none_or(|queue| gain.contains(queue));
         ensure!(is_true, "{pod} was evicted for {queue:?}; only {gain:?} gain");
     }

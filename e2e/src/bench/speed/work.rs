@@ -68,21 +68,21 @@ impl Work {
 
     /// Creates it.
     pub async fn create(&self, client: &Client) -> anyhow::Result<()> {
-        let printed = || format!("creating {:?} {}/{}", self.kind, self.namespace, self.name);
+        let creating = || format!("creating {:?} {}/{}", self.kind, self.namespace, self.name);
         match self.kind {
             Kind::Deployment => {
                 let deployment: Deployment = serde_json::from_value(self.deployment())?;
                 let api: Api<Deployment> = Api::namespaced(client.clone(), &self.namespace);
-                api.create(&PostParams::default(), &deployment).await.with_context(printed)?;
+                api.create(&PostParams::default(), &deployment).await.with_context(creating)?;
             }
-            Kind::Job => self.create_job(client, &self.name, self.count).await.with_context(printed)?,
+            Kind::Job => self.create_job(client, &self.name, self.count).await.with_context(creating)?,
             Kind::SmallJobs => {
                 let create = async |name: String| self.create_job(client, &name, 1).await;
-                self.create_each(create).await.with_context(printed)?;
+                self.create_each(create).await.with_context(creating)?;
             }
             Kind::Pods => {
                 let create = async |name: String| self.create_pod(client, name).await;
-                self.create_each(create).await.with_context(printed)?;
+                self.create_each(create).await.with_context(creating)?;
             }
         }
         Ok(())

@@ -56,10 +56,10 @@ impl TestBed {
         let kubeconfig = self.layout.kubeconfig(&format!("proxy-{}", address.port()));
         let cluster = json!({"server": format!("http://{address}")});
         kubeconfig::write(&kubeconfig, &cluster, "anonymous", &json!({}))?;
-        let (held, printed) = unbounded_channel();
-        let shared = Arc::new(Shared { upstream, rules: Mutex::default(), held });
+        let (sender, held) = unbounded_channel();
+        let shared = Arc::new(Shared { upstream, rules: Mutex::default(), held: sender });
         let server = tokio::spawn(listen(listener, Arc::clone(&shared)));
-        Ok(Proxy { kubeconfig, shared, held: printed, server })
+        Ok(Proxy { kubeconfig, shared, held, server })
     }
 }
 

@@ -178,9 +178,9 @@ mod tests {
 
     #[test]
     fn texts_of_a_job_are_bounded() {
-        let printed = failed_with("BackoffLimitExceeded", "Job has failed");
+        let condition = failed_with("BackoffLimitExceeded", "Job has failed");
         assert_eq!(
-            (printed.reason.as_str(), printed.message.as_str()),
+            (condition.reason.as_str(), condition.message.as_str()),
             ("BackoffLimitExceeded", "Task w has failed: Job has failed")
         );
         for reason in ["", "two words", "1st", "a-b", "ends:", &"x".repeat(2000)] {

@@ -58,15 +58,15 @@ impl World {
         self.context.metrics.writes.quota_repairs.with_label_values(&[change]).get()
     }
 
-    /// What was told of repairs.
-    fn printed(&mut self) -> Vec<Change> {
-        let mut printed = Vec::new();
+    /// The repairs that were reported.
+    fn reported_repairs(&mut self) -> Vec<Change> {
+        let mut repairs = Vec::new();
         while let Ok(happening) = self.news.try_recv() {
             if let Notice::QuotaRepaired { change, .. } = happening {
-                printed.push(change);
+                repairs.push(change);
             }
         }
-        printed
+        repairs
     }
 }
 
@@ -105,7 +105,7 @@ async fn what_is_edited_every_ten_seconds_is_put_right_every_thirty() {
     // The first write is ours alone, and the first edit is restored at once.
     assert_eq!(written, [0, 5, 35, 65, 95]);
     assert_eq!(world.repairs("Edited"), 4);
-    assert_eq!(world.printed(), vec![Change::Edited { by: Some("kubectl-edit".into()) }; 4]);
+    assert_eq!(world.reported_repairs(), vec![Change::Edited { by: Some("kubectl-edit".into()) }; 4]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -116,7 +116,7 @@ async fn what_is_deleted_is_there_again_within_the_cycle() {
     world.write_quota().await;
     let lines = world.log.lines();
     assert_eq!(lines.last().unwrap(), "POST /api/v1/namespaces/a/resourcequotas");
-    assert_eq!((world.repairs("Deleted"), world.printed()), (1, vec![Change::Deleted]));
+    assert_eq!((world.repairs("Deleted"), world.reported_repairs()), (1, vec![Change::Deleted]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -126,7 +126,7 @@ async fn what_we_change_ourselves_is_no_repair() {
     put(&world.view, &queue("b"));
     world.write_quota().await;
     assert!(world.log.all().len() > 1);
-    assert_eq!(world.printed(), []);
+    assert_eq!(world.reported_repairs(), []);
 }
 
 /// No rights in one namespace, or one that is being deleted: the others go on, without a storm of requests.

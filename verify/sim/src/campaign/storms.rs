@@ -28,7 +28,7 @@ pub(crate) fn storms(trace: &Trace) -> Vec<String> {
             storms.entry(request).or_insert(record);
         }
     }
-    storms.into_values().map(printed).collect()
+    storms.into_values().map(line).collect()
 }
 
 fn is_refused_write(record: &Record) -> bool {
@@ -39,7 +39,7 @@ fn request(record: &Record) -> Request<'_> {
     (&record.client, record.verb, record.kind, &record.namespace, &record.name, record.subresource)
 }
 
-fn printed(record: &Record) -> String {
+fn line(record: &Record) -> String {
     let Record { client, verb, kind, namespace, name, subresource, code, time, .. } = record;
     format!(
         "{client} storms the API server: {verb:?} {kind:?} {namespace}/{name} {subresource} was refused with {code} more than {MOST} times within {WITHIN:?}, at {time:?}"

@@ -25,16 +25,10 @@ impl State {
             self.charge_budget(&pod)?;
         }
         // Two writes, as a real server makes them: first why, then that.
-        let mut printed = (*pod).clone();
-        object::set_condition(
-            &mut printed,
-            "DisruptionTarget",
-            "True",
-            "EvictionByEvictionAPI",
-            &self.date(),
-        );
-        if printed != *pod {
-            self.also("eviction", "status", key, printed);
+        let mut marked = (*pod).clone();
+        object::set_condition(&mut marked, "DisruptionTarget", "True", "EvictionByEvictionAPI", &self.date());
+        if marked != *pod {
+            self.also("eviction", "status", key, marked);
         }
         let done = self.remove(key, options)?;
         let success = json!({

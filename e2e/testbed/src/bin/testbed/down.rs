@@ -42,10 +42,10 @@ impl Down {
 fn end(bed: &RunningTestBed) -> anyhow::Result<()> {
     // Killed if it does not end in order: its watchdog sees to the rest.
     for signal in [Signal::TERM, Signal::KILL] {
-        let printed = send_signal(bed.owner, signal);
+        let sent = send_signal(bed.owner, signal);
         // It may have ended since we looked.
         if bed.is_running() {
-            printed.with_context(|| format!("ending the process {} that owns {:?}", bed.owner, bed.name))?;
+            sent.with_context(|| format!("ending the process {} that owns {:?}", bed.owner, bed.name))?;
         }
         let started = Instant::now();
         while started.elapsed() < PATIENCE {

@@ -86,10 +86,10 @@ pub(super) const ALL: &[Named] = &[
         || {
             let unknown =
                 json!({"metadata": {"annotations": {"quotient.dev/of-the-future": "yes"}}, "ofTheFuture": 1});
-            let printed = json!({"status": {"ofTheFuture": {"cpu": "5"}}, "spec": {"ofTheFuture": true}});
+            let of_queue = json!({"status": {"ofTheFuture": {"cpu": "5"}}, "spec": {"ofTheFuture": true}});
             let mut play = newcomer().fault(evictions(), What::CrashAfter(DOWN));
             for namespace in ["team-1", "team-2", "team-3"] {
-                let queue = merged(Kind::Queue, namespace, namespace, printed.clone());
+                let queue = merged(Kind::Queue, namespace, namespace, of_queue.clone());
                 let quota = merged(Kind::ResourceQuota, namespace, "quotient", unknown.clone());
                 for act in [queue, quota] {
                     play = play.fault(evictions(), What::First(Box::new(act)));

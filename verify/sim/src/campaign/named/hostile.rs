@@ -78,10 +78,10 @@ fn flood() -> Trial {
         play.at(55, created(Kind::Pod, build::pod("default", &format!("pod-{number}"), &work)))
     });
     pods.expect("all Queues but one are told that the namespace is taken", |world| {
-        let printed = |number: &i32| {
+        let is_stalled = |number: &i32| {
             let queue = world.get(Kind::Queue, "crowd", &format!("queue-{number}")).unwrap_or_default();
             queue["status"]["conditions"].to_string().contains("NamespaceTaken")
         };
-        (0..100).filter(printed).count() == 99
+        (0..100).filter(is_stalled).count() == 99
     })
 }
