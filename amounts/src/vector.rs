@@ -118,8 +118,14 @@ impl Amounts {
         if self.resources().all(|one| resources.binary_search(one).is_ok()) {
             return self.clone();
         }
-        let named = self.iter().filter(|(one, _)| resources.binary_search(one).is_ok());
-        named.map(|(one, amount)| (one.clone(), amount)).collect()
+        self.only(|one, _| resources.binary_search(one).is_ok())
+    }
+
+    /// What of this `keeps` says.
+    #[must_use]
+    pub fn only(&self, keeps: impl Fn(&Resource, Amount) -> bool) -> Self {
+        let kept = self.iter().filter(|(one, amount)| keeps(one, *amount));
+        kept.map(|(one, amount)| (one.clone(), amount)).collect()
     }
 
     /// How often this fits into `room`, at most `most` times.

@@ -11,9 +11,15 @@ pub(crate) use foldhash::{HashMap as KeyedMap, HashSet as KeyedSet};
 /// How often each of `keys` comes.
 pub(crate) fn counts<Key: Eq + Hash>(keys: impl IntoIterator<Item = Key>) -> KeyedMap<Key, u32> {
     let mut counts = KeyedMap::default();
-    for key in keys {
+    let mut keys = keys.into_iter().peekable();
+    while let Some(key) = keys.next() {
+        // Alike ones stand together as a rule, and are compared sooner than looked up.
+        let mut together = 1u32;
+        while keys.next_if_eq(&key).is_some() {
+            together = together.saturating_add(1);
+        }
         let count: &mut u32 = counts.entry(key).or_default();
-        *count = count.saturating_add(1);
+        *count = count.saturating_add(together);
     }
     counts
 }

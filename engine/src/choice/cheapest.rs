@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::nodes::{At, Group, NodeCandidates, NodeResources, Score, Search};
+use super::nodes::{Group, NodeCandidates, Score, Search};
 use super::rules::Rules;
 use super::simulation::{Level, Simulation};
 use crate::amounts::Amounts;
 use crate::candidates::{Candidate, class, select_together};
 use crate::leaf::Leaf;
+use crate::nodes::{At, NodeResources};
 use crate::snapshot::Shape;
 use crate::tree::BranchId;
 
@@ -102,10 +103,10 @@ impl<'a> PendingPod<'_, 'a> {
         search: &mut Search<'a>,
     ) -> Option<(Vec<Candidate<'a>>, (BranchId, Score<'a>))> {
         let node_candidates = search.candidates(at, |one| self.simulation.is_gone(one))?;
-        let candidates = node_candidates.left().len();
+        let candidates = u64::try_from(node_candidates.left().len()).unwrap_or(u64::MAX);
         let victims = self.victims(at, node_candidates)?;
         if victims.len() > 1 {
-            search.look(candidates);
+            self.simulation.looks = self.simulation.looks.saturating_add(candidates);
         }
         let cost = self.cost(at, &victims)?;
         Some((victims, cost))
@@ -119,9 +120,15 @@ impl<'a> PendingPod<'_, 'a> {
             return Some(vec![one]);
         }
         let helps = |one: &&Candidate<'a>| one.requests().overlaps(&shortfall);
-        let able = candidates.left().iter().filter(helps).filter(|one| self.may_go_alone(one, &shortfall));
+        let able = candidates
+            .left()
+            .iter()
+            .filter(helps)
+            .filter(|one| self.rules.may_go_alone(self.simulation, one, &shortfall));
         let (able, scale) = (able.cloned().collect(), self.simulation.context.capacity);
-        select_together(able, &shortfall, scale, &mut |chosen| self.may_go(chosen, &shortfall))
+        select_together(able, &shortfall, scale, &mut |chosen| {
+            self.rules.may_go(self.simulation, chosen, &shortfall)
+        })
     }
 
     /// The one victim that [`select`](super::select()) would choose, where that is plain: the first candidate suffices, and
@@ -132,7 +139,7 @@ impl<'a> PendingPod<'_, 'a> {
         shortfall: &Amounts,
     ) -> Option<Candidate<'a>> {
         let helpful = || candidates.left().iter().filter(|one| one.requests().overlaps(shortfall));
-        let first = helpful().find(|one| self.may_go_alone(one, shortfall))?;
+        let first = helpful().find(|one| self.rules.may_go_alone(self.simulation, one, shortfall))?;
         let of_its_class = |one: &&Candidate<'a>| class(one) == class(first);
         let of_its_size = |one: &Candidate<'a>| one.requests() == first.requests();
         let plain = shortfall.fits_in(first.requests())
@@ -140,24 +147,10 @@ impl<'a> PendingPod<'_, 'a> {
         plain.then(|| first.clone())
     }
 
-    /// Which of `victims` on a node that lacks `shortfall`, in this order, may go together.
-    fn may_go(&mut self, victims: &[Candidate<'a>], shortfall: &Amounts) -> Vec<bool> {
-        self.rules.may_go(self.simulation, victims, shortfall)
-    }
-
-    fn may_go_alone(&mut self, victim: &Candidate<'a>, shortfall: &Amounts) -> bool {
-        self.may_go(std::slice::from_ref(victim), shortfall).iter().all(|may| *may)
-    }
-
     /// What the victims of a node cost but for the level, and the leaf whose level counts: the least of them.
     fn cost(&self, node: At, victims: &[Candidate<'a>]) -> Option<(BranchId, Score<'a>)> {
-        let first = victims.first()?.leaf;
-        let leaf = if victims.iter().all(|victim| victim.leaf == first) {
-            first
-        } else {
-            let levels = victims.iter().map(|victim| (self.simulation.level(victim.leaf), victim.leaf));
-            levels.min().map(|(_, leaf)| leaf)?
-        };
+        let leaves = victims.iter().map(|victim| victim.leaf);
+        let leaf = leaves.min_by_key(|leaf| (self.simulation.level(*leaf), *leaf))?;
         let scale = self.simulation.context.capacity;
         Some((leaf, Score::of(victims, self.node_resources, node, self.shape, scale)))
     }

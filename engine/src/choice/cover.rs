@@ -1,10 +1,11 @@
 //! Covering what is short below a limit or everywhere: from the queues farthest above their targets, down to the next level.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::givers::Givers;
 use super::rules::Scope;
-use super::simulation::{Simulation, VictimsByLeaf};
+use super::simulation::{Mark, Simulation};
+use super::sorted_tree::SortedTree;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::candidates::{Candidate, Candidates, select};
 use crate::leaf::Leaf;
@@ -44,42 +45,35 @@ pub(super) enum Shortage<'s> {
 impl<'a> Simulation<'a> {
     /// What is lacking now.
     pub(super) fn lacking(&self, shortage: Shortage<'_>) -> Amounts {
-        let mut lacking = Amounts::new();
-        self.each_lacks(shortage, None, &mut |one, amount| {
-            lacking.set(one, amount);
-            true
-        });
-        lacking
+        self.lacking_with(shortage, None)
     }
 
     /// Whether no more than `rest` would be lacking if the victim `back` stayed.
     pub(super) fn lacks_at_most(&self, shortage: Shortage<'_>, back: &Candidate<'a>, rest: &Amounts) -> bool {
-        self.each_lacks(shortage, Some(back), &mut |one, amount| amount <= rest.get(one))
+        self.lacking_with(shortage, Some(back)).fits_in(rest)
     }
 
-    /// Whether what is lacking of each resource `suits`, now or if the victim `back` stayed.
-    fn each_lacks(
-        &self,
-        shortage: Shortage<'_>,
-        back: Option<&Candidate<'a>>,
-        suits: &mut dyn FnMut(&Resource, Amount) -> bool,
-    ) -> bool {
+    fn lacking_with(&self, shortage: Shortage<'_>, back: Option<&Candidate<'a>>) -> Amounts {
         let below = |top: BranchId| back.filter(|back| self.is_below(back.leaf, top));
         match shortage {
             Shortage::Short(bound, asked) => {
-                let left = bound.map_or(&self.free, |at| &self.slack[at]);
-                let limit = bound.map(|at| &self.context.tree.branches[at].queue.limit);
+                let everywhere = |one: &Resource| Some(self.free.everywhere.get(one));
+                let left =
+                    |one: &Resource| bound.map_or_else(|| everywhere(one), |at| self.free.below(at, one));
                 let back = bound.map_or(back, below);
-                let taken = |one| back.map(|back| self.would_occupy(back, one)).unwrap_or_default();
-                let mut asked =
-                    asked.resources().filter(|one| limit.is_none_or(|limit| limit.get(one).is_some()));
-                asked.all(|one| suits(one, taken(one).less(left.get(one))))
+                let taken =
+                    |one: &Resource| back.map(|back| self.would_occupy(back, one)).unwrap_or_default();
+                let lacks = |one: &Resource| Some((one.clone(), taken(one).less(left(one)?)));
+                asked.resources().filter_map(lacks).collect()
             }
             Shortage::AboveLimit(at, withdrawn) => {
                 let back = below(at);
-                let held = |one| back.map(|back| back.all_requests_of(one)).unwrap_or_default();
-                let above = |one, limit| (self.staying[at].get(one) + held(one)).less(limit);
-                self.limits(at).all(|(one, limit)| suits(one, above(one, limit).less(withdrawn.get(one))))
+                let held = |one: &Resource| back.map(|back| back.all_requests_of(one)).unwrap_or_default();
+                let above = |one: &Resource, limit| (self.staying[at].get(one) + held(one)).less(limit);
+                let lacks = |(one, limit): (&Resource, Amount)| {
+                    (one.clone(), above(one, limit).less(withdrawn.get(one)))
+                };
+                self.limits(at).map(lacks).collect()
             }
         }
     }
@@ -95,9 +89,7 @@ impl<'a> Simulation<'a> {
                 if lacks.is_empty() {
                     break;
                 }
-                let mut earlier = self.victims_by_leaf(mark);
-                self.cover_with(kind, &mut earlier, scope, (&lacks, &reclaimed), shortage);
-                self.put_before(mark, earlier);
+                self.cover_with(kind, mark, scope, (&lacks, &reclaimed), shortage);
             }
             let rest = self.lacking(shortage);
             let chosen = self.mark();
@@ -112,24 +104,25 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Chooses pods of this kind; which of the `earlier` victims go is decided anew for each leaf that gives.
+    /// Chooses pods of this kind; which victims since `mark` go is decided anew for each leaf that gives.
     fn cover_with(
         &mut self,
         kind: Kind,
-        earlier: &mut VictimsByLeaf<'a>,
+        mark: Mark,
         scope: &Scope,
         (lacks, reclaimed): (&Amounts, &Amounts),
         shortage: Shortage<'_>,
     ) {
-        let mut givers = Givers::default();
+        let key = |simulation: &Self, at| Some(Reverse(simulation.own_level(at)));
+        let mut givers = SortedTree::default();
         for leaf in self.context.each_leaf().filter(|leaf| self.gives(leaf.at, scope)) {
             if self.may_give_more(leaf, kind, scope, (lacks, reclaimed)) {
-                givers.insert(leaf.at, self);
+                givers.sort(leaf.at, key(self, leaf.at), self);
             }
         }
         let mut stock: BTreeMap<BranchId, Vec<Candidate<'a>>> = BTreeMap::new();
         let mut refused = PodSet::default();
-        while let Some(at) = givers.first(self) {
+        while let Some(at) = givers.first(|at| key(self, at), self) {
             let mut lacks = self.lacking(shortage);
             if lacks.is_empty() {
                 return;
@@ -147,19 +140,18 @@ impl<'a> Simulation<'a> {
             } else {
                 if !stock.contains_key(&at) {
                     // Fewest of the most protected kind: with one of these, fewer of the others may do.
-                    let back = earlier.remove(&at).unwrap_or_default();
-                    back.iter().rev().for_each(|(_, victim)| self.shift(&victim.candidate, true));
+                    self.let_stay(at, mark);
                     lacks = self.lacking(shortage);
                 }
                 let mut chosen = self.chosen(at, kind, scope, (&lacks, reclaimed), &refused);
                 if chosen.is_empty() {
-                    givers.remove(at, self);
+                    givers.sort(at, None, self);
                     continue;
                 }
                 chosen.reverse();
                 stock.insert(at, chosen);
             }
-            givers.insert(at, self);
+            givers.sort(at, key(self, at), self);
         }
     }
 

@@ -13,7 +13,6 @@
 mod budgets;
 mod cheapest;
 mod cover;
-mod givers;
 mod nodes;
 mod outcome;
 mod place;
@@ -21,11 +20,12 @@ mod queue_state;
 mod reclaim;
 mod rules;
 mod simulation;
+mod sorted_tree;
 mod stuck;
 mod unbound;
 mod work;
 
-pub(crate) use nodes::{Group, NodeResources, Search};
+pub(crate) use nodes::{Group, Search};
 pub(crate) use outcome::ReclaimResult;
 pub(crate) use queue_state::QueueState;
 pub(crate) use reclaim::evictions;

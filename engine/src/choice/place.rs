@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::nodes::{At, Group, NodeResources, Search};
+use super::nodes::Group;
 use super::rules::Scope;
 use super::simulation::Simulation;
 use crate::amounts::Amounts;
 use crate::candidates::Candidate;
+use crate::nodes::{At, NodeResources};
 use crate::reasons::ShortReason;
 use crate::snapshot::{Pod, Shape};
 use crate::total::total;
@@ -18,7 +19,7 @@ impl<'a> Simulation<'a> {
     /// Of a queue above its target the least important of them are the first to go: no room is kept for them. Those within the
     /// target that no node has room for are returned.
     pub(super) fn look_at_nodes(&mut self) -> Vec<(BranchId, &'a Pod)> {
-        let mut node_resources = NodeResources::of(self.context.snapshot, self.context.usage);
+        let mut node_resources = NodeResources::settled(self.context.snapshot, self.context.usage);
         let mut unplaced = Vec::new();
         let mut within: BTreeMap<BranchId, Amounts> = BTreeMap::new();
         for (namespace, pod) in super::unbound(self.context.snapshot) {
@@ -59,7 +60,7 @@ impl<'a> Simulation<'a> {
         }
         let placed = self.find_place(shape, scope);
         let of_nodes = self.node_resources.as_ref().map_or(0, NodeResources::take_looks);
-        let of_candidates = self.searches.values_mut().map(Search::take_looks).fold(0, u64::saturating_add);
+        let of_candidates = std::mem::take(&mut self.looks);
         self.work.spend(scope.beneficiary, of_nodes.saturating_add(of_candidates));
         placed
     }
@@ -79,10 +80,7 @@ impl<'a> Simulation<'a> {
         let mut tried = Vec::new();
         loop {
             let Some((node, victims)) = self.cheapest(shape, group, &tried, scope) else {
-                let possible = self
-                    .node_resources
-                    .as_ref()
-                    .is_some_and(|node_resources| node_resources.could_run(shape));
+                let possible = self.context.snapshot.could_run(shape);
                 return Err(if possible { ShortReason::Fragmented } else { ShortReason::NoNodeFits });
             };
             let mark = self.mark();

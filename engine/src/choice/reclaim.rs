@@ -60,7 +60,7 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
         taken,
         reported: BTreeMap::new(),
     }
-    .run(needs)
+    .run(needs, !beneficiaries.is_empty())
 }
 
 /// The state while room is made.
@@ -82,12 +82,10 @@ pub(super) struct Reclaim<'a> {
 }
 
 impl<'a> Reclaim<'a> {
-    fn run(mut self, mut needs: Vec<(BranchId, Need<'a>)>) -> ReclaimResult {
-        let has_units = needs.iter().any(|(_, need)| !need.units.is_empty());
-        let stuck = self.context.each_leaf().any(|leaf| leaf.namespace_usage.stuck);
-        let exceeded = self.simulation.free.iter().any(|(_, amount)| amount < Amount::ZERO);
-        let unplaced =
-            if has_units || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
+    fn run(mut self, mut needs: Vec<(BranchId, Need<'a>)>, has_beneficiaries: bool) -> ReclaimResult {
+        let is_exceeded = self.simulation.free.everywhere.iter().any(|(_, amount)| amount < Amount::ZERO);
+        let looks = has_beneficiaries || is_exceeded;
+        let unplaced = if looks { self.simulation.look_at_nodes() } else { Vec::new() };
         let mut needed: BTreeMap<BranchId, Amounts> =
             needs.iter().map(|(at, need)| (*at, need.all())).collect();
         for (at, pod) in &unplaced {
@@ -220,7 +218,7 @@ impl<'a> Reclaim<'a> {
     /// For all at once, else for half of them: that takes the fewest pods, and few tries.
     fn place_units(&mut self, at: BranchId, units: Units<'a>, count: u32, promise: Promise) -> u32 {
         let pending = units.pending;
-        let pods: u32 = pending.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
+        let pods = pending.pods_of_one();
         let (mut placed, mut together, mut evicts_for) = (0, count, 0);
         while placed < count {
             together = together.min(count.saturating_sub(placed));
@@ -257,12 +255,11 @@ impl<'a> Reclaim<'a> {
         units: u32,
         promise: Promise,
     ) -> Result<(), ShortReason> {
-        let limited = self.context.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
-        let priority = limited.then_some(pending.owner.priority);
+        let priority = Some(pending.owner.priority);
         let is_only_kept = promise != Promise::None && self.is_only_kept;
         let mark = self.simulation.mark();
         let requests = pending.requests.times(units);
-        let mut scope = self.scope(at, None, priority, EvictionReason::Reclaimed);
+        let mut scope = self.scope(at, None, priority);
         scope.may_evict &= !is_only_kept;
         if promise != Promise::Granted {
             self.simulation.promise(at, requests.clone());
@@ -286,7 +283,7 @@ impl<'a> Reclaim<'a> {
             return Err(ShortReason::WaitingForNodes);
         }
         for bound in self.bounds(at) {
-            let scope = self.scope(at, bound, priority, EvictionReason::Reclaimed);
+            let scope = self.scope(at, bound, priority);
             let rest = self.simulation.cover(&scope, Shortage::Short(bound, &requests));
             if !rest.is_empty() {
                 return Err(self.what_keeps(&scope));
@@ -298,8 +295,7 @@ impl<'a> Reclaim<'a> {
             shortages.all(|shortage| simulation.lacks_at_most(shortage, back, &Amounts::new()))
         });
         // What is asked for beyond the most that a plan looks at is taken anywhere.
-        let pods: u32 = pending.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
-        self.pods_left = self.pods_left.saturating_sub(pods.saturating_mul(units));
+        self.pods_left = self.pods_left.saturating_sub(pending.pods_of_one().saturating_mul(units));
         Ok(())
     }
 
@@ -313,7 +309,7 @@ impl<'a> Reclaim<'a> {
         self.simulation.promise(at, claimed.clone());
         let mut rest = Amounts::new();
         for bound in self.bounds(at).into_iter().filter(|_| !is_only_kept) {
-            let scope = self.scope(at, bound, None, EvictionReason::Reclaimed);
+            let scope = self.scope(at, bound, None);
             let scope = Scope { spares_targets: meets_guarantee, ..scope };
             let short = self.simulation.cover(&scope, Shortage::Short(bound, claimed));
             if !short.is_empty() {
@@ -344,22 +340,15 @@ impl<'a> Reclaim<'a> {
 
     /// The limits above the leaf at `at`, inner ones first, and the cluster.
     fn bounds(&self, at: BranchId) -> Vec<Option<BranchId>> {
-        let above = self
-            .context
-            .tree
-            .path_up(at)
-            .filter(|(_, branch)| !branch.is_leaf() && !branch.queue.limit.is_empty());
+        let path = self.context.tree.path_up(at);
+        let above = path.filter(|(_, branch)| branch.limits_below().next().is_some());
         above.map(|(index, _)| Some(index)).chain([None]).collect()
     }
 
-    /// What is taken for the leaf at `at`: inside its fence, and inside the queue whose limit bounds it.
-    pub(super) fn scope(
-        &self,
-        at: BranchId,
-        bound: Option<BranchId>,
-        priority: Option<i32>,
-        reason: EvictionReason,
-    ) -> Scope {
+    /// What is taken for the leaf at `at`, or for a pod of it of this `priority`: inside its fence, and inside the queue whose
+    /// limit bounds it.
+    pub(super) fn scope(&self, at: BranchId, bound: Option<BranchId>, priority: Option<i32>) -> Scope {
+        let is_compared = self.context.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
         let fence = self.context.tree.fence_above(at);
         // Both are on the same path: the lower one is inside the other.
         let inside = fence.into_iter().chain(bound).max();
@@ -367,10 +356,10 @@ impl<'a> Reclaim<'a> {
             beneficiary: Some(at),
             may_evict: !self.is_delayed(at),
             inside,
-            priority,
+            priority: priority.filter(|_| is_compared),
             within_target: false,
             spares_targets: false,
-            reason,
+            reason: EvictionReason::Reclaimed,
         }
     }
 

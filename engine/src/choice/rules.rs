@@ -20,6 +20,16 @@ pub(crate) trait Rules<'a> {
         victims: &[Candidate<'a>],
         reclaimed: &Amounts,
     ) -> Vec<bool>;
+
+    /// Whether `victim` may go by itself.
+    fn may_go_alone(
+        &self,
+        simulation: &mut Simulation<'a>,
+        victim: &Candidate<'a>,
+        reclaimed: &Amounts,
+    ) -> bool {
+        self.may_go(simulation, std::slice::from_ref(victim), reclaimed) == [true]
+    }
 }
 
 /// The queue that an eviction makes room for, and the queues that lose pods to it.

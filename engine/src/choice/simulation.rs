@@ -3,21 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 
 use super::budgets::Budgets;
-use super::nodes::{At, NodeResources, Search};
+use super::nodes::Search;
 use super::work::Work;
 use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::candidates::Candidate;
 use crate::leaf::Leaf;
 use crate::names::GangName;
+use crate::nodes::{At, NodeResources};
 use crate::pod_set::PodSet;
 use crate::reasons::{EvictionReason, KeptReason};
 use crate::shares::Fraction;
 use crate::snapshot::{Phase, Pod, Shape};
 use crate::total::total;
-use crate::tree::{BranchId, BranchMap};
+use crate::tree::{BranchId, BranchMap, Room};
 
 /// A candidate that was chosen, and the queue that gains its room.
 #[derive(Clone, Debug)]
@@ -28,15 +30,12 @@ pub(super) struct Victim<'a> {
     pub(super) reason: EvictionReason,
 }
 
-/// Victims by leaf, each with its place in the order of choice.
-pub(super) type VictimsByLeaf<'a> = BTreeMap<BranchId, Vec<(usize, Victim<'a>)>>;
-
 /// The gangs that go as a whole, each with its leaf.
 type WholeGangs<'a> = FxHashSet<(BranchId, &'a GangName)>;
 
 /// How far a queue is above its target: first whether a limit is exceeded, for these pods go anyway, then the queues from the
 /// root down to it, each by its weight among its siblings.
-pub(super) type Level = Vec<Fraction>;
+pub(super) type Level = SmallVec<[Fraction; 3]>;
 
 /// The cluster while victims are chosen.
 pub(crate) struct Simulation<'a> {
@@ -45,10 +44,8 @@ pub(crate) struct Simulation<'a> {
     pub(crate) node_resources: Option<NodeResources<'a>>,
     /// Where candidates are: pods of queues above their targets, or of all queues (true).
     pub(crate) searches: FxHashMap<bool, Search<'a>>,
-    /// What is free once things have settled and kept for no queue; negative where too much is held.
-    pub(super) free: Amounts,
-    /// The same below the limits of branches; only of resources with a limit.
-    pub(super) slack: BranchMap<Amounts>,
+    /// What is free once things have settled and kept for no queue.
+    pub(super) free: Room<'a>,
     /// What pods below every branch hold that stay.
     pub(crate) staying: BranchMap<Amounts>,
     /// The part of that above the targets.
@@ -84,6 +81,8 @@ pub(crate) struct Simulation<'a> {
     noted: PodSet,
     /// The work so far.
     pub(super) work: Work,
+    /// How many candidates were looked at on nodes, and are no part of it yet.
+    pub(super) looks: u64,
 }
 
 /// A state to go back to.
@@ -109,8 +108,7 @@ impl<'a> Simulation<'a> {
         let mut simulation = Self {
             node_resources: None,
             searches: FxHashMap::default(),
-            free: tree.left(&context.capacity.of(context.resources), &occupied),
-            slack: tree.slack(&occupied),
+            free: Room::beside(tree, &context.capacity.of(context.resources), &occupied),
             staying: tree.sums(context.of_leaves(|leaf| leaf.staying.clone())),
             over: tree.sums(of_states(&|queue_state| queue_state.overuse())),
             above: tree.branches.map(|_, _| Fraction::NOTHING),
@@ -130,6 +128,7 @@ impl<'a> Simulation<'a> {
             passed_over: BTreeMap::new(),
             noted: PodSet::default(),
             work: Work::default(),
+            looks: 0,
             context,
         };
         simulation.above = tree.branches.map(|at, _| simulation.over_by_weight(at));
@@ -148,15 +147,15 @@ impl<'a> Simulation<'a> {
 
     /// How far the leaf at `at` is above its target.
     pub(super) fn level(&self, at: BranchId) -> Level {
-        let mut level: Level = self.context.tree.path_up(at).map(|(at, _)| self.above_target(at)).collect();
-        level.push(self.limit_level(at));
-        level.reverse();
+        let above = self.context.tree.path_up(at).skip(1).map(|(at, _)| self.above_target(at));
+        let mut level = self.own_level(at);
+        above.for_each(|above| level.insert(1, above));
         level
     }
 
-    /// The part of the level of the leaf at `at` that counts first: whether a limit is exceeded.
-    pub(super) fn limit_level(&self, at: BranchId) -> Fraction {
-        Fraction { part: self.is_above_a_limit(at).into(), whole: 1 }
+    /// The same without the queues above it.
+    pub(super) fn own_level(&self, at: BranchId) -> Level {
+        smallvec![Fraction { part: self.is_above_a_limit(at).into(), whole: 1 }, self.above_target(at)]
     }
 
     /// How far the leaves below the branch at `at` are above their targets, by its weight.
@@ -248,7 +247,7 @@ impl<'a> Simulation<'a> {
 
     /// Notes what leaves need: of what is short for all of it, no guarantee of a giver is touched.
     pub(super) fn contest(&mut self, needed: &BTreeMap<BranchId, Amounts>) {
-        let mut left = self.free.clone();
+        let mut left = self.free.everywhere.clone();
         for (at, amounts) in needed {
             left.subtract_all(amounts);
             // What is granted of it is not free.
@@ -261,11 +260,9 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Counts a pod of the leaf at `at` that found no place as if it were not there, or as there again.
-    pub(super) fn set_apart(&mut self, at: BranchId, requests: &Amounts, is_back: bool) {
-        for (one, amount) in requests.iter() {
-            self.occupy(at, one, if is_back { amount } else { Amount::ZERO - amount });
-        }
+    /// Books that the leaf at `at` occupies so much more, or less.
+    pub(super) fn occupy_all(&mut self, at: BranchId, more: &Amounts) {
+        more.iter().for_each(|(one, more)| self.occupy(at, one, more));
     }
 
     /// Puts a pod of `shape` on a node.
@@ -451,21 +448,13 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Takes the victims since `mark` out of the list; their pods are gone as before.
-    pub(super) fn victims_by_leaf(&mut self, mark: Mark) -> VictimsByLeaf<'a> {
-        let mut by_leaf = VictimsByLeaf::new();
-        for (place, victim) in self.victims.split_off(mark.victims).into_iter().enumerate() {
-            by_leaf.entry(victim.candidate.leaf).or_default().push((place, victim));
+    /// Lets those victims since `mark` stay that are of the leaf at `at`.
+    pub(super) fn let_stay(&mut self, at: BranchId, mark: Mark) {
+        if self.gone_of[at] > 0 {
+            let back = self.victims.extract_if(mark.victims.., |victim| victim.candidate.leaf == at);
+            let back: Vec<Victim<'a>> = back.collect();
+            back.iter().rev().for_each(|victim| self.shift(&victim.candidate, true));
         }
-        by_leaf
-    }
-
-    /// Puts `earlier` victims back into the list, before all since `mark`.
-    pub(super) fn put_before(&mut self, mark: Mark, earlier: VictimsByLeaf<'a>) {
-        let since = self.victims.split_off(mark.victims);
-        let mut earlier: Vec<(usize, Victim<'a>)> = earlier.into_values().flatten().collect();
-        earlier.sort_by_key(|(place, _)| *place);
-        self.victims.extend(earlier.into_iter().map(|(_, victim)| victim).chain(since));
     }
 
     /// The gangs that go as a whole; none if no victim since `mark` is of a gang.
@@ -480,13 +469,8 @@ impl<'a> Simulation<'a> {
 
     /// Books that the leaf at `at` occupies so much more of `one`, or less.
     fn occupy(&mut self, at: BranchId, one: &Resource, more: Amount) {
-        self.free.add(one, Amount::ZERO - more);
-        for (index, branch) in self.context.tree.path_up(at) {
-            self.occupied[index].add(one, more);
-            if !branch.is_leaf() && branch.queue.limit.get(one).is_some() {
-                self.slack[index].add(one, Amount::ZERO - more);
-            }
-        }
+        self.free.take_of(at, one, more);
+        self.context.tree.path_up(at).for_each(|(index, _)| self.occupied[index].add(one, more));
     }
 
     /// Gives the room of `pod` to its node, or takes it.

@@ -2,11 +2,11 @@
 
 use super::reclaim::Reclaim;
 use super::rules::Scope;
-use crate::amounts::{Amount, Amounts, Resource};
+use crate::amounts::Amounts;
 use crate::demand::node_patience;
 use crate::plan::Preemptor;
 use crate::reasons::{EvictionReason, ShortReason};
-use crate::snapshot::{Pod, VictimPriority};
+use crate::snapshot::Pod;
 use crate::tree::BranchId;
 
 impl<'a> Reclaim<'a> {
@@ -21,7 +21,7 @@ impl<'a> Reclaim<'a> {
         };
         let unplaced: Vec<(BranchId, &'a Pod, Amounts)> = unplaced.into_iter().map(held).collect();
         for (at, _, held) in &unplaced {
-            self.simulation.set_apart(*at, held, false);
+            self.simulation.occupy_all(*at, &held.times(-1));
         }
         unplaced
     }
@@ -33,7 +33,7 @@ impl<'a> Reclaim<'a> {
     /// so they start again there. A pod that waits longer than its demand counts is not tried any more, so the tries end.
     pub(super) fn place_stuck_pods(&mut self, unplaced: Vec<(BranchId, &'a Pod, Amounts)>) {
         for (at, pod, requests) in unplaced {
-            self.simulation.set_apart(at, &requests, true);
+            self.simulation.occupy_all(at, &requests);
             let mark = self.simulation.mark();
             let placed = self.place_stuck_pod(at, pod);
             if placed.is_err() {
@@ -64,7 +64,7 @@ impl<'a> Reclaim<'a> {
         if let Some(reason) = leaf.demand.trust.why_ignored(pod) {
             return Err(reason);
         }
-        if !node_resources.could_run(&pod.shape) {
+        if !leaf.could_run(pod) {
             return Err(ShortReason::NoNodeFits);
         }
         // What is on its way out may make the room; victims are chosen anew when it has left.
@@ -75,11 +75,7 @@ impl<'a> Reclaim<'a> {
         if pod.stuck.is_none() && self.is_short_of(&requests).is_empty() {
             return Ok(None);
         }
-        let within = |bound: &dyn Fn(&Resource) -> Amount| {
-            requests.resources().all(|one| leaf.staying.get(one) <= bound(one))
-        };
-        let limited = self.context.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
-        let scope = self.scope(at, None, limited.then_some(pod.priority), EvictionReason::Reclaimed);
+        let scope = self.scope(at, None, Some(pod.priority));
         let mark = self.simulation.mark();
         if self.simulation.place_pod(&pod.shape, &scope).is_ok() {
             return Ok(Some(ShortReason::WaitingForPreemption));
@@ -88,7 +84,9 @@ impl<'a> Reclaim<'a> {
         if self.simulation.work.is_spent(Some(at)) {
             return Err(ShortReason::PlanLimit);
         }
-        if pod.stuck.is_some() && within(&|one| leaf.queue.guaranteed.get(one).unwrap_or_default()) {
+        let guaranteed = leaf.queue.guaranteed.amounts();
+        let mut requested = requests.resources();
+        if pod.stuck.is_some() && requested.all(|one| leaf.staying.get(one) <= guaranteed.get(one)) {
             // A moved pod is within its queue's share, so it is created again, perhaps before the pod that it made room for.
             let scope = Scope {
                 within_target: true,

@@ -13,14 +13,6 @@ pub(crate) fn unbound(snapshot: &Snapshot) -> Vec<(&Namespace, &Pod)> {
         .iter()
         .flat_map(|(name, state)| state.pods.iter().filter(waits).map(move |pod| (name, pod)))
         .collect();
-    all.sort_by(|(namespace_a, a), (namespace_b, b)| {
-        (Reverse(a.priority), a.created, namespace_a, &a.name, &a.uid).cmp(&(
-            Reverse(b.priority),
-            b.created,
-            namespace_b,
-            &b.name,
-            &b.uid,
-        ))
-    });
+    all.sort_by_key(|(namespace, pod)| (Reverse(pod.priority), pod.created, *namespace, &pod.name, &pod.uid));
     all
 }

@@ -26,6 +26,7 @@ use crate::names::{Namespace, OwnerUid};
 use crate::nodes::Nodes;
 use crate::snapshot::{NamespaceState, Pod, Queue, QueueJob, Remembered, Snapshot};
 use crate::time::{Timestamp, earliest};
+use crate::total::total;
 use crate::usage::{NamespaceUsage, Usage};
 use trust::Verdict;
 
@@ -77,10 +78,7 @@ impl<'a> Demand<'a> {
                 (pending.counted, pending.set_aside) = (0, *retry_at);
             }
         }
-        let mut counts = verdict.live;
-        for pending in &pending_pods {
-            counts.add_all(&pending.requests());
-        }
+        let mut counts = verdict.live.plus(&total(pending_pods.iter().map(PendingPods::requests)));
         let (waiting, not_created) = (BTreeMap::new(), BTreeMap::new());
         let mut remember =
             Remembered { set_aside: verdict.set_aside, waiting, not_created, ..before.clone() };

@@ -1,12 +1,11 @@
 //! What owners lack: pods that were rejected, or that are not created yet.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::amounts::Amounts;
-use crate::keyed::KeyedMap;
-use crate::names::{GangName, OwnerUid};
-use crate::snapshot::{NamespaceState, Owner};
+use crate::keyed::counts;
+use crate::names::GangName;
+use crate::snapshot::{NamespaceState, Owner, Pod};
 use crate::time::Timestamp;
 
 /// An owner that wants more pods than there are.
@@ -48,7 +47,7 @@ pub(super) fn of_owners(state: &NamespaceState) -> Vec<PendingPods<'_>> {
     if state.owners.is_empty() {
         return Vec::new();
     }
-    let live = live_by_owner(state);
+    let live = counts(state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner));
     let mut pending_pods: Vec<PendingPods<'_>> = state
         .owners
         .iter()
@@ -66,22 +65,4 @@ pub(super) fn of_owners(state: &NamespaceState) -> Vec<PendingPods<'_>> {
         .collect();
     pending_pods.sort_by(|a, b| Owner::by_importance(a.owner, b.owner));
     pending_pods
-}
-
-/// How many live pods each owner has.
-fn live_by_owner(state: &NamespaceState) -> KeyedMap<&OwnerUid, u32> {
-    let mut live: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
-    let mut pods = state.pods.iter().filter(|pod| pod.is_live()).peekable();
-    while let Some(first) = pods.next() {
-        // Pods of an owner stand together as a rule, and share their metadata.
-        let mut together = 1u32;
-        while pods.next_if(|pod| Arc::ptr_eq(&pod.metadata, &first.metadata)).is_some() {
-            together = together.saturating_add(1);
-        }
-        if let Some(owner) = first.owner() {
-            let count = live.entry(owner).or_default();
-            *count = count.saturating_add(together);
-        }
-    }
-    live
 }

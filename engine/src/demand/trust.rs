@@ -23,6 +23,7 @@ use crate::nodes::Nodes;
 use crate::reasons::ShortReason;
 use crate::snapshot::{NamespaceState, OwnerKind, Phase, Pod, Queue, SetAside, Snapshot};
 use crate::time::{Timestamp, earliest};
+use crate::total::total;
 
 /// How much earlier than by its own time a pod is set aside together with others of its workload.
 const TOGETHER_SECONDS: i64 = 30;
@@ -85,10 +86,7 @@ pub(super) fn assess<'a>(
     limit(pending_pods, false, &mut workloads, &mut verdict, snapshot.now);
     ignore(&queue.guaranteed, late, pending_pods, &mut workloads, &mut verdict, snapshot.now);
     limit(pending_pods, true, &mut workloads, &mut verdict, snapshot.now);
-    let mut counted = verdict.live.clone();
-    for pending in pending_pods.iter() {
-        counted.add_all(&pending.requests());
-    }
+    let mut counted = verdict.live.plus(&total(pending_pods.iter().map(PendingPods::requests)));
     for pending in pending_pods.iter_mut() {
         let requests = &pending.owner.shape.requests;
         let more =
@@ -154,13 +152,10 @@ fn ignore(
     for pod in &late {
         verdict.live.subtract_all(pod.requests());
     }
-    let mut lacking = Amounts::new();
-    for pending in pending_pods {
-        let is_open = workloads.of_owner(pending.owner).is_some_and(|(evidence, _)| evidence.has_late_pods);
-        if !is_open {
-            lacking.add_all(&pending.requests());
-        }
-    }
+    let mut is_decided = |pending: &&PendingPods<'_>| {
+        workloads.of_owner(pending.owner).is_none_or(|(evidence, _)| !evidence.has_late_pods)
+    };
+    let lacking = total(pending_pods.iter().filter(&mut is_decided).map(PendingPods::requests));
     for pod in late {
         let guaranteed = within(guaranteed, &verdict.live.plus(&lacking), pod.requests()) > 0;
         let Some((evidence, progress)) = workloads.of_pod(pod) else { continue };

@@ -1,17 +1,19 @@
 //! Raising what comes in no units: claims without pods, and guarantees.
 
-use super::raise::{Free, PendingUnit};
+use std::collections::BTreeMap;
+
+use super::raise::{Free, Lacking};
 use crate::amounts::{Amount, Amounts};
 use crate::shares::{WaterFilling, sums, sums_within};
 use crate::tree::BranchId;
 
-/// Raises the leaves at `short` by what their targets hold beside their units: first as far as it is owed to them, then as
-/// far as guarantees go, then all, the lowest A/T first.
-pub(super) fn raise_divisible(free: &mut Free<'_, '_>, short: &[BranchId], lacking: &[PendingUnit]) {
-    let part = |(at, lacking): (&BranchId, &PendingUnit)| {
+/// Raises leaves by what they are lacking beside their units: first as far as it is owed to them, then as far as guarantees go,
+/// then all, the lowest A/T first.
+pub(super) fn raise_divisible(free: &mut Free<'_, '_>, lacking: &BTreeMap<BranchId, Lacking>) {
+    let part = |(at, lacking): (&BranchId, &Lacking)| {
         (*at, lacking.divisible.min(&free.input.targets[*at].less(&free.firm[*at])))
     };
-    let parts = short.iter().zip(lacking).map(part).filter(|(_, part)| !part.is_empty());
+    let parts = lacking.iter().map(part).filter(|(_, part)| !part.is_empty());
     let parts: Vec<(BranchId, Amounts)> = parts.collect();
     for (at, part) in &parts {
         let more = part.min(&free.owed[*at]).min(&free.available(*at));
@@ -38,7 +40,9 @@ fn pour(free: &mut Free<'_, '_>, parts: &[(BranchId, Amounts)], guaranteed: bool
             continue;
         }
         let have = sums(input.tree, free.firm.map(|_, firm| firm.get(resource)));
-        let room = sums_within(input.tree, most, |at| free.slack(at, resource));
+        let room = sums_within(input.tree, most, |at| {
+            free.now.below(at, resource).map_or(Amount::MAX, Amount::or_zero)
+        });
         let weight = input.targets.map(|_, target| {
             target.get(resource).units().checked_div(resource.quantum()).unwrap_or(0).max(1)
         });

@@ -118,21 +118,16 @@ impl OfResource {
         let below = tree.branches.map(|at, branch| branch.limit(resource).less(taken[at]));
         let leaves = i128::try_from(input.each_leaf().count()).unwrap_or(i128::MAX).max(1);
         // All windows together stay below half of what there is, so that what quotas add up to stays within bounds.
-        let half = input.capacity.get(resource).units() / 2;
-        let most = match resource {
+        let half = match resource {
             Resource::Extended(_) => Amount::MAX,
-            Resource::Cpu | Resource::Memory => Amount::new(half.checked_div(leaves).unwrap_or_default()),
+            Resource::Cpu | Resource::Memory => Amount::new(input.capacity.get(resource).units() / 2),
         };
-        let first = common_size(input, resource).min(most);
+        let part = Amount::new(half.units().checked_div(leaves).unwrap_or_default());
+        let first = common_size(input, resource).min(part);
         let known = |leaf: &Leaf<'_>| leaf.queue.remembered.windows.get(resource).copied();
         let grown = |leaf| known(leaf).map(|window| window.size.less(first)).unwrap_or_default();
-        let mut growth = match resource {
-            Resource::Extended(_) => Amount::MAX,
-            Resource::Cpu | Resource::Memory => {
-                let begun = Amount::new(first.units().saturating_mul(leaves));
-                Amount::new(half).less(begun).less(input.each_leaf().map(grown).sum())
-            }
-        };
+        let begun = Amount::new(first.units().saturating_mul(leaves));
+        let mut growth = half.less(begun).less(input.each_leaf().map(grown).sum());
         let windows = input.of_leaves(|leaf| {
             let (known, target) = (known(leaf), input.targets[leaf.at].get(resource));
             Some(window(known.as_ref(), target, first, &mut growth, input.snapshot.now))
@@ -149,18 +144,13 @@ impl OfResource {
         while most > idle {
             most = halved(most, &self.resource);
         }
+        // Next to nothing moves no quota.
+        let is_little = |lent: Amount| lent.units().saturating_mul(ONE_IN) < target.units();
+        let stays = |lent: &Amount| {
+            most.units() / 2 <= lent.units() && (is_little(*lent) || *lent <= idle.min(window))
+        };
         let standing = leaf.written(&self.resource).map(|written| written.less(target));
-        match standing {
-            // Next to nothing moves no quota.
-            Some(lent)
-                if lent.units().saturating_mul(ONE_IN) < target.units()
-                    && most.units() / 2 <= lent.units() =>
-            {
-                lent
-            }
-            Some(lent) if lent <= idle && lent <= window && lent.units() >= most.units() / 2 => lent,
-            _ => most,
-        }
+        standing.filter(stays).unwrap_or(most)
     }
 }
 

@@ -24,7 +24,7 @@ use crate::cluster::Cluster;
 use crate::leaf::Leaf;
 use crate::shares::sums;
 use crate::snapshot::GrantGate;
-use crate::tree::{BranchId, BranchMap};
+use crate::tree::{BranchId, BranchMap, Room};
 
 /// What grants are made from.
 #[derive(Clone, Copy)]
@@ -63,14 +63,9 @@ impl GrantInput<'_> {
         self.tree.sums(self.of_leaves(|leaf| firm[leaf.at].max(&leaf.staying)))
     }
 
-    /// What is left of `all` beside `sums`; negative where there is more.
-    fn left(&self, all: &Amounts, sums: &BranchMap<Amounts>) -> Amounts {
-        self.tree.left(&all.of(self.resources), sums)
-    }
-
-    /// What is left below the limit of every parent beside `sums`.
-    fn slack(&self, sums: &BranchMap<Amounts>) -> BranchMap<Amounts> {
-        self.tree.slack(sums).map(|_, slack| slack.less(&Amounts::new()))
+    /// What is left of `all` beside `sums`.
+    fn left(&self, all: &Amounts, sums: &BranchMap<Amounts>) -> Room<'_> {
+        Room::beside(self.tree, &all.of(self.resources), sums)
     }
 }
 
@@ -148,18 +143,11 @@ fn cut_to_what_comes(input: &GrantInput<'_>, firm: &BranchMap<Amounts>, owed: &m
     if owed.values().all(Amounts::is_empty) {
         return;
     }
-    let settled = input.settled(firm);
-    let (mut coming, mut slack) = (input.left(input.capacity, &settled), input.slack(&settled));
+    let mut coming = input.left(input.capacity, &input.settled(firm));
     for Leaf { at, .. } in input.each_leaf() {
         let owed = &mut owed[*at];
-        *owed = owed.min(&coming.less(&Amounts::new()));
-        for (index, branch) in input.tree.path_up(*at).filter(|(_, branch)| !branch.is_leaf()) {
-            for (one, _) in branch.queue.limit.iter() {
-                owed.set(one, owed.get(one).min(slack[index].get(one)));
-            }
-        }
-        coming.subtract_all(owed);
-        input.tree.path_up(*at).for_each(|(index, _)| slack[index] = slack[index].less(owed));
+        *owed = coming.within_limits(*at, owed.min(&coming.everywhere.less(&Amounts::new())));
+        coming.take(*at, owed);
     }
 }
 
@@ -190,10 +178,4 @@ pub(crate) fn nothing_lowered(
         let most = |one: &Resource| (one.clone(), allocated.get(one).max(leaf.granted(one)));
         if keeps(leaf.at) { cluster.governed.iter().map(most).collect() } else { allocated.clone() }
     }))
-}
-
-/// Whether a leaf holds more than it will once its quota allows what is `allocated`.
-pub(crate) fn falls(leaf: &Leaf<'_>, allocated: &Amounts, resources: &[Resource]) -> bool {
-    let charged = &leaf.namespace_usage.charged;
-    resources.iter().any(|one| leaf.hold(one) > allocated.get(one).max(charged.get(one)))
 }

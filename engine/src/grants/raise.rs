@@ -1,15 +1,14 @@
 //! Raising quotas into what is free: whole units first, then what comes in no units.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use super::divisible::raise_divisible;
 use super::{GrantInput, Loans};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::leaf::{Fitting, PendingUnits};
-use crate::shares::Fraction;
+use crate::shares::{Fraction, in_turns};
 use crate::total::total;
-use crate::tree::{BranchId, BranchMap};
+use crate::tree::{BranchId, BranchMap, Room};
 
 /// The free room, and the part of it that is kept for each queue.
 pub(super) struct Free<'a, 'g> {
@@ -17,13 +16,11 @@ pub(super) struct Free<'a, 'g> {
     pub(super) firm: &'g mut BranchMap<Amounts>,
     pub(super) owed: &'g mut BranchMap<Amounts>,
     /// What is free now.
-    pub(super) now: Amounts,
+    pub(super) now: Room<'g>,
     /// What will be free besides once all that leave are gone and all lowered quotas are in force.
-    pub(super) coming: Amounts,
+    coming: Amounts,
     /// What is owed in all.
     promised: Amounts,
-    /// What is left below the limit of every branch.
-    slack: BranchMap<Amounts>,
 }
 
 /// Raises `firm` toward the targets, and takes what that grants out of what is `owed`.
@@ -40,7 +37,7 @@ pub(super) fn raise(
     }
     let mut free = Free::of(input, firm, owed, loans);
     let lacking = free.raise_units(&short);
-    raise_divisible(&mut free, &short, &lacking);
+    raise_divisible(&mut free, &lacking);
 }
 
 impl<'a, 'g> Free<'a, 'g> {
@@ -61,20 +58,19 @@ impl<'a, 'g> Free<'a, 'g> {
             };
             input.resources.iter().map(of_resource).collect()
         });
-        let below = input.tree.sums(occupied);
-        let (now, slack) = (input.left(input.offered, &below), input.slack(&below));
+        let now = input.left(input.offered, &input.tree.sums(occupied));
         let promised = total(owed.values());
-        let mut free = Self { slack, coming: Amounts::new(), promised, now, input, firm, owed };
+        let mut free = Self { input, firm, owed, now, coming: Amounts::new(), promised };
         free.grant_what_is_charged();
-        free.now = free.now.less(&Amounts::new());
-        free.coming = input.left(input.capacity, &input.settled(free.firm)).less(&free.now);
+        let now = free.now.everywhere.less(&Amounts::new());
+        free.coming = input.left(input.capacity, &input.settled(free.firm)).everywhere.less(&now);
         free
     }
 
     /// Raises quotas to what their pods are charged within targets. That costs nothing as long as all that queues occupy has
     /// room: otherwise pods that are seen may be gone, and what they held be in use by others.
     fn grant_what_is_charged(&mut self) {
-        let has_room = |one: &&Resource| self.now.get(one) >= Amount::ZERO;
+        let has_room = |one: &&Resource| self.now.everywhere.get(one) >= Amount::ZERO;
         for one in self.input.resources.iter().filter(has_room) {
             for leaf in self.input.each_leaf() {
                 let charged = leaf.namespace_usage.charged.get(one).less(leaf.unrunnable.get(one));
@@ -86,27 +82,17 @@ impl<'a, 'g> Free<'a, 'g> {
     }
 
     /// Unit by unit, as far as each is free as a whole. What is lacking then.
-    fn raise_units(&mut self, short: &[BranchId]) -> Vec<PendingUnit> {
-        let lacking = |at: &BranchId| PendingUnit::of(self.input, *at, &self.firm[*at]);
-        let mut all: Vec<PendingUnit> = short.iter().map(lacking).collect();
-        let numbers = (0..).zip(&all).filter(|(_, lacking)| !lacking.left.is_empty());
-        let mut queue: BinaryHeap<Reverse<(Turn, usize)>> =
-            numbers.map(|(number, lacking)| Reverse((self.turn(lacking.at), number))).collect();
-        while let Some(Reverse((turn, number))) = queue.pop() {
-            let Some(lacking) = all.get_mut(number) else { continue };
-            let now = self.turn(lacking.at);
-            if now > turn {
-                queue.push(Reverse((now, number)));
-            } else if self.grant_next(lacking) {
-                queue.push(Reverse((self.turn(lacking.at), number)));
-            }
-        }
+    fn raise_units(&mut self, short: &[BranchId]) -> BTreeMap<BranchId, Lacking> {
+        let lacking = |at: &BranchId| (*at, Lacking::of(self.input, *at, &self.firm[*at]));
+        let mut all: BTreeMap<BranchId, Lacking> = short.iter().map(lacking).collect();
+        in_turns(self, short.iter().copied(), Self::turn, |free, at| {
+            all.get_mut(&at).is_some_and(|lacking| free.grant_next(at, lacking))
+        });
         all
     }
 
     /// Grants the first unit that fits. Those that do not will not fit later either.
-    fn grant_next(&mut self, lacking: &mut PendingUnit) -> bool {
-        let at = lacking.at;
+    fn grant_next(&mut self, at: BranchId, lacking: &mut Lacking) -> bool {
         while let Some((requests, units)) = lacking.left.pop_front() {
             let with = lacking.filled.plus(&requests);
             // What pods of the queue are charged of other resources keeps no unit waiting that requests none of these.
@@ -127,25 +113,12 @@ impl<'a, 'g> Free<'a, 'g> {
     /// What of what is free now the leaf at `at` may have: its own part, and what is not kept for others.
     pub(super) fn available(&self, at: BranchId) -> Amounts {
         let kept = self.promised.less(&self.owed[at]).less(&self.coming);
-        let mut available = self.now.less(&kept);
-        for (index, branch) in self.input.tree.path_up(at).filter(|(_, branch)| !branch.is_leaf()) {
-            for (one, _) in branch.queue.limit.iter() {
-                available.set(one, available.get(one).min(self.slack[index].get(one)));
-            }
-        }
-        available
-    }
-
-    /// What is left of `resource` below the limit of the branch at `at`.
-    pub(super) fn slack(&self, at: BranchId, resource: &Resource) -> Amount {
-        let branch = &self.input.tree.branches[at];
-        let limit = branch.queue.limit.get(resource).filter(|_| !branch.is_leaf());
-        limit.map_or(Amount::MAX, |_| self.slack[at].get(resource))
+        self.now.within_limits(at, self.now.everywhere.less(&kept))
     }
 
     /// What is free now and kept for no queue.
     pub(super) fn unkept(&self) -> Amounts {
-        self.now.less(&self.promised.less(&self.coming))
+        self.now.everywhere.less(&self.promised.less(&self.coming))
     }
 
     pub(super) fn grant(&mut self, at: BranchId, more: &Amounts) {
@@ -153,14 +126,11 @@ impl<'a, 'g> Free<'a, 'g> {
         let consumed = self.owed[at].min(more);
         self.owed[at].subtract_all(&consumed);
         self.promised.subtract_all(&consumed);
-        self.now.subtract_all(more);
-        for (index, _) in self.input.tree.path_up(at) {
-            self.slack[index] = self.slack[index].less(more);
-        }
+        self.now.take(at, more);
     }
 
     /// Which leaf is next: one below its guarantee before all others; then the least of its target.
-    fn turn(&self, at: BranchId) -> Turn {
+    fn turn(&self, at: BranchId) -> (bool, Fraction) {
         let (firm, target) = (&self.firm[at], &self.input.targets[at]);
         let is_unmet = self.input.leaf(at).is_some_and(|leaf| {
             let mut guaranteed = leaf.queue.guaranteed.iter();
@@ -168,15 +138,12 @@ impl<'a, 'g> Free<'a, 'g> {
         });
         let part = |one: &Resource| Fraction { part: firm.get(one).units(), whole: target.get(one).units() };
         let least = target.resources().map(part).min().unwrap_or(Fraction::NOTHING);
-        (!is_unmet, least, at)
+        (!is_unmet, least)
     }
 }
 
-type Turn = (bool, Fraction, BranchId);
-
 /// What the target of one leaf holds beside its pods, and is not granted yet.
-pub(super) struct PendingUnit {
-    at: BranchId,
+pub(super) struct Lacking {
     /// What its pods are charged, with the units that are granted.
     filled: Amounts,
     /// What one unit requests, and how many.
@@ -185,7 +152,7 @@ pub(super) struct PendingUnit {
     pub(super) divisible: Amounts,
 }
 
-impl PendingUnit {
+impl Lacking {
     fn of(input: &GrantInput<'_>, at: BranchId, firm: &Amounts) -> Self {
         let (mut filled, pending) =
             input.leaf(at).map(|leaf| (leaf.charged(), leaf.pending.as_slice())).unwrap_or_default();
@@ -196,6 +163,6 @@ impl PendingUnit {
             filled.add_all(&pending.requests.times(granted));
             left.extend((units > granted).then(|| (pending.requests.clone(), units.saturating_sub(granted))));
         }
-        Self { at, filled, left, divisible }
+        Self { filled, left, divisible }
     }
 }

@@ -15,6 +15,7 @@ use crate::pod_set::PodSet;
 use crate::reasons::KeptReason;
 use crate::snapshot::{Owner, OwnerKind, Phase, Pod, Snapshot};
 use crate::time::Timestamp;
+use crate::usage::Usage;
 
 /// One owner and its pods that are there.
 #[derive(Debug)]
@@ -103,8 +104,9 @@ impl<'a> Members<'a> {
     }
 
     /// Why a pod never goes, whatever happens to others.
-    pub(super) fn rule(&self, pod: &Pod) -> Option<KeptReason> {
-        pod.is_mirror.then_some(KeptReason::MirrorPod).or_else(|| self.of_pod(pod)?.kept)
+    pub(super) fn rule(&self, pod: &Pod, usage: &Usage<'_>) -> Option<KeptReason> {
+        let rule = pod.is_mirror.then_some(KeptReason::MirrorPod).or_else(|| self.of_pod(pod)?.kept);
+        rule.or_else(|| (!usage.frees_room(pod)).then_some(KeptReason::NodeNotCounted))
     }
 
     /// Whether the controller of `pod` removes it before one that is `gone`.

@@ -28,9 +28,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use crate::choice::{Context, NodeResources, Simulation, unbound};
+use crate::choice::{Context, Simulation, unbound};
 use crate::leaf::Leaf;
 use crate::names::{PodUid, QueueName};
+use crate::nodes::NodeResources;
 use crate::plan::{PassedOver, Plan, Scaling};
 use crate::slots::CompetingPods;
 use crate::snapshot::{OwnerKind, Pod, Preemption};
@@ -125,7 +126,7 @@ impl<'a, 'p> Evicted<'a, 'p> {
 
 /// The cluster, without what pods will take that are there already and wait for nothing here.
 fn beside_others(context: Context<'_>) -> Simulation<'_> {
-    let mut node_resources = NodeResources::of(context.snapshot, context.usage);
+    let mut node_resources = NodeResources::settled(context.snapshot, context.usage);
     let yielding = context.each_leaf().filter(|leaf| yields(leaf));
     let losing: BTreeSet<_> = yielding.map(|leaf| &leaf.name.namespace).collect();
     for (namespace, pod) in unbound(context.snapshot) {

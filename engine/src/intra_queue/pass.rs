@@ -15,7 +15,6 @@ use crate::names::PodUid;
 use crate::plan::QueuePlan;
 use crate::reasons::EvictionReason;
 use crate::snapshot::{Pod, Shape};
-use crate::tree::BranchId;
 
 /// How many pods of one queue a plan looks for victims for; the next plan goes on.
 const MOST_SEARCHES: u32 = 64;
@@ -28,7 +27,6 @@ pub(super) struct Pass<'a, 's> {
     pub(super) queue_state: QueueState<'a>,
     pub(super) members: Members<'a>,
     pub(super) simulation: &'s mut Simulation<'a>,
-    at: BranchId,
     /// All pods that may be chosen, least protected first.
     candidates: Vec<Candidate<'a>>,
     room: QueueRoom,
@@ -79,7 +77,6 @@ impl<'a, 's> Pass<'a, 's> {
             queue_state,
             members,
             simulation,
-            at: leaf.at,
             candidates,
             goes_for: FxHashMap::default(),
             searches: MOST_SEARCHES,
@@ -97,7 +94,7 @@ impl<'a, 's> Pass<'a, 's> {
                 self.meet_one(number, waiting);
             }
         }
-        let (members, room, held, at) = (&self.members, &self.room, &self.held, self.at);
+        let (members, room, held, at) = (&self.members, &self.room, &self.held, self.queue_state.leaf.at);
         let lacking = room.lacks_already(&held.less(&self.simulation.staying[at]));
         // What goes for later units may be enough for earlier ones, too.
         self.simulation.reprieve(self.beginning, &|simulation, back| {
@@ -162,8 +159,12 @@ impl<'a, 's> Pass<'a, 's> {
         let rules =
             Yielding { members: &self.members, staying, beneficiary: (waiting.kind, waiting.priority) };
         let exists = waiting.kind == Kind::Unschedulable;
-        let group =
-            Group { inside: Some(self.at), within_target: None, priority: Some(waiting.priority), exists };
+        let group = Group {
+            inside: Some(self.queue_state.leaf.at),
+            within_target: None,
+            priority: Some(waiting.priority),
+            exists,
+        };
         let Some((node, victims)) = self.simulation.cheapest(shape, group, &[], &rules) else { return false };
         self.take(number, victims);
         self.simulation.place(node, shape);
@@ -172,7 +173,7 @@ impl<'a, 's> Pass<'a, 's> {
 
     /// Whether there is, or will be, room in the queue for a unit. What exists is in the queue already.
     fn has_room(&mut self, number: usize, waiting: &WaitingUnits<'a>) -> bool {
-        let freed = self.held.less(&self.simulation.staying[self.at]);
+        let freed = self.held.less(&self.simulation.staying[self.queue_state.leaf.at]);
         let lacking = self.room.lacks(&waiting.requests, &freed);
         if waiting.kind == Kind::Unschedulable || lacking.is_empty() {
             return true;
@@ -181,11 +182,10 @@ impl<'a, 's> Pass<'a, 's> {
         let rules =
             Yielding { members: &self.members, staying, beneficiary: (waiting.kind, waiting.priority) };
         let scale = self.simulation.context.capacity;
+        let helpful = self.candidates.iter().filter(|one| one.requests().overlaps(&lacking));
+        let able =
+            helpful.filter(|one| rules.may_go_alone(self.simulation, one, &lacking)).cloned().collect();
         let mut may_go = |victims: &[Candidate<'a>]| rules.may_go(self.simulation, victims, &lacking);
-        let mut is_able = |one: &&Candidate<'a>| {
-            one.requests().overlaps(&lacking) && may_go(std::slice::from_ref(*one)).iter().all(|may| *may)
-        };
-        let able = self.candidates.iter().filter(&mut is_able).cloned().collect();
         let Some(victims) = select_together(able, &lacking, scale, &mut may_go) else { return false };
         self.take(number, victims);
         true
@@ -201,7 +201,7 @@ impl<'a, 's> Pass<'a, 's> {
         for candidate in victims {
             self.goes_for.extend(candidate.everything().map(|pod| (&pod.uid, number)));
             // What is reported is the reason of the scaling.
-            self.simulation.take(candidate, Some(self.at), EvictionReason::Reclaimed);
+            self.simulation.take(candidate, Some(self.queue_state.leaf.at), EvictionReason::Reclaimed);
         }
     }
 }

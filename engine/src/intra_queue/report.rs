@@ -9,7 +9,7 @@ use super::rules::Staying;
 use super::waiting_units::{Kind, WaitingUnits};
 use crate::names::OwnerUid;
 use crate::plan::{PassedOver, PodId, Preemptor, Scaling};
-use crate::reasons::{KeptReason, ScalingReason};
+use crate::reasons::ScalingReason;
 use crate::snapshot::{Owner, OwnerKind, Pod};
 
 /// Adds what came of the waiting units of one queue.
@@ -115,12 +115,8 @@ fn kept(pass: &Pass<'_, '_>, highest: i32) -> Vec<PassedOver> {
     let (usage, queue) = (pass.simulation.context.usage, &pass.queue_state.leaf.name);
     let pods = pass.members.all.values().flat_map(|member| member.order.iter().copied());
     let pods = pods.filter(|pod| pod.priority < highest && !pass.simulation.gone.contains(pod));
-    let rule = |pod: &Pod| {
-        let is_of_no_use = || (!usage.frees_room(pod)).then_some(KeptReason::NodeNotCounted);
-        pass.members.rule(pod).or_else(is_of_no_use)
-    };
     pods.filter_map(|pod| {
-        let reason = rule(pod).or_else(|| staying.rule_alone(pod))?;
+        let reason = pass.members.rule(pod, usage).or_else(|| staying.rule_alone(pod))?;
         Some(PassedOver { pod: PodId::of(&queue.namespace, pod), queue: queue.clone(), reason })
     })
     .collect()

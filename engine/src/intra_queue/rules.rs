@@ -39,8 +39,7 @@ impl<'a> Rules<'a> for Yielding<'_, 'a> {
             };
             let forbids = |pod: &Pod| {
                 (pod.priority >= priority && !is_on_loan(pod))
-                    || self.members.rule(pod).is_some()
-                    || !simulation.context.usage.frees_room(pod)
+                    || self.members.rule(pod, simulation.context.usage).is_some()
             };
             let allows = !pods.iter().any(|pod| forbids(pod) || self.staying.rule(pod, &lost).is_some());
             if allows {

@@ -38,6 +38,12 @@ impl Leaf<'_> {
         charged.unwrap_or_default().max(self.namespace_usage.charged.get(resource))
     }
 
+    /// Whether it holds more than it will once its quota allows what is `allocated`.
+    pub(crate) fn falls_to(&self, allocated: &Amounts, resources: &[Resource]) -> bool {
+        let charged = &self.namespace_usage.charged;
+        resources.iter().any(|one| self.hold(one) > allocated.get(one).max(charged.get(one)))
+    }
+
     /// What those of its QueueJobs' pods request that are more than their Jobs may run: the Job controller removes them. It
     /// counts where a queue is above its limit, as admission lets in too much for a moment now and then, and a slot given
     /// back is all that is needed.

@@ -77,6 +77,11 @@ impl<'a> PendingUnits<'a> {
         all
     }
 
+    /// How many pods one unit is.
+    pub(crate) fn pods_of_one(&self) -> u32 {
+        self.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add)
+    }
+
     /// How many of its units fit in `room`.
     pub(crate) fn fitting(&self, room: &Amounts) -> u32 {
         u32::try_from(self.requests.times_in(room, self.units.into())).unwrap_or(u32::MAX)

@@ -38,11 +38,7 @@ impl<'a> Leaf<'a> {
         let counts = |pod: &Pod| self.demand.trust.counts(pod);
         let all = self.candidates(snapshot);
         let beyond = self.staying.less(share);
-        let offered: Amounts = beyond
-            .iter()
-            .filter(|(one, _)| capacity.offers(one))
-            .map(|(one, amount)| (one.clone(), amount))
-            .collect();
+        let offered = beyond.only(|one, _| capacity.offers(one));
         let going = select(all.may_go.clone(), &offered, capacity);
         let goes: FxHashSet<&PodUid> = going.iter().map(|candidate| &candidate.pod.uid).collect();
         let kept = all.may_go.iter().filter(|candidate| !goes.contains(&candidate.pod.uid)).rev();

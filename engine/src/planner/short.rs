@@ -3,7 +3,6 @@
 use crate::amounts::Amounts;
 use crate::choice::ReclaimResult;
 use crate::cluster::Cluster;
-use crate::grants::falls;
 use crate::leaf::Leaf;
 use crate::reasons::ShortReason;
 use crate::snapshot::{GrantGate, Queue, Remembered};
@@ -20,7 +19,7 @@ pub(super) fn why_short(
     let terminating = cluster.each_leaf().map(|leaf| leaf.namespace_usage.pods.terminating);
     let terminating = usize::try_from(terminating.fold(0, u32::saturating_add)).unwrap_or(usize::MAX);
     let lowers = |leaf: &Leaf<'_>| cluster.tree.branches[leaf.at].reach.lowers();
-    let is_falling = |leaf: &Leaf<'_>| lowers(leaf) && falls(leaf, &allocated[leaf.at], cluster.governed);
+    let is_falling = |leaf: &Leaf<'_>| lowers(leaf) && leaf.falls_to(&allocated[leaf.at], cluster.governed);
     if terminating > overdue || reclaim.evictions.iter().any(|eviction| !reclaim.waits(eviction)) {
         ShortReason::WaitingForPreemption
     } else if let (Some(_), Some(reason)) =

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::amounts::Amounts;
 use crate::choice::ReclaimResult;
 use crate::cluster::Cluster;
-use crate::grants::falls;
 use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::plan::{Eviction, Withheld};
@@ -88,6 +87,6 @@ fn cause(tree: &Tree<'_>, eviction: &Eviction) -> Option<Withheld> {
 fn first_kept_quota(cluster: Cluster<'_>, allocated: &BranchMap<Amounts>) -> Option<Withheld> {
     let reach = |leaf: &Leaf<'_>| &cluster.tree.branches[leaf.at].reach;
     let is_kept =
-        |leaf: &&Leaf<'_>| !reach(leaf).lowers() && falls(leaf, &allocated[leaf.at], cluster.governed);
+        |leaf: &&Leaf<'_>| !reach(leaf).lowers() && leaf.falls_to(&allocated[leaf.at], cluster.governed);
     reach(cluster.each_leaf().find(is_kept)?).withheld()
 }

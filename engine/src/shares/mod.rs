@@ -5,9 +5,11 @@ mod divide;
 mod fraction;
 mod level;
 mod pour;
+mod turns;
 
 pub(crate) use deserved::{Shares, Wish, shares};
 pub use divide::{Claim, divide};
 pub(crate) use fraction::Fraction;
 pub use level::{Level, fill};
 pub(crate) use pour::{WaterFilling, sums, sums_within};
+pub(crate) use turns::in_turns;

@@ -9,10 +9,9 @@ const ONE_IN: i128 = 100;
 /// `target`, or what the quota of the leaf allows already where that is a little less and no unit waits for it. Guarantees
 /// are exact.
 pub(super) fn damped(leaf: &Leaf<'_>, target: &Amounts, resources: &[Resource]) -> Amounts {
-    let Some(quota) = leaf.state.quota.as_ref().filter(|quota| quota.ours) else { return target.clone() };
     let of_resource = |one: &Resource| {
         let aim = target.get(one);
-        let stands = quota.allocated().get(one).filter(|stands| is_a_little_less(*stands, aim));
+        let stands = leaf.written(one).filter(|stands| is_a_little_less(*stands, aim));
         let guaranteed = leaf.queue.guaranteed.get(one).unwrap_or_default().min(aim);
         let is_enough = |stands: &Amount| {
             let waits = leaf.pending.iter().any(|pending| pending.requests.get(one).is_positive());

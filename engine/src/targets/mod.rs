@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use damped::damped;
 use rest::{Rest, hand_out_rest};
-use stamp::{Stamp, newest_bare_pod};
+use stamp::{newest_bare_pod, stamp};
 
 use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
@@ -88,7 +88,7 @@ fn whole(cluster: Cluster<'_>, shares: &BranchMap<Shares>) -> Decided {
     if is_enough && cluster.snapshot.targets.is_none() {
         return Decided { targets: deserved, kept: None };
     }
-    let stamp = Stamp::of(cluster, &deserved);
+    let stamp = stamp(cluster, &deserved);
     let newest = newest_bare_pod(cluster);
     let kept = cluster.snapshot.targets.as_ref();
     if let Some(kept) = kept.filter(|kept| kept.stamp == stamp && newest <= kept.newest) {
@@ -180,14 +180,11 @@ fn begin<'a>(cluster: Cluster<'a>, leaf: &Leaf<'a>, shares: &Shares) -> Making {
     let room = deserved.less(&fitted);
     let (mut filled, mut possible) = (fitted.clone(), fitted.clone());
     for unit in &left {
-        let limit = |one: &Resource| leaf.queue.limit.get(one);
-        let bounded = unit.requests.iter().filter(|(one, _)| limit(one).is_some());
-        let bounded: Amounts = bounded.map(|(one, amount)| (one.clone(), amount)).collect();
+        let bounded = unit.requests.only(|one, _| leaf.queue.limit.get(one).is_some());
         let below_limit = leaf.queue.limit.amounts().less(&filled);
         let count = bounded.times_in(&below_limit, unit.count.into());
         filled.add_all(&unit.requests.times(count));
-        let lacks = unit.requests.iter().filter(|(one, amount)| *amount > room.get(one));
-        let lacks: Amounts = lacks.map(|(one, amount)| (one.clone(), amount)).collect();
+        let lacks = unit.requests.only(|one, amount| amount > room.get(one));
         possible.add_all(&lacks.times(count));
     }
     let request = leaf.queue.request.amounts();

@@ -1,13 +1,10 @@
 //! The rest of the capacity beside the units that fit into deserved shares.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use super::Making;
 use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
 use crate::leaf::Unit;
-use crate::shares::Fraction;
+use crate::shares::{Fraction, in_turns};
 use crate::tree::{BranchId, BranchMap};
 
 /// Hands out what is left unit by unit to the lowest target per weight whose next unit fits; units that run come first.
@@ -20,21 +17,13 @@ pub(super) fn hand_out_rest(
     for running in [true, false] {
         let receives = |making: &Making| making.receives && making.has_left(running);
         let leaves = making.iter().filter(|(_, making)| making.as_ref().is_some_and(receives));
-        let mut queue: BinaryHeap<Reverse<(Level, BranchId)>> =
-            leaves.map(|(at, _)| Reverse((rest.level(at), at))).collect();
-        while let Some(Reverse((level, at))) = queue.pop() {
-            // Levels only rise, and of others the queues above may have.
-            let now = rest.level(at);
-            if now > level {
-                queue.push(Reverse((now, at)));
-                continue;
-            }
-            let Some(leaf) = &mut making[at] else { continue };
-            if rest.give_next(at, leaf, running) {
-                targets[at] = leaf.target();
-                queue.push(Reverse((rest.level(at), at)));
-            }
-        }
+        let leaves: Vec<BranchId> = leaves.map(|(at, _)| at).collect();
+        in_turns(&mut rest, leaves.into_iter(), Rest::level, |rest, at| {
+            let Some(leaf) = &mut making[at] else { return false };
+            let is_served = rest.give_next(at, leaf, running);
+            targets[at] = leaf.target();
+            is_served
+        });
     }
 }
 

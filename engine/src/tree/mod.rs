@@ -11,12 +11,14 @@
 mod branch_map;
 mod grow;
 mod kueue;
+mod room;
 mod stall;
 
 use std::collections::BTreeMap;
 
 pub(crate) use branch_map::{BranchId, BranchMap};
 pub(crate) use grow::grow;
+pub(crate) use room::Room;
 
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::names::{Namespace, QueueName};
@@ -59,6 +61,16 @@ impl Branch<'_> {
         self.queue.children.is_none()
     }
 
+    /// What bounds all queues below it together. The limit of a leaf is in its target already.
+    pub(crate) fn limits_below(&self) -> impl Iterator<Item = (&Resource, Amount)> {
+        self.queue.limit.iter().filter(|_| !self.is_leaf())
+    }
+
+    /// The same of `resource`.
+    fn limit_below(&self, resource: &Resource) -> Option<Amount> {
+        self.queue.limit.get(resource).filter(|_| !self.is_leaf())
+    }
+
     /// Its limit on `resource`, its own or of a parent, or more than anything.
     pub(crate) fn limit(&self, resource: &Resource) -> Amount {
         let own = self.queue.limit.get(resource);
@@ -91,15 +103,6 @@ impl<'a> Tree<'a> {
         let mut left = all.clone();
         self.roots.iter().for_each(|root| left.subtract_all(&sums[*root]));
         left
-    }
-
-    /// What is left below the limit of every parent beside `sums`; negative where there is more. The limit of a leaf is in its
-    /// target already.
-    pub(crate) fn slack(&self, sums: &BranchMap<Amounts>) -> BranchMap<Amounts> {
-        self.branches.map(|at, branch| {
-            let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
-            limits.map(|(one, limit)| (one.clone(), limit - sums[at].get(one))).collect()
-        })
     }
 
     /// Whether a pause of the queue at `at` or of one above it lasts.

@@ -5,11 +5,13 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::room::{At, NodeResources};
 use super::score::Score;
 use crate::amounts::Amounts;
 use crate::candidates::{Candidate, Together, are_alike, class, turn};
 use crate::choice::simulation::Simulation;
+use crate::choice::sorted_tree::{ByLevel, SortedTree};
+use crate::nodes::{At, NodeResources};
+use crate::shares::Fraction;
 use crate::snapshot::{Pod, Shape};
 use crate::tree::BranchId;
 
@@ -26,8 +28,6 @@ pub(crate) struct Search<'a> {
     changed: Vec<At>,
     /// How many costs of nodes are known, at most.
     known: usize,
-    /// How many candidates were looked at since that was asked last.
-    looks: u64,
 }
 
 /// The most costs of nodes that are kept at a time: some 100 MB.
@@ -43,10 +43,8 @@ pub(in crate::choice) struct Costs<'a> {
     pub(in crate::choice) of_nodes: FxHashMap<At, (BranchId, Score<'a>)>,
     /// The nodes of each leaf, without the level.
     of_leaves: FxHashMap<BranchId, BTreeSet<Cost<'a>>>,
-    /// Of each queue the children with nodes, by what is known of their first nodes at the levels from there down.
-    children: FxHashMap<Option<BranchId>, BTreeSet<(Cost<'a>, BranchId)>>,
-    /// What is known of the first node of each queue.
-    known: FxHashMap<BranchId, Cost<'a>>,
+    /// The leaves by their first nodes.
+    leaves: SortedTree<Cost<'a>>,
     /// The leaves of which nodes came or went since.
     stale: Vec<BranchId>,
     /// How many of the changes of nodes are known.
@@ -55,6 +53,13 @@ pub(in crate::choice) struct Costs<'a> {
 
 /// What a node costs; of two alike the first node wins.
 type Cost<'a> = (Score<'a>, At);
+
+impl ByLevel for Cost<'_> {
+    fn of_parent(&self, above: Fraction) -> Self {
+        let (score, node) = self;
+        (score.below(above), *node)
+    }
+}
 
 impl<'a> Costs<'a> {
     pub(in crate::choice) fn insert(&mut self, at: At, (leaf, cost): (BranchId, Score<'a>)) {
@@ -73,46 +78,15 @@ impl<'a> Costs<'a> {
         Some((leaf, cost))
     }
 
-    /// Puts a queue where it belongs among its siblings; whether it stood elsewhere.
-    fn sort(&mut self, at: BranchId, simulation: &Simulation<'_>) -> bool {
-        let level = simulation.above_target(at);
-        let now = if let Some(nodes) = self.of_leaves.get(&at) {
-            let level = vec![simulation.limit_level(at), level];
-            nodes.first().map(|(cost, node)| (cost.at_level(level), *node))
-        } else {
-            let children = self.children.get(&Some(at)).and_then(BTreeSet::first);
-            children.map(|((cost, node), _)| (cost.below(level), *node))
-        };
-        if self.known.get(&at) == now.as_ref() {
-            return false;
-        }
-        let siblings = self.children.entry(simulation.context.tree.branches[at].parent).or_default();
-        if let Some(known) = self.known.remove(&at) {
-            siblings.remove(&(known, at));
-        }
-        if let Some(now) = now {
-            siblings.insert((now.clone(), at));
-            self.known.insert(at, now);
-        }
-        true
-    }
-
     /// The cheapest node as far as is known, where queues are as far above their targets as in `simulation`.
     pub(in crate::choice) fn first(&mut self, simulation: &Simulation<'_>) -> Option<At> {
-        for leaf in std::mem::take(&mut self.stale) {
-            for (at, _) in simulation.context.tree.path_up(leaf) {
-                self.sort(at, simulation);
-            }
+        let first = |leaf: BranchId| self.of_leaves.get(&leaf)?.first();
+        let key = |leaf| first(leaf).map(|(cost, node)| (cost.at_level(simulation.own_level(leaf)), *node));
+        for leaf in self.stale.drain(..) {
+            self.leaves.sort(leaf, key(leaf), simulation);
         }
-        loop {
-            let first = |at: Option<BranchId>| self.children.get(&at)?.first().map(|(_, child)| *child);
-            let mut path: Vec<BranchId> = std::iter::successors(first(None), |at| first(Some(*at))).collect();
-            path.reverse();
-            // What comes up first may have become more expensive.
-            if !path.iter().any(|at| self.sort(*at, simulation)) {
-                return path.first().and_then(|leaf| self.known.get(leaf)).map(|(_, node)| *node);
-            }
-        }
+        let leaf = self.leaves.first(key, simulation)?;
+        first(leaf).map(|(_, node)| *node)
     }
 }
 
@@ -190,7 +164,7 @@ impl<'a> Search<'a> {
             }
         }
         let on_node = on_node.into_iter().map(NodeCandidates::of).collect();
-        Self { on_node, costs: FxHashMap::default(), changed: Vec::new(), known: 0, looks: 0 }
+        Self { on_node, costs: FxHashMap::default(), changed: Vec::new(), known: 0 }
     }
 
     /// What is known of the costs for `shape` where the pods of `group` may go, and the nodes that are to be looked at again.
@@ -228,16 +202,6 @@ impl<'a> Search<'a> {
             node_candidates.gone = node_candidates.gone.saturating_add(1);
         }
         Some(node_candidates)
-    }
-
-    /// Counts that so many candidates were looked at.
-    pub(in crate::choice) fn look(&mut self, candidates: usize) {
-        self.looks = self.looks.saturating_add(u64::try_from(candidates).unwrap_or(u64::MAX));
-    }
-
-    /// How many candidates were looked at since this was asked last.
-    pub(crate) fn take_looks(&mut self) -> u64 {
-        std::mem::take(&mut self.looks)
     }
 
     /// The node at `at` has another room than before, because a pod is gone or back: it may have become cheaper.

@@ -32,37 +32,32 @@ pub(crate) struct NodeResources<'a> {
 }
 
 impl<'a> NodeResources<'a> {
-    pub(crate) fn of(snapshot: &'a Snapshot, usage: &'a Usage<'a>) -> Self {
-        let nodes: Vec<(&NodeName, &Node)> = snapshot
-            .nodes
-            .iter()
-            .filter(|(_, node)| node.counts)
-            .map(|(name, node)| (name, node.as_ref()))
-            .collect();
-        let free = nodes.iter().map(|(name, node)| usage.nodes.free(name, node));
-        let mut counting = 0..nodes.len();
-        let place = |node: &Arc<Node>| node.counts.then(|| counting.next()).flatten();
-        let mut node_resources = Self {
-            usage,
-            places: snapshot.nodes.values().map(place).collect(),
-            free: free.collect(),
-            nodes,
-            by_room: BTreeMap::new(),
-            leaving: BTreeSet::new(),
-            full: BTreeSet::new(),
-            looks: Cell::new(0),
-        };
-        let leaving = |pod: &&Pod| pod.is_terminating() && pod.is_charged();
-        for pod in snapshot.namespaces.values().flat_map(|state| state.pods.iter().filter(leaving)) {
-            let at = pod.node.as_ref().and_then(|node| node_resources.find(node));
-            if let Some(free) = at.and_then(|at| node_resources.free.get_mut(at)) {
-                node_resources.leaving.extend(at);
-                free.add_all(pod.requests());
+    /// What nodes have free now.
+    pub(super) fn now(snapshot: &'a Snapshot, usage: &'a Usage<'a>) -> Self {
+        let nodes = snapshot.nodes.iter().filter(|(_, node)| node.counts);
+        let nodes: Vec<(&NodeName, &Node)> = nodes.map(|(name, node)| (name, &**node)).collect();
+        let free: Vec<Amounts> = nodes.iter().map(|(name, node)| usage.nodes.free(name, node)).collect();
+        let mut by_room: BTreeMap<Resource, BTreeSet<(Amount, At)>> = BTreeMap::new();
+        for (at, free) in free.iter().enumerate() {
+            for (resource, amount) in free.iter() {
+                by_room.entry(resource.clone()).or_default().insert((amount, at));
             }
         }
-        for (at, free) in node_resources.free.iter().enumerate() {
-            for (resource, amount) in free.iter() {
-                node_resources.by_room.entry(resource.clone()).or_default().insert((amount, at));
+        let mut counting = 0..nodes.len();
+        let place = |node: &Arc<Node>| node.counts.then(|| counting.next()).flatten();
+        let places = snapshot.nodes.values().map(place).collect();
+        let (leaving, full, looks) = <_>::default();
+        Self { usage, places, nodes, free, by_room, leaving, full, looks }
+    }
+
+    /// What nodes will have free once what is on its way out is gone.
+    pub(crate) fn settled(snapshot: &'a Snapshot, usage: &'a Usage<'a>) -> Self {
+        let mut node_resources = Self::now(snapshot, usage);
+        let leaving = |pod: &&Pod| pod.is_terminating() && pod.is_charged();
+        for pod in snapshot.namespaces.values().flat_map(|state| state.pods.iter().filter(leaving)) {
+            if let Some(at) = pod.node.as_ref().and_then(|node| node_resources.find(node)) {
+                node_resources.leaving.insert(at);
+                node_resources.give(at, pod.requests());
             }
         }
         node_resources
@@ -84,11 +79,6 @@ impl<'a> NodeResources<'a> {
         possible.then(|| self.free.get(at).map(|free| shape.requests.less(free))).flatten()
     }
 
-    /// Whether some node could run a pod of this shape if it were empty.
-    pub(crate) fn could_run(&self, shape: &Shape) -> bool {
-        (0..self.len()).any(|at| self.shortfall(at, shape).is_some())
-    }
-
     /// How many nodes were looked at since this was asked last.
     pub(crate) fn take_looks(&self) -> u64 {
         self.looks.take()
@@ -106,6 +96,11 @@ impl<'a> NodeResources<'a> {
     pub(crate) fn preference(&self, at: At, shape: &Shape) -> i64 {
         let node = self.nodes.get(at);
         node.map(|(name, node)| shape.placement.preference(name.as_str(), &node.labels)).unwrap_or_default()
+    }
+
+    /// Whether a pod of this shape fits on a node.
+    pub(super) fn have_room(&self, shape: &Shape) -> bool {
+        self.tightest(shape, None).is_some()
     }
 
     /// Finds the node with the least room that a pod of this shape fits on, and takes the room.
