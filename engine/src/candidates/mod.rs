@@ -12,12 +12,14 @@ pub(crate) use candidate::{Bond, Candidate, Together, sum};
 pub(crate) use greedy_cover::part;
 pub(crate) use minimums::GangMinimums;
 pub(crate) use order::{Turn, class, rank, turn};
-pub(crate) use select::{select, select_together};
+pub(crate) use select::{alike_to_cover, select, select_together};
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use crate::amounts::Amounts;
 use crate::keyed::KeyedMap;
 use crate::names::OwnerUid;
 use crate::reasons::KeptReason;
@@ -36,6 +38,17 @@ pub(crate) struct Candidates<'a> {
     pub(crate) are_alike: bool,
 }
 
+impl<'a> Candidates<'a> {
+    /// The fewest that cover `needed`.
+    pub(crate) fn fewest(&self, needed: &Amounts, scale: &Amounts) -> Cow<'_, [Candidate<'a>]> {
+        let Some(first) = self.may_go.first().filter(|_| self.are_alike) else {
+            return select(self.may_go.clone(), needed, scale).into();
+        };
+        let count = alike_to_cover(needed, first.requests()).min(self.may_go.len());
+        self.may_go.get(..count).unwrap_or_default().into()
+    }
+}
+
 /// Sorts `pods`: the live ones in the namespace of the leaf at `at` that some node could run.
 ///
 /// Never: mirror pods, last replicas and gangs where the queue says so, and pods whose eviction was refused a short while
@@ -49,7 +62,8 @@ pub(crate) fn candidates<'a>(
     rules: EvictionRules,
     snapshot: &'a Snapshot,
 ) -> Candidates<'a> {
-    let mut all = of_pods(at, pods, rules, snapshot);
+    let mut all = Vec::with_capacity(state.pods.len());
+    all.extend(pods.map(|pod| Candidate::of(at, pod, is_protected(pod, rules, snapshot))));
     let floors = gangs::sort_into_stages(&mut all, &state.owners, minimums);
     let last = last_replicas(&all, snapshot);
     for (candidate, last) in all.iter_mut().zip(&last) {
@@ -58,6 +72,7 @@ pub(crate) fn candidates<'a>(
     let in_floor: FxHashSet<usize> = floors.iter().flat_map(|(floor, _)| floor).copied().collect();
 
     let mut sorted = Candidates::default();
+    sorted.may_go.reserve(all.len());
     let never = |pod: &Pod, last: bool| -> Option<KeptReason> {
         let kept = rules.last_replica() == LastReplica::Never && last;
         pod.is_mirror
@@ -99,16 +114,6 @@ pub(crate) fn are_alike(candidates: &[Candidate<'_>]) -> bool {
         [one, next] => std::ptr::eq(one.requests(), next.requests()) || one.requests() == next.requests(),
         _ => true,
     })
-}
-
-/// Every one of `pods` by itself.
-fn of_pods<'a>(
-    leaf: BranchId,
-    pods: impl Iterator<Item = &'a Pod>,
-    rules: EvictionRules,
-    snapshot: &Snapshot,
-) -> Vec<Candidate<'a>> {
-    pods.map(|pod| Candidate::of(leaf, pod, is_protected(pod, rules, snapshot))).collect()
 }
 
 pub(crate) fn is_protected(pod: &Pod, rules: EvictionRules, snapshot: &Snapshot) -> bool {

@@ -1,13 +1,12 @@
 //! Covering what is short below a limit or everywhere: from the queues farthest above their targets, down to the next level.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::rules::Scope;
 use super::simulation::{Mark, Simulation};
 use super::sorted_tree::SortedTree;
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::candidates::{Candidate, Candidates, select};
+use crate::candidates::{Candidate, Candidates, alike_to_cover, select};
 use crate::leaf::Leaf;
 use crate::plan::Stage;
 use crate::pod_set::PodSet;
@@ -45,15 +44,26 @@ pub(super) enum Shortage<'s> {
 impl<'a> Simulation<'a> {
     /// What is lacking now.
     pub(super) fn lacking(&self, shortage: Shortage<'_>) -> Amounts {
-        self.lacking_with(shortage, None)
+        let mut lacking = Amounts::new();
+        self.each_lacks(shortage, None, &mut |one, amount| {
+            lacking.set(one, amount);
+            true
+        });
+        lacking
     }
 
     /// Whether no more than `rest` would be lacking if the victim `back` stayed.
     pub(super) fn lacks_at_most(&self, shortage: Shortage<'_>, back: &Candidate<'a>, rest: &Amounts) -> bool {
-        self.lacking_with(shortage, Some(back)).fits_in(rest)
+        self.each_lacks(shortage, Some(back), &mut |one, amount| amount <= rest.get(one))
     }
 
-    fn lacking_with(&self, shortage: Shortage<'_>, back: Option<&Candidate<'a>>) -> Amounts {
+    /// Whether what is lacking of each resource `suits`, now or if the victim `back` stayed.
+    fn each_lacks(
+        &self,
+        shortage: Shortage<'_>,
+        back: Option<&Candidate<'a>>,
+        suits: &mut dyn FnMut(&Resource, Amount) -> bool,
+    ) -> bool {
         let below = |top: BranchId| back.filter(|back| self.is_below(back.leaf, top));
         match shortage {
             Shortage::Short(bound, asked) => {
@@ -63,17 +73,14 @@ impl<'a> Simulation<'a> {
                 let back = bound.map_or(back, below);
                 let taken =
                     |one: &Resource| back.map(|back| self.would_occupy(back, one)).unwrap_or_default();
-                let lacks = |one: &Resource| Some((one.clone(), taken(one).less(left(one)?)));
-                asked.resources().filter_map(lacks).collect()
+                let mut asked = asked.resources().filter_map(|one| Some((one, left(one)?)));
+                asked.all(|(one, left)| suits(one, taken(one).less(left)))
             }
             Shortage::AboveLimit(at, withdrawn) => {
                 let back = below(at);
                 let held = |one: &Resource| back.map(|back| back.all_requests_of(one)).unwrap_or_default();
                 let above = |one: &Resource, limit| (self.staying[at].get(one) + held(one)).less(limit);
-                let lacks = |(one, limit): (&Resource, Amount)| {
-                    (one.clone(), above(one, limit).less(withdrawn.get(one)))
-                };
-                self.limits(at).map(lacks).collect()
+                self.limits(at).all(|(one, limit)| suits(one, above(one, limit).less(withdrawn.get(one))))
             }
         }
     }
@@ -113,16 +120,19 @@ impl<'a> Simulation<'a> {
         (lacks, reclaimed): (&Amounts, &Amounts),
         shortage: Shortage<'_>,
     ) {
-        let key = |simulation: &Self, at| Some(Reverse(simulation.own_level(at)));
         let mut givers = SortedTree::default();
         for leaf in self.context.each_leaf().filter(|leaf| self.gives(leaf.at, scope)) {
             if self.may_give_more(leaf, kind, scope, (lacks, reclaimed)) {
-                givers.sort(leaf.at, key(self, leaf.at), self);
+                givers.sort(leaf.at, Some(self.as_giver(leaf.at)), self.context.tree, &self.above);
             }
         }
         let mut stock: BTreeMap<BranchId, Vec<Candidate<'a>>> = BTreeMap::new();
         let mut refused = PodSet::default();
-        while let Some(at) = givers.first(|at| key(self, at), self) {
+        while let Some(at) = givers.first() {
+            // Others below the same limit may have given meanwhile.
+            if givers.sort(at, Some(self.as_giver(at)), self.context.tree, &self.above) {
+                continue;
+            }
             let mut lacks = self.lacking(shortage);
             if lacks.is_empty() {
                 return;
@@ -145,13 +155,12 @@ impl<'a> Simulation<'a> {
                 }
                 let mut chosen = self.chosen(at, kind, scope, (&lacks, reclaimed), &refused);
                 if chosen.is_empty() {
-                    givers.sort(at, None, self);
+                    givers.sort(at, None, self.context.tree, &self.above);
                     continue;
                 }
                 chosen.reverse();
                 stock.insert(at, chosen);
             }
-            givers.sort(at, key(self, at), self);
         }
     }
 
@@ -200,7 +209,7 @@ impl<'a> Simulation<'a> {
         let all_are_left = self.gone_of[at] == 0 && refused.is_empty();
         // Of pods that all request the same, the first that cover it do.
         let first = all.may_go.first().filter(|_| all.are_alike);
-        let enough = first.map_or(usize::MAX, |first| pods_to_cover(&needed, first.requests()));
+        let enough = first.map_or(usize::MAX, |first| alike_to_cover(&needed, first.requests()));
         for candidate in up_to(kind, all) {
             if able.len() >= enough {
                 break;
@@ -293,14 +302,4 @@ fn up_to<'c, 'a>(kind: Kind, all: &'c Candidates<'a>) -> &'c [Candidate<'a>] {
     }
     let count = all.may_go.partition_point(|candidate| Kind::of(candidate) <= kind);
     all.may_go.get(..count).unwrap_or_default()
-}
-
-/// How many pods with these `requests` cover `needed`, as far as they can.
-fn pods_to_cover(needed: &Amounts, requests: &Amounts) -> usize {
-    let part = |(one, amount): (&Resource, Amount)| {
-        let each = requests.get(one).units();
-        let all = amount.units().saturating_add(each).saturating_sub(1).checked_div(each).unwrap_or(0);
-        usize::try_from(all).unwrap_or(usize::MAX)
-    };
-    needed.iter().map(part).max().unwrap_or(0)
 }

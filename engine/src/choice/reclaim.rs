@@ -46,16 +46,14 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
     let beneficiaries: BTreeSet<BranchId> = stuck.chain(needing).collect();
     let mut simulation = Simulation::new(context);
     simulation.work = Work::for_queues(beneficiaries.len());
-    let waits_for_nodes = first_patience(context.snapshot, context.usage).is_some();
     let is_under_way = context.is_under_way();
-    let pods_left = MOST_PLACED;
     Reclaim {
         simulation,
         context,
-        waits_for_nodes,
+        waits_for_nodes: first_patience(context.snapshot, context.usage).is_some(),
         is_under_way,
         is_only_kept: is_under_way,
-        pods_left,
+        pods_left: MOST_PLACED,
         asked: BTreeMap::new(),
         taken,
         reported: BTreeMap::new(),
@@ -255,11 +253,10 @@ impl<'a> Reclaim<'a> {
         units: u32,
         promise: Promise,
     ) -> Result<(), ShortReason> {
-        let priority = Some(pending.owner.priority);
         let is_only_kept = promise != Promise::None && self.is_only_kept;
         let mark = self.simulation.mark();
         let requests = pending.requests.times(units);
-        let mut scope = self.scope(at, None, priority);
+        let mut scope = self.scope(at, None, Some(pending.owner.priority));
         scope.may_evict &= !is_only_kept;
         if promise != Promise::Granted {
             self.simulation.promise(at, requests.clone());
@@ -282,14 +279,14 @@ impl<'a> Reclaim<'a> {
         if self.must_wait_for_nodes(&requests) {
             return Err(ShortReason::WaitingForNodes);
         }
-        for bound in self.bounds(at) {
-            let scope = self.scope(at, bound, priority);
-            let rest = self.simulation.cover(&scope, Shortage::Short(bound, &requests));
+        let bounds = self.bounds(at);
+        for bound in &bounds {
+            let scope = self.scope(at, *bound, Some(pending.owner.priority));
+            let rest = self.simulation.cover(&scope, Shortage::Short(*bound, &requests));
             if !rest.is_empty() {
                 return Err(self.what_keeps(&scope));
             }
         }
-        let bounds = self.bounds(at);
         self.simulation.reprieve(mark, &|simulation, back| {
             let mut shortages = bounds.iter().map(|bound| Shortage::Short(*bound, &requests));
             shortages.all(|shortage| simulation.lacks_at_most(shortage, back, &Amounts::new()))
@@ -357,9 +354,8 @@ impl<'a> Reclaim<'a> {
             may_evict: !self.is_delayed(at),
             inside,
             priority: priority.filter(|_| is_compared),
-            within_target: false,
-            spares_targets: false,
             reason: EvictionReason::Reclaimed,
+            ..Scope::of_limit(at)
         }
     }
 

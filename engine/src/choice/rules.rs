@@ -100,9 +100,8 @@ impl<'a> Rules<'a> for Scope {
 impl<'a> Simulation<'a> {
     /// Whether the leaf at `at` may give.
     pub(super) fn gives(&self, at: BranchId, scope: &Scope) -> bool {
-        let own_limit = scope.beneficiary.is_none();
         scope.may_evict
-            && (own_limit || scope.beneficiary != Some(at))
+            && scope.beneficiary != Some(at)
             && scope.inside.is_none_or(|top| self.is_below(at, top))
             && self.context.leaf(at).is_some_and(|leaf| !leaf.never_evicted)
     }

@@ -1,5 +1,6 @@
 //! The cluster while victims are chosen: pods are removed and added, and everything can be undone.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -7,6 +8,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::budgets::Budgets;
 use super::nodes::Search;
+use super::sorted_tree::{Above, Giver};
 use super::work::Work;
 use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
@@ -51,7 +53,7 @@ pub(crate) struct Simulation<'a> {
     /// The part of that above the targets.
     pub(super) over: BranchMap<Amounts>,
     /// The same by the weight of every branch.
-    above: BranchMap<Fraction>,
+    pub(super) above: Above,
     /// What queues occupy below every branch, and what is kept for them.
     pub(super) occupied: BranchMap<Amounts>,
     /// What pods of every leaf hold that does not count as demand: no guarantee is for them.
@@ -147,7 +149,7 @@ impl<'a> Simulation<'a> {
 
     /// How far the leaf at `at` is above its target.
     pub(super) fn level(&self, at: BranchId) -> Level {
-        let above = self.context.tree.path_up(at).skip(1).map(|(at, _)| self.above_target(at));
+        let above = self.context.tree.path_up(at).skip(1).map(|(at, _)| self.above[at]);
         let mut level = self.own_level(at);
         above.for_each(|above| level.insert(1, above));
         level
@@ -155,12 +157,12 @@ impl<'a> Simulation<'a> {
 
     /// The same without the queues above it.
     pub(super) fn own_level(&self, at: BranchId) -> Level {
-        smallvec![Fraction { part: self.is_above_a_limit(at).into(), whole: 1 }, self.above_target(at)]
+        smallvec![Fraction { part: self.is_above_a_limit(at).into(), whole: 1 }, self.above[at]]
     }
 
-    /// How far the leaves below the branch at `at` are above their targets, by its weight.
-    pub(super) fn above_target(&self, at: BranchId) -> Fraction {
-        self.above[at]
+    /// Its place among the leaves that may give.
+    pub(super) fn as_giver(&self, at: BranchId) -> Giver {
+        (Reverse(self.is_above_a_limit(at)), Reverse(self.above[at]))
     }
 
     fn over_by_weight(&self, at: BranchId) -> Fraction {

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::simulation::{Level, Simulation};
 use crate::shares::Fraction;
-use crate::tree::BranchId;
+use crate::tree::{BranchId, BranchMap, Tree};
 
 /// Leaves as a tree: of each branch the children with leaves that are in, lowest key first.
 ///
@@ -18,18 +17,21 @@ pub(super) struct SortedTree<Key> {
     known: FxHashMap<BranchId, Key>,
 }
 
+/// How far the leaves below each branch are above their targets, by its weight.
+pub(super) type Above = BranchMap<Fraction>;
+
 /// A key that depends on how far queues are above their targets.
 pub(super) trait ByLevel: Clone + Ord {
     /// The key of a first child as that of its parent, which is so far above its target.
     fn of_parent(&self, above: Fraction) -> Self;
 }
 
-/// The farthest above its target comes first.
-impl ByLevel for Reverse<Level> {
+/// First the leaves below an exceeded limit, because their pods go anyway; then the farthest above its target.
+pub(super) type Giver = (Reverse<bool>, Reverse<Fraction>);
+
+impl ByLevel for Giver {
     fn of_parent(&self, above: Fraction) -> Self {
-        let mut level = self.clone();
-        level.0.insert(1, above);
-        level
+        (self.0, Reverse(above))
     }
 }
 
@@ -42,12 +44,12 @@ impl<Key> Default for SortedTree<Key> {
 impl<Key: ByLevel> SortedTree<Key> {
     /// Puts `leaf` and the branches above it where they belong among their siblings; without a key the leaf is out. Whether
     /// any of them stood elsewhere.
-    pub(super) fn sort(&mut self, leaf: BranchId, key: Option<Key>, simulation: &Simulation<'_>) -> bool {
+    pub(super) fn sort(&mut self, leaf: BranchId, key: Option<Key>, tree: &Tree<'_>, above: &Above) -> bool {
         let (mut key, mut has_moved) = (key, false);
-        for (at, branch) in simulation.context.tree.path_up(leaf) {
+        for (at, branch) in tree.path_up(leaf) {
             if at != leaf {
                 let first = self.children.get(&Some(at)).and_then(BTreeSet::first);
-                key = first.map(|(key, _)| key.of_parent(simulation.above_target(at)));
+                key = first.map(|(key, _)| key.of_parent(above[at]));
             }
             if self.known.get(&at) == key.as_ref() {
                 continue;
@@ -65,19 +67,9 @@ impl<Key: ByLevel> SortedTree<Key> {
         has_moved
     }
 
-    /// The first leaf, where `key` says what the key of each is now.
-    pub(super) fn first(
-        &mut self,
-        key: impl Fn(BranchId) -> Option<Key>,
-        simulation: &Simulation<'_>,
-    ) -> Option<BranchId> {
-        loop {
-            let first = |at: Option<BranchId>| self.children.get(&at)?.first().map(|(_, child)| *child);
-            let leaf = std::iter::successors(first(None), |at| first(Some(*at))).last()?;
-            // What comes up first may have moved since.
-            if !self.sort(leaf, key(leaf), simulation) {
-                return Some(leaf);
-            }
-        }
+    /// The first leaf, unless it has moved since it was sorted.
+    pub(super) fn first(&self) -> Option<BranchId> {
+        let first = |at: Option<BranchId>| self.children.get(&at)?.first().map(|(_, child)| *child);
+        std::iter::successors(first(None), |at| first(Some(*at))).last()
     }
 }

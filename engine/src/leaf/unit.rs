@@ -6,8 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::Leaf;
 use crate::amounts::{Amounts, Resource};
-use crate::candidates::select;
-use crate::names::{GangName, PodUid};
+use crate::names::GangName;
 use crate::plan::Stage;
 use crate::snapshot::{Pod, Snapshot};
 
@@ -39,9 +38,9 @@ impl<'a> Leaf<'a> {
         let all = self.candidates(snapshot);
         let beyond = self.staying.less(share);
         let offered = beyond.only(|one, _| capacity.offers(one));
-        let going = select(all.may_go.clone(), &offered, capacity);
-        let goes: FxHashSet<&PodUid> = going.iter().map(|candidate| &candidate.pod.uid).collect();
-        let kept = all.may_go.iter().filter(|candidate| !goes.contains(&candidate.pod.uid)).rev();
+        let going = all.fewest(&offered, capacity);
+        let goes: FxHashSet<u32> = going.iter().map(|candidate| candidate.rank).collect();
+        let kept = all.may_go.iter().filter(|candidate| !goes.contains(&candidate.rank)).rev();
         let mut never: Vec<&Pod> = all.never.iter().map(|(pod, _)| *pod).collect();
         never.sort_by(|a, b| Pod::by_age(a, b));
 
@@ -102,11 +101,9 @@ impl Units<'_> {
 
     fn push_many(&mut self, requests: &Amounts, count: u32, runs: bool) {
         let requests = requests.of(self.resources);
-        if requests.is_empty() {
-            return;
-        }
         match self.all.last_mut().filter(|last| last.runs == runs && last.requests == requests) {
             Some(last) => last.count = last.count.saturating_add(count),
+            None if requests.is_empty() => {}
             None => self.all.push(Unit { requests, count, runs }),
         }
     }

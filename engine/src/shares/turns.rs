@@ -1,12 +1,12 @@
-//! Serving whoever has the least, one at a time.
+//! Serving what has the least, one at a time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::tree::BranchId;
 
-/// Serves that of `leaves` whose `turn` comes first, again and again, each until `serve` says that nothing is left for it. What is
-/// served to one lets the turn of others come no earlier.
+/// Serves that of `leaves` whose `turn` comes first, again and again, each until `serve` says that nothing is left for it.
+/// What one is served lets the turn of others come no earlier.
 pub(crate) fn in_turns<State, Turn: Ord>(
     state: &mut State,
     leaves: impl Iterator<Item = BranchId>,

@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use crate::amounts::Amounts;
 use crate::candidates::{Candidate, Turn, part, sum, turn};
 use crate::choice::simulation::Level;
-use crate::choice::sorted_tree::ByLevel;
 use crate::nodes::{At, NodeResources};
 use crate::plan::Stage;
 use crate::shares::Fraction;
@@ -73,7 +72,9 @@ impl<'a> Score<'a> {
 
     /// The same where a queue that is so far above its target is above those of the level.
     pub(super) fn below(&self, above: Fraction) -> Self {
-        Self { level: self.level.of_parent(above), ..self.clone() }
+        let mut score = self.clone();
+        score.level.0.insert(1, above);
+        score
     }
 }
 

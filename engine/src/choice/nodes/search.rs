@@ -83,10 +83,14 @@ impl<'a> Costs<'a> {
         let first = |leaf: BranchId| self.of_leaves.get(&leaf)?.first();
         let key = |leaf| first(leaf).map(|(cost, node)| (cost.at_level(simulation.own_level(leaf)), *node));
         for leaf in self.stale.drain(..) {
-            self.leaves.sort(leaf, key(leaf), simulation);
+            self.leaves.sort(leaf, key(leaf), simulation.context.tree, &simulation.above);
         }
-        let leaf = self.leaves.first(key, simulation)?;
-        first(leaf).map(|(_, node)| *node)
+        loop {
+            let leaf = self.leaves.first()?;
+            if !self.leaves.sort(leaf, key(leaf), simulation.context.tree, &simulation.above) {
+                return first(leaf).map(|(_, node)| *node);
+            }
+        }
     }
 }
 
