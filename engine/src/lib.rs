@@ -20,7 +20,8 @@
     allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")
 )]
 
-pub use quotient_amounts as amounts;
+pub use quotient_snapshot::{self as snapshot, amounts, labels, ledger, names, reasons, stable_hash, time};
+
 mod candidates;
 mod capacity;
 mod choice;
@@ -32,24 +33,17 @@ pub mod guarantee;
 mod incomplete_gangs;
 mod intra_queue;
 mod keyed;
-pub mod labels;
 mod leaf;
-pub mod ledger;
-pub mod names;
 mod nodes;
 pub mod plan;
 pub mod planner;
 mod pod_set;
-pub mod reasons;
 pub mod shares;
 pub mod slots;
-pub mod snapshot;
-mod stable_hash;
 mod targets;
-pub mod time;
 mod total;
 mod tree;
 mod usage;
+mod workloads;
 
 pub use intra_queue::removal::removal_order;
-pub use stable_hash::stable_hash;

@@ -480,7 +480,7 @@ fn an_edit_is_restored_unless_the_queue_is_paused_or_observed() {
             let expected = if stays && edited > 5 { 1 } else { 5 };
             assert!(cluster.quota("b").hard >= expected, "{how} {edited}");
             let decided = plan(&cluster.see(&leader));
-            assert_eq!(leader.ledger.next(&decided, &cluster.see(&leader)), None, "{how} {edited}");
+            assert_eq!(decided.ledger_after(&leader.ledger, &cluster.see(&leader)), None, "{how} {edited}");
             // The pause ends by itself.
             cluster.rest.now = Timestamp::from_seconds(1060);
             leader.settle(&mut cluster);

@@ -9,8 +9,8 @@ use k8s_openapi::api::core::v1::PodSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
-use quotient_engine::names::{GangName, OwnerUid};
-use quotient_engine::snapshot::Gang;
+use quotient_snapshot::Gang;
+use quotient_snapshot::names::{GangName, OwnerUid};
 use serde::Deserialize;
 use serde_json::Value;
 

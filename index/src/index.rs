@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quotient_engine::ledger::Ledger;
-use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::{Pod, PodMetadata, ReclaimGate, Remembered, Settings, Shape, Snapshot};
-use quotient_engine::time::Timestamp;
+use quotient_snapshot::PodId;
+use quotient_snapshot::ledger::Ledger;
+use quotient_snapshot::names::{Namespace, QueueName};
+use quotient_snapshot::time::Timestamp;
+use quotient_snapshot::{Pod, PodMetadata, ReclaimGate, Remembered, Settings, Shape, Snapshot};
 use serde_json::Value;
 
 use crate::interned::Interned;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use quotient_engine::labels::Labels;
-use quotient_engine::names::Namespace;
+use quotient_snapshot::labels::Labels;
+use quotient_snapshot::names::Namespace;
 
 use crate::interned::Interned;
 use crate::meta::Meta;

@@ -18,7 +18,6 @@
 //! **Architecture invariant:** the index holds what the API server said last, and over it what was granted
 //! and done and not seen yet. Feeding it the same objects again, in any order, ends in the same snapshot.
 
-mod cause;
 mod decoded;
 mod error_path;
 mod gangs;
@@ -52,7 +51,6 @@ mod skipped;
 mod tables;
 mod workload_kinds;
 
-pub use cause::{cause, paused};
 pub use decoded::{Decoded, Undecodable};
 pub use gangs::{
     Coscheduling, Family, Kai, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::{LimitRange, LimitRangeItem};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use quotient_crds::names::{LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
-use quotient_engine::amounts::Bounds;
-use quotient_engine::names::QueueUid;
+use quotient_snapshot::amounts::Bounds;
+use quotient_snapshot::names::QueueUid;
 
 use crate::meta::ResourceVersion;
 use crate::owner_references::owning_queue;

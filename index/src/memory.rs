@@ -4,7 +4,7 @@
 
 use std::mem::size_of;
 
-use quotient_engine::snapshot::{Owner, Pod, QueueJob, QueueTask};
+use quotient_snapshot::{Owner, Pod, QueueJob, QueueTask};
 
 use crate::meta::Age;
 use crate::namespace::OwnerNote;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
-use quotient_engine::names::Namespace;
-use quotient_engine::time::Timestamp;
+use quotient_snapshot::names::Namespace;
+use quotient_snapshot::time::Timestamp;
 
 /// What tells one object of a kind from another: its namespace, empty for kinds that are in none, and its name.
 pub(crate) type Key = (Namespace, Arc<str>);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Node as Object;
 use kube::core::{Selector, SelectorExt};
-use quotient_engine::amounts::{Amounts, Resource};
-use quotient_engine::labels::Labels;
-use quotient_engine::names::NodeName;
-use quotient_engine::snapshot::Node;
-use quotient_engine::time::Timestamp;
+use quotient_snapshot::Node;
+use quotient_snapshot::amounts::{Amounts, Resource};
+use quotient_snapshot::labels::Labels;
+use quotient_snapshot::names::NodeName;
+use quotient_snapshot::time::Timestamp;
 
 use crate::meta::{Meta, timestamp};
 use crate::placement::taints;

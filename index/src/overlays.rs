@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quotient_engine::ledger::SeenPods;
-use quotient_engine::names::{Namespace, PodUid};
-use quotient_engine::plan::PodId;
-use quotient_engine::time::Timestamp;
+use quotient_snapshot::PodId;
+use quotient_snapshot::ledger::SeenPods;
+use quotient_snapshot::names::{Namespace, PodUid};
+use quotient_snapshot::time::Timestamp;
 
 use crate::meta::Age;
 

@@ -2,8 +2,8 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use quotient_crds::names::GROUP;
-use quotient_engine::names::{OwnerUid, QueueUid};
-use quotient_engine::snapshot::Workload;
+use quotient_snapshot::Workload;
+use quotient_snapshot::names::{OwnerUid, QueueUid};
 
 use crate::interned::Interned;
 

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{
     NodeAffinity, NodeSelectorRequirement, NodeSelectorTerm, PodSpec, Taint as WrittenTaint,
     Toleration as Written,
 };
-use quotient_engine::snapshot::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
+use quotient_snapshot::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
 
 use crate::selector::requirement;
 

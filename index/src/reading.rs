@@ -6,7 +6,7 @@ use std::fmt;
 
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Text;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use quotient_engine::amounts::{Amount, ParseQuantityError, Quantity, Resource};
+use quotient_snapshot::amounts::{Amount, ParseQuantityError, Quantity, Resource};
 
 /// More than any cluster has of anything, and few enough that sums of a million stay exact.
 const MOST: i128 = i64::MAX as i128;

@@ -1,7 +1,7 @@
 //! The label selectors of Kubernetes' own objects.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
-use quotient_engine::labels::{Requirement, Selector};
+use quotient_snapshot::labels::{Requirement, Selector};
 
 /// The selector as the engine reads it; none if it has a requirement that Kubernetes does not know, which then
 /// matches nothing.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use kube::core::Selector;
-use quotient_engine::amounts::Amounts;
-use quotient_engine::names::Namespace;
-use quotient_engine::snapshot::Settings;
+use quotient_snapshot::Settings;
+use quotient_snapshot::amounts::Amounts;
+use quotient_snapshot::names::Namespace;
 
 /// How objects are read into snapshots.
 #[derive(Clone, Debug)]

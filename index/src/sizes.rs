@@ -12,7 +12,7 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use quotient_crds::names::{
     REPLICAS_BEFORE_ANNOTATION, REPLICAS_LOWERED_ANNOTATION, WITHIN_QUEUE_ANNOTATION, WITHIN_QUEUE_NEVER,
 };
-use quotient_engine::reasons::KeptReason;
+use quotient_snapshot::reasons::KeptReason;
 
 use crate::meta::Meta;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quotient_engine::names::Namespace;
+use quotient_snapshot::names::Namespace;
 
 use crate::meta::Key;
 use crate::tables::Table;

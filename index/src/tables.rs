@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use quotient_engine::snapshot::OwnerKind;
+use quotient_snapshot::OwnerKind;
 
 use crate::indexed::ListLoss;
 use crate::meta::{Age, Key};

@@ -4,7 +4,7 @@ use k8s_openapi::api::apps::v1::ReplicaSet;
 use k8s_openapi::api::core::v1::{Node, ResourceQuota};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use quotient_crds::{Queue, QueueJob, QueueJobStatus};
-use quotient_engine::snapshot::NodeTerm;
+use quotient_snapshot::NodeTerm;
 use serde::de::DeserializeOwned;
 
 use super::kinds::{KINDS, for_kind};

@@ -19,8 +19,8 @@ mod world;
 
 use damage::{Dice, damaged};
 use quotient_advance::{advance, settle};
-use quotient_engine::names::QueueName;
 use quotient_engine::planner::plan;
+use quotient_snapshot::names::QueueName;
 use world::{bystander, index_of, manifests};
 
 /// How many damaged clusters a test run tries, unless `FUZZ_CASES` says otherwise.

@@ -27,7 +27,7 @@ mod story;
 mod wide;
 mod workload_kinds;
 
-use quotient_engine::time::Timestamp;
+use quotient_snapshot::time::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 

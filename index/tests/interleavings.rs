@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use quotient_engine::snapshot::{NamespaceState, Remembered, Snapshot};
+use quotient_snapshot::{NamespaceState, Remembered, Snapshot};
 use serde_json::{Value, json};
 
 use super::at;

@@ -1,7 +1,7 @@
 //! What a snapshot shows of the labels of namespaces.
 
 use k8s_openapi::api::core::v1::Namespace;
-use quotient_engine::labels::Labels;
+use quotient_snapshot::labels::Labels;
 
 use super::{apply, at, index_of};
 use quotient_index::{Index, Indexed};

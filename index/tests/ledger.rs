@@ -2,9 +2,9 @@
 
 use expect_test::{Expect, expect};
 use k8s_openapi::api::core::v1::{Namespace as Object, ResourceQuota};
-use quotient_engine::amounts::{Amount, Bounds, Resource};
-use quotient_engine::ledger::{Entry, Generation, Ledger};
-use quotient_engine::snapshot::GrantGate;
+use quotient_snapshot::GrantGate;
+use quotient_snapshot::amounts::{Amount, Bounds, Resource};
+use quotient_snapshot::ledger::{Entry, Generation, Ledger};
 
 use super::{apply, at, index_of, story};
 use quotient_index::pods::LeanPod;

@@ -1,7 +1,7 @@
 //! What is to be done with the LimitRange of a namespace.
 
-use quotient_engine::amounts::{Bounds, Resource};
-use quotient_engine::names::Namespace;
+use quotient_snapshot::amounts::{Bounds, Resource};
+use quotient_snapshot::names::Namespace;
 
 use super::kinds::{delete_value, relist_begin, relist_finish};
 use super::{apply, documents, index_of};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use kube::core::{Expression, Selector};
-use quotient_engine::amounts::Resource;
+use quotient_snapshot::amounts::Resource;
 
 use super::{apply, at, shown, story};
 use quotient_index::{Index, IndexSettings};

@@ -1,8 +1,8 @@
 //! What was written shows before the watch shows it.
 
 use k8s_openapi::api::core::v1::Pod;
-use quotient_engine::plan::PodId;
-use quotient_engine::time::Timestamp;
+use quotient_snapshot::PodId;
+use quotient_snapshot::time::Timestamp;
 
 use super::{apply, at, index_of};
 use quotient_index::{Index, Indexed};

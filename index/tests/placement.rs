@@ -1,7 +1,7 @@
 //! Where a pod may run, as a snapshot shows it, and what the engine makes of it.
 
 use expect_test::expect;
-use quotient_engine::snapshot::{Placement, Snapshot};
+use quotient_snapshot::{Placement, Snapshot};
 
 use super::{at, index_of, shown};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use quotient_engine::snapshot::NamespaceState;
+use quotient_snapshot::NamespaceState;
 
 use super::{apply, at, index_of};
 use quotient_index::Index;

@@ -1,8 +1,8 @@
 //! What a snapshot shows of Queues, and what the operator can look up.
 
 use expect_test::expect;
-use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::snapshot::Mode;
+use quotient_snapshot::Mode;
+use quotient_snapshot::names::{Namespace, QueueName};
 
 use super::{apply, at, index_of, shown};
 

@@ -2,10 +2,10 @@
 
 use expect_test::expect;
 use k8s_openapi::api::core::v1::ResourceQuota;
-use quotient_engine::amounts::{Amount, Resource};
-use quotient_engine::ledger::Generation;
-use quotient_engine::names::Namespace;
-use quotient_engine::time::Timestamp;
+use quotient_snapshot::amounts::{Amount, Resource};
+use quotient_snapshot::ledger::Generation;
+use quotient_snapshot::names::Namespace;
+use quotient_snapshot::time::Timestamp;
 
 use super::{apply, at, index_of, shown};
 use quotient_index::{Index, Indexed};

@@ -1,7 +1,7 @@
 //! What one decision leaves to the next: told by the status, and known first-hand.
 
-use quotient_engine::names::QueueName;
-use quotient_engine::snapshot::Remembered;
+use quotient_snapshot::Remembered;
+use quotient_snapshot::names::QueueName;
 
 use super::{apply, at, index_of, story};
 use quotient_index::{Index, Indexed};

@@ -196,7 +196,7 @@ fn what_says_a_size_is_kept_like_everything_else() {
         let owner = snapshot.namespaces[&"a".into()].owners[0].clone();
         (owner.wanted, owner.size.scale_target.is_some(), owner.size.left_alone)
     };
-    let autoscaled = Some(quotient_engine::reasons::KeptReason::Autoscaled);
+    let autoscaled = Some(quotient_snapshot::reasons::KeptReason::Autoscaled);
     assert_eq!(wanted(&mut index), (3, false, None));
     assert_eq!(apply(&mut index, &deployment(10, 2)), [true]);
     assert_eq!(wanted(&mut index), (2, true, None));

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use quotient_engine::amounts::Bounds;
-use quotient_engine::labels::Labels;
-use quotient_engine::snapshot::{
+use quotient_snapshot::amounts::Bounds;
+use quotient_snapshot::labels::Labels;
+use quotient_snapshot::time::Timestamp;
+use quotient_snapshot::{
     Admission, Budget, EvictionRules, Gang, Mode, NamespaceState, Node, Owner, Placement, Pod, Preemption,
     Queue, Quota, ReclaimFrom, Remembered, SetAside, Size, Snapshot, Window,
 };
-use quotient_engine::time::Timestamp;
 
 /// Everything in the snapshot, a line for each entry.
 pub(super) fn describe(snapshot: &Snapshot) -> String {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
-use quotient_engine::amounts::Resource;
+use quotient_snapshot::amounts::Resource;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ fn autoscalers_are_found_by_their_targets() {
     let (mut index, whole) = load(&all);
     let snapshot = index.snapshot(at("12:00:00"));
     let owners = &snapshot.namespaces[&"a".into()].owners;
-    let autoscaled = Some(quotient_engine::reasons::KeptReason::Autoscaled);
+    let autoscaled = Some(quotient_snapshot::reasons::KeptReason::Autoscaled);
     assert_eq!(owners.len(), 6_000);
     assert!(owners.iter().all(|owner| owner.size.left_alone == autoscaled), "each has one");
     let wanted: u32 = owners.iter().map(|owner| owner.wanted).sum();

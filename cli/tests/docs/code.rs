@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::{VAGUE, VOCABULARY, root};
 
 /// The folders with code.
-const FOLDERS: [&str; 9] =
-    ["advance", "amounts", "cli", "crds", "e2e", "engine", "index", "operator", "verify"];
+const FOLDERS: [&str; 10] =
+    ["advance", "amounts", "cli", "crds", "e2e", "engine", "index", "operator", "snapshot", "verify"];
 
 /// How the prose check wants words to be spelled.
 const SPELLING: &str = "docs/contributing/vale/Quotient/Spelling.yml";

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "advance",
     "amounts",
     "cli",
@@ -15,6 +15,7 @@ const CRATES: [&str; 12] = [
     "engine",
     "index",
     "operator",
+    "snapshot",
     "verify/invariants",
     "verify/model",
     "verify/sim",

@@ -10,8 +10,9 @@ use crate::names::QueueName;
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
 use crate::pod_set::PodSet;
 use crate::reasons::{EvictionReason, KeptReason, ShortReason};
-use crate::snapshot::{Pod, Snapshot, Workloads};
+use crate::snapshot::{Pod, Snapshot};
 use crate::tree::BranchId;
+use crate::workloads::Workloads;
 
 /// What is to be taken.
 #[derive(Debug, Default)]

@@ -4,27 +4,12 @@ use std::fmt;
 
 use super::IncompleteGang;
 use crate::amounts::Amounts;
-use crate::names::{Namespace, PodName, PodUid, QueueName};
+use crate::names::{PodName, QueueName};
 use crate::reasons::{EvictionReason, KeptReason, ShortReason};
-use crate::snapshot::{GATED_PODS, LeftOut, Owner, OwnerKind, Pod, Rejection, ScaleTarget, Shape, Workload};
+use crate::snapshot::{
+    GATED_PODS, LeftOut, Owner, OwnerKind, Pod, PodId, Rejection, ScaleTarget, Shape, Workload,
+};
 use std::sync::Arc;
-
-/// One life of one pod.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PodId {
-    /// Its namespace.
-    pub namespace: Namespace,
-    /// Its name.
-    pub name: PodName,
-    /// Its id; an eviction carries it, so that a successor of the same name is never hit.
-    pub uid: PodUid,
-}
-
-impl PodId {
-    pub(crate) fn of(namespace: &Namespace, pod: &Pod) -> Self {
-        Self { namespace: namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() }
-    }
-}
 
 /// Where in its life a pod stands, least intrusive to take first (S-MCM).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,6 +3,7 @@
 mod eviction;
 mod gate_removal;
 mod incomplete_gang;
+mod ledger_after;
 mod queue_job_plan;
 mod queue_plan;
 mod reach;
@@ -11,7 +12,8 @@ mod scaling;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use eviction::{Eviction, Lowered, PassedOver, PodId, Preemptor, Stage, Unmet};
+pub use crate::snapshot::PodId;
+pub use eviction::{Eviction, Lowered, PassedOver, Preemptor, Stage, Unmet};
 pub use gate_removal::GateRemoval;
 pub use incomplete_gang::{GangPart, INCOMPLETE_SECONDS, IncompleteGang, Resolution};
 pub use queue_job_plan::{JobAmounts, QueueJobName, QueueJobPhase, QueueJobPlan, SlotReason};

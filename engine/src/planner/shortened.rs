@@ -13,9 +13,10 @@ use crate::cluster::Cluster;
 use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::plan::{Eviction, Plan};
-use crate::snapshot::{Pod, Workloads};
+use crate::snapshot::Pod;
 use crate::time::{Timestamp, earliest};
 use crate::tree::{BranchId, BranchMap};
+use crate::workloads::Workloads;
 
 /// What is to be evicted again.
 #[derive(Debug, Default)]

@@ -10,9 +10,10 @@ use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::plan::{Eviction, PodId, Stage};
 use crate::reasons::EvictionReason;
-use crate::snapshot::{Pod, Workloads};
+use crate::snapshot::Pod;
 use crate::time::{Timestamp, earliest};
 use crate::tree::BranchMap;
+use crate::workloads::Workloads;
 
 /// The pods of governed namespaces that should have been gone.
 #[derive(Debug, Default)]

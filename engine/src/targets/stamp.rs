@@ -6,7 +6,7 @@ use crate::amounts::Amounts;
 use crate::cluster::Cluster;
 use crate::leaf::Leaf;
 use crate::snapshot::Owner;
-use crate::stable_hash::StableHasher;
+use crate::snapshot::StableHasher;
 use crate::time::Timestamp;
 use crate::tree::BranchMap;
 

@@ -184,7 +184,7 @@ impl Leader {
         snapshot: &Snapshot,
     ) -> Option<(Plan, Vec<Write>)> {
         let plan = plan(snapshot);
-        let next = self.ledger.next(&plan, snapshot);
+        let next = plan.ledger_after(&self.ledger, snapshot);
         if let Some(ledger) = next.or_else(|| self.made_up.then(|| self.ledger.clone())) {
             let standing = cluster.ledger.as_ref().map(|(version, _)| *version);
             if standing != self.version {

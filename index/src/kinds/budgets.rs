@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::policy::v1::PodDisruptionBudget as Object;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
-use quotient_engine::labels::Selector;
-use quotient_engine::snapshot::Budget;
+use quotient_snapshot::Budget;
+use quotient_snapshot::labels::Selector;
 
 use super::Kind;
 use crate::decoded::Undecodable;

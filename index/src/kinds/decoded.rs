@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kube::Resource;
-use quotient_engine::names::Namespace;
+use quotient_snapshot::names::Namespace;
 
 use crate::decoded::{Decoded, Undecodable};
 use crate::index::Index;

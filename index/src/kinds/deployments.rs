@@ -2,8 +2,8 @@
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
-use quotient_engine::names::Namespace;
-use quotient_engine::snapshot::{OwnerKind, ScaleTarget, ScaleTargetKind};
+use quotient_snapshot::names::Namespace;
+use quotient_snapshot::{OwnerKind, ScaleTarget, ScaleTargetKind};
 
 use super::Kind;
 use crate::index::Index;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
-use quotient_engine::names::Namespace;
+use quotient_snapshot::names::Namespace;
 
 use crate::decoded::Undecodable;
 use crate::index::Index;

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use quotient_engine::amounts::Bounds;
-use quotient_engine::ledger::{Generation, Ledger, Seen};
-use quotient_engine::names::Namespace;
-use quotient_engine::snapshot::Pod;
-use quotient_engine::time::Timestamp;
+use quotient_snapshot::Pod;
+use quotient_snapshot::amounts::Bounds;
+use quotient_snapshot::ledger::{Generation, Ledger, Seen};
+use quotient_snapshot::names::Namespace;
+use quotient_snapshot::time::Timestamp;
 
 use crate::index::Index;
 use crate::meta::{Age, ResourceVersion};

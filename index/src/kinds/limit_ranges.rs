@@ -2,8 +2,8 @@
 
 use k8s_openapi::api::core::v1::LimitRange;
 use quotient_crds::names::LIMIT_RANGE;
-use quotient_engine::amounts::Bounds;
-use quotient_engine::names::Namespace;
+use quotient_snapshot::amounts::Bounds;
+use quotient_snapshot::names::Namespace;
 
 use super::Kind;
 use crate::index::Index;

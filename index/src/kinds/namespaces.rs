@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Namespace as Object;
-use quotient_engine::labels::Labels;
-use quotient_engine::names::Namespace;
+use quotient_snapshot::labels::Labels;
+use quotient_snapshot::names::Namespace;
 
 use super::Kind;
 use crate::index::Index;

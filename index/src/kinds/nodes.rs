@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Node as Object;
-use quotient_engine::names::{Namespace, NodeName};
+use quotient_snapshot::names::{Namespace, NodeName};
 
 use super::Kind;
 use crate::index::Index;

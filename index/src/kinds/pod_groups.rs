@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use kube::Resource as _;
-use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Gang, PodMetadata};
+use quotient_snapshot::names::{Namespace, OwnerUid};
+use quotient_snapshot::{Gang, PodMetadata};
 
 use super::Kind;
 use crate::gangs::{GroupName, PodGroup, Scheduler, Stated};

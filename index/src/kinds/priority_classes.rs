@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::PodSpec;
 use k8s_openapi::api::scheduling::v1::PriorityClass as Object;
-use quotient_engine::names::Namespace;
+use quotient_snapshot::names::Namespace;
 
 use super::Kind;
 use crate::index::Index;

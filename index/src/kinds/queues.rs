@@ -2,8 +2,8 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::{Queue as Written, QueueSpec, QueueStatus};
-use quotient_engine::names::Namespace;
-use quotient_engine::snapshot::{Admission, Queue};
+use quotient_snapshot::names::Namespace;
+use quotient_snapshot::{Admission, Queue};
 
 use super::Kind;
 use crate::decoded::Undecodable;

@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_crds::names::QUOTA;
-use quotient_engine::names::Namespace;
+use quotient_snapshot::names::Namespace;
 
 use super::Kind;
 use crate::index::Index;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quotient_engine::snapshot::Budget;
+use quotient_snapshot::Budget;
 
 use super::{NamespaceEntry, keep};
 use crate::meta::Meta;

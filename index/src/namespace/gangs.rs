@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use quotient_engine::names::OwnerUid;
-use quotient_engine::snapshot::{Gang, Owner, PodMetadata};
+use quotient_snapshot::names::OwnerUid;
+use quotient_snapshot::{Gang, Owner, PodMetadata};
 
 use super::NamespaceEntry;
 use crate::gangs::GroupName;

@@ -13,9 +13,9 @@ mod sizes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quotient_engine::labels::Labels;
-use quotient_engine::names::OwnerUid;
-use quotient_engine::snapshot::{NamespaceState, Shape};
+use quotient_snapshot::labels::Labels;
+use quotient_snapshot::names::OwnerUid;
+use quotient_snapshot::{NamespaceState, Shape};
 
 use crate::gangs::GroupName;
 use crate::limit_ranges::ObservedLimitRange;

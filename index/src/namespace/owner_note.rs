@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quotient_engine::snapshot::{Unspecified, Workload};
+use quotient_snapshot::{Unspecified, Workload};
 
 use crate::meta::Age;
 use crate::priority_classes::AskedPriority;

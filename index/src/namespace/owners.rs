@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quotient_engine::snapshot::{Owner, OwnerKind};
+use quotient_snapshot::{Owner, OwnerKind};
 use serde_json::Value;
 
 use super::{NamespaceEntry, OwnerNote, keep};

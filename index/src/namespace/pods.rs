@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use quotient_engine::names::PodUid;
-use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::{Pod, PodMetadata};
-use quotient_engine::time::Timestamp;
+use quotient_snapshot::PodId;
+use quotient_snapshot::names::PodUid;
+use quotient_snapshot::time::Timestamp;
+use quotient_snapshot::{Pod, PodMetadata};
 
 use super::{NamespaceEntry, keep};
 use crate::meta::Age;

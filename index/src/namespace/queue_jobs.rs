@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quotient_engine::snapshot::QueueJob;
+use quotient_snapshot::QueueJob;
 
 use super::{NamespaceEntry, keep};
 use crate::queue_jobs::{TaskJob, job_name};

@@ -3,8 +3,8 @@
 use std::mem;
 use std::sync::Arc;
 
-use quotient_engine::amounts::Resource;
-use quotient_engine::snapshot::{Queue, Remembered};
+use quotient_snapshot::amounts::Resource;
+use quotient_snapshot::{Queue, Remembered};
 
 use super::{NamespaceEntry, keep};
 use crate::queues::ObservedQueue;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use quotient_engine::amounts::Resource;
-use quotient_engine::snapshot::{Quota, Unspecified};
+use quotient_snapshot::amounts::Resource;
+use quotient_snapshot::{Quota, Unspecified};
 
 use super::{NamespaceEntry, keep};
 use crate::limit_ranges::ObservedLimitRange;

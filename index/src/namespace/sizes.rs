@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use quotient_engine::names::OwnerUid;
-use quotient_engine::reasons::KeptReason;
-use quotient_engine::snapshot::{Owner, OwnerKind, ScaleTarget, ScaleTargetKind, Size, Workload};
+use quotient_snapshot::names::OwnerUid;
+use quotient_snapshot::reasons::KeptReason;
+use quotient_snapshot::{Owner, OwnerKind, ScaleTarget, ScaleTargetKind, Size, Workload};
 
 use super::{NamespaceEntry, OwnerNote};
 use crate::sizes::{Autoscaler, DeclaredReplicas, DeploymentSize};

@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::batch::v1::{Job, JobSpec, JobStatus};
 use k8s_openapi::api::core::v1::PodTemplateSpec;
-use quotient_engine::snapshot::OwnerKind;
+use quotient_snapshot::OwnerKind;
 
 use super::kind::OwnerObject;
 use crate::queue_jobs::{TaskJob, task_job};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
-use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Owner, OwnerKind, Unspecified};
+use quotient_snapshot::names::{Namespace, OwnerUid};
+use quotient_snapshot::{Owner, OwnerKind, Unspecified};
 
 use super::replicas::Refusal;
 use crate::gangs::{Stated, stated};

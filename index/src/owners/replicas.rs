@@ -3,7 +3,7 @@
 use k8s_openapi::api::apps::v1::{DaemonSet, ReplicaSet, ReplicaSetStatus, StatefulSet};
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use quotient_crds::names::QUOTA;
-use quotient_engine::snapshot::OwnerKind;
+use quotient_snapshot::OwnerKind;
 
 use super::kind::OwnerObject;
 use crate::reading::count;

@@ -1,6 +1,6 @@
 //! The requests of a pod as a whole, and of its containers.
 
-use quotient_engine::amounts::{Amounts, Bounds, Resource};
+use quotient_snapshot::amounts::{Amounts, Bounds, Resource};
 
 /// Everything in a pod that says how much it requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

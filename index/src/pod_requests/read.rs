@@ -7,8 +7,8 @@ use k8s_openapi::api::core::v1::{
     Container as Written, ContainerStatus, Pod, PodSpec, PodStatus, PodTemplateSpec, ResourceRequirements,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use quotient_engine::amounts::{Amounts, Resource};
-use quotient_engine::snapshot::{LeftOut, Shape, Unspecified};
+use quotient_snapshot::amounts::{Amounts, Resource};
+use quotient_snapshot::{LeftOut, Shape, Unspecified};
 
 use super::{Container, InitContainer, Observed, PodRequests};
 use crate::placement::placement;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{Pod as Object, PodSpec};
-use quotient_engine::names::{Namespace, NodeName, PodName, PodUid};
-use quotient_engine::snapshot::{Placement, Pod, PodMetadata, Shape, Workload};
+use quotient_snapshot::names::{Namespace, NodeName, PodName, PodUid};
+use quotient_snapshot::{Placement, Pod, PodMetadata, Shape, Workload};
 
 use super::annotations::{deletion_cost, is_mirror, is_reluctant};
 use super::life::{gate, is_failing, phase, started, stuck, was_evicted};

@@ -3,8 +3,8 @@
 use k8s_openapi::api::core::v1::{ContainerState, ContainerStatus, Pod, PodCondition, PodSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use quotient_crds::names::SHARE_GATE;
-use quotient_engine::snapshot::{GatePosition, Phase};
-use quotient_engine::time::Timestamp;
+use quotient_snapshot::time::Timestamp;
+use quotient_snapshot::{GatePosition, Phase};
 
 use crate::meta::timestamp;
 

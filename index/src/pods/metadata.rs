@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Pod;
-use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::PodMetadata;
+use quotient_snapshot::PodMetadata;
+use quotient_snapshot::names::{Namespace, OwnerUid};
 
 use crate::gangs::stated;
 use crate::index::Index;

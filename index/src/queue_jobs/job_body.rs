@@ -5,7 +5,7 @@ use quotient_crds::names::{
     QUEUE_JOB_LABEL, TASK_LABEL, TEMPLATE_ANNOTATION,
 };
 use quotient_crds::{QueueJob, Task};
-use quotient_engine::snapshot::QueueJob as Gang;
+use quotient_snapshot::QueueJob as Gang;
 use serde_json::{Map, Value, json};
 
 use super::observed::{job_name, task_hash};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use k8s_openapi::api::batch::v1::Job;
 use quotient_crds::names::TEMPLATE_ANNOTATION;
 use quotient_crds::{QueueJobCondition, QueueJobSpec, QueueJobStatus, Task};
-use quotient_engine::names::QueueJobUid;
-use quotient_engine::snapshot::{Ended, QueueJob};
-use quotient_engine::stable_hash;
-use quotient_engine::time::Timestamp;
+use quotient_snapshot::names::QueueJobUid;
+use quotient_snapshot::stable_hash;
+use quotient_snapshot::time::Timestamp;
+use quotient_snapshot::{Ended, QueueJob};
 
 use crate::interned::Interned;
 use crate::meta::{Age, ResourceVersion, timestamp};

@@ -2,8 +2,8 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::{MAX_WEIGHT, Queue as Written, QueueSpec};
-use quotient_engine::names::QueueUid;
-use quotient_engine::snapshot::{Acceptance, Queue};
+use quotient_snapshot::names::QueueUid;
+use quotient_snapshot::{Acceptance, Queue};
 
 use super::mistakes::Mistakes;
 use super::{default_requests, remembered, rules};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use quotient_crds::{QueueSpec, ResourceMap};
-use quotient_engine::amounts::{Bounds, Resource};
+use quotient_snapshot::amounts::{Bounds, Resource};
 
 use super::mistakes::Mistakes;
 use crate::reading::Rounding;

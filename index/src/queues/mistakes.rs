@@ -1,7 +1,7 @@
 //! What is wrong with a spec, collected while it is read.
 
 use quotient_crds::ResourceMap;
-use quotient_engine::amounts::Bounds;
+use quotient_snapshot::amounts::Bounds;
 
 use crate::reading::{Reading, Rounding, governable};
 

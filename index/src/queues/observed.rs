@@ -2,8 +2,8 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::QueueStatus;
-use quotient_engine::amounts::Bounds;
-use quotient_engine::names::QueueUid;
+use quotient_snapshot::amounts::Bounds;
+use quotient_snapshot::names::QueueUid;
 
 use crate::meta::ResourceVersion;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use quotient_crds::{LendingWindow, QueueStatus, ResourceMap, SetAside as Written};
-use quotient_engine::amounts::{Amounts, Resource};
-use quotient_engine::names::OwnerUid;
-use quotient_engine::snapshot::{Remembered, SetAside, Window};
+use quotient_snapshot::amounts::{Amounts, Resource};
+use quotient_snapshot::names::OwnerUid;
+use quotient_snapshot::{Remembered, SetAside, Window};
 
 use crate::meta::timestamp;
 use crate::reading::{Reading, Rounding, governable};

@@ -7,9 +7,9 @@ use quotient_crds::{
     MAX_EVICTION_SECONDS, MAX_MIN_RUNTIME_SECONDS, Mode as WrittenMode, NamespacesFrom, ParentRef,
     Preemption as WrittenPreemption, Reclaim as WrittenReclaim, ReclaimFrom as WrittenFrom,
 };
-use quotient_engine::labels::{Requirement, Selector};
-use quotient_engine::names::QueueName;
-use quotient_engine::snapshot::{
+use quotient_snapshot::labels::{Requirement, Selector};
+use quotient_snapshot::names::QueueName;
+use quotient_snapshot::{
     Acceptance, Admission, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Mode, Preemption, Reclaim,
     ReclaimFrom,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Text;
-use quotient_engine::amounts::{Amount, Bounds, Resource};
+use quotient_snapshot::amounts::{Amount, Bounds, Resource};
 
 use crate::meta::Meta;
 use crate::reading::{Reading, Rounding, UnreadableQuantity, governable};
@@ -95,7 +95,7 @@ pub(crate) fn lowest(all: &[ForeignQuota]) -> Bounds {
 
 #[cfg(test)]
 mod tests {
-    use quotient_engine::amounts::Amount;
+    use quotient_snapshot::amounts::Amount;
 
     use super::*;
 

@@ -8,9 +8,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectM
 use quotient_crds::names::{
     FIELD_MANAGER, GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, USAGE_RESYNC_KEY,
 };
-use quotient_engine::amounts::Bounds;
-use quotient_engine::ledger::{Generation, Seen};
-use quotient_engine::names::{Namespace, QueueUid};
+use quotient_snapshot::amounts::Bounds;
+use quotient_snapshot::ledger::{Generation, Seen};
+use quotient_snapshot::names::{Namespace, QueueUid};
 
 use super::bounds_from_hard;
 use crate::meta::{Age, ResourceVersion};

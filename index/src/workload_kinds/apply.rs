@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use quotient_engine::names::OwnerUid;
-use quotient_engine::snapshot::{Owner, OwnerKind, Shape};
+use quotient_snapshot::names::OwnerUid;
+use quotient_snapshot::{Owner, OwnerKind, Shape};
 
 use super::object::WorkloadObject;
 use super::pods::{owner_name, owner_uid};

@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::DynamicObject;
 use quotient_crds::PodTemplate;
-use quotient_engine::amounts::Amounts;
+use quotient_snapshot::amounts::Amounts;
 use serde_json::Value;
 
 use super::field_path::FieldPath;

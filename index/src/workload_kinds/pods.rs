@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use quotient_engine::amounts::Amounts;
-use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Pod, PodMetadata, Shape};
+use quotient_snapshot::amounts::Amounts;
+use quotient_snapshot::names::{Namespace, OwnerUid};
+use quotient_snapshot::{Pod, PodMetadata, Shape};
 
 use crate::index::Index;
 
@@ -73,6 +73,6 @@ impl Index {
 }
 
 fn with_owner(metadata: &PodMetadata, uid: OwnerUid) -> PodMetadata {
-    let owner = metadata.owner.clone().map(|owner| quotient_engine::snapshot::Workload { uid, ..owner });
+    let owner = metadata.owner.clone().map(|owner| quotient_snapshot::Workload { uid, ..owner });
     PodMetadata { owner, ..metadata.clone() }
 }

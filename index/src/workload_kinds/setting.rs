@@ -1,6 +1,6 @@
 //! The setting that names further workload kinds.
 
-use quotient_engine::snapshot::ConfiguredKind;
+use quotient_snapshot::ConfiguredKind;
 use serde::Deserialize;
 
 use super::field_path::FieldPath;

@@ -197,7 +197,7 @@ impl Cycle {
             let kept = decisions.begin(&snapshot, &plan).map(|number| (number, snapshot.clone()));
             let details = StatusDetails::of(&plan, &snapshot);
             let terms = Terms::of(&plan, &snapshot);
-            let granted = ledger.and_then(|ledger| ledger.next(&plan, &snapshot));
+            let granted = ledger.and_then(|ledger| plan.ledger_after(&ledger, &snapshot));
             (planner, plan, details, terms, granted, kept)
         };
         let (planner, plan, details, terms, granted, kept) = compute(decide, &self.context.clock).await?;

@@ -24,3 +24,4 @@ pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};
 pub(crate) use queue_jobs::JobStatuses;
 pub use task::{Report, Statuses};
+pub use withheld::cause;

@@ -62,7 +62,7 @@ pub(crate) fn decide(scenario: &Scenario, seen: &Cluster, rules: Rules) -> Work 
     snapshot.grant_gate = ledger.grant_gate(&snapshot.namespaces, pods, snapshot.now);
 
     let plan = plan(&snapshot);
-    let mut next = ledger.next(&plan, &snapshot);
+    let mut next = plan.ledger_after(&ledger, &snapshot);
     if let Some(next) = next.as_mut().filter(|_| rules == Rules::OwedUnwritten) {
         next.entries.values_mut().for_each(|entry| entry.owed = Amounts::new());
     }

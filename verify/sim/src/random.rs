@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quotient_engine::stable_hash;
+use quotient_snapshot::stable_hash;
 
 /// A stream of numbers (SplitMix64): small, fast, and good enough to vary delays.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, Plan, QueueJobPlan, QueuePlan, Scaling, SlotReason};
 use quotient_engine::reasons::{EvictionReason, ShortReason};
 
-use quotient_index::cause;
+use quotient_operator::status::cause;
 
 use crate::output::sum;
 

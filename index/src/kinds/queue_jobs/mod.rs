@@ -8,8 +8,8 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::PodSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta};
 use quotient_crds::{QueueJob as Written, QueueJobCondition, QueueJobStatus, Task};
-use quotient_engine::names::{Namespace, QueueJobUid};
-use quotient_engine::snapshot::{QueueJob, QueueTask, RememberedJob, Shape};
+use quotient_snapshot::names::{Namespace, QueueJobUid};
+use quotient_snapshot::{QueueJob, QueueTask, RememberedJob, Shape};
 
 use crate::decoded::Undecodable;
 use crate::index::Index;

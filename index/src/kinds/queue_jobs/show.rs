@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use quotient_crds::names::API_VERSION;
-use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Workload};
+use quotient_snapshot::names::{Namespace, OwnerUid};
+use quotient_snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Workload};
 
 use crate::index::Index;
 use crate::meta::Key;

@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use crate::pod_requests::{Container, InitContainer, Observed, PodRequests};
-use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_snapshot::amounts::{Amount, Amounts, Bounds, Resource};
 
 fn resources() -> impl Strategy<Value = Resource> {
     prop::sample::select(vec!["cpu", "memory", "hugepages-2Mi", "nvidia.com/gpu"])

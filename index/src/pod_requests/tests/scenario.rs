@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::pod_requests::{Container, InitContainer, Observed, PodRequests};
-use quotient_engine::amounts::{Amount, Amounts, Bounds, Quantity, Resource};
+use quotient_snapshot::amounts::{Amount, Amounts, Bounds, Quantity, Resource};
 
 /// The pod that `text` describes.
 ///

@@ -188,7 +188,8 @@ fn keep_ledger(view: &View) {
 /// Writes down what `plan` grants.
 fn grant(view: &View, plan: &Plan) {
     view.read(|index| {
-        let next = index.ledger().cloned().and_then(|ledger| ledger.next(plan, &index.snapshot(NOW)));
+        let next =
+            index.ledger().cloned().and_then(|ledger| plan.ledger_after(&ledger, &index.snapshot(NOW)));
         if let Some(next) = next {
             index.set_ledger(Some(next.into()));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quotient_engine::stable_hash;
+use quotient_snapshot::stable_hash;
 use serde_json::{Value, json};
 
 use super::owners::{concerns, controlled, references};

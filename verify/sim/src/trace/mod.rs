@@ -12,7 +12,7 @@
 
 mod record;
 
-use quotient_engine::stable_hash;
+use quotient_snapshot::stable_hash;
 
 pub use record::{Record, Verb};
 

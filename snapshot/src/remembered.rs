@@ -47,7 +47,7 @@ pub struct Window {
 
 impl Remembered {
     /// The same of these resources alone.
-    pub(crate) fn of(mut self, resources: &[Resource]) -> Self {
+    pub fn of(mut self, resources: &[Resource]) -> Self {
         self.demand = self.demand.of(resources);
         self.falling.retain(|one, _| resources.contains(one));
         self.windows.retain(|one, _| resources.contains(one));
@@ -83,7 +83,7 @@ pub struct SetAside {
 
 impl SetAside {
     /// How long it lasts.
-    pub(crate) fn seconds(&self) -> i64 {
+    pub fn seconds(&self) -> i64 {
         let doublings = self.times.saturating_sub(1).min(5);
         if self.times == 0 { 0 } else { (60_i64 << doublings).min(1800) }
     }
@@ -99,12 +99,12 @@ impl SetAside {
     }
 
     /// How long it is evidence.
-    pub(crate) fn evidence_until(&self) -> Timestamp {
+    pub fn evidence_until(&self) -> Timestamp {
         self.until().plus_seconds(EVIDENCE_SECONDS)
     }
 
     /// The same, begun no later than `now`: a time in the future comes from a wrong clock.
-    pub(crate) fn not_after(&self, now: Timestamp) -> Self {
+    pub fn not_after(&self, now: Timestamp) -> Self {
         Self { since: self.since.min(now), ..self.clone() }
     }
 }

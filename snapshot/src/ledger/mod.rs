@@ -17,7 +17,6 @@
 mod entry;
 mod generation;
 mod grant_gate;
-mod next;
 mod rebuild;
 mod seen;
 
@@ -31,8 +30,8 @@ pub use rebuild::LOST;
 pub use seen::Seen;
 
 use crate::names::Namespace;
-use crate::snapshot::{Quota, Targets};
 use crate::time::Timestamp;
+use crate::{Quota, Targets};
 
 /// How long a request may live at most, generously: the API server gives up after a minute.
 pub const REQUEST_LIFE_SECONDS: i64 = 600;

@@ -2,46 +2,46 @@
 
 use std::collections::BTreeMap;
 
-use super::{Entry, Ledger, REQUEST_LIFE_SECONDS};
+use super::Plan;
 use crate::amounts::{Amounts, Bounds};
+use crate::ledger::{Entry, Ledger, REQUEST_LIFE_SECONDS};
 use crate::names::Namespace;
-use crate::plan::Plan;
 use crate::snapshot::{GrantGate, Quota, Snapshot};
 
-impl Ledger {
-    /// The ledger that has to be written before anything of `plan`, which was made from `snapshot`; none if this one
-    /// says it all.
-    pub fn next(&self, plan: &Plan, snapshot: &Snapshot) -> Option<Self> {
-        let generation = self.generation.next();
+impl Plan {
+    /// The ledger that has to be written before anything of this plan, which was made from `snapshot`; none if `ledger` says
+    /// it all.
+    pub fn ledger_after(&self, ledger: &Ledger, snapshot: &Snapshot) -> Option<Ledger> {
+        let generation = ledger.generation.next();
         let over = |(name, entry): &(&Namespace, &Entry)| is_over(name, entry, snapshot);
         let over: Vec<&Namespace> =
-            self.entries.iter().filter(over).map(|(namespace, _)| namespace).collect();
+            ledger.entries.iter().filter(over).map(|(namespace, _)| namespace).collect();
         let mut changed: Vec<(&Namespace, Entry)> = Vec::new();
-        for (namespace, (granted, owed)) in grants(plan) {
+        for (namespace, (granted, owed)) in grants(self) {
             // In Gate mode amounts are enforced by this very write.
             let is_fenced = snapshot.namespaces.get(namespace).is_some_and(|state| {
                 state.is_in_gate_mode() || state.quota.as_ref().is_some_and(Quota::is_fenced)
             });
-            let entry = match self.entries.get(namespace) {
+            let entry = match ledger.entries.get(namespace) {
                 Some(kept) => kept.changed(&granted, &owed, is_fenced, generation, snapshot.now),
                 None => Some(Entry::first(granted, owed, generation, snapshot.now)),
             };
             changed.extend(entry.map(|entry| (namespace, entry)));
         }
         // Targets are kept before any pod goes for them; by themselves they are worth no write.
-        let takes = !plan.evictions.is_empty() || !plan.shortened.is_empty();
-        let is_other = self.targets != plan.targets && takes;
+        let takes = !self.evictions.is_empty() || !self.shortened.is_empty();
+        let is_other = ledger.targets != self.targets && takes;
         if over.is_empty() && changed.is_empty() && !is_other {
             return None;
         }
-        let mut entries = self.entries.clone();
+        let mut entries = ledger.entries.clone();
         for namespace in over {
             entries.remove(namespace);
         }
         entries.extend(changed.into_iter().map(|(namespace, entry)| (namespace.clone(), entry)));
-        let rebuilt = self.rebuilt.filter(|_| snapshot.grant_gate == GrantGate::Held);
-        let targets = plan.targets.clone();
-        Some(Self { generation, entries, targets, rebuilt, inherited: self.inherited })
+        let rebuilt = ledger.rebuilt.filter(|_| snapshot.grant_gate == GrantGate::Held);
+        let targets = self.targets.clone();
+        Some(Ledger { generation, entries, targets, rebuilt, inherited: ledger.inherited })
     }
 }
 

@@ -19,7 +19,7 @@ impl Snapshot {
     /// node, without that request.
     ///
     /// Copies the namespaces with such a request, and nothing where there is none.
-    pub(crate) fn narrowed(&self, governed: &[Resource]) -> Cow<'_, Self> {
+    pub fn narrowed(&self, governed: &[Resource]) -> Cow<'_, Self> {
         let kept = self.kept(governed);
         let is_wide = |shape: &Shape| shape.requests.resources().any(|one| kept.binary_search(one).is_err());
         let wide: Vec<_> =
@@ -89,8 +89,8 @@ fn with_only(shape: &Arc<Shape>, kept: &[Resource]) -> Arc<Shape> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Pod;
     use crate::amounts::Amount;
-    use crate::snapshot::Pod;
 
     fn of(names: &[&str]) -> Arc<NamespaceState> {
         let requests = names.iter().map(|name| (Resource::from_name(name), Amount::new(1))).collect();

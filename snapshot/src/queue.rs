@@ -54,7 +54,7 @@ pub struct Queue {
 
 impl Queue {
     /// Whether it has not been starved for as long as it waits before pods are evicted for it.
-    pub(crate) fn is_delayed(&self, now: Timestamp) -> bool {
+    pub fn is_delayed(&self, now: Timestamp) -> bool {
         let since = self.remembered.short_since.unwrap_or(now);
         now.millis_since(since) < i64::from(self.reclaim.after_seconds).saturating_mul(1000)
     }
@@ -116,7 +116,7 @@ const MAX_GRACE_SECONDS: u32 = 600;
 impl EvictionRules {
     /// These rules, and those of the parent queue where these leave one out.
     #[must_use]
-    pub(crate) fn or(self, parent: Self) -> Self {
+    pub fn or(self, parent: Self) -> Self {
         Self {
             policy: self.policy.or(parent.policy),
             min_runtime_seconds: self.min_runtime_seconds.or(parent.min_runtime_seconds),
@@ -127,29 +127,33 @@ impl EvictionRules {
         }
     }
 
-    pub(crate) fn policy(&self) -> EvictionPolicy {
+    /// Whether pods are evicted at all, and which.
+    pub fn policy(&self) -> EvictionPolicy {
         self.policy.unwrap_or_default()
     }
 
-    pub(crate) fn min_runtime_seconds(&self) -> i64 {
+    /// How long a pod runs at least before it is as good a victim as others.
+    pub fn min_runtime_seconds(&self) -> i64 {
         self.min_runtime_seconds.unwrap_or_default().into()
     }
 
-    pub(crate) fn last_replica(&self) -> LastReplica {
+    /// What happens to the last pod of an owner.
+    pub fn last_replica(&self) -> LastReplica {
         self.last_replica.unwrap_or_default()
     }
 
-    pub(crate) fn gangs(&self) -> GangPolicy {
+    /// What happens to the pods that a gang cannot do without.
+    pub fn gangs(&self) -> GangPolicy {
         self.gangs.unwrap_or_default()
     }
 
     /// The longest grace period that an evicted pod is given.
-    pub(crate) fn most_grace_seconds(&self) -> u32 {
+    pub fn most_grace_seconds(&self) -> u32 {
         self.max_grace_seconds.unwrap_or(MAX_GRACE_SECONDS)
     }
 
     /// The grace period to evict a pod with that has `own`; none if the pod keeps its own.
-    pub(crate) fn grace_seconds(&self, own: u32) -> Option<u32> {
+    pub fn grace_seconds(&self, own: u32) -> Option<u32> {
         let most = self.most_grace_seconds();
         (own > most).then_some(most)
     }

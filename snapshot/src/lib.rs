@@ -1,24 +1,34 @@
-//! What is seen of the cluster at one instant: the engine's only input.
+//! What is seen of the cluster at one instant, and what was granted there: all that a decision is made from.
+//!
+//! **Architecture invariant:** nothing here decides which queue has what, or which pod goes. What reads Kubernetes objects needs
+//! this crate and not the engine.
 
 mod admission;
 mod budget;
 mod grant_gate;
+pub mod labels;
+pub mod ledger;
 mod mode;
+pub mod names;
 mod narrowed;
 mod node;
 mod owner;
 mod placement;
 mod pod;
+mod pod_id;
 mod queue;
 mod queue_job;
 mod quota;
+pub mod reasons;
 mod reclaim_gate;
 mod rejection;
 mod remembered;
 mod settings;
 mod shape;
 mod size;
+mod stable_hash;
 mod targets;
+pub mod time;
 mod workload;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,15 +36,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use quotient_amounts as amounts;
+
 pub use admission::{Admission, GatePosition};
 pub use budget::Budget;
 pub use grant_gate::GrantGate;
 pub use mode::Mode;
 pub use node::Node;
-pub(crate) use owner::GATED_PODS;
-pub use owner::{ConfiguredKind, Owner, OwnerKind, Unspecified};
+pub use owner::{ConfiguredKind, GATED_PODS, Owner, OwnerKind, Unspecified};
 pub use placement::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
 pub use pod::{Phase, Pod};
+pub use pod_id::PodId;
 pub use queue::{
     Acceptance, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Preemption, Queue, Reclaim,
     ReclaimFrom,
@@ -47,9 +59,9 @@ pub use remembered::{MAX_SET_ASIDE, Remembered, SetAside, Window};
 pub use settings::{Settings, VictimPriority};
 pub use shape::{Gang, LeftOut, PodMetadata, Shape};
 pub use size::{ScaleTarget, ScaleTargetKind, Size};
+pub use stable_hash::{StableHasher, stable_hash};
 pub use targets::Targets;
 pub use workload::Workload;
-pub(crate) use workload::Workloads;
 
 use crate::amounts::Bounds;
 use crate::labels::Labels;

@@ -26,7 +26,7 @@ pub struct Node {
 
 impl Node {
     /// Whether a pod of this shape may run on the node, which has this `name`, if there is room.
-    pub(crate) fn may_run(&self, name: &NodeName, shape: &Shape) -> bool {
+    pub fn may_run(&self, name: &NodeName, shape: &Shape) -> bool {
         shape.left_out.is_nothing() && shape.placement.allows(name.as_str(), &self.labels, &self.taints)
     }
 }

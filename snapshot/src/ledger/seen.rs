@@ -1,9 +1,9 @@
 //! A quota as it was seen, before the ledger is laid beside it.
 
 use super::Generation;
+use crate::Quota;
 use crate::amounts::Bounds;
 use crate::names::QueueUid;
-use crate::snapshot::Quota;
 
 /// The quota `quotient` of a namespace as it was seen last.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! What was granted to one namespace.
 
 use super::{Generation, Seen};
+use crate::Quota;
 use crate::amounts::{Amounts, Bounds};
-use crate::snapshot::Quota;
 use crate::time::Timestamp;
 
 /// What was granted to one namespace.
@@ -23,7 +23,7 @@ pub struct Entry {
 
 impl Entry {
     /// The first that is granted there.
-    pub(super) fn first(granted: Bounds, owed: Amounts, generation: Generation, now: Timestamp) -> Self {
+    pub fn first(granted: Bounds, owed: Amounts, generation: Generation, now: Timestamp) -> Self {
         Self { largest: granted.clone(), granted, owed, generation, changed: now }
     }
 
@@ -45,7 +45,7 @@ impl Entry {
     }
 
     /// The quota as decisions read it, with this entry beside what was `seen`, if one was.
-    pub(super) fn quota(&self, seen: Option<Seen<'_>>) -> Quota {
+    pub fn quota(&self, seen: Option<Seen<'_>>) -> Quota {
         let is_fenced = seen.is_some_and(|seen| self.is_fenced(&seen));
         let standing = seen.map(Seen::as_it_stands).unwrap_or_default();
         Quota {
@@ -63,7 +63,7 @@ impl Entry {
     /// The entry after `granted` in `generation`, with `owed`, if that is a change.
     ///
     /// What is owed changes no quota, so the generation that the quota is stamped with stays.
-    pub(super) fn changed(
+    pub fn changed(
         &self,
         granted: &Bounds,
         owed: &Amounts,

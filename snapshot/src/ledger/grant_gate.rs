@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::{Ledger, REQUEST_LIFE_SECONDS};
 use crate::names::Namespace;
-use crate::snapshot::{GrantGate, NamespaceState};
 use crate::time::Timestamp;
+use crate::{GrantGate, NamespaceState};
 
 /// How old the pods are that are seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

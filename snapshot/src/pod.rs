@@ -78,13 +78,15 @@ pub enum Phase {
 
 impl Pod {
     /// What it requests.
+    #[inline]
     pub fn requests(&self) -> &Amounts {
         &self.shape.requests
     }
 
     /// From when on it does not get on although nothing is reported of it: a foreign scheduling gate holds it, or its scheduler
     /// does not run. None for a pod that has a node, that is reported, or that waits for its queue.
-    pub(crate) fn unheard_from(&self) -> Option<Timestamp> {
+    #[inline]
+    pub fn unheard_from(&self) -> Option<Timestamp> {
         let is_unheard = self.stuck.is_none()
             && self.node.is_none()
             && self.gate.is_none()
@@ -93,68 +95,76 @@ impl Pod {
     }
 
     /// Since when it does not get on, at `now`: as reported, or because no scheduler looks at it.
-    pub(crate) fn stuck_since(&self, now: Timestamp) -> Option<Timestamp> {
+    #[inline]
+    pub fn stuck_since(&self, now: Timestamp) -> Option<Timestamp> {
         self.stuck.or_else(|| self.unheard_from().filter(|from| *from <= now))
     }
 
     /// Its controller; without one it is not recreated.
+    #[inline]
     pub fn owner(&self) -> Option<&OwnerUid> {
         self.metadata.owner.as_ref().map(|owner| &owner.uid)
     }
 
     /// Whether a DaemonSet controls it, which creates it again on the same node.
+    #[inline]
     pub fn is_of_daemon_set(&self) -> bool {
         self.metadata.owner.as_ref().is_some_and(Workload::is_daemon_set)
     }
 
     /// The gang that it is a member of, if its size is known.
+    #[inline]
     pub fn gang(&self) -> Option<&Gang> {
         self.metadata.gang.as_ref().filter(|gang| gang.min_available > 0)
     }
 
     /// Whether it holds what it requests: everything but finished pods, terminating ones included.
+    #[inline]
     pub fn is_charged(&self) -> bool {
         self.phase != Phase::Finished
     }
 
     /// The oldest first.
-    pub(crate) fn by_age(one: &Self, other: &Self) -> Ordering {
+    pub fn by_age(one: &Self, other: &Self) -> Ordering {
         (one.created, &one.name, &one.uid).cmp(&(other.created, &other.name, &other.uid))
     }
 
     /// By priority, then age.
-    pub(crate) fn by_importance(one: &Self, other: &Self) -> Ordering {
+    pub fn by_importance(one: &Self, other: &Self) -> Ordering {
         other.priority.cmp(&one.priority).then_with(|| Self::by_age(one, other))
     }
 
     /// Whether it waits for room of its queue: it is demand, and uses nothing yet.
     ///
     /// One that is deleted ends at once, so it counts as any terminating pod.
+    #[inline]
     pub fn is_gated(&self) -> bool {
         self.gate.is_some() && self.is_live() && self.node.is_none()
     }
 
     /// Whether its deletion was requested.
+    #[inline]
     pub const fn is_terminating(&self) -> bool {
         self.deletion.is_some()
     }
 
     /// How long past its deadline a pod counts as one that does not end by itself, in seconds. A kubelet needs a moment after the
     /// grace is over, and a cluster under load some more.
-    pub(crate) const OVERDUE_SECONDS: i64 = 60;
+    pub const OVERDUE_SECONDS: i64 = 60;
 
     /// Whether it is terminating and will hardly end by itself.
-    pub(crate) fn is_overdue(&self, now: Timestamp) -> bool {
+    pub fn is_overdue(&self, now: Timestamp) -> bool {
         self.deletion.is_some_and(|by| by.plus_seconds(Self::OVERDUE_SECONDS) <= now)
     }
 
     /// Since when it is terminating, whatever time it was given.
-    pub(crate) fn terminating_since(&self) -> Option<Timestamp> {
+    pub fn terminating_since(&self) -> Option<Timestamp> {
         let deadline = self.deletion?;
         Some(deadline.plus_seconds(i64::from(self.deletion_seconds).saturating_neg()))
     }
 
     /// Whether it is charged and not on its way out.
+    #[inline]
     pub fn is_live(&self) -> bool {
         self.is_charged() && !self.is_terminating()
     }

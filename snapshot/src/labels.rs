@@ -19,6 +19,7 @@ impl Labels {
     }
 
     /// The value of `key`.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<&str> {
         let at = self.0.binary_search_by(|(other, _)| (**other).cmp(key)).ok()?;
         self.0.get(at).map(|(_, value)| &**value)
@@ -58,7 +59,7 @@ impl Selector {
     }
 
     /// The labels of which everything that it matches has one: each key with the values that it may have.
-    pub(crate) fn required(&self) -> impl Iterator<Item = (&str, &[String])> {
+    pub fn required(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.0.iter().filter_map(|requirement| match requirement {
             Requirement::In(key, values) => Some((key.as_str(), values.as_slice())),
             _ => None,

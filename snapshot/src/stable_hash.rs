@@ -10,7 +10,7 @@ pub fn stable_hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
 }
 
 /// The same hash of values.
-pub(crate) struct StableHasher(u64);
+pub struct StableHasher(u64);
 
 impl Default for StableHasher {
     fn default() -> Self {

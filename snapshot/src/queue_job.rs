@@ -100,7 +100,7 @@ impl QueueJob {
     }
 
     /// What `of` its tasks comes to.
-    pub(crate) fn sum(&self, of: impl Fn(&QueueTask) -> u32) -> u32 {
+    pub fn sum(&self, of: impl Fn(&QueueTask) -> u32) -> u32 {
         self.tasks.iter().map(of).fold(0, u32::saturating_add)
     }
 
@@ -120,7 +120,7 @@ impl QueueTask {
     }
 
     /// How many pods its Job may run now, without those that have no work left.
-    pub(crate) fn may_run(&self) -> u32 {
+    pub fn may_run(&self) -> u32 {
         self.parallelism.min(self.left())
     }
 

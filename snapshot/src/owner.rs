@@ -71,12 +71,12 @@ impl Unspecified {
 
 impl Owner {
     /// The oldest first.
-    pub(crate) fn by_age(one: &Self, other: &Self) -> Ordering {
+    pub fn by_age(one: &Self, other: &Self) -> Ordering {
         (one.created, &one.name, &one.uid).cmp(&(other.created, &other.name, &other.uid))
     }
 
     /// By priority, then age.
-    pub(crate) fn by_importance(one: &Self, other: &Self) -> Ordering {
+    pub fn by_importance(one: &Self, other: &Self) -> Ordering {
         other.priority.cmp(&one.priority).then_with(|| Self::by_age(one, other))
     }
 
@@ -175,7 +175,7 @@ pub struct ConfiguredKind {
 
 /// What stands for the controller of gated pods that no known owner wants: pods that no controller creates, and pods of
 /// controllers of an unknown kind.
-pub(crate) static GATED_PODS: ConfiguredKind = ConfiguredKind { api_version: "v1", name: "Pod" };
+pub static GATED_PODS: ConfiguredKind = ConfiguredKind { api_version: "v1", name: "Pod" };
 
 impl OwnerKind {
     /// The kind as manifests name it.
