@@ -1,5 +1,6 @@
 //! Covering what is short below a limit or everywhere: from the queues farthest above their targets, down to the next level.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::rules::Scope;
@@ -128,9 +129,9 @@ impl<'a> Simulation<'a> {
         }
         let mut stock: BTreeMap<BranchId, Vec<Candidate<'a>>> = BTreeMap::new();
         let mut refused = PodSet::default();
-        while let Some(at) = givers.first() {
+        while let Some(((Reverse(is_above_a_limit), _), at)) = givers.first() {
             // Others below the same limit may have given meanwhile.
-            if givers.sort(at, Some(self.as_giver(at)), self.context.tree, &self.above) {
+            if is_above_a_limit && givers.sort(at, Some(self.as_giver(at)), self.context.tree, &self.above) {
                 continue;
             }
             let mut lacks = self.lacking(shortage);
@@ -161,6 +162,7 @@ impl<'a> Simulation<'a> {
                 chosen.reverse();
                 stock.insert(at, chosen);
             }
+            givers.sort(at, Some(self.as_giver(at)), self.context.tree, &self.above);
         }
     }
 

@@ -67,9 +67,9 @@ impl<Key: ByLevel> SortedTree<Key> {
         has_moved
     }
 
-    /// The first leaf, unless it has moved since it was sorted.
-    pub(super) fn first(&self) -> Option<BranchId> {
-        let first = |at: Option<BranchId>| self.children.get(&at)?.first().map(|(_, child)| *child);
-        std::iter::successors(first(None), |at| first(Some(*at))).last()
+    /// The first leaf with its key, unless it has moved since it was sorted.
+    pub(super) fn first(&self) -> Option<(Key, BranchId)> {
+        let first = |at: Option<BranchId>| self.children.get(&at)?.first();
+        std::iter::successors(first(None), |(_, at)| first(Some(*at))).last().cloned()
     }
 }

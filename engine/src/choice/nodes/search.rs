@@ -86,7 +86,7 @@ impl<'a> Costs<'a> {
             self.leaves.sort(leaf, key(leaf), simulation.context.tree, &simulation.above);
         }
         loop {
-            let leaf = self.leaves.first()?;
+            let (_, leaf) = self.leaves.first()?;
             if !self.leaves.sort(leaf, key(leaf), simulation.context.tree, &simulation.above) {
                 return first(leaf).map(|(_, node)| *node);
             }
