@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::rules::Scope;
-use super::simulation::{Mark, Simulation};
+use super::simulation::{Mark, Simulation, Victim};
 use super::sorted_tree::SortedTree;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::candidates::{Candidate, Candidates, alike_to_cover, select};
@@ -127,6 +127,11 @@ impl<'a> Simulation<'a> {
                 givers.sort(leaf.at, Some(self.as_giver(leaf.at)), self.context.tree, &self.above);
             }
         }
+        let earlier = self.victims.split_off(mark.victims);
+        let mut of_leaves: BTreeMap<BranchId, Vec<&Candidate<'a>>> = BTreeMap::new();
+        for Victim { candidate, .. } in &earlier {
+            of_leaves.entry(candidate.leaf).or_default().push(candidate);
+        }
         let mut stock: BTreeMap<BranchId, Vec<Candidate<'a>>> = BTreeMap::new();
         let mut refused = PodSet::default();
         while let Some(((Reverse(is_above_a_limit), _), at)) = givers.first() {
@@ -136,8 +141,9 @@ impl<'a> Simulation<'a> {
             }
             let mut lacks = self.lacking(shortage);
             if lacks.is_empty() {
-                return;
+                break;
             }
+            let mut has_more = true;
             if let Some(candidate) = stock.get_mut(&at).and_then(Vec::pop) {
                 match self.allows(&candidate, scope, (&lacks, reclaimed)) {
                     Ok(()) => self.take(candidate, scope.beneficiary, scope.reason),
@@ -151,19 +157,20 @@ impl<'a> Simulation<'a> {
             } else {
                 if !stock.contains_key(&at) {
                     // Fewest of the most protected kind: with one of these, fewer of the others may do.
-                    self.let_stay(at, mark);
+                    let back = of_leaves.remove(&at).unwrap_or_default();
+                    back.into_iter().rev().for_each(|victim| self.shift(victim, true));
                     lacks = self.lacking(shortage);
                 }
                 let mut chosen = self.chosen(at, kind, scope, (&lacks, reclaimed), &refused);
-                if chosen.is_empty() {
-                    givers.sort(at, None, self.context.tree, &self.above);
-                    continue;
-                }
                 chosen.reverse();
+                has_more = !chosen.is_empty();
                 stock.insert(at, chosen);
             }
-            givers.sort(at, Some(self.as_giver(at)), self.context.tree, &self.above);
+            givers.sort(at, has_more.then(|| self.as_giver(at)), self.context.tree, &self.above);
         }
+        let since = self.victims.split_off(mark.victims);
+        let go = earlier.into_iter().filter(|victim| !stock.contains_key(&victim.candidate.leaf));
+        self.victims.extend(go.chain(since));
     }
 
     /// Whether the leaf may give other pods now than of the kind before.

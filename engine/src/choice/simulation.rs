@@ -450,15 +450,6 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Lets those victims since `mark` stay that are of the leaf at `at`.
-    pub(super) fn let_stay(&mut self, at: BranchId, mark: Mark) {
-        if self.gone_of[at] > 0 {
-            let back = self.victims.extract_if(mark.victims.., |victim| victim.candidate.leaf == at);
-            let back: Vec<Victim<'a>> = back.collect();
-            back.iter().rev().for_each(|victim| self.shift(&victim.candidate, true));
-        }
-    }
-
     /// The gangs that go as a whole; none if no victim since `mark` is of a gang.
     fn whole_gangs(&self, mark: Mark) -> WholeGangs<'a> {
         let mut since = self.victims.iter().skip(mark.victims);
