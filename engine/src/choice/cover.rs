@@ -299,7 +299,8 @@ impl<'a> Simulation<'a> {
         let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(pod));
         let followers: Vec<Candidate<'a>> = followers.map(|pod| candidate.follower(pod)).collect();
         for one in std::iter::once(candidate).chain(followers) {
-            self.remove(one, beneficiary, reason);
+            self.shift(&one, false);
+            self.victims.push(Victim { candidate: one, beneficiary, reason });
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Context;
 use super::cover::Shortage;
 use super::outcome::ReclaimResult;
-use super::queue_state::{Need, Units};
+use super::queue_state::{Need, QueueState, Units};
 use super::rules::Scope;
 use super::simulation::{Mark, Simulation};
 use super::work::Work;
@@ -36,7 +36,13 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
         .filter(|(_, need)| !need.is_nothing())
         .collect();
     taken.lacking = needs.iter().map(|(at, need)| (*at, need.lacking.clone())).collect();
-    if context.snapshot.reclaim_gate.held().is_some() {
+    // Where no queue needs anything and none holds more than its target, there is nothing to choose.
+    let rests = |queue_state: QueueState<'_>| {
+        let QueueState { leaf, target, owed, .. } = queue_state;
+        !leaf.namespace_usage.stuck && owed.is_empty() && leaf.staying.fits_in(target)
+    };
+    let at_rest = needs.is_empty() && context.queue_states().all(rests);
+    if at_rest || context.snapshot.reclaim_gate.held().is_some() {
         let owed = context.granted.owed.iter().filter(|(_, owed)| !owed.is_empty());
         taken.owed = owed.map(|(at, owed)| (at, owed.clone())).collect();
         return taken;

@@ -276,17 +276,6 @@ impl<'a> Simulation<'a> {
         self.placed.push((node, shape));
     }
 
-    /// Removes `candidate`.
-    pub(super) fn remove(
-        &mut self,
-        candidate: Candidate<'a>,
-        beneficiary: Option<BranchId>,
-        reason: EvictionReason,
-    ) {
-        self.shift(&candidate, false);
-        self.victims.push(Victim { candidate, beneficiary, reason });
-    }
-
     /// Whether some of its pods are chosen already.
     pub(crate) fn is_gone(&self, candidate: &Candidate<'a>) -> bool {
         candidate.pods().iter().any(|pod| self.gone.contains(pod))
