@@ -103,7 +103,7 @@ fn allocatable(node: &Object, reading: &mut Reading) -> Amounts {
     let first_left_out = all.resources().filter(|one| is_extended(one)).nth(MOST_RESOURCES).cloned();
     let Some(first_left_out) = first_left_out else { return all };
     let is_kept = |one: &Resource| !is_extended(one) || *one < first_left_out;
-    all.iter().filter(|(one, _)| is_kept(one)).map(|(one, amount)| (one.clone(), amount)).collect()
+    all.only(|one, _| is_kept(one))
 }
 
 fn offered(node: &Object, reading: &mut Reading) -> Amounts {

@@ -12,14 +12,14 @@ pub(crate) use candidate::{Bond, Candidate, Together, sum};
 pub(crate) use greedy_cover::part;
 pub(crate) use minimums::GangMinimums;
 pub(crate) use order::{Turn, class, rank, turn};
-pub(crate) use select::{alike_to_cover, select, select_together};
+pub(crate) use select::{select, select_together};
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use crate::amounts::Amounts;
+use crate::amounts::{Amount, Amounts, Resource};
 use crate::keyed::KeyedMap;
 use crate::names::OwnerUid;
 use crate::reasons::KeptReason;
@@ -41,11 +41,21 @@ pub(crate) struct Candidates<'a> {
 impl<'a> Candidates<'a> {
     /// The fewest that cover `needed`.
     pub(crate) fn fewest(&self, needed: &Amounts, scale: &Amounts) -> Cow<'_, [Candidate<'a>]> {
-        let Some(first) = self.may_go.first().filter(|_| self.are_alike) else {
-            return select(self.may_go.clone(), needed, scale).into();
+        match self.first_to_cover(needed) {
+            Some(count) => self.may_go.get(..count).unwrap_or(&self.may_go).into(),
+            None => select(self.may_go.clone(), needed, scale).into(),
+        }
+    }
+
+    /// How many of the first that may go cover `needed`, as far as they can; none if they do not all request the same.
+    pub(crate) fn first_to_cover(&self, needed: &Amounts) -> Option<usize> {
+        let first = self.may_go.first().filter(|_| self.are_alike)?;
+        let part = |(one, amount): (&Resource, Amount)| {
+            let each = first.requests().get(one).units();
+            let all = amount.units().saturating_add(each).saturating_sub(1).checked_div(each).unwrap_or(0);
+            usize::try_from(all).unwrap_or(usize::MAX)
         };
-        let count = alike_to_cover(needed, first.requests()).min(self.may_go.len());
-        self.may_go.get(..count).unwrap_or_default().into()
+        Some(needed.iter().map(part).max().unwrap_or(0))
     }
 }
 

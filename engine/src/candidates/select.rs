@@ -9,7 +9,7 @@ use super::candidate::{Candidate, sum};
 use super::exact_cover::exact_cover;
 use super::greedy_cover::greedy_cover;
 use super::order::{class, rank};
-use crate::amounts::{Amount, Amounts, Resource};
+use crate::amounts::Amounts;
 use crate::pod_set::PodSet;
 
 /// The victims among `candidates`, which are sorted least protected first, that cover `needed`.
@@ -33,16 +33,6 @@ pub(crate) fn select<'a>(
     drop_unneeded(&mut chosen, needed);
     chosen.reverse();
     chosen
-}
-
-/// How many candidates with these `requests` cover `needed`, as far as they can: the first so many go.
-pub(crate) fn alike_to_cover(needed: &Amounts, requests: &Amounts) -> usize {
-    let part = |(one, amount): (&Resource, Amount)| {
-        let each = requests.get(one).units();
-        let all = amount.units().saturating_add(each).saturating_sub(1).checked_div(each).unwrap_or(0);
-        usize::try_from(all).unwrap_or(usize::MAX)
-    };
-    needed.iter().map(part).max().unwrap_or(0)
 }
 
 /// What [`select`] chooses among `able` without those that `may_go` refuses beside others; none if they do not cover `needed`.

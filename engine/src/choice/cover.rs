@@ -7,7 +7,7 @@ use super::rules::Scope;
 use super::simulation::{Mark, Simulation, Victim};
 use super::sorted_tree::SortedTree;
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::candidates::{Candidate, Candidates, alike_to_cover, select};
+use crate::candidates::{Candidate, Candidates, select};
 use crate::leaf::Leaf;
 use crate::plan::Stage;
 use crate::pod_set::PodSet;
@@ -217,10 +217,9 @@ impl<'a> Simulation<'a> {
         let mut last: Option<(&Amounts, bool)> = None;
         let all_are_left = self.gone_of[at] == 0 && refused.is_empty();
         // Of pods that all request the same, the first that cover it do.
-        let first = all.may_go.first().filter(|_| all.are_alike);
-        let enough = first.map_or(usize::MAX, |first| alike_to_cover(&needed, first.requests()));
+        let enough = all.first_to_cover(&needed);
         for candidate in up_to(kind, all) {
-            if able.len() >= enough {
+            if enough.is_some_and(|enough| able.len() >= enough) {
                 break;
             }
             let is_left = |pod: &&Pod| !self.gone.contains(pod) && !refused.contains(pod);
@@ -249,7 +248,7 @@ impl<'a> Simulation<'a> {
         for (pod, rule) in kept {
             self.keep(at, [pod], rule);
         }
-        if first.is_some() { able } else { select(able, &needed, self.context.capacity) }
+        if enough.is_some() { able } else { select(able, &needed, self.context.capacity) }
     }
 
     /// Whether `candidate` may go after all that went before; else the rule, if one keeps it.

@@ -63,7 +63,8 @@ impl<'a, 'g> Free<'a, 'g> {
         let mut free = Self { input, firm, owed, now, coming: Amounts::new(), promised };
         free.grant_what_is_charged();
         let now = free.now.everywhere.less(&Amounts::new());
-        free.coming = input.left(input.capacity, &input.settled(free.firm)).everywhere.less(&now);
+        let capacity = input.capacity.of(input.resources);
+        free.coming = input.tree.left(&capacity, &input.settled(free.firm)).less(&now);
         free
     }
 

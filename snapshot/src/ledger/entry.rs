@@ -45,7 +45,7 @@ impl Entry {
     }
 
     /// The quota as decisions read it, with this entry beside what was `seen`, if one was.
-    pub fn quota(&self, seen: Option<Seen<'_>>) -> Quota {
+    pub(super) fn quota(&self, seen: Option<Seen<'_>>) -> Quota {
         let is_fenced = seen.is_some_and(|seen| self.is_fenced(&seen));
         let standing = seen.map(Seen::as_it_stands).unwrap_or_default();
         Quota {

@@ -41,7 +41,7 @@ impl Generation {
 
     /// One that is so much later.
     #[must_use]
-    pub const fn beyond(self, by: u64) -> Self {
+    pub(super) const fn beyond(self, by: u64) -> Self {
         Self(self.0.saturating_add(by))
     }
 
