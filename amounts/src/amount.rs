@@ -48,6 +48,11 @@ impl Amount {
     pub const fn less(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0)).or_zero()
     }
+
+    /// This `count` times.
+    pub fn times(self, count: impl Into<i128>) -> Self {
+        Self(self.0.saturating_mul(count.into()))
+    }
 }
 
 impl Add for Amount {

@@ -1,16 +1,15 @@
 //! Amounts that are stated for some resources and left open for others.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
+use super::vector::place;
 use super::{Amount, Amounts, Resource};
 
 /// What was stated per resource; a resource that is not named is left open.
 ///
-/// What "open" means is the reader's: no limit, no guarantee, no request.
+/// What "open" means is the reader's: no limit, no guarantee, no request. Sorted by resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Bounds(BTreeMap<Resource, Amount>);
+pub struct Bounds(Vec<(Resource, Amount)>);
 
 impl Bounds {
     /// Everything left open.
@@ -20,12 +19,15 @@ impl Bounds {
 
     /// What was stated for `resource`, zero included.
     pub fn get(&self, resource: &Resource) -> Option<Amount> {
-        self.0.get(resource).copied()
+        place(&self.0, resource).and_then(|at| self.0.get(at)).map(|(_, amount)| *amount)
     }
 
     /// States `amount` for `resource`.
     pub fn set(&mut self, resource: Resource, amount: Amount) {
-        self.0.insert(resource, amount);
+        match self.0.binary_search_by(|(name, _)| name.cmp(&resource)) {
+            Ok(at) => self.0.splice(at..=at, [(resource, amount)]).for_each(drop),
+            Err(at) => self.0.insert(at, (resource, amount)),
+        }
     }
 
     /// Whether nothing was stated.
@@ -57,7 +59,17 @@ impl Bounds {
 }
 
 impl FromIterator<(Resource, Amount)> for Bounds {
+    /// Of a resource that comes twice, the last amount.
     fn from_iter<I: IntoIterator<Item = (Resource, Amount)>>(pairs: I) -> Self {
-        Self(pairs.into_iter().collect())
+        let mut all: Vec<(Resource, Amount)> = pairs.into_iter().collect();
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        all.dedup_by(|(later, amount), (name, first)| {
+            let same = later == name;
+            if same {
+                *first = *amount;
+            }
+            same
+        });
+        Self(all)
     }
 }

@@ -16,8 +16,9 @@ pub enum Resource {
     Cpu,
     /// Memory, counted in bytes.
     Memory,
-    /// Anything else, such as `nvidia.com/gpu`, counted in whole devices.
-    Extended(Arc<str>),
+    /// Anything else, such as `nvidia.com/gpu`, counted in whole devices. A thin pointer, for there are many amounts and few
+    /// names.
+    Extended(Arc<Box<str>>),
 }
 
 /// Nano units in one whole unit of a quantity.
@@ -31,7 +32,7 @@ impl Resource {
         match name {
             "cpu" => Self::Cpu,
             "memory" => Self::Memory,
-            other => Self::Extended(other.into()),
+            other => Self::Extended(Arc::new(other.into())),
         }
     }
 

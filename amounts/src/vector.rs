@@ -27,7 +27,7 @@ impl Amounts {
     /// How much of `resource`.
     #[inline]
     pub fn get(&self, resource: &Resource) -> Amount {
-        self.place(resource).and_then(|at| self.0.get(at)).map_or(Amount::ZERO, |(_, amount)| *amount)
+        place(&self.0, resource).and_then(|at| self.0.get(at)).map_or(Amount::ZERO, |(_, amount)| *amount)
     }
 
     /// Whether there is any of `resource`.
@@ -54,7 +54,7 @@ impl Amounts {
     /// Adds `amount` of `resource`.
     #[inline]
     pub fn add(&mut self, resource: &Resource, amount: Amount) {
-        if let Some(entry) = self.place(resource).and_then(|at| self.0.get_mut(at)) {
+        if let Some(entry) = place(&self.0, resource).and_then(|at| self.0.get_mut(at)) {
             entry.1 += amount;
             if entry.1.is_zero() {
                 self.0.retain(|(_, amount)| !amount.is_zero());
@@ -107,10 +107,7 @@ impl Amounts {
     /// This `count` times.
     pub fn times(&self, count: impl Into<i128>) -> Self {
         let count = count.into();
-        let multiple = |(resource, amount): (&Resource, Amount)| {
-            (resource.clone(), Amount::new(amount.units().saturating_mul(count)))
-        };
-        self.iter().map(multiple).collect()
+        self.iter().map(|(resource, amount)| (resource.clone(), amount.times(count))).collect()
     }
 
     /// What there is of these resources alone.
@@ -177,16 +174,6 @@ impl Amounts {
         self.0.iter().map(|(resource, _)| resource)
     }
 
-    /// Where `resource` stands. Of few entries looking at each is the fastest.
-    #[inline]
-    fn place(&self, resource: &Resource) -> Option<usize> {
-        if self.0.len() <= FEW {
-            self.0.iter().position(|(name, _)| name == resource)
-        } else {
-            self.0.binary_search_by(|(name, _)| name.cmp(resource)).ok()
-        }
-    }
-
     #[inline]
     fn zip_with(&self, other: &Self, combine: impl Fn(Amount, Amount) -> Amount) -> Self {
         let mut result = SmallVec::new();
@@ -212,6 +199,16 @@ impl Amounts {
                 result.push((resource.clone(), amount));
             }
         }
+    }
+}
+
+/// Where `resource` stands in `sorted`. Of few entries looking at each is the fastest.
+#[inline]
+pub(super) fn place(sorted: &[(Resource, Amount)], resource: &Resource) -> Option<usize> {
+    if sorted.len() <= FEW {
+        sorted.iter().position(|(name, _)| name == resource)
+    } else {
+        sorted.binary_search_by(|(name, _)| name.cmp(resource)).ok()
     }
 }
 

@@ -1,12 +1,13 @@
 //! How much there is to share.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::amounts::{Amount, Amounts, Bounds, Resource};
+use crate::amounts::{Amounts, Bounds, Resource};
 use crate::names::Namespace;
-use crate::snapshot::{Node, Snapshot};
+use crate::snapshot::{NamespaceState, Node, Snapshot};
 use crate::tree::Tree;
-use crate::usage::Usage;
+use crate::usage::{NamespaceUsage, Usage};
 
 /// The resources that are governed: those configured, or cpu, memory and whatever else a node offers.
 ///
@@ -31,42 +32,57 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
     resources
 }
 
-/// What the governed queues share: C, per resource, never below nothing.
-///
-/// The nodes' contributions and what may still be added to them, minus what namespaces without a share hold. An unmanaged
-/// namespace holds its pods that are *bound* to nodes; pending pods would let one absurd pod empty C. A namespace whose quota
-/// still counts as granted ([`NamespaceState::granting_quota`](crate::snapshot::NamespaceState::granting_quota)) holds what
-/// that quota may let in, or what is charged if that is more, and what a Queue that is not seen is
-/// owed.
-pub(crate) fn shared(snapshot: &Snapshot, usage: &Usage<'_>, tree: &Tree<'_>) -> Amounts {
-    all(snapshot, usage, tree, |node, bound| node.allocatable.max(bound))
+/// What there is to share, and who else holds some.
+pub(crate) struct Capacity {
+    /// What the governed queues share: C, per resource, never below nothing.
+    ///
+    /// The nodes' contributions and what may still be added to them, minus what namespaces without a share hold.
+    pub(crate) shared: Amounts,
+    /// The same as far as quotas may grow into it: of a node that counts, what it offers and no more.
+    ///
+    /// More than that is bound to a node that offers less than it did; or it only looks so, because a pod that is gone is
+    /// still seen beside the one that has its room now.
+    pub(crate) offered: Amounts,
+    /// The requests of bound pods, by namespace that is no leaf; namespaces without such pods are left out.
+    pub(crate) unmanaged: BTreeMap<Namespace, Amounts>,
 }
 
-/// The same as far as quotas may grow into it: of a node that counts, what it offers and no more.
-///
-/// More than that is bound to a node that offers less than it did; or it only looks so, because a pod that is gone is
-/// still seen beside the one that has its room now.
-pub(crate) fn offered(snapshot: &Snapshot, usage: &Usage<'_>, tree: &Tree<'_>) -> Amounts {
-    all(snapshot, usage, tree, |node, _| node.allocatable.clone())
+impl Capacity {
+    /// What there is of `resources`.
+    pub(crate) fn of(
+        snapshot: &Snapshot,
+        usage: &Usage<'_>,
+        tree: &Tree<'_>,
+        resources: &[Resource],
+    ) -> Self {
+        let mut unmanaged = BTreeMap::new();
+        let mut held = Amounts::new();
+        for ((name, namespace), namespace_usage) in snapshot.namespaces.iter().zip(usage.namespaces.values())
+        {
+            if tree.leaves.contains_key(name) {
+                continue;
+            }
+            held.add_all(&held_in(namespace, namespace_usage));
+            let bound = namespace_usage.bound.of(resources);
+            if bound.iter().any(|(_, amount)| amount.is_positive()) {
+                unmanaged.insert(name.clone(), bound);
+            }
+        }
+        let beside = |all: Amounts| all.less(&held).of(resources);
+        let shared = beside(of_nodes(snapshot, usage, |node, bound| {
+            let is_within = bound.fits_in(&node.allocatable);
+            if is_within { Cow::Borrowed(&node.allocatable) } else { Cow::Owned(node.allocatable.max(bound)) }
+        }));
+        let offered = beside(of_nodes(snapshot, usage, |node, _| Cow::Borrowed(&node.allocatable)));
+        Self { shared, offered, unmanaged }
+    }
 }
 
-/// The requests of bound pods, by namespace that is no leaf of `tree`; namespaces without such pods are left out.
-pub(crate) fn unmanaged(
-    usage: &Usage<'_>,
-    tree: &Tree<'_>,
-    resources: &[Resource],
-) -> BTreeMap<Namespace, Amounts> {
-    let others = usage.namespaces.iter().filter(|(name, _)| !tree.leaves.contains_key(*name));
-    let bound = others.map(|(name, usage)| (Namespace::clone(name), usage.bound.of(resources)));
-    bound.filter(|(_, bound)| bound.iter().any(|(_, amount)| amount.is_positive())).collect()
-}
-
-/// Contributions less what others hold, where `contribution` says what a node that counts brings with so much bound to it.
-fn all(
+/// What nodes bring, and what may be added, where `contribution` says what a node that counts brings with so much bound to it.
+fn of_nodes(
     snapshot: &Snapshot,
     usage: &Usage<'_>,
-    tree: &Tree<'_>,
-    contribution: impl Fn(&Node, &Amounts) -> Amounts,
+    contribution: impl for<'a> Fn(&'a Node, &Amounts) -> Cow<'a, Amounts>,
 ) -> Amounts {
     let mut capacity = Amounts::new();
     for (node, bound) in snapshot.nodes.values().zip(usage.nodes.bound_to_all()) {
@@ -84,22 +100,24 @@ fn all(
     if capacity.iter().any(|(_, amount)| amount.is_positive()) {
         capacity.add_all(&snapshot.settings.expandable);
     }
-    for (name, namespace) in &snapshot.namespaces {
-        let Some(namespace_usage) = usage.namespaces.get(name) else { continue };
-        if tree.leaves.contains_key(name) {
-            continue;
+    capacity
+}
+
+/// What a namespace without a share holds.
+///
+/// An unmanaged one holds its pods that are *bound* to nodes; pending pods would let one absurd pod empty C. One whose quota
+/// still counts as granted ([`NamespaceState::granting_quota`]) holds what that quota may let in, or what is charged if that
+/// is more, and what a Queue that is not seen is owed.
+fn held_in(namespace: &NamespaceState, namespace_usage: &NamespaceUsage) -> Amounts {
+    let mut held = namespace_usage.bound.clone();
+    if let Some(quota) = namespace.granting_quota() {
+        for (resource, ceiling) in quota.ceilings().iter() {
+            held.set(resource, ceiling.max(namespace_usage.charged.get(resource)));
         }
-        capacity.subtract_all(&namespace_usage.bound);
-        if let Some(quota) = namespace.granting_quota() {
-            for (resource, ceiling) in quota.ceilings().iter() {
-                let held = ceiling.max(namespace_usage.charged.get(resource));
-                capacity.add(resource, namespace_usage.bound.get(resource) - held);
-            }
-            // Pods of others went for a Queue that is not seen.
-            if namespace.governing().is_none() {
-                capacity.subtract_all(&quota.owed);
-            }
+        // Pods of others went for a Queue that is not seen.
+        if namespace.governing().is_none() {
+            held.add_all(&quota.owed);
         }
     }
-    capacity.iter().map(|(resource, amount)| (resource.clone(), Amount::or_zero(amount))).collect()
+    held
 }

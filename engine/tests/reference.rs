@@ -203,7 +203,7 @@ fn decided(cluster: &Cluster) -> (String, Plan) {
 }
 
 fn amounts(of: &Amounts) -> Two {
-    [of.get(&Resource::Cpu).units(), of.get(&Resource::Extended("nvidia.com/gpu".into())).units()]
+    [of.get(&Resource::Cpu).units(), of.get(&Resource::from_name("nvidia.com/gpu")).units()]
 }
 
 fn of_queue(plan: &Plan, at: usize) -> &QueuePlan {

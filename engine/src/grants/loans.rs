@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use super::GrantInput;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::leaf::Leaf;
-use crate::shares::sums;
+use crate::shares::{rounded_down, sums};
 use crate::snapshot::Window;
 use crate::time::Timestamp;
 use crate::tree::{BranchId, BranchMap, Tree};
@@ -126,7 +126,7 @@ impl OfResource {
         let first = common_size(input, resource).min(part);
         let known = |leaf: &Leaf<'_>| leaf.queue.remembered.windows.get(resource).copied();
         let grown = |leaf| known(leaf).map(|window| window.size.less(first)).unwrap_or_default();
-        let begun = Amount::new(first.units().saturating_mul(leaves));
+        let begun = first.times(leaves);
         let mut growth = half.less(begun).less(input.each_leaf().map(grown).sum());
         let windows = input.of_leaves(|leaf| {
             let (known, target) = (known(leaf), input.targets[leaf.at].get(resource));
@@ -181,9 +181,7 @@ fn window(
 
 /// Half of `amount`, in whole quanta of `resource`.
 fn halved(amount: Amount, resource: &Resource) -> Amount {
-    let half = amount.units() / 2;
-    let odd = half.checked_rem(resource.quantum()).unwrap_or_default();
-    Amount::new(half.saturating_sub(odd))
+    Amount::new(rounded_down(amount.units() / 2, resource.quantum()))
 }
 
 /// What a pod of common size requests: of devices as many as one node offers at most.

@@ -17,6 +17,7 @@ pub use cached::Planner;
 use std::collections::BTreeMap;
 
 use crate::amounts::{Amounts, Bounds, Resource};
+use crate::capacity::Capacity;
 use crate::choice::{self, Context, ReclaimResult};
 use crate::cluster::Cluster;
 use crate::demand::first_patience;
@@ -49,8 +50,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let gated = GatedNamespaces::of(seen, &tree);
     let snapshot: &Snapshot = &gated.taken_out_of(seen);
     let usage = usage::take(snapshot);
-    let capacity = capacity::shared(snapshot, &usage, &tree).of(&resources);
-    let offered = capacity::offered(snapshot, &usage, &tree).of(&resources);
+    let Capacity { shared: capacity, offered, unmanaged } = Capacity::of(snapshot, &usage, &tree, &resources);
     let leaves = Leaf::all(snapshot, &usage, &tree, &capacity, &resources);
 
     let wishes = leaves.map(|_, leaf| leaf.as_ref().map(Leaf::wish).unwrap_or_default());
@@ -84,9 +84,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     if tree.branches.ids().any(keeps) {
         allocated = nothing_lowered(cluster, &allocated, keeps);
     }
-    let resources = resources.clone();
-    let mut plan = Plan { resources, capacity: capacity.clone(), held, targets: kept, ..Plan::default() };
-    plan.unmanaged = capacity::unmanaged(&usage, &tree, &plan.resources);
+    let (resources, capacity) = (resources.clone(), capacity.clone());
+    let mut plan = Plan { resources, capacity, unmanaged, held, targets: kept, ..Plan::default() };
     decide_queues(context, &gated, &allocated, &mut reclaim, &withheld, shortage, &mut plan);
     parents::sum_up(&tree, &mut plan);
     report_unmet(cluster, &mut plan);

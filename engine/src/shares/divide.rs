@@ -46,6 +46,9 @@ pub fn divide(capacity: Amount, claims: &[Claim], quantum: i128) -> Vec<Amount> 
                 weight: i128::from(claim.weight),
             })
             .collect();
+        if levels.iter().all(|level| level.room == 0) {
+            continue;
+        }
         for (share, received) in shares.iter_mut().zip(fill(left, &levels, quantum)) {
             *share = share.saturating_add(received);
             left = left.saturating_sub(received);

@@ -81,7 +81,7 @@ fn rounded_up(amount: i128, quantum: i128) -> i128 {
 }
 
 /// `amount` in whole quanta, rounded down.
-fn rounded_down(amount: i128, quantum: i128) -> i128 {
+pub(crate) fn rounded_down(amount: i128, quantum: i128) -> i128 {
     amount.saturating_sub(beyond(amount, quantum))
 }
 
@@ -133,10 +133,9 @@ impl Claimant {
 /// The level at which the claimants together would have received exactly `amount`, less than all their room, if all
 /// quanta were whole: no quantum below it is left out.
 fn exact_level(amount: i128, claimants: &[Claimant]) -> Fraction {
-    let mut points: Vec<(Fraction, bool, &Claimant)> = claimants
-        .iter()
-        .flat_map(|claimant| [(claimant.start(), true, claimant), (claimant.end(), false, claimant)])
-        .collect();
+    let starts = claimants.iter().map(|claimant| (claimant.start(), true, claimant));
+    let ends = claimants.iter().map(|claimant| (claimant.end(), false, claimant));
+    let mut points: Vec<(Fraction, bool, &Claimant)> = starts.chain(ends).collect();
     points.sort_by_key(|(level, _, _)| *level);
 
     // Between two points, received(level) = full + level · width − counted.

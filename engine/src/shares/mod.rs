@@ -10,6 +10,7 @@ mod turns;
 pub(crate) use deserved::{Shares, Wish, shares};
 pub use divide::{Claim, divide};
 pub(crate) use fraction::Fraction;
+pub(crate) use level::rounded_down;
 pub use level::{Level, fill};
 pub(crate) use pour::{WaterFilling, sums, sums_within};
 pub(crate) use turns::in_turns;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use nodes::NodesUsage;
-use sum::Sum;
+use sum::Alike;
 
 use crate::amounts::Amounts;
 use crate::names::Namespace;
@@ -64,15 +64,12 @@ pub(crate) fn take<'a>(snapshot: &'a Snapshot) -> Usage<'a> {
     let mut usage = Usage::default();
     let mut nodes = NodesUsage::new(snapshot);
     for (name, namespace) in &snapshot.namespaces {
-        let carry = |pod: &'a Pod| {
-            let Some(node_usage) = pod.node.as_ref().and_then(|node| nodes.of(node)) else { return true };
-            node_usage.bound.add(&pod.shape);
-            node_usage.counts
-        };
+        let carry = |pod: &'a Pod| pod.node.as_ref().is_none_or(|node| nodes.carry(node, pod));
         let namespace_usage = count(namespace, snapshot.now, carry, &mut usage.unreclaimable);
         usage.namespaces.insert(name, namespace_usage);
     }
-    usage.nodes = Rc::new(nodes.summed_up());
+    nodes.add_up();
+    usage.nodes = Rc::new(nodes);
     usage
 }
 
@@ -84,12 +81,12 @@ fn count<'a>(
     unreclaimable: &mut PodSet,
 ) -> NamespaceUsage {
     let mut namespace_usage = NamespaceUsage::default();
-    let mut charged = Sum::default();
-    let mut bound = Sum::default();
+    let (mut charged, mut without_node) = (Amounts::new(), Amounts::new());
+    let (mut last_charged, mut last_without_node) = (Alike::default(), Alike::default());
     for pod in namespace.pods.iter().filter(|pod| pod.is_charged()) {
-        charged.add(&pod.shape);
-        if pod.node.is_some() {
-            bound.add(&pod.shape);
+        last_charged.add(&pod.shape, &mut charged);
+        if pod.node.is_none() {
+            last_without_node.add(&pod.shape, &mut without_node);
         }
         let frees_room = frees_room(pod);
         if !frees_room {
@@ -109,7 +106,9 @@ fn count<'a>(
         };
         *counter = counter.saturating_add(1);
     }
-    namespace_usage.charged = charged.all();
-    namespace_usage.bound = bound.all();
+    last_charged.close(&mut charged);
+    last_without_node.close(&mut without_node);
+    namespace_usage.bound = charged.less(&without_node);
+    namespace_usage.charged = charged;
     namespace_usage
 }

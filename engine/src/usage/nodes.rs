@@ -2,79 +2,76 @@
 
 use rustc_hash::FxHashMap;
 
-use super::sum::Sum;
+use super::sum::Alike;
 use crate::amounts::Amounts;
 use crate::keyed::KeyedMap;
 use crate::names::NodeName;
-use crate::snapshot::{Node, Snapshot};
+use crate::snapshot::{Node, Pod, Snapshot};
 
-/// A node as the pods bound to it name it; what they request is a sum while pods are counted.
+/// A node as the pods bound to it name it.
 #[derive(Debug)]
-pub(super) struct NodeUsage<Bound> {
+struct NodeUsage<'a> {
     /// Whether the node is there and counts.
-    pub(super) counts: bool,
-    /// Whether it is there at all.
-    exists: bool,
-    /// What its pods request.
-    pub(super) bound: Bound,
+    counts: bool,
+    /// The pods of it that are not part of its sum yet.
+    last: Alike<'a>,
 }
 
 /// What every node carries. Only ever summed or looked up, so that its order cannot reach a decision.
 #[derive(Debug, Default)]
-pub(crate) struct NodesUsage<'a, Bound = Amounts> {
-    all: Vec<NodeUsage<Bound>>,
+pub(crate) struct NodesUsage<'a> {
+    all: Vec<NodeUsage<'a>>,
+    /// What the pods of each request; apart, so that what each pod needs to be counted takes little room.
+    bound: Vec<Amounts>,
+    /// How many exist, before all others.
+    existing: usize,
     by_name: KeyedMap<&'a NodeName, usize>,
     /// Where a name lies: the pods of a node share its name, which so has to be read only once.
-    by_address: FxHashMap<*const str, usize>,
+    by_address: FxHashMap<*const u8, usize>,
 }
 
-impl<'a> NodesUsage<'a, Sum<'a>> {
+impl<'a> NodesUsage<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
-        let all = snapshot.nodes.values().map(|node| NodeUsage {
-            counts: node.counts,
-            exists: true,
-            bound: Sum::default(),
-        });
+        let all = snapshot.nodes.values();
+        let all: Vec<_> = all.map(|node| NodeUsage { counts: node.counts, last: Alike::default() }).collect();
         let by_name = snapshot.nodes.keys().enumerate().map(|(at, name)| (name, at)).collect();
-        Self { all: all.collect(), by_name, by_address: FxHashMap::default() }
+        let (bound, existing) = (vec![Amounts::new(); all.len()], all.len());
+        Self { all, bound, existing, by_name, by_address: FxHashMap::default() }
     }
 
-    pub(super) fn of(&mut self, name: &'a NodeName) -> Option<&mut NodeUsage<Sum<'a>>> {
-        let Self { all, by_name, by_address } = self;
-        let address = std::ptr::from_ref(name.as_str());
+    /// Counts `pod` on the node called `name`; whether that node is there and counts.
+    pub(super) fn carry(&mut self, name: &'a NodeName, pod: &'a Pod) -> bool {
+        let Self { all, bound, by_name, by_address, .. } = self;
+        let address = name.as_str().as_ptr();
         let known = by_address.get(&address).copied();
         let at = known.unwrap_or_else(|| {
             let at = *by_name.entry(name).or_insert_with(|| {
-                all.push(NodeUsage { counts: false, exists: false, bound: Sum::default() });
+                all.push(NodeUsage { counts: false, last: Alike::default() });
+                bound.push(Amounts::new());
                 all.len().saturating_sub(1)
             });
             by_address.insert(address, at);
             at
         });
-        all.get_mut(at)
+        let (Some(node_usage), Some(bound)) = (all.get_mut(at), bound.get_mut(at)) else { return true };
+        node_usage.last.add(&pod.shape, bound);
+        node_usage.counts
     }
 
-    pub(super) fn summed_up(self) -> NodesUsage<'a> {
-        let Self { all, by_name, by_address } = self;
-        let all = all.into_iter().map(|NodeUsage { counts, exists, bound }| NodeUsage {
-            counts,
-            exists,
-            bound: bound.all(),
-        });
-        NodesUsage { all: all.collect(), by_name, by_address }
+    /// Adds up what each carries, once all pods are counted.
+    pub(super) fn add_up(&mut self) {
+        self.all.iter_mut().zip(&mut self.bound).for_each(|(one, bound)| one.last.close(bound));
     }
-}
 
-impl NodesUsage<'_> {
     /// Where the node called `name` stands: those that exist stand in the order of their names, before all others.
     pub(crate) fn place(&self, name: &NodeName) -> Option<usize> {
-        let known = self.by_address.get(&std::ptr::from_ref(name.as_str()));
+        let known = self.by_address.get(&name.as_str().as_ptr());
         known.or_else(|| self.by_name.get(name)).copied()
     }
 
     /// What the pods bound to the node called `name` request.
     pub(crate) fn bound_to(&self, name: &NodeName) -> Option<&Amounts> {
-        self.place(name).and_then(|at| self.all.get(at)).map(|node_usage| &node_usage.bound)
+        self.place(name).and_then(|at| self.bound.get(at))
     }
 
     /// What the node called `name` offers beside that.
@@ -84,11 +81,11 @@ impl NodesUsage<'_> {
 
     /// What pods request that are bound to each node that exists, in the order of their names.
     pub(crate) fn bound_to_all(&self) -> impl Iterator<Item = &Amounts> {
-        self.all.iter().filter(|node_usage| node_usage.exists).map(|node_usage| &node_usage.bound)
+        self.bound.iter().take(self.existing)
     }
 
     /// What pods request that are bound to nodes that are gone.
     pub(crate) fn bound_to_nothing(&self) -> impl Iterator<Item = &Amounts> {
-        self.all.iter().filter(|node_usage| !node_usage.exists).map(|node_usage| &node_usage.bound)
+        self.bound.iter().skip(self.existing)
     }
 }

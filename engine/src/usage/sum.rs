@@ -5,34 +5,29 @@ use std::sync::Arc;
 use crate::amounts::Amounts;
 use crate::snapshot::Shape;
 
-/// A sum of requests, added up one shape after the other: most pods stand beside others of theirs.
-#[derive(Debug, Default)]
-pub(super) struct Sum<'a> {
-    before: Amounts,
-    shape: Option<(&'a Arc<Shape>, u32)>,
-}
+/// Pods of one shape that were met one after the other, to be added to a sum together: most pods stand beside others of
+/// theirs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Alike<'a>(Option<(&'a Arc<Shape>, u32)>);
 
-impl<'a> Sum<'a> {
-    pub(super) fn add(&mut self, shape: &'a Arc<Shape>) {
-        match &mut self.shape {
+impl<'a> Alike<'a> {
+    /// One more pod; those before it are added to `sum` where they have another shape.
+    pub(super) fn add(&mut self, shape: &'a Arc<Shape>, sum: &mut Amounts) {
+        match &mut self.0 {
             Some((same, pods)) if Arc::ptr_eq(same, shape) && *pods < u32::MAX => {
                 *pods = pods.saturating_add(1);
             }
             _ => {
-                self.close();
-                self.shape = Some((shape, 1));
+                self.close(sum);
+                self.0 = Some((shape, 1));
             }
         }
     }
 
-    fn close(&mut self) {
-        if let Some((shape, pods)) = self.shape.take() {
-            self.before.add_all(&shape.requests.times(pods));
+    /// Adds those that were met last to `sum`.
+    pub(super) fn close(&mut self, sum: &mut Amounts) {
+        if let Some((shape, pods)) = self.0.take() {
+            shape.requests.iter().for_each(|(one, amount)| sum.add(one, amount.times(pods)));
         }
-    }
-
-    pub(super) fn all(mut self) -> Amounts {
-        self.close();
-        self.before
     }
 }
