@@ -88,10 +88,6 @@ pub struct Observed {
 
 /// A container that is started before the ordinary ones, in the order of the pod's spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a pod has few init containers, and they live only until its requests are known"
-)]
 pub enum InitContainer {
     /// Runs to its end before the next is started, with these requests. What the kubelet reports of it does
     /// not count: it cannot be resized.
