@@ -234,6 +234,20 @@ fn every_command_is_run_or_marked() {
 
 // ---- ARCHITECTURE.md ----------------------------------------------------------------------------------------
 
+/// A manifest in a command begins with a key: some builds of kubectl read what begins with a brace as JSON alone.
+#[test]
+fn no_manifest_in_a_command_begins_with_a_brace() {
+    for page in pages() {
+        let text = text(&page);
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for pair in lines.windows(2) {
+            let [before, line] = pair else { continue };
+            let begins = before.ends_with("<<'EOF'") || *before == "---";
+            assert!(!(begins && line.starts_with('{')), "{}: {line}", page.display());
+        }
+    }
+}
+
 #[test]
 fn every_path_in_the_architecture_exists() {
     let page = text("ARCHITECTURE.md");
@@ -369,7 +383,7 @@ fn a_queue_that_a_newcomer_copies_asks_for_what_its_work_needs() {
         samples.extend(found.map(|queue| (page.display().to_string(), queue)));
     }
     let notes = text("charts/quotient/templates/NOTES.txt");
-    let inline = notes.lines().map(str::trim).filter(|line| line.starts_with("{apiVersion"));
+    let inline = notes.lines().filter_map(|line| line.trim().strip_prefix("echo '")?.split('\'').next());
     samples.extend(inline.flat_map(queues).map(|queue| ("NOTES.txt".to_owned(), queue)));
     let chart: Value = serde_yaml_ng::from_str(&text("charts/quotient/Chart.yaml")).unwrap();
     let examples = chart["annotations"]["artifacthub.io/crdsExamples"].as_str().unwrap();
