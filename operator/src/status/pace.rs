@@ -29,6 +29,10 @@ const GATHER: Duration = Duration::from_secs(1);
 /// share a little.
 const OF_OTHERS: u32 = 20;
 
+/// One part in so many of the usual time is waited where no pod waits any more: a report of pods that cannot start is wrong
+/// once they run.
+const OF_STARTED_PODS: u32 = 5;
+
 /// Remembers when each queue's status was written last.
 ///
 /// Only a hint: forgetting it costs one early write a queue.
@@ -65,8 +69,14 @@ impl Pacer {
         }
         let since = *self.stale.entry(queue.clone()).or_insert(now);
         let gathered = since.checked_add(GATHER.min(self.interval));
-        let times = if stored.same_meaning_but_for_others(wanted) { OF_OTHERS } else { 1 };
-        let wait = self.interval.saturating_mul(times).saturating_add(self.jitter(queue));
+        let wait = if stored.same_meaning_but_for_others(wanted) {
+            self.interval.saturating_mul(OF_OTHERS)
+        } else if wanted.unmet.is_empty() && !stored.unmet.is_empty() {
+            self.interval.checked_div(OF_STARTED_PODS).unwrap_or_default()
+        } else {
+            self.interval
+        };
+        let wait = wait.saturating_add(self.jitter(queue));
         let rested = self.written.get(queue).and_then(|written| written.checked_add(wait));
         match gathered.max(rested) {
             Some(due) if due > now => When::At(due),
@@ -184,6 +194,18 @@ mod tests {
         assert_eq!(pacer.when(&queue, Some(&stored), &used, gathered), When::Soon);
         let minutes = now + Duration::from_secs(320);
         assert_eq!(pacer.when(&queue, Some(&stored), &share("4"), minutes), When::Soon);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pods_that_have_started_are_not_reported_as_waiting_for_long() {
+        let (mut pacer, queue, now, stored) = written();
+        let unmet = Unmet { kind: "Deployment".to_owned(), name: "web".to_owned(), ..Unmet::default() };
+        let waiting = QueueStatus { unmet: vec![unmet], ..stored.clone() };
+        let When::At(due) = pacer.when(&queue, Some(&waiting), &stored, now) else {
+            panic!("the status was written a moment ago")
+        };
+        let wait = due.duration_since(now);
+        assert!((3..6).contains(&wait.as_secs()), "{wait:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -90,7 +90,8 @@ impl LimitRanges {
         let namespace = &queue.namespace;
         match outcome {
             Outcome::Done => {
-                info!(%namespace, defaults = %listed(defaults), "wrote or removed the LimitRange {LIMIT_RANGE}");
+                let act = if defaults.is_empty() { "removed" } else { "wrote" };
+                info!(%namespace, defaults = %listed(defaults), "{act} the LimitRange {LIMIT_RANGE}");
                 self.reported.remove(namespace);
                 self.written.insert(namespace.clone(), (uid.clone(), defaults.clone()));
                 let (queue, defaults) = (queue.clone(), defaults.clone());
