@@ -1,13 +1,13 @@
 //! One pass over all pods: what every namespace is charged and what every node carries.
 
+mod alike;
 mod nodes;
-mod sum;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use alike::Alike;
 use nodes::NodesUsage;
-use sum::Alike;
 
 use crate::amounts::Amounts;
 use crate::names::Namespace;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::sum::Alike;
+use super::alike::Alike;
 use crate::amounts::Amounts;
 use crate::keyed::KeyedMap;
 use crate::names::NodeName;
