@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use quotient_operator::answer::said;
 
 use crate::manifests::Problems;
+use crate::output::list;
 use crate::snapshot::Missing;
 
 /// What a command found.
@@ -51,6 +52,13 @@ pub(crate) enum CommandError {
     /// The answer could not be written.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),
+}
+
+/// What a text says against is what the user wrote.
+impl From<String> for CommandError {
+    fn from(message: String) -> Self {
+        Self::Usage(message)
+    }
 }
 
 impl From<std::io::Error> for CommandError {
@@ -133,14 +141,12 @@ impl ClusterError {
 
     /// An error if there are lists that are refused, and without which there is no answer.
     pub(crate) fn missing<'m>(missing: impl Iterator<Item = &'m Missing>) -> Result<(), Self> {
-        let named: Vec<String> =
-            missing.map(|missing| placed(&missing.resource, missing.namespace.as_deref())).collect();
+        let named = list(missing.map(|missing| placed(&missing.resource, missing.namespace.as_deref())));
         if named.is_empty() {
             return Ok(());
         }
         Err(Self::Other(format!(
-            "list {}: forbidden, and the answer depends on it; ask for a snapshot: kubectl quotient snapshot",
-            named.join(", ")
+            "list {named}: forbidden, and the answer depends on it; ask for a snapshot: kubectl quotient snapshot"
         )))
     }
 

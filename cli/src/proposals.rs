@@ -119,5 +119,5 @@ impl fmt::Display for OutputDirectory {
 fn write(path: &Path, manifest: &str) -> Result<(), CommandError> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     let written = file.and_then(|mut file| file.write_all(manifest.as_bytes()));
-    written.map_err(|error| CommandError::Usage(format!("write {}: {error}", path.display())))
+    Ok(written.map_err(|error| format!("write {}: {error}", path.display()))?)
 }

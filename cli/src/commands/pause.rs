@@ -93,10 +93,10 @@ pub(crate) async fn pause(args: &PauseArgs, connection: &ConnectionArgs) -> Resu
     let until = match (args.until, args.duration) {
         (Some(until), _) => until,
         (None, Some(duration)) => now.plus_seconds(i64::try_from(duration.as_secs()).unwrap_or(i64::MAX)),
-        (None, None) => return Err(CommandError::Usage("say how long: --for 2h".to_owned())),
+        (None, None) => return Err("say how long: --for 2h".to_owned().into()),
     };
     if until <= now {
-        return Err(CommandError::Usage(format!("{} is in the past", time_text(until))));
+        return Err(format!("{} is in the past", time_text(until)).into());
     }
     let until = time_text(until);
     change(&args.queues, connection, |queue| Some((patch(Some(&until)), pause_text(queue, &until)))).await
@@ -173,18 +173,17 @@ async fn find(args: &QueuesArgs, live: &Live) -> Result<Vec<Value>, CommandError
         let found = live.of(Kind::Queue.api(), of).labeled(&args.selector.text()).list().await?;
         let place = of.map_or_else(|| "the cluster".to_owned(), |namespace| format!("namespace {namespace}"));
         if found.is_empty() {
-            return Err(CommandError::Usage(format!("there is no Queue in {place}")));
+            return Err(format!("there is no Queue in {place}").into());
         }
         return Ok(found);
     }
     if !args.selector.text().is_empty() {
-        return Err(CommandError::Usage("name Queues or select them with -l, not both".to_owned()));
+        return Err("name Queues or select them with -l, not both".to_owned().into());
     }
     let mut found = Vec::new();
     for name in &args.names {
         let queue = live.of(Kind::Queue.api(), Some(namespace)).get(name).await?;
-        let missing = || CommandError::Usage(format!("there is no Queue {name} in namespace {namespace}"));
-        found.push(queue.ok_or_else(missing)?);
+        found.push(queue.ok_or_else(|| format!("there is no Queue {name} in namespace {namespace}"))?);
     }
     Ok(found)
 }

@@ -18,7 +18,7 @@ use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::{Object, lacks_requests};
-use crate::output::{Cell, Progress, Screen, columns, counted, joined, print, spaced, sum, titles};
+use crate::output::{Cell, Progress, Screen, counted, joined, listing, print, spaced, sum};
 use crate::proposals::{OutputDirectory, ProposedQueue, resource_map};
 use crate::queues::{amounts, percentage};
 use crate::source::SourceArgs;
@@ -89,8 +89,7 @@ pub(crate) async fn run(
     basis: Basis,
     session: Session<'_>,
 ) -> Result<Outcome, CommandError> {
-    let Session { connection, screen } = session;
-    let snapshot = args.source.read_all(connection).await?;
+    let snapshot = args.source.read_all(session.connection).await?;
     let progress = Progress::begin("looking at what every namespace uses");
     let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());
     let proposals = proposals(&cluster, basis);
@@ -103,7 +102,7 @@ pub(crate) async fn run(
     }
     let queues: Vec<ProposedQueue> = proposals.iter().map(|proposal| proposal.queue.clone()).collect();
     if args.output.put(&queues)? {
-        print(&text(&cluster, &proposals, basis, &args.output.to_string(), screen))?;
+        print(&text(&cluster, &proposals, basis, &args.output.to_string(), session.screen))?;
     }
     Ok(Outcome::Fine)
 }
@@ -116,9 +115,8 @@ pub(crate) fn text(
     directory: &str,
     screen: Screen,
 ) -> String {
-    let mut rows =
-        vec![titles(&["NAMESPACE", "USED NOW", "WEIGHT", "GUARANTEED", "DEFAULT REQUESTS", "NOTE"])];
-    rows.extend(proposals.iter().map(|proposal| {
+    let names = ["NAMESPACE", "USED NOW", "WEIGHT", "GUARANTEED", "DEFAULT REQUESTS", "NOTE"];
+    let rows = proposals.iter().map(|proposal| {
         let spec = &proposal.queue.spec;
         let guaranteed = spec.guaranteed.as_ref().map(|map| spaced(&amounts(Some(map))));
         vec![
@@ -129,8 +127,8 @@ pub(crate) fn text(
             if proposal.lacking > 0 { "100m, 128Mi" } else { "-" }.into(),
             Cell::from(&proposal.note),
         ]
-    }));
-    let mut lines = columns(&rows, screen.style);
+    });
+    let mut lines = listing(&names, rows, screen.style);
     if basis == Basis::Quotas {
         lines.extend(systems(cluster).into_iter().map(|(system, namespaces)| {
             format!(

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::exit::{ClusterError, CommandError, Outcome};
+use crate::exit::{CommandError, Outcome};
 use crate::output::{print, time_text};
 use crate::snapshot::{Snapshot, redact, write_file};
 use crate::source::{ConnectionArgs, Scope, SourceArgs};
@@ -48,14 +48,11 @@ Examples:
 pub(crate) async fn run(args: &SnapshotArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
     let namespace = connection.namespace.clone();
     let scope = Scope { namespace, ..Scope::everything() };
-    let mut snapshot = args.source.read(connection, &scope).await?;
-    if args.source.is_live() {
-        ClusterError::require(&snapshot.missing, &["pods"])?;
-    }
+    let mut snapshot = args.source.read(connection, &scope, &["pods"]).await?;
     if args.redact {
         redact(&mut snapshot);
     }
-    let bytes = write_file(&snapshot, &args.output).map_err(CommandError::Usage)?;
+    let bytes = write_file(&snapshot, &args.output)?;
     for missing in &snapshot.missing {
         eprintln!("warning: {} are missing: you may not list them", missing.resource);
     }

@@ -6,18 +6,17 @@ use clap::ValueEnum;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::snapshot::Pod;
-use serde::Serialize;
-use serde::ser::SerializeMap;
 
 use crate::Session;
 use crate::commands::simulate::at_rest;
-use crate::exit::{ClusterError, CommandError, Outcome};
+use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::Object;
 use crate::output::{
-    Answer, Cell, Color, INTERVAL, OutputArgs, Screen, Watch, columns, document, joined, sum, titles,
+    Answer, Cell, Color, INTERVAL, OutputArgs, Screen, Watch, all_quantities, document, joined, listing,
+    report, short, sum,
 };
-use crate::queues::{QueueView, Selected, SelectorArgs, amounts, governing, resource_names, select, views};
+use crate::queues::{QueueView, SelectorArgs, amounts, governing, resource_names, select, views};
 use crate::source::{Scope, SourceArgs};
 
 /// What to list, and how.
@@ -109,24 +108,35 @@ impl What {
     }
 }
 
-/// For programs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Report<'a> {
-    rows: &'a [Row],
+report! {
+    /// For programs.
+    pub(crate) struct Report(lines: &[Line]) {
+        rows: Vec<Row> = lines.iter().map(Row::of).collect(),
+    }
+
+    /// A queue, a namespace or a workload.
+    struct Row(line: &Line) {
+        name: String = line.name.clone(),
+        namespace: String = line.namespace.clone(),
+        /// The queue that governs it; none if it is unmanaged.
+        queue: Option<String> = line.queue.clone(),
+        pods: usize = line.pods,
+        used: BTreeMap<String, String> = all_quantities(&line.used),
+        deserved: BTreeMap<String, String> = all_quantities(&line.deserved),
+        over: BTreeMap<String, String> = all_quantities(&line.over),
+        borrowed: BTreeMap<String, String> = all_quantities(&line.borrowed),
+        lent: BTreeMap<String, String> = all_quantities(&line.lent),
+    }
 }
 
 /// Reads, sorts and prints; again and again if that is asked for.
 pub(crate) async fn run(args: &TopArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
-    let Session { connection, screen } = session;
-    let scope = Scope::of(args.what.kinds(), connection.namespace.as_deref());
+    let namespace = session.connection.namespace.as_deref();
+    let scope = Scope::of(args.what.kinds(), namespace);
     let mut watch = Watch::default();
     let mut is_first = true;
     loop {
-        let snapshot = args.source.read(connection, &scope).await?;
-        if args.source.is_live() {
-            ClusterError::require(&snapshot.missing, &["queues", "pods"])?;
-        }
+        let snapshot = args.source.read(session.connection, &scope, &["queues", "pods"]).await?;
         let mut cluster = at_rest(Cluster::of(&snapshot, None)?);
         if std::mem::take(&mut is_first) {
             for missing in &snapshot.missing {
@@ -134,11 +144,11 @@ pub(crate) async fn run(args: &TopArgs, session: Session<'_>) -> Result<Outcome,
             }
             cluster = cluster.warned();
         }
-        let (rows, selected) = top(&cluster, args, connection.namespace.as_deref())?;
-        let table = || text(&rows, args.what, selected.as_ref(), screen);
+        let (rows, selected) = top(&cluster, args, namespace)?;
+        let table = || text(&rows, args.what, selected.as_ref(), session.screen);
         let answer = Answer {
             table: &|_| table(),
-            document: &document("Top", cluster.snapshot.now, &cluster.source, Report { rows: &rows }),
+            document: &document("Top", cluster.snapshot.now, &cluster.source, Report::of(&rows)),
             names: rows.iter().map(|row| row.name.clone()).collect(),
         };
         if !args.watch {
@@ -158,9 +168,8 @@ pub(crate) fn top(
     cluster: &Cluster,
     args: &TopArgs,
     namespace: Option<&str>,
-) -> Result<(Vec<Row>, Option<Selected>), CommandError> {
-    let plan = cluster.plan();
-    let mut views = views(cluster, plan.as_ref());
+) -> Result<(Vec<Line>, Option<Resource>), CommandError> {
+    let mut views = views(cluster, cluster.plan());
     views.retain(|view| args.selector.selects(view));
     let is_wanted = |name: &str| namespace.is_none_or(|wanted| wanted == name);
     let mut rows = match args.what {
@@ -168,7 +177,7 @@ pub(crate) fn top(
         What::Namespaces => of_namespaces(cluster, &views),
         What::Workloads => of_workloads(cluster, &views),
     };
-    let is_selected = |row: &Row| args.selector.text().is_empty() || row.is_managed();
+    let is_selected = |row: &Line| args.selector.text().is_empty() || row.queue.is_some();
     rows.retain(|row| is_wanted(&row.namespace) && is_selected(row));
     let selected = match &args.resource {
         Some(name) => {
@@ -176,7 +185,7 @@ pub(crate) fn top(
             known.extend(rows.iter().flat_map(|row| row.used.resources().cloned()));
             known.sort();
             known.dedup();
-            Some(select(name, &known).map_err(CommandError::Usage)?)
+            Some(select(name, &known)?)
         }
         None => None,
     };
@@ -188,58 +197,31 @@ pub(crate) fn top(
 }
 
 /// The table.
-pub(crate) fn text(rows: &[Row], what: What, selected: Option<&Selected>, screen: Screen) -> String {
+pub(crate) fn text(rows: &[Line], what: What, selected: Option<&Resource>, screen: Screen) -> String {
     let names: &[&str] = match what {
         What::Queues => &["QUEUE", "PODS", "USED", "DESERVED", "OVER", "BORROWED", "LENT"],
         What::Namespaces => &["NAMESPACE", "QUEUE", "PODS", "USED"],
         What::Workloads => &["WORKLOAD", "NAMESPACE", "QUEUE", "PODS", "USED"],
     };
-    let mut table = vec![titles(names)];
-    table.extend(rows.iter().map(|row| row.cells(what, selected)));
-    joined(columns(&table, screen.style))
+    joined(listing(names, rows.iter().map(|row| row.cells(what, selected)), screen.style))
 }
 
-/// A queue, a namespace or a workload.
-#[derive(Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Row {
+/// A queue, a namespace or a workload, as it is sorted.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
     name: String,
     namespace: String,
-    /// The queue that governs it; none if it is unmanaged.
+    /// None if no Queue that is looked at governs it.
     queue: Option<String>,
     pods: usize,
-    #[serde(serialize_with = "quantities")]
-    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
     used: Amounts,
-    #[serde(serialize_with = "quantities")]
-    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
     deserved: Amounts,
-    #[serde(serialize_with = "quantities")]
-    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
     over: Amounts,
-    #[serde(serialize_with = "quantities")]
-    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
     borrowed: Amounts,
-    #[serde(serialize_with = "quantities")]
-    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
     lent: Amounts,
 }
 
-/// Amounts as Kubernetes quantities.
-fn quantities<S: serde::Serializer>(amounts: &Amounts, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(None)?;
-    for (resource, amount) in amounts.iter() {
-        map.serialize_entry(resource.name(), &resource.format(amount))?;
-    }
-    map.end()
-}
-
-impl Row {
-    /// Whether one of the Queues that are looked at governs it.
-    const fn is_managed(&self) -> bool {
-        self.queue.is_some()
-    }
-
+impl Line {
     fn new(name: String, namespace: &str, queue: Option<&QueueView>) -> Self {
         Self {
             name,
@@ -254,10 +236,8 @@ impl Row {
         self.used.add_all(pod.requests());
     }
 
-    fn cells(&self, what: What, selected: Option<&Selected>) -> Vec<Cell> {
-        let amount = |amounts: &Amounts| -> Cell {
-            selected.map_or_else(|| amounts.compact(), |selected| selected.text(amounts)).into()
-        };
+    fn cells(&self, what: What, selected: Option<&Resource>) -> Vec<Cell> {
+        let amount = |amounts: &Amounts| Cell::from(short(amounts, selected));
         let queue = match &self.queue {
             Some(queue) => Cell::from(queue),
             None => Cell::new("- (unmanaged)", Color::Notice),
@@ -277,7 +257,7 @@ impl Row {
 }
 
 /// The leaf queues.
-fn of_queues(views: &[QueueView]) -> Vec<Row> {
+fn of_queues(views: &[QueueView]) -> Vec<Line> {
     let leaves = views.iter().filter(|view| !view.is_parent());
     leaves
         .map(|view| {
@@ -285,24 +265,24 @@ fn of_queues(views: &[QueueView]) -> Vec<Row> {
             let (used, deserved) = (view.used(), view.deserved());
             let pods = status.pods.unwrap_or_default();
             let pods = pods.running.saturating_add(pods.pending).saturating_add(pods.terminating);
-            Row {
+            Line {
                 pods: usize::try_from(pods).unwrap_or_default(),
                 over: used.less(&deserved),
                 borrowed: amounts(status.borrowed.as_ref()),
                 lent: amounts(status.lent.as_ref()),
                 used,
                 deserved,
-                ..Row::new(view.name.in_words(), view.name.namespace.as_str(), Some(view))
+                ..Line::new(view.name.in_words(), view.name.namespace.as_str(), Some(view))
             }
         })
         .collect()
 }
 
 /// The namespaces with pods.
-fn of_namespaces(cluster: &Cluster, views: &[QueueView]) -> Vec<Row> {
+fn of_namespaces(cluster: &Cluster, views: &[QueueView]) -> Vec<Line> {
     let mut rows = Vec::new();
     for (name, state) in &cluster.snapshot.namespaces {
-        let mut row = Row::new(name.to_string(), name.as_str(), governing(views, name.as_str()));
+        let mut row = Line::new(name.to_string(), name.as_str(), governing(views, name.as_str()));
         state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| row.add(pod));
         if row.pods > 0 {
             rows.push(row);
@@ -312,14 +292,14 @@ fn of_namespaces(cluster: &Cluster, views: &[QueueView]) -> Vec<Row> {
 }
 
 /// The workloads that people know: the Deployment rather than its ReplicaSets; bare pods by themselves.
-fn of_workloads(cluster: &Cluster, views: &[QueueView]) -> Vec<Row> {
+fn of_workloads(cluster: &Cluster, views: &[QueueView]) -> Vec<Line> {
     let owners: BTreeMap<&str, &OwnerReference> = cluster
         .objects
         .iter()
         .filter(|object| !matches!(object, Object::Pod(_)))
         .filter_map(|object| Some((object.metadata().uid.as_deref()?, object.controller()?)))
         .collect();
-    let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
+    let mut rows: BTreeMap<(String, String), Line> = BTreeMap::new();
     for (namespace, state) in &cluster.snapshot.namespaces {
         let view = governing(views, namespace.as_str());
         for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
@@ -328,7 +308,7 @@ fn of_workloads(cluster: &Cluster, views: &[QueueView]) -> Vec<Row> {
                 None => format!("Pod {}", pod.name),
             };
             let key = (namespace.to_string(), name.clone());
-            rows.entry(key).or_insert_with(|| Row::new(name, namespace.as_str(), view)).add(pod);
+            rows.entry(key).or_insert_with(|| Line::new(name, namespace.as_str(), view)).add(pod);
         }
     }
     rows.into_values().collect()
@@ -346,10 +326,10 @@ fn top_name(kind: &str, name: &str, uid: &str, owners: &BTreeMap<&str, &OwnerRef
 }
 
 /// Most first; equals by name.
-fn sort(rows: &mut [Row], by: Sort, selected: Option<&Selected>, cluster: &Cluster) {
+fn sort(rows: &mut [Line], by: Sort, selected: Option<&Resource>, cluster: &Cluster) {
     let capacity = sum(cluster.snapshot.nodes.values().map(|node| &node.allocatable));
     let size = |amounts: &Amounts| match selected {
-        Some(selected) => amounts.get(&selected.resource).units(),
+        Some(selected) => amounts.get(selected).units(),
         None => amounts
             .iter()
             .map(|(resource, amount)| part(amount.units(), resource, &capacity))
@@ -357,7 +337,7 @@ fn sort(rows: &mut [Row], by: Sort, selected: Option<&Selected>, cluster: &Clust
             .unwrap_or(0),
     };
     rows.sort_by(|one, other| {
-        let keys = |row: &Row| match by {
+        let keys = |row: &Line| match by {
             Sort::Used => size(&row.used),
             Sort::Over => size(&row.over),
             Sort::Name => 0,

@@ -64,13 +64,12 @@ pub(crate) async fn run(args: &VersionArgs, connection: &ConnectionArgs) -> Resu
 async fn of_server(client: String, live: &Live) -> Result<Versions, CommandError> {
     let version = live.version().await?;
     let snapshot = live.snapshot(&Scope::of("", None)).await?;
-    let operator = Cluster::of(&snapshot, None)?.operator;
-    let settings = operator.as_ref().and_then(|operator| operator.settings.as_ref().ok());
+    let cluster = Cluster::of(&snapshot, None)?;
     Ok(Versions {
         client,
         kubernetes: Some(version.git_version),
-        mode: settings.map(|settings| settings.mode().to_string()),
-        operator: operator.and_then(|operator| operator.version),
+        mode: cluster.settings().map(|settings| settings.mode().to_string()),
+        operator: cluster.operator.and_then(|operator| operator.version),
     })
 }
 

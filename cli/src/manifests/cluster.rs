@@ -1,5 +1,6 @@
 //! A cluster put together from the objects of one instant.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use quotient_engine::plan::Plan;
 use quotient_engine::snapshot;
 use quotient_engine::time::Timestamp;
 use quotient_index::{Decoded, Index, IndexSettings, Indexed};
+use quotient_operator::settings::Settings;
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -25,7 +27,7 @@ use super::reader::Reader;
 use super::sources::{Problem, Problems, documents, read_all, take_apart};
 use crate::controllers::Controllers;
 use crate::objects::Object;
-use crate::output::sum;
+use crate::output::{list, sum};
 use crate::snapshot::{Entry, Missing, Snapshot};
 
 /// What the objects describe.
@@ -47,10 +49,10 @@ pub(crate) struct Cluster {
     pub(crate) missing: Vec<Missing>,
     /// Whether only some kinds, or one namespace, were asked for.
     pub(crate) is_partial: bool,
-    /// Whether everything that decisions depend on was read.
-    pub(crate) is_complete: bool,
     /// What was read but makes no difference, a line each.
     pub(crate) warnings: Vec<String>,
+    /// What [`plan`](Self::plan) computed.
+    planned: OnceCell<Option<Plan>>,
 }
 
 /// The objects of manifests.
@@ -71,8 +73,7 @@ pub(crate) fn read_snapshot(paths: &[PathBuf]) -> Result<Snapshot, Problems> {
         }
         return Err(Problems(reader.problems));
     }
-    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    Ok(Snapshot { entries, ..Snapshot::written(&names.join(", ")) })
+    Ok(Snapshot { entries, ..Snapshot::written(&list(paths.iter().map(|path| path.display()))) })
 }
 
 /// Reads manifests. `now` is when the cluster is looked at; none for the latest time in the input.
@@ -83,8 +84,18 @@ pub(crate) fn read(paths: &[PathBuf], now: Option<Timestamp>) -> Result<Cluster,
 
 impl Cluster {
     /// What the operator would decide, if everything that decisions depend on was read.
-    pub(crate) fn plan(&self) -> Option<Plan> {
-        self.is_complete.then(|| settle(&self.snapshot).1)
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.planned.get_or_init(|| self.is_complete().then(|| settle(&self.snapshot).1)).as_ref()
+    }
+
+    /// Whether everything that decisions depend on was read.
+    pub(crate) const fn is_complete(&self) -> bool {
+        !self.is_partial && self.missing.is_empty()
+    }
+
+    /// The settings of the operator, as far as they are known.
+    pub(crate) fn settings(&self) -> Option<&Settings> {
+        settings_of(self.operator.as_ref())
     }
 
     /// What the nodes offer that count.
@@ -150,8 +161,8 @@ impl Cluster {
             source: snapshot.source.clone(),
             missing: snapshot.missing.clone(),
             is_partial: snapshot.is_partial,
-            is_complete: !snapshot.is_partial && snapshot.missing.is_empty(),
             warnings: warnings.into_iter().collect(),
+            planned: OnceCell::new(),
         })
     }
 }
@@ -174,8 +185,7 @@ fn put_into(index: &mut Index, objects: Vec<Object>) -> (Vec<Object>, Controller
 
 /// Puts objects of the kinds into the index that only the settings of the operator know.
 fn apply_workloads(objects: &[Arc<Value>], operator: Option<&OperatorFacts>, index: &mut Index) {
-    let settings = operator.and_then(|operator| operator.settings.as_ref().ok());
-    for kind in settings.iter().flat_map(|settings| &settings.workload_kinds) {
+    for kind in settings_of(operator).iter().flat_map(|settings| &settings.workload_kinds) {
         let is_of_kind = |object: &&Arc<Value>| {
             let text = |field: &str| object.get(field).and_then(Value::as_str);
             text("kind") == Some(kind.kind()) && text("apiVersion") == Some(kind.api_version())
@@ -202,21 +212,24 @@ fn completed(read: Vec<(Object, bool)>, missing_namespaces: &[String], now: Time
     objects
 }
 
+fn settings_of(operator: Option<&OperatorFacts>) -> Option<&Settings> {
+    operator?.settings.as_deref().ok()
+}
+
 /// Those of the operator. Manifests describe nodes as they are meant: one that is Ready counts, however recently it became
 /// so.
 fn settings(operator: Option<&OperatorFacts>, has_written: bool) -> IndexSettings {
-    let known = operator.and_then(|operator| operator.settings.as_ref().ok());
-    let settings = known.map(|settings| settings.index.clone()).unwrap_or_default();
+    let settings = settings_of(operator).map(|settings| settings.index.clone()).unwrap_or_default();
     if has_written { IndexSettings { ready_seconds: 0, ..settings } } else { settings }
 }
 
 /// `3 objects of kinds that no decision depends on are skipped: ConfigMap (2), Service (1)`.
 fn skipped(kinds: &BTreeMap<String, usize>) -> Option<String> {
     let total: usize = kinds.values().sum();
-    let named: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
+    let named = list(kinds.iter().map(|(kind, count)| format!("{kind} ({count})")));
     let objects = if total == 1 { "object is" } else { "objects are" };
     let of = "of a kind that no decision depends on";
-    (total > 0).then(|| format!("{total} {objects} skipped, {of}: {}", named.join(", ")))
+    (total > 0).then(|| format!("{total} {objects} skipped, {of}: {named}"))
 }
 
 /// A name that no pod has.

@@ -106,6 +106,11 @@ pub(crate) fn time_text(time: Timestamp) -> String {
     Time::from_second(time.millis().div_euclid(1000)).unwrap_or_default().to_string()
 }
 
+/// Each resource that `amounts` name with its amount as a Kubernetes quantity.
+pub(crate) fn all_quantities(amounts: &Amounts) -> BTreeMap<String, String> {
+    amounts.iter().map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount))).collect()
+}
+
 /// Each of `resources` with its amount as a Kubernetes quantity, zeros included.
 pub(crate) fn quantities(amounts: &Amounts, resources: &[Resource]) -> BTreeMap<String, String> {
     resources

@@ -11,13 +11,15 @@ mod words;
 pub(crate) use explanation::{Explanation, Fact};
 #[cfg(test)]
 pub(crate) use format::Document;
-pub(crate) use format::{Answer, Format, OutputArgs, document, quantities, time_text};
+pub(crate) use format::{Answer, Format, OutputArgs, all_quantities, document, quantities, time_text};
 pub(crate) use quotient_operator::print::print;
 pub(crate) use report::report;
 pub(crate) use screen::{Color, Screen, Style, bar};
-pub(crate) use table::{Cell, align, columns, titles};
+pub(crate) use table::{Cell, align, columns, listing, titles};
 pub(crate) use watch::{INTERVAL, Progress, Watch};
-pub(crate) use words::{UNBROKEN, counted, duration, hanging, only, spaced, sum, wrap};
+pub(crate) use words::{
+    UNBROKEN, counted, duration, hanging, list, number, only, short, short_name, spaced, sum, wrap,
+};
 
 /// The lines as a text.
 pub(crate) fn joined(mut lines: Vec<String>) -> String {

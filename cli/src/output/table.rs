@@ -38,6 +38,16 @@ pub(crate) fn titles(titles: &[&str]) -> Vec<Cell> {
     titles.iter().map(|title| Cell::new(*title, Color::Faint)).collect()
 }
 
+/// A row of titles and the other rows, as lines with aligned columns.
+pub(crate) fn listing(
+    names: &[&str],
+    rows: impl IntoIterator<Item = Vec<Cell>>,
+    style: Style,
+) -> Vec<String> {
+    let rows: Vec<Vec<Cell>> = std::iter::once(titles(names)).chain(rows).collect();
+    columns(&rows, style)
+}
+
 /// The rows as indented lines with aligned columns, nothing behind the last.
 pub(crate) fn align(rows: &[Vec<Cell>], style: Style) -> Vec<String> {
     columns(rows, style).into_iter().map(|line| format!("  {line}")).collect()

@@ -14,6 +14,11 @@ pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(
     format!("{count} {}", if count == N::from(1) { one } else { several })
 }
 
+/// `a, b, c`.
+pub(crate) fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
+}
+
 /// `40 s`, `12 min`, `3 h`.
 pub(crate) fn duration(seconds: i64) -> String {
     match seconds {
@@ -37,19 +42,31 @@ pub(crate) fn sum<A: Borrow<Amounts>>(all: impl IntoIterator<Item = A>) -> Amoun
 
 /// `2 cpu 4Gi 1 gpu`, for sentences.
 pub(crate) fn spaced(amounts: &Amounts) -> String {
-    let parts: Vec<String> = amounts.iter().map(|(resource, amount)| one(resource, amount)).collect();
+    let parts = amounts.iter().map(|(resource, amount)| match resource {
+        Resource::Memory => number(resource, amount),
+        _ => format!("{} {}", number(resource, amount), short_name(resource)),
+    });
+    let parts: Vec<String> = parts.collect();
     if parts.is_empty() { "nothing".to_owned() } else { parts.join(" ") }
 }
 
-fn one(resource: &Resource, amount: Amount) -> String {
-    let short = Amounts::from_iter([(resource.clone(), amount)]).compact();
+/// `2`, `4Gi`: how much of a resource, without its name.
+pub(crate) fn number(resource: &Resource, amount: Amount) -> String {
     match resource {
-        Resource::Cpu => format!("{} cpu", short.trim_end_matches('c')),
-        Resource::Memory => short,
-        Resource::Extended(name) => {
-            format!("{} {}", amount.units(), name.rsplit('/').next().unwrap_or(name))
-        }
+        Resource::Extended(_) => amount.units().to_string(),
+        _ => Amounts::from_iter([(resource.clone(), amount)]).compact().trim_end_matches('c').to_owned(),
     }
+}
+
+/// Amounts in short form; of the resource that is asked about, if there is one, the number alone.
+pub(crate) fn short(amounts: &Amounts, selected: Option<&Resource>) -> String {
+    selected.map_or_else(|| amounts.compact(), |resource| number(resource, amounts.get(resource)))
+}
+
+/// The last part of the name of a resource.
+pub(crate) fn short_name(resource: &Resource) -> &str {
+    let name = resource.name();
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 /// A space at which no line ends, such as those of a command that is to be copied.

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use quotient_crds::ResourceMap;
-use quotient_engine::amounts::{Amount, Amounts, Quantity, Resource};
+use quotient_engine::amounts::{Amounts, Quantity, Resource};
 
 use super::QueueView;
+use crate::output::{list, short_name};
 
 /// The amounts of `map`; what is no quantity counts as nothing.
 pub(crate) fn amounts(map: Option<&ResourceMap>) -> Amounts {
@@ -36,63 +37,32 @@ pub(crate) fn percentage(used: &Amounts, whole: &Amounts) -> i128 {
     parts.max().unwrap_or(1).max(1)
 }
 
-/// The resource that is asked about.
-#[derive(Clone, Debug)]
-pub(crate) struct Selected {
-    pub(crate) resource: Resource,
-}
-
-impl Selected {
-    /// The last part of its name.
-    pub(crate) fn short_name(&self) -> &str {
-        let name = self.resource.name();
-        name.rsplit('/').next().unwrap_or(name)
-    }
-
-    /// How much of it, without its name.
-    pub(crate) fn text(&self, amounts: &Amounts) -> String {
-        self.one(amounts.get(&self.resource))
-    }
-
-    /// `amount` of it, without its name.
-    pub(crate) fn one(&self, amount: Amount) -> String {
-        match &self.resource {
-            Resource::Extended(_) => amount.units().to_string(),
-            resource => {
-                let text = [(resource.clone(), amount)].into_iter().collect::<Amounts>().compact();
-                text.trim_end_matches('c').to_owned()
-            }
-        }
-    }
-}
-
 /// The resource among `known` with this name, or with this last part of its name.
-pub(crate) fn select(name: &str, known: &[Resource]) -> Result<Selected, String> {
+pub(crate) fn select(name: &str, known: &[Resource]) -> Result<Resource, String> {
     let exact = known.iter().find(|resource| resource.name() == name);
-    let mut short = known.iter().filter(|resource| resource.name().rsplit('/').next() == Some(name));
+    let mut short = known.iter().filter(|resource| short_name(resource) == name);
     let found = exact.or_else(|| short.next().filter(|_| short.next().is_none()));
-    let names: Vec<&str> = known.iter().map(Resource::name).collect();
-    found.map(|resource| Selected { resource: resource.clone() }).ok_or_else(|| {
-        format!(
-            "-r {name}: no queue has a share of it, or several resources end so; there are {}",
-            names.join(", ")
-        )
+    found.cloned().ok_or_else(|| {
+        let names = list(known);
+        format!("-r {name}: no queue has a share of it, or several resources end so; there are {names}")
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::number;
+    use quotient_engine::amounts::Amount;
 
     #[test]
     fn a_resource_goes_by_its_name_or_the_end_of_it() {
         let known = ["cpu", "amd.com/gpu", "nvidia.com/gpu", "nvidia.com/mig"].map(Resource::from_name);
-        let named = |name| select(name, &known).map(|selected| selected.resource.name().to_owned());
+        let named = |name| select(name, &known).map(|selected| selected.name().to_owned());
         assert_eq!(named("cpu").as_deref(), Ok("cpu"));
         assert_eq!(named("mig").as_deref(), Ok("nvidia.com/mig"));
         assert_eq!(named("amd.com/gpu").as_deref(), Ok("amd.com/gpu"));
         assert!(named("gpu").unwrap_err().contains("nvidia.com/gpu"));
         let cpu = select("cpu", &known).unwrap();
-        assert_eq!(cpu.one(Amount::new(1500)), "1.5");
+        assert_eq!(number(&cpu, Amount::new(1500)), "1.5");
     }
 }

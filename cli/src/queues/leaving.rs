@@ -7,7 +7,7 @@ use quotient_engine::plan::Plan;
 use super::QueueView;
 use crate::manifests::Cluster;
 use crate::objects::Object;
-use crate::output::counted;
+use crate::output::{counted, list};
 
 /// How long ago an eviction may be for which a pod still ends, in seconds.
 const LONGEST: i64 = 900;
@@ -24,14 +24,9 @@ pub(crate) struct Leaving {
     grace: Option<(i64, i64)>,
 }
 
-/// What leaves for `view`, as far as it can be seen: by `plan`, or by the evictions that statuses remember.
-pub(crate) fn leaving(
-    view: &QueueView,
-    views: &[QueueView],
-    cluster: &Cluster,
-    plan: Option<&Plan>,
-) -> Option<Leaving> {
-    ending(view, views, cluster).or_else(|| planned(view, plan?))
+/// What leaves for `view`, as far as it can be seen: by the plan, or by the evictions that statuses remember.
+pub(crate) fn leaving(view: &QueueView, views: &[QueueView], cluster: &Cluster) -> Option<Leaving> {
+    ending(view, views, cluster).or_else(|| planned(view, cluster.plan()?))
 }
 
 fn ending(view: &QueueView, views: &[QueueView], cluster: &Cluster) -> Option<Leaving> {
@@ -82,7 +77,7 @@ fn planned(view: &QueueView, plan: &Plan) -> Option<Leaving> {
 impl Leaving {
     /// `batch, web`.
     pub(crate) fn from(&self) -> String {
-        self.from.iter().cloned().collect::<Vec<_>>().join(", ")
+        list(&self.from)
     }
 
     /// How many seconds of the grace of the last pod are left, as far as that is known.

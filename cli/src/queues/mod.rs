@@ -4,6 +4,6 @@ mod amounts;
 mod leaving;
 mod view;
 
-pub(crate) use amounts::{Selected, amounts, percentage, resource_names, select};
+pub(crate) use amounts::{amounts, percentage, resource_names, select};
 pub(crate) use leaving::leaving;
 pub(crate) use view::{QueueView, SelectorArgs, Starvation, governing, in_tree_order, needs_a_person, views};

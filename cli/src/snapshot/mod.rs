@@ -13,7 +13,7 @@ pub(crate) use entry::{Content, Entry, Place};
 #[cfg(test)]
 pub(crate) use file::Body;
 pub(crate) use file::{is_snapshot, read_file, write_file};
-pub(crate) use overlay::{Change, Setting, overlay};
+pub(crate) use overlay::{NodeOffer, Setting, overlay};
 pub(crate) use redact::{CONTAINERS, OF_CONTAINER, OF_POD, redact};
 
 /// The objects of one instant.

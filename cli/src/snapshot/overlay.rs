@@ -8,19 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::{Entry, Place, Snapshot};
 use crate::objects::{Kind, find_text, plain};
+use crate::output::list;
 
-/// What differs from the snapshot.
-#[derive(Debug, Default)]
-pub(crate) struct Change {
-    /// Manifests to apply.
-    pub(crate) manifests: Vec<Entry>,
-    /// Fields of Queues to set.
-    pub(crate) settings: Vec<Setting>,
-    /// Nodes that leave, with their pods.
-    pub(crate) drained: Vec<String>,
-    /// Nodes that join, by what they offer.
-    pub(crate) added: Vec<BTreeMap<String, String>>,
-}
+/// What a node that joins offers.
+pub(crate) type NodeOffer = BTreeMap<String, String>;
 
 /// One field of one Queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,17 +35,24 @@ impl Setting {
 /// The annotation in which kubectl remembers what it applied.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Applies `change` to `snapshot`; says what was changed, a phrase each. The error says why that is not possible.
-pub(crate) fn overlay(snapshot: &mut Snapshot, change: Change) -> Result<Vec<String>, String> {
+/// Changes `snapshot`: applies manifests, sets fields of Queues, takes nodes away with their pods, and adds nodes. Says what was
+/// changed, a phrase each. The error says why that is not possible.
+pub(crate) fn overlay(
+    snapshot: &mut Snapshot,
+    manifests: Vec<Entry>,
+    settings: &[Setting],
+    drained: &[String],
+    added: &[NodeOffer],
+) -> Result<Vec<String>, String> {
     let mut changes = Vec::new();
-    changes.extend(change.manifests.into_iter().filter_map(|entry| apply(snapshot, entry)));
-    for setting in &change.settings {
+    changes.extend(manifests.into_iter().filter_map(|entry| apply(snapshot, entry)));
+    for setting in settings {
         changes.push(set(snapshot, setting)?);
     }
-    for node in &change.drained {
+    for node in drained {
         changes.push(drain(snapshot, node)?);
     }
-    for (offer, number) in change.added.iter().zip(1_usize..) {
+    for (offer, number) in added.iter().zip(1_usize..) {
         let name = format!("added-{number}");
         changes.push(format!("add Node {name}"));
         snapshot.entries.push(Entry::written(Place::file("--add-node"), node(&name, offer)));
@@ -167,10 +165,9 @@ fn set(snapshot: &mut Snapshot, setting: &Setting) -> Result<String, String> {
     };
     let mut found: Vec<&mut Entry> = snapshot.entries.iter_mut().filter(is_it).collect();
     if found.len() > 1 {
-        let namespaces: Vec<&str> = found.iter().map(|entry| entry.namespace()).collect();
+        let namespaces = list(found.iter().map(|entry| entry.namespace()));
         return Err(format!(
-            "several namespaces have a Queue {name}: write queue/NAMESPACE/{name}, with one of {}",
-            namespaces.join(", ")
+            "several namespaces have a Queue {name}: write queue/NAMESPACE/{name}, with one of {namespaces}"
         ));
     }
     let Some(entry) = found.pop() else {
@@ -201,7 +198,7 @@ fn drain(snapshot: &mut Snapshot, node: &str) -> Result<String, String> {
     Ok(format!("drain Node {node} ({all} pods, of which controllers create {recreated} again)"))
 }
 
-fn node(name: &str, offer: &BTreeMap<String, String>) -> Value {
+fn node(name: &str, offer: &NodeOffer) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Node",

@@ -63,23 +63,26 @@ impl SourceArgs {
         self.files.is_empty() && self.snapshot.is_none()
     }
 
-    /// Reads the objects of `scope`; files and snapshots are read as a whole.
+    /// Reads the objects of `scope`; files and snapshots are read as a whole. Of a cluster a list of these resources that is
+    /// refused is an error.
     pub(crate) async fn read(
         &self,
         connection: &ConnectionArgs,
         scope: &Scope,
+        required: &[&str],
     ) -> Result<Snapshot, CommandError> {
         if let Some(snapshot) = self.read_files()? {
             return Ok(snapshot);
         }
-        let live = Live::connect(connection).await?;
-        Ok(live.snapshot(scope).await?)
+        let snapshot = Live::connect(connection).await?.snapshot(scope).await?;
+        ClusterError::require(&snapshot.missing, required)?;
+        Ok(snapshot)
     }
 
     /// Reads everything that decisions depend on. Of a cluster a list that is refused is an error, because the answer would be
     /// that of another cluster.
     pub(crate) async fn read_all(&self, connection: &ConnectionArgs) -> Result<Snapshot, CommandError> {
-        let snapshot = self.read(connection, &Scope::everything()).await?;
+        let snapshot = self.read(connection, &Scope::everything(), &[]).await?;
         if self.is_live() {
             ClusterError::missing(snapshot.missing.iter())?;
         }
@@ -99,7 +102,7 @@ impl SourceArgs {
             if has_manifests && !is_snapshot(path) {
                 return Ok(Some(manifests::read_snapshot(std::slice::from_ref(path))?));
             }
-            return read_file(path).map(Some).map_err(CommandError::Usage);
+            return Ok(Some(read_file(path)?));
         }
         if self.files.is_empty() {
             return Ok(None);

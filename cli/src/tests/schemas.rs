@@ -26,7 +26,7 @@ fn every_answer_for_programs_has_a_schema() {
     check::<replay::ReplayText>("Replay");
     check::<simulate::Report>("Simulation");
     check::<status::Report>("Status");
-    check::<top::Report<'static>>("Top");
+    check::<top::Report>("Top");
     check::<version::Versions>("Version");
     check::<snapshot::Body>("Snapshot");
 }

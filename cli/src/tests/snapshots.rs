@@ -41,7 +41,7 @@ fn time_source_and_missing_lists_are_kept() {
     assert_eq!(stored.as_of, snapshot.as_of);
     assert_eq!(stored.source, "cluster prod-eu, snapshot of 2026-11-24T14:02:00Z");
     assert_eq!(stored.missing, [missing]);
-    assert!(!Cluster::of(&stored, None).unwrap().is_complete);
+    assert!(!Cluster::of(&stored, None).unwrap().is_complete());
 }
 
 #[test]

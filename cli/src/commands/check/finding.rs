@@ -1,13 +1,14 @@
 //! What a check is, what it looks at, and what it finds.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
-use quotient_engine::plan::Plan;
 use serde::Serialize;
 
 use super::Facts;
 use crate::manifests::Cluster;
 use crate::objects::Object;
+use crate::output::list;
 use crate::queues::{QueueView, governing, views};
 
 /// One check.
@@ -16,10 +17,23 @@ pub(crate) struct Check {
     pub(crate) id: &'static str,
     pub(crate) group: Group,
     pub(crate) severity: Severity,
+    /// Without one of these it cannot be made.
+    pub(super) needs: &'static [Need],
     /// What helps.
     pub(crate) fix: &'static str,
     /// Makes it.
     pub(crate) run: fn(&CheckContext<'_>) -> Seen,
+}
+
+/// What was read of a cluster.
+#[derive(Clone, Copy)]
+pub(crate) enum Need {
+    /// The objects of this resource.
+    List(&'static str),
+    /// More than one namespace: what is elsewhere was looked for.
+    Whole,
+    /// An API server rather than files: what nothing wrote yet cannot be wrong.
+    Observed,
 }
 
 /// What a check saw; none if it could not be made.
@@ -104,10 +118,9 @@ impl Found {
 }
 
 /// The first few of several names: `a/x, a/y, a/z, ...`.
-pub(super) fn first_few<N: AsRef<str>>(names: &[N]) -> String {
-    let listed: Vec<&str> = names.iter().take(MOST_LISTED).map(AsRef::as_ref).collect();
-    let more = if names.len() > listed.len() { ", ..." } else { "" };
-    listed.join(", ") + more
+pub(super) fn first_few<N: Display>(names: &[N]) -> String {
+    let more = if names.len() > MOST_LISTED { ", ..." } else { "" };
+    list(names.iter().take(MOST_LISTED)) + more
 }
 
 impl Check {
@@ -128,8 +141,6 @@ pub(crate) struct CheckContext<'a> {
     pub(super) cluster: &'a Cluster,
     /// What only a running API server knows.
     pub(super) facts: Option<&'a Facts>,
-    /// Where everything that decisions depend on was read.
-    pub(super) plan: Option<&'a Plan>,
     pub(super) views: Vec<QueueView>,
     /// The only namespace that is looked at.
     namespace: Option<&'a str>,
@@ -138,32 +149,19 @@ pub(crate) struct CheckContext<'a> {
 }
 
 impl<'a> CheckContext<'a> {
-    pub(super) fn at(
-        cluster: &'a Cluster,
-        facts: Option<&'a Facts>,
-        plan: Option<&'a Plan>,
-        namespace: Option<&'a str>,
-    ) -> Self {
-        let views = views(cluster, plan);
+    pub(super) fn at(cluster: &'a Cluster, facts: Option<&'a Facts>, namespace: Option<&'a str>) -> Self {
+        let views = views(cluster, cluster.plan());
         let leaves = views.iter().filter(|view| !view.is_parent());
         let managed = leaves.map(|view| view.name.namespace.to_string()).collect();
-        Self { cluster, facts, plan, views, namespace, managed }
+        Self { cluster, facts, views, namespace, managed }
     }
 
-    /// None if the objects of this resource could not be read.
-    pub(super) fn require(&self, resource: &str) -> Option<()> {
-        let is_missing = self.cluster.missing.iter().any(|missing| missing.resource == resource);
-        (!is_missing).then_some(())
-    }
-
-    /// None for one namespace: what is elsewhere was not looked for.
-    pub(super) fn require_whole(&self) -> Option<()> {
-        (!self.cluster.is_partial).then_some(())
-    }
-
-    /// None for files: what nothing wrote yet cannot be wrong.
-    pub(super) fn require_observed(&self) -> Option<()> {
-        self.cluster.is_observed.then_some(())
+    pub(super) fn has(&self, need: Need) -> bool {
+        match need {
+            Need::List(resource) => !self.cluster.missing.iter().any(|missing| missing.resource == resource),
+            Need::Whole => !self.cluster.is_partial,
+            Need::Observed => self.cluster.is_observed,
+        }
     }
 
     /// Whether this namespace is looked at.

@@ -105,8 +105,7 @@ pub(crate) fn check(
     is_before: bool,
 ) -> Report {
     let _progress = Progress::begin("looking at the cluster");
-    let plan = cluster.plan();
-    let context = CheckContext::at(cluster, facts, plan.as_ref(), namespace);
+    let context = CheckContext::at(cluster, facts, namespace);
     let is_measured = facts.is_some_and(|facts| facts.quota_latency.is_some());
     let wanted = CHECKS
         .iter()

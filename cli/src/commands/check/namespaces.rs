@@ -17,8 +17,7 @@ use crate::objects::{DEMANDED, Object, is_ours, lacks_requests};
 use crate::output::{counted, spaced, sum};
 use crate::queues::percentage;
 
-pub(super) fn missing_requests(context: &CheckContext<'_>) -> Seen {
-    context.require("deployments.apps")?;
+pub(super) fn missing_requests(context: &CheckContext<'_>) -> Found {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut given: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for object in context.objects() {
@@ -41,12 +40,12 @@ pub(super) fn missing_requests(context: &CheckContext<'_>) -> Seen {
             _ => given.get(namespace).is_some_and(|given| DEMANDED.iter().all(|name| given.contains(name))),
         };
     let lacking = counts.iter().filter(|(namespace, (lacking, _))| *lacking > 0 && !has_defaults(namespace));
-    Some(Found::each(lacking.map(|(namespace, (lacking, all))| {
+    Found::each(lacking.map(|(namespace, (lacking, all))| {
         format!(
             "{namespace}: {lacking} of {all} workloads have containers without cpu or memory requests; their new pods will be \
              rejected"
         )
-    })))
+    }))
 }
 
 /// Namespaces with a Queue; where there is no Queue at all, every one.
@@ -66,9 +65,7 @@ fn default_requests(range: &LimitRange) -> impl Iterator<Item = &str> {
     limits.flat_map(|limit| limit.default_request.iter().flatten().map(|(name, _)| name.as_str()))
 }
 
-pub(super) fn unmanaged(context: &CheckContext<'_>) -> Seen {
-    context.require("pods")?;
-    context.require("queues.quotient.dev")?;
+pub(super) fn unmanaged(context: &CheckContext<'_>) -> Found {
     let mut used = Vec::new();
     let mut names = Vec::new();
     for (name, state) in &context.cluster.snapshot.namespaces {
@@ -85,7 +82,7 @@ pub(super) fn unmanaged(context: &CheckContext<'_>) -> Seen {
     let used = sum(used);
     let whole = sum(context.cluster.snapshot.nodes.values().map(|node| &node.allocatable));
     let part = if whole.is_empty() { String::new() } else { format!(" ({} %)", percentage(&used, &whole)) };
-    Some(Found::when(!names.is_empty(), || {
+    Found::when(!names.is_empty(), || {
         format!(
             "{} no Queue and use{} {}{part}: {}",
             counted(names.len(), "namespace with pods has", "namespaces with pods have"),
@@ -93,7 +90,7 @@ pub(super) fn unmanaged(context: &CheckContext<'_>) -> Seen {
             spaced(&used),
             first_few(&names)
         )
-    }))
+    })
 }
 
 /// The ResourceQuotas in namespaces with a Queue.
@@ -105,29 +102,24 @@ fn is_called_quotient(quota: &ResourceQuota) -> bool {
     quota.metadata.name.as_deref() == Some(QUOTA)
 }
 
-pub(super) fn foreign_quota(context: &CheckContext<'_>) -> Seen {
-    context.require("resourcequotas")?;
+pub(super) fn foreign_quota(context: &CheckContext<'_>) -> Found {
     let others = quotas(context).filter(|(_, quota)| {
         let hard = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
         !is_called_quotient(quota) && hard.is_some_and(|hard| !bounds_from_hard(hard).is_empty())
     });
-    Some(Found::each(others.map(|(namespace, quota)| {
+    Found::each(others.map(|(namespace, quota)| {
         let name = quota.metadata.name.as_deref().unwrap_or_default();
         format!("{namespace}: ResourceQuota {name} bounds the share")
-    })))
+    }))
 }
 
-pub(super) fn quota_of_others(context: &CheckContext<'_>) -> Seen {
-    context.require("resourcequotas")?;
+pub(super) fn quota_of_others(context: &CheckContext<'_>) -> Found {
     let theirs = quotas(context).filter(|(_, quota)| is_called_quotient(quota) && !is_ours(&quota.metadata));
     let sentence = |namespace| format!("{namespace}: the ResourceQuota quotient is not Quotient's");
-    Some(Found::each(theirs.map(|(namespace, _)| sentence(namespace))))
+    Found::each(theirs.map(|(namespace, _)| sentence(namespace)))
 }
 
-pub(super) fn orphaned(context: &CheckContext<'_>) -> Seen {
-    context.require("resourcequotas")?;
-    context.require_observed()?;
-    context.require("queues.quotient.dev")?;
+pub(super) fn orphaned(context: &CheckContext<'_>) -> Found {
     let orphaned = context.objects().filter(|object| {
         let Object::ResourceQuota(quota) = object else { return false };
         let mut owners = quota.metadata.owner_references.iter().flatten();
@@ -138,19 +130,17 @@ pub(super) fn orphaned(context: &CheckContext<'_>) -> Seen {
     });
     let sentence =
         |object: &Object| format!("{}: no Queue owns the ResourceQuota quotient", object.namespace());
-    Some(Found::each(orphaned.map(sentence)))
+    Found::each(orphaned.map(sentence))
 }
 
-pub(super) fn not_enforced(context: &CheckContext<'_>) -> Seen {
-    context.require("resourcequotas")?;
-    context.require_observed()?;
+pub(super) fn not_enforced(context: &CheckContext<'_>) -> Found {
     let lagging = quotas(context).filter(|(_, quota)| {
         let hard = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
         let enforced = quota.status.as_ref().and_then(|status| status.hard.as_ref());
         is_called_quotient(quota) && hard != enforced
     });
     let sentence = |namespace| format!("{namespace}: status.hard of the quota differs from spec.hard");
-    Some(Found::each(lagging.map(|(namespace, _)| sentence(namespace))))
+    Found::each(lagging.map(|(namespace, _)| sentence(namespace)))
 }
 
 /// How long the quota controller may take: each reclaim waits for it before pods are evicted.
@@ -163,8 +153,7 @@ pub(super) fn latency(context: &CheckContext<'_>) -> Seen {
     }))
 }
 
-pub(super) fn limit_ranges(context: &CheckContext<'_>) -> Seen {
-    context.require("limitranges")?;
+pub(super) fn limit_ranges(context: &CheckContext<'_>) -> Found {
     let conflicts = context.managed_objects().flat_map(|object| {
         let Object::LimitRange(range) = object else { return Vec::new() };
         let stated =
@@ -175,7 +164,7 @@ pub(super) fn limit_ranges(context: &CheckContext<'_>) -> Seen {
             .map(|sentence| format!("{}: LimitRange {} {sentence}", object.namespace(), object.name()))
             .collect()
     });
-    Some(Found::each(conflicts))
+    Found::each(conflicts)
 }
 
 /// `demands at least 200m cpu of a container, and the default request is 100m`.

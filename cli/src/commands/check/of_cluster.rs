@@ -65,21 +65,19 @@ pub(super) fn policies(context: &CheckContext<'_>) -> Seen {
 }
 
 pub(super) fn no_capacity(context: &CheckContext<'_>) -> Seen {
-    let plan = context.plan?;
-    Some(Found::when(plan.capacity.is_empty(), || {
+    Some(Found::when(context.cluster.plan()?.capacity.is_empty(), || {
         "no node counts toward the capacity, so no quota shrinks and no pod is evicted".to_owned()
     }))
 }
 
-pub(super) fn nodes_not_ready(context: &CheckContext<'_>) -> Seen {
-    context.require("nodes")?;
+pub(super) fn nodes_not_ready(context: &CheckContext<'_>) -> Found {
     let is_unready = |object: &Object| {
         let Object::Node(node) = object else { return false };
         let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());
         conditions.into_iter().flatten().any(|one| one.type_ == "Ready" && one.status != "True")
     };
     let unready = context.objects().filter(|object| is_unready(object));
-    Some(Found::all("Node", unready.map(|node| node.name().to_owned()), "is not Ready", "are not Ready"))
+    Found::all("Node", unready.map(|node| node.name().to_owned()), "is not Ready", "are not Ready")
 }
 
 /// Names of programs that add nodes, and the label that one of them puts on nodes.
@@ -87,8 +85,6 @@ const AUTOSCALERS: [&str; 2] = ["cluster-autoscaler", "karpenter"];
 const NODE_POOL: &str = "karpenter.sh/nodepool";
 
 pub(super) fn autoscaler(context: &CheckContext<'_>) -> Seen {
-    context.require("deployments.apps")?;
-    context.require("nodes")?;
     if let Some(operator) = &context.cluster.operator {
         let settings = operator.settings.as_ref().ok()?;
         if !settings.index.ceiling.is_empty() || !settings.index.engine.expandable.is_empty() {
@@ -111,7 +107,7 @@ pub(super) fn autoscaler(context: &CheckContext<'_>) -> Seen {
 }
 
 pub(super) fn ceiling(context: &CheckContext<'_>) -> Seen {
-    let ceiling = &context.cluster.operator.as_ref()?.settings.as_ref().ok()?.index.ceiling;
+    let ceiling = &context.cluster.settings()?.index.ceiling;
     let offered = context.cluster.offered();
     let below = ceiling.iter().filter(|(resource, most)| offered.get(resource) > *most);
     Some(Found::each(below.map(|(resource, most)| {
@@ -120,14 +116,13 @@ pub(super) fn ceiling(context: &CheckContext<'_>) -> Seen {
     })))
 }
 
-pub(super) fn kueue(context: &CheckContext<'_>) -> Seen {
-    context.require("jobs.batch")?;
+pub(super) fn kueue(context: &CheckContext<'_>) -> Found {
     let is_labeled = |object: &&Object| {
         object.metadata().labels.as_ref().is_some_and(|labels| labels.contains_key(KUEUE_QUEUE_NAME))
     };
     let labeled = context.managed_objects().filter(is_labeled);
-    Some(Found::each(labeled.map(|object| {
+    Found::each(labeled.map(|object| {
         let (kind, namespace, name) = (object.kind().name(), object.namespace(), object.name());
         format!("{kind} {namespace}/{name} belongs to Kueue, and its namespace has a Queue")
-    })))
+    }))
 }

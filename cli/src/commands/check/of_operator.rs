@@ -10,13 +10,10 @@ use crate::objects::Object;
 /// How old a Lease may be, in seconds: four times what it lasts by default.
 const OLDEST_LEASE: i64 = 60;
 
-pub(super) fn missing(context: &CheckContext<'_>) -> Seen {
-    context.require_observed()?;
-    context.require_whole()?;
-    context.require("deployments.apps")?;
-    Some(Found::when(context.cluster.operator.is_none(), || {
+pub(super) fn missing(context: &CheckContext<'_>) -> Found {
+    Found::when(context.cluster.operator.is_none(), || {
         "no Deployment has the label app.kubernetes.io/part-of=quotient".to_owned()
-    }))
+    })
 }
 
 fn operator<'a>(context: &CheckContext<'a>) -> Option<&'a OperatorFacts> {
@@ -62,7 +59,7 @@ pub(super) fn version(context: &CheckContext<'_>) -> Seen {
 }
 
 pub(super) fn mode(context: &CheckContext<'_>) -> Seen {
-    let mode = operator(context)?.settings.as_ref().ok()?.mode();
+    let mode = context.cluster.settings()?.mode();
     Some(Found::when(mode != Mode::Full, || format!("the operator runs in mode {mode}: no pod is evicted")))
 }
 

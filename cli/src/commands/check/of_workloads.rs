@@ -5,27 +5,25 @@ use k8s_openapi::api::core::v1::Pod;
 use quotient_index::sizes::surges_first;
 
 use super::CheckContext;
-use super::finding::{Found, Seen};
+use super::finding::Found;
 use crate::objects::{Object, ignores_evictions};
 use crate::output::duration;
 
 /// What the Queues report with this reason.
-pub(super) fn unmet(context: &CheckContext<'_>, reason: &str) -> Seen {
-    context.require("queues.quotient.dev")?;
+pub(super) fn unmet(context: &CheckContext<'_>, reason: &str) -> Found {
     let all = context.queues().flat_map(|view| view.status.unmet.iter().map(move |unmet| (view, unmet)));
     let sentences = all.filter(|(_, unmet)| unmet.reason == reason).map(|(view, unmet)| {
         format!("{} {}/{}: {}", unmet.kind, view.name.namespace, unmet.name, unmet.message)
     });
-    Some(Found::each(sentences))
+    Found::each(sentences)
 }
 
-pub(super) fn set_aside(context: &CheckContext<'_>) -> Seen {
-    context.require("queues.quotient.dev")?;
+pub(super) fn set_aside(context: &CheckContext<'_>) -> Found {
     let all = context.queues().flat_map(|view| view.status.set_aside.iter().map(move |entry| (view, entry)));
-    Some(Found::each(all.map(|(view, entry)| {
+    Found::each(all.map(|(view, entry)| {
         let (kind, namespace, name, times) = (&entry.kind, &view.name.namespace, &entry.name, entry.times);
         format!("{kind} {namespace}/{name} had room and did not start, {times} times")
-    })))
+    }))
 }
 
 /// `team-a/web`.
@@ -33,15 +31,14 @@ fn full_name(object: &Object) -> String {
     format!("{}/{}", object.namespace(), object.name())
 }
 
-pub(super) fn surge(context: &CheckContext<'_>) -> Seen {
-    context.require("deployments.apps")?;
+pub(super) fn surge(context: &CheckContext<'_>) -> Found {
     let stuck = context.managed_objects().filter(|object| object.get().is_some_and(keeps_all_pods));
-    Some(Found::all(
+    Found::all(
         "Deployment",
         stuck.map(full_name),
         "cannot roll out at its full share: maxUnavailable is 0 pods",
         "cannot roll out at their full share, because maxUnavailable is 0 pods",
-    ))
+    )
 }
 
 /// Whether a Deployment with pods starts a new one before it ends an old one.
@@ -51,8 +48,7 @@ fn keeps_all_pods(deployment: &Deployment) -> bool {
     replicas > 0 && surges_first(spec, replicas)
 }
 
-pub(super) fn job_retries(context: &CheckContext<'_>) -> Seen {
-    context.require("jobs.batch")?;
+pub(super) fn job_retries(context: &CheckContext<'_>) -> Found {
     let counting = context.managed_objects().filter(|object| {
         let Object::Job(job) = object else { return false };
         let is_done = job.status.as_ref().is_some_and(|status| status.completion_time.is_some());
@@ -61,23 +57,22 @@ pub(super) fn job_retries(context: &CheckContext<'_>) -> Seen {
             && !ignores_evictions(job)
     });
     let sentences = ["counts evictions against backoffLimit", "count evictions against backoffLimit"];
-    Some(Found::all("Job", counting.map(full_name), sentences[0], sentences[1]))
+    Found::all("Job", counting.map(full_name), sentences[0], sentences[1])
 }
 
-pub(super) fn budgets(context: &CheckContext<'_>) -> Seen {
-    context.require("poddisruptionbudgets.policy")?;
+pub(super) fn budgets(context: &CheckContext<'_>) -> Found {
     let empty = context.managed_objects().filter(|object| {
         let Object::PodDisruptionBudget(budget) = object else { return false };
         budget.status.as_ref().is_some_and(|status| {
             status.disruptions_allowed == Some(0) && status.expected_pods.is_some_and(|pods| pods > 0)
         })
     });
-    Some(Found::all(
+    Found::all(
         "PodDisruptionBudget",
         empty.map(full_name),
         "allows 0: its pods cannot be reclaimed",
         "allow 0, so their pods cannot be reclaimed",
-    ))
+    )
 }
 
 /// The pods in namespaces with a Queue that use something.
@@ -91,18 +86,17 @@ fn pods<'l>(context: &'l CheckContext<'_>) -> impl Iterator<Item = (String, &'l 
 }
 
 /// The pods for which `is_one` holds, in one sentence.
-fn pods_that(context: &CheckContext<'_>, is_one: impl Fn(&Pod) -> bool, one: &str, several: &str) -> Seen {
-    context.require("pods")?;
+fn pods_that(context: &CheckContext<'_>, is_one: impl Fn(&Pod) -> bool, one: &str, several: &str) -> Found {
     let names = pods(context).filter(|(_, pod)| is_one(pod)).map(|(name, _)| name);
-    Some(Found::all("Pod", names, one, several))
+    Found::all("Pod", names, one, several)
 }
 
-pub(super) fn bare(context: &CheckContext<'_>) -> Seen {
+pub(super) fn bare(context: &CheckContext<'_>) -> Found {
     let is_bare = |pod: &Pod| pod.metadata.owner_references.iter().flatten().next().is_none();
     pods_that(context, is_bare, "has no controller", "have no controller")
 }
 
-pub(super) fn kubevirt(context: &CheckContext<'_>) -> Seen {
+pub(super) fn kubevirt(context: &CheckContext<'_>) -> Found {
     let is_machine = |pod: &Pod| {
         let labels = pod.metadata.labels.as_ref();
         labels.and_then(|labels| labels.get("kubevirt.io")).is_some_and(|value| value == "virt-launcher")
@@ -110,7 +104,7 @@ pub(super) fn kubevirt(context: &CheckContext<'_>) -> Seen {
     pods_that(context, is_machine, "runs a virtual machine", "run virtual machines")
 }
 
-pub(super) fn claims(context: &CheckContext<'_>) -> Seen {
+pub(super) fn claims(context: &CheckContext<'_>) -> Found {
     let has_claims = |pod: &Pod| {
         let claims = pod.spec.as_ref().and_then(|spec| spec.resource_claims.as_ref());
         claims.is_some_and(|claims| !claims.is_empty())
@@ -121,8 +115,7 @@ pub(super) fn claims(context: &CheckContext<'_>) -> Seen {
 /// What a Queue allows unless it says otherwise.
 const MOST_GRACE: i64 = 600;
 
-pub(super) fn grace(context: &CheckContext<'_>) -> Seen {
-    context.require("pods")?;
+pub(super) fn grace(context: &CheckContext<'_>) -> Found {
     let sentences = pods(context).filter_map(|(name, pod)| {
         let own = pod.spec.as_ref()?.termination_grace_period_seconds?;
         let queue = context.queue_of(pod.metadata.namespace.as_deref()?)?;
@@ -133,19 +126,18 @@ pub(super) fn grace(context: &CheckContext<'_>) -> Seen {
         };
         (own > most).then(sentence)
     });
-    Some(Found::each(sentences))
+    Found::each(sentences)
 }
 
 /// How long past its deadline a pod may be, in seconds.
 const LATE: i64 = 60;
 
-pub(super) fn stuck(context: &CheckContext<'_>) -> Seen {
-    context.require("pods")?;
+pub(super) fn stuck(context: &CheckContext<'_>) -> Found {
     let now = context.cluster.snapshot.now.millis();
     let sentences = pods(context).filter_map(|(name, pod)| {
         let deadline = pod.metadata.deletion_timestamp.as_ref()?.0.as_millisecond();
         let late = now.saturating_sub(deadline).div_euclid(1000);
         (late > LATE).then(|| format!("Pod {name} should have ended {} ago", duration(late)))
     });
-    Some(Found::each(sentences))
+    Found::each(sentences)
 }

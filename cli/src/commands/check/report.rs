@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::CheckContext;
 use super::finding::{Check, Found, Group, Severity};
-use crate::output::{Cell, Color, Screen, columns, counted, hanging, joined, wrap};
+use crate::output::{Cell, Color, Screen, columns, counted, hanging, joined, list, wrap};
 
 /// The page that explains every check.
 const PAGE: &str = "docs/reference/checks.md";
@@ -51,7 +51,8 @@ pub(crate) struct Report {
 
 impl Result {
     pub(super) fn of(check: &Check, context: &CheckContext<'_>) -> Self {
-        let seen = (check.run)(context);
+        let is_possible = check.needs.iter().all(|need| context.has(*need));
+        let seen = is_possible.then(|| (check.run)(context)).flatten();
         let is_fine = seen.as_ref().is_some_and(Found::is_nothing);
         Self {
             id: check.id,
@@ -128,7 +129,7 @@ impl Report {
             lines.extend(titles.zip(of_group).map(|(title, line)| format!("{title:GROUP_WIDTH$}{line}")));
         }
         if !self.missing.is_empty() {
-            let missing = self.missing.join(", ");
+            let missing = list(&self.missing);
             let text = format!("You may not list {missing}: some checks are left out, or see less.");
             lines.extend(wrap(&text, screen.width));
         }
@@ -167,7 +168,7 @@ impl Report {
         if self.not_looked_at > 0 {
             parts.push(format!("{} not looked at", self.not_looked_at));
         }
-        parts.join(", ")
+        list(parts)
     }
 }
 

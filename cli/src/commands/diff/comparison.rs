@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
-use quotient_engine::reasons::{EvictionReason, KeptReason, ShortReason};
+use quotient_engine::reasons::{KeptReason, ShortReason};
 use quotient_engine::snapshot::Pod;
 
-use crate::commands::simulate::{Simulation, find_pod, pod_name, unmet};
+use crate::commands::simulate::{Simulation, grace_of, unmet};
 use crate::manifests::Cluster;
 use crate::output::spaced;
 
@@ -17,8 +17,8 @@ use crate::output::spaced;
 pub(crate) struct Comparison {
     /// The leaf queues of either end, by name.
     pub(super) queues: Vec<QueueDiff>,
-    /// The pods that only the change evicts, in order.
-    pub(crate) evicted: Vec<Evicted>,
+    /// The pods that only the change evicts, in order, each with the time that it may take to end.
+    pub(crate) evicted: Vec<Eviction>,
     /// How many pods are evicted with and without the change.
     pub(super) evicted_anyway: usize,
     /// How many pods a budget keeps with the change.
@@ -48,31 +48,16 @@ pub(super) struct QueueDiff {
     pub(super) kept: Vec<String>,
 }
 
-/// A pod that only the change evicts.
-#[derive(Debug)]
-pub(crate) struct Evicted {
-    pub(crate) pod: String,
-    pub(super) name: String,
-    pub(super) queue: QueueName,
-    /// `Job trainer`; none for a bare pod.
-    pub(super) workload: Option<String>,
-    pub(super) beneficiary: Option<QueueName>,
-    pub(super) reason: EvictionReason,
-    pub(super) requests: Amounts,
-    /// How long the pod may take to end, if that is known.
-    pub(super) grace_seconds: Option<u32>,
-}
-
 impl Comparison {
     /// The end of `before` and that of `after`, which is played from `changed`.
     pub(super) fn of(before: &Simulation, after: &Simulation, changed: &Cluster) -> Self {
         let end = |simulation: &Simulation| simulation.steps.last().map(|step| step.plan.clone());
         let (old, new) = (end(before).unwrap_or_default(), end(after).unwrap_or_default());
         let anyway: BTreeSet<&PodId> = evictions(before).map(|eviction| &eviction.pod).collect();
-        let evicted: Vec<Evicted> = evictions(after)
-            .filter(|eviction| !anyway.contains(&eviction.pod))
-            .map(|eviction| evicted(eviction, changed))
-            .collect();
+        let evicted = evictions(after).filter(|eviction| !anyway.contains(&eviction.pod));
+        let grace = |eviction: &Eviction| grace_of(&changed.snapshot, eviction);
+        let evicted: Vec<Eviction> =
+            evicted.map(|one| Eviction { grace_seconds: grace(one), ..one.clone() }).collect();
         let queues = queues([&old, &new], [before, after], &evicted, changed);
         Self {
             evicted_anyway: evictions(after).count().saturating_sub(evicted.len()),
@@ -97,18 +82,9 @@ fn evictions(simulation: &Simulation) -> impl Iterator<Item = &Eviction> {
     simulation.steps.iter().flat_map(|step| &step.plan.evictions)
 }
 
-fn evicted(eviction: &Eviction, cluster: &Cluster) -> Evicted {
-    let pod = find_pod(&cluster.snapshot, &eviction.pod);
-    Evicted {
-        pod: pod_name(&eviction.pod),
-        name: eviction.pod.name.to_string(),
-        queue: eviction.queue.clone(),
-        workload: eviction.workload.as_ref().map(|workload| format!("{} {}", workload.kind, workload.name)),
-        beneficiary: eviction.beneficiary.clone(),
-        reason: eviction.reason,
-        requests: eviction.requests.clone(),
-        grace_seconds: eviction.grace_seconds.or_else(|| pod.map(|(_, pod)| pod.grace_seconds.into())),
-    }
+/// `Job trainer`; none for a bare pod.
+pub(super) fn workload_of(eviction: &Eviction) -> Option<String> {
+    eviction.workload.as_ref().map(|workload| format!("{} {}", workload.kind, workload.name))
 }
 
 fn leaves(plan: &Plan) -> BTreeMap<&QueueName, &QueuePlan> {
@@ -118,7 +94,7 @@ fn leaves(plan: &Plan) -> BTreeMap<&QueueName, &QueuePlan> {
 fn queues(
     [old, new]: [&Plan; 2],
     [before, after]: [&Simulation; 2],
-    evicted: &[Evicted],
+    evicted: &[Eviction],
     changed: &Cluster,
 ) -> Vec<QueueDiff> {
     let (old, new) = (leaves(old), leaves(new));
@@ -147,7 +123,7 @@ fn queues(
 }
 
 /// `guarantee 16 gpu`, `gang minimum 32`.
-fn kept(queue: &QueueName, evicted: &[Evicted], cluster: &Cluster) -> Vec<String> {
+fn kept(queue: &QueueName, evicted: &[Eviction], cluster: &Cluster) -> Vec<String> {
     let mut evicted = evicted.iter().filter(|evicted| evicted.queue == *queue).peekable();
     let state = cluster.snapshot.namespaces.get(&queue.namespace).filter(|_| evicted.peek().is_some());
     let Some(state) = state else { return Vec::new() };
@@ -155,7 +131,7 @@ fn kept(queue: &QueueName, evicted: &[Evicted], cluster: &Cluster) -> Vec<String
     let guaranteed = own.map(|own| own.guaranteed.amounts()).filter(|amounts| !amounts.is_empty());
     let mut kept: Vec<String> =
         guaranteed.iter().map(|amounts| format!("guarantee {}", spaced(amounts))).collect();
-    let pods: BTreeSet<&str> = evicted.map(|evicted| evicted.name.as_str()).collect();
+    let pods: BTreeSet<&str> = evicted.map(|evicted| evicted.pod.name.as_str()).collect();
     let gangs = state.pods.iter().filter(|pod| pods.contains(pod.name.as_str())).filter_map(Pod::gang);
     let minimums: BTreeSet<u32> = gangs.map(|gang| gang.min_available).collect();
     kept.extend(minimums.iter().map(|minimum| format!("gang minimum {minimum}")));

@@ -1,18 +1,13 @@
 //! What flags say: changes, and gates, which are what must not happen.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use quotient_engine::amounts::Quantity;
 use serde_json::Value;
 
 use super::comparison::Comparison;
-use crate::output::counted;
-use crate::snapshot::Setting;
-
-/// What an added node offers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NodeOffer(pub(crate) BTreeMap<String, String>);
+use crate::output::{counted, list};
+use crate::snapshot::{NodeOffer, Setting};
 
 /// Reads `queue/[NAMESPACE/]NAME.FIELD=VALUE`; the value is YAML.
 pub(crate) fn setting(text: &str) -> Result<Setting, String> {
@@ -42,7 +37,7 @@ pub(super) fn node_offer(text: &str) -> Result<NodeOffer, String> {
         amount.parse::<Quantity>().map_err(|error| format!("{part}: {error}"))?;
         Ok((name.trim().to_owned(), amount.to_owned()))
     };
-    text.split(',').map(one).collect::<Result<_, String>>().map(NodeOffer)
+    text.split(',').map(one).collect()
 }
 
 /// Something that a change must not do.
@@ -112,7 +107,7 @@ impl Gate {
 }
 
 fn of_queues(queues: &[String], what: &str) -> (bool, String) {
-    let names = if queues.is_empty() { String::new() } else { format!(": {}", queues.join(", ")) };
+    let names = if queues.is_empty() { String::new() } else { format!(": {}", list(queues)) };
     (queues.is_empty(), format!("{} {what}{names}", queues.len()))
 }
 
@@ -153,7 +148,7 @@ mod tests {
     #[test]
     fn a_node_offers_quantities() {
         let offer = node_offer("cpu=4,memory=16Gi").unwrap();
-        assert_eq!(offer.0.get("memory").map(String::as_str), Some("16Gi"));
+        assert_eq!(offer.get("memory").map(String::as_str), Some("16Gi"));
         assert!(node_offer("cpu").is_err());
         assert!(node_offer("cpu=lots").is_err());
     }

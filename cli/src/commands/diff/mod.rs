@@ -13,16 +13,16 @@ use clap::{ArgGroup, ValueEnum};
 use quotient_engine::time::Timestamp;
 
 use crate::Session;
-use crate::commands::simulate::{Simulation, simulate};
+use crate::commands::simulate::{Simulation, pod_name, simulate};
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::{Cluster, Problems, read_snapshot};
 use crate::output::{Answer, Format, Progress, Screen, document, print};
-use crate::snapshot::{Change, Setting, Snapshot, overlay};
+use crate::snapshot::{NodeOffer, Setting, Snapshot, overlay};
 use crate::source::{SourceArgs, free_beside};
 
 use comparison::Comparison;
 pub(crate) use flags::setting;
-use flags::{Gate, NodeOffer, Verdict, gate, node_offer};
+use flags::{Gate, Verdict, gate, node_offer};
 pub(crate) use report::Report;
 
 /// The change, what it is compared with, and what must not happen.
@@ -118,14 +118,13 @@ pub(crate) struct Diff {
 
 /// Reads, compares and prints.
 pub(crate) async fn run(args: &DiffArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
-    let Session { connection, screen } = session;
     let source = SourceArgs { files: Vec::new(), snapshot: args.snapshot.clone() };
-    let base = source.read_all(connection).await?;
+    let base = source.read_all(session.connection).await?;
     let diff = Diff::of(&base, args)?;
     for warning in &diff.warnings {
         eprintln!("warning: {warning}");
     }
-    print(&text(&diff, args.output, screen)?)?;
+    print(&text(&diff, args.output, session.screen)?)?;
     let outcome = Outcome::of(diff.verdicts.iter().any(|verdict| !verdict.is_passed));
     free_beside((base, diff));
     Ok(outcome)
@@ -139,9 +138,9 @@ impl Diff {
 
     /// Compares `base` with and without the change.
     pub(crate) fn of(base: &Snapshot, args: &DiffArgs) -> Result<Self, CommandError> {
-        let change = change(args)?;
+        let manifests = if args.files.is_empty() { Vec::new() } else { read_snapshot(&args.files)?.entries };
         let mut overlaid = base.clone();
-        let changes = overlay(&mut overlaid, change).map_err(CommandError::Usage)?;
+        let changes = overlay(&mut overlaid, manifests, &args.set, &args.drain, &args.add_node)?;
         let progress = Progress::begin("playing the cluster with the change and without it");
         // Both are looked at in the same instant.
         let now = base.now();
@@ -164,16 +163,6 @@ fn played(snapshot: &Snapshot, now: Timestamp) -> Result<(Cluster, Simulation), 
     Ok((cluster, simulation))
 }
 
-fn change(args: &DiffArgs) -> Result<Change, CommandError> {
-    let manifests = if args.files.is_empty() { Vec::new() } else { read_snapshot(&args.files)?.entries };
-    Ok(Change {
-        manifests,
-        settings: args.set.clone(),
-        drained: args.drain.clone(),
-        added: args.add_node.iter().map(|offer| offer.0.clone()).collect(),
-    })
-}
-
 /// The difference as it is printed.
 pub(crate) fn text(diff: &Diff, format: DiffFormat, screen: Screen) -> Result<String, CommandError> {
     let format = match format {
@@ -188,7 +177,12 @@ pub(crate) fn text(diff: &Diff, format: DiffFormat, screen: Screen) -> Result<St
     let answer = Answer {
         table: &|is_wide| table::table(diff, is_wide, screen),
         document: &document("Diff", diff.base.snapshot.now, &diff.base.source, Report::of(diff)),
-        names: diff.comparison.evicted.iter().map(|evicted| format!("pod/{}", evicted.pod)).collect(),
+        names: diff
+            .comparison
+            .evicted
+            .iter()
+            .map(|evicted| format!("pod/{}", pod_name(&evicted.pod)))
+            .collect(),
     };
     Ok(answer.text(format)?)
 }

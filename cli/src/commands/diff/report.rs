@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quotient_engine::amounts::{Amounts, Resource};
+use quotient_engine::plan::Eviction;
 
 use super::Diff;
-use super::comparison::{Evicted, QueueDiff};
+use super::comparison::{QueueDiff, workload_of};
 use super::flags::Verdict;
-use crate::output::{quantities, report};
+use crate::commands::simulate::pod_name;
+use crate::output::{all_quantities, quantities, report};
 
 report! {
     pub(crate) struct Report(diff: &Diff) {
@@ -39,16 +41,13 @@ report! {
         after: Option<BTreeMap<String, String>> = both.1.as_ref().map(|one| quantities(one, resources)),
     }
 
-    struct EvictionReport(evicted: &Evicted) {
-        pod: String = evicted.pod.clone(),
+    struct EvictionReport(evicted: &Eviction) {
+        pod: String = pod_name(&evicted.pod),
         queue: String = evicted.queue.to_string(),
-        workload: Option<String> = evicted.workload.clone(),
+        workload: Option<String> = workload_of(evicted),
         beneficiary: Option<String> = evicted.beneficiary.as_ref().map(ToString::to_string),
         reason: &'static str = evicted.reason.name(),
-        requests: BTreeMap<String, String> = {
-            let resources: Vec<Resource> = evicted.requests.resources().cloned().collect();
-            quantities(&evicted.requests, &resources)
-        },
+        requests: BTreeMap<String, String> = all_quantities(&evicted.requests),
         grace_seconds: Option<u32> = evicted.grace_seconds,
     }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use quotient_engine::amounts::Amounts;
 
 use super::Diff;
-use super::comparison::{Comparison, QueueDiff};
-use crate::output::{Cell, Color, Screen, align, columns, counted, hanging, joined, time_text, titles, wrap};
+use super::comparison::{Comparison, QueueDiff, workload_of};
+use crate::commands::simulate::pod_name;
+use crate::output::{Cell, Color, Screen, align, counted, hanging, joined, list, listing, time_text, wrap};
 
 /// Of more queues only those that change are listed.
 const FEW: usize = 20;
@@ -20,9 +21,8 @@ pub(super) fn table(diff: &Diff, is_wide: bool, screen: Screen) -> String {
     let is_listed =
         |queue: &&QueueDiff| is_wide || comparison.queues.len() <= FEW || changes(queue, comparison);
     let listed: Vec<&QueueDiff> = comparison.queues.iter().filter(is_listed).collect();
-    let mut rows = vec![titles(&["QUEUE", "DESERVED", "USED", "EVICTED"])];
-    rows.extend(listed.iter().map(|queue| row(queue, comparison, screen)));
-    lines.extend(columns(&rows, screen.style));
+    let rows = listed.iter().map(|queue| row(queue, comparison, screen));
+    lines.extend(listing(&["QUEUE", "DESERVED", "USED", "EVICTED"], rows, screen.style));
     let others = comparison.queues.len().saturating_sub(listed.len());
     if others > 0 {
         lines.push(format!("{others} more queues do not change"));
@@ -80,16 +80,15 @@ pub(super) fn moved((before, after): &(Option<Amounts>, Option<Amounts>), arrow:
 
 /// `8 pods of Job trainer, 1 bare pod`.
 pub(super) fn of_workloads(queue: &QueueDiff, comparison: &Comparison) -> String {
-    let mut counts: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<Option<String>, usize> = BTreeMap::new();
     for evicted in comparison.evicted.iter().filter(|evicted| evicted.queue == queue.name) {
-        let count = counts.entry(evicted.workload.as_deref()).or_default();
+        let count = counts.entry(workload_of(evicted)).or_default();
         *count = count.saturating_add(1);
     }
-    let lost = counts.into_iter().rev().map(|(workload, count)| match workload {
+    let lost = list(counts.into_iter().rev().map(|(workload, count)| match workload {
         Some(workload) => format!("{} of {workload}", counted(count, "pod", "pods")),
         None => counted(count, "bare pod", "bare pods"),
-    });
-    let lost = lost.collect::<Vec<_>>().join(", ");
+    }));
     if queue.kept.is_empty() { lost } else { format!("{lost} ({} kept)", queue.kept.join(" and ")) }
 }
 
@@ -115,7 +114,7 @@ fn evicted(comparison: &Comparison, screen: Screen) -> Vec<String> {
         let beneficiary = evicted.beneficiary.as_ref().map(|queue| format!("for {}", queue.in_words()));
         vec![
             Cell::new("evict", Color::Alarm),
-            Cell::from(&evicted.pod),
+            Cell::from(pod_name(&evicted.pod)),
             Cell::from(evicted.requests.compact()),
             Cell::from(evicted.reason.name()),
             Cell::from(&beneficiary.unwrap_or_default()),

@@ -186,7 +186,7 @@ impl<'v> Division<'v> {
 
     /// The target, where everything that it depends on was read.
     fn whole_pods(&self, context: &Context<'_>, view: &QueueView) -> Option<String> {
-        let plan = context.plan.as_ref()?.queues.get(&view.name).filter(|plan| !plan.is_parent)?;
+        let plan = context.cluster.plan()?.queues.get(&view.name).filter(|plan| !plan.is_parent)?;
         let own = self.siblings.get(self.own)?;
         let target = plan.target.get(self.resource);
         let text = self.resource.format(target);

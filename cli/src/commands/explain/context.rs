@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::core::v1::Pod as PodObject;
 use quotient_crds::{RecentReclaim, Unmet};
 use quotient_engine::names::Namespace;
-use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::NamespaceState;
 use serde_json::Value;
 
@@ -13,6 +12,7 @@ use super::{ExplainArgs, Target};
 use crate::exit::{ClusterError, CommandError};
 use crate::manifests::Cluster;
 use crate::objects::{Kind, Object, find_text};
+use crate::output::list;
 use crate::queues::{QueueView, governing, views};
 use crate::snapshot::{Entry, Snapshot};
 use crate::source::{ConnectionArgs, EVENTS, Live, Scope};
@@ -23,20 +23,17 @@ pub(super) struct Context<'a> {
     pub(super) namespace: String,
     /// All Queues that were read.
     pub(super) views: Vec<QueueView>,
-    /// What the operator would decide, where everything that decisions depend on was read.
-    pub(super) plan: Option<Plan>,
 }
 
 impl<'a> Context<'a> {
     /// That of `target`. The error says why there is none.
     pub(super) fn of(cluster: &'a Cluster, target: &Target, namespace: Option<&str>) -> Result<Self, String> {
-        let plan = cluster.plan();
-        let views = views(cluster, plan.as_ref());
+        let views = views(cluster, cluster.plan());
         let namespace = match namespace {
             Some(namespace) => namespace.to_owned(),
             None => only_namespace(cluster, &views, target)?,
         };
-        Ok(Self { cluster, namespace, views, plan })
+        Ok(Self { cluster, namespace, views })
     }
 
     /// The Queue that governs the namespace.
@@ -121,7 +118,7 @@ fn only_namespace(cluster: &Cluster, views: &[QueueView], target: &Target) -> Re
     match names.as_slice() {
         [] => Err(format!("there is no {target} in {}", cluster.source)),
         [one] => Ok((*one).to_owned()),
-        several => Err(format!("several namespaces have a {target}: name one by -n: {}", several.join(", "))),
+        several => Err(format!("several namespaces have a {target}: name one by -n: {}", list(several))),
     }
 }
 
@@ -189,9 +186,9 @@ async fn find_queue(live: &Live, name: &str) -> Result<String, CommandError> {
     match namespaces.collect::<Vec<_>>().as_slice() {
         [] => Ok(live.namespace.clone()),
         [one] => Ok((*one).to_owned()),
-        several => Err(CommandError::Usage(format!(
-            "several namespaces have a Queue {name}: name one of them by -n: {}",
-            several.join(", ")
-        ))),
+        several => {
+            let several = list(several);
+            Err(format!("several namespaces have a Queue {name}: name one of them by -n: {several}").into())
+        }
     }
 }

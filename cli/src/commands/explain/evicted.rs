@@ -14,7 +14,7 @@ use super::context::Context;
 use crate::commands::replay::Replay;
 use crate::commands::simulate::find_pod;
 use crate::objects::{Kind, Object, ignores_evictions};
-use crate::output::{Explanation, counted, duration, only, spaced, time_text};
+use crate::output::{Explanation, counted, duration, list, number, only, spaced, time_text};
 use crate::queues::{QueueView, amounts};
 
 /// How the first sentence about an eviction begins.
@@ -129,8 +129,7 @@ fn without_unit(amounts: &Amounts, of: &Amounts) -> String {
     let mut resources = of.resources();
     match (resources.next(), resources.next()) {
         (Some(resource @ (Resource::Cpu | Resource::Extended(_))), None) => {
-            let text = spaced(&Amounts::from_iter([(resource.clone(), amounts.get(resource))]));
-            text.split(' ').next().filter(|text| *text != "nothing").unwrap_or("0").to_owned()
+            number(resource, amounts.get(resource))
         }
         _ => spaced(amounts),
     }
@@ -177,7 +176,7 @@ fn place(context: &Context<'_>, target: &Target, rank: Option<i32>) -> String {
     match (state, pod) {
         (Some(state), Some(pod)) => {
             let traits = traits(pod, None, state, &context.cluster.snapshot, &BTreeSet::new());
-            format!("{rank}: {}", traits.join(", "))
+            format!("{rank}: {}", list(traits))
         }
         _ => format!(
             "{rank}. Pods that are protected come last; before them pods that do not run, then surplus pods of gangs, then the \
@@ -198,7 +197,7 @@ fn recorded_place(replay: &Replay, eviction: &Eviction) -> String {
         },
     );
     let traits = find_pod(&replay.snapshot, &eviction.pod)
-        .map(|(state, pod)| traits(pod, Some(eviction.stage), state, &replay.snapshot, &evicted).join(", "));
+        .map(|(state, pod)| list(traits(pod, Some(eviction.stage), state, &replay.snapshot, &evicted)));
     let first = traits.map_or_else(|| rank.clone(), |traits| format!("{rank}: {traits}"));
     [Some(first), kept(replay, eviction)].into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
@@ -254,7 +253,7 @@ fn kept(replay: &Replay, eviction: &Eviction) -> Option<String> {
     if !others.is_empty() {
         kept.push(format!("{} of other namespaces", counted(others.len(), "pod", "pods")));
     }
-    (!kept.is_empty()).then(|| format!("kept by a rule: {}", kept.join(", ")))
+    (!kept.is_empty()).then(|| format!("kept by a rule: {}", list(kept)))
 }
 
 /// `PodDisruptionBudget trainer-pdb allows 0`.

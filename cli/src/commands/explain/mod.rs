@@ -18,7 +18,7 @@ use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::Kind;
-use crate::output::{Answer, Explanation, OutputArgs, document};
+use crate::output::{Answer, Explanation, Format, OutputArgs, Screen, document};
 use crate::source::SourceArgs;
 
 use context::{Context, Read, read};
@@ -81,14 +81,13 @@ Examples:
 
 /// Reads and explains.
 pub(crate) async fn run(args: &ExplainArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
-    let Session { connection, screen } = session;
-    let target = Target::parse(&args.target).map_err(CommandError::Usage)?;
-    let Read { snapshot, namespace, events } = read(args, &target, connection).await?;
+    let target = Target::parse(&args.target)?;
+    let Read { snapshot, namespace, events } = read(args, &target, session.connection).await?;
     let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());
     let replay = match &args.record {
         Some(list) if list.ends_with("/decisions") => {
             let pod = format!("{}/{}", namespace.as_deref().unwrap_or_default(), target.name);
-            let found = Replay::find(list, &pod, connection).await?;
+            let found = Replay::find(list, &pod, session.connection).await?;
             if found.is_none() {
                 eprintln!(
                     "The operator has kept no decision that evicted {pod}, or you may not list pods of all namespaces."
@@ -96,17 +95,28 @@ pub(crate) async fn run(args: &ExplainArgs, session: Session<'_>) -> Result<Outc
             }
             found
         }
-        Some(record) => Some(Replay::read(record, connection, &[]).await?),
+        Some(record) => Some(Replay::read(record, session.connection, &[]).await?),
         None => None,
     };
     let question = Question { arithmetic: args.arithmetic, replay: replay.as_ref(), events: &events };
     let explanation = explain(&cluster, &target, namespace.as_deref(), &question)?;
+    show(&explanation, target.to_string(), &cluster, args.output.output, session.screen)
+}
+
+/// Prints an explanation of what has this name; a finding if a person has to do something.
+pub(crate) fn show(
+    explanation: &Explanation,
+    name: String,
+    cluster: &Cluster,
+    format: Format,
+    screen: Screen,
+) -> Result<Outcome, CommandError> {
     let answer = Answer {
         table: &|_| explanation.text(screen),
-        document: &document("Explanation", cluster.snapshot.now, &cluster.source, &explanation),
-        names: vec![target.to_string()],
+        document: &document("Explanation", cluster.snapshot.now, &cluster.source, explanation),
+        names: vec![name],
     };
-    answer.print(args.output.output)?;
+    answer.print(format)?;
     Ok(Outcome::of(explanation.needs_a_person))
 }
 
@@ -128,14 +138,14 @@ pub(crate) fn explain(
     namespace: Option<&str>,
     question: &Question<'_>,
 ) -> Result<Explanation, CommandError> {
-    let context = Context::of(cluster, target, namespace).map_err(CommandError::Usage)?;
-    match target.kind {
+    let context = Context::of(cluster, target, namespace)?;
+    let explanation = match target.kind {
         Kind::Queue => queue::explain(&context, target, question.arithmetic),
         Kind::Pod => pod::explain(&context, target, question),
         Kind::QueueJob => queue_job::explain(&context, target),
         _ => workload::explain(&context, target, question.events),
-    }
-    .map_err(CommandError::Usage)
+    };
+    Ok(explanation?)
 }
 
 /// The kind that a user names as kubectl does, if it can be explained.

@@ -11,7 +11,7 @@ use super::workload::add_unmet;
 use super::{Question, Target, evicted};
 use crate::commands::simulate::why;
 use crate::objects::{find_text, text};
-use crate::output::{Explanation, Fact, duration, spaced};
+use crate::output::{Explanation, Fact, duration, list, spaced};
 
 pub(super) fn explain(
     context: &Context<'_>,
@@ -109,7 +109,7 @@ fn placed(explanation: &mut Explanation, context: &Context<'_>, pod: &Pod, phase
     let waiting = waiting_containers(pod);
     explanation.headline = match (phase, waiting.is_empty()) {
         ("Running", true) => format!("Pod {name} runs on {node}."),
-        _ => format!("Pod {name} is on {node} and does not run: {}.", waiting.join(", ")),
+        _ => format!("Pod {name} is on {node} and does not run: {}.", list(&waiting)),
     };
     if !waiting.is_empty() {
         explanation.needs_a_person = true;
@@ -138,7 +138,7 @@ fn placed(explanation: &mut Explanation, context: &Context<'_>, pod: &Pod, phase
         )
     };
     explanation.fact("Eviction", risk);
-    if let Some(plan) = &context.plan {
+    if let Some(plan) = context.cluster.plan() {
         let is_it = |other: &quotient_engine::plan::PodId| {
             other.name.as_str() == explanation.object.name && other.namespace.as_str() == context.namespace
         };
@@ -191,7 +191,7 @@ fn pending(explanation: &mut Explanation, context: &Context<'_>, pod: &Pod) {
         format!("Pod {name} is gated: Quotient removes the gate {SHARE_GATE} when its queue has room.")
     };
     if !others.is_empty() {
-        explanation.check(false, format!("scheduling gates hold it: {}", others.join(", ")));
+        explanation.check(false, format!("scheduling gates hold it: {}", list(others)));
         explanation.next =
             Some("The scheduler looks at it when the program that set the gates removes them.".to_owned());
         return;

@@ -69,7 +69,7 @@ fn conditions(explanation: &mut Explanation, context: &Context<'_>, view: &Queue
     if let Some(starved) = view.starved(context.cluster.snapshot.now) {
         explanation.check(false, starved.message);
         explanation.reason.get_or_insert_with(|| starved.reason.to_owned());
-        if let Some(leaving) = leaving(view, &context.views, context.cluster, context.plan.as_ref()) {
+        if let Some(leaving) = leaving(view, &context.views, context.cluster) {
             explanation.step(leaving.sentence());
         }
     } else {

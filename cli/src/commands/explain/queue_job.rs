@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use quotient_crds::{QueueJob, QueueJobCondition, condition};
 use quotient_engine::names::Namespace;
-use quotient_engine::plan::{QueueJobName, QueueJobPlan, SlotReason};
+use quotient_engine::plan::{QueueJobName, QueueJobPlan};
 
 use super::Target;
 use super::context::Context;
@@ -12,6 +12,9 @@ use super::workload::add_unmet;
 use crate::commands::simulate::why_it_waits;
 use crate::objects::Object;
 use crate::output::{Explanation, spaced};
+
+/// The reasons that time alone does not end.
+const FOR_PERSONS: [&str; 4] = ["GangAboveShare", "NoQueue", "QueueStalled", "InvalidSpec"];
 
 pub(super) fn explain(context: &Context<'_>, target: &Target) -> Result<Explanation, String> {
     let object = context.object(target.kind, &target.name);
@@ -23,7 +26,7 @@ pub(super) fn explain(context: &Context<'_>, target: &Target) -> Result<Explanat
         namespace: Namespace::from(context.namespace.as_str()),
         name: target.name.as_str().into(),
     };
-    let planned = context.plan.as_ref().and_then(|plan| plan.queue_jobs.get(&name));
+    let planned = context.cluster.plan().and_then(|plan| plan.queue_jobs.get(&name));
     match planned {
         Some(plan) => of_plan(&mut explanation, target, plan),
         None => of_status(&mut explanation, target, job),
@@ -50,9 +53,7 @@ fn of_plan(explanation: &mut Explanation, target: &Target, plan: &QueueJobPlan) 
         Some(why) => explanation.check(false, why),
         None => explanation.check(true, format!("its slots: {}", plan.reason.name())),
     }
-    let for_persons =
-        [SlotReason::GangAboveShare, SlotReason::NoQueue, SlotReason::QueueStalled, SlotReason::InvalidSpec];
-    explanation.needs_a_person = for_persons.contains(&plan.reason);
+    explanation.needs_a_person = FOR_PERSONS.contains(&plan.reason.name());
     explanation.fact("Deserved", spaced(&plan.amounts.deserved));
     explanation.fact("Allocated", spaced(&plan.amounts.allocated));
 }
@@ -67,10 +68,6 @@ fn of_status(explanation: &mut Explanation, target: &Target, job: &QueueJob) {
         let is_admitted = admitted.status == "True";
         explanation.check(is_admitted, format!("{}: {}", admitted.reason, admitted.message));
         explanation.reason = Some(admitted.reason.clone());
-        explanation.needs_a_person = !is_admitted
-            && matches!(
-                admitted.reason.as_str(),
-                "GangAboveShare" | "NoQueue" | "QueueStalled" | "InvalidSpec"
-            );
+        explanation.needs_a_person = !is_admitted && FOR_PERSONS.contains(&admitted.reason.as_str());
     }
 }

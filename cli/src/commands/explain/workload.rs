@@ -7,16 +7,16 @@ use quotient_crds::ConditionType;
 use quotient_crds::names::QUOTA;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::{NodeName, QueueName};
-use quotient_engine::plan::{Eviction, Plan};
+use quotient_engine::plan::Plan;
 use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{Owner, Pod, Shape};
 use serde_json::Value;
 
 use super::Target;
 use super::context::Context;
-use crate::commands::simulate::find_pod;
+use crate::commands::simulate::grace_of;
 use crate::objects::{Kind, Object, ignores_evictions, text};
-use crate::output::{Explanation, counted, duration, only, spaced};
+use crate::output::{Explanation, counted, duration, list, number, only, spaced};
 use crate::queues::{QueueView, leaving, needs_a_person};
 
 pub(super) fn explain(
@@ -186,25 +186,21 @@ fn one_pod(explanation: &mut Explanation, context: &Context<'_>, view: &QueueVie
     );
     let with_one = used.plus(each);
     let short = each.resources().filter(|resource| with_one.get(resource) > allocated.get(resource));
-    let short: Vec<String> = short
-        .map(|resource| {
-            let of = |amounts: &Amounts| Amounts::from_iter([(resource.clone(), amounts.get(resource))]);
-            let (used, allocated) = (spaced(&of(&used)), spaced(&of(&allocated)));
-            let zero = |text: &str| text.replace("nothing", "0");
-            let number = used.split(' ').next().unwrap_or_default();
-            format!("{} of its {}", zero(number), zero(&allocated))
-        })
-        .collect();
+    let short = list(short.map(|resource| {
+        let allocated = Amounts::from_iter([(resource.clone(), allocated.get(resource))]);
+        let used = number(resource, used.get(resource));
+        format!("{used} of its {}", spaced(&allocated).replace("nothing", "0"))
+    }));
     if short.is_empty() {
         explanation.check(true, "the quota has room for one more pod");
     } else {
-        explanation.check(false, format!("the queue uses {} quota", short.join(", ")));
+        explanation.check(false, format!("the queue uses {short} quota"));
     }
 }
 
 /// ` and fits a node (node-7: 6 cpu free)`; none where nodes or their pods were not read.
 fn fitting_node(context: &Context<'_>, shape: &Shape) -> Option<String> {
-    context.plan.as_ref()?;
+    context.cluster.plan()?;
     let snapshot = &context.cluster.snapshot;
     let mut used: BTreeMap<&NodeName, Amounts> = BTreeMap::new();
     for pod in snapshot.namespaces.values().flat_map(|state| &state.pods).filter(|pod| pod.is_charged()) {
@@ -261,7 +257,7 @@ pub(super) fn add_unmet(
 
 /// `deserves 10 cpu: 2 cpu are being reclaimed from batch (2 pods terminating, 18 s of 30 s)`.
 fn reclaimed(context: &Context<'_>, view: &QueueView) -> Option<String> {
-    let leaving = leaving(view, &context.views, context.cluster, context.plan.as_ref())?;
+    let leaving = leaving(view, &context.views, context.cluster)?;
     let lacking = view.deserved().less(&view.allocated());
     let (deserved, lacking) = (spaced(&only(&view.deserved(), &lacking)), spaced(&lacking));
     Some(format!(
@@ -277,8 +273,8 @@ const OVERHEAD: i64 = 3;
 /// In how many seconds pods start, by the grace of the pods that hold the room: those that end, and those that are evicted next.
 fn expected(context: &Context<'_>) -> Option<i64> {
     let view = context.queue()?;
-    let leaving = || leaving(view, &context.views, context.cluster, context.plan.as_ref())?.seconds_left();
-    let seconds = context.plan.as_ref().and_then(|plan| planned(context, plan, &view.name)).or_else(leaving);
+    let leaving = || leaving(view, &context.views, context.cluster)?.seconds_left();
+    let seconds = context.cluster.plan().and_then(|plan| planned(context, plan, &view.name)).or_else(leaving);
     seconds.map(|seconds| seconds.saturating_add(OVERHEAD))
 }
 
@@ -294,8 +290,8 @@ fn planned(context: &Context<'_>, plan: &Plan, queue: &QueueName) -> Option<i64>
     });
     let next = plan.evictions.iter().chain(&plan.waiting);
     let next = next.filter(|eviction| eviction.beneficiary.as_ref() == Some(queue)).filter_map(|eviction| {
-        let grace = i64::from(eviction.grace_seconds.or_else(|| grace_of(context, eviction))?);
-        Some((grace, &eviction.requests))
+        let grace = grace_of(&context.cluster.snapshot, eviction)?;
+        Some((i64::from(grace), &eviction.requests))
     });
     let mut leaving: Vec<(i64, &Amounts)> =
         ending.chain(next).filter(|(_, requests)| requests.overlaps(lacking)).collect();
@@ -306,10 +302,4 @@ fn planned(context: &Context<'_>, plan: &Plan, queue: &QueueName) -> Option<i64>
         lacking.fits_in(&free)
     });
     last.map(|(seconds, _)| seconds)
-}
-
-/// The grace of the pod itself.
-fn grace_of(context: &Context<'_>, eviction: &Eviction) -> Option<u32> {
-    let (_, pod) = find_pod(&context.cluster.snapshot, &eviction.pod)?;
-    Some(pod.grace_seconds.into())
 }

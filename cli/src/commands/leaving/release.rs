@@ -8,12 +8,14 @@ use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Pod;
 use serde_json::{Value, json};
 
-use super::{Inventory, Leftover, show};
+use super::{Inventory, Leftover};
 use crate::Session;
+use crate::commands::explain::show;
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::{Kind, Object, find_text};
-use crate::output::{Explanation, Format, OutputArgs, Progress, counted, spaced, sum};
+use crate::output::{Explanation, Format, OutputArgs, Progress, counted, list, spaced, sum};
+use crate::snapshot::Snapshot;
 use crate::source::{Live, Scope, SourceArgs};
 
 /// Which namespace.
@@ -68,21 +70,23 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Looks, and deletes unless something is in the way.
 pub(crate) async fn run(args: &ReleaseArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
-    let Session { connection, screen } = session;
     let format = args.output.output;
-    if let Some(snapshot) = args.source.read_files()? {
-        let cluster = Cluster::of(&snapshot, None)?;
+    let look = |snapshot: &Snapshot| -> Result<(Release, Outcome), CommandError> {
+        let cluster = Cluster::of(snapshot, None)?;
         let release = release(&cluster, &args.namespace)?;
-        return show(&release.explanation, &cluster, format, screen);
+        let name = format!("namespace/{}", args.namespace);
+        let outcome = show(&release.explanation, name, &cluster, format, session.screen)?;
+        Ok((release, outcome))
+    };
+    if let Some(snapshot) = args.source.read_files()? {
+        return look(&snapshot).map(|(_, outcome)| outcome);
     }
-    let live = Live::connect(connection).await?;
+    let live = Live::connect(session.connection).await?;
     let mut snapshot = live.snapshot(&Scope::of(KINDS, Some(&args.namespace))).await?;
     ClusterError::require(&snapshot.missing, &["queues", "pods", "resourcequotas"])?;
     // Queues elsewhere may be child queues.
     live.add_all_queues(&mut snapshot).await?;
-    let cluster = Cluster::of(&snapshot, None)?;
-    let release = release(&cluster, &args.namespace)?;
-    let outcome = show(&release.explanation, &cluster, format, screen)?;
+    let (release, outcome) = look(&snapshot)?;
     if outcome == Outcome::Finding {
         return Ok(outcome);
     }
@@ -127,19 +131,16 @@ async fn delete(live: &Live, namespace: &str, queues: &[String], format: Format)
 /// Looks at a namespace that is to leave.
 pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, CommandError> {
     let inventory = Inventory::of(cluster, Some(namespace));
-    let name = |queue: &quotient_crds::Queue| queue.metadata.name.clone().unwrap_or_default();
-    let queues: Vec<String> = inventory.queues.iter().map(|queue| name(queue)).collect();
+    let queues = inventory.queues;
     let gated = inventory.gated.values().sum();
     if queues.is_empty() && gated == 0 {
-        return Err(CommandError::Usage(format!(
-            "namespace {namespace} has no Queue: there is nothing to release"
-        )));
+        return Err(format!("namespace {namespace} has no Queue: there is nothing to release").into());
     }
     let state = cluster.snapshot.namespaces.get(&Namespace::from(namespace));
     let pods = state.into_iter().flat_map(|state| &state.pods).filter(|pod| pod.is_charged());
     let (pods, used) = (pods.clone().count(), sum(pods.map(Pod::requests)));
     let mut explanation = Explanation::of("Namespace", "", namespace);
-    explanation.headline = format!("Release of namespace {namespace}: delete Queue {}", queues.join(", "));
+    explanation.headline = format!("Release of namespace {namespace}: delete Queue {}", list(&queues));
     if pods > 0 {
         let (pods, used) = (counted(pods, "pod runs", "pods run"), spaced(&used));
         explanation.step(format!("{pods} on. The capacity that queues share shrinks by {used}."));
@@ -182,11 +183,10 @@ fn children(cluster: &Cluster, namespace: &str, parent: &str) -> Option<String> 
         let is_child = reference.name == parent && reference.namespace.as_deref().unwrap_or(own) == namespace;
         is_child.then(|| format!("{own}/{}", queue.metadata.name.as_deref().unwrap_or_default()))
     });
-    let names: Vec<String> = names.collect();
+    let names = list(names);
     (!names.is_empty()).then(|| {
         format!(
-            "Queue {parent} is the parent of {}: without it they have no share. First: give them another parentRef",
-            names.join(", ")
+            "Queue {parent} is the parent of {names}: without it they have no share. First: give them another parentRef"
         )
     })
 }

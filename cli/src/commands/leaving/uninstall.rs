@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Pod;
-use quotient_crds::Queue;
 use quotient_crds::names::{LIMIT_RANGE, QUOTA, REPLICAS_BEFORE_ANNOTATION, SHARE_GATE};
 
-use super::show;
 use crate::Session;
+use crate::commands::explain::show;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::{Object, is_ours};
@@ -42,10 +41,11 @@ Examples:
 
 /// Looks and prints.
 pub(crate) async fn run(args: &UninstallArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
-    let Session { connection, screen } = session;
-    let snapshot = args.source.read_all(connection).await?;
+    let snapshot = args.source.read_all(session.connection).await?;
     let cluster = Cluster::of(&snapshot, None)?.warned();
-    show(&uninstall(&cluster), &cluster, args.output.output, screen)
+    let explanation = uninstall(&cluster);
+    let name = format!("deployment/{}", explanation.object.name);
+    show(&explanation, name, &cluster, args.output.output, session.screen)
 }
 
 /// What is found.
@@ -94,8 +94,8 @@ pub(crate) fn uninstall(cluster: &Cluster) -> Explanation {
 
 /// What is there of Quotient.
 #[derive(Debug, Default)]
-pub(super) struct Inventory<'a> {
-    pub(super) queues: Vec<&'a Queue>,
+pub(super) struct Inventory {
+    pub(super) queues: Vec<String>,
     /// The quotas and LimitRanges that go with their Queue.
     pub(super) owned: usize,
     pub(super) queue_jobs: usize,
@@ -116,9 +116,9 @@ pub(super) struct Leftover {
     pub(super) fix: String,
 }
 
-impl<'a> Inventory<'a> {
+impl Inventory {
     /// That of one namespace, or of all.
-    pub(super) fn of(cluster: &'a Cluster, namespace: Option<&str>) -> Self {
+    pub(super) fn of(cluster: &Cluster, namespace: Option<&str>) -> Self {
         let mut inventory = Self::default();
         let is_here = |object: &&Object| {
             namespace.is_none_or(|namespace| object.metadata().namespace.as_deref() == Some(namespace))
@@ -130,9 +130,9 @@ impl<'a> Inventory<'a> {
         inventory
     }
 
-    fn add(&mut self, object: &'a Object) {
+    fn add(&mut self, object: &Object) {
         match object {
-            Object::Queue(queue) => self.queues.push(queue),
+            Object::Queue(_) => self.queues.push(object.name().to_owned()),
             Object::Pod(pod) if is_gated(pod) => {
                 let count = self.gated.entry(object.namespace().to_owned()).or_default();
                 *count = count.saturating_add(1);

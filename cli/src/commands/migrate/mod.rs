@@ -92,7 +92,7 @@ pub(crate) async fn run(args: &MigrateArgs, connection: &ConnectionArgs) -> Resu
     let system = args.system.system();
     let mut kinds = vec![Kind::Namespace.api()];
     kinds.extend(system.kinds);
-    let mut snapshot = args.source.read(connection, &Scope { kinds, namespace: None }).await?;
+    let mut snapshot = args.source.read(connection, &Scope { kinds, namespace: None }, &[]).await?;
     snapshot.write_out();
     for missing in &snapshot.missing {
         eprintln!("warning: {} are left out: you may not list them", missing.resource);
@@ -118,13 +118,13 @@ pub(crate) fn migrate(args: &MigrateArgs, snapshot: &Snapshot) -> Result<Migrati
     let system = args.system.system();
     let objects = Objects::of(snapshot);
     let fields = Fields::parse(system.fields).map_err(|error| CommandError::Other(error.into()))?;
-    let drafts =
-        (system.draft)(&objects, &Reading { fields, bound: args.quotas_as }).map_err(CommandError::Usage)?;
+    let drafts = (system.draft)(&objects, &Reading { fields, bound: args.quotas_as })?;
     if drafts.is_empty() {
-        return Err(CommandError::Usage(format!(
-            "migrate {}: {} has no object of it; save the objects to a file and name it with -f",
-            system.name, snapshot.source
-        )));
+        let (name, source) = (system.name, &snapshot.source);
+        return Err(format!(
+            "migrate {name}: {source} has no object of it; save the objects to a file and name it with -f"
+        )
+        .into());
     }
     let known: BTreeSet<String> =
         objects.of_kind("", "Namespace").map(|object| object.name.to_owned()).collect();

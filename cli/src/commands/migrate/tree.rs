@@ -98,13 +98,8 @@ fn break_circles(drafts: &mut Drafts) {
 fn whole_weights(drafts: &mut Drafts) {
     const ONE: i128 = 1_000_000_000;
     let nano = |draft: &Draft| draft.weight.map_or(ONE, Quantity::nano).max(0);
-    if drafts.values().all(|draft| nano(draft) % ONE == 0) {
-        for draft in drafts.values_mut() {
-            draft.spec.weight = bounded(nano(draft) / ONE);
-        }
-        return;
-    }
-    let unit = drafts.values().map(nano).fold(0, divisor).max(1);
+    let are_whole = drafts.values().all(|draft| nano(draft) % ONE == 0);
+    let unit = if are_whole { ONE } else { drafts.values().map(nano).fold(0, divisor).max(1) };
     for draft in drafts.values_mut() {
         draft.spec.weight = bounded(nano(draft).checked_div(unit).unwrap_or(1));
     }

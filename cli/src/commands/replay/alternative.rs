@@ -44,11 +44,12 @@ fn namespace_of(snapshot: &Snapshot, setting: &Setting) -> Result<Namespace, Com
     let found: Vec<&Namespace> = has_queue.map(|(namespace, _)| namespace).collect();
     match found.as_slice() {
         [one] => Ok((*one).clone()),
-        [] => Err(CommandError::Usage(format!("there is no Queue {} in the record", setting.name))),
-        _ => Err(CommandError::Usage(format!(
-            "several namespaces have a Queue {0}: write queue/NAMESPACE/{0}.FIELD=VALUE",
-            setting.name
-        ))),
+        [] => Err(format!("there is no Queue {} in the record", setting.name).into()),
+        _ => {
+            let name = &setting.name;
+            Err(format!("several namespaces have a Queue {name}: write queue/NAMESPACE/{name}.FIELD=VALUE")
+                .into())
+        }
     }
 }
 
@@ -65,7 +66,7 @@ fn decoded(namespace: &Namespace, setting: &Setting) -> Result<Queue, CommandErr
     let cluster = Cluster::of(&objects, None)?;
     let state = cluster.snapshot.namespaces.get(namespace);
     let queue = state.and_then(|state| state.queues.first().cloned());
-    queue.ok_or_else(|| CommandError::Usage(format!("set {}: it is no Queue", setting.path.join("."))))
+    queue.ok_or_else(|| format!("set {}: it is no Queue", setting.path.join(".")).into())
 }
 
 /// Takes one field of `wanted` over.
@@ -94,10 +95,7 @@ fn set(queue: &mut Queue, wanted: &Queue, path: &[String]) -> Result<(), Command
         ["eviction", "maxGraceSeconds"] => {
             queue.eviction.max_grace_seconds = wanted.eviction.max_grace_seconds;
         }
-        other => {
-            let field = other.join(".");
-            return Err(CommandError::Usage(format!("--with: {field} decides nothing here")));
-        }
+        other => return Err(format!("--with: {} decides nothing here", other.join(".")).into()),
     }
     Ok(())
 }

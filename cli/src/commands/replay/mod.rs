@@ -75,10 +75,9 @@ pub(crate) struct Replay {
 
 /// Reads, computes and prints.
 pub(crate) async fn run(args: &ReplayArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
-    let Session { connection, screen } = session;
-    let replay = Replay::read(&args.record, connection, &args.with).await?;
+    let replay = Replay::read(&args.record, session.connection, &args.with).await?;
     let answer = Answer {
-        table: &|_| replay.table(screen),
+        table: &|_| replay.table(session.screen),
         document: &document("Replay", replay.decision.as_of(), &args.record, ReplayText::of(&replay)),
         names: replay.decision.evictions.iter().map(|evicted| format!("pod/{}", evicted.pod)).collect(),
     };
@@ -96,7 +95,7 @@ impl Replay {
         let file = if is_url(record) {
             connection.fetch(record).await?
         } else {
-            std::fs::read(record).map_err(|error| CommandError::Usage(format!("read {record}: {error}")))?
+            std::fs::read(record).map_err(|error| format!("read {record}: {error}"))?
         };
         Self::of(&file, settings).map_err(|error| match error {
             CommandError::Usage(message) => CommandError::Usage(format!("replay {record}: {message}")),
@@ -111,8 +110,8 @@ impl Replay {
         connection: &ConnectionArgs,
     ) -> Result<Option<Self>, CommandError> {
         let decisions = connection.fetch(list).await?;
-        let decisions: Vec<Decision> = serde_json::from_slice(&decisions)
-            .map_err(|error| CommandError::Usage(format!("read {list}: {error}")))?;
+        let decisions: Vec<Decision> =
+            serde_json::from_slice(&decisions).map_err(|error| format!("read {list}: {error}"))?;
         let evicts = |decision: &&Decision| decision.evictions.iter().any(|evicted| evicted.pod == pod);
         match decisions.iter().find(evicts) {
             Some(decision) => {
@@ -124,7 +123,7 @@ impl Replay {
 
     /// Computes the decision of this record, and what it had been with `settings`.
     pub(crate) fn of(file: &[u8], settings: &[Setting]) -> Result<Self, CommandError> {
-        let (decision, inputs) = read(file).map_err(|error| CommandError::Usage(error.to_string()))?;
+        let (decision, inputs) = read(file).map_err(|error| error.to_string())?;
         let again = plan(&inputs.snapshot);
         let is_identical = text(&again) == inputs.plan;
         let alternative = if settings.is_empty() {

@@ -9,7 +9,7 @@ use quotient_operator::decisions::Evicted;
 
 use super::Replay;
 use crate::commands::simulate::pod_name;
-use crate::output::{Cell, Screen, columns, counted, joined, quantities, report, time_text, titles};
+use crate::output::{Cell, Screen, counted, joined, list, listing, quantities, report, time_text};
 
 report! {
     /// A replay for programs. A stable interface; fields are only added.
@@ -88,8 +88,7 @@ impl Replay {
                 "Computed again, it is another plan."
             }
         )];
-        let mut rows = vec![titles(&["POD", "QUEUE", "FOR", "REASON", "RANK", "ANSWER"])];
-        rows.extend(report.evictions.iter().map(|evicted| {
+        let rows = report.evictions.iter().map(|evicted| {
             vec![
                 Cell::from(&evicted.pod),
                 Cell::from(&evicted.queue),
@@ -98,16 +97,15 @@ impl Replay {
                 Cell::from(evicted.rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string())).right(),
                 Cell::from(evicted.answer.as_deref().unwrap_or("-")),
             ]
-        }));
-        lines.extend(columns(&rows, screen.style));
+        });
+        let names = ["POD", "QUEUE", "FOR", "REASON", "RANK", "ANSWER"];
+        lines.extend(listing(&names, rows, screen.style));
         if !report.kept.is_empty() {
-            let mut rows = vec![titles(&["KEPT", "QUEUE", "REASON"])];
-            rows.extend(
-                report.kept.iter().map(|kept| {
-                    vec![Cell::from(&kept.pod), Cell::from(&kept.queue), Cell::from(&kept.reason)]
-                }),
-            );
-            lines.extend(columns(&rows, screen.style));
+            let rows = report
+                .kept
+                .iter()
+                .map(|kept| [&kept.pod, &kept.queue, &kept.reason].map(Cell::from).to_vec());
+            lines.extend(listing(&["KEPT", "QUEUE", "REASON"], rows, screen.style));
         }
         if let (Some(compared), Some((_, plan))) = (&report.alternative, &self.alternative) {
             lines.extend(self.had_we(compared, plan));
@@ -116,11 +114,11 @@ impl Replay {
     }
 
     fn had_we(&self, compared: &AlternativeText, plan: &Plan) -> Vec<String> {
-        let list = |pods: &[String]| if pods.is_empty() { "none".to_owned() } else { pods.join(", ") };
+        let named = |pods: &[String]| if pods.is_empty() { "none".to_owned() } else { list(pods) };
         let mut lines = vec![
-            format!("With {}:", compared.with.join(", ")),
-            format!("  not evicted: {}", list(&compared.spared)),
-            format!("  evicted besides: {}", list(&compared.added)),
+            format!("With {}:", list(&compared.with)),
+            format!("  not evicted: {}", named(&compared.spared)),
+            format!("  evicted besides: {}", named(&compared.added)),
         ];
         lines.extend(other_shares(&self.plan, plan).map(|(name, before, deserved)| {
             let before = before.map_or_else(|| "-".to_owned(), Amounts::compact);

@@ -14,7 +14,7 @@ use crate::output::{Answer, Format, OutputArgs, Progress, Style, document};
 use crate::source::SourceArgs;
 use crate::{Session, objects};
 
-pub(crate) use report::{Report, find_pod, pod_name};
+pub(crate) use report::{Report, find_pod, grace_of, pod_name};
 pub(crate) use sentence::{why, why_it_waits};
 pub(crate) use steps::{Simulation, simulate};
 
@@ -113,8 +113,7 @@ Examples:
 
 /// Reads, simulates and prints.
 pub(crate) async fn run(args: &SimulateArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
-    let Session { connection, screen } = session;
-    let snapshot = args.source.read_all(connection).await?;
+    let snapshot = args.source.read_all(session.connection).await?;
     let cluster = Cluster::of(&snapshot, args.now)?.warned();
     let progress = Progress::begin("playing the cluster");
     let simulation = simulate(&cluster, args.until_stable);
@@ -125,7 +124,7 @@ pub(crate) async fn run(args: &SimulateArgs, session: Session<'_>) -> Result<Out
             eprintln!("warning: {warning}");
         }
     }
-    let text = render(&cluster, &simulation, args.output.output, args.explain, screen.style)?;
+    let text = render(&cluster, &simulation, args.output.output, args.explain, session.screen.style)?;
     crate::output::print(&text)?;
     Ok(Outcome::Fine)
 }

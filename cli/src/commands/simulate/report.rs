@@ -134,6 +134,11 @@ pub(crate) fn find_pod<'s>(snapshot: &'s Snapshot, id: &PodId) -> Option<(&'s Na
     Some((state, state.pods.iter().find(|pod| pod.uid == id.uid)?))
 }
 
+/// How long an evicted pod may take to end, in seconds: what the eviction gives it, or else its own time.
+pub(crate) fn grace_of(snapshot: &Snapshot, eviction: &Eviction) -> Option<u32> {
+    eviction.grace_seconds.or_else(|| Some(find_pod(snapshot, &eviction.pod)?.1.grace_seconds.into()))
+}
+
 /// `namespace/name`.
 pub(crate) fn pod_name(pod: &PodId) -> String {
     format!("{}/{}", pod.namespace, pod.name)

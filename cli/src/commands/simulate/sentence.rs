@@ -7,7 +7,7 @@ use quotient_engine::reasons::{EvictionReason, ShortReason};
 
 use quotient_operator::status::cause;
 
-use crate::output::sum;
+use crate::output::{list, sum};
 
 /// Why `eviction` is part of `plan`, for people.
 pub(crate) fn why(eviction: &Eviction, plan: &Plan) -> String {
@@ -78,18 +78,13 @@ pub(super) fn why_none(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Opti
 pub(super) fn how_scaled(scaling: &Scaling) -> String {
     let mut text = format!("from {} to {}", scaling.from, scaling.to);
     if let Some(former) = scaling.original_replicas {
-        text.push_str(" of ");
-        text.push_str(&former.to_string());
+        text = format!("{text} of {former}");
     }
     if !scaling.beneficiaries.is_empty() {
-        let gainers: Vec<String> = scaling.beneficiaries.iter().map(ToString::to_string).collect();
-        text.push_str(" for ");
-        text.push_str(&gainers.join(", "));
+        text = format!("{text} for {}", list(&scaling.beneficiaries));
     }
     if !scaling.pods.is_empty() {
-        let pods: Vec<&str> = scaling.pods.iter().map(|pod| pod.name.as_str()).collect();
-        text.push_str(", without ");
-        text.push_str(&pods.join(", "));
+        text = format!("{text}, without {}", list(scaling.pods.iter().map(|pod| pod.name.as_str())));
     }
     format!("{text}: {}", scaling.reason)
 }

@@ -142,11 +142,7 @@ pub(super) fn open(cluster: &Cluster) -> Opening {
             continue;
         }
         let running = new.iter().filter(|pod| pod.phase == Phase::Running);
-        started.extend(running.map(|pod| PodId {
-            namespace: namespace.clone(),
-            name: pod.name.clone(),
-            uid: pod.uid.clone(),
-        }));
+        started.extend(running.map(|pod| PodId::of(namespace, pod)));
         Arc::make_mut(state).pods.extend(new);
         // No pod is created later than it is looked at, and none in the next step under the same name.
         snapshot.now = later.now;

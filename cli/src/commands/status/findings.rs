@@ -84,13 +84,13 @@ fn of_queue(view: &QueueView, status: &Status) -> Vec<Finding> {
 fn needs(view: &QueueView, starved: &Starvation<'_>, status: &Status) -> String {
     let lacking = view.deserved().less(&view.allocated());
     let lacking = match &status.selected {
-        Some(selected) if lacking.get(&selected.resource).is_positive() => {
-            Amounts::from_iter([(selected.resource.clone(), lacking.get(&selected.resource))])
+        Some(selected) if lacking.get(selected).is_positive() => {
+            Amounts::from_iter([(selected.clone(), lacking.get(selected))])
         }
         _ => lacking,
     };
     let leaving = match starved.reason {
-        "WaitingForPreemption" => leaving(view, &status.all, &status.cluster, status.plan.as_ref()),
+        "WaitingForPreemption" => leaving(view, &status.all, &status.cluster),
         _ => None,
     };
     let why = leaving.map_or_else(|| starved.cause().to_owned(), |leaving| leaving.sentence());

@@ -7,7 +7,7 @@ mod report;
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use quotient_engine::plan::Plan;
+use quotient_engine::amounts::Resource;
 use serde_json::Value;
 
 use crate::Session;
@@ -16,7 +16,7 @@ use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::{Kind, text as field};
 use crate::output::{Answer, Format, INTERVAL, OutputArgs, Screen, Watch, columns, document, joined, print};
-use crate::queues::{QueueView, Selected, SelectorArgs, resource_names, select, views};
+use crate::queues::{QueueView, SelectorArgs, resource_names, select, views};
 use crate::snapshot::{Entry, Snapshot};
 use crate::source::{ConnectionArgs, Live, Scope, SourceArgs, free_beside};
 
@@ -98,14 +98,12 @@ Examples:
 /// The queues of one instant.
 pub(crate) struct Status {
     pub(crate) cluster: Cluster,
-    /// None where not everything that decisions depend on was read.
-    pub(crate) plan: Option<Plan>,
     /// Those that are shown.
     pub(crate) views: Vec<QueueView>,
     /// All of them, as far as they were read.
     all: Vec<QueueView>,
     /// The resource that is asked about.
-    pub(crate) selected: Option<Selected>,
+    pub(crate) selected: Option<Resource>,
 }
 
 impl Status {
@@ -115,16 +113,15 @@ impl Status {
         connection: &ConnectionArgs,
     ) -> Result<Self, CommandError> {
         let cluster = at_rest(Cluster::of(snapshot, None)?);
-        let plan = cluster.plan();
-        let all = views(&cluster, plan.as_ref());
+        let all = views(&cluster, cluster.plan());
         let selected = match &args.resource {
-            Some(name) => Some(select(name, &resource_names(&all)).map_err(CommandError::Usage)?),
+            Some(name) => Some(select(name, &resource_names(&all))?),
             None => None,
         };
         if let Some(unknown) =
             args.queues.iter().find(|wanted| !all.iter().any(|view| view.is_called(wanted)))
         {
-            return Err(CommandError::Usage(format!("there is no Queue {unknown}")));
+            return Err(format!("there is no Queue {unknown}").into());
         }
         let is_wanted = |view: &&QueueView| {
             let in_namespace = args.all_namespaces
@@ -134,7 +131,7 @@ impl Status {
                 && (args.queues.is_empty() || args.queues.iter().any(|wanted| view.is_called(wanted)))
         };
         let views = all.iter().filter(is_wanted).cloned().collect();
-        Ok(Self { cluster, plan, views, all, selected })
+        Ok(Self { cluster, views, all, selected })
     }
 }
 

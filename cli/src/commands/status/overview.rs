@@ -1,12 +1,12 @@
 //! A status for people: a line about the operator, one about the cluster, and a row for each queue.
 
 use quotient_crds::ResourceMap;
-use quotient_engine::amounts::{Amount, Amounts};
+use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::snapshot::Pod;
 
 use super::Status;
-use crate::output::{Cell, Color, Screen, bar, sum, time_text};
-use crate::queues::{QueueView, Selected, Starvation, amounts, in_tree_order, resource_names};
+use crate::output::{Cell, Color, Screen, bar, number, short, short_name, sum, time_text};
+use crate::queues::{QueueView, Starvation, amounts, in_tree_order, resource_names};
 
 /// One line about the operator, one about the cluster.
 pub(super) fn header(status: &Status, screen: Screen) -> Vec<String> {
@@ -46,16 +46,13 @@ fn operator(status: &Status) -> Vec<String> {
 }
 
 fn cluster(status: &Status) -> Vec<String> {
-    let text = |amounts: &Amounts| match &status.selected {
-        Some(selected) => selected.text(amounts),
-        None => amounts.compact(),
-    };
+    let text = |amounts: &Amounts| short(amounts, status.selected.as_ref());
     // Its unit is named once.
-    let unit = status.selected.as_ref().map(|selected| format!(" {}", selected.short_name()));
+    let unit = status.selected.as_ref().map(|selected| format!(" {}", short_name(selected)));
     let unit = unit.unwrap_or_default();
     let leaves = status.views.iter().filter(|view| !view.is_parent());
     let used = sum(leaves.clone().map(QueueView::used));
-    let mut parts = match &status.plan {
+    let mut parts = match status.cluster.plan() {
         Some(plan) => vec![
             format!("{}{unit}, {} used", text(&plan.capacity), text(&used)),
             format!("unmanaged namespaces use {}", text(&unmanaged(status))),
@@ -108,11 +105,11 @@ pub(super) fn cells(status: &Status, is_wide: bool, screen: Screen) -> Vec<Vec<C
 }
 
 /// What has a bar of full width.
-fn largest(views: &[QueueView], selected: &Selected) -> Amount {
+fn largest(views: &[QueueView], selected: &Resource) -> Amount {
     let leaves = views.iter().filter(|view| !view.is_parent());
     let sizes = leaves.flat_map(|view| {
         let status = &view.status;
-        [&status.used, &status.deserved].map(|map| amounts(map.as_ref()).get(&selected.resource))
+        [&status.used, &status.deserved].map(|map| amounts(map.as_ref()).get(selected))
     });
     sizes.max().unwrap_or(Amount::ZERO)
 }
@@ -157,9 +154,7 @@ fn row(
 }
 
 fn amount_cell(amounts: &Amounts, status: &Status) -> Cell {
-    let selected = status.selected.as_ref();
-    let text = selected.map_or_else(|| amounts.compact(), |selected| selected.text(amounts));
-    aligned(text.into(), status)
+    aligned(short(amounts, status.selected.as_ref()).into(), status)
 }
 
 /// Amounts of one resource are numbers, which stand at the right.
@@ -181,15 +176,15 @@ fn state(status: &Status, view: &QueueView, most: Amount, screen: Screen) -> Vec
     if view.is_parent() {
         return Vec::new();
     }
-    let [used, deserved] = [view.used(), view.deserved()].map(|of| of.get(&selected.resource).units());
+    let [used, deserved] = [view.used(), view.deserved()].map(|of| of.get(selected).units());
     let drawn = bar(used, deserved, most.units(), screen.glyphs);
     let note = note(status, view, selected, starvation.as_ref());
     vec![drawn.into(), Cell::new(note, Color::Notice)]
 }
 
 /// `3 over, returning`, `3 below for 40 s, reclaiming`; empty if nothing of the resource is unusual.
-fn note(status: &Status, view: &QueueView, selected: &Selected, starved: Option<&Starvation<'_>>) -> String {
-    let of = |map: &Option<ResourceMap>| amounts(map.as_ref()).get(&selected.resource);
+fn note(status: &Status, view: &QueueView, selected: &Resource, starved: Option<&Starvation<'_>>) -> String {
+    let of = |map: &Option<ResourceMap>| amounts(map.as_ref()).get(selected);
     let (used, deserved) = (of(&view.status.used), of(&view.status.deserved));
     let preempting = of(&view.status.preempting);
     let over = used.less(deserved);
@@ -197,7 +192,7 @@ fn note(status: &Status, view: &QueueView, selected: &Selected, starved: Option<
         let is_awaited =
             |other: &&QueueView| of(&other.status.preempting).is_positive() && !other.is_parent();
         let returns = if status.views.iter().any(|other| is_awaited(&other)) { ", returning" } else { "" };
-        return format!("{} over{returns}", selected.one(over));
+        return format!("{} over{returns}", number(selected, over));
     }
     match starved {
         Some(starved) if preempting.is_positive() => {
@@ -205,7 +200,7 @@ fn note(status: &Status, view: &QueueView, selected: &Selected, starved: Option<
                 "WaitingForPreemption" => "reclaiming",
                 reason => reason,
             };
-            format!("{} below{}, {what}", selected.one(preempting), starved.since())
+            format!("{} below{}, {what}", number(selected, preempting), starved.since())
         }
         _ => String::new(),
     }

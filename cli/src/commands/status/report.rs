@@ -18,10 +18,10 @@ report! {
         /// Absent if not everything that decisions depend on was read.
         #[serde(skip_serializing_if = "Option::is_none")]
         capacity: Option<BTreeMap<String, String>> =
-            status.plan.as_ref().map(|plan| quantities(&plan.capacity, &plan.resources)),
+            status.cluster.plan().map(|plan| quantities(&plan.capacity, &plan.resources)),
         #[serde(skip_serializing_if = "Option::is_none")]
         unmanaged_used: Option<BTreeMap<String, String>> =
-            status.plan.as_ref().map(|plan| quantities(&unmanaged(status), &plan.resources)),
+            status.cluster.plan().map(|plan| quantities(&unmanaged(status), &plan.resources)),
         queues: Vec<QueueReport> = status.views.iter().map(|view| QueueReport::of(view, status)).collect(),
         findings: Vec<FindingReport> = found.iter().map(FindingReport::of).collect(),
     }
