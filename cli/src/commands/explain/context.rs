@@ -2,24 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use k8s_openapi::api::core::v1::Pod as PodObject;
 use quotient_crds::{RecentReclaim, Unmet};
 use quotient_engine::names::Namespace;
+use quotient_engine::plan::PodId;
 use quotient_engine::snapshot::NamespaceState;
 use serde_json::Value;
 
-use super::{ExplainArgs, Target};
+use super::{ExplainArgs, Question, Target};
 use crate::exit::{ClusterError, CommandError};
 use crate::manifests::Cluster;
 use crate::objects::{Kind, Object, find_text};
-use crate::output::list;
+use crate::output::{Explanation, list};
 use crate::queues::{QueueView, governing, views};
 use crate::snapshot::{Entry, Snapshot};
 use crate::source::{ConnectionArgs, EVENTS, Live, Scope};
 
-/// One namespace and what is known around it.
+/// What is explained, and what is known around it.
 pub(super) struct Context<'a> {
     pub(super) cluster: &'a Cluster,
+    pub(super) target: &'a Target,
+    pub(super) question: &'a Question<'a>,
     pub(super) namespace: String,
     /// All Queues that were read.
     pub(super) views: Vec<QueueView>,
@@ -27,13 +29,28 @@ pub(super) struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// That of `target`. The error says why there is none.
-    pub(super) fn of(cluster: &'a Cluster, target: &Target, namespace: Option<&str>) -> Result<Self, String> {
+    pub(super) fn of(
+        cluster: &'a Cluster,
+        target: &'a Target,
+        namespace: Option<&str>,
+        question: &'a Question<'a>,
+    ) -> Result<Self, String> {
         let views = views(cluster, cluster.plan());
         let namespace = match namespace {
             Some(namespace) => namespace.to_owned(),
             None => only_namespace(cluster, &views, target)?,
         };
-        Ok(Self { cluster, namespace, views })
+        Ok(Self { cluster, target, question, namespace, views })
+    }
+
+    /// An explanation that says nothing yet.
+    pub(super) fn explanation(&self) -> Explanation {
+        Explanation::of(self.target.kind.name(), &self.namespace, &self.target.name)
+    }
+
+    /// That there is no such object.
+    pub(super) fn missing(&self) -> String {
+        format!("there is no {} in namespace {}", self.target, self.namespace)
     }
 
     /// The Queue that governs the namespace.
@@ -57,14 +74,14 @@ impl<'a> Context<'a> {
         self.cluster.objects.iter().filter(|object| object.namespace() == self.namespace)
     }
 
+    /// The object that is explained.
+    pub(super) fn found(&self) -> Option<&'a Object> {
+        self.object(self.target.kind, &self.target.name)
+    }
+
     /// The object of this kind and name.
     pub(super) fn object(&self, kind: Kind, name: &str) -> Option<&'a Object> {
         self.objects().find(|object| object.kind() == kind && object.name() == name)
-    }
-
-    /// The pod of this name.
-    pub(super) fn pod(&self, name: &str) -> Option<&'a PodObject> {
-        self.object(Kind::Pod, name)?.get()
     }
 
     /// The names of the objects that create the pods of `object`: its own, and those of what it controls.
@@ -89,11 +106,16 @@ impl<'a> Context<'a> {
         unmet.filter(is_theirs).collect()
     }
 
-    /// The eviction of a pod of this name that the Queue's status remembers, with the Queue; the newest.
-    pub(super) fn reclaim(&self, pod: &str) -> Option<(&QueueView, &RecentReclaim)> {
+    /// Whether the pod is the one that is explained.
+    pub(super) fn is_about(&self, pod: &PodId) -> bool {
+        pod.name.as_str() == self.target.name && pod.namespace.as_str() == self.namespace
+    }
+
+    /// The eviction of the pod that the Queue's status remembers, with the Queue; the newest.
+    pub(super) fn reclaim(&self) -> Option<(&QueueView, &RecentReclaim)> {
         let here = self.views.iter().filter(|view| view.name.namespace.as_str() == self.namespace);
         here.flat_map(|view| view.status.recent_reclaims.iter().map(move |reclaim| (view, reclaim)))
-            .find(|(_, reclaim)| reclaim.pod == pod)
+            .find(|(_, reclaim)| reclaim.pod == self.target.name)
     }
 
     /// How long ago that was, in seconds.

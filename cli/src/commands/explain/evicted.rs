@@ -9,7 +9,6 @@ use quotient_engine::plan::{Eviction, PassedOver, Stage};
 use quotient_engine::reasons::KeptReason;
 use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Snapshot};
 
-use super::Target;
 use super::context::Context;
 use crate::commands::replay::Replay;
 use crate::commands::simulate::find_pod;
@@ -24,27 +23,20 @@ pub(super) const EVICTED: &str = "Evicted";
 const MOST_KEPT: usize = 3;
 
 /// An eviction that the status of a Queue remembers.
-pub(super) fn explain(
-    context: &Context<'_>,
-    target: &Target,
-    view: &QueueView,
-    reclaim: &RecentReclaim,
-    replay: Option<&Replay>,
-) -> Explanation {
+pub(super) fn explain(context: &Context<'_>, view: &QueueView, reclaim: &RecentReclaim) -> Explanation {
     let ago = duration(context.seconds_since(reclaim.time.0));
     let beneficiary = reclaim.beneficiary.as_deref().map(in_words);
     let returned = amounts(Some(&reclaim.amounts));
-    let mut explanation = Explanation::of(target.kind.name(), &context.namespace, &target.name);
+    let mut explanation = context.explanation();
     let why = purpose(&reclaim.reason, beneficiary.as_deref(), &returned);
     explanation.headline = headline(&format!("{ago} ago"), &why);
     explanation.reason = Some(reclaim.reason.clone());
-    let record =
-        replay.and_then(|replay| Some((replay, recorded(replay, &context.namespace, &target.name)?)));
+    let record = context.question.replay.and_then(|replay| Some((replay, recorded(context, replay)?)));
     if let Some((replay, eviction)) = record {
         add_record(&mut explanation, replay, eviction);
     } else {
         explanation.fact("Why", now(context, view, reclaim, &returned));
-        explanation.fact("Why this pod", place(context, target, reclaim.rank));
+        explanation.fact("Why this pod", place(context, reclaim.rank));
     }
     explanation.fact("Comes back", comes_back(context, view, reclaim, &returned));
     explanation.fact("You can", advice(view));
@@ -59,13 +51,9 @@ pub(super) fn explain(
 }
 
 /// An eviction that only the record of its decision knows; none if the decision evicted no such pod.
-pub(super) fn explain_recorded(
-    context: &Context<'_>,
-    target: &Target,
-    replay: &Replay,
-) -> Option<Explanation> {
-    let eviction = recorded(replay, &context.namespace, &target.name)?;
-    let mut explanation = Explanation::of(target.kind.name(), &context.namespace, &target.name);
+pub(super) fn explain_recorded(context: &Context<'_>, replay: &Replay) -> Option<Explanation> {
+    let eviction = recorded(context, replay)?;
+    let mut explanation = context.explanation();
     let beneficiary = eviction.beneficiary.as_ref().map(QueueName::in_words);
     let why = purpose(eviction.reason.name(), beneficiary.as_deref(), &eviction.requests);
     explanation.headline = headline(&format!("at {}", time_text(replay.decision.as_of())), &why);
@@ -74,9 +62,8 @@ pub(super) fn explain_recorded(
     Some(explanation)
 }
 
-fn recorded<'r>(replay: &'r Replay, namespace: &str, pod: &str) -> Option<&'r Eviction> {
-    let is_it = |one: &&Eviction| one.pod.namespace.as_str() == namespace && one.pod.name.as_str() == pod;
-    replay.plan.evictions.iter().find(is_it)
+fn recorded<'r>(context: &Context<'_>, replay: &'r Replay) -> Option<&'r Eviction> {
+    replay.plan.evictions.iter().find(|eviction| context.is_about(&eviction.pod))
 }
 
 fn headline(when: &str, why: &str) -> String {
@@ -166,13 +153,13 @@ fn add_record(explanation: &mut Explanation, replay: &Replay, eviction: &Evictio
 // ---- the choice -----------------------------------------------------------------------------------------------
 
 /// What the status remembers of the choice, and what the pod still shows.
-fn place(context: &Context<'_>, target: &Target, rank: Option<i32>) -> String {
+fn place(context: &Context<'_>, rank: Option<i32>) -> String {
     let rank = rank.map_or_else(
         || "the pod was ending already".to_owned(),
         |rank| format!("rank {rank} of the candidates of its queue"),
     );
     let state = context.state();
-    let pod = state.and_then(|state| state.pods.iter().find(|pod| pod.name.as_str() == target.name));
+    let pod = state.and_then(|state| state.pods.iter().find(|pod| pod.name.as_str() == context.target.name));
     match (state, pod) {
         (Some(state), Some(pod)) => {
             let traits = traits(pod, None, state, &context.cluster.snapshot, &BTreeSet::new());

@@ -138,12 +138,12 @@ pub(crate) fn explain(
     namespace: Option<&str>,
     question: &Question<'_>,
 ) -> Result<Explanation, CommandError> {
-    let context = Context::of(cluster, target, namespace)?;
+    let context = Context::of(cluster, target, namespace, question)?;
     let explanation = match target.kind {
-        Kind::Queue => queue::explain(&context, target, question.arithmetic),
-        Kind::Pod => pod::explain(&context, target, question),
-        Kind::QueueJob => queue_job::explain(&context, target),
-        _ => workload::explain(&context, target, question.events),
+        Kind::Queue => queue::explain(&context),
+        Kind::Pod => pod::explain(&context),
+        Kind::QueueJob => queue_job::explain(&context),
+        _ => workload::explain(&context),
     };
     Ok(explanation?)
 }

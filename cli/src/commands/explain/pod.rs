@@ -2,26 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, PodCondition};
 use quotient_crds::names::SHARE_GATE;
+use quotient_engine::plan::Eviction;
 use serde_json::Value;
 
 use super::context::Context;
 use super::workload::add_unmet;
-use super::{Question, Target, evicted};
+use super::{Question, evicted};
 use crate::commands::simulate::why;
-use crate::objects::{find_text, text};
+use crate::objects::{Object, find_text, text};
 use crate::output::{Explanation, Fact, duration, list, spaced};
 
-pub(super) fn explain(
-    context: &Context<'_>,
-    target: &Target,
-    question: &Question<'_>,
-) -> Result<Explanation, String> {
-    let found = context.pod(&target.name);
-    if let Some((view, reclaim)) = context.reclaim(&target.name) {
-        let mut explanation = evicted::explain(context, target, view, reclaim, question.replay);
-        explanation.facts.splice(0..0, said_then(question, &reclaim.uid));
+pub(super) fn explain(context: &Context<'_>) -> Result<Explanation, String> {
+    let found: Option<&Pod> = context.found().and_then(Object::get);
+    if let Some((view, reclaim)) = context.reclaim() {
+        let mut explanation = evicted::explain(context, view, reclaim);
+        explanation.facts.splice(0..0, said_then(context.question, &reclaim.uid));
         match found {
             Some(pod) if pod.metadata.uid.as_deref() != Some(&reclaim.uid) => {
                 let now = now(context, pod);
@@ -32,9 +29,9 @@ pub(super) fn explain(
         }
         return Ok(explanation);
     }
-    let (name, namespace) = (&target.name, &context.namespace);
-    if let Some(replay) = question.replay {
-        return evicted::explain_recorded(context, target, replay).ok_or_else(|| {
+    let (name, namespace) = (&context.target.name, &context.namespace);
+    if let Some(replay) = context.question.replay {
+        return evicted::explain_recorded(context, replay).ok_or_else(|| {
             format!("the decision in the record evicted no Pod {name} in namespace {namespace}")
         });
     }
@@ -55,13 +52,13 @@ fn said_then(question: &Question<'_>, uid: &str) -> Option<Fact> {
 
 /// The pod as it is.
 fn now(context: &Context<'_>, pod: &Pod) -> Explanation {
-    let name = pod.metadata.name.clone().unwrap_or_default();
-    let mut explanation = Explanation::of("Pod", &context.namespace, &name);
+    let name = &context.target.name;
+    let mut explanation = context.explanation();
     let status = pod.status.as_ref();
     let phase = status.and_then(|status| status.phase.as_deref()).unwrap_or("Pending");
     let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
     if let Some(ending) = ending(context, pod) {
-        ends(&mut explanation, pod, &name, &ending);
+        ends(&mut explanation, pod, &ending);
     } else if matches!(phase, "Succeeded" | "Failed") {
         explanation.headline = format!("Pod {name} has finished ({phase}). It uses nothing of the share.");
     } else if let Some(node) = node {
@@ -85,10 +82,9 @@ fn ending(context: &Context<'_>, pod: &Pod) -> Option<String> {
     })
 }
 
-fn ends(explanation: &mut Explanation, pod: &Pod, name: &str, ending: &str) {
-    let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
-    let disruption = conditions.into_iter().flatten().find(|condition| condition.type_ == "DisruptionTarget");
-    let cause = disruption.and_then(|condition| condition.reason.as_deref());
+fn ends(explanation: &mut Explanation, pod: &Pod, ending: &str) {
+    let name = &explanation.object.name;
+    let cause = condition(pod, "DisruptionTarget").and_then(|condition| condition.reason.as_deref());
     explanation.headline = format!("Pod {name} is ending. {ending}");
     let text = match cause {
         Some("EvictionByEvictionAPI") => {
@@ -101,6 +97,11 @@ fn ends(explanation: &mut Explanation, pod: &Pod, name: &str, ending: &str) {
         }
     };
     explanation.fact("Why", text);
+}
+
+fn condition<'p>(pod: &'p Pod, name: &str) -> Option<&'p PodCondition> {
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    conditions.iter().find(|condition| condition.type_ == name)
 }
 
 /// A pod that has a node.
@@ -139,12 +140,10 @@ fn placed(explanation: &mut Explanation, context: &Context<'_>, pod: &Pod, phase
     };
     explanation.fact("Eviction", risk);
     if let Some(plan) = context.cluster.plan() {
-        let is_it = |other: &quotient_engine::plan::PodId| {
-            other.name.as_str() == explanation.object.name && other.namespace.as_str() == context.namespace
-        };
-        let chosen = plan.evictions.iter().chain(&plan.waiting).find(|eviction| is_it(&eviction.pod));
-        let withheld = plan.withheld.iter().find(|eviction| is_it(&eviction.pod));
-        let kept = plan.passed_over.iter().find(|kept| is_it(&kept.pod));
+        let is_it = |eviction: &&Eviction| context.is_about(&eviction.pod);
+        let chosen = plan.evictions.iter().chain(&plan.waiting).find(is_it);
+        let withheld = plan.withheld.iter().find(is_it);
+        let kept = plan.passed_over.iter().find(|kept| context.is_about(&kept.pod));
         if let Some(eviction) = chosen {
             explanation.reason = Some(eviction.reason.name().to_owned());
             explanation.fact("Next", format!("the next decision evicts it: {}", why(eviction, plan)));
@@ -201,8 +200,7 @@ fn pending(explanation: &mut Explanation, context: &Context<'_>, pod: &Pod) {
         pod.metadata.owner_references.iter().flatten().filter(|owner| owner.controller == Some(true));
     names.extend(owners.map(|owner| (owner.kind.clone(), owner.name.clone())));
     add_unmet(explanation, context, &names);
-    let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
-    let scheduled = conditions.into_iter().flatten().find(|condition| condition.type_ == "PodScheduled");
+    let scheduled = condition(pod, "PodScheduled");
     if let Some(message) = scheduled.and_then(|condition| condition.message.as_deref()) {
         explanation.fact("Scheduler", message);
     }

@@ -2,8 +2,8 @@
 
 use quotient_crds::ConditionType;
 use quotient_engine::amounts::Amounts;
+use quotient_engine::names::QueueName;
 
-use super::Target;
 use super::arithmetic::arithmetic;
 use super::context::Context;
 use super::evicted::in_words;
@@ -13,17 +13,11 @@ use crate::queues::{QueueView, amounts, leaving, needs_a_person};
 /// The most evictions that are listed.
 const MOST_RECLAIMS: usize = 5;
 
-pub(super) fn explain(
-    context: &Context<'_>,
-    target: &Target,
-    with_arithmetic: bool,
-) -> Result<Explanation, String> {
-    let view = context
-        .views
-        .iter()
-        .find(|view| *view.name.name == *target.name && view.name.namespace.as_str() == context.namespace);
-    let view = view.ok_or_else(|| format!("there is no {target} in namespace {}", context.namespace))?;
-    let mut explanation = Explanation::of(target.kind.name(), &context.namespace, &target.name);
+pub(super) fn explain(context: &Context<'_>) -> Result<Explanation, String> {
+    let name = QueueName::new(context.namespace.as_str(), context.target.name.as_str());
+    let view = context.views.iter().find(|view| view.name == name);
+    let view = view.ok_or_else(|| context.missing())?;
+    let mut explanation = context.explanation();
     explanation.headline = headline(context, view);
 
     if let Some((reason, message)) = view.stalled() {
@@ -36,7 +30,7 @@ pub(super) fn explain(
     share(&mut explanation, context, view);
     unmet(&mut explanation, view);
     reclaims(&mut explanation, context, view);
-    if with_arithmetic {
+    if context.question.arithmetic {
         explanation.lines = arithmetic(context, view);
     }
     Ok(explanation)

@@ -16,12 +16,10 @@ use crate::output::{Explanation, spaced};
 /// The reasons that time alone does not end.
 const FOR_PERSONS: [&str; 4] = ["GangAboveShare", "NoQueue", "QueueStalled", "InvalidSpec"];
 
-pub(super) fn explain(context: &Context<'_>, target: &Target) -> Result<Explanation, String> {
-    let object = context.object(target.kind, &target.name);
-    let Some(object @ Object::QueueJob(job)) = object else {
-        return Err(format!("there is no {target} in namespace {}", context.namespace));
-    };
-    let mut explanation = Explanation::of(target.kind.name(), &context.namespace, &target.name);
+pub(super) fn explain(context: &Context<'_>) -> Result<Explanation, String> {
+    let Some(object @ Object::QueueJob(job)) = context.found() else { return Err(context.missing()) };
+    let mut explanation = context.explanation();
+    let target = context.target;
     let name = QueueJobName {
         namespace: Namespace::from(context.namespace.as_str()),
         name: target.name.as_str().into(),

@@ -12,21 +12,16 @@ use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{Owner, Pod, Shape};
 use serde_json::Value;
 
-use super::Target;
 use super::context::Context;
 use crate::commands::simulate::grace_of;
 use crate::objects::{Kind, Object, ignores_evictions, text};
 use crate::output::{Explanation, counted, duration, list, number, only, spaced};
 use crate::queues::{QueueView, leaving, needs_a_person};
 
-pub(super) fn explain(
-    context: &Context<'_>,
-    target: &Target,
-    events: &[Value],
-) -> Result<Explanation, String> {
-    let object = context.object(target.kind, &target.name);
-    let object = object.ok_or_else(|| format!("there is no {target} in namespace {}", context.namespace))?;
-    let mut explanation = Explanation::of(target.kind.name(), &context.namespace, &target.name);
+pub(super) fn explain(context: &Context<'_>) -> Result<Explanation, String> {
+    let object = context.found().ok_or_else(|| context.missing())?;
+    let mut explanation = context.explanation();
+    let target = context.target;
     let names = context.creators(object);
     let owners = owners(context, object, &names);
     let wanted = owners.iter().map(|owner| owner.wanted).fold(0, u32::saturating_add);
@@ -48,7 +43,7 @@ pub(super) fn explain(
         explanation.headline = format!("{} {} have no node yet.", explanation.headline, pending.len());
         add_unmet(&mut explanation, context, &pending);
     } else if let Some(view) = context.queue() {
-        if let Some(when) = rejected(context, &names, events) {
+        if let Some(when) = rejected(context, &names) {
             let missing = wanted.saturating_sub(there);
             let are = if missing == 1 { "is" } else { "are" };
             explanation.headline =
@@ -88,7 +83,7 @@ const RETRIES: &str =
 const EXCEEDED: &str = "exceeded quota: quotient";
 
 /// `, last 12 s ago`, if the quota has rejected pods of these creators.
-fn rejected(context: &Context<'_>, names: &BTreeSet<(String, String)>, events: &[Value]) -> Option<String> {
+fn rejected(context: &Context<'_>, names: &BTreeSet<(String, String)>) -> Option<String> {
     let is_it = |event: &&Value| {
         names
             .contains(&(text(event, "/regarding/kind").to_owned(), text(event, "/regarding/name").to_owned()))
@@ -96,7 +91,7 @@ fn rejected(context: &Context<'_>, names: &BTreeSet<(String, String)>, events: &
     };
     let times = ["/series/lastObservedTime", "/deprecatedLastTimestamp", "/eventTime"];
     let time = |event: &Value| times.iter().find_map(|pointer| text(event, pointer).parse().ok());
-    if let Some(last) = events.iter().filter(is_it).filter_map(time).max() {
+    if let Some(last) = context.question.events.iter().filter(is_it).filter_map(time).max() {
         return Some(format!(", last {} ago", duration(context.seconds_since(last))));
     }
     // Events are gone after an hour.
