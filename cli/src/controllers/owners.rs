@@ -94,7 +94,7 @@ impl DaemonSets {
         for object in objects {
             let Object::DaemonSet(set) = object else { continue };
             if set.status.is_none() {
-                set.status =
+                Arc::make_mut(set).status =
                     Some(DaemonSetStatus { desired_number_scheduled: nodes, ..DaemonSetStatus::default() });
                 uncounted.extend(set.metadata.uid.as_deref().map(OwnerUid::new));
             }

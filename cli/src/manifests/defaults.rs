@@ -21,12 +21,12 @@ pub(super) fn complete(object: &mut Object, now: &Time) {
     object.metadata_mut().creation_timestamp.get_or_insert_with(|| now.clone());
     match object {
         Object::Pod(pod) => complete_pod(Arc::make_mut(pod)),
-        Object::ResourceQuota(quota) => complete_quota(quota),
-        Object::Namespace(namespace) => complete_namespace(namespace),
-        Object::Deployment(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),
-        Object::ReplicaSet(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),
-        Object::StatefulSet(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),
-        Object::Job(job) => complete_job(job),
+        Object::ResourceQuota(quota) => complete_quota(Arc::make_mut(quota)),
+        Object::Namespace(namespace) => complete_namespace(Arc::make_mut(namespace)),
+        Object::Deployment(owner) => one(Arc::make_mut(owner).spec.as_mut().map(|spec| &mut spec.replicas)),
+        Object::ReplicaSet(owner) => one(Arc::make_mut(owner).spec.as_mut().map(|spec| &mut spec.replicas)),
+        Object::StatefulSet(owner) => one(Arc::make_mut(owner).spec.as_mut().map(|spec| &mut spec.replicas)),
+        Object::Job(job) => complete_job(Arc::make_mut(job)),
         _ => {}
     }
 }
@@ -58,7 +58,7 @@ fn complete_namespace(namespace: &mut Namespace) {
 /// The namespace that objects are in though no manifest describes it.
 pub(super) fn namespace(name: &str) -> Object {
     let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
-    Object::Namespace(Box::new(Namespace { metadata, ..Namespace::default() }))
+    Object::Namespace(Arc::new(Namespace { metadata, ..Namespace::default() }))
 }
 
 /// A pod that is bound runs, unless its phase says otherwise. A pod that runs started when it was created, unless its

@@ -1,6 +1,7 @@
 //! Deployments become the ReplicaSets that the deployment controller would have made of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::objects::Object;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, ReplicaSetSpec};
@@ -29,7 +30,7 @@ pub(super) fn roll_out(objects: &mut Vec<Object>) {
         let controller = object.controller().map(|owner| owner.uid.clone());
         match (object, controller) {
             (Object::Deployment(deployment), _) => deployments.push(deployment),
-            (Object::ReplicaSet(set), Some(uid)) => owned.entry(uid).or_default().push(set),
+            (Object::ReplicaSet(set), Some(uid)) => owned.entry(uid).or_default().push(Arc::make_mut(set)),
             _ => {}
         }
     }
@@ -49,7 +50,7 @@ pub(super) fn roll_out(objects: &mut Vec<Object>) {
             spec.replicas = deployment.spec.as_ref().and_then(|spec| spec.replicas);
         }
     }
-    objects.extend(missing.into_iter().map(|set| Object::ReplicaSet(Box::new(set))));
+    objects.extend(missing.into_iter().map(|set| Object::ReplicaSet(Arc::new(set))));
 }
 
 fn replica_sets(objects: &[Object]) -> BTreeSet<Name> {

@@ -1,6 +1,7 @@
 //! QueueJobs: what is wrong with one, and the Jobs that the operator would have created for it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::objects::{Object, decoded};
 use k8s_openapi::api::batch::v1::Job;
@@ -83,7 +84,7 @@ pub(super) fn add_jobs(objects: &mut Vec<Object>) {
         let without = |task: &&Task| !there.contains(&(namespace.to_owned(), job_name(name, &task.name)));
         missing.extend(owner.spec.tasks.iter().filter(without).filter_map(|task| job(owner, task)));
     }
-    objects.extend(missing.into_iter().map(|job| Object::Job(Box::new(job))));
+    objects.extend(missing.into_iter().map(|job| Object::Job(Arc::new(job))));
 }
 
 fn job(owner: &QueueJob, task: &Task) -> Option<Job> {

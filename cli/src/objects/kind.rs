@@ -23,7 +23,6 @@ macro_rules! kinds {
         /// A kind of object that decisions depend on, and the Lease, which names the leader.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Kind {
-            Pod,
             $($kind,)*
             PodGroup,
             Lease,
@@ -31,12 +30,11 @@ macro_rules! kinds {
 
         impl Kind {
             /// Every kind. The list of pods takes longest, so it is read first.
-            pub(crate) const ALL: &[Self] = &[Self::Pod, $(Self::$kind,)* Self::PodGroup, Self::Lease];
+            pub(crate) const ALL: &[Self] = &[$(Self::$kind,)* Self::PodGroup, Self::Lease];
 
             /// How the API serves it. Several groups serve PodGroups; this is one of them.
             pub(crate) const fn api(self) -> &'static ApiKind {
                 match self {
-                    Self::Pod => const { &ApiKind { field_selector: UNFINISHED, ..ApiKind::new("v1", "Pod", "pods") } },
                     $(Self::$kind => const { &$api },)*
                     Self::PodGroup => const { &ApiKind::new("scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups") },
                     Self::Lease => const { &ApiKind::new("coordination.k8s.io/v1", "Lease", "leases") },
@@ -44,12 +42,10 @@ macro_rules! kinds {
             }
         }
 
-        /// An object of a kind that is understood.
+        /// An object of a kind that is understood. Clusters that differ in a few objects share the pods.
         #[derive(Debug)]
         pub(crate) enum Object {
-            $($kind(Box<$kind>),)*
-            /// Clusters that differ in a few objects share the pods.
-            Pod(Arc<Pod>),
+            $($kind(Arc<$kind>),)*
             PodGroup(Box<AnyPodGroup>),
             Lease(Box<Lease>),
         }
@@ -65,8 +61,7 @@ macro_rules! kinds {
             /// names the field.
             pub(crate) fn read(kind: Kind, value: &Value) -> Result<(Self, Vec<String>), String> {
                 match kind {
-                    $(Kind::$kind => decode(value).map(|(object, unknown)| (Self::$kind(object), unknown)),)*
-                    Kind::Pod => decode(value).map(|(pod, unknown)| (Self::Pod(Arc::new(pod)), unknown)),
+                    $(Kind::$kind => decode(value).map(|(object, unknown)| (Self::$kind(Arc::new(object)), unknown)),)*
                     Kind::PodGroup => AnyPodGroup::read(value).map(|group| (Self::PodGroup(Box::new(group)), Vec::new())),
                     Kind::Lease => decode(value).map(|(object, unknown)| (Self::Lease(object), unknown)),
                 }
@@ -75,7 +70,6 @@ macro_rules! kinds {
             pub(crate) const fn kind(&self) -> Kind {
                 match self {
                     $(Self::$kind(_) => Kind::$kind,)*
-                    Self::Pod(_) => Kind::Pod,
                     Self::PodGroup(_) => Kind::PodGroup,
                     Self::Lease(_) => Kind::Lease,
                 }
@@ -84,7 +78,6 @@ macro_rules! kinds {
             pub(crate) fn metadata(&self) -> &ObjectMeta {
                 match self {
                     $(Self::$kind(object) => &object.metadata,)*
-                    Self::Pod(object) => &object.metadata,
                     Self::PodGroup(object) => object.metadata(),
                     Self::Lease(object) => &object.metadata,
                 }
@@ -92,8 +85,7 @@ macro_rules! kinds {
 
             pub(crate) fn metadata_mut(&mut self) -> &mut ObjectMeta {
                 match self {
-                    $(Self::$kind(object) => &mut object.metadata,)*
-                    Self::Pod(object) => &mut Arc::make_mut(object).metadata,
+                    $(Self::$kind(object) => &mut Arc::make_mut(object).metadata,)*
                     Self::PodGroup(object) => object.metadata_mut(),
                     Self::Lease(object) => &mut object.metadata,
                 }
@@ -103,7 +95,6 @@ macro_rules! kinds {
             pub(crate) fn apply_to(&self, index: &mut Index) {
                 match self {
                     $(Self::$kind(object) => index.apply(&**object),)*
-                    Self::Pod(object) => index.apply(&**object),
                     Self::PodGroup(object) => object.apply_to(index),
                     Self::Lease(_) => false,
                 };
@@ -116,6 +107,7 @@ macro_rules! kinds {
 const UNFINISHED: &str = "status.phase!=Succeeded,status.phase!=Failed";
 
 kinds! {
+    Pod = ApiKind { field_selector: UNFINISHED, ..ApiKind::new("v1", "Pod", "pods") };
     Namespace = ApiKind::new("v1", "Namespace", "namespaces").of_cluster();
     Node = ApiKind::new("v1", "Node", "nodes").of_cluster();
     Deployment = ApiKind::new("apps/v1", "Deployment", "deployments");
@@ -137,12 +129,6 @@ kinds! {
 pub(crate) trait Typed {
     /// The object as this type, if it is of its kind.
     fn of(object: &Object) -> Option<&Self>;
-}
-
-impl Typed for Pod {
-    fn of(object: &Object) -> Option<&Self> {
-        if let Object::Pod(pod) = object { Some(pod) } else { None }
-    }
 }
 
 impl Typed for Lease {
