@@ -25,7 +25,7 @@ use draft::Reading;
 use fields::{Fields, Objects, Part};
 pub(crate) use report::{Migration, MigrationText};
 pub(crate) use systems::{KUEUE_QUEUE_NAME, system_of_sign};
-use tree::Places;
+use tree::{Drafts, Places};
 
 /// What is migrated.
 #[derive(Debug, clap::Args)]
@@ -118,7 +118,8 @@ pub(crate) fn migrate(args: &MigrateArgs, snapshot: &Snapshot) -> Result<Migrati
     let system = args.system.system();
     let objects = Objects::of(snapshot);
     let fields = Fields::parse(system.fields).map_err(|error| CommandError::Other(error.into()))?;
-    let drafts = (system.draft)(&objects, &Reading { fields, bound: args.quotas_as })?;
+    let mut drafts = Drafts::new();
+    (system.draft)(&mut drafts, &objects, &Reading { fields, bound: args.quotas_as })?;
     if drafts.is_empty() {
         let (name, source) = (system.name, &snapshot.source);
         return Err(format!(

@@ -32,33 +32,32 @@ pub(super) const SYSTEM: System = System {
     draft,
 };
 
-fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
-    let mut drafts = Drafts::new();
+fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Result<(), String> {
     for tenant in objects.of_kind(GROUP, "Tenant") {
-        of_tenant(&mut drafts, reading, objects, tenant);
+        of_tenant(drafts, reading, objects, tenant);
     }
     for (kind, selectors) in
         [("ResourcePool", "/spec/selectors/0"), ("GlobalResourceQuota", "/spec/namespaceSelectors/0")]
     {
         for pool in objects.of_kind(GROUP, kind) {
-            let draft = entry(&mut drafts, pool.name, || pool.origin());
+            let draft = entry(drafts, pool.name, || pool.origin());
             draft.read(reading, pool);
             draft.is_parent = true;
             let selector =
                 pool.value.pointer(selectors).cloned().map(serde_json::from_value::<LabelSelector>);
             draft.accepts = draft.accepts.take().or(selector.and_then(Result::ok));
             for namespace in pool.texts("/status/namespaces") {
-                leaf(&mut drafts, pool.name, namespace);
+                leaf(drafts, pool.name, namespace);
             }
         }
     }
     for claim in objects.of_kind(GROUP, "ResourcePoolClaim") {
         let pool = [claim.text("/spec/pool"), claim.text("/status/pool/name")];
         let pool = pool.into_iter().find(|pool| !pool.is_empty()).unwrap_or_default();
-        let draft = leaf(&mut drafts, pool, claim.namespace);
+        let draft = leaf(drafts, pool, claim.namespace);
         draft.read(reading, claim);
     }
-    Ok(drafts)
+    Ok(())
 }
 
 /// The parent queue of a tenant, and a queue for each of its namespaces.

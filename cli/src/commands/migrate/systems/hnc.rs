@@ -26,25 +26,24 @@ pub(super) const SYSTEM: System = System {
     draft,
 };
 
-fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
-    let mut drafts = Drafts::new();
+fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Result<(), String> {
     for config in objects.of_kind(GROUP, "HierarchyConfiguration") {
-        let draft = of_namespace(&mut drafts, config.namespace);
+        let draft = of_namespace(drafts, config.namespace);
         draft.read(reading, config);
         if let Some(parent) = draft.parent.clone() {
-            of_namespace(&mut drafts, &parent);
+            of_namespace(drafts, &parent);
         }
     }
     for anchor in objects.of_kind(GROUP, "SubnamespaceAnchor") {
-        of_namespace(&mut drafts, anchor.namespace);
-        let draft = of_namespace(&mut drafts, anchor.name);
+        of_namespace(drafts, anchor.namespace);
+        let draft = of_namespace(drafts, anchor.name);
         draft.parent = Some(anchor.namespace.to_owned());
         draft.read(reading, anchor);
     }
     for quota in objects.of_kind(GROUP, "HierarchicalResourceQuota") {
-        of_namespace(&mut drafts, quota.namespace).read(reading, quota);
+        of_namespace(drafts, quota.namespace).read(reading, quota);
     }
-    Ok(drafts)
+    Ok(())
 }
 
 /// A namespace of the tree. Its descendants have a label that HNC keeps.

@@ -22,16 +22,15 @@ pub(super) const SYSTEM: System = System {
     draft,
 };
 
-fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
-    let mut drafts = Drafts::new();
+fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Result<(), String> {
     for queue in objects.of_kind(GROUP, "Queue") {
-        entry(&mut drafts, queue.name, || queue.origin()).read(reading, queue);
+        entry(drafts, queue.name, || queue.origin()).read(reading, queue);
     }
     let groups = objects.of_kind(GROUP, "PodGroup").map(|group| (group.text("/spec/queue"), group.namespace));
     let pods = objects.of_kind("", "Pod").filter_map(|pod| {
         let queue = LABELS.iter().find_map(|name| pod.metadata("labels", name))?;
         Some((queue, pod.namespace))
     });
-    add_namespaces(&mut drafts, groups.chain(pods));
-    Ok(drafts)
+    add_namespaces(drafts, groups.chain(pods));
+    Ok(())
 }

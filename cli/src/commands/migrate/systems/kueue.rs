@@ -39,11 +39,10 @@ struct Quota {
     borrowing: Option<Amount>,
 }
 
-fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
-    let mut drafts = Drafts::new();
+fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Result<(), String> {
     let mut own: BTreeMap<String, Bounds> = BTreeMap::new();
     for queue in objects.of_kind(GROUP, "ClusterQueue") {
-        let draft = entry(&mut drafts, queue.name, || queue.origin());
+        let draft = entry(drafts, queue.name, || queue.origin());
         draft.read(reading, queue);
         // Left out, it means that the queue takes nothing back.
         if queue.value.pointer("/spec/preemption/reclaimWithinCohort").is_none() && draft.parent.is_some() {
@@ -56,18 +55,15 @@ fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
         bound(draft, &quotas);
         own.insert(queue.name.to_owned(), nominal(&quotas));
     }
-    cohorts(objects, reading, &mut drafts, &mut own);
+    cohorts(objects, reading, drafts, &mut own);
     let locals: Vec<Object<'_>> = objects.of_kind(GROUP, "LocalQueue").collect();
-    add_namespaces(
-        &mut drafts,
-        locals.iter().map(|local| (local.text("/spec/clusterQueue"), local.namespace)),
-    );
+    add_namespaces(drafts, locals.iter().map(|local| (local.text("/spec/clusterQueue"), local.namespace)));
     for local in locals {
         if let Some(draft) = drafts.get_mut(local.text("/spec/clusterQueue")) {
             draft.read(reading, local);
         }
     }
-    Ok(drafts)
+    Ok(())
 }
 
 /// A cohort may have the name of a `ClusterQueue`.

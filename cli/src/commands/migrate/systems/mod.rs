@@ -34,8 +34,8 @@ pub(super) struct System {
     pub(super) kinds: &'static [ApiKind],
     /// What becomes of the fields, as YAML.
     pub(super) fields: &'static str,
-    /// Its queues; the error says which object cannot be read.
-    pub(super) draft: fn(&Objects<'_>, &Reading) -> Result<Drafts, String>,
+    /// Adds its queues; the error says which object cannot be read.
+    pub(super) draft: fn(&mut Drafts, &Objects<'_>, &Reading) -> Result<(), String>,
 }
 
 impl SystemName {

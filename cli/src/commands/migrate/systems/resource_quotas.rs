@@ -23,16 +23,14 @@ pub(super) const SYSTEM: System = System {
     draft,
 };
 
-fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
+fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Result<(), String> {
     let protected = IndexSettings::default().protected;
     let is_wanted = |object: &Object<'_>| {
         object.metadata("labels", MANAGED_BY_LABEL) != Some(MANAGED_BY_QUOTIENT)
             && !protected.contains(&Namespace::from(object.namespace))
     };
-    let mut drafts = Drafts::new();
     for quota in objects.of_kind("", "ResourceQuota").filter(is_wanted) {
-        let draft =
-            entry(&mut drafts, quota.namespace, || format!("the quotas of namespace {}", quota.namespace));
+        let draft = entry(drafts, quota.namespace, || format!("the quotas of namespace {}", quota.namespace));
         draft.namespaces.insert(quota.namespace.to_owned());
         if quota.name == QUOTA {
             let advice =
@@ -55,7 +53,7 @@ fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
         let limits = range.value.pointer("/spec/limits").and_then(Value::as_array);
         default_requests(draft, limits.into_iter().flatten());
     }
-    Ok(drafts)
+    Ok(())
 }
 
 /// The requests of containers that name none, by the limits of a LimitRange: `defaultRequest`, or else `default`.

@@ -31,10 +31,9 @@ pub(super) const SYSTEM: System = System {
     draft,
 };
 
-fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
-    let mut drafts = Drafts::new();
+fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Result<(), String> {
     for queue in objects.of_kind(GROUP, "Queue").filter(|queue| queue.name != ROOT) {
-        let draft = entry(&mut drafts, queue.name, || queue.origin());
+        let draft = entry(drafts, queue.name, || queue.origin());
         draft.read(reading, queue);
         draft.parent.take_if(|parent| parent == ROOT);
     }
@@ -44,12 +43,12 @@ fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
         let queue = ANNOTATIONS.iter().find_map(|name| pod.metadata("annotations", name))?;
         Some((queue, pod.namespace))
     });
-    add_namespaces(&mut drafts, users.chain(pods));
+    add_namespaces(drafts, users.chain(pods));
     // Volcano creates it everywhere, and often nothing uses it.
     if drafts.get(DEFAULT).is_some_and(|draft| draft.namespaces.is_empty()) && drafts.len() > 1 {
         drafts.remove(DEFAULT);
     }
-    Ok(drafts)
+    Ok(())
 }
 
 const fn or_default(queue: &str) -> &str {

@@ -26,25 +26,24 @@ pub(super) const SYSTEM: System = System {
     draft,
 };
 
-fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
-    let mut drafts = Drafts::new();
+fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Result<(), String> {
     for config in objects.of_kind("", "ConfigMap").filter(|config| config.name == CONFIG) {
         let text = config.value.get("data").and_then(|data| data.get(FILE)).and_then(Value::as_str);
         let text = text.ok_or_else(|| format!("{}: data has no {FILE}", config.origin()))?;
         let read: Value = serde_yaml_ng::from_str(text)
             .map_err(|error| format!("{}: read {FILE}: {error}", config.origin()))?;
         for partition in list(&read, "partitions") {
-            of_partition(&mut drafts, reading, partition);
+            of_partition(drafts, reading, partition);
         }
     }
     for namespace in objects.of_kind("", "Namespace") {
-        of_namespace(&mut drafts, reading, namespace)?;
+        of_namespace(drafts, reading, namespace)?;
     }
     // There is no weight: the rest of the cluster is divided as what is guaranteed.
     for draft in drafts.values_mut() {
         draft.weight = draft.guaranteed.get(&Resource::Cpu).map(|cpu| Resource::Cpu.quantity(cpu));
     }
-    Ok(drafts)
+    Ok(())
 }
 
 fn list<'v>(value: &'v Value, field: &str) -> impl Iterator<Item = &'v Value> {
