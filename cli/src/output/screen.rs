@@ -43,31 +43,18 @@ pub(crate) struct Glyphs {
 
 impl Glyphs {
     /// Those of a terminal that shows only ASCII, or of any other.
-    pub(crate) const fn of(ascii: bool) -> Self {
-        if ascii {
-            Self {
-                good: "ok",
-                bad: "X",
-                warning: "!",
-                next: ">",
-                dot: "-",
-                arrow: "->",
-                full: "#",
-                above: "+",
-                below: ".",
-            }
-        } else {
-            Self {
-                good: "√",
-                bad: "×",
-                warning: "‼",
-                next: "›",
-                dot: "·",
-                arrow: "→",
-                full: "█",
-                above: "▓",
-                below: "░",
-            }
+    pub(crate) fn of(ascii: bool) -> Self {
+        let sign = |sign, in_ascii| if ascii { in_ascii } else { sign };
+        Self {
+            good: sign("√", "ok"),
+            bad: sign("×", "X"),
+            warning: sign("‼", "!"),
+            next: sign("›", ">"),
+            dot: sign("·", "-"),
+            arrow: sign("→", "->"),
+            full: sign("█", "#"),
+            above: sign("▓", "+"),
+            below: sign("░", "."),
         }
     }
 }

@@ -133,7 +133,7 @@ pub(crate) async fn run(args: &SimulateArgs, session: Session<'_>) -> Result<Out
 /// show. An observed one is shown as it is.
 pub(crate) fn at_rest(mut cluster: Cluster) -> Cluster {
     if !cluster.is_observed {
-        cluster.snapshot = steps::open(&cluster).snapshot;
+        cluster.snapshot = steps::open(&cluster).0;
     }
     cluster
 }

@@ -49,12 +49,8 @@ pub(crate) struct Step {
 pub(crate) fn simulate(cluster: &Cluster, until_stable: bool) -> Simulation {
     let most = if until_stable { MOST_STEPS } else { 1 };
     // Manifests describe a cluster at rest; what a real one is about to create, it has not created yet.
-    let opening = if cluster.is_observed {
-        Opening { snapshot: cluster.snapshot.clone(), started: Vec::new() }
-    } else {
-        open(cluster)
-    };
-    let Opening { mut snapshot, started: before } = opening;
+    let (mut snapshot, before) =
+        if cluster.is_observed { (cluster.snapshot.clone(), Vec::new()) } else { open(cluster) };
     let begun = snapshot.now;
     let mut steps: Vec<Step> = Vec::new();
     let mut stable = false;
@@ -115,16 +111,11 @@ fn weights(snapshot: &Snapshot) -> BTreeMap<QueueName, u32> {
         .collect()
 }
 
-/// The cluster at the beginning of the first step.
-#[derive(Debug)]
-pub(super) struct Opening {
-    pub(super) snapshot: Snapshot,
-    /// The pods that are not in the manifests and run all the same, by namespace and name.
-    pub(super) started: Vec<PodId>,
-}
-
 /// Lets owners create what they may; everything else stays as the manifests describe it.
-pub(super) fn open(cluster: &Cluster) -> Opening {
+///
+/// Returns the cluster at the beginning of the first step, and the pods that are not in the manifests and run all the same, by
+/// namespace and name.
+pub(super) fn open(cluster: &Cluster) -> (Snapshot, Vec<PodId>) {
     // One step without a plan, in a world in which nothing leaves: its new pods are the ones.
     let mut world = cluster.snapshot.clone();
     for state in world.namespaces.values_mut() {
@@ -151,7 +142,7 @@ pub(super) fn open(cluster: &Cluster) -> Opening {
         cluster.controllers.follow(&mut snapshot);
     }
     started.sort();
-    Opening { snapshot, started }
+    (snapshot, started)
 }
 
 /// Has everything in the namespace stay but what its owners create.
