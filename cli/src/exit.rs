@@ -1,5 +1,6 @@
 //! How a command ends: its exit code, and what stands on standard error.
 
+use std::error::Error;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -169,10 +170,7 @@ impl ClusterError {
 }
 
 /// The innermost cause says most.
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
+fn causes(error: &(dyn Error + 'static)) -> String {
+    let innermost = std::iter::successors(Some(error), |&error| error.source()).last();
+    innermost.map(ToString::to_string).unwrap_or_default()
 }

@@ -12,7 +12,7 @@ use crate::Session;
 use crate::exit::{CommandError, Outcome};
 use crate::objects::{text as text_of, time};
 use crate::output::{
-    Answer, Cell, Color, Format, INTERVAL, OutputArgs, Screen, columns, document, joined, print, time_text,
+    Answer, Cell, Color, INTERVAL, OutputArgs, Screen, columns, document, joined, print, time_text,
 };
 use crate::source::{EVENTS, Live, now};
 
@@ -85,8 +85,7 @@ pub(crate) struct Report<'a> {
 
 /// Reads and prints.
 pub(crate) async fn run(args: &EventsArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
-    let Session { connection, screen } = session;
-    let live = Live::connect(connection).await?;
+    let live = Live::connect(session.connection).await?;
     let namespace = Some(live.namespace.as_str()).filter(|_| !args.all_namespaces);
     let fields = format!("reportingController={CONTROLLER}");
     let place = namespace.map_or("in any namespace".to_owned(), |namespace| {
@@ -104,30 +103,20 @@ pub(crate) async fn run(args: &EventsArgs, session: Session<'_>) -> Result<Outco
         entries.retain(|entry| !seen.contains(&entry.uid));
         seen.extend(entries.iter().map(|entry| entry.uid.clone()));
         if std::mem::take(&mut is_first) || !entries.is_empty() {
-            show(&entries, &nothing, args.output.output, &live.name, screen)?;
+            let table = |_| if entries.is_empty() { nothing.clone() } else { text(&entries, session.screen) };
+            let report = Report { events: &entries };
+            let answer = Answer {
+                table: &table,
+                document: &document("Events", now(), &format!("cluster {}", live.name), &report),
+                names: entries.iter().map(|entry| entry.object.clone()).collect(),
+            };
+            print(&answer.text(args.output.output)?)?;
         }
         if !args.watch {
             return Ok(Outcome::Fine);
         }
         tokio::time::sleep(INTERVAL).await;
     }
-}
-
-fn show(
-    entries: &[Entry],
-    nothing: &str,
-    format: Format,
-    cluster: &str,
-    screen: Screen,
-) -> Result<(), CommandError> {
-    let report = Report { events: entries };
-    let answer = Answer {
-        table: &|_| if entries.is_empty() { nothing.to_owned() } else { text(entries, screen) },
-        document: &document("Events", now(), &format!("cluster {cluster}"), &report),
-        names: entries.iter().map(|entry| entry.object.clone()).collect(),
-    };
-    print(&answer.text(format)?)?;
-    Ok(())
 }
 
 /// The events of the operator within `since`, oldest first.

@@ -1,6 +1,7 @@
 //! `top`: which queue, namespace or workload uses most.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::ValueEnum;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -179,16 +180,10 @@ pub(crate) fn top(
     };
     let is_selected = |row: &Line| args.selector.text().is_empty() || row.queue.is_some();
     rows.retain(|row| is_wanted(&row.namespace) && is_selected(row));
-    let selected = match &args.resource {
-        Some(name) => {
-            let mut known = resource_names(&views);
-            known.extend(rows.iter().flat_map(|row| row.used.resources().cloned()));
-            known.sort();
-            known.dedup();
-            Some(select(name, &known)?)
-        }
-        None => None,
-    };
+    let mut known: BTreeSet<Resource> = resource_names(&views).into_iter().collect();
+    known.extend(rows.iter().flat_map(|row| row.used.resources().cloned()));
+    let known: Vec<Resource> = known.into_iter().collect();
+    let selected = args.resource.as_ref().map(|name| select(name, &known)).transpose()?;
     sort(&mut rows, args.sort, selected.as_ref(), cluster);
     if args.limit > 0 {
         rows.truncate(args.limit);
@@ -336,15 +331,13 @@ fn sort(rows: &mut [Line], by: Sort, selected: Option<&Resource>, cluster: &Clus
             .max()
             .unwrap_or(0),
     };
-    rows.sort_by(|one, other| {
-        let keys = |row: &Line| match by {
+    rows.sort_by_cached_key(|row| {
+        let size = match by {
             Sort::Used => size(&row.used),
             Sort::Over => size(&row.over),
             Sort::Name => 0,
         };
-        keys(other)
-            .cmp(&keys(one))
-            .then_with(|| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)))
+        (Reverse(size), row.namespace.clone(), row.name.clone())
     });
 }
 

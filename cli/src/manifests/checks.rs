@@ -2,7 +2,6 @@
 
 use k8s_openapi::api::core::v1::{Node, ResourceQuota};
 use quotient_crds::{Preemption, QueueSpec, names};
-use quotient_engine::snapshot;
 use quotient_index::{UnreadableQuantity, nodes, pod_requests, queues, quotas};
 
 use super::queue_jobs;
@@ -13,10 +12,7 @@ pub(super) fn mistakes(object: &Object) -> Vec<String> {
     match object {
         Object::Node(node) => texts(&nodes::unreadable(node)),
         Object::Pod(pod) => texts(&pod_requests::unreadable(pod)),
-        Object::Queue(queue) => {
-            let snapshot::Queue { invalid, .. } = queues::decode(queue);
-            invalid.iter().map(ToString::to_string).collect()
-        }
+        Object::Queue(queue) => queues::decode(queue).invalid.iter().map(ToString::to_string).collect(),
         Object::QueueJob(job) => queue_jobs::mistakes(job),
         Object::ResourceQuota(quota) => texts(&quotas::unreadable(quota)),
         Object::PodDisruptionBudget(budget) => Bound::of(budget).err().into_iter().collect(),

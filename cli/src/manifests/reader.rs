@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::checks::{futility, mistakes};
 use super::sources::Problem;
-use crate::objects::{Kind, Object, find_text};
+use crate::objects::{Kind, Object, find_text, in_words};
 use crate::snapshot::{Content, Entry, Place};
 
 /// The namespace of objects that name none.
@@ -157,12 +157,8 @@ fn kind_and_group(entry: &Entry) -> String {
 /// Kind, namespace and name as they stand in the manifest, for messages.
 fn displayed_name(entry: &Entry) -> Option<String> {
     let (kind, namespace, name) = (entry.kind(), entry.namespace(), entry.name());
-    Some(match (namespace, name) {
-        _ if kind.is_empty() => return None,
-        (_, "") => kind.to_owned(),
-        ("", name) => format!("{kind} {name}"),
-        (namespace, name) => format!("{kind} {namespace}/{name}"),
-    })
+    let text = if name.is_empty() { kind.to_owned() } else { in_words(kind, namespace, name) };
+    (!kind.is_empty()).then_some(text)
 }
 
 /// The path without the places in lists: `spec.containers[].resource`.

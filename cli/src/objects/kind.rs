@@ -187,6 +187,11 @@ impl Kind {
     }
 }
 
+/// `Pod team-a/web-0`, `Node node-7`: an object in sentences; what is in no namespace has an empty one.
+pub(crate) fn in_words(kind: &str, namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { format!("{kind} {name}") } else { format!("{kind} {namespace}/{name}") }
+}
+
 /// The API group; empty for the core group.
 fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
@@ -263,10 +268,8 @@ impl ApiKind {
     /// The path of its list.
     pub(crate) fn path(&self, namespace: Option<&str>) -> String {
         let root = if self.api_version.contains('/') { "apis" } else { "api" };
-        match namespace.filter(|_| self.is_namespaced) {
-            Some(namespace) => format!("/{root}/{}/namespaces/{namespace}/{}", self.api_version, self.plural),
-            None => format!("/{root}/{}/{}", self.api_version, self.plural),
-        }
+        let namespace = namespace.filter(|_| self.is_namespaced).map(|name| format!("namespaces/{name}/"));
+        format!("/{root}/{}/{}{}", self.api_version, namespace.unwrap_or_default(), self.plural)
     }
 
     /// An object of a list, which leaves kind and version out, with both.

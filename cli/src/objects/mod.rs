@@ -6,6 +6,6 @@ mod pod_group;
 mod said;
 
 pub(crate) use decode::{decode, decoded, find_text, plain, text, time};
-pub(crate) use kind::{ApiKind, Kind, Object};
+pub(crate) use kind::{ApiKind, Kind, Object, in_words};
 pub(crate) use pod_group::POD_GROUPS;
 pub(crate) use said::{Bound, DEMANDED, Share, ignores_evictions, is_ours, lacks_requests};

@@ -83,16 +83,12 @@ impl Bound {
 
 impl Share {
     fn read(field: &str, written: &IntOrString) -> Result<Self, String> {
-        let read = match written {
-            IntOrString::Int(pods) => u32::try_from(*pods).ok().map(Self::Pods),
+        let (read, text) = match written {
+            IntOrString::Int(pods) => (u32::try_from(*pods).ok().map(Self::Pods), pods.to_string()),
             IntOrString::String(text) => {
                 let percent = text.strip_suffix('%').and_then(|number| number.parse().ok());
-                percent.filter(|percent| *percent <= 100).map(Self::Percent)
+                (percent.filter(|percent| *percent <= 100).map(Self::Percent), format!("{text:?}"))
             }
-        };
-        let text = match written {
-            IntOrString::Int(pods) => pods.to_string(),
-            IntOrString::String(text) => format!("{text:?}"),
         };
         read.ok_or_else(|| {
             format!("spec.{field} is {text}: write a number of pods, or a percentage such as \"50%\"")

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Color, Screen, hanging, joined, wrap};
+use super::{Color, Screen, hanging, joined, length, wrap};
 
 /// Why something is as it is.
 #[derive(Debug, Default, Serialize)]
@@ -151,8 +151,4 @@ impl Mark {
         };
         (format!(" {} ", screen.style.paint(glyph, color)), length(glyph).saturating_add(2))
     }
-}
-
-fn length(text: &str) -> usize {
-    text.chars().count()
 }

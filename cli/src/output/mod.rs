@@ -18,7 +18,7 @@ pub(crate) use screen::{Color, Screen, Style, bar};
 pub(crate) use table::{Cell, align, columns, listing, titles};
 pub(crate) use watch::{INTERVAL, Progress, Watch};
 pub(crate) use words::{
-    UNBROKEN, counted, duration, hanging, list, number, only, short, short_name, spaced, sum, wrap,
+    UNBROKEN, counted, duration, hanging, length, list, number, only, short, short_name, spaced, sum, wrap,
 };
 
 /// The lines as a text.

@@ -114,14 +114,8 @@ pub(crate) fn bar(used: i128, deserved: i128, most: i128, glyphs: Glyphs) -> Str
     };
     let (used_length, deserved_length) = (length(used), length(deserved));
     let both = used_length.min(deserved_length);
-    let mut above = used_length.saturating_sub(both);
-    let mut below = deserved_length.saturating_sub(both);
-    if used > deserved && above == 0 {
-        above = 1;
-    }
-    if used < deserved && below == 0 {
-        below = 1;
-    }
+    let above = used_length.saturating_sub(both).max(usize::from(used > deserved));
+    let below = deserved_length.saturating_sub(both).max(usize::from(used < deserved));
     [(glyphs.full, both), (glyphs.above, above), (glyphs.below, below)]
         .map(|(glyph, times)| glyph.repeat(times))
         .concat()

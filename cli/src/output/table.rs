@@ -1,6 +1,6 @@
 //! Aligned columns.
 
-use super::{Color, Style};
+use super::{Color, Style, length};
 
 /// One field of a table.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub(crate) fn columns(rows: &[Vec<Cell>], style: Style) -> Vec<String> {
     for row in rows {
         widths.resize(widths.len().max(row.len()), 0);
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.text.chars().count());
+            *width = (*width).max(length(&cell.text));
         }
     }
     rows.iter()
@@ -67,7 +67,7 @@ pub(crate) fn columns(rows: &[Vec<Cell>], style: Style) -> Vec<String> {
             let last = row.len().saturating_sub(1);
             let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, width))| {
                 // Color is put on before the padding, which is counted without it.
-                let padding = width.saturating_sub(cell.text.chars().count());
+                let padding = width.saturating_sub(length(&cell.text));
                 let text = style.paint(&cell.text, cell.color);
                 if cell.is_right {
                     format!("{:padding$}{text}", "")

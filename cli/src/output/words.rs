@@ -95,7 +95,8 @@ pub(crate) fn hanging(first: &str, indent: usize, text: &str, width: usize) -> V
         .collect()
 }
 
-fn length(text: &str) -> usize {
+/// How many characters it has.
+pub(crate) fn length(text: &str) -> usize {
     text.chars().count()
 }
 

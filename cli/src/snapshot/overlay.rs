@@ -7,7 +7,7 @@ use quotient_crds::DEFAULT_WEIGHT;
 use serde_json::{Map, Value, json};
 
 use super::{Entry, Place, Snapshot};
-use crate::objects::{Kind, find_text, plain};
+use crate::objects::{Kind, find_text, in_words, plain};
 use crate::output::list;
 
 /// What a node that joins offers.
@@ -70,11 +70,7 @@ fn key(entry: &Entry) -> [&str; 4] {
 /// `Queue team-x`: the namespace is named where it differs.
 fn words(entry: &Entry) -> String {
     let (kind, namespace, name) = (entry.kind(), entry.namespace(), entry.name());
-    if namespace.is_empty() || namespace == name {
-        format!("{kind} {name}")
-    } else {
-        format!("{kind} {namespace}/{name}")
-    }
+    in_words(kind, if namespace == name { "" } else { namespace }, name)
 }
 
 fn is_queue(entry: &Entry) -> bool {

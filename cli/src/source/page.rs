@@ -136,11 +136,7 @@ impl<'de> Visitor<'de> for Part {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut wanted = Vec::new();
-        while let Some(item) = items.next_element_seed(self)? {
-            wanted.push(item);
-        }
-        Ok(Value::Array(wanted))
+        std::iter::from_fn(|| items.next_element_seed(self).transpose()).collect()
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {

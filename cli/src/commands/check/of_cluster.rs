@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::CheckContext;
 use super::finding::{Found, Seen};
 use crate::commands::migrate::KUEUE_QUEUE_NAME;
-use crate::objects::{Object, text};
+use crate::objects::{Object, in_words, text};
 
 /// The minor versions of Kubernetes that Quotient is tested with.
 const SUPPORTED: std::ops::RangeInclusive<u32> = 34..=36;
@@ -122,7 +122,7 @@ pub(super) fn kueue(context: &CheckContext<'_>) -> Found {
     };
     let labeled = context.managed_objects().filter(is_labeled);
     Found::each(labeled.map(|object| {
-        let (kind, namespace, name) = (object.kind().name(), object.namespace(), object.name());
-        format!("{kind} {namespace}/{name} belongs to Kueue, and its namespace has a Queue")
+        let name = in_words(object.kind().name(), object.namespace(), object.name());
+        format!("{name} belongs to Kueue, and its namespace has a Queue")
     }))
 }

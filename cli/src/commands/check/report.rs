@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::CheckContext;
 use super::finding::{Check, Found, Group, Severity};
-use crate::output::{Cell, Color, Screen, columns, counted, hanging, joined, list, wrap};
+use crate::output::{Cell, Color, Screen, columns, counted, hanging, joined, length, list, wrap};
 
 /// The page that explains every check.
 const PAGE: &str = "docs/reference/checks.md";
@@ -79,11 +79,11 @@ impl Result {
         };
         let width = text_width(screen);
         let mark = screen.style.paint(glyph, color);
-        let indent = glyph.chars().count().saturating_add(1);
+        let indent = length(glyph).saturating_add(1);
         let texts = found.texts.iter().flat_map(|text| hanging(&format!("{mark} "), indent, text, width));
         let mut lines: Vec<String> = texts.collect();
         let fix = format!("  fix: {}", self.fix);
-        let room = width.saturating_sub(fix.chars().count().saturating_add(2));
+        let room = width.saturating_sub(length(&fix).saturating_add(2));
         if self.docs.len() <= room {
             let room = room.saturating_add(2);
             lines.push(format!("{fix}{:>room$}", self.docs));

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_yaml_ng::Mapping;
 
-use crate::objects::text;
+use crate::objects::{in_words, text};
 use crate::snapshot::Snapshot;
 
 /// Kinds with their fields, as paths from the object, and what becomes of each. `*` stands for any one name. Places in lists are
@@ -181,8 +181,7 @@ impl<'s> Objects<'s> {
 impl<'s> Object<'s> {
     /// `ClusterQueue team-a`, `ResourceQuota team-a/old`.
     pub(super) fn origin(&self) -> String {
-        let Self { kind, namespace, name, .. } = self;
-        if namespace.is_empty() { format!("{kind} {name}") } else { format!("{kind} {namespace}/{name}") }
+        in_words(self.kind, self.namespace, self.name)
     }
 
     /// The text at a pointer; empty if there is none.

@@ -46,12 +46,9 @@ pub(super) fn migration(system: &'static str, mut drafts: Drafts, places: &Place
     if built.parents.keys().any(is_new) && !exists {
         migration.namespace = Some(places.parents.clone());
     }
-    migration.queues.sort_by(|one, other| {
-        let key = |queue: &ProposedQueue| {
-            (queue.spec.children.is_none(), queue.namespace.clone(), queue.name.clone())
-        };
-        key(one).cmp(&key(other))
-    });
+    let place =
+        |queue: &ProposedQueue| (queue.spec.children.is_none(), queue.namespace.clone(), queue.name.clone());
+    migration.queues.sort_by_cached_key(place);
     migration
 }
 

@@ -113,12 +113,8 @@ impl Replay {
         let decisions: Vec<Decision> =
             serde_json::from_slice(&decisions).map_err(|error| format!("read {list}: {error}"))?;
         let evicts = |decision: &&Decision| decision.evictions.iter().any(|evicted| evicted.pod == pod);
-        match decisions.iter().find(evicts) {
-            Some(decision) => {
-                Self::read(&format!("{list}/{}", decision.number), connection, &[]).await.map(Some)
-            }
-            None => Ok(None),
-        }
+        let Some(decision) = decisions.iter().find(evicts) else { return Ok(None) };
+        Self::read(&format!("{list}/{}", decision.number), connection, &[]).await.map(Some)
     }
 
     /// Computes the decision of this record, and what it had been with `settings`.

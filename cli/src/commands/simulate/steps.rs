@@ -10,7 +10,7 @@ use std::sync::Arc;
 use quotient_advance::{Advanced, advance, advance_until, settle};
 use quotient_engine::names::{PodUid, QueueName};
 use quotient_engine::plan::{Plan, PodId, QueueJobPlan};
-use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Remembered, Snapshot};
+use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Queue, Remembered, Snapshot};
 
 use crate::manifests::Cluster;
 
@@ -103,12 +103,11 @@ fn without_memory(mut plan: Plan) -> Plan {
 }
 
 fn weights(snapshot: &Snapshot) -> BTreeMap<QueueName, u32> {
-    let namespaces = snapshot.namespaces.iter();
-    let queues =
-        namespaces.flat_map(|(namespace, state)| state.queues.iter().map(move |queue| (namespace, queue)));
-    queues
-        .map(|(namespace, queue)| (QueueName::new(namespace.clone(), queue.name.clone()), queue.weight))
-        .collect()
+    let queues = snapshot.namespaces.iter().flat_map(|(namespace, state)| {
+        let name = |queue: &Queue| QueueName::new(namespace.clone(), queue.name.clone());
+        state.queues.iter().map(move |queue| (name(queue), queue.weight))
+    });
+    queues.collect()
 }
 
 /// Lets owners create what they may; everything else stays as the manifests describe it.

@@ -5,7 +5,7 @@ use quotient_engine::amounts::Amounts;
 
 use super::Status;
 use crate::objects::{Kind, Object};
-use crate::output::{Color, Screen, UNBROKEN, counted, hanging, spaced};
+use crate::output::{Color, Screen, UNBROKEN, counted, hanging, length, spaced};
 use crate::queues::{QueueView, Starvation, leaving, needs_a_person};
 
 /// How long a queue may be starved before that is a finding, in seconds: a reclaim takes a grace period.
@@ -128,7 +128,6 @@ fn cannot_start(unmet: &Unmet) -> String {
 
 /// A line for each where it fits, else a paragraph; the command that says more stands at the end.
 pub(super) fn lines(found: &[Finding], screen: Screen) -> Vec<String> {
-    let length = |text: &str| text.chars().count();
     let listed = || found.iter().take(MOST_LISTED);
     let name_width = listed().map(|finding| length(&finding.queue)).max().unwrap_or_default();
     let indent = name_width.saturating_add(4);

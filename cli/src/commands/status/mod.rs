@@ -114,10 +114,8 @@ impl Status {
     ) -> Result<Self, CommandError> {
         let cluster = at_rest(Cluster::of(snapshot, None)?);
         let all = views(&cluster, cluster.plan());
-        let selected = match &args.resource {
-            Some(name) => Some(select(name, &resource_names(&all))?),
-            None => None,
-        };
+        let named = args.resource.as_ref().map(|name| select(name, &resource_names(&all)));
+        let selected = named.transpose()?;
         if let Some(unknown) =
             args.queues.iter().find(|wanted| !all.iter().any(|view| view.is_called(wanted)))
         {

@@ -102,22 +102,15 @@ fn of_namespace(drafts: &mut Drafts, reading: &Reading, namespace: Object<'_>) -
             .map_err(|error| format!("{}: read annotation {PREFIX}{name}: {error}", namespace.origin())),
         None => Ok(Value::Null),
     };
-    let object = json!({
-        "guaranteed": parsed("namespace.guaranteed")?,
-        "max": parsed("namespace.quota")?,
-    });
-    let older = json!({
-        "max": {"cpu": annotation("namespace.max.cpu"), "memory": annotation("namespace.max.memory")},
-    });
+    let (guaranteed, quota) = (parsed("namespace.guaranteed")?, parsed("namespace.quota")?);
+    let (cpu, memory) = (annotation("namespace.max.cpu"), annotation("namespace.max.memory"));
     let parent = annotation("parentqueue").map(|path| path.trim_start_matches("root."));
-    let says_nothing = object.as_object().is_some_and(|fields| fields.values().all(Value::is_null))
-        && older
-            .pointer("/max")
-            .and_then(Value::as_object)
-            .is_some_and(|max| max.values().all(Value::is_null));
+    let says_nothing = guaranteed.is_null() && quota.is_null() && cpu.is_none() && memory.is_none();
     if says_nothing && parent.is_none() {
         return Ok(());
     }
+    let object = json!({"guaranteed": guaranteed, "max": quota});
+    let older = json!({"max": {"cpu": cpu, "memory": memory}});
     let path =
         parent.map_or_else(|| namespace.name.to_owned(), |parent| format!("{parent}.{}", namespace.name));
     let draft = entry(drafts, &path, || namespace.origin());
