@@ -6,6 +6,8 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::iter::Enumerate;
+use std::slice::Iter;
 
 use quotient_engine::time::Timestamp;
 use serde::de::value::StrDeserializer;
@@ -82,7 +84,7 @@ impl<'de> Deserializer<'de> for Node<'de, '_> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let Self { value, path, log } = self;
         match value {
-            Value::Array(items) => visitor.visit_seq(Items { left: items.iter(), number: 0, path, log }),
+            Value::Array(items) => visitor.visit_seq(Items { left: items.iter().enumerate(), path, log }),
             Value::Object(fields) => visitor.visit_map(Fields { left: fields.iter(), next: None, path, log }),
             scalar => scalar.deserialize_any(visitor),
         }
@@ -120,10 +122,9 @@ impl<'de> Deserializer<'de> for Node<'de, '_> {
     }
 }
 
-/// The items of a list that are left.
+/// The items of a list that are left, with their numbers.
 struct Items<'de, 'p> {
-    left: std::slice::Iter<'de, Value>,
-    number: usize,
+    left: Enumerate<Iter<'de, Value>>,
     path: &'p Path<'p>,
     log: &'p RefCell<Log>,
 }
@@ -132,9 +133,8 @@ impl<'de> SeqAccess<'de> for Items<'de, '_> {
     type Error = Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Error> {
-        let Some(value) = self.left.next() else { return Ok(None) };
-        let path = Path::Item(self.path, self.number);
-        self.number = self.number.saturating_add(1);
+        let Some((number, value)) = self.left.next() else { return Ok(None) };
+        let path = Path::Item(self.path, number);
         Node { value, path: &path, log: self.log }.below(seed).map(Some)
     }
 }

@@ -175,15 +175,8 @@ impl Kind {
 
     /// Whether its objects create pods, themselves or through others.
     pub(crate) const fn owns_pods(self) -> bool {
-        matches!(
-            self,
-            Self::Deployment
-                | Self::ReplicaSet
-                | Self::StatefulSet
-                | Self::DaemonSet
-                | Self::Job
-                | Self::QueueJob
-        )
+        use Kind::{DaemonSet, Deployment, Job, QueueJob, ReplicaSet, StatefulSet};
+        matches!(self, Deployment | ReplicaSet | StatefulSet | DaemonSet | Job | QueueJob)
     }
 }
 
