@@ -1,6 +1,5 @@
 //! Queues that a command proposes: `init`, `adopt` and `migrate` print them, and nothing is applied.
 
-use std::fmt;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -73,15 +72,8 @@ pub(crate) fn resource_map(bounds: &Bounds) -> Option<ResourceMap> {
     (!map.is_empty()).then_some(map)
 }
 
-/// A namespace that proposed Queues are in.
-pub(crate) fn namespace_manifest(name: &str) -> String {
-    format!("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {name}\n")
-}
-
-/// One YAML text.
-pub(crate) fn documents(manifests: &[String]) -> String {
-    manifests.join("---\n")
-}
+/// What stands between the manifests of one YAML text.
+pub(crate) const BETWEEN: &str = "---\n";
 
 /// The flag for a directory of manifests.
 #[derive(Clone, Debug, clap::Args)]
@@ -96,7 +88,7 @@ impl OutputDirectory {
     pub(crate) fn put(&self, queues: &[ProposedQueue]) -> Result<bool, CommandError> {
         let Some(directory) = &self.directory else {
             let manifests: Vec<String> = queues.iter().map(ProposedQueue::manifest).collect();
-            print(&documents(&manifests))?;
+            print(&manifests.join(BETWEEN))?;
             return Ok(false);
         };
         std::fs::create_dir_all(directory).with_context(|| format!("create {}", directory.display()))?;
@@ -105,13 +97,10 @@ impl OutputDirectory {
         }
         Ok(true)
     }
-}
 
-/// The directory as the user named it.
-impl fmt::Display for OutputDirectory {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let directory = self.directory.as_deref().unwrap_or(Path::new("."));
-        write!(formatter, "{}", directory.display())
+    /// The directory as the user named it.
+    pub(crate) fn name(&self) -> String {
+        self.directory.as_deref().unwrap_or(Path::new(".")).display().to_string()
     }
 }
 

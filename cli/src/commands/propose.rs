@@ -102,7 +102,7 @@ pub(crate) async fn run(
     }
     let queues: Vec<ProposedQueue> = proposals.iter().map(|proposal| proposal.queue.clone()).collect();
     if args.output.put(&queues)? {
-        print(&text(&cluster, &proposals, basis, &args.output.to_string(), session.screen))?;
+        print(&text(&cluster, &proposals, basis, &args.output.name(), session.screen))?;
     }
     Ok(Outcome::Fine)
 }

@@ -79,7 +79,10 @@ fn view(queue: &Queue, cluster: &Cluster, overview: Option<&Overview<'_>>) -> Qu
     let reported = queue.status.clone().filter(|status| cluster.is_observed && !status.conditions.is_empty());
     let is_reported = reported.is_some();
     let time = jiff::Timestamp::from_millisecond(cluster.snapshot.now.millis()).unwrap_or_default();
-    let computed = || compose(overview?, &name, metadata.generation, None, &as_computed(), time);
+    // A computed status is that of a cluster whose quotas are enforced.
+    let enforced =
+        Circumstances { quota: QuotaState::InForce, blocked: None, reclaims: Vec::new(), skipped: None };
+    let computed = || compose(overview?, &name, metadata.generation, None, &enforced, time);
     let status = reported.or_else(computed).unwrap_or_default();
     QueueView { name, queue: queue.clone(), status, is_reported }
 }
@@ -91,11 +94,6 @@ pub(crate) fn governing<'v>(views: &'v [QueueView], namespace: &str) -> Option<&
         let metadata = &view.queue.metadata;
         (metadata.creation_timestamp.clone(), metadata.uid.clone())
     })
-}
-
-/// A computed status is that of a cluster whose quotas are enforced.
-fn as_computed() -> Circumstances {
-    Circumstances { quota: QuotaState::InForce, blocked: None, reclaims: Vec::new(), skipped: None }
 }
 
 impl QueueView {

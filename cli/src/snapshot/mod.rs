@@ -73,12 +73,6 @@ impl Snapshot {
         Self { as_of: None, is_observed: false, ..Self::observed(Timestamp::default(), source) }
     }
 
-    /// Replaces the objects of one kind by those that another question returned.
-    pub(crate) fn replace(&mut self, kind: &str, objects: Vec<impl Into<Content>>) {
-        self.entries.retain(|entry| entry.kind() != kind);
-        self.add(objects);
-    }
-
     /// Adds objects of the same origin.
     pub(crate) fn add(&mut self, objects: impl IntoIterator<Item = impl Into<Content>>) {
         let (place, is_written) = (Place::file(&self.source), !self.is_observed);

@@ -87,7 +87,8 @@ impl Live {
     /// Has the Queues of all namespaces instead of those of one, if the user may list them.
     pub(crate) async fn add_all_queues(&self, snapshot: &mut Snapshot) -> Result<(), ClusterError> {
         if let Some(all) = self.of(Kind::Queue.api(), None).list_if_allowed().await? {
-            snapshot.replace("Queue", all);
+            snapshot.entries.retain(|entry| entry.kind() != "Queue");
+            snapshot.add(all);
         }
         Ok(())
     }

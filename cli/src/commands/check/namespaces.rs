@@ -98,15 +98,17 @@ fn quotas<'l>(context: &'l CheckContext<'_>) -> impl Iterator<Item = (&'l str, &
     context.managed_objects().filter_map(|object| Some((object.namespace(), object.get()?)))
 }
 
+fn hard(quota: &ResourceQuota) -> Option<&BTreeMap<String, Text>> {
+    quota.spec.as_ref()?.hard.as_ref()
+}
+
 fn is_called_quotient(quota: &ResourceQuota) -> bool {
     quota.metadata.name.as_deref() == Some(QUOTA)
 }
 
 pub(super) fn foreign_quota(context: &CheckContext<'_>) -> Found {
-    let others = quotas(context).filter(|(_, quota)| {
-        let hard = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
-        !is_called_quotient(quota) && hard.is_some_and(|hard| !bounds_from_hard(hard).is_empty())
-    });
+    let bounds = |quota| hard(quota).is_some_and(|hard| !bounds_from_hard(hard).is_empty());
+    let others = quotas(context).filter(|(_, quota)| !is_called_quotient(quota) && bounds(quota));
     Found::each(others.map(|(namespace, quota)| {
         let name = quota.metadata.name.as_deref().unwrap_or_default();
         format!("{namespace}: ResourceQuota {name} bounds the share")
@@ -135,9 +137,8 @@ pub(super) fn orphaned(context: &CheckContext<'_>) -> Found {
 
 pub(super) fn not_enforced(context: &CheckContext<'_>) -> Found {
     let lagging = quotas(context).filter(|(_, quota)| {
-        let hard = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
         let enforced = quota.status.as_ref().and_then(|status| status.hard.as_ref());
-        is_called_quotient(quota) && hard != enforced
+        is_called_quotient(quota) && hard(quota) != enforced
     });
     let sentence = |namespace| format!("{namespace}: status.hard of the quota differs from spec.hard");
     Found::each(lagging.map(|(namespace, _)| sentence(namespace)))

@@ -77,7 +77,7 @@ impl Result {
             Severity::Warning => (screen.glyphs.warning, Color::Notice),
             Severity::Info => (screen.glyphs.dot, Color::Faint),
         };
-        let width = text_width(screen);
+        let width = screen.width.saturating_sub(GROUP_WIDTH);
         let mark = screen.style.paint(glyph, color);
         let indent = length(glyph).saturating_add(1);
         let texts = found.texts.iter().flat_map(|text| hanging(&format!("{mark} "), indent, text, width));
@@ -170,11 +170,6 @@ impl Report {
         }
         list(parts)
     }
-}
-
-/// The width beside the column of groups.
-const fn text_width(screen: Screen) -> usize {
-    screen.width.saturating_sub(GROUP_WIDTH)
 }
 
 /// What `check` tells of a cluster in which it finds nothing; none if its id says enough.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::output::{counted, report};
-use crate::proposals::{ProposedQueue, documents, namespace_manifest};
+use crate::proposals::{BETWEEN, ProposedQueue};
 
 /// A field of the other system that a Queue has nothing for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -52,10 +52,6 @@ report! {
 }
 
 impl Migration {
-    pub(super) const fn of(system: &'static str) -> Self {
-        Self { system, namespace: None, queues: Vec::new(), unmapped: Vec::new() }
-    }
-
     /// Manifests with comments; fields that belong to no Queue stand at the top.
     pub(crate) fn manifests(&self) -> String {
         let of_queues: Vec<&String> = self.queues.iter().flat_map(|queue| &queue.comments).collect();
@@ -65,11 +61,11 @@ impl Migration {
         for comment in loose {
             head.extend(["# ", &comment, "\n"]);
         }
-        let namespace = self.namespace.iter().map(|name| namespace_manifest(name));
+        let of_namespace = |name| format!("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {name}\n");
+        let namespace = self.namespace.iter().map(of_namespace);
         let manifests: Vec<String> =
             namespace.chain(self.queues.iter().map(ProposedQueue::manifest)).collect();
-        head.push_str(&documents(&manifests));
-        head
+        head + &manifests.join(BETWEEN)
     }
 
     pub(crate) fn names(&self) -> Vec<String> {

@@ -33,7 +33,7 @@ pub(super) fn migration(system: &'static str, mut drafts: Drafts, places: &Place
     assume_namespaces(&mut drafts, places);
     whole_weights(&mut drafts);
     let mut built = Building { places, parents: parents(&drafts, places), taken: BTreeMap::new() };
-    let mut migration = Migration::of(system);
+    let mut migration = Migration { system, namespace: None, queues: Vec::new(), unmapped: Vec::new() };
     for (name, draft) in &mut drafts {
         lower_guarantees(draft);
         let queues = built.queues(name, draft);

@@ -55,11 +55,6 @@ Examples:
   # Had the queue been guaranteed more
   kubectl quotient replay decision --with queue/team-a.guaranteed.cpu=4";
 
-/// Whether a record is served, and not in a file.
-fn is_url(record: &str) -> bool {
-    record.starts_with("https://") || record.starts_with("http://")
-}
-
 /// A decision, computed again.
 #[derive(Debug)]
 pub(crate) struct Replay {
@@ -92,7 +87,7 @@ impl Replay {
         connection: &ConnectionArgs,
         settings: &[Setting],
     ) -> Result<Self, CommandError> {
-        let file = if is_url(record) {
+        let file = if record.starts_with("https://") || record.starts_with("http://") {
             connection.fetch(record).await?
         } else {
             std::fs::read(record).map_err(|error| format!("read {record}: {error}"))?
