@@ -98,9 +98,7 @@ impl<'v> Division<'v> {
 
     fn lines(&self, context: &Context<'_>, view: &QueueView) -> Vec<String> {
         let count = self.siblings.len();
-        let among = if count == 1 { String::new() } else { format!(" among {count} queues") };
-        let total = self.resource.format(self.total());
-        let mut lines = vec![format!("{}: {total} are divided{among}", self.resource)];
+        let mut lines = vec![format!("{}: {}", self.resource, self.heading())];
         lines.extend(self.table());
         let shown = count.min(MOST);
         if count > shown {
@@ -109,6 +107,18 @@ impl<'v> Division<'v> {
         let sentences = [self.conclusion(), self.margin(), self.whole_pods(context, view)];
         lines.extend(sentences.into_iter().flatten().map(|sentence| format!("  {sentence}")));
         lines
+    }
+
+    /// What there is to divide. Where all get what they ask for, that is no more than they ask for, whatever there is.
+    fn heading(&self) -> String {
+        let total = self.resource.format(self.total());
+        let is_enough = !self.siblings.iter().any(Sibling::lacks);
+        match (is_enough, self.siblings.len()) {
+            (true, 1) => format!("the queue asks for {total}, and there is enough"),
+            (true, count) => format!("{count} queues ask for {total} together, and there is enough"),
+            (false, 1) => format!("{total} are divided"),
+            (false, count) => format!("{total} are divided among {count} queues"),
+        }
     }
 
     fn table(&self) -> Vec<String> {
