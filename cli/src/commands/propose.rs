@@ -6,9 +6,7 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_advance::settle;
 use quotient_crds::{MAX_WEIGHT, Mode, QueueSpec, ResourceMap};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
-use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Pod;
-use quotient_index::IndexSettings;
 use quotient_index::quotas::bounds_from_hard;
 
 use crate::Session;
@@ -206,14 +204,10 @@ struct Unmanaged {
 /// One for each namespace with pods and without a Queue, but not for those of Kubernetes and of the operator.
 pub(crate) fn proposals(cluster: &Cluster, basis: Basis) -> Vec<Proposal> {
     let whole = whole(cluster);
-    let protected = IndexSettings::default().protected;
-    let is_system = |name: &Namespace| {
-        let operator = cluster.operator.as_ref();
-        protected.contains(name) || operator.is_some_and(|operator| operator.namespace == name.as_str())
-    };
     let mut described = describe(cluster);
     let namespaces = cluster.snapshot.namespaces.iter();
-    let unmanaged = namespaces.filter(|(name, state)| state.queues.is_empty() && !is_system(name));
+    let unmanaged =
+        namespaces.filter(|(name, state)| state.queues.is_empty() && !cluster.is_of_system(name.as_str()));
     let unmanaged: Vec<Unmanaged> = unmanaged
         .filter_map(|(name, state)| {
             let mut pods = state.pods.iter().filter(|pod| pod.is_charged()).peekable();

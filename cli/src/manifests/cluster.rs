@@ -93,6 +93,15 @@ impl Cluster {
         !self.is_partial && self.missing.is_empty()
     }
 
+    /// Whether no Queue can manage `namespace`, because it is one of Kubernetes or of the operator.
+    pub(crate) fn is_of_system(&self, namespace: &str) -> bool {
+        let is_protected = match self.settings() {
+            Some(settings) => settings.index.protected.contains(&Namespace::from(namespace)),
+            None => IndexSettings::PROTECTED.contains(&namespace),
+        };
+        is_protected || self.operator.as_ref().is_some_and(|operator| operator.namespace == namespace)
+    }
+
     /// The settings of the operator, as far as they are known.
     pub(crate) fn settings(&self) -> Option<&Settings> {
         settings_of(self.operator.as_ref())

@@ -35,9 +35,8 @@ pub(crate) struct OperatorFacts {
     pub(crate) settings: Result<Box<Settings>, String>,
 }
 
-/// The labels that mark the Deployment of the chart.
+/// The labels of the chart.
 const PART_OF: &str = "app.kubernetes.io/part-of";
-const NAME: &str = "app.kubernetes.io/name";
 const VERSION: &str = "app.kubernetes.io/version";
 const QUOTIENT: &str = "quotient";
 
@@ -75,7 +74,7 @@ fn leader(operator: &OperatorFacts, objects: &[Object]) -> Option<(String, Optio
 fn facts(deployment: &Deployment) -> Option<OperatorFacts> {
     let metadata = &deployment.metadata;
     let label = |name: &str| metadata.labels.as_ref().and_then(|labels| labels.get(name)).map(String::as_str);
-    if label(PART_OF) != Some(QUOTIENT) && label(NAME) != Some(QUOTIENT) {
+    if label(PART_OF) != Some(QUOTIENT) {
         return None;
     }
     let spec = deployment.spec.as_ref()?;

@@ -7,6 +7,7 @@ use quotient_crds::{ConditionType, Queue, QueueStatus};
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
+use quotient_engine::reasons::ShortReason;
 use quotient_engine::time::Timestamp;
 use quotient_index::timestamp;
 use quotient_operator::label_selector::parse;
@@ -51,16 +52,16 @@ impl Starvation<'_> {
 
 /// Whether time alone does not help pods that cannot start for this reason.
 pub(crate) fn needs_a_person(reason: &str) -> bool {
-    matches!(
-        reason,
-        "PodsRejected"
-            | "UnitAboveShare"
-            | "NoNodeFits"
-            | "AboveLimit"
-            | "RolloutNeedsRoom"
-            | "ForeignQuota"
-            | "GangIncomplete"
-    )
+    const FOR_A_PERSON: [ShortReason; 7] = [
+        ShortReason::PodsRejected,
+        ShortReason::UnitAboveShare,
+        ShortReason::NoNodeFits,
+        ShortReason::AboveLimit,
+        ShortReason::RolloutNeedsRoom,
+        ShortReason::ForeignQuota,
+        ShortReason::GangIncomplete,
+    ];
+    FOR_A_PERSON.iter().any(|one| one.name() == reason)
 }
 
 /// The Queues of `cluster`. A status that the operator wrote is taken as it is; without one, what `plan` says.

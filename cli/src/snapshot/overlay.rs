@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Entry, Place, Snapshot};
 use crate::objects::{Kind, find_text, in_words, plain};
-use crate::output::list;
+use crate::output::{counted, list};
 
 /// What a node that joins offers.
 pub(crate) type NodeOffer = BTreeMap<String, String>;
@@ -190,8 +190,9 @@ fn drain(snapshot: &mut Snapshot, node: &str) -> Result<String, String> {
     let is_pod = |entry: &Entry| entry.kind() == "Pod" && entry.node() == node;
     let pods = snapshot.entries.iter().filter(|entry| is_pod(entry));
     let (all, recreated) = (pods.clone().count(), pods.filter(|pod| pod.has_owner()).count());
+    let pods = counted(all, "pod", "pods");
     snapshot.entries.retain(|entry| !is_node(entry) && !is_pod(entry));
-    Ok(format!("drain Node {node} ({all} pods, of which controllers create {recreated} again)"))
+    Ok(format!("drain Node {node} ({pods}, of which controllers create {recreated} again)"))
 }
 
 fn node(name: &str, offer: &NodeOffer) -> Value {

@@ -50,13 +50,7 @@ pub(super) fn missing_requests(context: &CheckContext<'_>) -> Found {
 
 /// Namespaces with a Queue; where there is no Queue at all, every one.
 fn is_considered(context: &CheckContext<'_>, namespace: &str) -> bool {
-    context.is_managed(namespace) || context.views.is_empty() && !is_of_system(context, namespace)
-}
-
-/// Whether Kubernetes or the operator has the namespace to itself.
-fn is_of_system(context: &CheckContext<'_>, namespace: &str) -> bool {
-    let operator = context.cluster.operator.as_ref();
-    namespace.starts_with("kube-") || operator.is_some_and(|operator| operator.namespace == namespace)
+    context.is_managed(namespace) || context.views.is_empty() && !context.cluster.is_of_system(namespace)
 }
 
 /// What a LimitRange gives containers that request nothing.
@@ -70,7 +64,7 @@ pub(super) fn unmanaged(context: &CheckContext<'_>) -> Found {
     let mut names = Vec::new();
     for (name, state) in &context.cluster.snapshot.namespaces {
         let name = name.as_str();
-        if state.governing().is_some() || is_of_system(context, name) || !context.is_wanted(name) {
+        if state.governing().is_some() || context.cluster.is_of_system(name) || !context.is_wanted(name) {
             continue;
         }
         let mut pods = state.pods.iter().filter(|pod| pod.is_charged() && pod.node.is_some()).peekable();
@@ -80,7 +74,7 @@ pub(super) fn unmanaged(context: &CheckContext<'_>) -> Found {
         used.extend(pods.map(Pod::requests));
     }
     let used = sum(used);
-    let whole = sum(context.cluster.snapshot.nodes.values().map(|node| &node.allocatable));
+    let whole = context.cluster.offered();
     let part = if whole.is_empty() { String::new() } else { format!(" ({} %)", percentage(&used, &whole)) };
     Found::when(!names.is_empty(), || {
         format!(

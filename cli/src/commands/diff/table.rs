@@ -25,7 +25,7 @@ pub(super) fn table(diff: &Diff, is_wide: bool, screen: Screen) -> String {
     lines.extend(listing(&["QUEUE", "DESERVED", "USED", "EVICTED"], rows, screen.style));
     let others = comparison.queues.len().saturating_sub(listed.len());
     if others > 0 {
-        lines.push(format!("{others} more queues do not change"));
+        lines.push(counted(others, "more queue does not change", "more queues do not change"));
     }
     if is_wide {
         lines.extend(evicted(comparison, screen));
@@ -149,9 +149,6 @@ pub(super) fn summary(comparison: &Comparison) -> String {
         0 => String::new(),
         count => format!("; {count} more without the change, too"),
     };
-    format!(
-        "{evictions}, {} blocked by budgets, {} guarantees broken, {stable}{anyway}",
-        comparison.blocked,
-        comparison.unmeetable.len()
-    )
+    let broken = counted(comparison.unmeetable.len(), "guarantee broken", "guarantees broken");
+    format!("{evictions}, {} blocked by budgets, {broken}, {stable}{anyway}", comparison.blocked)
 }

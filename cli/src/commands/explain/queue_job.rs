@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use quotient_crds::{QueueJob, QueueJobCondition, condition};
 use quotient_engine::names::Namespace;
-use quotient_engine::plan::{QueueJobName, QueueJobPlan};
+use quotient_engine::plan::{QueueJobName, QueueJobPlan, SlotReason};
 
 use super::Target;
 use super::context::Context;
@@ -14,7 +14,8 @@ use crate::objects::Object;
 use crate::output::{Explanation, spaced};
 
 /// The reasons that time alone does not end.
-const FOR_PERSONS: [&str; 4] = ["GangAboveShare", "NoQueue", "QueueStalled", "InvalidSpec"];
+const FOR_A_PERSON: [SlotReason; 4] =
+    [SlotReason::GangAboveShare, SlotReason::NoQueue, SlotReason::QueueStalled, SlotReason::InvalidSpec];
 
 pub(super) fn explain(context: &Context<'_>) -> Result<Explanation, String> {
     let Some(object @ Object::QueueJob(job)) = context.found() else { return Err(context.missing()) };
@@ -51,7 +52,7 @@ fn of_plan(explanation: &mut Explanation, target: &Target, plan: &QueueJobPlan) 
         Some(why) => explanation.check(false, why),
         None => explanation.check(true, format!("its slots: {}", plan.reason.name())),
     }
-    explanation.needs_a_person = FOR_PERSONS.contains(&plan.reason.name());
+    explanation.needs_a_person = FOR_A_PERSON.contains(&plan.reason);
     explanation.fact("Deserved", spaced(&plan.amounts.deserved));
     explanation.fact("Allocated", spaced(&plan.amounts.allocated));
 }
@@ -66,6 +67,7 @@ fn of_status(explanation: &mut Explanation, target: &Target, job: &QueueJob) {
         let is_admitted = admitted.status == "True";
         explanation.check(is_admitted, format!("{}: {}", admitted.reason, admitted.message));
         explanation.reason = Some(admitted.reason.clone());
-        explanation.needs_a_person = !is_admitted && FOR_PERSONS.contains(&admitted.reason.as_str());
+        explanation.needs_a_person =
+            !is_admitted && FOR_A_PERSON.iter().any(|one| one.name() == admitted.reason);
     }
 }

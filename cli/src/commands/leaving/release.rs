@@ -140,7 +140,12 @@ pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, Com
     let pods = state.into_iter().flat_map(|state| &state.pods).filter(|pod| pod.is_charged());
     let (pods, used) = (pods.clone().count(), sum(pods.map(Pod::requests)));
     let mut explanation = Explanation::of("Namespace", "", namespace);
-    explanation.headline = format!("Release of namespace {namespace}: delete Queue {}", list(&queues));
+    let act = match queues.as_slice() {
+        [] => "let its gated pods in".to_owned(),
+        [queue] => format!("delete Queue {queue}"),
+        several => format!("delete Queues {}", list(several)),
+    };
+    explanation.headline = format!("Release of namespace {namespace}: {act}");
     if pods > 0 {
         let (pods, used) = (counted(pods, "pod runs", "pods run"), spaced(&used));
         explanation.step(format!("{pods} on. The capacity that queues share shrinks by {used}."));

@@ -74,8 +74,8 @@ pub(crate) fn uninstall(cluster: &Cluster) -> Explanation {
         explanation.check(
             false,
             format!(
-                "{pods} of {namespace} would wait for ever, because Quotient removes their gate. First: kubectl quotient \
-                 release {namespace}"
+                "{pods} of {namespace} would wait for ever, because nothing else removes their gate. First: kubectl \
+                 quotient release {namespace}"
             ),
         );
     }

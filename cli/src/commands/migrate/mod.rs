@@ -95,7 +95,7 @@ pub(crate) async fn run(args: &MigrateArgs, connection: &ConnectionArgs) -> Resu
     let mut snapshot = args.source.read(connection, &Scope { kinds, namespace: None }, &[]).await?;
     snapshot.write_out();
     for missing in &snapshot.missing {
-        eprintln!("warning: {} are left out: you may not list them", missing.resource);
+        eprintln!("warning: {} are missing: you may not list them", missing.resource);
     }
     let migration = match migrate(args, &snapshot) {
         // Objects that may not be listed may be there.
