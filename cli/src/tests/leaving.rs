@@ -87,6 +87,38 @@ fn what_stands_in_the_way_is_named_with_the_way_out() {
     assert_eq!(release(&cluster, "none").unwrap_err().code(), 2);
 }
 
+/// Its Queue was deleted and its pods still have the gate.
+#[test]
+fn gated_pods_that_are_left_behind_are_let_in() {
+    let gated = "
+apiVersion: v1
+kind: Pod
+metadata: {name: waits, namespace: left}
+spec:
+  schedulingGates: [{name: quotient.dev/share}]
+  containers: [{name: main, resources: {requests: {cpu: 1}}}]
+";
+    let cluster = read(&[("a.yaml", gated)]).unwrap();
+    expect![[r#"
+        Release of namespace left: let its gated pods in
+         › No quota rejects new pods of the namespace any more, and no pod is evicted for a share.
+         › 1 gated pod is let in at once, whatever room there is.
+    "#]]
+    .assert_eq(&release(&cluster, "left").unwrap().explanation.text(Screen::plain()));
+    expect![[r#"
+        1 finding needs you first.
+         √ 0 Queues go, with 0 quotas and LimitRanges
+         × 1 gated pod of left would wait for ever, because nothing else removes their gate. First: kubectl quotient release
+           left
+
+        Then, in this order:
+          helm uninstall quotient --namespace quotient-system
+          kubectl delete queues.quotient.dev --all --all-namespaces
+          kubectl delete crd queues.quotient.dev queuejobs.quotient.dev
+          kubectl -n quotient-system delete configmap quotient-ledger
+    "#]].assert_eq(&uninstall(&cluster).text(Screen::plain()));
+}
+
 #[test]
 fn what_an_uninstall_would_leave_is_listed() {
     let report = uninstall(&read(&[("a.yaml", INPUT)]).unwrap());

@@ -137,7 +137,8 @@ pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, Com
         return Err(format!("namespace {namespace} has no Queue: there is nothing to release").into());
     }
     let state = cluster.snapshot.namespaces.get(&Namespace::from(namespace));
-    let pods = state.into_iter().flat_map(|state| &state.pods).filter(|pod| pod.is_charged());
+    let pods = state.into_iter().flat_map(|state| &state.pods);
+    let pods = pods.filter(|pod| pod.is_charged() && pod.node.is_some());
     let (pods, used) = (pods.clone().count(), sum(pods.map(Pod::requests)));
     let mut explanation = Explanation::of("Namespace", "", namespace);
     let act = match queues.as_slice() {
