@@ -25,7 +25,7 @@ impl Bounds {
     /// States `amount` for `resource`.
     pub fn set(&mut self, resource: Resource, amount: Amount) {
         match self.0.binary_search_by(|(name, _)| name.cmp(&resource)) {
-            Ok(at) => self.0.splice(at..=at, [(resource, amount)]).for_each(drop),
+            Ok(at) => self.0.get_mut(at).into_iter().for_each(|(_, stated)| *stated = amount),
             Err(at) => self.0.insert(at, (resource, amount)),
         }
     }
