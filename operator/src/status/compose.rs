@@ -61,7 +61,7 @@ pub fn compose(
     let merge = |reports: &[_]| merge_conditions(kept, reports, generation, now);
     let listed = former.map(|status| status.recent_reclaims.as_slice()).unwrap_or_default();
     let recent_reclaims = reclaims::merged(&circumstances.reclaims, listed);
-    if let Some(queue) = overview.plan.queues.get(name) {
+    let (conditions, summary, decided) = if let Some(queue) = overview.plan.queues.get(name) {
         let conditions = merge(&conditions::of_queue(overview.plan, name, queue, kept, circumstances));
         let summary = StatusSummary {
             state: Some(state(&conditions, &queue.reach, !queue.used.less(&queue.nominal).is_empty())),
@@ -75,32 +75,23 @@ pub fn compose(
             limit: compact(&queue.limit),
             pods: Some(format!("{}/{}", queue.pods.running, queue.pods.all())),
         };
-        return Some(QueueStatus {
-            observed_generation: generation,
-            conditions,
-            set_aside: remembered::set_aside(&queue.remember),
-            not_created_since: remembered::not_created_since(&queue.remember),
-            recent_reclaims,
-            summary: Some(summary),
-            ..numbers(overview, &name.namespace, queue)
-        });
-    }
-    let stall = overview.plan.stalled.get(name)?;
-    let conditions = merge(&conditions::of_stalled(stall));
-    let summary = StatusSummary {
-        state: Some(state(&conditions, &Reach::default(), false)),
-        ..StatusSummary::default()
+        (conditions, summary, decided(overview, &name.namespace, queue))
+    } else {
+        let conditions = merge(&conditions::of_stalled(overview.plan.stalled.get(name)?));
+        let state = Some(state(&conditions, &Reach::default(), false));
+        (conditions, StatusSummary { state, ..StatusSummary::default() }, QueueStatus::default())
     };
     Some(QueueStatus {
         observed_generation: generation,
         conditions,
         recent_reclaims,
         summary: Some(summary),
-        ..QueueStatus::default()
+        ..decided
     })
 }
 
-fn numbers(overview: &Overview<'_>, namespace: &Namespace, queue: &QueuePlan) -> QueueStatus {
+/// What the plan decided on a queue with a share, and what a later decision needs to know of it.
+fn decided(overview: &Overview<'_>, namespace: &Namespace, queue: &QueuePlan) -> QueueStatus {
     let resources = &overview.plan.resources;
     // Written even when it is empty: a map that is absent is not known.
     let every =
@@ -111,6 +102,8 @@ fn numbers(overview: &Overview<'_>, namespace: &Namespace, queue: &QueuePlan) ->
         lent.set(resource, queue.nominal.get(resource).less(queue.used.get(resource)));
     }
     QueueStatus {
+        set_aside: remembered::set_aside(&queue.remember),
+        not_created_since: remembered::not_created_since(&queue.remember),
         demand: every(&queue.demand),
         demand_falling: remembered::falling(&queue.remember),
         deserved: every(&queue.deserved),
