@@ -326,8 +326,8 @@ async fn the_first_install_observes_and_says_the_next_step() -> Result<()> {
     assert!(is_good && said.contains("rights of mode Observe are granted"), "{said}");
 
     // The Queue of the notes.
-    let sample =
-        notes.lines().find(|line| line.trim_start().starts_with("{apiVersion")).context("no Queue")?;
+    let mut printed = notes.lines().filter_map(|line| line.trim().strip_prefix("echo '")?.split('\'').next());
+    let sample = printed.next().context("no Queue")?;
     eventually("the kind is served", PATIENCE, async || bed.apply(sample).await).await?;
     let operator = Operator::start_as_installed(bed, &programs.operator).await?;
     eventually("the Queue has a status", PATIENCE, async || {
