@@ -87,12 +87,11 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     let stop_lease = CancellationToken::new();
     let mut lease = JoinSet::new();
     let elector = elect(&settings, &client);
-    let leadership =
-        elector.as_ref().map_or_else(Leadership::unconditional, |(_, leading, _)| leading.clone());
-    if let Some((elector, _, beat)) = elector {
+    let leadership = elector.map_or_else(Leadership::unconditional, |(elector, leading, beat)| {
         beats.push(beat);
         lease.spawn(elector.run(stop_lease.clone()));
-    }
+        leading
+    });
 
     let stop_http = CancellationToken::new();
     let vitals = Vitals { beats, synced: signs.synced.clone() };

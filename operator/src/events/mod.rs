@@ -19,7 +19,6 @@ use std::sync::{Arc, Mutex};
 
 use quotient_engine::plan::{Eviction, Plan};
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 
 pub use notice::{Change, JobNews, Notice};
 pub use publisher::Publisher;
@@ -49,7 +48,7 @@ impl EventRecorder {
 
     /// Tells what happened, if it is news. Never waits.
     pub fn record(&self, notice: Notice) {
-        let news = self.transitions(|transitions| transitions.of_notice(notice));
+        let news = lock(&self.transitions).of_notice(notice);
         if let Some(notice) = news {
             self.send(notice);
         }
@@ -64,20 +63,10 @@ impl EventRecorder {
 
     /// Tells what is news about `plan`. Never waits.
     pub fn announce_plan(&self, plan: &Plan) {
-        let news = self.transitions(|transitions| {
-            let mut news = transitions.raised(plan);
-            news.extend(transitions.jobs.news(plan));
-            news.extend(transitions.planned(plan));
-            news.extend(transitions.withheld(plan, Instant::now()));
-            news
-        });
+        let news = lock(&self.transitions).of_plan(plan);
         for notice in news {
             self.send(notice);
         }
-    }
-
-    fn transitions<T>(&self, record: impl FnOnce(&mut Transitions) -> T) -> T {
-        record(&mut lock(&self.transitions))
     }
 
     fn send(&self, notice: Notice) {

@@ -31,6 +31,15 @@ pub(super) struct Transitions {
 }
 
 impl Transitions {
+    /// What is news about `plan`.
+    pub(super) fn of_plan(&mut self, plan: &Plan) -> Vec<Notice> {
+        let mut news = self.raised(plan);
+        news.extend(self.jobs.news(plan));
+        news.extend(self.planned(plan));
+        news.extend(self.withheld(plan, Instant::now()));
+        news
+    }
+
     /// The reclaims that begin with `plan`.
     pub(super) fn planned(&mut self, plan: &Plan) -> Vec<Notice> {
         let mut victims: BTreeMap<&QueueName, BTreeMap<&QueueName, usize>> = BTreeMap::new();

@@ -1,7 +1,6 @@
 //! Capacity that vanishes at one stroke.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::time::Duration;
 
 use quotient_engine::amounts::{Amounts, Resource};
@@ -46,22 +45,8 @@ pub(super) enum CapacityTrust {
     /// It may not be.
     Doubted {
         /// What is missing, if that was not missing before. Then nodes are to be listed anew.
-        news: Option<Loss>,
+        news: Option<String>,
     },
-}
-
-/// What is missing: each resource with what was offered and what is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Loss(Vec<(Resource, String, String)>);
-
-impl fmt::Display for Loss {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, (resource, before, now)) in self.0.iter().enumerate() {
-            let comma = if number == 0 { "" } else { ", " };
-            write!(formatter, "{comma}{resource} {now} of {before}")?;
-        }
-        Ok(())
-    }
 }
 
 impl CapacityGuard {
@@ -84,13 +69,12 @@ impl CapacityGuard {
         }
         let reference = if self.trusted.is_empty() { promised.clone() } else { self.reference() };
         let loss = self.loss(&reference, &offered);
-        if loss.0.is_empty() {
+        if loss.is_empty() {
             self.doubt = None;
             self.trust(offered, now);
             return CapacityTrust::Trusted;
         }
-        let Some(doubt) =
-            self.doubt.as_ref().filter(|doubt| self.loss(&doubt.offered, &offered).0.is_empty())
+        let Some(doubt) = self.doubt.as_ref().filter(|doubt| self.loss(&doubt.offered, &offered).is_empty())
         else {
             self.doubt = Some(Doubt { since: now, offered, lists: lists.begun });
             return CapacityTrust::Doubted { news: Some(loss) };
@@ -109,15 +93,16 @@ impl CapacityGuard {
         self.trusted.iter().fold(Amounts::new(), |most, (_, offered)| most.max(offered))
     }
 
-    fn loss(&self, before: &Amounts, now: &Amounts) -> Loss {
+    /// What is missing, such as `cpu 1 of 8`; empty if nothing is.
+    fn loss(&self, before: &Amounts, now: &Amounts) -> String {
         let left = i128::from(100_u32.saturating_sub(self.drop_percent));
         let lost = before.iter().filter(|(resource, before)| {
             now.get(resource).units().saturating_mul(100) < before.units().saturating_mul(left)
         });
         let shown = |(resource, before): (&Resource, _)| {
-            (resource.clone(), resource.format(before), resource.format(now.get(resource)))
+            format!("{resource} {} of {}", resource.format(now.get(resource)), resource.format(before))
         };
-        Loss(lost.map(shown).collect())
+        lost.map(shown).collect::<Vec<_>>().join(", ")
     }
 
     fn trust(&mut self, offered: Amounts, now: Instant) {
@@ -273,6 +258,6 @@ mod tests {
     fn a_loss_reads_as_what_is_left_of_what() {
         let guard = CapacityGuard::new(30, Duration::ZERO);
         let amounts = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect::<Amounts>();
-        assert_eq!(guard.loss(&amounts(8000), &amounts(1000)).to_string(), "cpu 1 of 8");
+        assert_eq!(guard.loss(&amounts(8000), &amounts(1000)), "cpu 1 of 8");
     }
 }

@@ -93,7 +93,7 @@ impl Elector {
             leading,
             other: String::new(),
         };
-        (elector, Leadership::new(receiver))
+        (elector, Leadership(receiver))
     }
 
     /// Stands for election until `stop`, then releases the Lease if it is held.
@@ -163,7 +163,7 @@ impl Elector {
     /// is true any more, and watches, which go by versions, would not notice: the process ends, and its successor lists
     /// everything.
     fn see(&mut self, lease: Lease) -> Result<(), LeaseError> {
-        let record = Record::new(lease);
+        let record = Record(lease);
         if self.seen.as_ref().is_some_and(|(former, _)| record.is_older_than(former)) {
             return Err(self.lost(LeaseError::WentBack { lease: self.name() }));
         }

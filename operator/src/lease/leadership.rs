@@ -31,14 +31,9 @@ impl Term {
 
 /// Whether this replica leads. Cheap to clone, and always current.
 #[derive(Clone, Debug)]
-pub struct Leadership(watch::Receiver<Term>);
+pub struct Leadership(pub(super) watch::Receiver<Term>);
 
 impl Leadership {
-    /// Of a replica that leads if and when `receiver` says so.
-    pub(super) fn new(receiver: watch::Receiver<Term>) -> Self {
-        Self(receiver)
-    }
-
     /// Of a replica that leads without asking.
     pub fn unconditional() -> Self {
         Self(watch::channel(Term::Always).1)
@@ -67,7 +62,7 @@ mod tests {
         let length = Duration::from_millis(900);
         let renewed = Moment::now(&Clock::wall());
         let (terms, receiver) = watch::channel(Term::Since(renewed.clone(), length));
-        let leadership = Leadership::new(receiver);
+        let leadership = Leadership(receiver);
         assert!(leadership.is_held());
         terms.send_replace(Term::Since(renewed.clone().before_suspension(Duration::from_secs(1)), length));
         assert!(!leadership.is_held() || cfg!(not(target_os = "linux")));

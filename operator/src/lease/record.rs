@@ -10,13 +10,9 @@ use super::LeaseSettings;
 
 /// The Lease as it stands in the API server.
 #[derive(Clone, Debug)]
-pub(super) struct Record(Lease);
+pub(super) struct Record(pub(super) Lease);
 
 impl Record {
-    pub(super) fn new(lease: Lease) -> Self {
-        Self(lease)
-    }
-
     fn spec(&self) -> Option<&LeaseSpec> {
         self.0.spec.as_ref()
     }

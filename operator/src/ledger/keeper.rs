@@ -30,6 +30,10 @@ const CALL: Duration = Duration::from_secs(5);
 /// What metrics call a write of the ledger.
 const KIND: &str = "configmap";
 
+/// The calls that may have to be tried again, as messages name them.
+const READ: &str = "read";
+const WRITE: &str = "write";
+
 /// Why nothing of a plan may be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dropped {
@@ -51,24 +55,8 @@ pub struct LedgerKeeper {
     made_up: bool,
     /// Until when another leader may have let in pods that are not seen; none if none wrote the ledger.
     shared_until: Option<Timestamp>,
-    retries: Backoff<Call>,
+    retries: Backoff<&'static str>,
     why: String,
-}
-
-/// What may have to be tried again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Call {
-    Read,
-    Write,
-}
-
-impl Call {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
 }
 
 impl LedgerKeeper {
@@ -105,7 +93,7 @@ impl LedgerKeeper {
     /// With the reason, when the ledger cannot be read, or could not be written and it is not time to try again.
     pub async fn ready(&mut self) -> Result<(), String> {
         let now = Instant::now();
-        if [Call::Read, Call::Write].iter().any(|call| self.retries.is_waiting(call, now)) {
+        if [READ, WRITE].iter().any(|call| self.retries.is_waiting(call, now)) {
             return Err(self.why.clone());
         }
         // Before the ledger is read: it is written before the quotas are.
@@ -117,8 +105,8 @@ impl LedgerKeeper {
             return Ok(());
         }
         if self.standing.take().is_some() {
-            self.failed(Call::Write, "another writer changed it", true);
-            if self.retries.is_waiting(&Call::Write, now) {
+            self.failed(WRITE, "another writer changed it", true);
+            if self.retries.is_waiting(&WRITE, now) {
                 return Err(self.why.clone());
             }
         }
@@ -133,7 +121,7 @@ impl LedgerKeeper {
             Ok(object) => object.unwrap_or_else(|| self.absent()),
             Err(failure) => {
                 let is_refused = matches!(failure, Failure::Refused(_));
-                return Err(self.failed(Call::Read, &failure.to_string(), is_refused));
+                return Err(self.failed(READ, &failure.to_string(), is_refused));
             }
         };
         let data = object.binary_data.unwrap_or_default().remove(LEDGER_KEY);
@@ -161,7 +149,7 @@ impl LedgerKeeper {
         }
         self.await_pods();
         self.show(ledger);
-        self.retries.clear(&Call::Read);
+        self.retries.clear(&READ);
         Ok(())
     }
 
@@ -198,13 +186,13 @@ impl LedgerKeeper {
             return Err(Dropped::StartOver);
         };
         if next.is_none() && !self.made_up {
-            self.retries.settle(&Call::Write);
+            self.retries.settle(&WRITE);
             return Ok(());
         }
         let next = next.unwrap_or_else(|| Ledger::clone(&known));
         let fitted = match fit(next, targets, &known, self.settings.limit) {
             Ok(fitted) => fitted,
-            Err(error) => return Err(Dropped::Stuck(self.failed(Call::Write, &error.to_string(), true))),
+            Err(error) => return Err(Dropped::Stuck(self.failed(WRITE, &error.to_string(), true))),
         };
         if fitted.left_out > 0 {
             let (namespaces, bytes) = (fitted.left_out, fitted.packed.len());
@@ -213,7 +201,7 @@ impl LedgerKeeper {
         // All that is new may be what there is no place for.
         let is_same = fitted.ledger.entries == known.entries && fitted.ledger.targets == known.targets;
         if is_same && !self.made_up {
-            self.retries.settle(&Call::Write);
+            self.retries.settle(&WRITE);
             return Ok(());
         }
         let Some(standing) = self.standing.clone().filter(|_| self.context.may_write()) else {
@@ -243,7 +231,7 @@ impl LedgerKeeper {
                 show_count(&metrics.ledger.size, bytes);
                 self.standing = Some(Box::new(object.metadata));
                 self.made_up = false;
-                self.retries.settle(&Call::Write);
+                self.retries.settle(&WRITE);
                 self.await_pods();
                 self.show(ledger);
                 Ok(())
@@ -253,16 +241,14 @@ impl LedgerKeeper {
                 info!(error = said(&status), "another writer changed the ledger: starting over");
                 metrics.ledger.conflicts.inc();
                 self.standing = None;
-                self.failed(Call::Write, &said(&status), true);
+                self.failed(WRITE, &said(&status), true);
                 Err(Dropped::StartOver)
             }
-            Err(Failure::Refused(status)) => {
-                Err(Dropped::Stuck(self.failed(Call::Write, &said(&status), true)))
-            }
+            Err(Failure::Refused(status)) => Err(Dropped::Stuck(self.failed(WRITE, &said(&status), true))),
             Err(Failure::Unknown(lost)) => {
                 // It may have been written, or may yet be: what it says now comes first.
                 self.standing = None;
-                self.failed(Call::Write, &lost.to_string(), false);
+                self.failed(WRITE, &lost.to_string(), false);
                 Err(Dropped::StartOver)
             }
         }
@@ -285,10 +271,9 @@ impl LedgerKeeper {
         self.context.view.update(|index| index.set_ledger(Some(Arc::new(ledger))));
     }
 
-    fn failed(&mut self, call: Call, why: &str, refused: bool) -> String {
-        let (what, place) = (call.name(), &self.settings.namespace);
-        self.why = format!("{what} the ledger, ConfigMap {place}/{LEDGER}: {why}");
-        warn!(error = why, "cannot {what} the ledger");
+    fn failed(&mut self, call: &'static str, why: &str, refused: bool) -> String {
+        self.why = format!("{call} the ledger, ConfigMap {}/{LEDGER}: {why}", self.settings.namespace);
+        warn!(error = why, "cannot {call} the ledger");
         self.retries.failed(&call, self.why.clone(), refused, Instant::now());
         self.why.clone()
     }

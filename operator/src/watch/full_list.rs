@@ -63,20 +63,16 @@ impl FullList {
             _ if !is_deep => *doubted = None,
             None => {
                 *doubted = Some(now);
-                self.ask_later();
+                let list = self.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(DOUBT).await;
+                    list.ask();
+                });
             }
             Some(since) if now.duration_since(since) >= DOUBT => *doubted = None,
             Some(_) => {}
         }
         doubted.is_some()
-    }
-
-    fn ask_later(&self) {
-        let list = self.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(DOUBT).await;
-            list.ask();
-        });
     }
 
     /// Waits until a task asks for a full list.
