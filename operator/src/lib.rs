@@ -25,6 +25,7 @@
     allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")
 )]
 
+mod alarm;
 pub mod answer;
 pub mod args;
 pub mod check;
@@ -52,6 +53,7 @@ mod offered;
 mod operations;
 mod pool_label;
 pub mod print;
+mod protecting_budgets;
 pub mod reclaims;
 pub mod rights;
 mod run;
@@ -59,7 +61,7 @@ pub mod scrape;
 pub mod settings;
 mod stated_capacity;
 pub mod status;
-pub mod status_details;
+
 #[cfg(test)]
 mod tests;
 pub mod view;

@@ -34,9 +34,9 @@ use crate::failed::Failed;
 use crate::guards::Guards;
 use crate::ledger::Dropped;
 use crate::metrics::{CycleResult, Terms, show_count};
+use crate::protecting_budgets::{ProtectingBudgets, protecting_budgets};
 use crate::settings::Pace;
 use crate::status::Report;
-use crate::status_details::StatusDetails;
 use crate::watch::Synced;
 use crate::writer::Writer;
 use debounce::Debounce;
@@ -195,12 +195,12 @@ impl Cycle {
             let plan = planner.plan(&snapshot);
             // Its parts are shared with the index, so this copies no pod.
             let kept = decisions.begin(&snapshot, &plan).map(|number| (number, snapshot.clone()));
-            let details = StatusDetails::of(&plan, &snapshot);
+            let budgets = protecting_budgets(&plan, &snapshot);
             let terms = Terms::of(&plan, &snapshot);
             let granted = ledger.and_then(|ledger| plan.ledger_after(&ledger, &snapshot));
-            (planner, plan, details, terms, granted, kept)
+            (planner, plan, budgets, terms, granted, kept)
         };
-        let (planner, plan, details, terms, granted, kept) = compute(decide, &self.context.clock).await?;
+        let (planner, plan, budgets, terms, granted, kept) = compute(decide, &self.context.clock).await?;
         self.planner = planner;
         remember(&self.context.view, &plan);
         let took = began.elapsed();
@@ -211,13 +211,13 @@ impl Cycle {
             Err(why) => Err(Dropped::Stuck(why)),
         };
         if let Err(dropped) = granted {
-            return Ok(self.drop(dropped, &plan, &details));
+            return Ok(self.drop(dropped, &plan, &budgets));
         }
         self.context.recorder.announce_plan(&plan);
         self.writer.write_quotas(&plan).await;
         if !plan.evictions.is_empty() {
             // Shares are told before the evictions that they cause.
-            self.report(&plan, &details, self.writer.refused_quotas());
+            self.report(&plan, &budgets, self.writer.refused_quotas());
         }
         self.writer.evict_and_admit(&plan).await;
         if let Some((number, snapshot)) = kept {
@@ -226,7 +226,7 @@ impl Cycle {
             compute(move || decisions.keep(number, &snapshot, &plan), &self.context.clock).await?;
         }
         self.writer.scale(&plan).await;
-        self.report(&plan, &details, self.writer.refused_quotas());
+        self.report(&plan, &budgets, self.writer.refused_quotas());
         self.writer.keep_queue_jobs(&plan).await;
 
         let cycles = &self.context.metrics.cycles;
@@ -240,14 +240,14 @@ impl Cycle {
     }
 
     /// Ends a decision of which nothing is carried out, because the ledger could not be written.
-    fn drop(&self, dropped: Dropped, plan: &Arc<Plan>, details: &StatusDetails) -> Ended {
+    fn drop(&self, dropped: Dropped, plan: &Arc<Plan>, budgets: &ProtectingBudgets) -> Ended {
         let next = self.writer.next_retry().unwrap_or_else(Instant::now);
         let Dropped::Stuck(why) = dropped else {
             return Ended { next, result: CycleResult::Requeue, in_vain: None };
         };
         let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
         let stuck = leaves.map(|(name, _)| (name.clone(), why.clone())).collect();
-        self.report(plan, details, stuck);
+        self.report(plan, budgets, stuck);
         Ended { next, result: CycleResult::Error, in_vain: None }
     }
 
@@ -276,12 +276,12 @@ impl Cycle {
     }
 
     /// Hands the plan on to the statuses, with what was `refused` of it.
-    fn report(&self, plan: &Arc<Plan>, details: &StatusDetails, refused: BTreeMap<QueueName, String>) {
+    fn report(&self, plan: &Arc<Plan>, budgets: &ProtectingBudgets, refused: BTreeMap<QueueName, String>) {
         self.reports.send_replace(Some(Arc::new(Report {
             plan: Arc::clone(plan),
             refused,
             contested: self.writer.contested_quotas(),
-            blocked: self.writer.blocked_queues(plan, details),
+            blocked: self.writer.blocked_queues(plan, budgets),
         })));
     }
 

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tracing::warn;
 
-use super::operation::Mismatch;
 use super::{Life, Object, Operation, Outcome, Purpose, Request};
 use crate::answer::{Answer, Failure, ask, result, said};
 use crate::context::Context;
@@ -55,8 +54,7 @@ impl Call {
             };
             match (prepare.0)(&found) {
                 Ok((found, prepared)) => (life, request) = (Some(found), prepared),
-                Err(Mismatch::Stale(why)) => return Outcome::Stale(why),
-                Err(Mismatch::Unreadable(why)) => return Outcome::unreadable(why),
+                Err(outcome) => return outcome,
             }
             if !self.context.may_write() {
                 return Outcome::Skipped;

@@ -23,7 +23,7 @@ use tokio::time::Instant;
 pub(crate) use backoff::{Backoff, Schedule};
 pub(crate) use kind::{Kind, decode};
 pub(crate) use operation::{
-    Class, Key, Life, Mismatch, Object, Operation, Prepare, Prepared, Purpose, Request, Requeue,
+    Class, Key, Life, Object, Operation, Prepare, Prepared, Purpose, Request, Requeue,
 };
 pub(crate) use outcome::Outcome;
 pub(crate) use pace::Pace;
@@ -69,7 +69,8 @@ pub(crate) struct Completed {
 pub(crate) struct Executor {
     context: Context,
     pace: Pace,
-    retries: Backoff<Key>,
+    /// What failed, and until when it is put off.
+    pub(crate) retries: Backoff<Key>,
     under_way: UnderWay,
     /// When more may be begun than the last cycle had time for.
     unfinished: BTreeMap<Class, Instant>,
@@ -107,24 +108,9 @@ impl Executor {
 
     /// A cycle begins in which operations of `class` are wanted on these keys alone: what is remembered of others is forgotten.
     pub(crate) fn wants(&mut self, class: Class, is_wanted: impl Fn(&Key) -> bool) {
-        self.retries.retain(|key| key.class() != class || is_wanted(key));
+        self.retries.retain(|key| key.class != class || is_wanted(key));
         self.unfinished.remove(&class);
         self.crowded.remove(&class);
-    }
-
-    /// What the API server has decided against more than once in a row, and why.
-    pub(crate) fn refused(&self) -> impl Iterator<Item = (&Key, &str)> {
-        self.retries.refused()
-    }
-
-    /// Until when operations on `key` are put off.
-    pub(crate) fn until(&self, key: &Key) -> Option<Instant> {
-        self.retries.until(key)
-    }
-
-    /// Nothing is wanted of `key` any more: its next failure is a first one.
-    pub(crate) fn clear(&mut self, key: &Key) {
-        self.retries.clear(key);
     }
 
     /// When operations that are put off are due again.
@@ -223,7 +209,7 @@ impl Executor {
     fn lanes(&self, operations: Vec<Operation>, now: Instant) -> Lanes {
         let mut lanes = Lanes::new();
         for (place, operation) in operations.into_iter().enumerate() {
-            let key = operation.key();
+            let key = operation.purpose.key();
             if !self.retries.is_waiting(&key, now) && !self.under_way.contains(&operation) {
                 lanes.entry(operation.lane()).or_default().push_back((place, operation));
             }
@@ -283,9 +269,14 @@ impl Executor {
         match outcome {
             Outcome::Skipped => {}
             Outcome::Done => self.retries.clear(&key),
-            _ if !key.class().is_retried() => {}
+            _ if !key.class.is_retried() => {}
             _ => {
-                self.retries.failed(&key, why.clone(), outcome.is_refused(), Instant::now());
+                self.retries.failed(
+                    &key,
+                    why.clone(),
+                    matches!(outcome, Outcome::Refused(_)),
+                    Instant::now(),
+                );
                 is_lasting = self.retries.is_refused(&key);
             }
         }

@@ -13,7 +13,7 @@ use quotient_engine::time::Timestamp;
 use quotient_index::ResourceVersion;
 use serde_json::Value;
 
-use super::Kind;
+use super::{Kind, Outcome};
 use crate::rights::Feature;
 
 /// One write of one object.
@@ -35,6 +35,12 @@ pub(crate) struct Object {
     pub(crate) kind: Kind,
     pub(crate) namespace: Namespace,
     pub(crate) name: Arc<str>,
+}
+
+impl Object {
+    pub(crate) fn new(kind: Kind, namespace: &Namespace, name: impl Into<Arc<str>>) -> Self {
+        Self { kind, namespace: namespace.clone(), name: name.into() }
+    }
 }
 
 /// The precondition of an operation: it lands on this life of the object and on no other.
@@ -83,17 +89,8 @@ pub(crate) enum Request {
 /// Makes a request of the text of an object. An error says why the object is not as it was when the operation was decided on.
 pub(crate) struct Prepare(pub(crate) Box<dyn FnOnce(&str) -> Prepared + Send>);
 
-/// A request with its precondition, or why there is none.
-pub(crate) type Prepared = Result<(Life, Request), Mismatch>;
-
-/// Why no request was made of an object that was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Mismatch {
-    /// It is not as it was when the operation was decided on.
-    Stale(String),
-    /// It cannot be decoded.
-    Unreadable(String),
-}
+/// A request with its precondition, or what becomes of the operation without one.
+pub(crate) type Prepared = Result<(Life, Request), Outcome>;
 
 impl std::fmt::Debug for Prepare {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -165,7 +162,7 @@ pub(crate) enum Class {
 /// What fails as one: while an operation on it is put off, others on it are, too.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
-    class: Class,
+    pub(crate) class: Class,
     namespace: Namespace,
     /// A name, or the uid of what may have a successor under its name.
     id: Arc<str>,
@@ -175,10 +172,6 @@ impl Key {
     /// Operations of `class` on what has this name or uid.
     pub(crate) fn new(class: Class, namespace: &Namespace, id: &str) -> Self {
         Self { class, namespace: namespace.clone(), id: id.into() }
-    }
-
-    pub(crate) const fn class(&self) -> Class {
-        self.class
     }
 
     /// The Queue that it names, of a class whose operations are by Queue.
@@ -279,20 +272,14 @@ impl Class {
 impl Operation {
     /// One on this life of a pod and on no other.
     pub(crate) fn on_pod(purpose: Purpose, pod: &PodId, request: Request) -> Self {
-        let object =
-            Object { kind: Kind::Pod, namespace: pod.namespace.clone(), name: pod.name.as_str().into() };
+        let object = Object::new(Kind::Pod, &pod.namespace, pod.name.as_str());
         Self { purpose, object, life: Some(Life::of(pod.uid.as_str())), request }
-    }
-
-    /// What fails as one with it.
-    pub(crate) fn key(&self) -> Key {
-        self.purpose.key()
     }
 
     /// The lane in which it waits for a slot. Evictions that hang (a webhook, a budget that other clients write) take no slot
     /// from another namespace.
     pub(crate) fn lane(&self) -> (Class, Option<Namespace>) {
-        let class = self.key().class();
+        let class = self.purpose.key().class;
         (class, (class == Class::Eviction).then(|| self.object.namespace.clone()))
     }
 }

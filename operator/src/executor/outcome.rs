@@ -36,13 +36,8 @@ impl Outcome {
     }
 
     /// An answer that came and cannot be read.
-    pub(super) const fn unreadable(why: String) -> Self {
+    pub(crate) const fn unreadable(why: String) -> Self {
         Self::Unknown(Lost::Connection(why))
-    }
-
-    /// Whether the API server decided against it.
-    pub(crate) const fn is_refused(&self) -> bool {
-        matches!(self, Self::Refused(_))
     }
 
     /// Why it was not carried out; empty if it was. Where a right is missing, the value of the chart that grants `feature`.

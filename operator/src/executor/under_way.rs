@@ -85,10 +85,10 @@ impl UnderWay {
 
 fn id(operation: &Operation) -> Id {
     let uid = operation.life.as_ref().map(|life| Arc::clone(&life.uid));
-    (operation.key(), operation.object.clone(), uid)
+    (operation.purpose.key(), operation.object.clone(), uid)
 }
 
 /// Where an operation counts.
 fn places((key, object, _): &Id) -> [(Class, Option<Namespace>); 2] {
-    [(key.class(), None), (key.class(), Some(object.namespace.clone()))]
+    [(key.class, None), (key.class, Some(object.namespace.clone()))]
 }

@@ -47,10 +47,9 @@ fn of(queue: OwningQueue<'_>, due: LimitRangeDue) -> Operation {
             )),
         ),
     };
-    let namespace = queue.name.namespace.clone();
     Operation {
         purpose: Purpose::LimitRange { queue: queue.name.clone(), uid: queue.uid.clone(), defaults },
-        object: Object { kind: Kind::LimitRange, namespace, name: LIMIT_RANGE.into() },
+        object: Object::new(Kind::LimitRange, &queue.name.namespace, LIMIT_RANGE),
         life,
         request,
     }

@@ -19,7 +19,7 @@ use quotient_index::queue_jobs::{
 use serde_json::{Value, json};
 
 use super::Observed;
-use crate::executor::{Kind, Life, Mismatch, Object, Operation, Prepare, Prepared, Purpose, Request, decode};
+use crate::executor::{Kind, Life, Object, Operation, Outcome, Prepare, Prepared, Purpose, Request, decode};
 
 /// How many operations on QueueJobs one cycle carries out: less than a second of work for the API server. A tenant may submit
 /// 100,000 QueueJobs, and the next plan of all other queues waits for the end of the cycle.
@@ -28,7 +28,8 @@ pub(crate) const MOST_PER_CYCLE: usize = 200;
 /// What is to be done for every QueueJob of `plan`, in the order in which namespaces take turns.
 pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
     let mut all = Vec::new();
-    for (name, decided, seen) in decided(plan, observed.index) {
+    for (name, decided) in in_turns(&plan.queue_jobs).filter(|(_, decided)| !decided.withheld) {
+        let Some(seen) = seen(observed.index, name, decided) else { continue };
         let due = actions(decided, &seen, observed.now);
         all.extend(due.into_iter().map(|action| of(name, &seen, action)));
     }
@@ -40,15 +41,6 @@ pub(crate) fn next_expiry(plan: &Plan, index: &Index, now: Timestamp) -> Option<
     let finished = plan.queue_jobs.iter().filter(|(_, decided)| !decided.withheld && is_finished(decided));
     let left = finished.filter_map(|(name, decided)| time_left(&seen(index, name, decided)?, now));
     left.filter(|left| !left.is_zero()).min()
-}
-
-/// The QueueJobs of `plan` that it may act on.
-fn decided<'a>(
-    plan: &'a Plan,
-    index: &Index,
-) -> impl Iterator<Item = (&'a QueueJobName, &'a QueueJobPlan, ObservedQueueJob)> {
-    let all = in_turns(&plan.queue_jobs).filter(|(_, decided)| !decided.withheld);
-    all.filter_map(|(name, decided)| Some((name, decided, seen(index, name, decided)?)))
 }
 
 /// The QueueJobs of a plan in the order in which namespaces take turns: the first of every namespace, then the second of each,
@@ -74,56 +66,41 @@ pub(crate) fn seen(index: &Index, name: &QueueJobName, decided: &QueueJobPlan) -
 }
 
 fn of(name: &QueueJobName, seen: &ObservedQueueJob, action: Action) -> Operation {
-    let job = |task: &str| Object {
-        kind: Kind::Job,
-        namespace: name.namespace.clone(),
-        name: job_name(&name.name, task).into(),
-    };
+    let job = |task: &str| Object::new(Kind::Job, &name.namespace, job_name(&name.name, task));
     let for_job = |frees| Purpose::Job { name: name.clone(), frees };
-    let owner = Object { kind: Kind::QueueJob, namespace: name.namespace.clone(), name: name.name.clone() };
-    match action {
-        Action::Create { task, template, parallelism } => Operation {
-            purpose: for_job(false),
-            object: job(&task),
-            life: None,
+    let owner = Object::new(Kind::QueueJob, &name.namespace, Arc::clone(&name.name));
+    let (purpose, object, life, request) = match action {
+        Action::Create { task, template, parallelism } => {
+            let object = job(&task);
             // The index keeps no templates: they are large, and needed once.
-            request: Request::Read(
-                owner,
-                Prepare(Box::new(move |found| create(found, &task, &template, parallelism))),
-            ),
-        },
+            let prepare = move |found: &str| create(found, &task, &template, parallelism);
+            (for_job(false), object, None, Request::Read(owner, Prepare(Box::new(prepare))))
+        }
         Action::Change { task, uid, suspend, parallelism, completions, lowers } => {
             let mut spec = json!({"suspend": suspend, "parallelism": parallelism});
             if let (Some(completions), Value::Object(fields)) = (completions, &mut spec) {
                 fields.insert("completions".to_owned(), completions.into());
             }
-            Operation {
-                purpose: for_job(lowers),
-                object: job(&task),
-                life: Some(Life::of(&uid)),
-                request: Request::Merge(json!({"spec": spec})),
-            }
+            let request = Request::Merge(json!({"spec": spec}));
+            (for_job(lowers), job(&task), Some(Life::of(&uid)), request)
         }
         // The Job goes with its pods; as long as it is there its successor cannot be created.
-        Action::Replace { task, uid } => Operation {
-            purpose: for_job(true),
-            object: job(&task),
-            life: Some(Life::of(&uid)),
-            request: Request::Delete(Some(PropagationPolicy::Foreground)),
-        },
-        Action::Expire => Operation {
-            purpose: Purpose::Expiry(name.clone()),
-            object: owner,
-            life: Some(Life::of(seen.uid.as_str())),
-            request: Request::Delete(Some(PropagationPolicy::Background)),
-        },
-    }
+        Action::Replace { task, uid } => {
+            let request = Request::Delete(Some(PropagationPolicy::Foreground));
+            (for_job(true), job(&task), Some(Life::of(&uid)), request)
+        }
+        Action::Expire => {
+            let request = Request::Delete(Some(PropagationPolicy::Background));
+            (Purpose::Expiry(name.clone()), owner, Some(Life::of(seen.uid.as_str())), request)
+        }
+    };
+    Operation { purpose, object, life, request }
 }
 
 /// The Job of `task` of the QueueJob as it is now, if it is still what was decided on.
 fn create(found: &str, task: &str, template: &str, parallelism: Option<u32>) -> Prepared {
-    let owner: QueueJob = decode(found).map_err(Mismatch::Unreadable)?;
-    let stale = |what: &str| Mismatch::Stale(format!("the QueueJob {what}"));
+    let owner: QueueJob = decode(found).map_err(Outcome::unreadable)?;
+    let stale = |what: &str| Outcome::Stale(format!("the QueueJob {what}"));
     if owner.metadata.deletion_timestamp.is_some() {
         return Err(stale("is being deleted"));
     }

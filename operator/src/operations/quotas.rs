@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::Observed;
 use super::owning_queue::OwningQueue;
-use crate::executor::{Kind, Life, Mismatch, Object, Operation, Prepare, Prepared, Purpose, Request, decode};
+use crate::executor::{Kind, Life, Object, Operation, Outcome, Prepare, Prepared, Purpose, Request, decode};
 
 /// Every quota that `plan` changes or that does not bear the stamp of what was granted.
 pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
@@ -52,7 +52,7 @@ fn of(queue: &QueueName, write: &QuotaWrite, index: &Index) -> Option<Operation>
 }
 
 fn object(namespace: &Namespace) -> Object {
-    Object { kind: Kind::ResourceQuota, namespace: namespace.clone(), name: QUOTA.into() }
+    Object::new(Kind::ResourceQuota, namespace, QUOTA)
 }
 
 fn request(seen: Option<&ObservedQuota>, content: Content) -> Request {
@@ -188,7 +188,7 @@ fn test_of_stamp(standing: Generation) -> Value {
 ///
 /// The same tests, except that what must not have changed is what stands in the annotation's place.
 fn take_over(found: &str, content: &Content) -> Prepared {
-    let found: ResourceQuota = decode(found).map_err(Mismatch::Unreadable)?;
+    let found: ResourceQuota = decode(found).map_err(Outcome::unreadable)?;
     let mut operations = Vec::new();
     let wanted = content.first_annotations();
     match &found.metadata.annotations {

@@ -44,7 +44,7 @@ fn of(requeue: &Requeue, observed: &Observed<'_>) -> Option<Operation> {
     }
     Some(Operation {
         purpose: Purpose::Requeue(requeue.clone()),
-        object: Object { kind: Kind::of_owner(*kind)?, namespace: namespace.clone(), name: object },
+        object: Object::new(Kind::of_owner(*kind)?, namespace, object),
         life: Some(Life::of(uid.as_str())),
         request: Request::Merge(patch),
     })

@@ -13,12 +13,12 @@ use quotient_crds::names::{
     DELETION_COST_ANNOTATION, REPLICAS_BEFORE_ANNOTATION, REPLICAS_LOWERED_ANNOTATION,
 };
 use quotient_engine::plan::{Plan, PodId, Scaling};
-use quotient_engine::snapshot::ScaleTargetKind;
+use quotient_engine::snapshot::{ScaleTarget, ScaleTargetKind};
 use quotient_index::sizes::DeclaredReplicas;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::executor::{Kind, Life, Mismatch, Object, Operation, Prepare, Purpose, Request, decode};
+use crate::executor::{Kind, Life, Object, Operation, Outcome, Prepare, Purpose, Request, decode};
 
 /// The marks of every scaling that has some to set or to lift, and the sizes of the others.
 pub(super) fn operations(plan: &Plan) -> Vec<Operation> {
@@ -43,14 +43,13 @@ fn mark(scaling: &Arc<Scaling>, pod: &PodId, is_set: bool) -> Operation {
 
 /// Writes the size that `scaling` says, if the object is still what was decided on.
 fn resize(scaling: &Arc<Scaling>) -> Operation {
-    let namespace = scaling.queue.namespace.clone();
-    let kind = Kind::of_scale_target(scaling.scale_target.kind);
-    let object = Object { kind, namespace, name: scaling.scale_target.name.clone() };
+    let ScaleTarget { kind, name, .. } = &scaling.scale_target;
+    let object = Object::new(Kind::of_scale_target(*kind), &scaling.queue.namespace, Arc::clone(name));
     let decided = Arc::clone(scaling);
     let prepare = move |found: &str| {
-        let found: Sized = decode(found).map_err(Mismatch::Unreadable)?;
+        let found: Sized = decode(found).map_err(Outcome::unreadable)?;
         match difference(&found, &decided) {
-            Some(why) => Err(Mismatch::Stale(why)),
+            Some(why) => Err(Outcome::Stale(why)),
             None => Ok((found.life(&decided), Request::Merge(body(&decided)))),
         }
     };

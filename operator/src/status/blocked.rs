@@ -8,7 +8,7 @@ use quotient_engine::plan::{PassedOver, Plan, PodId, QueuePlan};
 use quotient_engine::reasons::{KeptReason, ShortReason};
 use tokio::time::Instant;
 
-use crate::status_details::{StatusDetails, kept};
+use crate::protecting_budgets::{ProtectingBudgets, kept};
 
 /// Why no pod is evicted for a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(crate) struct Refusal<'a> {
 /// Every queue that lacks something, and whose victims were refused or would be, do not go or must not.
 pub(crate) fn blocked_queues(
     plan: &Plan,
-    details: &StatusDetails,
+    budgets: &ProtectingBudgets,
     refusals: &[Refusal<'_>],
     now: Instant,
 ) -> BTreeMap<QueueName, Blocked> {
@@ -61,7 +61,7 @@ pub(crate) fn blocked_queues(
         let stands = |refusal: &&Refusal<'_>| now < refusal.until || wanted.contains(refusal.pod);
         let of_it = refusals.iter().filter(|refusal| refusal.beneficiary == Some(name)).filter(stands);
         refused(of_it).or_else(|| match starved? {
-            ShortReason::Blocked => Some(protected(plan, details, refusals, name)),
+            ShortReason::Blocked => Some(protected(plan, budgets, refusals, name)),
             ShortReason::StuckTerminating => stuck(plan),
             reason if plan.held == Some(reason) => {
                 Some(Blocked::for_all(reason, reason.because().to_owned()))
@@ -92,13 +92,18 @@ fn refused<'a>(mut refusals: impl Iterator<Item = &'a Refusal<'a>>) -> Option<Bl
 }
 
 /// What no eviction is asked for, because it would be refused.
-fn protected(plan: &Plan, details: &StatusDetails, refusals: &[Refusal<'_>], queue: &QueueName) -> Blocked {
+fn protected(
+    plan: &Plan,
+    budgets: &ProtectingBudgets,
+    refusals: &[Refusal<'_>],
+    queue: &QueueName,
+) -> Blocked {
     let mut others = kept(plan).filter(|passed| passed.queue != *queue);
     let Some(PassedOver { pod, queue: giver, reason }) = others.next() else {
         let message = "the pods that hold what the queue lacks may not be evicted now".to_owned();
         return Blocked::of_pods(KeptReason::Budget, message);
     };
-    let budgets = details.budgets.get(&pod.uid).map(Vec::as_slice).unwrap_or_default();
+    let budgets = budgets.get(&pod.uid).map(Vec::as_slice).unwrap_or_default();
     let refusal = refusals.iter().find(|refusal| refusal.pod == pod);
     let count = others.count();
     let message = match (reason, refusal.map(|refusal| refusal.why)) {
@@ -195,7 +200,7 @@ mod tests {
     /// What is told so long after the eviction of `refused` for the gainer was put off.
     fn printed_at(plan: &Plan, budgets: &[&str], refused: Option<&str>, over: Duration) -> Option<String> {
         let budgets = budgets.iter().map(|name| Arc::from(*name)).collect();
-        let details = StatusDetails { budgets: [("web-0".into(), budgets)].into() };
+        let budgets = [("web-0".into(), budgets)].into();
         let (now, gainer) = (Instant::now(), gainer());
         let refused = refused.map(id);
         let refusal = |pod| Refusal {
@@ -205,7 +210,7 @@ mod tests {
             until: now + Duration::from_secs(10),
         };
         let refusals: Vec<_> = refused.iter().map(refusal).collect();
-        let blocked = blocked_queues(plan, &details, &refusals, now + over);
+        let blocked = blocked_queues(plan, &budgets, &refusals, now + over);
         blocked.get(&gainer).map(|blocked| format!("{}: {}", blocked.reason, blocked.message))
     }
 

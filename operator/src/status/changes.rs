@@ -112,7 +112,7 @@ impl StatusChanges {
                     match write(queue, &observed, wanted) {
                         Some(operation) => due.push(operation),
                         // It says the same in other words.
-                        None => executor.clear(&status_key(queue)),
+                        None => executor.retries.clear(&status_key(queue)),
                     }
                 }
                 When::At(at) => later.push(at),
@@ -136,13 +136,13 @@ impl StatusChanges {
     ) -> When {
         let when = self.pacer.when(queue, observed.status.as_ref(), wanted, now);
         if when == When::Never {
-            executor.clear(&status_key(queue));
+            executor.retries.clear(&status_key(queue));
             return when;
         }
         let stubborn =
             self.sent.get(queue).filter(|(_, uid, sent)| *uid == observed.uid && sent.same_meaning(wanted));
         let stubborn = stubborn.and_then(|(at, ..)| at.checked_add(STATUS_RESEND_INTERVAL));
-        match executor.until(&status_key(queue)).max(stubborn) {
+        match executor.retries.until(&status_key(queue)).max(stubborn) {
             Some(until) if until > now => When::At(until),
             _ => when,
         }
@@ -199,16 +199,9 @@ pub(super) fn status_key(queue: &QueueName) -> Key {
 fn write(queue: &QueueName, observed: &ObservedQueue, wanted: QueueStatus) -> Option<Operation> {
     let seen = Life::at(observed.uid.as_str(), observed.resource_version.as_ref());
     let (life, request) = status_patch(seen, observed.status.as_ref(), &wanted)?;
-    Some(Operation {
-        purpose: Purpose::Status {
-            queue: queue.clone(),
-            uid: observed.uid.clone(),
-            wanted: Box::new(wanted),
-        },
-        object: Object { kind: Kind::Queue, namespace: queue.namespace.clone(), name: queue.name.clone() },
-        life,
-        request,
-    })
+    let object = Object::new(Kind::Queue, &queue.namespace, Arc::clone(&queue.name));
+    let (queue, uid, wanted) = (queue.clone(), observed.uid.clone(), Box::new(wanted));
+    Some(Operation { purpose: Purpose::Status { queue, uid, wanted }, object, life, request })
 }
 
 /// What a status lists of evicted pods.

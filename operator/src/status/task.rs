@@ -89,7 +89,7 @@ impl Statuses {
                 }
             })
             .await;
-        let again = failed.iter().filter_map(|queue| executor.until(&status_key(queue)));
+        let again = failed.iter().filter_map(|queue| executor.retries.until(&status_key(queue)));
         again.chain(next).min()
     }
 }

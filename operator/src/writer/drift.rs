@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quotient_engine::amounts::Bounds;
-use quotient_engine::ledger::Generation;
 use quotient_engine::names::{QueueName, QueueUid};
-use quotient_index::quotas::{ObservedQuota, QuotaUid};
+use quotient_index::quotas::ObservedQuota;
 use tokio::time::Instant;
 
 use crate::events::Change;
@@ -20,25 +18,15 @@ use crate::events::Change;
 #[derive(Debug)]
 pub(super) struct Drift {
     interval: Duration,
-    written: BTreeMap<QueueName, Written>,
+    written: BTreeMap<QueueName, ObservedQuota>,
     repaired: BTreeMap<QueueName, Instant>,
     /// The quotas that had to wait in this cycle: until when, and what was done to them.
     waiting: BTreeMap<QueueName, (Instant, Change)>,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-struct Written {
-    uid: QuotaUid,
-    generation: Option<Generation>,
-    hard: Bounds,
-    owner: Option<QueueUid>,
-}
-
-impl Written {
-    fn of(observed: &ObservedQuota) -> Self {
-        let ObservedQuota { uid, generation, hard, owner, .. } = observed.clone();
-        Self { uid, generation, hard, owner }
-    }
+/// What others must not change about a quota.
+fn content(ObservedQuota { uid, generation, hard, owner, .. }: &ObservedQuota) -> impl PartialEq {
+    (uid, generation, hard, owner)
 }
 
 impl Drift {
@@ -67,7 +55,7 @@ impl Drift {
                     return None;
                 }
                 let by = observed.edited_by.clone();
-                (*written != Written::of(observed)).then_some(Change::Edited { by })
+                (content(written) != content(observed)).then_some(Change::Edited { by })
             }
             _ => Some(Change::Deleted),
         }
@@ -90,7 +78,7 @@ impl Drift {
         now: Instant,
     ) {
         match observed {
-            Some(observed) => self.written.insert(queue.clone(), Written::of(observed)),
+            Some(observed) => self.written.insert(queue.clone(), observed.clone()),
             None => self.written.remove(queue),
         };
         if repairs {
@@ -109,22 +97,24 @@ impl Drift {
     }
 
     /// The quotas that other writers change faster than they are restored, in words for their Queues.
-    pub(super) fn contested(&self) -> impl Iterator<Item = (&QueueName, String)> {
+    pub(super) fn contested(&self) -> BTreeMap<QueueName, String> {
         let seconds = self.interval.as_secs();
-        self.waiting.iter().map(move |(queue, (_, change))| {
-            let message = format!(
+        let message = |change: &Change| {
+            format!(
                 "the quota was {change} again and differs from the plan; it is restored every {seconds} s at \
                  most, and until then counts as what it allows"
-            );
-            (queue, message)
-        })
+            )
+        };
+        self.waiting.iter().map(|(queue, (_, change))| (queue.clone(), message(change))).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quotient_engine::amounts::{Amount, Resource};
+    use quotient_engine::amounts::{Amount, Bounds, Resource};
+    use quotient_engine::ledger::Generation;
+    use quotient_index::quotas::QuotaUid;
 
     const INTERVAL: Duration = Duration::from_secs(30);
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quotient_engine::names::{PodName, QueueName, QueueUid};
-use quotient_engine::plan::{Eviction, Plan, PodId};
+use quotient_engine::plan::{Eviction, PodId};
 use quotient_engine::reasons::EvictionReason;
 use quotient_engine::time::Timestamp;
 use tokio::time::Instant;
@@ -18,8 +18,6 @@ use crate::clock::Clock;
 use crate::context::Context;
 use crate::events::{Notice, Reclaimed};
 use crate::executor::{Operation, Outcome, Purpose};
-use crate::status::{Blocked, blocked_queues};
-use crate::status_details::StatusDetails;
 
 /// How long a pod counts as leaving when that is only assumed.
 const ASSUMED: Duration = Duration::from_secs(10);
@@ -33,7 +31,7 @@ const OVERLOADED: &str = "Overloaded";
 /// Paces evictions, and tells of them.
 pub(super) struct Evictions {
     context: Context,
-    refusals: Refusals,
+    pub(super) refusals: Refusals,
     again: Again,
     /// Pods that count as leaving although nothing has confirmed it, and until when.
     assumed: Vec<(Instant, PodId)>,
@@ -53,14 +51,6 @@ impl Evictions {
             evicted: Vec::new(),
             untold: BTreeMap::new(),
         }
-    }
-
-    pub(super) fn blocked_queues(
-        &self,
-        plan: &Plan,
-        details: &StatusDetails,
-    ) -> BTreeMap<QueueName, Blocked> {
-        blocked_queues(plan, details, &self.refusals.all(), Instant::now())
     }
 
     pub(super) fn next_retry(&self) -> Option<Instant> {

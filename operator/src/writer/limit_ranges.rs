@@ -9,6 +9,7 @@ use quotient_engine::names::{Namespace, QueueName, QueueUid};
 use tokio::time::Instant;
 use tracing::{info, warn};
 
+use crate::alarm::Alarm;
 use crate::context::Context;
 use crate::events::Notice;
 use crate::executor::{Completed, Operation, Outcome, Purpose, Request};
@@ -26,8 +27,6 @@ pub(super) struct LimitRanges {
     written: BTreeMap<Namespace, (QueueUid, Bounds)>,
     /// When the change of another writer was undone.
     repaired: BTreeMap<Namespace, Instant>,
-    /// When the first of those that had to wait in this cycle may be restored.
-    waiting: Option<Instant>,
     /// Why it could not be written, as far as that was told.
     reported: BTreeMap<Namespace, String>,
 }
@@ -38,28 +37,33 @@ impl LimitRanges {
             interval: settings.repair_interval,
             written: BTreeMap::new(),
             repaired: BTreeMap::new(),
-            waiting: None,
             reported: BTreeMap::new(),
         }
     }
 
-    pub(super) const fn next_retry(&self) -> Option<Instant> {
-        self.waiting
-    }
-
     /// What of `wanted` this cycle writes.
-    pub(super) fn due(&mut self, wanted: Vec<Operation>, context: &Context) -> Vec<Operation> {
+    pub(super) fn due(
+        &mut self,
+        wanted: Vec<Operation>,
+        alarm: &mut Alarm,
+        context: &Context,
+    ) -> Vec<Operation> {
         let now = Instant::now();
         self.reported
             .retain(|namespace, _| wanted.iter().any(|wanted| wanted.object.namespace == *namespace));
         self.repaired.retain(|_, at| now.saturating_duration_since(*at) < self.interval);
-        self.waiting = None;
         let mut due = wanted;
-        due.retain(|operation| self.may_begin(operation, now, context));
+        due.retain(|operation| self.may_begin(operation, now, alarm, context));
         due
     }
 
-    fn may_begin(&mut self, operation: &Operation, now: Instant, context: &Context) -> bool {
+    fn may_begin(
+        &mut self,
+        operation: &Operation,
+        now: Instant,
+        alarm: &mut Alarm,
+        context: &Context,
+    ) -> bool {
         let Purpose::LimitRange { queue, uid, defaults } = &operation.purpose else { return true };
         if let Request::Impossible(why) = &operation.request {
             self.report_refusal(queue, why, context);
@@ -72,7 +76,7 @@ impl LimitRanges {
         // It was written so, and is not so any more.
         let due = self.repaired.get(namespace).and_then(|at| at.checked_add(self.interval));
         if let Some(due) = due.filter(|due| now < *due) {
-            self.waiting = self.waiting.into_iter().chain([due]).min();
+            alarm.set(due);
             return false;
         }
         warn!(%namespace, "another writer changed the LimitRange; it is restored");

@@ -32,6 +32,7 @@ use quotient_engine::snapshot::{Admission, Mode, Snapshot};
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
+use crate::alarm::Alarm;
 use crate::context::Context;
 use crate::executor::{
     Class, Completed, Executor, Key, Operation, Outcome, Pace, Purpose, Requeue, TurnLength,
@@ -39,9 +40,10 @@ use crate::executor::{
 use crate::ledger::{Dropped, LedgerKeeper, Vacancies};
 use crate::metrics::show_count;
 use crate::operations::{Observed, operations, queue_jobs::next_expiry};
+use crate::protecting_budgets::ProtectingBudgets;
 use crate::settings::{LedgerSettings, WriteSettings};
-use crate::status::{Blocked, JobStatuses};
-use crate::status_details::StatusDetails;
+use crate::status::{Blocked, JobStatuses, blocked_queues};
+
 use evictions::Evictions;
 use limit_ranges::LimitRanges;
 use queue_jobs::{RefusedJobs, bounded};
@@ -83,10 +85,8 @@ struct Memory {
     scalings: Scalings,
     refused_jobs: RefusedJobs,
     job_statuses: JobStatuses,
-    /// When a QueueJob has been finished for long enough.
-    next_expiry: Option<Instant>,
-    /// Since when operations on QueueJobs are left for the next cycle.
-    left_since: Option<Instant>,
+    /// When operations that were put off in this cycle are due, or a QueueJob has been finished for long enough.
+    alarms: BTreeMap<Class, Alarm>,
 }
 
 impl Writer {
@@ -104,8 +104,7 @@ impl Writer {
                 scalings: Scalings::default(),
                 refused_jobs: RefusedJobs::default(),
                 job_statuses: JobStatuses::default(),
-                next_expiry: None,
-                left_since: None,
+                alarms: BTreeMap::new(),
             },
             requeuer: Requeuer::default(),
             requeues: Vec::new(),
@@ -224,7 +223,7 @@ impl Writer {
                 .context
                 .view
                 .read(|index| operations(*class, plan, &Observed { index, now, requeues, usage_resyncs }));
-            let keys: BTreeSet<Key> = wanted.iter().map(Operation::key).collect();
+            let keys: BTreeSet<Key> = wanted.iter().map(|operation| operation.purpose.key()).collect();
             executor.wants(*class, |key| keys.contains(key));
             due.extend(memory.due(*class, wanted, plan, executor));
         }
@@ -267,18 +266,18 @@ impl Writer {
 
     /// Quotas that the API server refuses, and why.
     pub fn refused_quotas(&self) -> BTreeMap<QueueName, String> {
-        let quotas = self.executor.refused().filter(|(key, _)| key.class() == Class::Quota);
+        let quotas = self.executor.retries.refused().filter(|(key, _)| key.class == Class::Quota);
         quotas.map(|(key, why)| (key.queue(), why.to_owned())).collect()
     }
 
     /// Quotas that others change faster than they are restored, in words.
     pub fn contested_quotas(&self) -> BTreeMap<QueueName, String> {
-        self.memory.quotas.contested()
+        self.memory.quotas.drift.contested()
     }
 
     /// Queues for which evictions are blocked, and why.
-    pub fn blocked_queues(&self, plan: &Plan, details: &StatusDetails) -> BTreeMap<QueueName, Blocked> {
-        self.memory.evictions.blocked_queues(plan, details)
+    pub fn blocked_queues(&self, plan: &Plan, budgets: &ProtectingBudgets) -> BTreeMap<QueueName, Blocked> {
+        blocked_queues(plan, budgets, &self.memory.evictions.refusals.all(), Instant::now())
     }
 
     /// When something that was put off is to be tried again.
@@ -287,17 +286,12 @@ impl Writer {
             self.ledger.as_ref().and_then(LedgerKeeper::next_retry),
             self.vacancies.next_retry(),
             self.executor.next_retry(),
-            self.memory.quotas.next_retry(),
-            self.memory.limit_ranges.next_retry(),
             self.memory.evictions.next_retry(),
-            self.memory.scalings.next_retry(),
-            self.memory.job_statuses.next_retry(),
-            self.memory.next_expiry,
-            self.memory.left_since,
             self.requeuer.next(),
             self.next_proof,
         ];
-        all.into_iter().flatten().min()
+        let alarms = self.memory.alarms.values().map(|alarm| alarm.0);
+        all.into_iter().chain(alarms).flatten().min()
     }
 }
 
@@ -311,20 +305,25 @@ impl Memory {
         executor: &Executor,
     ) -> Vec<Operation> {
         let context = &self.context;
+        let alarm = self.alarms.entry(class).or_default();
+        *alarm = Alarm::default();
         match class {
-            Class::LimitRange => self.limit_ranges.due(wanted, context),
-            Class::Quota => self.quotas.due(wanted, plan, context),
+            Class::LimitRange => self.limit_ranges.due(wanted, alarm, context),
+            Class::Quota => self.quotas.due(wanted, plan, alarm, context),
             Class::Eviction => self.evictions.due(wanted),
-            Class::Scaling => self.scalings.due(wanted, executor, context),
+            Class::Scaling => self.scalings.due(wanted, executor, alarm, context),
             Class::QueueJob => {
-                self.refused_jobs.retain(plan);
+                self.refused_jobs.0.retain(|name, _| plan.queue_jobs.contains_key(name));
+                let now = Instant::now();
                 let left = context.view.read(|index| next_expiry(plan, index, context.clock.now()));
-                self.next_expiry = left.and_then(|left| Instant::now().checked_add(left));
+                left.and_then(|left| now.checked_add(left)).into_iter().for_each(|at| alarm.set(at));
                 let (taken, is_left) = bounded(wanted, executor);
-                self.left_since = is_left.then(Instant::now);
+                if is_left {
+                    alarm.set(now);
+                }
                 taken
             }
-            Class::JobStatus => self.job_statuses.due(plan, self.refused_jobs.reasons(), context),
+            Class::JobStatus => self.job_statuses.due(plan, &self.refused_jobs.0, alarm, context),
             Class::UsageResync | Class::Gate | Class::Requeue | Class::Status => wanted,
         }
     }
@@ -350,7 +349,10 @@ impl Memory {
             Purpose::Job { name, .. } | Purpose::Expiry(name) => {
                 self.refused_jobs.settle(name, completed, context);
             }
-            Purpose::JobStatus { name, wanted } => self.job_statuses.settle(name, wanted, completed),
+            Purpose::JobStatus { name, wanted } => {
+                let alarm = self.alarms.entry(Class::JobStatus).or_default();
+                self.job_statuses.settle(name, wanted, completed, alarm);
+            }
             // Written behind the loop.
             Purpose::Status { .. } => {}
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quotient_engine::plan::{Plan, QueueJobName};
+use quotient_engine::plan::QueueJobName;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
@@ -13,19 +13,9 @@ use crate::operations::queue_jobs::MOST_PER_CYCLE;
 
 /// What the API server refused, in its words, until it is accepted.
 #[derive(Debug, Default)]
-pub(super) struct RefusedJobs(BTreeMap<QueueJobName, String>);
+pub(super) struct RefusedJobs(pub(super) BTreeMap<QueueJobName, String>);
 
 impl RefusedJobs {
-    /// Forgets QueueJobs that are not in `plan`.
-    pub(super) fn retain(&mut self, plan: &Plan) {
-        self.0.retain(|name, _| plan.queue_jobs.contains_key(name));
-    }
-
-    /// Why a Job of each QueueJob was refused.
-    pub(super) const fn reasons(&self) -> &BTreeMap<QueueJobName, String> {
-        &self.0
-    }
-
     /// Takes note of what became of a Job of `name`, or of `name` itself.
     pub(super) fn settle(
         &mut self,
@@ -65,7 +55,7 @@ fn report(name: &QueueJobName, why: &str, context: &Context) {
 /// What is put off does not count. The operations of one QueueJob stay together, because its gang starts as a whole.
 pub(super) fn bounded(mut all: Vec<Operation>, executor: &Executor) -> (Vec<Operation>, bool) {
     let now = Instant::now();
-    all.retain(|operation| executor.until(&operation.key()).is_none_or(|until| until <= now));
+    all.retain(|operation| executor.retries.until(&operation.purpose.key()).is_none_or(|until| until <= now));
     take(all, MOST_PER_CYCLE)
 }
 
@@ -73,9 +63,9 @@ fn take(all: Vec<Operation>, most: usize) -> (Vec<Operation>, bool) {
     let (mut freeing, mut others, mut is_left) = (Vec::new(), Vec::new(), false);
     let mut all = all.into_iter().peekable();
     while let Some(first) = all.next() {
-        let key = first.key();
+        let key = first.purpose.key();
         let mut of_one = vec![first];
-        while let Some(next) = all.next_if(|next| next.key() == key) {
+        while let Some(next) = all.next_if(|next| next.purpose.key() == key) {
             of_one.push(next);
         }
         if of_one.iter().any(frees) {
@@ -96,8 +86,6 @@ const fn frees(operation: &Operation) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use quotient_engine::plan::QueueJobName;
-
     use super::*;
     use crate::executor::{Kind, Object, Request};
 

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::drift::Drift;
+use crate::alarm::Alarm;
 use crate::context::Context;
 use crate::events::{Change, Notice};
 use crate::executor::{Completed, Operation, Outcome, Purpose};
@@ -20,7 +21,7 @@ use crate::settings::WriteSettings;
 /// Paces the restoring of quotas, and tells what was written.
 #[derive(Debug)]
 pub(super) struct Quotas {
-    drift: Drift,
+    pub(super) drift: Drift,
     /// What another writer did to the quotas that this cycle restores.
     restored: BTreeMap<QueueName, Change>,
     /// Written and not seen enforced: since when, and which amounts.
@@ -37,15 +38,6 @@ impl Quotas {
             settling: BTreeMap::new(),
             risen: BTreeSet::new(),
         }
-    }
-
-    /// Quotas that others change faster than they are restored, in words.
-    pub(super) fn contested(&self) -> BTreeMap<QueueName, String> {
-        self.drift.contested().map(|(queue, message)| (queue.clone(), message)).collect()
-    }
-
-    pub(super) fn next_retry(&self) -> Option<Instant> {
-        self.drift.next()
     }
 
     /// The namespaces whose quota was made to allow more since this was asked last, or may have been.
@@ -68,7 +60,13 @@ impl Quotas {
     }
 
     /// What of `wanted` this cycle writes: not what another writer has just changed again.
-    pub(super) fn due(&mut self, wanted: Vec<Operation>, plan: &Plan, context: &Context) -> Vec<Operation> {
+    pub(super) fn due(
+        &mut self,
+        wanted: Vec<Operation>,
+        plan: &Plan,
+        alarm: &mut Alarm,
+        context: &Context,
+    ) -> Vec<Operation> {
         let now = Instant::now();
         self.drift.begin(now, |queue| plan.uid(queue));
         self.restored.clear();
@@ -82,6 +80,7 @@ impl Quotas {
             self.restored.insert(queue.clone(), change);
             !waits
         });
+        *alarm = Alarm(self.drift.next());
         due
     }
 

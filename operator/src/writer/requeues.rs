@@ -25,6 +25,7 @@ use tokio::time::Instant;
 use tracing::{debug, warn};
 
 use super::lacking::{Room, lacking};
+use crate::alarm::Alarm;
 use crate::context::Context;
 use crate::executor::{Completed, Outcome, Requeue};
 
@@ -54,7 +55,7 @@ pub(super) struct Requeuer {
     requeued: BTreeMap<OwnerUid, Instant>,
     /// Where admission is to count anew.
     usage_resyncs: BTreeSet<Namespace>,
-    next: Option<Instant>,
+    alarm: Alarm,
 }
 
 /// Owners that wait for pods of their own queue to go, by kind and name.
@@ -141,7 +142,7 @@ impl Requeuer {
 
     /// When a controller is to be requeued that has to be left alone until then.
     pub(super) fn next(&self) -> Option<Instant> {
-        self.next
+        self.alarm.0
     }
 
     /// The controllers to requeue: the owners that lacked pods when their quota rose, still do, and have room for one more, by
@@ -164,7 +165,7 @@ impl Requeuer {
             self.risen(standing.map(|(namespace, _)| namespace.clone()).collect());
         }
         self.requeued.retain(|_, at| now < rested(*at));
-        self.next = None;
+        self.alarm = Alarm::default();
         let mut requeues = Vec::new();
         let mut rises = std::mem::take(&mut self.rises);
         rises.retain(|namespace, rise| {
@@ -211,13 +212,13 @@ impl Requeuer {
                     continue;
                 }
                 match self.requeued.get(&owner.uid).map(|at| rested(*at)) {
-                    Some(until) => self.wake_at(until),
+                    Some(until) => self.alarm.set(until),
                     None if requeues.len() < MOST => {
                         owners.remove(&key(owner));
                         self.requeued.insert(owner.uid.clone(), now);
                         requeues.push(Requeue::of(namespace, owner));
                     }
-                    None => self.wake_at(now),
+                    None => self.alarm.set(now),
                 }
                 room.take(&owner.shape.requests, missing);
             }
@@ -257,15 +258,15 @@ impl Requeuer {
             let left_alone = self.requeued.get(&owner.uid).map(|at| rested(*at));
             match left_alone {
                 // It is on its way to take what there is. Then it is seen what came of that.
-                Some(until) => self.wake_at(until),
+                Some(until) => self.alarm.set(until),
                 None if waits && requeues.len() < MOST => {
                     rise.owners.insert(owner.uid.clone(), Notified::Once);
                     self.requeued.insert(owner.uid.clone(), now);
-                    self.wake_at(rested(now));
+                    self.alarm.set(rested(now));
                     requeues.push(Requeue::of(namespace, owner));
                 }
                 None if waits => {
-                    self.wake_at(now);
+                    self.alarm.set(now);
                     continue;
                 }
                 // No quota rejected it, or it was requeued and does not come: other pods may use the room.
@@ -302,13 +303,9 @@ impl Requeuer {
             since = now;
         }
         if rise.usage_resyncs < MOST_USAGE_RESYNCS {
-            self.wake_at(still_until(since, rise.usage_resyncs));
+            self.alarm.set(still_until(since, rise.usage_resyncs));
         }
         rise.miscount = Some(Miscount { since, charged: charged.clone(), missing: kept_out });
-    }
-
-    fn wake_at(&mut self, at: Instant) {
-        self.next = self.next.into_iter().chain([at]).min();
     }
 }
 

@@ -8,6 +8,7 @@ use quotient_engine::plan::{PodId, Scaling};
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
+use crate::alarm::Alarm;
 use crate::context::Context;
 use crate::events::Notice;
 use crate::executor::{Completed, Executor, Operation, Outcome, Purpose};
@@ -24,38 +25,31 @@ const UNSEEN: Duration = Duration::from_secs(2);
 pub(super) struct Scalings {
     /// Until when which marks that were set or lifted need not have been seen.
     unseen: BTreeMap<(PodId, bool), Instant>,
-    /// When more of the last plan's scalings may be carried out.
-    next: Option<Instant>,
 }
 
 impl Scalings {
-    /// When something that was put off is to be done.
-    pub(super) const fn next_retry(&self) -> Option<Instant> {
-        self.next
-    }
-
     /// What of `wanted` this cycle does.
     pub(super) fn due(
         &mut self,
         wanted: Vec<Operation>,
         executor: &Executor,
+        alarm: &mut Alarm,
         context: &Context,
     ) -> Vec<Operation> {
         let now = Instant::now();
         self.unseen.retain(|_, until| now < *until);
-        self.next = None;
         let mut postponed = BTreeSet::new();
         let mut due = Vec::new();
         for operation in wanted {
-            let key = operation.key();
+            let key = operation.purpose.key();
             let mark = mark_of(&operation.purpose);
             let unseen = mark.as_ref().and_then(|mark| self.unseen.get(mark)).copied();
-            let put_off = executor.until(&key).filter(|until| now < *until);
+            let put_off = executor.retries.until(&key).filter(|until| now < *until);
             if let Some(until) = put_off.or_else(|| (due.len() >= MOST && unseen.is_none()).then_some(now)) {
-                self.wake_at(until);
+                alarm.set(until);
                 postponed.insert(key);
             } else if let Some(until) = unseen {
-                self.wake_at(until);
+                alarm.set(until);
             } else {
                 let until = now.checked_add(UNSEEN).unwrap_or(now);
                 self.unseen.extend(mark.map(|mark| (mark, until)));
@@ -64,10 +58,6 @@ impl Scalings {
         }
         show_count(&context.metrics.scalings.postponed, postponed.len());
         due
-    }
-
-    fn wake_at(&mut self, at: Instant) {
-        self.next = self.next.into_iter().chain([at]).min();
     }
 
     /// Takes note of what became of a mark or a size.

@@ -5,6 +5,7 @@ mod conditions;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 use std::time::Duration;
 
 use quotient_crds::QueueJobStatus;
@@ -14,6 +15,7 @@ use tokio::time::Instant;
 use tracing::warn;
 
 use super::patch::status_patch;
+use crate::alarm::Alarm;
 use crate::context::Context;
 use crate::executor::{Completed, Kind, Life, Object, Operation, Outcome, Purpose};
 use crate::operations::queue_jobs::{MOST_PER_CYCLE, in_turns, seen};
@@ -32,30 +34,24 @@ pub(crate) struct JobStatuses {
     written: BTreeMap<QueueJobName, (Instant, QueueJobStatus)>,
     /// Where the status says what was decided, the digest of all that it follows from.
     right: BTreeMap<QueueJobName, u64>,
-    /// When something that has to wait is due.
-    next: Option<Instant>,
 }
 
 impl JobStatuses {
-    pub(crate) const fn next_retry(&self) -> Option<Instant> {
-        self.next
-    }
-
     /// The statuses that `plan` changes, as many as one cycle writes; `refused` says what the API server said against Jobs.
     pub(crate) fn due(
         &mut self,
         plan: &Plan,
         refused: &BTreeMap<QueueJobName, String>,
+        alarm: &mut Alarm,
         context: &Context,
     ) -> Vec<Operation> {
         let now = Instant::now();
         self.written.retain(|_, (at, _)| at.checked_add(AGAIN).is_some_and(|until| until > now));
         self.right.retain(|name, _| plan.queue_jobs.contains_key(name));
-        self.next = None;
         let (mut due, nothing) = (Vec::new(), QueueJobStatus::default());
         for (name, decided) in in_turns(&plan.queue_jobs) {
             if due.len() >= MOST_PER_CYCLE {
-                self.wake_at(now);
+                alarm.set(now);
                 break;
             }
             let Some(seen) = context.view.read(|index| seen(index, name, decided)) else { continue };
@@ -78,21 +74,14 @@ impl JobStatuses {
                 _ => None,
             };
             if let Some(until) = wait.filter(|until| *until > now) {
-                self.wake_at(until);
+                alarm.set(until);
                 continue;
             }
             let as_seen = Life::at(seen.uid.as_str(), seen.resource_version.as_ref());
             if let Some((life, request)) = status_patch(as_seen, status.as_ref(), &wanted) {
-                due.push(Operation {
-                    purpose: Purpose::JobStatus { name: name.clone(), wanted: Box::new(wanted) },
-                    object: Object {
-                        kind: Kind::QueueJob,
-                        namespace: name.namespace.clone(),
-                        name: name.name.clone(),
-                    },
-                    life,
-                    request,
-                });
+                let object = Object::new(Kind::QueueJob, &name.namespace, Arc::clone(&name.name));
+                let purpose = Purpose::JobStatus { name: name.clone(), wanted: Box::new(wanted) };
+                due.push(Operation { purpose, object, life, request });
             }
         }
         due
@@ -104,17 +93,14 @@ impl JobStatuses {
         name: &QueueJobName,
         wanted: &QueueJobStatus,
         Completed { outcome, why, .. }: &Completed,
+        alarm: &mut Alarm,
     ) {
         let now = Instant::now();
         if !matches!(outcome, Outcome::Done | Outcome::Skipped) {
             warn!(queue_job = %name, error = why, "the status was not written");
-            self.wake_at(now.checked_add(AGAIN).unwrap_or(now));
+            alarm.set(now.checked_add(AGAIN).unwrap_or(now));
         }
         self.written.insert(name.clone(), (now, wanted.clone()));
-    }
-
-    fn wake_at(&mut self, at: Instant) {
-        self.next = self.next.into_iter().chain([at]).min();
     }
 }
 

@@ -17,8 +17,8 @@ use crate::context::Context;
 use crate::events::{Notice, Subject};
 use crate::executor::Class;
 use crate::metrics::Metrics;
+use crate::protecting_budgets::ProtectingBudgets;
 use crate::settings::WriteSettings;
-use crate::status_details::StatusDetails;
 use crate::tests::api::{Log, Reply, client};
 use crate::view::View;
 use crate::writer::Writer;
@@ -136,7 +136,7 @@ async fn what_victims_have_run_counts_as_lost() {
 }
 
 fn blocked(writer: &Writer, plan: &Plan) -> Vec<String> {
-    let blocked = writer.blocked_queues(plan, &StatusDetails::default()).into_iter();
+    let blocked = writer.blocked_queues(plan, &ProtectingBudgets::default()).into_iter();
     blocked.map(|(queue, blocked)| format!("{queue}: {} {}", blocked.reason, blocked.message)).collect()
 }
 

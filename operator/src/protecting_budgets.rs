@@ -1,33 +1,27 @@
-//! What statuses say of single pods and owners, looked up while the snapshot of a plan is at hand.
+//! The disruption budgets that statuses name, looked up while the snapshot of a plan is at hand.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quotient_engine::names::{Namespace, PodUid};
+use quotient_engine::names::PodUid;
 use quotient_engine::plan::{PassedOver, Plan};
 use quotient_engine::reasons::{KeptReason, ShortReason};
 use quotient_engine::snapshot::{NamespaceState, Snapshot};
 
-/// Names that a plan leaves out because no decision depends on them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StatusDetails {
-    /// The disruption budgets that protect a pod which was passed over, for the few pods that a sentence may name.
-    pub budgets: BTreeMap<PodUid, Vec<Arc<str>>>,
-}
+/// The names of the budgets that protect a pod which was passed over, for the few pods that a sentence may name. A plan leaves
+/// them out because no decision depends on them.
+pub(crate) type ProtectingBudgets = BTreeMap<PodUid, Vec<Arc<str>>>;
 
-impl StatusDetails {
-    /// Looks up what `plan`, which was made from `snapshot`, leaves out.
-    pub fn of(plan: &Plan, snapshot: &Snapshot) -> Self {
-        let mut details = Self::default();
-        let state = |namespace: &Namespace| snapshot.namespaces.get(namespace).map(|state| &**state);
-        if plan.queues.values().any(|queue| queue.starved == Some(ShortReason::Blocked)) {
-            for passed in examples(plan) {
-                let budgets = state(&passed.pod.namespace).map(|state| protecting(state, &passed.pod.uid));
-                details.budgets.insert(passed.pod.uid.clone(), budgets.unwrap_or_default());
-            }
-        }
-        details
+/// Looks up what `plan`, which was made from `snapshot`, leaves out.
+pub(crate) fn protecting_budgets(plan: &Plan, snapshot: &Snapshot) -> ProtectingBudgets {
+    if plan.queues.values().all(|queue| queue.starved != Some(ShortReason::Blocked)) {
+        return ProtectingBudgets::new();
     }
+    let budgets = examples(plan).map(|PassedOver { pod, .. }| {
+        let state = snapshot.namespaces.get(&pod.namespace);
+        (pod.uid.clone(), state.map(|state| protecting(state, &pod.uid)).unwrap_or_default())
+    });
+    budgets.collect()
 }
 
 /// The pods that a budget, or the API server for another reason, keeps where something was to be taken.
@@ -92,9 +86,9 @@ mod tests {
         ];
         let starved = QueuePlan { starved: Some(ShortReason::Blocked), ..QueuePlan::default() };
         let plan = Plan { passed_over, ..Plan::default() };
-        assert_eq!(StatusDetails::of(&plan, &snapshot()), StatusDetails::default());
+        assert_eq!(protecting_budgets(&plan, &snapshot()), ProtectingBudgets::default());
         let plan = Plan { queues: [(QueueName::new("b", "batch"), starved)].into(), ..plan };
-        let budgets = StatusDetails::of(&plan, &snapshot()).budgets;
+        let budgets = protecting_budgets(&plan, &snapshot());
         assert_eq!(budgets, [("web-0".into(), vec![Arc::from("web")])].into());
     }
 }
