@@ -110,7 +110,8 @@ fn manifests(text: &str, api_version: &str, kind: &str) -> Vec<Value> {
     let documents = starts.filter_map(|(number, indent)| {
         let first = lines.get(number)?.get(indent..)?;
         let rest = lines.iter().skip(number.saturating_add(1)).map_while(|line| {
-            let ends = line.trim().starts_with("```") || line.trim() == "---" || at(line).is_some();
+            let ends = line.trim().starts_with("```") || ["---", "EOF"].contains(&line.trim());
+            let ends = ends || at(line).is_some();
             match line.get(..indent) {
                 Some(before) if !ends && before.trim().is_empty() => line.get(indent..),
                 None if line.trim().is_empty() => Some(""),
