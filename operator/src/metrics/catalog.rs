@@ -2,6 +2,7 @@
 //! be without the other.
 
 use prometheus::core::Collector;
+use prometheus::proto::MetricFamily;
 use prometheus::{
     Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
     IntGaugeVec, Opts, Registry, exponential_buckets,
@@ -274,6 +275,15 @@ impl<'a> Catalog<'a> {
 /// The labels of a series of `queue`: its namespace, its name and these.
 pub(super) fn labels<'a>(queue: &'a QueueName, more: &[&'a str]) -> Vec<&'a str> {
     [&[queue.namespace.as_str(), &*queue.name], more].concat()
+}
+
+/// What computed gauges show at a scrape. They are empty from then on.
+pub(super) fn emptied(gauges: &[&GaugeVec]) -> Vec<MetricFamily> {
+    let families = gauges.iter().flat_map(|gauge| gauge.collect()).collect();
+    for gauge in gauges {
+        gauge.reset();
+    }
+    families
 }
 
 /// `amount` in cores, bytes or devices.

@@ -1,22 +1,24 @@
-//! The conditions of Queues as gauges: what their statuses say.
+//! The conditions of Queues as gauges, computed from what their statuses say at every scrape.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use prometheus::{GaugeVec, IntGaugeVec};
+use prometheus::GaugeVec;
+use prometheus::core::{Collector, Desc};
+use prometheus::proto::MetricFamily;
 use quotient_crds::ConditionType;
 use quotient_engine::names::QueueName;
 
 use crate::lock::lock;
-use crate::metrics::catalog::{Catalog, NAMESPACE, QUEUE, label, labels, metrics};
+use crate::metrics::catalog::{Catalog, NAMESPACE, QUEUE, emptied, label, labels, metrics};
 
 metrics! {
-    struct Series: registered {
-        holds: IntGaugeVec = "quotient_queue_condition", Truth,
+    struct Series: computed {
+        holds: GaugeVec = "quotient_queue_condition", Truth,
             [NAMESPACE, QUEUE, label("condition", "`Ready`, `QuotaSynced`, `Starved`, …")] =>
             "Whether the condition of the Queue's status is True.";
-        abnormal: IntGaugeVec = "quotient_queue_abnormal", Truth,
+        abnormal: GaugeVec = "quotient_queue_abnormal", Truth,
             [
                 NAMESPACE,
                 QUEUE,
@@ -32,63 +34,59 @@ metrics! {
 /// The conditions of Queues. A series disappears with its Queue.
 #[derive(Clone, Debug)]
 pub struct ConditionGauges {
+    /// Empty between two scrapes.
     series: Series,
-    /// The Queues that are shown, with the reasons of their abnormal conditions.
-    shown: Arc<Mutex<BTreeMap<QueueName, BTreeMap<ConditionType, String>>>>,
+    /// What is shown of every Queue, without messages.
+    shown: Arc<Mutex<BTreeMap<QueueName, Vec<Condition>>>>,
 }
 
 impl ConditionGauges {
     pub(super) fn declare(into: &mut Catalog<'_>) -> Result<Self, prometheus::Error> {
-        Ok(Self { series: Series::declare(into)?, shown: Arc::default() })
+        let gauges = Self { series: Series::declare(into)?, shown: Arc::default() };
+        into.collector(gauges.clone())?;
+        Ok(gauges)
     }
 
     /// Shows the conditions of one Queue.
     pub fn show(&self, queue: &QueueName, conditions: &[Condition]) {
-        let mut abnormal = BTreeMap::new();
-        let mut starved_since = None;
-        for condition in conditions {
-            let holds = condition.status == "True";
-            self.series.holds.with_label_values(&labels(queue, &[&condition.type_])).set(i64::from(holds));
-            let kind = ConditionType::ALL.into_iter().find(|kind| kind.as_str() == condition.type_);
-            let Some(kind) = kind.filter(|kind| holds != is_normally_true(*kind)) else { continue };
-            abnormal.insert(kind, condition.reason.clone());
-            if kind == ConditionType::Starved {
-                starved_since = Some(condition.last_transition_time.0.as_duration().as_secs_f64());
-            }
-        }
-        if let Some(since) = starved_since {
-            self.series.starved_since.with_label_values(&labels(queue, &[])).set(since);
-        } else {
-            // Only fails where there is no such series.
-            let _ = self.series.starved_since.remove_label_values(&labels(queue, &[]));
-        }
-        let before = lock(&self.shown).insert(queue.clone(), abnormal.clone()).unwrap_or_default();
-        self.forget(queue, before.iter().filter(|(kind, reason)| abnormal.get(kind) != Some(reason)));
-        for (kind, reason) in &abnormal {
-            self.series.abnormal.with_label_values(&labels(queue, &[kind.as_str(), reason])).set(1);
-        }
+        let without_message = |one: &Condition| Condition { message: String::new(), ..one.clone() };
+        lock(&self.shown).insert(queue.clone(), conditions.iter().map(without_message).collect());
     }
 
     /// Drops the series of every Queue that is not to be kept.
     pub fn retain(&self, keep: impl Fn(&QueueName) -> bool) {
-        lock(&self.shown).retain(|queue, abnormal| {
-            let keep = keep(queue);
-            if !keep {
-                self.forget(queue, abnormal.iter());
-                for condition in ConditionType::ALL {
-                    let _ = self.series.holds.remove_label_values(&labels(queue, &[condition.as_str()]));
-                }
-                let _ = self.series.starved_since.remove_label_values(&labels(queue, &[]));
-            }
-            keep
-        });
+        lock(&self.shown).retain(|queue, _| keep(queue));
     }
 
-    fn forget<'a>(&self, queue: &QueueName, abnormal: impl Iterator<Item = (&'a ConditionType, &'a String)>) {
-        for (kind, reason) in abnormal {
-            // Only fails where there is no such series.
-            let _ = self.series.abnormal.remove_label_values(&labels(queue, &[kind.as_str(), reason]));
+    fn fill(&self, queue: &QueueName, condition: &Condition) {
+        let holds = condition.status == "True";
+        let of_kind = labels(queue, &[&condition.type_]);
+        self.series.holds.with_label_values(&of_kind).set(f64::from(u8::from(holds)));
+        let kind = ConditionType::ALL.into_iter().find(|kind| kind.as_str() == condition.type_);
+        let Some(kind) = kind.filter(|kind| holds != is_normally_true(*kind)) else { return };
+        let with_reason = labels(queue, &[&condition.type_, &condition.reason]);
+        self.series.abnormal.with_label_values(&with_reason).set(1.0);
+        if kind == ConditionType::Starved {
+            let since = condition.last_transition_time.0.as_duration().as_secs_f64();
+            self.series.starved_since.with_label_values(&labels(queue, &[])).set(since);
         }
+    }
+}
+
+impl Collector for ConditionGauges {
+    fn desc(&self) -> Vec<&Desc> {
+        self.series.all().into_iter().flat_map(Collector::desc).collect()
+    }
+
+    fn collect(&self) -> Vec<MetricFamily> {
+        // Held while the gauges are filled, so that two scrapes do not share them.
+        let shown = lock(&self.shown);
+        for (queue, conditions) in &*shown {
+            for condition in conditions {
+                self.fill(queue, condition);
+            }
+        }
+        emptied(&self.series.all())
     }
 }
 

@@ -13,7 +13,7 @@ use quotient_engine::reasons::ShortReason;
 
 use super::Terms;
 use crate::metrics::catalog::{
-    Catalog, Label, NAMESPACE, QUEUE, RESOURCE, base_units, label, labels, metrics,
+    Catalog, Label, NAMESPACE, QUEUE, RESOURCE, base_units, emptied, label, labels, metrics,
 };
 
 /// The most namespaces without a share that are shown by name: a cluster may have thousands, and each is a series.
@@ -105,9 +105,7 @@ impl Gauges {
     /// What they show of `plan`. They are empty before and after.
     pub(super) fn of(&self, plan: &Plan, terms: &Terms) -> Vec<MetricFamily> {
         self.fill(plan, terms);
-        let families = self.all().into_iter().flat_map(Collector::collect).collect();
-        self.all().into_iter().for_each(GaugeVec::reset);
-        families
+        emptied(&self.all())
     }
 
     fn all(&self) -> Vec<&GaugeVec> {

@@ -6,13 +6,12 @@ mod evictions;
 mod gauges;
 mod terms;
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::Plan;
+use quotient_engine::plan::{Plan, QueuePlan};
 use tokio::time::Instant;
 
 use super::catalog::{Catalog, Unit, metric};
@@ -36,9 +35,8 @@ pub struct QueueGauges {
 /// What a scrape shows.
 #[derive(Debug)]
 struct Shown {
+    /// Of the leaf queues in it, evictions are counted.
     plan: Option<(Arc<Plan>, Terms)>,
-    /// The queues whose evictions are counted.
-    counted: BTreeSet<QueueName>,
     starved: Episodes,
     preempting: Episodes,
 }
@@ -65,7 +63,7 @@ impl QueueGauges {
             "How long pods of other queues used a part of a queue's share, counted when none of them did any more.",
         )?;
         let evictions = Evictions::declare(into.under("Evictions"))?;
-        let shown = Arc::new(Mutex::new(Shown { plan: None, counted: BTreeSet::new(), starved, preempting }));
+        let shown = Arc::new(Mutex::new(Shown { plan: None, starved, preempting }));
         into.collector(LastPlan { gauges, shown: Arc::clone(&shown) })?;
         Ok(Self { conditions, evictions, shown })
     }
@@ -73,42 +71,38 @@ impl QueueGauges {
     /// Shows `plan` from now on, and nothing of queues and resources that are not in it.
     pub fn show(&self, plan: &Arc<Plan>, terms: Terms) {
         let mut shown = lock(&self.shown);
-        let leaves = || plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
         let now = Instant::now();
-        shown.starved.see(leaves().map(|(name, queue)| (name, &queue.uid, queue.starved.is_some())), now);
-        shown
-            .preempting
-            .see(leaves().map(|(name, queue)| (name, &queue.uid, !queue.lacking.is_empty())), now);
-        let is_counted = |name: &QueueName| plan.queues.get(name).is_some_and(|queue| !queue.is_parent);
-        self.count_no_longer(&mut shown, is_counted);
-        for (name, _) in leaves() {
-            if !shown.counted.contains(name) {
-                self.evictions.begin(name);
-                shown.counted.insert(name.clone());
-            }
-        }
-        shown.plan = Some((Arc::clone(plan), terms));
+        let starved = leaves(plan).map(|(name, queue)| (name, &queue.uid, queue.starved.is_some()));
+        shown.starved.see(starved, now);
+        let preempting = leaves(plan).map(|(name, queue)| (name, &queue.uid, !queue.lacking.is_empty()));
+        shown.preempting.see(preempting, now);
+        let former = shown.plan.replace((Arc::clone(plan), terms));
+        self.count(&former.map(|(former, _)| former).unwrap_or_default(), plan);
     }
 
     /// Drops every queue's series: another replica reports them now.
     pub fn clear(&self) {
         let mut shown = lock(&self.shown);
-        shown.plan = None;
         shown.starved.forget();
         shown.preempting.forget();
-        self.count_no_longer(&mut shown, |_| false);
+        let former = shown.plan.take();
+        self.count(&former.map(|(former, _)| former).unwrap_or_default(), &Plan::default());
         self.conditions.retain(|_| false);
     }
 
-    fn count_no_longer(&self, shown: &mut Shown, is_counted: impl Fn(&QueueName) -> bool) {
-        shown.counted.retain(|name| {
-            let stays = is_counted(name);
-            if !stays {
-                self.evictions.end(name);
-            }
-            stays
-        });
+    /// Counts the evictions of the leaf queues in `plan` in the place of those in `former`.
+    fn count(&self, former: &Plan, plan: &Plan) {
+        let is_leaf_of =
+            |plan: &Plan, name: &QueueName| plan.queues.get(name).is_some_and(|queue| !queue.is_parent);
+        let gone = leaves(former).filter(|(name, _)| !is_leaf_of(plan, name));
+        gone.for_each(|(name, _)| self.evictions.end(name));
+        let new = leaves(plan).filter(|(name, _)| !is_leaf_of(former, name));
+        new.for_each(|(name, _)| self.evictions.begin(name));
     }
+}
+
+fn leaves(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan)> {
+    plan.queues.iter().filter(|(_, queue)| !queue.is_parent)
 }
 
 impl Collector for LastPlan {
@@ -140,7 +134,7 @@ mod tests {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
     use prometheus::{Encoder, Registry, TextEncoder};
     use quotient_engine::amounts::{Amount, Resource};
-    use quotient_engine::plan::{Pause, PodId, QueuePlan, Reach};
+    use quotient_engine::plan::{Pause, PodId, Reach};
     use quotient_engine::reasons::ShortReason;
     use quotient_engine::snapshot::Mode;
     use quotient_engine::time::Timestamp;
