@@ -52,7 +52,7 @@ impl Call {
                 Ok(found) => found,
                 Err(failure) => return self.failed(Verb::Read, life.as_ref(), failure).await,
             };
-            match (prepare.0)(&found) {
+            match prepare(&found) {
                 Ok((found, prepared)) => (life, request) = (Some(found), prepared),
                 Err(outcome) => return outcome,
             }

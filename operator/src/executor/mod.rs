@@ -17,14 +17,11 @@ mod under_way;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use quotient_engine::names::Namespace;
 use tokio::time::Instant;
 
 pub(crate) use backoff::{Backoff, Schedule};
 pub(crate) use kind::{Kind, decode};
-pub(crate) use operation::{
-    Class, Key, Life, Object, Operation, Prepare, Prepared, Purpose, Request, Requeue,
-};
+pub(crate) use operation::{Class, Key, Lane, Life, Object, Operation, Prepared, Purpose, Request, Requeue};
 pub(crate) use outcome::Outcome;
 pub(crate) use pace::Pace;
 pub(crate) use rate::Rate;
@@ -79,7 +76,7 @@ pub(crate) struct Executor {
 }
 
 /// What is to be begun, by lane, each with its place in the order of all.
-type Lanes = BTreeMap<(Class, Option<Namespace>), VecDeque<(usize, Operation)>>;
+type Lanes = BTreeMap<Lane, VecDeque<(usize, Operation)>>;
 
 /// How many operations are left to a later cycle.
 pub(crate) type Postponed = BTreeMap<Class, usize>;
@@ -198,7 +195,7 @@ impl Executor {
 
     /// Whether operations of this turn are under way: of a class that may stay so, and of others.
     fn awaited(&self, turn: &Turn) -> (bool, bool) {
-        let begun = turn.begun.keys().filter(|class| self.under_way.count(&(**class, None)) > 0);
+        let begun = turn.begun.keys().filter(|class| self.under_way.has(**class));
         begun.fold((false, false), |(stays, ends), class| {
             let may_stay = class.may_stay_under_way();
             (stays || may_stay, ends || !may_stay)
@@ -211,7 +208,7 @@ impl Executor {
         for (place, operation) in operations.into_iter().enumerate() {
             let key = operation.purpose.key();
             if !self.retries.is_waiting(&key, now) && !self.under_way.contains(&operation) {
-                lanes.entry(operation.lane()).or_default().push_back((place, operation));
+                lanes.entry(key.lane()).or_default().push_back((place, operation));
             }
         }
         lanes
@@ -259,7 +256,7 @@ impl Executor {
         }
         let begins = turn.length.begins;
         let is_late = count > 0 && turn.began.elapsed() >= begins;
-        is_late || count >= self.pace.per_cycle(class) || self.pace.wait(class, turn.began) >= begins
+        is_late || self.pace.is_used_up(class, count, begins, turn.began)
     }
 
     fn note(&mut self, (purpose, key, outcome): Ended) -> Completed {

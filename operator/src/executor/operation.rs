@@ -17,7 +17,6 @@ use super::{Kind, Outcome};
 use crate::rights::Feature;
 
 /// One write of one object.
-#[derive(Debug)]
 pub(crate) struct Operation {
     /// What it is for.
     pub(crate) purpose: Purpose,
@@ -64,7 +63,6 @@ impl Life {
 }
 
 /// What is asked for. The executor adds the precondition where a request of its kind has it.
-#[derive(Debug)]
 pub(crate) enum Request {
     /// Create the object.
     Create(Value),
@@ -87,16 +85,10 @@ pub(crate) enum Request {
 }
 
 /// Makes a request of the text of an object. An error says why the object is not as it was when the operation was decided on.
-pub(crate) struct Prepare(pub(crate) Box<dyn FnOnce(&str) -> Prepared + Send>);
+pub(crate) type Prepare = Box<dyn FnOnce(&str) -> Prepared + Send>;
 
 /// A request with its precondition, or what becomes of the operation without one.
 pub(crate) type Prepared = Result<(Life, Request), Outcome>;
-
-impl std::fmt::Debug for Prepare {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Prepare")
-    }
-}
 
 /// What an operation is for, with what its outcome is told by.
 #[derive(Clone, Debug)]
@@ -159,6 +151,9 @@ pub(crate) enum Class {
     Status,
 }
 
+/// A class, or a part of one: its operations share their slots.
+pub(crate) type Lane = (Class, Option<Namespace>);
+
 /// What fails as one: while an operation on it is put off, others on it are, too.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
@@ -172,6 +167,12 @@ impl Key {
     /// Operations of `class` on what has this name or uid.
     pub(crate) fn new(class: Class, namespace: &Namespace, id: &str) -> Self {
         Self { class, namespace: namespace.clone(), id: id.into() }
+    }
+
+    /// The lane in which its operations wait for a slot. Evictions that hang (a webhook, a budget that other clients write) take
+    /// no slot from another namespace.
+    pub(crate) fn lane(&self) -> Lane {
+        (self.class, (self.class == Class::Eviction).then(|| self.namespace.clone()))
     }
 
     /// The Queue that it names, of a class whose operations are by Queue.
@@ -274,12 +275,5 @@ impl Operation {
     pub(crate) fn on_pod(purpose: Purpose, pod: &PodId, request: Request) -> Self {
         let object = Object::new(Kind::Pod, &pod.namespace, pod.name.as_str());
         Self { purpose, object, life: Some(Life::of(pod.uid.as_str())), request }
-    }
-
-    /// The lane in which it waits for a slot. Evictions that hang (a webhook, a budget that other clients write) take no slot
-    /// from another namespace.
-    pub(crate) fn lane(&self) -> (Class, Option<Namespace>) {
-        let class = self.purpose.key().class;
-        (class, (class == Class::Eviction).then(|| self.object.namespace.clone()))
     }
 }

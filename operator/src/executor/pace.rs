@@ -42,20 +42,10 @@ impl Pace {
         }
     }
 
-    /// How many operations of `class` one cycle begins.
-    pub(super) const fn per_cycle(&self, class: Class) -> usize {
-        match class {
-            Class::Eviction => self.settings.evictions_per_cycle,
-            _ => usize::MAX,
-        }
-    }
-
-    /// How long until the next operation of `class` may be sent.
-    pub(super) fn wait(&self, class: Class, now: Instant) -> Duration {
-        match class {
-            Class::Eviction => self.evictions.next(now).duration_since(now),
-            _ => Duration::ZERO,
-        }
+    /// Whether a cycle that has begun `count` operations of `class` begins no more, or none could be sent within `begins`.
+    pub(super) fn is_used_up(&self, class: Class, count: usize, begins: Duration, now: Instant) -> bool {
+        let wait = self.evictions.next(now).duration_since(now);
+        class == Class::Eviction && (count >= self.settings.evictions_per_cycle || wait >= begins)
     }
 
     /// When `operation` may be sent; it counts as sent then. If its queue has lost enough pods for now: when it may be tried

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use quotient_engine::names::Namespace;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
 use super::call::call;
-use super::{Class, Key, Object, Operation, Outcome, Purpose};
+use super::{Class, Key, Lane, Object, Operation, Outcome, Purpose};
 use crate::context::Context;
 
 /// What tells one operation from another: what it is on, with the life of the object.
@@ -20,8 +19,8 @@ type Id = (Key, Object, Option<Arc<str>>);
 pub(super) struct UnderWay {
     calls: JoinSet<(Id, Outcome)>,
     purposes: BTreeMap<Id, Purpose>,
-    /// How many there are: of a class, and of it in one namespace.
-    counts: BTreeMap<(Class, Option<Namespace>), usize>,
+    /// How many there are; more than none in every lane that is named.
+    counts: BTreeMap<Lane, usize>,
 }
 
 /// An operation that has ended: what it was for, what fails as one with it, and what became of it.
@@ -32,18 +31,21 @@ impl UnderWay {
     pub(super) fn begin(&mut self, context: &Context, operation: Operation, at: Instant) {
         let id = id(&operation);
         if self.purposes.insert(id.clone(), operation.purpose.clone()).is_none() {
-            for place in places(&id) {
-                let count = self.counts.entry(place).or_default();
-                *count = count.saturating_add(1);
-            }
+            let count = self.counts.entry(id.0.lane()).or_default();
+            *count = count.saturating_add(1);
         }
         let call = call(context.clone(), at, operation);
         self.calls.spawn(async move { (id, call.await) });
     }
 
-    /// How many operations of a class are under way: in one namespace, or in all.
-    pub(super) fn count(&self, place: &(Class, Option<Namespace>)) -> usize {
-        self.counts.get(place).copied().unwrap_or_default()
+    /// How many operations of a lane are under way.
+    pub(super) fn count(&self, lane: &Lane) -> usize {
+        self.counts.get(lane).copied().unwrap_or_default()
+    }
+
+    /// Whether operations of `class` are under way.
+    pub(super) fn has(&self, class: Class) -> bool {
+        self.counts.keys().any(|(of, _)| *of == class)
     }
 
     pub(super) fn contains(&self, operation: &Operation) -> bool {
@@ -71,12 +73,11 @@ impl UnderWay {
         // Nothing is aborted while it is waited for, so it panicked: as if it had been called here.
         let (id, outcome) = joined.unwrap_or_else(|error| resume_unwind(error.into_panic()));
         let purpose = self.purposes.remove(&id)?;
-        for place in places(&id) {
-            if let Some(count) = self.counts.get_mut(&place) {
-                *count = count.saturating_sub(1);
-                if *count == 0 {
-                    self.counts.remove(&place);
-                }
+        let lane = id.0.lane();
+        match self.counts.get_mut(&lane) {
+            Some(count) if *count > 1 => *count = count.saturating_sub(1),
+            _ => {
+                self.counts.remove(&lane);
             }
         }
         Some((purpose, id.0, outcome))
@@ -86,9 +87,4 @@ impl UnderWay {
 fn id(operation: &Operation) -> Id {
     let uid = operation.life.as_ref().map(|life| Arc::clone(&life.uid));
     (operation.purpose.key(), operation.object.clone(), uid)
-}
-
-/// Where an operation counts.
-fn places((key, object, _): &Id) -> [(Class, Option<Namespace>); 2] {
-    [(key.class, None), (key.class, Some(object.namespace.clone()))]
 }

@@ -19,7 +19,7 @@ use quotient_index::queue_jobs::{
 use serde_json::{Value, json};
 
 use super::Observed;
-use crate::executor::{Kind, Life, Object, Operation, Outcome, Prepare, Prepared, Purpose, Request, decode};
+use crate::executor::{Kind, Life, Object, Operation, Outcome, Prepared, Purpose, Request, decode};
 
 /// How many operations on QueueJobs one cycle carries out: less than a second of work for the API server. A tenant may submit
 /// 100,000 QueueJobs, and the next plan of all other queues waits for the end of the cycle.
@@ -74,7 +74,7 @@ fn of(name: &QueueJobName, seen: &ObservedQueueJob, action: Action) -> Operation
             let object = job(&task);
             // The index keeps no templates: they are large, and needed once.
             let prepare = move |found: &str| create(found, &task, &template, parallelism);
-            (for_job(false), object, None, Request::Read(owner, Prepare(Box::new(prepare))))
+            (for_job(false), object, None, Request::Read(owner, Box::new(prepare)))
         }
         Action::Change { task, uid, suspend, parallelism, completions, lowers } => {
             let mut spec = json!({"suspend": suspend, "parallelism": parallelism});

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::Observed;
 use super::owning_queue::OwningQueue;
-use crate::executor::{Kind, Life, Object, Operation, Outcome, Prepare, Prepared, Purpose, Request, decode};
+use crate::executor::{Kind, Life, Object, Operation, Outcome, Prepared, Purpose, Request, decode};
 
 /// Every quota that `plan` changes or that does not bear the stamp of what was granted.
 pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
@@ -64,7 +64,7 @@ fn request(seen: Option<&ObservedQuota>, content: Content) -> Request {
         // Not written by us: what has to be added depends on what is there.
         Some(_) => {
             let read = object(&content.queue.namespace);
-            Request::Read(read, Prepare(Box::new(move |found| take_over(found, &content))))
+            Request::Read(read, Box::new(move |found| take_over(found, &content)))
         }
     }
 }

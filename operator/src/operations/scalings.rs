@@ -18,7 +18,7 @@ use quotient_index::sizes::DeclaredReplicas;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::executor::{Kind, Life, Object, Operation, Outcome, Prepare, Purpose, Request, decode};
+use crate::executor::{Kind, Life, Object, Operation, Outcome, Purpose, Request, decode};
 
 /// The marks of every scaling that has some to set or to lift, and the sizes of the others.
 pub(super) fn operations(plan: &Plan) -> Vec<Operation> {
@@ -57,7 +57,7 @@ fn resize(scaling: &Arc<Scaling>) -> Operation {
         purpose: Purpose::Size(Arc::clone(scaling)),
         object: object.clone(),
         life: None,
-        request: Request::Read(object, Prepare(Box::new(prepare))),
+        request: Request::Read(object, Box::new(prepare)),
     }
 }
 

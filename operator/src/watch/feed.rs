@@ -195,9 +195,7 @@ impl Feed {
             self.view.wake();
         }
     }
-}
 
-impl Feed {
     /// Counts and names an object that cannot be decoded.
     fn report(&self, Undecodable { error, metadata, .. }: &Undecodable) {
         let [namespace, name] = names(metadata);

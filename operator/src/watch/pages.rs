@@ -37,20 +37,10 @@ impl Pages {
     /// `uri` with a limit that fits the kind, and a page that counts its bytes; none if it asks for no page.
     pub(super) fn ask(&self, kind: &'static str, uri: &Uri) -> Option<(Uri, Page)> {
         let asked = uri.query()?.split('&').find_map(|part| part.strip_prefix("limit=")?.parse().ok())?;
-        let limit = self.change(kind, |limits| {
-            let limits = limits.get_or_insert(Limits { now: asked, most: asked });
-            limits.now.min(asked)
-        });
+        let limits = *lock(&self.0).entry(kind).or_insert(Limits { now: asked, most: asked });
+        let limit = limits.now.min(asked);
         let uri = with_limit(uri, limit)?;
         Some((uri, Page { pages: self.clone(), kind, limit, bytes: 0 }))
-    }
-
-    fn change<T>(&self, kind: &'static str, with: impl FnOnce(&mut Option<Limits>) -> T) -> T {
-        let mut all = lock(&self.0);
-        let mut limits = all.get(kind).copied();
-        let result = with(&mut limits);
-        all.extend(limits.map(|limits| (kind, limits)));
-        result
     }
 }
 
@@ -92,7 +82,9 @@ impl Page {
     }
 
     fn set(&self, next: impl FnOnce(Limits) -> Limits) {
-        self.pages.change(self.kind, |limits| *limits = limits.map(next));
+        if let Some(limits) = lock(&self.pages.0).get_mut(self.kind) {
+            *limits = next(*limits);
+        }
     }
 }
 

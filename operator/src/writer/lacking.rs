@@ -57,29 +57,29 @@ impl Room {
                 charged.add(resource, amount);
             }
         }
-        let mut room = Bounds::new();
-        for bounds in bounding {
-            for (resource, amount) in bounds.iter() {
-                let left = amount.less(charged.get(resource));
-                let left = room.get(resource).map_or(left, |least| least.min(left));
-                room.set(resource.clone(), left);
-            }
+        let mut room = Self(Bounds::new());
+        for (resource, amount) in bounding.into_iter().flat_map(Bounds::iter) {
+            room.bound(resource, amount.less(charged.get(resource)));
         }
         // A quota that is not enforced yet admits no pod.
         let pending = quota.hard.iter().filter(|(resource, _)| quota.enforced.get(resource).is_none());
         for (resource, _) in pending {
-            room.set(resource.clone(), Amount::ZERO);
+            room.0.set(resource.clone(), Amount::ZERO);
         }
-        Self(room)
+        room
+    }
+
+    /// There is no more than `left`.
+    fn bound(&mut self, resource: &Resource, left: Amount) {
+        let least = self.0.get(resource).map_or(left, |least| least.min(left));
+        self.0.set(resource.clone(), least);
     }
 
     /// No more than admission has left of `quota`, in which it has `charged` so much.
     pub(super) fn within_admission(mut self, quota: &Quota, charged: &Bounds) -> Self {
         for (resource, amount) in quota.enforced.iter() {
             let Some(charged) = charged.get(resource) else { continue };
-            let left = amount.less(charged);
-            let left = self.0.get(resource).map_or(left, |least| least.min(left));
-            self.0.set(resource.clone(), left);
+            self.bound(resource, amount.less(charged));
         }
         self
     }

@@ -84,13 +84,10 @@ impl LimitRanges {
         true
     }
 
-    /// Takes note of what became of the LimitRange of `queue`.
-    pub(super) fn settle(
-        &mut self,
-        (queue, uid, defaults): (&QueueName, &QueueUid, &Bounds),
-        Completed { outcome, why, is_lasting, .. }: &Completed,
-        context: &Context,
-    ) {
+    /// Takes note of what became of a LimitRange.
+    pub(super) fn settle(&mut self, completed: &Completed, context: &Context) {
+        let Completed { purpose, outcome, why, is_lasting } = completed;
+        let Purpose::LimitRange { queue, uid, defaults } = purpose else { return };
         let namespace = &queue.namespace;
         match outcome {
             Outcome::Done => {

@@ -332,12 +332,8 @@ impl Memory {
     fn settle(&mut self, completed: &Completed) {
         let context = &self.context;
         match &completed.purpose {
-            Purpose::Quota { queue, write, before } => {
-                self.quotas.settle((queue, write, before.as_ref()), completed, context);
-            }
-            Purpose::LimitRange { queue, uid, defaults } => {
-                self.limit_ranges.settle((queue, uid, defaults), completed, context);
-            }
+            Purpose::Quota { .. } => self.quotas.settle(completed, context),
+            Purpose::LimitRange { .. } => self.limit_ranges.settle(completed, context),
             Purpose::UsageResync { namespace, is_second } => usage_resynced(namespace, *is_second, completed),
             Purpose::Requeue(requeue) => requeues::settle(requeue, completed, context),
             Purpose::Eviction { eviction, queue, started } => {

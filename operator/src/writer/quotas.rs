@@ -84,15 +84,11 @@ impl Quotas {
         due
     }
 
-    /// Takes note of what became of the quota of `queue`, which allowed `before`.
-    pub(super) fn settle(
-        &mut self,
-        (queue, write, before): (&QueueName, &QuotaWrite, Option<&Bounds>),
-        Completed { outcome, why, .. }: &Completed,
-        context: &Context,
-    ) {
+    /// Takes note of what became of a quota.
+    pub(super) fn settle(&mut self, Completed { purpose, outcome, why, .. }: &Completed, context: &Context) {
+        let Purpose::Quota { queue, write, before } = purpose else { return };
         match outcome {
-            Outcome::Done => self.written((queue, write, before), context),
+            Outcome::Done => self.written(queue, write, before.as_ref(), context),
             Outcome::Skipped => {}
             Outcome::Refused(_) | Outcome::Stale(_) => {
                 warn!(%queue, error = why, "the quota was not written");
@@ -106,11 +102,7 @@ impl Quotas {
         }
     }
 
-    fn written(
-        &mut self,
-        (queue, write, before): (&QueueName, &QuotaWrite, Option<&Bounds>),
-        context: &Context,
-    ) {
+    fn written(&mut self, queue: &QueueName, write: &QuotaWrite, before: Option<&Bounds>, context: &Context) {
         info!(%queue, quota = %listed(&write.hard), "wrote the quota");
         let change = self.restored.remove(queue);
         self.drift.wrote(queue, observed(context, queue).as_deref(), change.is_some(), Instant::now());
