@@ -2,7 +2,6 @@
 //! be without the other.
 
 use prometheus::core::Collector;
-use prometheus::proto::MetricFamily;
 use prometheus::{
     Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
     IntGaugeVec, Opts, Registry, exponential_buckets,
@@ -221,7 +220,7 @@ macro_rules! metrics {
     (@all registered $name:ident $($field:ident)+) => {};
     (@all computed $name:ident $($field:ident)+) => {
         impl $name {
-            fn all(&self) -> Vec<&prometheus::GaugeVec> {
+            pub(super) fn all(&self) -> Vec<&prometheus::GaugeVec> {
                 vec![$(&self.$field),+]
             }
         }
@@ -275,15 +274,6 @@ impl<'a> Catalog<'a> {
 /// The labels of a series of `queue`: its namespace, its name and these.
 pub(super) fn labels<'a>(queue: &'a QueueName, more: &[&'a str]) -> Vec<&'a str> {
     [&[queue.namespace.as_str(), &*queue.name], more].concat()
-}
-
-/// What computed gauges show at a scrape. They are empty from then on.
-pub(super) fn emptied(gauges: &[&GaugeVec]) -> Vec<MetricFamily> {
-    let families = gauges.iter().flat_map(|gauge| gauge.collect()).collect();
-    for gauge in gauges {
-        gauge.reset();
-    }
-    families
 }
 
 /// `amount` in cores, bytes or devices.

@@ -20,7 +20,7 @@ pub use activity::{
     CycleMetrics, EvictionMetrics, LedgerMetrics, ScalingMetrics, WatchMetrics, WriteMetrics,
 };
 pub use catalog::{Catalog, Declaration, Kind, Label, Unit};
-pub use queues::{ConditionGauges, Evictions, QueueGauges, Terms};
+pub use queues::{Evictions, QueueGauges, Terms};
 pub use reference::{declarations, reference};
 pub use standard::{CycleResult, StandardMetrics};
 

@@ -99,7 +99,7 @@ impl StatusChanges {
             };
             let wanted = compose(&overview, queue, observed.generation, stored, &circumstances, time);
             let Some(wanted) = wanted else { continue };
-            self.context.metrics.queues.conditions.show(queue, &wanted.conditions);
+            self.context.metrics.queues.show_conditions(queue, &wanted.conditions);
             match self.when((queue, &observed), &wanted, executor, now) {
                 // While a quota settles, time alone changes the status.
                 When::Never if circumstances.quota == QuotaState::Settling => {}
@@ -183,7 +183,7 @@ impl StatusChanges {
         self.unsettled.retain(|queue, _| exists(queue));
         self.sent.retain(|queue, _| exists(queue));
         self.quiet.retain(|queue, _| exists(queue));
-        self.context.metrics.queues.conditions.retain(exists);
+        self.context.metrics.queues.retain_conditions(exists);
         let uids = plan.queues.values().map(|queue| &queue.uid);
         let uids: BTreeSet<&QueueUid> = uids.chain(plan.stalled.values().map(|stall| &stall.uid)).collect();
         self.context.reclaims.retain(|queue| uids.contains(queue));

@@ -313,7 +313,7 @@ impl Memory {
             Class::Eviction => self.evictions.due(wanted),
             Class::Scaling => self.scalings.due(wanted, executor, alarm, context),
             Class::QueueJob => {
-                self.refused_jobs.0.retain(|name, _| plan.queue_jobs.contains_key(name));
+                self.refused_jobs.retain(|name, _| plan.queue_jobs.contains_key(name));
                 let now = Instant::now();
                 let left = context.view.read(|index| next_expiry(plan, index, context.clock.now()));
                 left.and_then(|left| now.checked_add(left)).into_iter().for_each(|at| alarm.set(at));
@@ -323,7 +323,7 @@ impl Memory {
                 }
                 taken
             }
-            Class::JobStatus => self.job_statuses.due(plan, &self.refused_jobs.0, alarm, context),
+            Class::JobStatus => self.job_statuses.due(plan, &self.refused_jobs, alarm, context),
             Class::UsageResync | Class::Gate | Class::Requeue | Class::Status => wanted,
         }
     }
@@ -343,7 +343,7 @@ impl Memory {
             Purpose::Gate(pod) => gate_removed(pod, completed),
             Purpose::Mark { .. } | Purpose::Size(_) => self.scalings.settle(completed, context),
             Purpose::Job { name, .. } | Purpose::Expiry(name) => {
-                self.refused_jobs.settle(name, completed, context);
+                queue_jobs::settle(&mut self.refused_jobs, name, completed, context);
             }
             Purpose::JobStatus { name, wanted } => {
                 let alarm = self.alarms.entry(Class::JobStatus).or_default();

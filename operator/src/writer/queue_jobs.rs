@@ -12,32 +12,29 @@ use crate::executor::{Completed, Executor, Operation, Outcome, Purpose};
 use crate::operations::queue_jobs::MOST_PER_CYCLE;
 
 /// What the API server refused, in its words, until it is accepted.
-#[derive(Debug, Default)]
-pub(super) struct RefusedJobs(pub(super) BTreeMap<QueueJobName, String>);
+pub(super) type RefusedJobs = BTreeMap<QueueJobName, String>;
 
-impl RefusedJobs {
-    /// Takes note of what became of a Job of `name`, or of `name` itself.
-    pub(super) fn settle(
-        &mut self,
-        name: &QueueJobName,
-        Completed { outcome, why, .. }: &Completed,
-        context: &Context,
-    ) {
-        match outcome {
-            Outcome::Done => {
-                debug!(queue_job = %name, "wrote a Job");
-                self.0.remove(name);
+/// Takes note of what became of a Job of `name`, or of `name` itself.
+pub(super) fn settle(
+    refused: &mut RefusedJobs,
+    name: &QueueJobName,
+    Completed { outcome, why, .. }: &Completed,
+    context: &Context,
+) {
+    match outcome {
+        Outcome::Done => {
+            debug!(queue_job = %name, "wrote a Job");
+            refused.remove(name);
+        }
+        Outcome::Skipped => {}
+        Outcome::Refused(_) => {
+            warn!(queue_job = %name, error = why, "a Job was refused");
+            if refused.insert(name.clone(), why.clone()).as_ref() != Some(why) {
+                report(name, why, context);
             }
-            Outcome::Skipped => {}
-            Outcome::Refused(_) => {
-                warn!(queue_job = %name, error = why, "a Job was refused");
-                if self.0.insert(name.clone(), why.clone()).as_ref() != Some(why) {
-                    report(name, why, context);
-                }
-            }
-            Outcome::Stale(_) | Outcome::Unknown(_) => {
-                warn!(queue_job = %name, error = why, "a Job was perhaps not written");
-            }
+        }
+        Outcome::Stale(_) | Outcome::Unknown(_) => {
+            warn!(queue_job = %name, error = why, "a Job was perhaps not written");
         }
     }
 }

@@ -11,9 +11,10 @@ use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_engine::reasons::ShortReason;
 
-use super::Terms;
+use super::conditions::ConditionGauges;
+use super::{Shown, Terms};
 use crate::metrics::catalog::{
-    Catalog, Label, NAMESPACE, QUEUE, RESOURCE, base_units, emptied, label, labels, metrics,
+    Catalog, Label, NAMESPACE, QUEUE, RESOURCE, base_units, label, labels, metrics,
 };
 
 /// The most namespaces without a share that are shown by name: a cluster may have thousands, and each is a series.
@@ -90,26 +91,37 @@ metrics! {
 pub(super) struct Gauges {
     cluster: ClusterGauges,
     queues: EachQueue,
+    conditions: ConditionGauges,
 }
 
 impl Gauges {
     pub(super) fn declare(into: &mut Catalog<'_>) -> Result<Self, prometheus::Error> {
         let cluster = ClusterGauges::declare(into.under("The cluster"))?;
-        Ok(Self { cluster, queues: EachQueue::declare(into.under("Queues"))? })
+        let queues = EachQueue::declare(into.under("Queues"))?;
+        Ok(Self { cluster, queues, conditions: ConditionGauges::declare(into)? })
     }
 
     pub(super) fn describe(&self) -> Vec<&Desc> {
         self.all().into_iter().flat_map(Collector::desc).collect()
     }
 
-    /// What they show of `plan`. They are empty before and after.
-    pub(super) fn of(&self, plan: &Plan, terms: &Terms) -> Vec<MetricFamily> {
-        self.fill(plan, terms);
-        emptied(&self.all())
+    /// What is `shown` by them. They are empty before and after.
+    pub(super) fn of(&self, shown: &Shown) -> Vec<MetricFamily> {
+        if let Some((plan, terms)) = &shown.plan {
+            self.fill(plan, terms);
+        }
+        for (queue, conditions) in &shown.conditions {
+            for condition in conditions {
+                self.conditions.fill(queue, condition);
+            }
+        }
+        let families = self.all().into_iter().flat_map(Collector::collect).collect();
+        self.all().into_iter().for_each(GaugeVec::reset);
+        families
     }
 
     fn all(&self) -> Vec<&GaugeVec> {
-        [self.cluster.all(), self.queues.all()].concat()
+        [self.cluster.all(), self.queues.all(), self.conditions.all()].concat()
     }
 
     fn fill(&self, plan: &Plan, terms: &Terms) {

@@ -6,8 +6,10 @@ mod evictions;
 mod gauges;
 mod terms;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use quotient_engine::names::QueueName;
@@ -16,7 +18,6 @@ use tokio::time::Instant;
 
 use super::catalog::{Catalog, Unit, metric};
 use crate::lock::lock;
-pub use conditions::ConditionGauges;
 use episodes::Episodes;
 pub use evictions::Evictions;
 use gauges::Gauges;
@@ -25,8 +26,6 @@ pub use terms::Terms;
 /// The metrics of queues. A series disappears with its queue.
 #[derive(Clone, Debug)]
 pub struct QueueGauges {
-    /// The conditions of every Queue, those without a share included.
-    pub conditions: ConditionGauges,
     /// Evictions, by the queue that loses the pods.
     pub evictions: Evictions,
     shown: Arc<Mutex<Shown>>,
@@ -37,6 +36,8 @@ pub struct QueueGauges {
 struct Shown {
     /// Of the leaf queues in it, evictions are counted.
     plan: Option<(Arc<Plan>, Terms)>,
+    /// The conditions of every Queue, without messages.
+    conditions: BTreeMap<QueueName, Vec<Condition>>,
     starved: Episodes,
     preempting: Episodes,
 }
@@ -51,7 +52,6 @@ struct LastPlan {
 impl QueueGauges {
     pub(super) fn declare(into: &mut Catalog<'_>) -> Result<Self, prometheus::Error> {
         let gauges = Gauges::declare(into)?;
-        let conditions = ConditionGauges::declare(into)?;
         let starved = waits(
             into,
             "quotient_queue_starvation_seconds",
@@ -63,9 +63,10 @@ impl QueueGauges {
             "How long pods of other queues used a part of a queue's share, counted when none of them did any more.",
         )?;
         let evictions = Evictions::declare(into.under("Evictions"))?;
-        let shown = Arc::new(Mutex::new(Shown { plan: None, starved, preempting }));
+        let shown =
+            Arc::new(Mutex::new(Shown { plan: None, conditions: BTreeMap::new(), starved, preempting }));
         into.collector(LastPlan { gauges, shown: Arc::clone(&shown) })?;
-        Ok(Self { conditions, evictions, shown })
+        Ok(Self { evictions, shown })
     }
 
     /// Shows `plan` from now on, and nothing of queues and resources that are not in it.
@@ -87,7 +88,19 @@ impl QueueGauges {
         shown.preempting.forget();
         let former = shown.plan.take();
         self.count(&former.map(|(former, _)| former).unwrap_or_default(), &Plan::default());
-        self.conditions.retain(|_| false);
+        shown.conditions.clear();
+    }
+
+    /// Shows the conditions of one Queue from now on.
+    pub fn show_conditions(&self, queue: &QueueName, conditions: &[Condition]) {
+        let without_message = |one: &Condition| Condition { message: String::new(), ..one.clone() };
+        let conditions = conditions.iter().map(without_message).collect();
+        lock(&self.shown).conditions.insert(queue.clone(), conditions);
+    }
+
+    /// Drops the conditions of every Queue that is not to be kept.
+    pub fn retain_conditions(&self, keep: impl Fn(&QueueName) -> bool) {
+        lock(&self.shown).conditions.retain(|queue, _| keep(queue));
     }
 
     /// Counts the evictions of the leaf queues in `plan` in the place of those in `former`.
@@ -112,8 +125,7 @@ impl Collector for LastPlan {
 
     fn collect(&self) -> Vec<MetricFamily> {
         // Held while the gauges are filled, so that two scrapes do not share them.
-        let shown = lock(&self.shown);
-        shown.plan.as_ref().map(|(plan, terms)| self.gauges.of(plan, terms)).unwrap_or_default()
+        self.gauges.of(&lock(&self.shown))
     }
 }
 
@@ -131,7 +143,7 @@ mod tests {
     use super::terms::Term;
     use super::*;
     use crate::tests::plan::{cpu, eviction, unmet};
-    use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
     use prometheus::{Encoder, Registry, TextEncoder};
     use quotient_engine::amounts::{Amount, Resource};
     use quotient_engine::plan::{Pause, PodId, Reach};
@@ -270,7 +282,7 @@ mod tests {
             }
         };
         let name = QueueName::new("a", "team");
-        gauges.conditions.show(&name, &[condition("Ready", "True"), condition("Starved", "True")]);
+        gauges.show_conditions(&name, &[condition("Ready", "True"), condition("Starved", "True")]);
         assert_eq!(
             lines(&registry),
             [
@@ -280,13 +292,13 @@ mod tests {
                 r#"quotient_queue_starved_since_timestamp_seconds{namespace="a",queue="team"} 1767225600"#,
             ]
         );
-        gauges.conditions.show(&name, &[condition("Ready", "True"), condition("Starved", "False")]);
+        gauges.show_conditions(&name, &[condition("Ready", "True"), condition("Starved", "False")]);
         assert_eq!(lines(&registry).len(), 2);
-        gauges.conditions.show(&name, &[condition("Ready", "False"), condition("Starved", "False")]);
+        gauges.show_conditions(&name, &[condition("Ready", "False"), condition("Starved", "False")]);
         let abnormal =
             r#"quotient_queue_abnormal{condition="Ready",namespace="a",queue="team",reason="Because"} 1"#;
         assert!(lines(&registry).contains(&abnormal.to_owned()), "{:?}", lines(&registry));
-        gauges.conditions.retain(|_| false);
+        gauges.retain_conditions(|_| false);
         assert_eq!(lines(&registry), [""; 0]);
     }
 
