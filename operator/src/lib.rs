@@ -61,7 +61,6 @@ pub mod scrape;
 pub mod settings;
 mod stated_capacity;
 pub mod status;
-
 #[cfg(test)]
 mod tests;
 pub mod view;

@@ -37,6 +37,7 @@ pub(crate) struct Object {
 }
 
 impl Object {
+    /// That of this kind and name in `namespace`.
     pub(crate) fn new(kind: Kind, namespace: &Namespace, name: impl Into<Arc<str>>) -> Self {
         Self { kind, namespace: namespace.clone(), name: name.into() }
     }

@@ -97,8 +97,7 @@ impl Room {
         let fit = requests.iter().filter_map(fit).min().unwrap_or_default().min(pods.into());
         for (resource, amount) in requests.iter() {
             if let Some(left) = self.0.get(resource) {
-                let taken = Amount::new(amount.units().saturating_mul(fit));
-                self.0.set(resource.clone(), left.less(taken));
+                self.0.set(resource.clone(), left.less(amount.times(fit)));
             }
         }
     }
