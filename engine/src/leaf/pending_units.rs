@@ -142,7 +142,8 @@ fn gangs<'a>(
     let lacking = |(name, pending_pods): (&'a GangName, Vec<&PendingPods<'a>>)| {
         let job = minimums.queue_jobs.get(name);
         let minimum = minimums.of_gang(pending_pods.iter().filter_map(|pending| pending.owner.gang.as_ref()));
-        let mut lacks = minimum.saturating_sub(members.get(name).copied().unwrap_or_default());
+        // Where all of its minimum has succeeded, one pod of it runs, so that it comes to its end.
+        let mut lacks = minimum.max(1).saturating_sub(members.get(name).copied().unwrap_or_default());
         let mut lacking = MissingMembers::default();
         // First what each task needs, then whatever completes the gang.
         for of_tasks in [true, false] {
