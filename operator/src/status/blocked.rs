@@ -33,7 +33,7 @@ impl Blocked {
 
 /// An eviction that the API server refused.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Refusal<'a> {
+pub(crate) struct RefusedEviction<'a> {
     /// The pod.
     pub(crate) pod: &'a PodId,
     /// The queue that gains its room.
@@ -48,7 +48,7 @@ pub(crate) struct Refusal<'a> {
 pub(crate) fn blocked_queues(
     plan: &Plan,
     budgets: &ProtectingBudgets,
-    refusals: &[Refusal<'_>],
+    refusals: &[RefusedEviction<'_>],
     now: Instant,
 ) -> BTreeMap<QueueName, Blocked> {
     let lacks = |queue: &QueuePlan| queue.starved.is_some() || !queue.unmet.is_empty();
@@ -58,7 +58,7 @@ pub(crate) fn blocked_queues(
     let of_queue = |name: &QueueName, starved: Option<ShortReason>| {
         // A refusal stands until its wait is over, and on while the pod is wanted gone: the eviction was not tried again yet, and
         // most likely the answer will be the same.
-        let stands = |refusal: &&Refusal<'_>| now < refusal.until || wanted.contains(refusal.pod);
+        let stands = |refusal: &&RefusedEviction<'_>| now < refusal.until || wanted.contains(refusal.pod);
         let of_it = refusals.iter().filter(|refusal| refusal.beneficiary == Some(name)).filter(stands);
         refused(of_it).or_else(|| match starved? {
             ShortReason::Blocked => Some(protected(plan, budgets, refusals, name)),
@@ -85,8 +85,8 @@ fn stuck(plan: &Plan) -> Option<Blocked> {
 }
 
 /// What the API server refused for a queue, if anything.
-fn refused<'a>(mut refusals: impl Iterator<Item = &'a Refusal<'a>>) -> Option<Blocked> {
-    let Refusal { pod, why, .. } = refusals.next()?;
+fn refused<'a>(mut refusals: impl Iterator<Item = &'a RefusedEviction<'a>>) -> Option<Blocked> {
+    let RefusedEviction { pod, why, .. } = refusals.next()?;
     let message = sentence(pod, why, refusals.count());
     Some(Blocked::of_pods(KeptReason::EvictionRefused, message))
 }
@@ -95,7 +95,7 @@ fn refused<'a>(mut refusals: impl Iterator<Item = &'a Refusal<'a>>) -> Option<Bl
 fn protected(
     plan: &Plan,
     budgets: &ProtectingBudgets,
-    refusals: &[Refusal<'_>],
+    refusals: &[RefusedEviction<'_>],
     queue: &QueueName,
 ) -> Blocked {
     let mut others = kept(plan).filter(|passed| passed.queue != *queue);
@@ -203,7 +203,7 @@ mod tests {
         let budgets = [("web-0".into(), budgets)].into();
         let (now, gainer) = (Instant::now(), gainer());
         let refused = refused.map(id);
-        let refusal = |pod| Refusal {
+        let refusal = |pod| RefusedEviction {
             pod,
             beneficiary: Some(&gainer),
             why: "the budget is spent",

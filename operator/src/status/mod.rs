@@ -19,7 +19,7 @@ mod unmet;
 mod withheld;
 
 pub use blocked::Blocked;
-pub(crate) use blocked::{Refusal, blocked_queues};
+pub(crate) use blocked::{RefusedEviction, blocked_queues};
 pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};
 pub(crate) use queue_jobs::JobStatuses;

@@ -8,7 +8,7 @@ use quotient_engine::plan::{Eviction, PodId};
 use tokio::time::Instant;
 
 use crate::executor::{Backoff, Schedule};
-use crate::status::Refusal;
+use crate::status::RefusedEviction;
 
 /// The wait after the API server had too much to do.
 const BUSY: Duration = Duration::from_secs(1);
@@ -84,10 +84,10 @@ impl Refusals {
     }
 
     /// All refusals that still count.
-    pub(super) fn all(&self) -> Vec<Refusal<'_>> {
+    pub(super) fn all(&self) -> Vec<RefusedEviction<'_>> {
         let refusal = |(pod, why, until)| {
             let beneficiary = self.beneficiaries.get(pod).and_then(Option::as_ref);
-            Refusal { pod, beneficiary, why, until }
+            RefusedEviction { pod, beneficiary, why, until }
         };
         self.refused.all().map(refusal).collect()
     }
