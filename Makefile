@@ -12,9 +12,9 @@ CHANCE ?= 400
 SCENARIO ?=
 RUNS ?= 5
 MINUTES ?= 60
-# How many control planes at the same time: each takes a core while it starts and while its scenario moves, and waits more than
-# half of its time. Each takes a gigabyte of memory. Five keep two cores busy all the time, and with six kwok may miss a pod.
-BEDS ?= 4
+# How many scenarios at the same time, each with a control plane of a gigabyte. They wait most of their time. One control plane
+# starts after the other, which takes a core: on a slower machine fewer of them run.
+BEDS ?= 8
 # Rust builds in parallel. `demo` and `test` build the control plane at the same time.
 export CARGO_BUILD_JOBS ?= 2
 # Without `-p`: chosen from the whole workspace, dependencies have the same features in every command and are built once.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, PodCondition, ResourceQuota};
@@ -32,15 +33,10 @@ const REST: Duration = Duration::from_secs(2);
 async fn a_cluster_comes_to_rest_where_simulate_says() -> anyhow::Result<()> {
     let examples = directories(&workspace_root().join("examples"))?;
     ensure!(!examples.is_empty(), "there is no example");
-    // Two at a time: they mostly wait.
-    let lane = async |first: usize| {
-        for example in examples.iter().skip(first).step_by(2) {
-            check(example).await.with_context(|| example.display().to_string())?;
-        }
-        anyhow::Ok(())
-    };
-    tokio::try_join!(lane(0), lane(1))?;
-    Ok(())
+    // Three at a time: they mostly wait.
+    let checks = stream::iter(&examples)
+        .map(|example| async move { check(example).await.with_context(|| example.display().to_string()) });
+    checks.buffer_unordered(3).try_collect().await
 }
 
 /// Plays an example, and once more if Kubernetes let in more pods than a quota allows.

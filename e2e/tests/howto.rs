@@ -1,4 +1,4 @@
-//! How-to pages as an administrator follows them: the commands of each page in order, on one cluster with Helm.
+//! How-to pages as an administrator follows them: the commands of each page in order, on a cluster with Helm.
 //!
 //! A command that cannot run here is listed with the reason. `cli/tests/docs.rs` knows these pages as played.
 
@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use futures::future::try_join_all;
 use quotient_e2e::quotient::{Programs, helm_arguments, workspace_root};
 use quotient_e2e::testbed::{Options, TestBed};
 
@@ -45,7 +46,10 @@ kubectl -n team-a create deployment web --image=registry.k8s.io/pause:3.10 --rep
 kubectl -n team-a rollout status deployment web --timeout=120s
 ";
 
-const PAGES: [Page; 7] = [
+/// How many clusters are used at the same time: mostly they wait.
+const LANES: usize = 3;
+
+static PAGES: [Page; 7] = [
     Page { path: "docs/how-to/adopt.md", mode: "Observe", prepared: TEAMS, written: &[], skipped: &[] },
     Page {
         path: "docs/how-to/several-namespaces.md",
@@ -79,12 +83,18 @@ const PAGES: [Page; 7] = [
 #[tokio::test(flavor = "multi_thread")]
 async fn an_administrator_follows_the_pages() -> Result<()> {
     let programs = Programs::build().await?;
+    let lane = |lane| follow_in_turn(&programs, PAGES.iter().skip(lane).step_by(LANES));
+    try_join_all((0..LANES).map(lane)).await.map(drop)
+}
+
+/// Follows pages one after the other, in a cluster of their own.
+async fn follow_in_turn(programs: &Programs, pages: impl Iterator<Item = &Page>) -> Result<()> {
     let bed = TestBed::start(Options::default()).await?;
     let gpus = ("nvidia.com/gpu", "8");
     bed.add_node("node-1", &[("cpu", "16"), ("memory", "64Gi")]).await?;
     bed.add_node("node-2", &[("cpu", "8"), ("memory", "64Gi"), gpus]).await?;
     bed.kubectl(["label", "node", "--all", "kubernetes.io/os=linux", "--overwrite"]).await?;
-    let mut reader = Reader::new(&bed, &programs).await?;
+    let mut reader = Reader::new(&bed, programs).await?;
     let folder = tempfile::tempdir()?;
     for name in ["charts", "crds", "examples"] {
         std::os::unix::fs::symlink(workspace_root().join(name), folder.path().join(name))?;
@@ -92,8 +102,8 @@ async fn an_administrator_follows_the_pages() -> Result<()> {
     reader.works_in(folder.path());
     bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &["config.nodeReadySeconds=0"]))
         .await?;
-    for page in PAGES {
-        follow(&bed, &mut reader, &page, folder.path()).await.with_context(|| page.path)?;
+    for page in pages {
+        follow(&bed, &mut reader, page, folder.path()).await.with_context(|| page.path)?;
     }
     reader.stop().await?;
     bed.stop().await

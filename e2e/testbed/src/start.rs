@@ -23,6 +23,9 @@ const PORT_TAKEN: &str = "address already in use";
 /// How often another set of ports is tried.
 const ATTEMPTS: usize = 3;
 
+/// Held while a test bed starts: each takes a core until it is ready, which others of the same process that run would miss.
+static STARTING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 impl TestBed {
     /// Starts a control plane and waits until it is ready: the API server has the pinned version and the namespace
     /// `default` has its service account, so that pods can be created. There are no nodes yet.
@@ -33,6 +36,7 @@ impl TestBed {
         ensure!(system == "linux", "a test bed needs Linux (process groups, /bin/sh), and this is {system}");
         let cache = cache_directory()?;
         let binaries = Binaries::find(Module::ControlPlane).await?;
+        let _one_at_a_time = STARTING.lock().await;
         let mut attempt: usize = 1;
         loop {
             match start_once(&cache, binaries.clone(), &options).await {
