@@ -519,3 +519,46 @@ fn the_last_pod_of_a_gang_yields_to_no_lower_priority() {
         "#]],
     );
 }
+
+/// The last pod of a gang has its part of what is free before the floor of a gang of a lower priority: no pod on loan goes for that
+/// gang, because there would still be no room for it.
+#[test]
+fn the_last_pod_of_a_gang_waits_like_its_floor() {
+    plays(
+        "node n1 cpu=4
+         queue a preemption=LowerPriority request=all
+         queuejob a/lent min=1 replicas=3 cpu=1 created=10 priority=1 succeeded=1
+         queuejob a/other min=1 replicas=2 cpu=1 created=11
+         then
+         queuejob a/other min=1 replicas=2 cpu=1 created=11 succeeded=1
+         queuejob a/last min=2 replicas=3 cpu=1 created=12 priority=1 succeeded=2
+         queuejob a/pair min=2 replicas=2 cpu=1 created=13",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/lent: 2 slots, Running (Admitted)
+              a/other: 2 slots, Starting (Admitted)
+              started a/lent-r1001-0..1
+              started a/other-r1001-2..3
+            step 2: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+              a/other: 2 slots, Running (Admitted)
+            step 3: capacity 4c
+            then
+            step 4: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+                1 pods of QueueJob last, 1c each: WaitingForPreemption
+                2 pods of QueueJob pair, 1c each: ShareInUse
+              a/last: 1 slots, 0 now, Waiting (WaitingForQuota)
+              a/other: 1 slots, Running (Admitted)
+              a/pair: 0 slots, Waiting (WaitingForRoom)
+            step 5: capacity 4c
+              a: deserved 4c, allocated 4c, used 3c
+              a/last: 1 slots, Running (Admitted)
+              started a/last-r1005-0
+            step 6: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+                2 pods of QueueJob pair, 1c each: ShareInUse
+        "#]],
+    );
+}
