@@ -520,8 +520,8 @@ fn the_last_pod_of_a_gang_yields_to_no_lower_priority() {
     );
 }
 
-/// The last pod of a gang has its part of what is free before the floor of a gang of a lower priority: no pod on loan goes for that
-/// gang, because there would still be no room for it.
+/// The last pod of a gang has its part of what is free before the floor of a gang of a lower priority. No pod on loan goes for
+/// that floor, because there would still be no room for it.
 #[test]
 fn the_last_pod_of_a_gang_waits_like_its_floor() {
     plays(
