@@ -211,10 +211,10 @@ proptest! {
             yielded.push(&scaling.scale_target.name);
         }
         let after = lowered(&plan(&now));
-        let is_for_yielded =
-            |one: &Preemptor| matches!(one, Preemptor::Owner(_, name) if yielded.contains(&name));
-        let others: Vec<Scaling> =
-            after.iter().filter(|one| !one.beneficiaries.iter().all(is_for_yielded)).cloned().collect();
+        let has_yielded = |one: &Preemptor| matches!(one, Preemptor::Owner(_, name) if yielded.contains(&name));
+        let is_for_them =
+            |one: &&Scaling| !one.beneficiaries.is_empty() && one.beneficiaries.iter().all(has_yielded);
+        let others: Vec<Scaling> = after.iter().filter(|one| !is_for_them(one)).cloned().collect();
         let shown = |all: &[Scaling]| -> Vec<_> {
             all.iter().map(|one| (one.scale_target.name.to_string(), one.to, one.pods.clone())).collect()
         };

@@ -23,14 +23,15 @@ const PORT_TAKEN: &str = "address already in use";
 /// How often another set of ports is tried.
 const ATTEMPTS: usize = 3;
 
-/// Held while a test bed starts: each takes a core until it is ready, which others of the same process that run would miss.
+/// Held while a test bed starts. A start takes a core, which the test beds of the same process that run would miss.
 static STARTING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 impl TestBed {
     /// Starts a control plane and waits until it is ready: the API server has the pinned version and the namespace
     /// `default` has its service account, so that pods can be created. There are no nodes yet.
     ///
-    /// Takes about two seconds, and minutes the first time, when the programs are built.
+    /// Takes about two seconds, and minutes the first time, when the programs are built. Test beds of one process start one after
+    /// the other.
     pub async fn start(options: Options) -> anyhow::Result<Self> {
         let system = std::env::consts::OS;
         ensure!(system == "linux", "a test bed needs Linux (process groups, /bin/sh), and this is {system}");
