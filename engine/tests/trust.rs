@@ -480,8 +480,7 @@ fn a_pod_that_waits_for_others_to_go_is_not_set_aside() {
 /// room for five minutes and then count no more, so that other queues get back what was taken for them.
 #[test]
 fn pods_that_no_scheduler_looks_at_are_set_aside_and_tried_again() {
-    let mut snapshot = parse(
-        "
+    let scenario = "
         node n1 cpu=8
         queue a
         queue b request=all
@@ -489,20 +488,7 @@ fn pods_that_no_scheduler_looks_at_are_set_aside_and_tried_again() {
         quota b cpu=4
         pod a/p1..2 cpu=2 pending created=990
         pod b/p1 cpu=4 node=n1
-        ",
-    );
-    let begin = snapshot.now;
-    let mut printed = Vec::new();
-    for second in [0, 50, 200, 349, 350, 409, 411] {
-        snapshot.now = begin.plus_seconds(second);
-        let (mut settled, plan) = settle(&snapshot);
-        keep(&mut settled, &plan);
-        let queue = plan.queues.iter().find(|(name, _)| &*name.name == "a").unwrap().1;
-        let reasons = queue.unmet.iter().map(|unmet| unmet.reason.name());
-        let words: Vec<&str> = reasons.collect();
-        printed.push(format!("{second}: {} {}", queue.demand, words.join(" ")).trim_end().to_owned());
-        snapshot = settled;
-    }
+        ";
     expect![[r#"
         0: cpu 4
         50: cpu 4
@@ -511,7 +497,42 @@ fn pods_that_no_scheduler_looks_at_are_set_aside_and_tried_again() {
         350: nothing SetAside SetAside
         409: nothing SetAside SetAside
         411: cpu 4"#]]
-    .assert_eq(&printed.join("\n"));
+    .assert_eq(&unscheduled(scenario, &[0, 50, 200, 349, 350, 409, 411]));
+}
+
+/// Between two plans of one second a pod would count again only because its room was seen for the first time.
+#[test]
+fn a_pod_without_a_node_is_set_aside_with_its_workload() {
+    let scenario = "
+        node n1 cpu=8
+        queue a
+        pod a/p1 cpu=2 node=n1 created=600 pending stuck=600 owner=web
+        pod a/p2 cpu=2 created=600 pending owner=web
+        ";
+    expect![[r#"
+        0: nothing SetAside
+        1: nothing SetAside
+        59: nothing SetAside
+        61: cpu 2 OneAtATime"#]]
+    .assert_eq(&unscheduled(scenario, &[0, 1, 59, 61]));
+}
+
+/// What queue `a` demands after so many `seconds`, and why its pods do not count, where no scheduler binds any.
+fn unscheduled(scenario: &str, seconds: &[i64]) -> String {
+    let mut snapshot = parse(scenario);
+    let begin = snapshot.now;
+    let mut printed = Vec::new();
+    for second in seconds {
+        snapshot.now = begin.plus_seconds(*second);
+        let (mut settled, plan) = settle(&snapshot);
+        keep(&mut settled, &plan);
+        let queue = plan.queues.iter().find(|(name, _)| &*name.name == "a").unwrap().1;
+        let reasons = queue.unmet.iter().map(|unmet| unmet.reason.name());
+        let words: Vec<&str> = reasons.collect();
+        printed.push(format!("{second}: {} {}", queue.demand, words.join(" ")).trim_end().to_owned());
+        snapshot = settled;
+    }
+    printed.join("\n")
 }
 
 /// What its kubelet has not reported yet is not known to run: a moment after each binding the next pod would go for it.

@@ -353,3 +353,38 @@ fn s25_a_victim_is_told_with_its_queue_and_numbers() {
     assert_eq!(eviction.requests, cpu(2000));
     assert_eq!((&*eviction.used, &*eviction.deserved), (&cpu(4000), &cpu(2000)));
 }
+
+/// Pods on a cordoned node hold cpu that others were granted, and none can go for it. The queue that only lacks memory gets it.
+#[test]
+fn a_pod_whose_cpu_is_granted_gets_its_memory_although_cpu_is_short() {
+    plays(
+        "node n1 cpu=4 memory=8Gi
+         node n2 cpu=4 memory=1Gi cordoned
+         queue a
+         queue b request=cpu:4
+         queue c
+         quota a cpu=3
+         quota b cpu=4 memory=8Gi
+         quota c cpu=3
+         pod a/p1..3 cpu=1 node=n2 started=10+10
+         owner b/cache replicas=8 cpu=100m memory=1Gi
+         pod b/cache-1..8 cpu=100m memory=1Gi node=n1 owner=cache started=10+10
+         owner c/web replicas=2 cpu=1 memory=1Gi",
+        &expect![[r#"
+            step 1: capacity 7c 8Gi
+              a: deserved 2500mc 0, allocated 2c 0, used 3c 0, target 2c 0
+              b: deserved 2500mc 6Gi, allocated 2500mc 6Gi, used 800mc 8Gi
+              c: deserved 2c 2Gi, allocated 2c 0, used 0c 0, preempting 0c 2Gi (WaitingForPreemption), lacks 2c 2Gi
+                2 pods of ReplicaSet web, 1c 1Gi each: WaitingForPreemption
+              evict b/cache-8..7 for c: Reclaimed
+            step 2: capacity 7c 8Gi
+              b: deserved 2500mc 6Gi, allocated 2500mc 6Gi, used 600mc 6Gi
+                2 pods of ReplicaSet cache, 100mc 1Gi each: ShareInUse
+              c: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+                2 pods of ReplicaSet web, 1c 1Gi each: NothingToEvict
+              started c/web-r1002-0..1
+            step 3: capacity 7c 8Gi
+              c: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+        "#]],
+    );
+}

@@ -264,16 +264,18 @@ impl<'a> Reclaim<'a> {
         let requests = pending.requests.times(units);
         let mut scope = self.scope(at, None, Some(pending.owner.priority));
         scope.may_evict &= !is_only_kept;
-        if promise != Promise::Granted {
-            self.simulation.promise(at, requests.clone());
-        }
+        // What was granted of it before is not asked for again: it may be short of what no pod could give.
+        let asked = match promise {
+            Promise::Granted => requests,
+            Promise::Owed | Promise::None => self.simulation.promise(at, requests),
+        };
         // What was promised is kept wherever it is when the plan has no more looks for the queue.
         let is_looked_for = promise == Promise::None || !self.simulation.work.is_spent(Some(at));
         for (owner, pods) in pending.pods.iter().filter(|_| is_looked_for) {
             for _ in 0..pods.saturating_mul(units).min(self.pods_left) {
                 let placed = self.simulation.place_pod(&owner.shape, &scope);
                 if !is_only_kept {
-                    placed.map_err(|reason| self.why(reason, &scope, &requests))?;
+                    placed.map_err(|reason| self.why(reason, &scope, &asked))?;
                 } else if placed.is_err() {
                     break;
                 }
@@ -282,19 +284,19 @@ impl<'a> Reclaim<'a> {
         if is_only_kept {
             return Ok(());
         }
-        if self.must_wait_for_nodes(&requests) {
+        if self.must_wait_for_nodes(&asked) {
             return Err(ShortReason::WaitingForNodes);
         }
         let bounds = self.bounds(at);
         for bound in &bounds {
             let scope = self.scope(at, *bound, Some(pending.owner.priority));
-            let rest = self.simulation.cover(&scope, Shortage::Short(*bound, &requests));
+            let rest = self.simulation.cover(&scope, Shortage::Short(*bound, &asked));
             if !rest.is_empty() {
                 return Err(self.what_keeps(&scope));
             }
         }
         self.simulation.reprieve(mark, &|simulation, back| {
-            let mut shortages = bounds.iter().map(|bound| Shortage::Short(*bound, &requests));
+            let mut shortages = bounds.iter().map(|bound| Shortage::Short(*bound, &asked));
             shortages.all(|shortage| simulation.lacks_at_most(shortage, back, &Amounts::new()))
         });
         // What is asked for beyond the most that a plan looks at is taken anywhere.

@@ -222,10 +222,11 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Keeps `amounts` for the leaf at `at`.
-    pub(super) fn promise(&mut self, at: BranchId, amounts: Amounts) {
-        self.reserve(at, &amounts);
+    /// Keeps `amounts` for the leaf at `at`. What of them it did not occupy yet.
+    pub(super) fn promise(&mut self, at: BranchId, amounts: Amounts) -> Amounts {
+        let occupied = self.reserve(at, &amounts);
         self.promises.push((at, amounts));
+        occupied
     }
 
     /// What of the promises to the leaf at `at` is not granted to it.
@@ -239,12 +240,15 @@ impl<'a> Simulation<'a> {
         self.context.leaf(at).map_or_else(Amounts::new, |leaf| granted.less(&leaf.unrunnable))
     }
 
-    fn reserve(&mut self, at: BranchId, amounts: &Amounts) {
+    fn reserve(&mut self, at: BranchId, amounts: &Amounts) -> Amounts {
+        let mut occupied = Amounts::new();
         for (one, amount) in amounts.iter() {
             let before = self.occupies(at, one);
             self.promised[at].add(one, amount);
-            self.occupy(at, one, self.occupies(at, one) - before);
+            occupied.set(one, self.occupies(at, one) - before);
+            self.occupy(at, one, occupied.get(one));
         }
+        occupied
     }
 
     /// Notes what leaves need: of what is short for all of it, no guarantee of a giver is touched.

@@ -120,9 +120,8 @@ fn late_pods<'a>(
         let Some((evidence, _)) = workloads.of_pod(pod) else { continue };
         let Some(entry) = evidence.entry.as_ref().filter(|entry| entry.times > 0) else { continue };
         let is_late = due.is_some_and(|due| due <= entry.since.plus_seconds(TOGETHER_SECONDS).max(now));
-        let waits_for_a_node = pod.node.is_none() && due.is_none_or(|due| due <= entry.until());
         // On trial it gets no further pod by taking room that another workload of its queue asked for.
-        if !entry.is_active(now) || is_late || waits_for_a_node || pod.created > entry.since {
+        if !entry.is_active(now) || is_late || pod.node.is_none() || pod.created > entry.since {
             evidence.has_late_pods = true;
             late.push(pod);
         } else {
