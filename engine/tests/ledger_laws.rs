@@ -119,7 +119,12 @@ impl World {
             }
             Event::Lose(which) if !flying.is_empty() => drop(flying.remove(which % flying.len())),
             Event::Enforce => cluster.enforce(),
-            Event::Collect => cluster.collect(),
+            Event::Collect => {
+                cluster.collect();
+                // What is not covered: no quota is left that shows that there was a ledger.
+                let shows_nothing = cluster.ledger.is_none() && cluster.quotas.is_empty();
+                flying.retain(|write| !shows_nothing || write.creates().is_none());
+            }
             Event::LoseLedger => {
                 // What is not covered: the first quota of a namespace that is on its way when its Queue is deleted and the
                 // ledger lost, all three at once; or the first quota of all.
