@@ -746,3 +746,30 @@ fn a_choice_that_is_half_carried_out_goes_on() {
     // What is chosen anew waits until these are gone.
     assert_eq!(scaled(&scenario("")), [""; 0]);
 }
+
+/// Two pods of `web` would go first, then `train` for more than is lacking, and `yielded` have the rest.
+#[test]
+fn what_a_larger_victim_leaves_keeps_others_before_an_equal_gets_it() {
+    explains(
+        "node n1 gpu=5
+         node n2 gpu=5
+         queue a preemption=LowerPriority
+         quota a gpu=10
+         owner a/web replicas=3 gpu=1 priority=2 created=1
+         pod a/web-1 gpu=1 node=n1 started=10 owner=web priority=2
+         pod a/web-2..3 gpu=1 node=n2 started=20 owner=web priority=2
+         owner a/train kind=Job replicas=1 gpu=4 priority=0 created=2
+         pod a/train-1 gpu=4 node=n1 started=30 owner=train priority=0
+         owner a/yielded kind=Job replicas=1 former=3 gpu=1 priority=2 created=3
+         pod a/yielded-1 gpu=1 node=n2 started=40 owner=yielded priority=2
+         owner a/db kind=StatefulSet replicas=3 gpu=2 priority=3 created=4
+         pod a/db-0 gpu=2 node=n2 started=50 owner=db priority=3",
+        &expect![[r#"
+            step 1: capacity 10gpu
+              a: deserved 10gpu, allocated 10gpu, used 10gpu
+                2 pods of StatefulSet db, 2gpu each: WaitingForPreemption
+                2 pods of Job yielded, 1gpu each: GaveWay
+              scale a/train from 1 to 0 of 1 for StatefulSet db, without train-1: Outranked
+        "#]],
+    );
+}

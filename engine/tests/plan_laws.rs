@@ -323,6 +323,18 @@ proptest! {
         leaves(&before).for_each(|(_, queue)| idle.subtract_all(&queue.target.max(&queue.used)));
         let idle = idle.less(&requests);
         prop_assume!(leaves(&before).all(|(_, queue)| lent(queue).fits_in(&idle)));
+        // Nor for the limit of a parent.
+        let parents = settled.namespaces.iter().flat_map(|(namespace, state)| {
+            state.queues.iter().map(move |queue| (queue, QueueName::new(namespace.clone(), queue.name.clone())))
+        });
+        for (parent, name) in parents.filter(|(queue, _)| queue.children.is_some()) {
+            let plan = &before.queues[&name];
+            let held = plan.target.max(&plan.used).plus(&requests);
+            let is_cut = |(one, limit): (&Resource, Amount)| {
+                leaves(&before).any(|(_, queue)| lent(queue).get(one) > limit.less(held.get(one)))
+            };
+            prop_assume!(!parent.limit.iter().any(is_cut));
+        }
         let state = Arc::make_mut(settled.namespaces.get_mut(&one.unwrap().namespace).unwrap());
         state.pods.push(Pod {
             uid: "new".into(),

@@ -91,18 +91,26 @@ impl<'a, 's> Pass<'a, 's> {
         for (number, waiting) in waiting_units.iter().enumerate() {
             // A workload that gives receives nothing, so that what was taken from it is really gone.
             if waiting.kind == Kind::Unschedulable || !self.gives(waiting) {
+                let chosen = self.simulation.mark();
                 self.meet_one(number, waiting);
+                if self.simulation.victims_since(chosen).next().is_some() {
+                    self.reprieve();
+                }
             }
         }
+        self.simulation.searches.clear();
+    }
+
+    /// Lets victims stay that turned out not to be needed: what goes for later units may be enough for earlier ones, too. No
+    /// unit of a lower priority has taken their room yet.
+    fn reprieve(&mut self) {
         let (members, room, held, at) = (&self.members, &self.room, &self.held, self.queue_state.leaf.at);
         let lacking = room.lacks_already(&held.less(&self.simulation.staying[at]));
-        // What goes for later units may be enough for earlier ones, too.
         self.simulation.reprieve(self.beginning, &|simulation, back| {
             let freed = held.less(&simulation.staying[at].plus(&back.all_requests()));
             !back.pods().iter().any(|pod| members.is_before_any(pod, &simulation.gone))
                 && room.lacks_already(&freed).fits_in(&lacking)
         });
-        self.simulation.searches.clear();
     }
 
     /// The pods that are to go, in the order of their choice.
