@@ -19,6 +19,9 @@ BEDS ?= 8
 export CARGO_BUILD_JOBS ?= 2
 # Without `-p`: chosen from the whole workspace, dependencies have the same features in every command and are built once.
 PROGRAMS = $(CARGO) build --bin quotient-operator --bin kubectl-quotient
+# The tests that need a control plane: `cargo test` runs the others.
+E2E = --test beds --test at_pace --test cluster
+UNIT_LOG = $(or $(CARGO_TARGET_DIR),target)/unit-tests.log
 # The program itself: `cargo run` would wait for a build that goes on beside it.
 TESTBED = $(or $(CARGO_TARGET_DIR),target)/debug/testbed
 # What is measured is built as it is shipped: by itself, with no feature that only a test needs.
@@ -48,8 +51,12 @@ test: tools format lint deny ## everything: format, lints, unit, property and en
 	$(CARGO) build --bin testbed
 	@# As in `demo`. Both are waited for, so that no build goes on after make has ended.
 	$(TESTBED) build --tools & kubernetes=$$!; \
-		$(PROGRAMS) && $(CARGO) test --workspace --no-run; built=$$?; wait $$kubernetes && exit $$built
-	$(CARGO) test --workspace --no-fail-fast -- --test-threads=$(BEDS)
+		$(PROGRAMS) && $(CARGO) test --workspace $(E2E) --no-run && $(CARGO) test --workspace --no-run; \
+		built=$$?; wait $$kubernetes && exit $$built
+	@# End-to-end tests wait a quarter of their time. The others fill it, at the lowest priority.
+	nice -n 19 $(CARGO) test --workspace --no-fail-fast >$(UNIT_LOG) 2>&1 & units=$$!; \
+		$(CARGO) test --workspace $(E2E) --no-fail-fast -- --test-threads=$(BEDS); passed=$$?; \
+		wait $$units; units=$$?; cat $(UNIT_LOG); exit $$((passed + units))
 
 .PHONY: format
 format: ## check the formatting
@@ -58,15 +65,16 @@ format: ## check the formatting
 .PHONY: lint
 lint: prose ## clippy with warnings denied, and the prose of pages
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace $(E2E) -- -D warnings
 
 .PHONY: unit
 unit: ## unit and property tests, golden stories, CRD drift: no control plane
-	$(CARGO) test --workspace --exclude quotient-e2e --exclude quotient-testbed
+	$(CARGO) test --workspace
 
 .PHONY: e2e
 e2e: testbed ## end-to-end tests on a real control plane
 	$(PROGRAMS)
-	$(CARGO) test --workspace --test beds --test cluster --test at_pace -- --test-threads=$(BEDS)
+	$(CARGO) test --workspace $(E2E) -- --test-threads=$(BEDS)
 
 .PHONY: testbed
 testbed: tools ## build the control plane, Helm and Prometheus into the cache (15 minutes the first time)
@@ -165,7 +173,7 @@ reference: tools metrics ## regenerate the pages of docs/reference that are made
 
 .PHONY: golden
 golden: tools ## regenerate the golden texts; read the difference before committing it
-	UPDATE_EXPECT=1 $(CARGO) test --workspace --exclude quotient-e2e --exclude quotient-testbed
+	UPDATE_EXPECT=1 $(CARGO) test --workspace
 
 # Reads the prose of pages; built once, into the cache of the test bed. Later versions have another module path.
 VALE_VERSION = v3.15.2
