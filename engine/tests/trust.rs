@@ -517,6 +517,32 @@ fn a_pod_without_a_node_is_set_aside_with_its_workload() {
     .assert_eq(&unscheduled(scenario, &[0, 1, 59, 61]));
 }
 
+/// Or the share moves back once the pod that went for it is gone, and the next one that starts has to go again.
+#[test]
+fn an_eviction_changes_no_demand_beside_a_workload_that_is_set_aside() {
+    let mut snapshot = parse(
+        "
+        node n1 cpu=8
+        queue a
+        pod a/broken cpu=9 created=600 pending stuck=600
+        owner a/web replicas=8 cpu=1
+        pod a/web-1 cpu=1 node=n1 started=900 owner=web
+        ",
+    );
+    let mut demand = Vec::new();
+    for seconds in [1, 31, 0] {
+        let (mut settled, plan) = settle(&snapshot);
+        keep(&mut settled, &plan);
+        demand.extend(plan.queues.values().map(|queue| queue.demand.to_string()));
+        snapshot = settled;
+        snapshot.now = snapshot.now.plus_seconds(seconds);
+        Arc::make_mut(snapshot.namespaces.get_mut(&"a".into()).unwrap())
+            .pods
+            .retain(|pod| pod.uid.as_str() != "a/web-1");
+    }
+    assert_eq!(demand, ["cpu 3", "cpu 3", "cpu 3"]);
+}
+
 /// What queue `a` demands after so many `seconds`, and why its pods do not count, where no scheduler binds any.
 fn unscheduled(scenario: &str, seconds: &[i64]) -> String {
     let mut snapshot = parse(scenario);

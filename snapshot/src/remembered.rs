@@ -26,6 +26,9 @@ pub struct Remembered {
     /// Since when its pods without a node have had room in vain: no pod is on its way out for them, and none would go for them
     /// if it might. None while they wait for others. It is not stored either.
     pub room_since: Option<Timestamp>,
+    /// How many pods of each owner have been Ready at most, while another workload of the queue is set aside: an eviction
+    /// must not change how many count. It is not stored either.
+    pub proven: BTreeMap<OwnerUid, u32>,
     /// Since when the queue has been short of its share.
     pub short_since: Option<Timestamp>,
     /// The windows by which idle capacity is lent to the queue.

@@ -143,7 +143,7 @@ fn gates_fail_and_pass() {
 }
 
 #[test]
-fn a_weight_a_node_and_a_drain() {
+fn a_weight_a_guarantee_a_node_and_a_drain() {
     check(
         &["--set", "queue/team-1.weight=3"],
         &expect![[r#"
@@ -153,6 +153,17 @@ fn a_weight_a_node_and_a_drain() {
             team-2  6c 18Gi → 5.1c 15.4Gi  5c 3Gi  -
             0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 1 step
         "#]],
+    );
+    check(
+        &["--set", "queue/team-2.guaranteed.cpu=12"],
+        &expect![[r#"
+        examples/newcomer, plus: set guaranteed.cpu of Queue team-2 to 12
+        QUEUE   DESERVED           USED        EVICTED
+        team-1  3c 9Gi → 9Gi       3c 2Gi → 0  2 bare pods
+        team-2  6c 18Gi → 9c 18Gi  5c 3Gi      -
+        ! Queue team-2: 3c of its guarantee cannot be met, even if no other queue had anything
+        2 evictions, 0 blocked by budgets, 1 guarantee broken, stable after 2 steps
+    "#]],
     );
     check(
         &["--add-node", "cpu=4,memory=8Gi"],

@@ -50,6 +50,8 @@ fn patience(pod: &Pod) -> i64 {
 pub(super) struct Progress {
     /// How many are or were Ready, or have succeeded.
     pub(super) proven: u32,
+    /// How many more were at most, before pods of it went.
+    pub(super) gone: u32,
     /// How many exist, count and have not been Ready yet.
     pub(super) making: u32,
     /// How many of those leave because they were evicted.
@@ -335,6 +337,27 @@ impl<'a> Workloads<'a> {
             }
         }
         entries
+    }
+
+    /// How many pods of each of `owners` are or were Ready, at least as many as `before`: an eviction is no evidence. What is
+    /// set aside begins anew.
+    pub(super) fn most_proven(
+        &mut self,
+        owners: &[Owner],
+        before: &BTreeMap<OwnerUid, u32>,
+    ) -> BTreeMap<OwnerUid, u32> {
+        let mut most = BTreeMap::new();
+        for owner in owners {
+            let Some((evidence, progress)) = self.of_owner(owner) else { continue };
+            if evidence.entry.is_none() {
+                let uid = OwnerUid::from(scope(owner));
+                let known = before.get(&uid).copied().unwrap_or_default();
+                progress.gone = known.saturating_sub(progress.proven);
+                most.insert(uid, known.max(progress.proven));
+            }
+        }
+        most.retain(|_, proven| *proven > 0);
+        most
     }
 
     /// When anything of this changes although nothing happens.

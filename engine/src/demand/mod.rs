@@ -80,8 +80,13 @@ impl<'a> Demand<'a> {
         }
         let mut counts = verdict.live.plus(&total(pending_pods.iter().map(PendingPods::requests)));
         let (waiting, not_created) = (BTreeMap::new(), BTreeMap::new());
-        let mut remember =
-            Remembered { set_aside: verdict.set_aside, waiting, not_created, ..before.clone() };
+        let mut remember = Remembered {
+            set_aside: verdict.set_aside,
+            proven: verdict.proven,
+            waiting,
+            not_created,
+            ..before.clone()
+        };
 
         let shown = counts.clone();
         for (resource, least) in queue.request.iter() {

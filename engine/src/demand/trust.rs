@@ -62,6 +62,8 @@ pub(super) struct Verdict {
     pub(super) live: Amounts,
     /// What is set aside, or was within the last hour.
     pub(super) set_aside: BTreeMap<OwnerUid, SetAside>,
+    /// How many pods of the other owners have been Ready at most meanwhile.
+    pub(super) proven: BTreeMap<OwnerUid, u32>,
     /// What was set aside just now: demand falls by it at once.
     pub(super) dropped: Amounts,
     /// When something of this changes although nothing happens.
@@ -82,6 +84,9 @@ pub(super) fn assess<'a>(
     let mut workloads = Workloads::of(queue, state, pending_pods, nodes, snapshot);
     let mut verdict = Verdict { live, next_change: workloads.next_change, ..Verdict::default() };
     verdict.set_aside = workloads.set_aside(&queue.remembered.set_aside, nodes, snapshot.now);
+    if !verdict.set_aside.is_empty() {
+        verdict.proven = workloads.most_proven(&state.owners, &queue.remembered.proven);
+    }
     let late = late_pods(state, &mut workloads, &mut verdict, nodes, snapshot);
     limit(pending_pods, false, &mut workloads, &mut verdict, snapshot.now);
     ignore(&queue.guaranteed, late, pending_pods, &mut workloads, &mut verdict, snapshot.now);
@@ -205,7 +210,9 @@ fn limit(
             continue;
         }
         let in_the_making = progress.making.saturating_add(evidence.counted);
-        let one_more = progress.proven.saturating_add(1).saturating_sub(in_the_making);
+        // Those that went, and what they showed.
+        let shown = progress.gone.saturating_mul(2).saturating_add(progress.proven);
+        let one_more = shown.saturating_add(1).saturating_sub(in_the_making);
         let allowed = if unit > 0 { unit } else { one_more };
         // Where all its pods count, those that come in the place of evicted ones do until these are gone.
         let all_count = evidence.entry.as_ref().is_none_or(|entry| entry.times == 0);

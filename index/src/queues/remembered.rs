@@ -23,6 +23,7 @@ pub(super) fn remembered(status: &QueueStatus) -> Remembered {
         waiting: not_created.clone(),
         not_created,
         room_since: None,
+        proven: BTreeMap::new(),
         short_since: status.short_since.as_ref().map(timestamp),
         windows: status.windows.iter().filter_map(|(name, written)| window(name, written)).collect(),
     }

@@ -23,8 +23,8 @@ pub(crate) struct Comparison {
     pub(super) evicted_anyway: usize,
     /// How many pods a budget keeps with the change.
     pub(super) blocked: usize,
-    /// The queues with a guarantee that only the change makes unmeetable.
-    pub(super) unmeetable: Vec<String>,
+    /// The queues with a guarantee that only the change makes unmeetable, and what is lacking for it.
+    pub(super) unmeetable: BTreeMap<String, Amounts>,
     /// The Queues that only with the change have no share, each with the reason.
     pub(super) stalled: Vec<String>,
     /// The queue whose share falls most, in hundredths of a percent.
@@ -144,10 +144,10 @@ fn blocked(simulation: &Simulation) -> usize {
     by_budgets.map(|passed| &passed.pod).collect::<BTreeSet<_>>().len()
 }
 
-fn unmeetable(old: &Plan, new: &Plan) -> Vec<String> {
+fn unmeetable(old: &Plan, new: &Plan) -> BTreeMap<String, Amounts> {
     let is_met = |name: &QueueName| old.queues.get(name).is_none_or(|queue| queue.unmeetable.is_empty());
     let unmeetable = new.queues.iter().filter(|(name, queue)| !queue.unmeetable.is_empty() && is_met(name));
-    unmeetable.map(|(name, _)| name.in_words()).collect()
+    unmeetable.map(|(name, queue)| (name.in_words(), queue.unmeetable.clone())).collect()
 }
 
 fn stalled(old: &Plan, new: &Plan) -> Vec<String> {

@@ -98,17 +98,18 @@ impl Gate {
                 None => (true, "no share falls".to_owned()),
             },
             Self::GuaranteeUnmeetable => {
-                of_queues(&comparison.unmeetable, "guarantees that the cluster cannot meet")
+                of_queues(comparison.unmeetable.keys(), "guarantees that the cluster cannot meet")
             }
-            Self::Stalled => of_queues(&comparison.stalled, "Queues without a share"),
+            Self::Stalled => of_queues(comparison.stalled.iter(), "Queues without a share"),
         };
         Verdict { gate: self, is_passed, message }
     }
 }
 
-fn of_queues(queues: &[String], what: &str) -> (bool, String) {
-    let names = if queues.is_empty() { String::new() } else { format!(": {}", list(queues)) };
-    (queues.is_empty(), format!("{} {what}{names}", queues.len()))
+fn of_queues<'q>(queues: impl ExactSizeIterator<Item = &'q String>, what: &str) -> (bool, String) {
+    let count = queues.len();
+    let names = if count == 0 { String::new() } else { format!(": {}", list(queues)) };
+    (count == 0, format!("{count} {what}{names}"))
 }
 
 impl fmt::Display for Gate {

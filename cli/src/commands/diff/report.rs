@@ -18,7 +18,7 @@ report! {
         evictions: Vec<EvictionReport> = diff.comparison.evicted.iter().map(EvictionReport::of).collect(),
         evictions_anyway: usize = diff.comparison.evicted_anyway,
         blocked_by_budgets: usize = diff.comparison.blocked,
-        guarantees_unmeetable: Vec<String> = diff.comparison.unmeetable.clone(),
+        guarantees_unmeetable: Vec<String> = diff.comparison.unmeetable.keys().cloned().collect(),
         stalled: Vec<String> = diff.comparison.stalled.clone(),
         unmet: Vec<String> = diff.comparison.unmet.clone(),
         /// Absent if nothing came to rest.

@@ -125,9 +125,10 @@ fn evicted(comparison: &Comparison, screen: Screen) -> Vec<String> {
 
 fn remarks(comparison: &Comparison, screen: Screen) -> Vec<String> {
     let stalled = comparison.stalled.iter().map(|queue| format!("Queue without a share: {queue}"));
-    let unmeetable = comparison.unmeetable.iter().map(|queue| {
+    let unmeetable = comparison.unmeetable.iter().map(|(queue, lacking)| {
+        let lacking = lacking.compact();
         format!(
-            "Queue {queue}: its guarantee is more than the cluster, or the limit of a parent queue, allows"
+            "Queue {queue}: {lacking} of its guarantee cannot be met, even if no other queue had anything"
         )
     });
     let unmet = comparison.unmet.iter().take(MOST_UNMET).cloned();
