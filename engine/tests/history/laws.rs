@@ -327,7 +327,8 @@ pub(super) fn no_queue_falls_below_a_guarantee(settled: &Snapshot, decided: &Pla
     }
     // What a beneficiary lacks because pods of its own go as well is not what these go for.
     let loses = |name: &QueueName, resource: &Resource| -> Amount {
-        let of_queue = decided.evictions.iter().filter(|eviction| eviction.queue == *name);
+        let all = decided.evictions.iter().chain(&decided.waiting);
+        let of_queue = all.filter(|eviction| eviction.queue == *name);
         of_queue.map(|eviction| eviction.requests.get(resource)).sum()
     };
     // No guarantee is for pods that had room and never started.

@@ -13,7 +13,7 @@ use crate::testbed::eventually;
 /// Between two of them: ten a second.
 const PACE: Duration = Duration::from_millis(100);
 /// How long admission may take to notice that there is room where a pod was.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Replaces these pods, each by one with the same spec and labels.
 pub(in crate::bench) async fn replace_pods(
