@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
 use quotient_crds::Queue;
-use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, workspace_root};
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, workspace_root};
 use quotient_e2e::testbed::eventually;
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
@@ -98,13 +98,23 @@ fn pods(document: &Value) -> BTreeSet<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<()> {
+async fn every_command_answers_before_and_after_a_change() -> Result<()> {
     let stage = stage().await?;
     let operator = stage.start_operator().await?;
+    an_administrator_foresees_a_change_and_reads_what_happened(&stage, &operator).await?;
+    every_command_answers_an_administrator_and_a_tenant(&stage).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+async fn an_administrator_foresees_a_change_and_reads_what_happened(
+    stage: &Stage,
+    operator: &Operator,
+) -> Result<()> {
     stage.deployment("team-1", "batch", 7, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_pods("team-1", PodCounts::running(7)).await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
-    let admin = administrator(&stage);
+    let admin = administrator(stage);
 
     admin.runs("status").await?.prints(0, "team-1");
     admin.runs("top workloads -n team-1").await?.prints(0, "Deployment batch");
@@ -139,7 +149,7 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
     })
     .await?;
     // The operator kept each decision; it is computed again, and names the pods and the true beneficiary.
-    let retold = stage.retold_evictions(&operator).await?;
+    let retold = stage.retold_evictions(operator).await?;
     let truth = predicted.iter().map(|pod| (pod.clone(), Some("team-2/team-2".to_owned())));
     assert_eq!(retold, truth.collect());
     let decisions = format!("http://{}/decisions", operator.metrics());
@@ -173,8 +183,7 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
         .collect();
     assert_eq!(found, ["operator-not-ready"].into());
     admin.runs("version --server").await?.prints(0, "Kubernetes v1.");
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
 /// A quota that the cluster has already.
@@ -186,10 +195,7 @@ spec: {hard: {requests.cpu: 3, pods: 10}}
 ";
 
 /// The API server takes every Queue that `migrate` makes of the manifests of another system.
-#[tokio::test(flavor = "multi_thread")]
-async fn what_migrate_and_adopt_propose_applies_cleanly() -> Result<()> {
-    let stage = stage().await?;
-    let admin = administrator(&stage);
+async fn what_migrate_and_adopt_propose_applies_cleanly(stage: &Stage, admin: &Person) -> Result<()> {
     let corpus = workspace_root().join("cli/src/tests/migrate");
     let mut created = BTreeSet::new();
     for system in ["resourcequota", "kueue", "volcano", "kai", "yunikorn", "hnc", "capsule"] {
@@ -212,8 +218,8 @@ async fn what_migrate_and_adopt_propose_applies_cleanly() -> Result<()> {
     let none = admin.runs("migrate kueue").await?;
     assert_eq!(none.code, 2, "{}", none.stderr);
     admin.runs("adopt").await?.prints(0, "");
-    // No operator ran, so no share can have arrived.
-    stage.bed.stop().await
+    stage.bed.kubectl_with_input(["delete", "-f", "-"], QUOTA).await?;
+    Ok(())
 }
 
 /// Of three Queues.
@@ -344,16 +350,12 @@ const ANSWERS: [&str; 14] = [
     "version --server",
 ];
 
-#[tokio::test(flavor = "multi_thread")]
-async fn every_command_answers_an_administrator_and_a_tenant() -> Result<()> {
-    let stage = stage().await?;
-    let operator = stage.start_operator().await?;
-    stage.deployment("team-1", "batch", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
-    stage.bed.kubectl_with_input(["apply", "-f", "-"], WEB).await?;
+async fn every_command_answers_an_administrator_and_a_tenant(stage: &Stage) -> Result<()> {
+    stage.bed.kubectl(["scale", "deployment/batch", "--replicas=3", "--namespace=team-1"]).await?;
     stage.until_pods("team-1", PodCounts::running(3)).await?;
     stage.until_pods("team-2", PodCounts::running(4)).await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
-    let (admin, tenant) = (administrator(&stage), tenant(&stage).await?);
+    let (admin, tenant) = (administrator(stage), tenant(stage).await?);
     let file = stage.bed.directory().join("matrix.json.gz");
     let mut wrong = Vec::new();
     for (line, as_admin, as_tenant) in MATRIX {
@@ -378,16 +380,16 @@ async fn every_command_answers_an_administrator_and_a_tenant() -> Result<()> {
         let printed = tenant.runs(line).await?;
         ensure!(!printed.stdout.contains("batch"), "{line}: {}", printed.stdout);
     }
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_administrator_looks_on_and_acts() -> Result<()> {
+async fn an_administrator_migrates_looks_on_and_acts() -> Result<()> {
     let stage = stage().await?;
+    let admin = administrator(&stage);
+    what_migrate_and_adopt_propose_applies_cleanly(&stage, &admin).await?;
     let operator = stage.start_operator().await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
-    let admin = administrator(&stage);
     live_views_follow_the_cluster(&stage, &admin).await?;
     a_queue_that_cannot_have_a_share_is_waited_for_in_vain(&stage, &admin).await?;
     a_queue_is_paused_and_a_namespace_leaves(&stage, &admin).await?;

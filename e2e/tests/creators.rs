@@ -51,13 +51,22 @@ impl Creator {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_quota_lets_creators_fail_or_try_until_room_is_idle() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "4", "64Gi")]).await?;
-    let operator = stage.start_operator().await?;
+async fn a_quota_lets_creators_wait_and_a_gate_lets_them_create_at_once() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "8", "64Gi")]).await?;
+    a_quota_lets_creators_fail_or_try_until_room_is_idle(&stage).await?;
+    for team in ["old", "new"] {
+        stage.leave(team).await?;
+    }
+    in_gate_mode_every_creator_has_its_pod_at_once_and_the_pod_its_share(&stage).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+async fn a_quota_lets_creators_fail_or_try_until_room_is_idle(stage: &Stage) -> Result<()> {
     // `old` uses all of the cluster, and half of it is the share of `new`.
     stage.queue("old", json!({})).await?;
-    stage.deployment("old", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
-    stage.until_pods("old", PodCounts::running(4)).await?;
+    stage.deployment("old", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("old", PodCounts::running(8)).await?;
     stage.queue("new", json!({})).await?;
     stage.until_allowed("new", "memory 8Gi").await?;
     let all = pods(&stage.bed.client(), "new");
@@ -67,7 +76,7 @@ async fn a_quota_lets_creators_fail_or_try_until_room_is_idle() -> Result<()> {
         ensure!(why.contains("exceeded quota"), "{}: {why}", creator.name);
     }
     // No known workload wants these pods, so none is evicted for them.
-    stage.until_pods("old", PodCounts::running(4)).await?;
+    stage.until_pods("old", PodCounts::running(8)).await?;
     let tries = |creator: Creator| {
         let all = all.clone();
         tokio::spawn(async move { creator.create(&all, PATIENCE).await })
@@ -75,40 +84,35 @@ async fn a_quota_lets_creators_fail_or_try_until_room_is_idle() -> Result<()> {
     let [_, spark, argo] = CREATORS.map(tries);
     tokio::time::sleep(Duration::from_secs(2)).await;
     let begin = Instant::now();
-    stage.bed.kubectl(["scale", "deployment/web", "--replicas=2", "--namespace=old"]).await?;
+    stage.bed.kubectl(["scale", "deployment/web", "--replicas=6", "--namespace=old"]).await?;
     for (name, created) in [("spark-driver", spark), ("argo-workflows", argo)] {
         let tries = created.await?.map_err(anyhow::Error::msg)?;
         println!("{name} has its pod after {tries} tries, {:?} after room is idle", begin.elapsed());
         ensure!(tries > 1, "{name} was not rejected");
     }
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
 /// Of eight cpus a Deployment uses all, and more of its pods wait. The others are created by the systems above and by Jobs.
-#[tokio::test(flavor = "multi_thread")]
-async fn in_gate_mode_every_creator_has_its_pod_at_once_and_the_pod_its_share() -> Result<()> {
-    let (stage, operator) = gated_stage(&[("node-1", "8", "64Gi")]).await?;
-    for team in ["old", "new"] {
-        gated_queue(&stage, team, json!({})).await?;
+async fn in_gate_mode_every_creator_has_its_pod_at_once_and_the_pod_its_share(stage: &Stage) -> Result<()> {
+    for team in ["gated-old", "gated-new"] {
+        gated_queue(stage, team, json!({})).await?;
     }
-    stage.deployment("old", "web", 12, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
-    stage.until_pods("old", waiting(8, 4)).await?;
+    stage.deployment("gated-old", "web", 12, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("gated-old", waiting(8, 4)).await?;
     let begin = Instant::now();
-    let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "new");
+    let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "gated-new");
     for name in ["job-0", "job-1"] {
         let job = json!({"metadata": {"name": name}, "spec": {"template": {"spec": pod_spec()}}});
         jobs.create(&PostParams::default(), &serde_json::from_value(job)?).await?;
     }
-    let all = pods(&stage.bed.client(), "new");
+    let all = pods(&stage.bed.client(), "gated-new");
     for creator in CREATORS {
         let tries = creator.create(&all, PATIENCE).await.map_err(anyhow::Error::msg)?;
         ensure!(tries == 1, "{} needed {tries} tries", creator.name);
     }
     // Three pods of half a cpu, and two of one.
-    stage.until_pods("new", PodCounts::running(5)).await?;
+    stage.until_pods("gated-new", PodCounts::running(5)).await?;
     println!("the pods of all creators run after {:?}", begin.elapsed());
-    stage.until_pods("old", waiting(4, 8)).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.until_pods("gated-old", waiting(4, 8)).await
 }

@@ -7,7 +7,6 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
-use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
 use quotient_e2e::testbed::eventually;
 use quotient_invariants::Tolerance;
@@ -137,29 +136,43 @@ fn open() -> Result<Patch<()>> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pods_wait_for_their_share_and_none_is_refused() -> Result<()> {
+async fn pods_wait_for_their_share_alone_and_in_gangs_with_and_without_an_operator() -> Result<()> {
     let (stage, operator) = gated_stage(&[("node-1", "8", "64Gi")]).await?;
+    pods_wait_for_their_share_and_none_is_refused(&stage).await?;
     for team in ["a", "b"] {
-        gated_queue(&stage, team, json!({})).await?;
+        stage.leave(team).await?;
+    }
+    of_two_gangs_on_room_for_one_no_half_ever_runs_in_any_order(&stage).await?;
+    stage.leave("gangs").await?;
+    let operator =
+        while_the_operator_is_down_for_a_minute_new_pods_wait_for_it_or_for_a_release(&stage, operator)
+            .await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+async fn pods_wait_for_their_share_and_none_is_refused(stage: &Stage) -> Result<()> {
+    for team in ["a", "b"] {
+        gated_queue(stage, team, json!({})).await?;
     }
     // A node counts once it has been Ready for ten seconds.
-    create(&stage, "a", ["before".to_owned()]).await?;
+    create(stage, "a", ["before".to_owned()]).await?;
     stage.until_pods("a", PodCounts::running(1)).await?;
-    end(&stage, "a", "before").await?;
+    end(stage, "a", "before").await?;
     stage.until_quiet_for(Duration::from_secs(1)).await?;
 
     // On an idle cluster a pod starts at once.
     let begin = Instant::now();
-    create(&stage, "a", ["first".to_owned()]).await?;
-    until_none_is_gated(&stage, "a").await?;
+    create(stage, "a", ["first".to_owned()]).await?;
+    until_none_is_gated(stage, "a").await?;
     println!("the first pod is let in after {:?}", begin.elapsed());
     stage.until_pods("a", PodCounts::running(1)).await?;
     println!("the first pod runs after {:?}", begin.elapsed());
 
     // A creator that gives up at the first 403 creates all of its pods, and both teams get their half.
-    create(&stage, "a", (0..7).map(|number| format!("a-{number}"))).await?;
+    create(stage, "a", (0..7).map(|number| format!("a-{number}"))).await?;
     stage.until_pods("a", PodCounts::running(8)).await?;
-    create(&stage, "b", (0..8).map(|number| format!("b-{number}"))).await?;
+    create(stage, "b", (0..8).map(|number| format!("b-{number}"))).await?;
     stage.until_pods("b", waiting(4, 4)).await?;
     eventually("the status counts the gated pods", PATIENCE, async || {
         let counts = stage.queue_status("b").await?.pods.context("no pods are counted")?;
@@ -168,14 +181,14 @@ async fn pods_wait_for_their_share_and_none_is_refused() -> Result<()> {
     })
     .await?;
     for team in ["a", "b"] {
-        ensure!(quota(&stage, team).await?.is_none(), "{team} has a quota");
+        ensure!(quota(stage, team).await?.is_none(), "{team} has a quota");
     }
     // The oldest pods of `b` were let in first, and what ends gives room to the next.
-    ensure!(running(&stage, "b").await? == ["b-0", "b-1", "b-2", "b-3"].map(String::from).into());
+    ensure!(running(stage, "b").await? == ["b-0", "b-1", "b-2", "b-3"].map(String::from).into());
     let begin = Instant::now();
-    end(&stage, "b", "b-0").await?;
+    end(stage, "b", "b-0").await?;
     eventually("the next pod of b runs", PATIENCE, async || {
-        ensure!(running(&stage, "b").await?.contains("b-4"), "it does not");
+        ensure!(running(stage, "b").await?.contains("b-4"), "it does not");
         Ok(())
     })
     .await?;
@@ -184,15 +197,14 @@ async fn pods_wait_for_their_share_and_none_is_refused() -> Result<()> {
     // A limit is the one thing that the quota holds.
     stage.patch_queue("b", "b", json!({"limit": {"cpu": "7"}})).await?;
     eventually("the quota holds the limit", PATIENCE, async || {
-        let spec = quota(&stage, "b").await?.and_then(|quota| quota.spec);
+        let spec = quota(stage, "b").await?.and_then(|quota| quota.spec);
         let hard = spec.and_then(|spec| spec.hard).unwrap_or_default();
         let shown: Vec<_> = hard.iter().map(|(key, amount)| format!("{key}={}", amount.0)).collect();
         ensure!(shown == ["requests.cpu=7"], "{shown:?}");
         Ok(())
     })
     .await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -243,20 +255,21 @@ async fn a_tenant_neither_removes_the_gate_nor_goes_without() -> Result<()> {
 /// How long no operator runs.
 const DOWN: Duration = Duration::from_secs(60);
 
-#[tokio::test(flavor = "multi_thread")]
-async fn while_the_operator_is_down_for_a_minute_new_pods_wait_for_it_or_for_a_release() -> Result<()> {
-    let (stage, operator) = gated_stage(&[("node-1", "8", "64Gi")]).await?;
+async fn while_the_operator_is_down_for_a_minute_new_pods_wait_for_it_or_for_a_release(
+    stage: &Stage,
+    operator: Operator,
+) -> Result<Operator> {
     for team in ["team", "released"] {
-        gated_queue(&stage, team, json!({})).await?;
+        gated_queue(stage, team, json!({})).await?;
     }
-    create(&stage, "team", ["one".to_owned()]).await?;
+    create(stage, "team", ["one".to_owned()]).await?;
     stage.until_pods("team", PodCounts::running(1)).await?;
     operator.stop().await?;
-    create(&stage, "team", ["two".to_owned(), "three".to_owned()]).await?;
-    create(&stage, "released", (0..3).map(|number| format!("p-{number}"))).await?;
+    create(stage, "team", ["two".to_owned(), "three".to_owned()]).await?;
+    create(stage, "released", (0..3).map(|number| format!("p-{number}"))).await?;
     tokio::time::sleep(DOWN).await;
     stage.until_pods("team", waiting(1, 2)).await?;
-    ensure!(gated(&stage, "team").await?.len() == 2 && gated(&stage, "released").await?.len() == 3);
+    ensure!(gated(stage, "team").await?.len() == 2 && gated(stage, "released").await?.len() == 3);
 
     let kubeconfig = stage.bed.kubeconfig_path();
     let released = tokio::process::Command::new(&stage.programs.command_line)
@@ -266,15 +279,14 @@ async fn while_the_operator_is_down_for_a_minute_new_pods_wait_for_it_or_for_a_r
         .await?;
     let printed = String::from_utf8_lossy(&released.stdout).into_owned();
     ensure!(released.status.success(), "{printed}{}", String::from_utf8_lossy(&released.stderr));
-    ensure!(gated(&stage, "released").await?.is_empty(), "{printed}");
+    ensure!(gated(stage, "released").await?.is_empty(), "{printed}");
     stage.until_pods("released", PodCounts::running(3)).await?;
-    ensure!(gated(&stage, "team").await?.len() == 2, "{printed}");
+    ensure!(gated(stage, "team").await?.len() == 2, "{printed}");
 
     let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
     stage.until_pods("team", PodCounts::running(3)).await?;
     stage.until_pods("released", PodCounts::running(3)).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(operator)
 }
 
 /// In how many orders the pods of two gangs are created.
@@ -292,36 +304,33 @@ fn interleaved(seed: u64) -> Vec<String> {
     names
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn of_two_gangs_on_room_for_one_no_half_ever_runs_in_any_order() -> Result<()> {
-    let (stage, operator) = gated_stage(&[("node-1", "8", "64Gi")]).await?;
-    gated_queue(&stage, "team", json!({})).await?;
-    let all = pods(&stage.bed.client(), "team");
+async fn of_two_gangs_on_room_for_one_no_half_ever_runs_in_any_order(stage: &Stage) -> Result<()> {
+    gated_queue(stage, "gangs", json!({})).await?;
+    let all = pods(&stage.bed.client(), "gangs");
     for order in 0..ORDERS {
         for name in interleaved(order) {
             let annotations =
                 json!({"quotient.dev/gang": &name[..1], "quotient.dev/gang-min-available": "8"});
             all.create(&PostParams::default(), &member(&name, &annotations)?).await?;
         }
-        stage.until_pods("team", waiting(8, 8)).await?;
-        let first = running(&stage, "team").await?;
+        stage.until_pods("gangs", waiting(8, 8)).await?;
+        let first = running(stage, "gangs").await?;
         let gang = first.first().context("nothing runs")?.split('-').next().unwrap_or_default().to_owned();
         ensure!(first.iter().all(|name| name.starts_with(&gang)), "order {order}: {first:?}");
         for name in &first {
             // Until the last one is gone nothing of the other gang is let in.
-            ensure!(gated(&stage, "team").await?.len() == 8, "order {order}");
-            end(&stage, "team", name).await?;
+            ensure!(gated(stage, "gangs").await?.len() == 8, "order {order}");
+            end(stage, "gangs", name).await?;
         }
-        stage.until_pods("team", PodCounts::running(8)).await?;
-        let second = running(&stage, "team").await?;
+        stage.until_pods("gangs", PodCounts::running(8)).await?;
+        let second = running(stage, "gangs").await?;
         ensure!(second.is_disjoint(&first), "order {order}: {second:?}");
         for name in &second {
-            end(&stage, "team", name).await?;
+            end(stage, "gangs", name).await?;
         }
-        stage.until_pods("team", PodCounts::default()).await?;
+        stage.until_pods("gangs", PodCounts::default()).await?;
     }
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -354,22 +363,4 @@ async fn five_hundred_gated_pods_are_let_in_as_queues_share_and_by_age() -> Resu
     println!("200 of 500 pods run {:?} after the start of the operator", begin.elapsed());
     operator.stop().await?;
     stage.end(Tolerance::default()).await
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_queue_that_asks_for_gates_where_there_are_none_is_told_so() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "2", "64Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    stage.queue("team", json!({"admission": "Gate"})).await?;
-    eventually("the Queue is not Ready", PATIENCE, async || {
-        let status = stage.queue_status("team").await?;
-        let ready = status.condition(ConditionType::Ready).context("nothing is said")?;
-        ensure!(ready.status == "False" && ready.reason == "GateModeNotServed", "{ready:?}");
-        Ok(())
-    })
-    .await?;
-    stage.until_allowed("team", "cpu 1, memory 8Gi").await?;
-    operator.stop().await?;
-    // The invariant checker takes every Queue that asks for gates for one that has them.
-    stage.bed.stop().await
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::admissionregistration::v1::{MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding};
 use kube::Api;
 use kube::api::DeleteParams;
-use quotient_crds::Queue;
+use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{GATE_MODE, Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
 use quotient_e2e::testbed::{AuditMark, eventually};
 use quotient_invariants::Tolerance;
@@ -139,14 +139,28 @@ async fn without_its_policy_pods_come_in_on_loan(stage: &Stage) -> Result<()> {
     stage.until_quiet_for(Duration::from_secs(1)).await
 }
 
-/// Uninstalled with gated pods: they wait, running pods are untouched, the check names them before, and `release` lets them in
+/// A queue that asks for gates where there are none is told so, and has a quota. With gates, and then uninstalled with gated
+/// pods: they wait, running pods are untouched, the check names them before, and `release` lets them in
 /// although nothing of Quotient runs any more.
 #[tokio::test(flavor = "multi_thread")]
-async fn uninstalled_with_gated_pods_they_wait_until_they_are_released() -> Result<()> {
+async fn without_gates_a_queue_is_told_so_and_gated_pods_wait_until_they_are_released() -> Result<()> {
     let stage = Stage::set(&[("node-1", "2", "64Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("team", json!({"admission": "Gate"})).await?;
+    eventually("the Queue is not Ready", PATIENCE, async || {
+        let status = stage.queue_status("team").await?;
+        let ready = status.condition(ConditionType::Ready).context("nothing is said")?;
+        ensure!(ready.status == "False" && ready.reason == "GateModeNotServed", "{ready:?}");
+        Ok(())
+    })
+    .await?;
+    stage.until_allowed("team", "cpu 1, memory 8Gi").await?;
+    operator.stop().await?;
+
     upgrade_chart(&stage.bed, &[GATE_MODE]).await?;
     let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
-    gated_queue(&stage, "team", json!({})).await?;
+    until_gating(&stage, "team").await?;
+    until_quota(&stage, "team", false).await?;
     create(&stage, "team", (0..3).map(|number| format!("p-{number}"))).await?;
     stage.until_pods("team", waiting(2, 1)).await?;
     let first = running(&stage, "team").await?;
@@ -179,5 +193,6 @@ async fn uninstalled_with_gated_pods_they_wait_until_they_are_released() -> Resu
     ensure!(running(&stage, "team").await? == first);
     let (is_clean, printed) = run(&["uninstall", "--check"]).await?;
     ensure!(is_clean, "{printed}");
+    // The invariant checker takes every Queue that asks for gates for one that has them.
     stage.bed.stop().await
 }

@@ -15,11 +15,21 @@ use serde_json::json;
 /// For how long nothing has to happen that would take the operator a fraction of a second.
 const A_WHILE: Duration = Duration::from_secs(8);
 
-/// `lastReplica: Never`: another pod goes first; when only last ones are left, no pod is evicted, and nothing is promised.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_last_replica_is_kept() -> anyhow::Result<()> {
+async fn the_last_replica_is_kept_and_a_refused_owner_told_of_room() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
     let operator = stage.start_operator().await?;
+    the_last_replica_is_kept(&stage).await?;
+    for team in ["a", "b"] {
+        stage.leave(team).await?;
+    }
+    a_refused_owner_starts_soon_after_its_quota_rises(&stage).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// `lastReplica: Never`: another pod goes first; when only last ones are left, no pod is evicted, and nothing is promised.
+async fn the_last_replica_is_kept(stage: &Stage) -> anyhow::Result<()> {
     stage.claim("a", json!({"eviction": {"lastReplica": "Never"}})).await?;
     stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
     // By its size, and being one pod instead of two, the single one would be the first to go.
@@ -40,8 +50,7 @@ async fn the_last_replica_is_kept() -> anyhow::Result<()> {
     stage.until_pods("a", PodCounts::running(2)).await?;
     let evicted = stage.evicted(before)?;
     assert!(evicted.len() == 1 && evicted.iter().all(|pod| pod.starts_with("a/pair-")), "{evicted:?}");
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
 /// All cpus are in use. No pod is evicted for pods that no node could run, whether a quota rejects them or they were there before
@@ -108,27 +117,24 @@ async fn no_pod_is_evicted_for_what_no_node_could_run_or_lacks_no_cpu() -> anyho
 }
 
 /// An owner that was refused for so long that it would try again in ten seconds only is told that there is room.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_refused_owner_starts_soon_after_its_quota_rises() -> anyhow::Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let operator = stage.start_operator().await?;
+async fn a_refused_owner_starts_soon_after_its_quota_rises(stage: &Stage) -> anyhow::Result<()> {
     let request = |cpu: &str| {
         let amounts = json!({"cpu": cpu, "memory": "8Gi"});
         json!({"request": amounts, "limit": amounts})
     };
-    stage.queue("a", request("1")).await?;
-    stage.until_allowed("a", "cpu 1, memory 8Gi").await?;
-    stage.deployment("a", "web", 6, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
-    stage.until_pods("a", PodCounts::running(1)).await?;
+    stage.queue("late", request("1")).await?;
+    stage.until_allowed("late", "cpu 1, memory 8Gi").await?;
+    stage.deployment("late", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("late", PodCounts::running(1)).await?;
     // A ReplicaSet's n-th try comes 5 ms times 2^n after the last: at 10 s and at 20 s.
     tokio::time::sleep(Duration::from_secs(13)).await;
 
     let before = stage.bed.audit().mark()?;
-    stage.patch_queue("a", "a", request("6")).await?;
-    stage.until_pods("a", PodCounts::running(6)).await?;
+    stage.patch_queue("late", "late", request("4")).await?;
+    stage.until_pods("late", PodCounts::running(4)).await?;
     let events = stage.bed.audit().events_since(before)?;
     let created: Vec<&AuditEvent> = succeeded(&events, "create", "pods").collect();
-    assert_eq!(created.len(), 5, "{created:#?}");
+    assert_eq!(created.len(), 3, "{created:#?}");
     let asked = succeeded(&events, "patch", "queues").next().context("no patch of the Queue")?;
     let last = created.iter().map(|event| event.answered).max().context("no pod was created")?;
     let taken = last.duration_since(asked.received);
@@ -136,8 +142,7 @@ async fn a_refused_owner_starts_soon_after_its_quota_rises() -> anyhow::Result<(
     assert!(taken.as_millis() < 3_000, "it took {taken:#}");
     let requeues = succeeded(&events, "patch", "replicasets").count();
     assert!(requeues >= 1, "it was not the requeue");
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
 /// Waits until a queue says that no node could run what it lacks, as a whole and for the owner whose name begins so.

@@ -7,15 +7,17 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
-use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quota_amounts, writes_of_operator};
+use quotient_e2e::quotient::{
+    Operator, PATIENCE, PodCounts, Stage, queue, quota_amounts, writes_of_operator,
+};
 use quotient_e2e::testbed::{AuditEvent, eventually};
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_invariants::Tolerance;
 use serde_json::json;
 
-/// S-PREEMPT §Preemption stage: Queue-3 joins, Queue-1 and Queue-2 give one cpu each.
+/// S-PREEMPT §Preemption stage: Queue-3 joins, Queue-1 and Queue-2 give one cpu each. Then §Preprocess stage.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_third_queue_joins() -> anyhow::Result<()> {
+async fn a_third_queue_joins_and_an_overused_queue_is_brought_back() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "9", "27Gi")]).await?;
     let operator = stage.start_operator().await?;
     stage.claim("q1", json!({"weight": 2})).await?;
@@ -76,11 +78,17 @@ async fn a_third_queue_joins() -> anyhow::Result<()> {
     let events = stage.bed.audit().events_since(before)?;
     assert_evictions_wait_for_the_quota(&events)?;
     assert_nothing_grows_before_the_room_is_free(&events)?;
+    rests_for_a_minute(&stage).await?;
+    a_queue_that_a_race_overfilled_is_brought_back(&stage, &operator).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
 
-    // What is used is reported within 15 s, events trail by a moment. Then a minute of rest: the four promises of
-    // S-QUEUE, and no write.
-    used(&stage, "q1", "cpu 2, memory 1Gi").await?;
-    used(&stage, "q2", "cpu 4, memory 2Gi").await?;
+/// The four promises of S-QUEUE, and no write.
+async fn rests_for_a_minute(stage: &Stage) -> anyhow::Result<()> {
+    // What is used is reported within 15 s, events trail by a moment.
+    used(stage, "q1", "cpu 2, memory 1Gi").await?;
+    used(stage, "q2", "cpu 4, memory 2Gi").await?;
     stage.until_quiet_for(Duration::from_secs(1)).await?;
     let settled = stage.bed.audit().mark()?;
     tokio::time::sleep(Duration::from_secs(60)).await;
@@ -97,17 +105,18 @@ async fn a_third_queue_joins() -> anyhow::Result<()> {
             "the evicted are not recreated"
         );
     }
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
-/// S-PREEMPT §Preprocess stage: a race has let more into Queue-1 than it is allocated.
-#[tokio::test(flavor = "multi_thread")]
-async fn an_overused_queue_is_brought_back() -> anyhow::Result<()> {
-    let stage = Stage::set(&[("node-1", "9", "27Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    stage.claim("q1", json!({"weight": 2})).await?;
-    stage.claim("q2", json!({"weight": 4})).await?;
+/// S-PREEMPT §Preprocess stage: once Queue-3 has left, a race lets more into Queue-1 than it is allocated.
+async fn a_queue_that_a_race_overfilled_is_brought_back(
+    stage: &Stage,
+    operator: &Operator,
+) -> anyhow::Result<()> {
+    stage.leave("q3").await?;
+    for namespace in ["q1", "q2"] {
+        stage.empty(namespace).await?;
+    }
     let shares = "
         q1/q1: deserved cpu 3, memory 9Gi; allocated cpu 3, memory 9Gi; preempting nothing
         q2/q2: deserved cpu 6, memory 18Gi; allocated cpu 6, memory 18Gi; preempting nothing";
@@ -126,22 +135,21 @@ async fn an_overused_queue_is_brought_back() -> anyhow::Result<()> {
     }
     stage.until_pods("q1", PodCounts::running(2)).await?;
     stage.until_pods("q2", PodCounts::running(3)).await?;
-    lift_quota(&stage, "q1", "5").await?;
+    lift_quota(stage, "q1", "5").await?;
     stage.bed.create_pod("q1", "pod-1", &two).await?;
-    lift_quota(&stage, "q1", "3").await?;
+    lift_quota(stage, "q1", "3").await?;
     let before = stage.bed.audit().mark()?;
     operator.process().resume()?;
 
     stage.bed.wait_until_gone("q1", "pod-1").await?;
-    used(&stage, "q1", "cpu 3, memory 2Gi").await?;
+    used(stage, "q1", "cpu 3, memory 2Gi").await?;
     stage.until_shares("shares are as they were", shares).await?;
     stage.until_pods("q1", PodCounts::running(2)).await?;
     stage.until_pods("q2", PodCounts::running(3)).await?;
     let evicted: Vec<String> =
         evictions(&stage.bed.audit().events_since(before)?).map(|e| e.name.clone()).collect();
     assert_eq!(evicted, ["pod-1"]);
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }
 
 async fn lift_quota(stage: &Stage, namespace: &str, cpu: &str) -> anyhow::Result<()> {

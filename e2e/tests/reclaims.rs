@@ -8,8 +8,8 @@ use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::events::v1::Event;
 use kube::Api;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
-use quotient_crds::{Queue, RecentReclaim};
-use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, writes_of_operator};
+use quotient_crds::RecentReclaim;
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, writes_of_operator};
 use quotient_e2e::testbed::eventually;
 use quotient_invariants::Tolerance;
 use serde_json::json;
@@ -17,37 +17,50 @@ use serde_json::json;
 /// Longer than a status that only informs has to wait.
 const INFORMED: Duration = Duration::from_secs(30);
 
-/// Four pods of one Deployment hold all of the cluster; another queue needs half of it.
-async fn full(hold: bool) -> anyhow::Result<Stage> {
+/// One stage for three acts, each with namespaces of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn evictions_are_told_slow_pods_are_capped_and_rollouts_named() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
-    stage.claim("a", json!({})).await?;
-    stage.deployment("a", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), hold).await?;
-    stage.until_pods("a", PodCounts::running(4)).await?;
-    Ok(stage)
+    let operator = stage.start_operator().await?;
+    let operator = an_eviction_is_told_and_listed(&stage, operator).await?;
+    for team in ["a", "b", "c"] {
+        stage.leave(team).await?;
+    }
+    a_pod_that_takes_hours_ends_within_the_cap(&stage).await?;
+    for team in ["slow", "quick"] {
+        stage.leave(team).await?;
+    }
+    a_rollout_at_a_full_share_names_the_ways_out(&stage).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
 }
 
-/// The events with this reason in namespace `a`.
-async fn events(stage: &Stage, reason: &str) -> anyhow::Result<Vec<Event>> {
-    let events: Api<Event> = Api::namespaced(stage.bed.client(), "a");
+/// Four pods of one Deployment hold all of the cluster.
+async fn fill(stage: &Stage, team: &str, hold: bool) -> anyhow::Result<()> {
+    stage.claim(team, json!({})).await?;
+    stage.until_allowed(team, "cpu 4, memory 8Gi").await?;
+    stage.deployment(team, "web", 4, json!({"cpu": "1", "memory": "1Gi"}), hold).await?;
+    stage.until_pods(team, PodCounts::running(4)).await
+}
+
+/// The events with reason `Reclaimed` in a namespace.
+async fn reclaimed(stage: &Stage, team: &str) -> anyhow::Result<Vec<Event>> {
+    let events: Api<Event> = Api::namespaced(stage.bed.client(), team);
     let all = events.list(&ListParams::default()).await?.items;
-    Ok(all.into_iter().filter(|event| event.reason.as_deref() == Some(reason)).collect())
+    Ok(all.into_iter().filter(|event| event.reason.as_deref() == Some("Reclaimed")).collect())
 }
 
 async fn recent(stage: &Stage) -> anyhow::Result<Vec<RecentReclaim>> {
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "a");
-    Ok(queues.get("a").await?.status.unwrap_or_default().recent_reclaims)
+    Ok(stage.queue_status("a").await?.recent_reclaims)
 }
 
 /// The pods and their Deployment have events, and the status of the queue lists the pods; a new leader keeps the list.
-#[tokio::test(flavor = "multi_thread")]
-async fn an_eviction_is_told_and_listed() -> anyhow::Result<()> {
-    let stage = full(false).await?;
-    let operator = stage.start_operator().await?;
-    stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
+async fn an_eviction_is_told_and_listed(stage: &Stage, operator: Operator) -> anyhow::Result<Operator> {
+    fill(stage, "a", false).await?;
     stage.claim("b", json!({})).await?;
     stage.until_allowed("b", "cpu 2, memory 4Gi").await?;
     let reclaimed = eventually("pods and Deployment are told", PATIENCE, async || {
-        let reclaimed = events(&stage, "Reclaimed").await?;
+        let reclaimed = reclaimed(stage, "a").await?;
         let subjects = |kind: &str| {
             let kind_of = |event: &&Event| event.regarding.as_ref()?.kind.as_deref().map(|of| of == kind);
             reclaimed.iter().filter(|event| kind_of(event).unwrap_or_default()).count()
@@ -65,7 +78,7 @@ async fn an_eviction_is_told_and_listed() -> anyhow::Result<()> {
     }
 
     let listed = eventually("the status lists both pods", INFORMED, async || {
-        let listed = recent(&stage).await?;
+        let listed = recent(stage).await?;
         ensure!(listed.len() == 2, "{listed:#?}");
         Ok(listed)
     })
@@ -81,40 +94,36 @@ async fn an_eviction_is_told_and_listed() -> anyhow::Result<()> {
 
     let operator = stage.start_operator().await?;
     stage.until_quiet_for(Duration::from_secs(5)).await?;
-    assert_eq!(recent(&stage).await?, listed);
+    assert_eq!(recent(stage).await?, listed);
     // A third queue takes another pod: it is listed before these.
     stage.claim("c", json!({"weight": 2})).await?;
     eventually("the new leader adds to the list", INFORMED, async || {
-        let now = recent(&stage).await?;
+        let now = recent(stage).await?;
         ensure!(now.len() == 3 && now.ends_with(&listed), "{now:#?}");
         Ok(())
     })
     .await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(operator)
 }
 
 /// Pods that something else deleted with hours of grace are evicted again with the cap, once, when their room is needed.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_pod_that_takes_hours_ends_within_the_cap() -> anyhow::Result<()> {
-    let stage = full(true).await?;
-    let operator = stage.start_operator().await?;
-    stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
-    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "a");
+async fn a_pod_that_takes_hours_ends_within_the_cap(stage: &Stage) -> anyhow::Result<()> {
+    fill(stage, "slow", true).await?;
+    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "slow");
     let hours = DeleteParams { grace_period_seconds: Some(64_800), ..DeleteParams::default() };
-    for pod in stage.pods("a").await?.iter().take(2) {
+    for pod in stage.pods("slow").await?.iter().take(2) {
         pods.delete(pod.metadata.name.as_deref().unwrap_or_default(), &hours).await?;
     }
-    stage.until_pods("a", PodCounts { running: 2, terminating: 2, ..PodCounts::default() }).await?;
+    stage.until_pods("slow", PodCounts { running: 2, terminating: 2, ..PodCounts::default() }).await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
     let given = async || -> anyhow::Result<Vec<i64>> {
-        let all = stage.pods("a").await?;
+        let all = stage.pods("slow").await?;
         Ok(all.iter().filter_map(|pod| pod.metadata.deletion_grace_period_seconds).collect())
     };
     assert_eq!(given().await?, [64_800; 2], "nothing needs their room");
 
     let before = stage.bed.audit().mark()?;
-    stage.claim("b", json!({})).await?;
+    stage.claim("quick", json!({})).await?;
     eventually("both have the cap", PATIENCE, async || {
         let given = given().await?;
         ensure!(given == [600; 2], "{given:?}");
@@ -125,36 +134,30 @@ async fn a_pod_that_takes_hours_ends_within_the_cap() -> anyhow::Result<()> {
     let writes = writes_of_operator(&stage.bed.audit().events_since(before)?);
     let evictions = writes.iter().filter(|write| write.resource == "pods/eviction").count();
     assert_eq!(evictions, 2, "each is evicted once: {writes:?}");
-    let reclaimed = events(&stage, "Reclaimed").await?;
+    let reclaimed = reclaimed(stage, "slow").await?;
     let notes: Vec<&str> = reclaimed.iter().filter_map(|event| event.note.as_deref()).collect();
     assert!(
         notes.len() == 2
-            && notes.iter().all(|note| note.starts_with("Evicted again with 600 s of grace for queue b")),
+            && notes.iter().all(|note| note.starts_with("Evicted again with 600 s of grace for queue quick")),
         "{notes:?}"
     );
-    stage.release("a").await?;
-    stage.until_allowed("b", "cpu 2, memory 4Gi").await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.release("slow").await?;
+    stage.until_allowed("quick", "cpu 2, memory 4Gi").await
 }
 
 /// A rolling update at a full share keeps its three pods and waits for room for a fourth: the queue says so, and with
 /// `maxUnavailable: 1` it goes on.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_rollout_at_a_full_share_names_the_ways_out() -> anyhow::Result<()> {
-    let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    stage.claim("a", json!({"limit": {"cpu": "3"}})).await?;
-    stage.until_allowed("a", "cpu 3, memory 8Gi").await?;
-    stage.deployment("a", "web", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
-    stage.until_pods("a", PodCounts::running(3)).await?;
-    let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), "a");
+async fn a_rollout_at_a_full_share_names_the_ways_out(stage: &Stage) -> anyhow::Result<()> {
+    stage.claim("rolls", json!({"limit": {"cpu": "3"}})).await?;
+    stage.until_allowed("rolls", "cpu 3, memory 8Gi").await?;
+    stage.deployment("rolls", "web", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("rolls", PodCounts::running(3)).await?;
+    let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), "rolls");
     let patch = async |spec| deployments.patch("web", &PatchParams::default(), &Patch::Strategic(spec)).await;
     let image = json!([{"name": "main", "image": "registry.k8s.io/pause:3.9"}]);
     patch(json!({"spec": {"template": {"spec": {"containers": image}}}})).await?;
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "a");
     eventually("the queue names the ways out", INFORMED, async || {
-        let unmet = queues.get("a").await?.status.unwrap_or_default().unmet;
+        let unmet = stage.queue_status("rolls").await?.unmet;
         let is_reported = unmet.iter().any(|one| {
             one.reason == "RolloutNeedsRoom"
                 && one.message.contains("The rollout of Deployment web waits")
@@ -164,16 +167,15 @@ async fn a_rollout_at_a_full_share_names_the_ways_out() -> anyhow::Result<()> {
         Ok(())
     })
     .await?;
-    stage.until_pods("a", PodCounts::running(3)).await?;
+    stage.until_pods("rolls", PodCounts::running(3)).await?;
 
     patch(json!({"spec": {"strategy": {"rollingUpdate": {"maxUnavailable": 1}}}})).await?;
     eventually("the rollout ends", PATIENCE, async || {
         let status = deployments.get("web").await?.status.unwrap_or_default();
         ensure!(status.updated_replicas == Some(3) && status.available_replicas == Some(3), "{status:?}");
-        ensure!(queues.get("a").await?.status.unwrap_or_default().unmet.is_empty(), "still unmet");
+        ensure!(stage.queue_status("rolls").await?.unmet.is_empty(), "still unmet");
         Ok(())
     })
     .await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    Ok(())
 }

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Programs, Stage, queue};
-use quotient_e2e::testbed::{Options, TestBed, eventually};
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, queue};
+use quotient_e2e::testbed::{TestBed, eventually};
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
@@ -75,13 +75,6 @@ async fn post(bed: &TestBed, path: &str, object: &Value) -> Result<()> {
     Ok(())
 }
 
-fn queue_of(namespace: &str) -> Value {
-    json!({
-        "apiVersion": "quotient.dev/v1alpha1", "kind": "Queue",
-        "metadata": {"name": namespace, "namespace": namespace}, "spec": {"weight": 1},
-    })
-}
-
 /// The value of a metric of one kind of object; 0 if it is not there.
 async fn count(operator: &Operator, metric: &str, kind: &str) -> Result<f64> {
     let (_, text) = operator.get("/metrics").await?;
@@ -95,11 +88,10 @@ async fn count(operator: &Operator, metric: &str, kind: &str) -> Result<f64> {
 }
 
 /// A Queue that is made now gets its quota.
-async fn shares_move(bed: &TestBed, namespace: &str) -> Result<()> {
-    bed.create_namespace(namespace).await?;
-    bed.apply(&queue_of(namespace).to_string()).await?;
+async fn shares_move(stage: &Stage, namespace: &str) -> Result<()> {
+    stage.queue(namespace, json!({"weight": 1})).await?;
     eventually(format!("{namespace} gets a share"), PATIENCE, async || {
-        let view = queue(bed, namespace, namespace).await?;
+        let view = queue(&stage.bed, namespace, namespace).await?;
         ensure!(!view.allocated.is_empty(), "{view:?}");
         Ok(())
     })
@@ -109,18 +101,17 @@ async fn shares_move(bed: &TestBed, namespace: &str) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_bad_object_of_any_kind_stops_nothing() -> Result<()> {
-    let programs = Programs::build().await?;
-    let bed = TestBed::start(Options::default()).await?;
-    bed.add_node("node-1", &[("cpu", "8"), ("memory", "16Gi")]).await?;
-    let operator = Operator::start(&bed, &programs).await?;
-    shares_move(&bed, "team").await?;
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let bed = &stage.bed;
+    let operator = stage.start_operator().await?;
+    shares_move(&stage, "team").await?;
 
     let mut kinds = Vec::new();
     for (version, path, mut object) in one_of_each_kind() {
         let kind = path.rsplit('/').next().context("a path")?;
         object["apiVersion"] = version.into();
         object["metadata"] = json!({"name": "odd", "managedFields": managed_fields(version)});
-        post(&bed, path, &object).await.with_context(|| format!("creating {path}"))?;
+        post(bed, path, &object).await.with_context(|| format!("creating {path}"))?;
         let stored = bed.kubectl(["get", "--raw", &format!("{path}/odd")]).await?;
         ensure!(stored.contains("9999-12-31T23:59:59Z"), "{path} was stored without: {stored}");
         kinds.push(kind);
@@ -132,21 +123,21 @@ async fn one_bad_object_of_any_kind_stops_nothing() -> Result<()> {
         }}}]},
     });
     let jobs = "/apis/quotient.dev/v1alpha1/namespaces/team/queuejobs";
-    post(&bed, jobs, &deep).await?;
+    post(bed, jobs, &deep).await?;
 
-    shares_move(&bed, "later").await?;
-    the_deep_one_is_counted_and_told(&bed, &operator, jobs).await?;
+    shares_move(&stage, "later").await?;
+    the_deep_one_is_counted_and_told(bed, &operator, jobs).await?;
     operator.stop().await?;
-    let operator = Operator::start(&bed, &programs).await?;
-    shares_move(&bed, "latest").await?;
-    the_deep_one_is_counted_and_told(&bed, &operator, jobs).await?;
+    let operator = stage.start_operator().await?;
+    shares_move(&stage, "latest").await?;
+    the_deep_one_is_counted_and_told(bed, &operator, jobs).await?;
     for kind in kinds {
         ensure!(count(&operator, "quotient_watch_errors_total", kind).await? < 1.0, "{kind}");
     }
     let log = operator.process().log();
     ensure!(log.contains("cannot be decoded") && log.contains("deep"), "{log}");
     operator.stop().await?;
-    bed.stop().await
+    stage.bed.stop().await
 }
 
 async fn the_deep_one_is_counted_and_told(bed: &TestBed, operator: &Operator, jobs: &str) -> Result<()> {

@@ -5,9 +5,9 @@ use std::process::Output;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
-use kube::api::{ListParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt as _};
 use quotient_crds::{Queue, QueueStatus};
 use quotient_invariants::{Amount, Amounts, Resource, Tolerance, requests};
@@ -161,6 +161,31 @@ impl Stage {
         let deployments: Api<Deployment> = Api::namespaced(self.bed.client(), namespace);
         deployments.create(&PostParams::default(), &deployment).await?;
         Ok(())
+    }
+
+    /// Ends everything that runs in a namespace, for the next act: its Deployments and all pods, without grace.
+    pub async fn empty(&self, namespace: &str) -> anyhow::Result<()> {
+        let (all, now) = (ListParams::default(), DeleteParams::default().grace_period(0));
+        let client = self.bed.client();
+        let deployments: Api<Deployment> = Api::namespaced(client.clone(), namespace);
+        deployments.delete_collection(&DeleteParams::default(), &all).await?;
+        let replicas: Api<ReplicaSet> = Api::namespaced(client.clone(), namespace);
+        let pods: Api<Pod> = Api::namespaced(client, namespace);
+        eventually(format!("nothing runs in {namespace}"), PATIENCE, async || {
+            pods.delete_collection(&now, &all).await?;
+            let (replicas, pods) =
+                (replicas.list(&all).await?.items.len(), pods.list(&all).await?.items.len());
+            ensure!(replicas == 0 && pods == 0, "{replicas} ReplicaSets and {pods} pods");
+            Ok(())
+        })
+        .await
+    }
+
+    /// The same, after the Queue that is named as the namespace is gone.
+    pub async fn leave(&self, namespace: &str) -> anyhow::Result<()> {
+        let queues: Api<Queue> = Api::namespaced(self.bed.client(), namespace);
+        queues.delete(namespace, &DeleteParams::default()).await?;
+        self.empty(namespace).await
     }
 
     /// Lets the pods of a namespace go that are held in Terminating.
