@@ -1,4 +1,5 @@
-//! Scenarios on a real control plane, each with one of its own.
+//! Scenarios on a real control plane, each test with one of its own. Scenes that need the same cluster follow each other in one
+//! test: a control plane costs more than most scenes.
 //!
 //! One program for all of them: it is linked once, and a scenario that waits leaves the machine to another. `at_pace.rs`
 //! measures and runs alone. A new file is named here.
