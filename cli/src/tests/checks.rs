@@ -163,6 +163,10 @@ fn of_cluster_and_operator() -> Vec<Case> {
 }
 
 fn of_queues() -> Vec<Case> {
+    let other = |namespace: &str, spec: &str| {
+        let metadata = format!("{{name: b, namespace: {namespace}, uid: q-b}}");
+        format!("{{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {metadata}, spec: {spec}}}")
+    };
     vec![
         case("queue-stalled", &[(CONDITIONS, &condition("Stalled", "True", "ParentNotFound"))], ""),
         case("queue-not-ready", &[(CONDITIONS, &condition("Ready", "False", "WriteRefused"))], ""),
@@ -182,11 +186,7 @@ fn of_queues() -> Vec<Case> {
             &[(CONDITIONS, &condition("GuaranteeUnmeetable", "True", "GuaranteesExceedCapacity"))],
             "",
         ),
-        case(
-            "queue-without-status",
-            &[],
-            "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: b, namespace: b, uid: q-b}, spec: {}}",
-        ),
+        case("queue-without-status", &[], &other("b", "{}")),
         case(
             "queue-status-outdated",
             &[(
@@ -201,26 +201,10 @@ fn of_queues() -> Vec<Case> {
             "",
         ),
         case("queue-paused", &[("{weight: 1}", "{weight: 1, pausedUntil: \"2026-12-01T00:00:00Z\"}")], ""),
-        case(
-            "standing-claim",
-            &[],
-            "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: b, namespace: b, uid: q-b}, spec: {request: {cpu: 1}}}",
-        ),
-        case(
-            "parent-without-children",
-            &[],
-            "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: b, namespace: b, uid: q-b}, spec: {children: {}}}",
-        ),
-        case(
-            "several-queues",
-            &[],
-            "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: b, namespace: a, uid: q-b}, spec: {}}",
-        ),
-        case(
-            "queue-in-protected-namespace",
-            &[],
-            "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: b, namespace: kube-system, uid: q-b}, spec: {}}",
-        ),
+        case("standing-claim", &[], &other("b", "{request: {cpu: 1}}")),
+        case("parent-without-children", &[], &other("b", "{children: {}}")),
+        case("several-queues", &[], &other("a", "{}")),
+        case("queue-in-protected-namespace", &[], &other("kube-system", "{}")),
         case(
             "never-evicted-above-share",
             &[

@@ -62,13 +62,8 @@ metadata: {name: p}
     );
 }
 
-#[test]
-fn a_field_that_is_not_understood_is_named() {
-    check_problems(
-        &[
-            (
-                "1-queues.yaml",
-                "
+/// Queues with a typo, with a wrong type, and with wrong amounts.
+const WRONG_QUEUES: &str = "
 apiVersion: quotient.dev/v1alpha1
 kind: Queue
 metadata: {name: typo, namespace: a}
@@ -83,11 +78,10 @@ apiVersion: quotient.dev/v1alpha1
 kind: Queue
 metadata: {name: amount, namespace: a}
 spec: {weight: -1, request: {cpu: five, gpu: 1}}
-",
-            ),
-            (
-                "2-others.yaml",
-                "
+";
+
+/// Other kinds with fields that are not understood.
+const WRONG_OTHERS: &str = "
 apiVersion: v1
 kind: Pod
 metadata: {name: p}
@@ -115,9 +109,12 @@ metadata: {generateName: p-}
 apiVersion: v1
 kind: Pod
 metadata: {name: p, creationTimestamp: yesterday}
-",
-            ),
-        ],
+";
+
+#[test]
+fn a_field_that_is_not_understood_is_named() {
+    check_problems(
+        &[("1-queues.yaml", WRONG_QUEUES), ("2-others.yaml", WRONG_OTHERS)],
         &expect![[r#"
             error: DIR/1-queues.yaml (document 1): Queue a/typo: spec.wieght: a Queue has no such field
             error: DIR/1-queues.yaml (document 2): Queue a/type: spec.weight: invalid type: string "heavy", expected i32
