@@ -32,7 +32,7 @@ struct Since {
     /// The pods that came since then and took their queues above their targets: they are lent what they hold. A loan is an
     /// amount, so another newcomer of the queue may be evicted in place of the pod that came with it.
     lent: Vec<(Namespace, PodUid, Amounts)>,
-    /// Which queues lost pods of what they held too much of, and what these requested.
+    /// Which queues lost pods of what they held too much of and had not been lent, and what these requested.
     losers: Vec<(QueueName, Amounts)>,
     /// For which queues pods went, and the most that they lacked.
     gainers: BTreeMap<QueueName, Amounts>,
@@ -154,13 +154,16 @@ impl Since {
     /// Whether the queue of an evicted newcomer was lent what that pod holds: to the pod itself, or to another one. Each loan
     /// ends once.
     fn ends_a_loan(&mut self, eviction: &Eviction) -> bool {
-        let pod = &eviction.pod;
-        let own = self.lent.iter().position(|(_, uid, _)| *uid == pod.uid);
-        let of_queue = |(namespace, _, requests): &(Namespace, PodUid, Amounts)| {
-            *namespace == pod.namespace && requests.overlaps(&eviction.requests)
-        };
-        let loan = own.or_else(|| self.lent.iter().position(of_queue));
+        let own = self.lent.iter().position(|(_, uid, _)| *uid == eviction.pod.uid);
+        let loan = own.or_else(|| self.loan_like(eviction));
         loan.map(|loan| self.lent.remove(loan)).is_some()
+    }
+
+    /// Where the loan is of what an evicted pod holds, whichever pod of its queue came with it.
+    fn loan_like(&self, eviction: &Eviction) -> Option<usize> {
+        self.lent.iter().position(|(namespace, _, requests)| {
+            *namespace == eviction.pod.namespace && requests.overlaps(&eviction.requests)
+        })
     }
 
     /// Notes which queue loses what for which; says if one loses what it was given.
@@ -171,6 +174,7 @@ impl Since {
         let newcomers = decided.evictions.iter().filter(|eviction| !self.old.contains(&eviction.pod.uid));
         let (lent, others): (Vec<_>, Vec<_>) =
             newcomers.collect::<Vec<_>>().into_iter().partition(|eviction| self.ends_a_loan(eviction));
+        let returned: BTreeSet<&PodUid> = lent.iter().map(|eviction| &eviction.pod.uid).collect();
         let lent: BTreeSet<_> = lent.iter().filter_map(|eviction| gangs.get(&eviction.pod.uid)).collect();
         let goes_with_its_gang =
             |eviction: &&Eviction| gangs.get(&eviction.pod.uid).is_some_and(|gang| lent.contains(gang));
@@ -187,7 +191,9 @@ impl Since {
             let rest = eviction.used.less(&lost(decided, &eviction.queue));
             let gives_more = eviction.requests.resources().any(|one| rest.get(one) > target.get(one));
             let has_room = eviction.requests.fits_in(&target.less(&rest)) || gangs.contains_key(&pod.uid);
-            if eviction.requests.iter().any(is_above) && !gives_more && !has_room {
+            // An older pod may go in place of the one that came with a loan.
+            let is_returned = returned.contains(&pod.uid) || self.loan_like(eviction).is_some();
+            if eviction.requests.iter().any(is_above) && !gives_more && !has_room && !is_returned {
                 self.losers.push((eviction.queue.clone(), eviction.requests.clone()));
             }
             if let Some(gainer) = &eviction.beneficiary {
