@@ -55,7 +55,7 @@ async fn a_quota_lets_creators_wait_and_a_gate_lets_them_create_at_once() -> Res
     let (stage, operator) = gated_stage(&[("node-1", "8", "64Gi")]).await?;
     a_quota_lets_creators_fail_or_try_until_room_is_idle(&stage).await?;
     for team in ["old", "new"] {
-        stage.leave(team).await?;
+        stage.remove_queue(team).await?;
     }
     in_gate_mode_every_creator_has_its_pod_at_once_and_the_pod_its_share(&stage).await?;
     operator.stop().await?;

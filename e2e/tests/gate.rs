@@ -140,10 +140,10 @@ async fn pods_wait_for_their_share_alone_and_in_gangs_with_and_without_an_operat
     let (stage, operator) = gated_stage(&[("node-1", "8", "64Gi")]).await?;
     pods_wait_for_their_share_and_none_is_refused(&stage).await?;
     for team in ["a", "b"] {
-        stage.leave(team).await?;
+        stage.remove_queue(team).await?;
     }
     of_two_gangs_on_room_for_one_no_half_ever_runs_in_any_order(&stage).await?;
-    stage.leave("gangs").await?;
+    stage.remove_queue("gangs").await?;
     let operator =
         while_the_operator_is_down_for_a_minute_new_pods_wait_for_it_or_for_a_release(&stage, operator)
             .await?;

@@ -21,8 +21,9 @@ async fn the_last_replica_is_kept_and_a_refused_owner_told_of_room() -> anyhow::
     let operator = stage.start_operator().await?;
     the_last_replica_is_kept(&stage).await?;
     for team in ["a", "b"] {
-        stage.leave(team).await?;
+        stage.remove_queue(team).await?;
     }
+    stage.bed.add_node("node-2", &[("cpu", "4"), ("memory", "8Gi")]).await?;
     a_refused_owner_starts_soon_after_its_quota_rises(&stage).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
@@ -124,17 +125,17 @@ async fn a_refused_owner_starts_soon_after_its_quota_rises(stage: &Stage) -> any
     };
     stage.queue("late", request("1")).await?;
     stage.until_allowed("late", "cpu 1, memory 8Gi").await?;
-    stage.deployment("late", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("late", "web", 6, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_pods("late", PodCounts::running(1)).await?;
     // A ReplicaSet's n-th try comes 5 ms times 2^n after the last: at 10 s and at 20 s.
     tokio::time::sleep(Duration::from_secs(13)).await;
 
     let before = stage.bed.audit().mark()?;
-    stage.patch_queue("late", "late", request("4")).await?;
-    stage.until_pods("late", PodCounts::running(4)).await?;
+    stage.patch_queue("late", "late", request("6")).await?;
+    stage.until_pods("late", PodCounts::running(6)).await?;
     let events = stage.bed.audit().events_since(before)?;
     let created: Vec<&AuditEvent> = succeeded(&events, "create", "pods").collect();
-    assert_eq!(created.len(), 3, "{created:#?}");
+    assert_eq!(created.len(), 5, "{created:#?}");
     let asked = succeeded(&events, "patch", "queues").next().context("no patch of the Queue")?;
     let last = created.iter().map(|event| event.answered).max().context("no pod was created")?;
     let taken = last.duration_since(asked.received);

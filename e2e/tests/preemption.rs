@@ -113,9 +113,9 @@ async fn a_queue_that_a_race_overfilled_is_brought_back(
     stage: &Stage,
     operator: &Operator,
 ) -> anyhow::Result<()> {
-    stage.leave("q3").await?;
+    stage.remove_queue("q3").await?;
     for namespace in ["q1", "q2"] {
-        stage.empty(namespace).await?;
+        stage.clear(namespace).await?;
     }
     let shares = "
         q1/q1: deserved cpu 3, memory 9Gi; allocated cpu 3, memory 9Gi; preempting nothing

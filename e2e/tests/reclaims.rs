@@ -17,18 +17,18 @@ use serde_json::json;
 /// Longer than a status that only informs has to wait.
 const INFORMED: Duration = Duration::from_secs(30);
 
-/// One stage for three acts, each with namespaces of its own.
+/// One stage for three scenes, each with namespaces of its own.
 #[tokio::test(flavor = "multi_thread")]
 async fn evictions_are_told_slow_pods_are_capped_and_rollouts_named() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
     let operator = stage.start_operator().await?;
     let operator = an_eviction_is_told_and_listed(&stage, operator).await?;
     for team in ["a", "b", "c"] {
-        stage.leave(team).await?;
+        stage.remove_queue(team).await?;
     }
     a_pod_that_takes_hours_ends_within_the_cap(&stage).await?;
     for team in ["slow", "quick"] {
-        stage.leave(team).await?;
+        stage.remove_queue(team).await?;
     }
     a_rollout_at_a_full_share_names_the_ways_out(&stage).await?;
     operator.stop().await?;

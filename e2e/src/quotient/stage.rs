@@ -163,8 +163,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Ends everything that runs in a namespace, for the next act: its Deployments and all pods, without grace.
-    pub async fn empty(&self, namespace: &str) -> anyhow::Result<()> {
+    /// Ends everything that runs in a namespace, for the next scene: its Deployments and all pods, without grace.
+    pub async fn clear(&self, namespace: &str) -> anyhow::Result<()> {
         let (all, now) = (ListParams::default(), DeleteParams::default().grace_period(0));
         let client = self.bed.client();
         let deployments: Api<Deployment> = Api::namespaced(client.clone(), namespace);
@@ -181,11 +181,11 @@ impl Stage {
         .await
     }
 
-    /// The same, after the Queue that is named as the namespace is gone.
-    pub async fn leave(&self, namespace: &str) -> anyhow::Result<()> {
+    /// Deletes the Queue that is named as its namespace, and [clears](Self::clear) the namespace.
+    pub async fn remove_queue(&self, namespace: &str) -> anyhow::Result<()> {
         let queues: Api<Queue> = Api::namespaced(self.bed.client(), namespace);
         queues.delete(namespace, &DeleteParams::default()).await?;
-        self.empty(namespace).await
+        self.clear(namespace).await
     }
 
     /// Lets the pods of a namespace go that are held in Terminating.

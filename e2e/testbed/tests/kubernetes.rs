@@ -306,11 +306,11 @@ async fn evicted_job_pods_are_replaced_and_cost_nothing(bed: &TestBed) -> Result
 }
 
 async fn identities_have_the_rights_that_rbac_gives_them(bed: &TestBed) -> Result<()> {
-    bed.create_namespace("members").await?;
-    let account = bed.service_account_kubeconfig("members", "default").await?;
-    let user = bed.user_kubeconfig("alice", Some("members-members"))?;
+    bed.create_namespace("team").await?;
+    let account = bed.service_account_kubeconfig("team", "default").await?;
+    let user = bed.user_kubeconfig("alice", Some("team-members"))?;
     let outcome = async |kubeconfig: &std::path::Path| -> Result<u16> {
-        let pods: Api<Pod> = Api::namespaced(bed.client_for(kubeconfig).await?, "members");
+        let pods: Api<Pod> = Api::namespaced(bed.client_for(kubeconfig).await?, "team");
         match pods.list(&kube::api::ListParams::default()).await {
             Ok(_) => Ok(200),
             Err(kube::Error::Api(status)) => Ok(status.code),
@@ -318,8 +318,8 @@ async fn identities_have_the_rights_that_rbac_gives_them(bed: &TestBed) -> Resul
         }
     };
     assert_eq!((outcome(&account).await?, outcome(&user).await?), (403, 403));
-    let view = ["create", "rolebinding", "view", "-n=members", "--clusterrole=view"];
-    let subject = ["--serviceaccount=members:default", "--group=members-members"];
+    let view = ["create", "rolebinding", "view", "-n=team", "--clusterrole=view"];
+    let subject = ["--serviceaccount=team:default", "--group=team-members"];
     bed.kubectl(view.into_iter().chain(subject)).await?;
     eventually("both may look", PATIENCE, async || {
         let codes = (outcome(&account).await?, outcome(&user).await?);
@@ -329,7 +329,7 @@ async fn identities_have_the_rights_that_rbac_gives_them(bed: &TestBed) -> Resul
     .await?;
     eventually("both are in the audit log", PATIENCE, async || {
         let events = bed.audit().events()?;
-        for user in ["alice", "system:serviceaccount:members:default"] {
+        for user in ["alice", "system:serviceaccount:team:default"] {
             ensure!(events.iter().any(|event| event.user == user && event.code == 403), "{user} is not");
         }
         Ok(())

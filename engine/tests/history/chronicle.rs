@@ -151,19 +151,16 @@ impl Since {
         Self { capacity: decided.capacity.clone(), demand, old, ..Self::default() }
     }
 
-    /// Whether the queue of an evicted newcomer was lent what that pod holds: to the pod itself, or to another one. Each loan
+    /// Whether the queue of an evicted pod was lent what that pod holds: to the pod itself, or to another one. Each loan
     /// ends once.
     fn ends_a_loan(&mut self, eviction: &Eviction) -> bool {
-        let own = self.lent.iter().position(|(_, uid, _)| *uid == eviction.pod.uid);
-        let loan = own.or_else(|| self.loan_like(eviction));
+        let pod = &eviction.pod;
+        let own = self.lent.iter().position(|(_, uid, _)| *uid == pod.uid);
+        let of_queue = |(namespace, _, requests): &(Namespace, PodUid, Amounts)| {
+            *namespace == pod.namespace && requests.overlaps(&eviction.requests)
+        };
+        let loan = own.or_else(|| self.lent.iter().position(of_queue));
         loan.map(|loan| self.lent.remove(loan)).is_some()
-    }
-
-    /// Where the loan is of what an evicted pod holds, whichever pod of its queue came with it.
-    fn loan_like(&self, eviction: &Eviction) -> Option<usize> {
-        self.lent.iter().position(|(namespace, _, requests)| {
-            *namespace == eviction.pod.namespace && requests.overlaps(&eviction.requests)
-        })
     }
 
     /// Notes which queue loses what for which; says if one loses what it was given.
@@ -174,7 +171,6 @@ impl Since {
         let newcomers = decided.evictions.iter().filter(|eviction| !self.old.contains(&eviction.pod.uid));
         let (lent, others): (Vec<_>, Vec<_>) =
             newcomers.collect::<Vec<_>>().into_iter().partition(|eviction| self.ends_a_loan(eviction));
-        let returned: BTreeSet<&PodUid> = lent.iter().map(|eviction| &eviction.pod.uid).collect();
         let lent: BTreeSet<_> = lent.iter().filter_map(|eviction| gangs.get(&eviction.pod.uid)).collect();
         let goes_with_its_gang =
             |eviction: &&Eviction| gangs.get(&eviction.pod.uid).is_some_and(|gang| lent.contains(gang));
@@ -191,9 +187,9 @@ impl Since {
             let rest = eviction.used.less(&lost(decided, &eviction.queue));
             let gives_more = eviction.requests.resources().any(|one| rest.get(one) > target.get(one));
             let has_room = eviction.requests.fits_in(&target.less(&rest)) || gangs.contains_key(&pod.uid);
-            // An older pod may go in place of the one that came with a loan.
-            let is_returned = returned.contains(&pod.uid) || self.loan_like(eviction).is_some();
-            if eviction.requests.iter().any(is_above) && !gives_more && !has_room && !is_returned {
+            let is_loss = eviction.requests.iter().any(is_above) && !gives_more && !has_room;
+            // A newcomer has ended a loan, and an older pod may go in the place of one.
+            if is_loss && self.old.contains(&pod.uid) && !self.ends_a_loan(eviction) {
                 self.losers.push((eviction.queue.clone(), eviction.requests.clone()));
             }
             if let Some(gainer) = &eviction.beneficiary {

@@ -175,24 +175,13 @@ fn is_met_by(
     let could_run = |owner: &&Owner| could_run_shape(world, &owner.shape);
     let mut owners: Vec<&Owner> = state.owners.iter().filter(lacks).filter(could_run).collect();
     owners.sort_by_key(|owner| (owner.created, owner.kind, owner.name.clone(), owner.uid.clone()));
-    let mut units: Vec<Amounts> = Vec::new();
+    let mut units: Vec<&Amounts> = Vec::new();
     for owner in owners {
-        let missing = owner.wanted - u32::try_from(has(owner)).unwrap();
-        // What a gang lacks to its minimum is one unit, and each further pod is one.
-        let minimum = owner.gang.as_ref().map_or(0, |gang| gang.min_available);
-        let first = minimum.saturating_sub(owner.wanted - missing).clamp(1, missing);
-        let single = owner.shape.requests.clone();
-        let groups = if first > 1 { vec![(first, 1), (1, missing - first)] } else { vec![(1, missing)] };
-        for (pods, count) in groups {
-            let unit = single.times(pods);
-            let fits = unit.times_in(&lacking, i128::from(count));
-            let waits = fits > unit.times_in(&granted, 1 << 20);
-            lacking.subtract_all(&unit.times(u32::try_from(fits).unwrap()));
-            units.extend(waits.then_some(unit));
-            if fits < i128::from(count) {
-                break;
-            }
-        }
+        let unit = &owner.shape.requests;
+        let fits = unit.times_in(&lacking, i128::from(owner.wanted) - i128::try_from(has(owner)).unwrap());
+        let waits = fits > unit.times_in(&granted, 1 << 20);
+        units.extend(waits.then_some(unit));
+        lacking.subtract_all(&unit.times(u32::try_from(fits).unwrap()));
     }
     // What a queue requests beside its pods and those that wait comes in no units: any part of it is of use.
     let own = state.queues.iter().find(|queue| queue.name == name.name);
