@@ -113,6 +113,13 @@ fn the_end_of_its_jobs_is_its_end_and_it_wants_nothing_any_more() {
     // Not before the last of them.
     let mut index = index_of(&format!("{QUEUE_JOB}---\n{}", end("Complete")));
     assert!(printed(&mut index).contains("train/launcher"));
+    // What is added to a task that is complete never runs, so nothing is kept for it.
+    apply(
+        &mut index,
+        &QUEUE_JOB.replace("replicas: 4", "replicas: 6").replace("generation: 1", "generation: 2"),
+    );
+    let grown = printed(&mut index);
+    assert!(grown.contains("worker 0/4 succeeded 4") && !grown.contains("train/worker"), "{grown}");
     let launcher = end("Complete").replace("worker", "launcher").replace("j-1", "j-2");
     apply(&mut index, &launcher);
     assert!(printed(&mut index).starts_with("train min 3 priority 0 Complete;"));

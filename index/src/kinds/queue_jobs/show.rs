@@ -75,7 +75,12 @@ fn fill_in<'j>(job: &mut QueueJob, found: impl Fn(&str) -> Option<&'j TaskJob>) 
         task.failed = found.failed;
         task.parallelism =
             if found.seen.suspended || found.seen.end.is_some() { 0 } else { found.seen.parallelism };
-        complete &= found.seen.end == Some(JobEnd::Complete);
+        let is_complete = found.seen.end == Some(JobEnd::Complete);
+        if is_complete {
+            // It creates no further pod, whatever number the spec asks for by now.
+            task.replicas = task.succeeded;
+        }
+        complete &= is_complete;
         failed |= matches!(found.seen.end, Some(JobEnd::Failed(..)));
     }
     if job.ended.is_none() {

@@ -22,7 +22,7 @@ pub(super) fn conditions(
         _ => ("NotComplete", ""),
     };
     let always = [
-        admitted(decided, observed, refused),
+        admitted(decided, refused),
         gang_ready(decided),
         suspended(decided),
         preempted(decided, stored),
@@ -31,7 +31,7 @@ pub(super) fn conditions(
     always.into_iter().chain(failed(decided, observed)).collect()
 }
 
-fn admitted(decided: &QueueJobPlan, observed: &ObservedQueueJob, refused: Option<&str>) -> Report {
+fn admitted(decided: &QueueJobPlan, refused: Option<&str>) -> Report {
     let wanted = QueueJobCondition::Admitted;
     if let Some(why) = refused {
         return report(
@@ -41,14 +41,16 @@ fn admitted(decided: &QueueJobPlan, observed: &ObservedQueueJob, refused: Option
             &format!("The API server refused a Job of the QueueJob: {}", without_policy(why)),
         );
     }
-    let replicas = observed.tasks.iter().map(|task| task.replicas).fold(0, u32::saturating_add);
-    let left = replicas.saturating_sub(decided.succeeded);
     let lacks = decided.min_available.saturating_sub(decided.succeeded).max(1);
     let queue = decided.queue.as_ref().map(ToString::to_string).unwrap_or_default();
     let holds = matches!(decided.phase, QueueJobPhase::Starting | QueueJobPhase::Running);
     let message = match decided.reason {
         _ if holds => {
-            format!("The QueueJob may run {} of the {left} pods that have not succeeded.", decided.total())
+            format!(
+                "The QueueJob may run {} of the {} pods that have not succeeded.",
+                decided.total(),
+                decided.left
+            )
         }
         SlotReason::Admitted | SlotReason::WaitingForRoom => {
             format!(
