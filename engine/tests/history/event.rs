@@ -12,7 +12,7 @@ use super::beginning::{guaranteed, limit, node, owner, parents, queue, request, 
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "there are thirty at a time")]
 pub(crate) enum Event {
-    /// Nothing but time, in seconds.
+    /// Nothing but time, in seconds, without an operator.
     TimePasses(i64),
     OwnerCreated(usize, Owner),
     OwnerDeleted(usize),

@@ -6,7 +6,7 @@ use quotient_engine::amounts::Amounts;
 use quotient_engine::labels::Selector;
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
 use quotient_engine::snapshot::{
-    Budget, NamespaceState, Owner, OwnerKind, Phase, Pod, Queue, Shape, Snapshot,
+    Budget, NamespaceState, Owner, OwnerKind, Phase, Pod, Queue, Remembered, Shape, Snapshot,
 };
 
 use super::beginning::named;
@@ -18,8 +18,9 @@ pub(crate) fn happen(snapshot: &mut Snapshot, number: usize, event: &Event) {
         Event::TimePasses(seconds) => {
             snapshot.now = snapshot.now.plus_seconds(*seconds);
             let now = snapshot.now;
-            for state in snapshot.namespaces.values_mut() {
-                Arc::make_mut(state).pods.retain(|pod| pod.deletion.is_none_or(|deadline| deadline > now));
+            for state in snapshot.namespaces.values_mut().map(Arc::make_mut) {
+                state.pods.retain(|pod| pod.deletion.is_none_or(|deadline| deadline > now));
+                state.queues.iter_mut().for_each(|queue| restart(&mut queue.remembered));
             }
         }
         Event::OwnerCreated(at, owner) => {
@@ -191,4 +192,11 @@ fn create_bare_pod(snapshot: &mut Snapshot, at: usize, number: usize, shape: &Ar
             ..Pod::default()
         });
     }
+}
+
+/// An operator that starts knows only what statuses say.
+fn restart(remembered: &mut Remembered) {
+    remembered.waiting.clone_from(&remembered.not_created);
+    remembered.room_since = None;
+    remembered.proven.clear();
 }

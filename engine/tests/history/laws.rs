@@ -338,8 +338,7 @@ pub(super) fn no_queue_falls_below_a_guarantee(settled: &Snapshot, decided: &Pla
         let state = &settled.namespaces[&name.namespace];
         let queue = state.queues.iter().find(|queue| queue.name == name.name).unwrap();
         let deserved = &decided.queues[name].deserved;
-        let mut staying = Amounts::new();
-        state.pods.iter().filter(|pod| pod.is_live()).for_each(|pod| staying.add_all(pod.requests()));
+        let mut staying = staying(settled, state);
         for eviction in evictions {
             let before = staying.clone();
             staying.subtract_all(&eviction.requests);
@@ -399,14 +398,19 @@ fn is_for_a_stuck_pod(settled: &Snapshot, decided: &Plan, eviction: &Eviction, r
     waits && stuck.peek().is_some() && stuck.all(|pod| pod.requests().get(resource) <= free)
 }
 
+/// What the pods of a namespace hold once those that leave are gone. What no node could run holds nothing.
+fn staying(settled: &Snapshot, state: &NamespaceState) -> Amounts {
+    let holds = |pod: &&Pod| pod.is_live() && (pod.node.is_some() || could_run(settled, pod));
+    let mut staying = Amounts::new();
+    state.pods.iter().filter(holds).for_each(|pod| staying.add_all(pod.requests()));
+    staying
+}
+
 /// Whether there is less of `resource` than those queues lack that pods are evicted for, once the pods that leave are gone.
-/// What no node could run holds none.
 fn is_short(settled: &Snapshot, decided: &Plan, resource: &Resource) -> bool {
     let holds = |name: &QueueName, queue: &QueuePlan| {
-        let holds = |pod: &&Pod| pod.is_live() && (pod.node.is_some() || could_run(settled, pod));
-        let live = settled.namespaces[&name.namespace].pods.iter().filter(holds);
-        let staying = live.map(|pod| pod.requests().get(resource)).sum();
-        queue.allocated.min(&queue.target).get(resource).max(staying)
+        let staying = staying(settled, &settled.namespaces[&name.namespace]);
+        queue.allocated.min(&queue.target).max(&staying).get(resource)
     };
     let held: Amount = leaves(decided).map(|(name, queue)| holds(name, queue)).sum();
     let gain: BTreeSet<&QueueName> =

@@ -1,5 +1,6 @@
 //! The world, step by step.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -267,9 +268,13 @@ fn submit(state: &mut NamespaceState, name: &str, spec: &JobSpec, now: Timestamp
     show_owners(state);
 }
 
-/// What the tasks want stands among the owners, too.
+/// What the tasks want stands among the owners, too. A Job that has all its completions deletes the rest of its pods.
 fn show_owners(state: &mut NamespaceState) {
     state.owners.retain(|owner| owner.kind != OwnerKind::QueueJob);
+    let tasks = state.queue_jobs.iter().flat_map(|job| &job.tasks);
+    let complete: BTreeSet<&OwnerUid> =
+        tasks.filter(|task| task.left() == 0).map(|task| &task.owner).collect();
+    state.pods.retain(|pod| pod.owner().is_none_or(|owner| !complete.contains(owner)));
     for job in state.queue_jobs.iter().filter(|job| job.ended.is_none()) {
         for task in job.tasks.iter().filter(|task| task.left() > 0) {
             state.owners.push(Owner {
