@@ -411,3 +411,62 @@ fn of_a_gang_below_its_minimum_the_pending_pod_goes_before_the_running_one() {
         "#]],
     );
 }
+
+// ---- a minimum without room -----------------------------------------------------------------------------
+
+#[test]
+fn no_pod_goes_for_one_of_a_gang_whose_minimum_is_more_than_the_share() {
+    plays(
+        "node n1 cpu=4
+         queue a
+         queue b weight=3
+         owner a/train replicas=5 cpu=1 kind=Job gang=t min=3
+         owner b/web replicas=4 cpu=1
+         pod b/web-1..4 cpu=1 node=n1 started=10+10 owner=web",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 1c, allocated 0c, used 0c, target 0c
+                5 pods of Job train, 1c each: ShareInUse
+              b: deserved 3c, allocated 4c, used 4c, target 4c
+        "#]],
+    );
+}
+
+#[test]
+fn no_pod_goes_for_one_of_a_gang_whose_minimum_no_quota_has_room_for() {
+    plays(
+        "node n1 cpu=8 labels=zone:a
+         queue a
+         queue b
+         owner a/train replicas=5 cpu=1 kind=Job gang=t min=3
+         owner a/lost replicas=2 cpu=1 selector=zone:b created=995
+         pod a/lost-1..2 cpu=1 selector=zone:b created=995 pending stuck=995 owner=lost
+         quota a cpu=2
+         owner b/web replicas=8 cpu=1
+         pod b/web-1..8 cpu=1 node=n1 started=10+10 owner=web",
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 4c, allocated 2c, used 2c
+                2 pods of ReplicaSet lost, 1c each: NoNodeFits
+                5 pods of Job train, 1c each: WaitingForQuota
+              b: deserved 4c, allocated 4c, used 8c
+        "#]],
+    );
+}
+
+#[test]
+fn no_pod_of_a_lower_priority_goes_for_one_of_a_gang_whose_minimum_has_no_room() {
+    plays(
+        "node n1 cpu=4
+         queue a limit=cpu:4 preemption=LowerPriority
+         owner a/web replicas=4 cpu=1
+         budget a/all allowed=1
+         pod a/web-1..4 cpu=1 node=n1 started=10+10 owner=web
+         owner a/train replicas=5 cpu=1 kind=Job gang=t min=3 priority=9",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+                5 pods of Job train, 1c each: AboveLimit
+        "#]],
+    );
+}

@@ -60,7 +60,7 @@ pub use settings::{Settings, VictimPriority};
 pub use shape::{Gang, LeftOut, PodMetadata, Shape};
 pub use size::{ScaleTarget, ScaleTargetKind, Size};
 pub use stable_hash::{StableHasher, stable_hash};
-pub use targets::Targets;
+pub use targets::{KeptTarget, Targets};
 pub use workload::Workload;
 
 use crate::amounts::Bounds;

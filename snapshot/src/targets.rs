@@ -18,5 +18,14 @@ pub struct Targets {
     /// When the newest pod without an owner was created then: a newer one is a change from outside, too.
     pub newest: Option<Timestamp>,
     /// The target by namespace, where it is not the deserved share.
-    pub of: BTreeMap<Namespace, Amounts>,
+    pub of: BTreeMap<Namespace, KeptTarget>,
+}
+
+/// The target of one leaf queue.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptTarget {
+    /// So much.
+    pub target: Amounts,
+    /// What its pods and owners asked for when it was made. An eviction changes nothing of it, unless no owner wants the pod.
+    pub shown: Amounts,
 }

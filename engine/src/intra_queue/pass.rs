@@ -11,7 +11,7 @@ use super::waiting_units::{Kind, WaitingUnits};
 use crate::amounts::Amounts;
 use crate::candidates::{Candidate, select_together};
 use crate::choice::{Group, Mark, QueueState, Rules, Search, Simulation};
-use crate::names::PodUid;
+use crate::names::{GangName, PodUid};
 use crate::plan::QueuePlan;
 use crate::reasons::EvictionReason;
 use crate::snapshot::{Pod, Shape};
@@ -88,9 +88,15 @@ impl<'a, 's> Pass<'a, 's> {
 
     /// Meets `waiting_units`, which come most important first, as far as can be.
     pub(super) fn meet(&mut self, waiting_units: &[WaitingUnits<'a>]) {
+        let minimums = waiting_units.iter().enumerate();
+        let minimums: BTreeMap<&GangName, usize> =
+            minimums.filter_map(|(number, waiting)| Some((waiting.completes()?, number))).collect();
         for (number, waiting) in waiting_units.iter().enumerate() {
+            // What a gang has on top of its minimum is of no use without it.
+            let minimum = waiting.surplus_of().and_then(|gang| minimums.get(gang));
+            let is_of_use = minimum.is_none_or(|number| self.met.contains_key(number));
             // A workload that gives receives nothing, so that what was taken from it is really gone.
-            if waiting.kind == Kind::Unschedulable || !self.gives(waiting) {
+            if is_of_use && (waiting.kind == Kind::Unschedulable || !self.gives(waiting)) {
                 let chosen = self.simulation.mark();
                 self.meet_one(number, waiting);
                 if self.simulation.victims_since(chosen).next().is_some() {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::amounts::Amounts;
-use crate::leaf::{Leaf, PendingUnits};
+use crate::leaf::{GangPart, Leaf, PendingUnits};
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Preemptor;
 use crate::slots::CompetingPods;
@@ -43,7 +43,15 @@ pub(super) struct WaitingUnits<'a> {
 impl<'a> WaitingUnits<'a> {
     /// The gang that a unit completes.
     pub(super) fn completes(&self) -> Option<&'a GangName> {
-        self.pending?.completes.as_ref()
+        self.pending?.completes()
+    }
+
+    /// The gang that a unit comes on top of the minimum of.
+    pub(super) fn surplus_of(&self) -> Option<&'a GangName> {
+        match &self.pending?.part {
+            Some(GangPart::Surplus(gang)) => Some(gang),
+            _ => None,
+        }
     }
 
     /// The QueueJob, by its gang, that a unit is the minimum of.
@@ -77,7 +85,7 @@ pub(super) fn waiting_units<'a>(leaf: &'a Leaf<'a>) -> Vec<WaitingUnits<'a>> {
         order: (pod.created, pod.name.as_str().into()),
     });
     let pending = leaf.pending.iter();
-    let waiting = pending.filter(|one| one.owner.kind != OwnerKind::QueueJob || one.completes.is_some());
+    let waiting = pending.filter(|one| one.owner.kind != OwnerKind::QueueJob || one.completes().is_some());
     let lacking = waiting.flat_map(|pending| {
         let units = [
             (Kind::Refused, pending.units.saturating_sub(pending.withheld_replicas)),

@@ -1,5 +1,6 @@
 //! A leaf: the queue that governs a namespace, what is there, and what is wanted.
 
+mod gang_part;
 mod holds;
 mod pending_units;
 mod unit;
@@ -8,6 +9,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+pub(crate) use gang_part::{GangPart, IncompleteGangs};
 pub(crate) use pending_units::{Fitting, PendingUnits};
 pub(crate) use unit::Unit;
 

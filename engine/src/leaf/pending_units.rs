@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::gang_part::{GangPart, IncompleteGangs};
 use crate::amounts::{Amounts, Resource};
 use crate::candidates::GangMinimums;
 use crate::demand::{Demand, PendingPods, by_gang};
@@ -26,8 +27,8 @@ pub(crate) struct PendingUnits<'a> {
     pub(crate) withheld_replicas: u32,
     /// The pods of such a unit that wait for them, by owner.
     pub(crate) restores: Vec<(&'a Owner, u32)>,
-    /// The gang that the unit completes; none for single pods.
-    pub(crate) completes: Option<GangName>,
+    /// What the unit is to a gang; none for pods that are in none.
+    pub(crate) part: Option<GangPart>,
 }
 
 impl<'a> PendingUnits<'a> {
@@ -56,7 +57,7 @@ impl<'a> PendingUnits<'a> {
                 units,
                 withheld_replicas: 0,
                 restores: vec![(owner, 1)],
-                completes: None,
+                part: owner.gang.as_ref().map(|gang| GangPart::Surplus(gang.name.clone())),
             };
             let gang = owner.gang.as_ref().and_then(|gang| gangs.get_mut(&gang.name));
             let taken =
@@ -65,16 +66,23 @@ impl<'a> PendingUnits<'a> {
             if let Some(gang) = gang.filter(|gang| !gang.pods.is_empty()) {
                 let (pods, restores) = (std::mem::take(&mut gang.pods), std::mem::take(&mut gang.restores));
                 let requests = total(pods.iter().map(|(owner, count)| owner.shape.requests.times(*count)));
-                let (requests, completes) =
-                    (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
-                let withheld_replicas = u32::from(!restores.is_empty());
-                all.push(Self { pods, requests, withheld_replicas, restores, completes, ..single(1) });
+                let (requests, withheld_replicas) = (requests.of(resources), u32::from(!restores.is_empty()));
+                let part = owner.gang.as_ref().map(|gang| GangPart::Minimum(gang.name.clone()));
+                all.push(Self { pods, requests, withheld_replicas, restores, part, ..single(1) });
             }
             let units = pending.counted.saturating_sub(taken);
             all.push(Self { withheld_replicas: pending.withheld_replicas.min(units), ..single(units) });
         }
         all.retain(|pending| pending.units > 0 && !pending.requests.is_empty());
         all
+    }
+
+    /// The gang whose minimum the unit completes.
+    pub(crate) fn completes(&self) -> Option<&GangName> {
+        match &self.part {
+            Some(GangPart::Minimum(gang)) => Some(gang),
+            _ => None,
+        }
     }
 
     /// How many pods one unit is.
@@ -89,6 +97,8 @@ impl<'a> PendingUnits<'a> {
 
     /// The units of `all` that fit in `room`, in the order in which controllers create them, and those that fit in `granted`.
     /// Both are left with the rest. Units of which `besides` counts some are counted already.
+    ///
+    /// Where the minimum of a gang does not fit, none of its pods does.
     pub(crate) fn fit_all<'l>(
         all: &'l [Self],
         besides: &[u32],
@@ -96,8 +106,10 @@ impl<'a> PendingUnits<'a> {
         granted: &mut Amounts,
     ) -> Vec<Fitting<'l, 'a>> {
         let besides = besides.iter().copied().chain(std::iter::repeat(0));
+        let mut incomplete = IncompleteGangs::default();
         let fitting = all.iter().zip(besides).map(|(pending, besides)| {
-            let units = pending.fitting(room).min(pending.units.saturating_sub(besides));
+            let asked = pending.units.saturating_sub(besides);
+            let units = incomplete.given(pending.part.as_ref(), asked, pending.fitting(room).min(asked));
             room.subtract_all(&pending.requests.times(units));
             let has_room = pending.fitting(granted).min(units);
             granted.subtract_all(&pending.requests.times(has_room));

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashSet;
 
 use super::Leaf;
+use super::gang_part::GangPart;
 use crate::amounts::{Amounts, Resource};
 use crate::names::GangName;
 use crate::plan::Stage;
@@ -19,6 +20,8 @@ pub(crate) struct Unit {
     pub(crate) count: u32,
     /// Whether they run: they would have to be evicted.
     pub(crate) runs: bool,
+    /// What they are to a gang; none for pods that are in none, or that exist beyond its minimum.
+    pub(crate) part: Option<GangPart>,
 }
 
 impl<'a> Leaf<'a> {
@@ -48,24 +51,26 @@ impl<'a> Leaf<'a> {
         never
             .into_iter()
             .filter(|pod| counts(pod))
-            .for_each(|pod| units.push(pod.requests(), pod.node.is_some()));
+            .for_each(|pod| units.push(pod.requests(), pod.node.is_some(), None));
         let mut incomplete = self.incomplete_gangs();
         let mut met: BTreeSet<&GangName> = BTreeSet::new();
         for candidate in kept.chain(going.iter().rev()) {
             let gang = candidate.pod.gang().filter(|_| candidate.stage == Stage::NotRunning);
             match gang.and_then(|gang| incomplete.get_mut(&gang.name).map(|whole| (&gang.name, whole))) {
-                Some((name, whole)) if met.insert(name) => units.push(whole, candidate.pod.node.is_some()),
+                Some((name, whole)) if met.insert(name) => {
+                    units.push(whole, candidate.pod.node.is_some(), Some(&GangPart::Minimum(name.clone())));
+                }
                 None if candidate.pods().iter().all(|pod| counts(pod)) => {
                     let runs = candidate.pods().iter().all(|pod| pod.node.is_some());
-                    units.push(candidate.requests(), runs);
+                    units.push(candidate.requests(), runs, None);
                 }
                 _ => {}
             }
         }
         for pending in &self.pending {
-            let stands_with_its_gang = pending.completes.as_ref().is_some_and(|gang| met.contains(gang));
+            let stands_with_its_gang = pending.completes().is_some_and(|gang| met.contains(gang));
             if !stands_with_its_gang {
-                units.push_many(&pending.requests, pending.units, false);
+                units.push_many(&pending.requests, pending.units, false, pending.part.as_ref());
             }
         }
         units.all
@@ -74,7 +79,7 @@ impl<'a> Leaf<'a> {
     /// What every gang that has members and lacks some comes to at its minimum.
     fn incomplete_gangs(&self) -> BTreeMap<&GangName, Amounts> {
         let lacking =
-            self.pending.iter().filter_map(|pending| Some((pending.completes.as_ref()?, &pending.requests)));
+            self.pending.iter().filter_map(|pending| Some((pending.completes()?, &pending.requests)));
         let mut gangs: BTreeMap<&GangName, Amounts> =
             lacking.map(|(gang, all)| (gang, all.clone())).collect();
         if !gangs.is_empty() {
@@ -95,16 +100,18 @@ struct Units<'r> {
 }
 
 impl Units<'_> {
-    fn push(&mut self, requests: &Amounts, runs: bool) {
-        self.push_many(requests, 1, runs);
+    fn push(&mut self, requests: &Amounts, runs: bool, part: Option<&GangPart>) {
+        self.push_many(requests, 1, runs, part);
     }
 
-    fn push_many(&mut self, requests: &Amounts, count: u32, runs: bool) {
+    fn push_many(&mut self, requests: &Amounts, count: u32, runs: bool, part: Option<&GangPart>) {
         let requests = requests.of(self.resources);
-        match self.all.last_mut().filter(|last| last.runs == runs && last.requests == requests) {
+        let is_alike =
+            |last: &&mut Unit| last.runs == runs && last.requests == requests && last.part.as_ref() == part;
+        match self.all.last_mut().filter(is_alike) {
             Some(last) => last.count = last.count.saturating_add(count),
             None if requests.is_empty() => {}
-            None => self.all.push(Unit { requests, count, runs }),
+            None => self.all.push(Unit { requests, count, runs, part: part.cloned() }),
         }
     }
 }

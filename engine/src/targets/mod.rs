@@ -13,7 +13,7 @@ mod damped;
 mod rest;
 mod stamp;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use damped::damped;
@@ -22,9 +22,10 @@ use stamp::{newest_bare_pod, stamp};
 
 use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
-use crate::leaf::{Leaf, PendingUnits, Unit};
+use crate::leaf::{IncompleteGangs, Leaf, PendingUnits, Unit};
+use crate::names::Namespace;
 use crate::shares::Shares;
-use crate::snapshot::Targets;
+use crate::snapshot::{KeptTarget, Targets};
 use crate::time::Timestamp;
 use crate::tree::BranchMap;
 
@@ -94,9 +95,9 @@ fn whole(cluster: Cluster<'_>, shares: &BranchMap<Shares>) -> Decided {
     if let Some(kept) = kept.filter(|kept| kept.stamp == stamp && newest <= kept.newest) {
         let mut targets = cluster.tree.branches.map(|at, branch| {
             let target = kept.of.get(&branch.name.namespace).filter(|_| branch.is_leaf());
-            target.unwrap_or(&deserved[at]).clone()
+            target.map_or(&deserved[at], |kept| &kept.target).clone()
         });
-        let is_raised = raise_outgrown(cluster, shares, &mut targets);
+        let is_raised = raise_outgrown(cluster, shares, &kept.of, &mut targets);
         let kept = if is_raised {
             keep(cluster, &deserved, &targets, kept.stamp, kept.newest)
         } else {
@@ -124,18 +125,25 @@ fn keep(
     stamp: u64,
     newest: Option<Timestamp>,
 ) -> Arc<Targets> {
-    let leaves = cluster.tree.leaves.iter().filter(|(_, at)| targets[**at] != deserved[**at]);
-    let of = leaves.map(|(namespace, at)| ((*namespace).clone(), targets[*at].clone())).collect();
-    Arc::new(Targets { stamp, newest, of })
+    let leaves = cluster.each_leaf().filter(|leaf| targets[leaf.at] != deserved[leaf.at]);
+    let of = leaves.map(|leaf| {
+        let shown = leaf.demand.shown.of(cluster.governed);
+        (leaf.name.namespace.clone(), KeptTarget { target: targets[leaf.at].clone(), shown })
+    });
+    Arc::new(Targets { stamp, newest, of: of.collect() })
 }
 
 /// Raises the targets of leaves that have outgrown them as far as no other target shrinks for it. Whether it raised any.
 fn raise_outgrown(
     cluster: Cluster<'_>,
     shares: &BranchMap<Shares>,
+    kept: &BTreeMap<Namespace, KeptTarget>,
     targets: &mut BranchMap<Amounts>,
 ) -> bool {
-    let has_outgrown = |leaf: &&Leaf<'_>| has_outgrown(leaf, &targets[leaf.at], &shares[leaf.at].deserved);
+    let has_outgrown = |leaf: &&Leaf<'_>| {
+        let kept = kept.get(&leaf.name.namespace);
+        kept.is_some_and(|kept| has_outgrown(leaf, kept, &shares[leaf.at].deserved))
+    };
     let outgrown: Vec<&Leaf<'_>> = cluster.each_leaf().filter(has_outgrown).collect();
     if outgrown.is_empty() {
         return false;
@@ -156,11 +164,11 @@ fn raise_outgrown(
 
 /// Whether a unit that the leaf lacks fits beside its pods in what it deserves, and not in its target: pods that no owner wants
 /// have ended, and the stamp does not tell. While pods leave, they may go for another queue.
-fn has_outgrown(leaf: &Leaf<'_>, target: &Amounts, deserved: &Amounts) -> bool {
-    if !leaf.namespace_usage.leaving.is_empty() {
+fn has_outgrown(leaf: &Leaf<'_>, kept: &KeptTarget, deserved: &Amounts) -> bool {
+    if !leaf.namespace_usage.leaving.is_empty() || kept.shown.fits_in(&leaf.demand.shown) {
         return false;
     }
-    let (mut room, mut within) = (deserved.less(&leaf.staying), target.less(&leaf.staying));
+    let (mut room, mut within) = (deserved.less(&leaf.staying), kept.target.less(&leaf.staying));
     let fitting = PendingUnits::fit_all(&leaf.pending, &[], &mut room, &mut within);
     fitting.iter().any(|one| one.granted < one.units)
 }
@@ -169,11 +177,13 @@ fn has_outgrown(leaf: &Leaf<'_>, target: &Amounts, deserved: &Amounts) -> bool {
 fn begin<'a>(cluster: Cluster<'a>, leaf: &Leaf<'a>, shares: &Shares) -> Making {
     let deserved = &shares.deserved;
     let mut left = leaf.units(deserved, cluster.snapshot, cluster.capacity, cluster.governed);
-    let mut fitted = Amounts::new();
+    let (mut fitted, mut incomplete) = (Amounts::new(), IncompleteGangs::default());
     for unit in &mut left {
-        let fits = unit.requests.times_in(&deserved.less(&fitted), unit.count.into());
-        fitted.add_all(&unit.requests.times(fits));
-        unit.count = unit.count.saturating_sub(u32::try_from(fits).unwrap_or(u32::MAX));
+        let fitting = unit.requests.times_in(&deserved.less(&fitted), unit.count.into());
+        let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);
+        let given = incomplete.given(unit.part.as_ref(), unit.count, fitting);
+        fitted.add_all(&unit.requests.times(given));
+        unit.count = unit.count.saturating_sub(given);
     }
     left.retain(|unit| unit.count > 0);
     // A claim comes in no units as far as no units show it that lack room for it, nor does demand that fell a moment ago.

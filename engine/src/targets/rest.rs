@@ -3,7 +3,7 @@
 use super::Making;
 use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
-use crate::leaf::Unit;
+use crate::leaf::{GangPart, Unit};
 use crate::shares::{Fraction, in_turns};
 use crate::tree::{BranchId, BranchMap};
 
@@ -71,6 +71,10 @@ impl<'a> Rest<'a> {
                 }
                 self.take(at, &more);
                 return true;
+            }
+            if let Some(GangPart::Minimum(gang)) = unit.part {
+                let surplus = Some(GangPart::Surplus(gang));
+                leaf.left.retain(|unit| unit.part != surplus);
             }
         }
         false

@@ -10,7 +10,7 @@ use k8s_openapi::jiff;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Quantity, Resource};
 use quotient_engine::ledger::{Entry, Generation, Ledger};
 use quotient_engine::names::Namespace;
-use quotient_engine::snapshot::Targets;
+use quotient_engine::snapshot::{KeptTarget, Targets};
 use quotient_engine::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +79,14 @@ struct TargetLines {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     newest: Option<String>,
     /// By namespace.
-    of: BTreeMap<String, BTreeMap<String, String>>,
+    of: BTreeMap<String, TargetLine>,
+}
+
+/// The target of one leaf queue.
+#[derive(Serialize, Deserialize)]
+struct TargetLine {
+    target: BTreeMap<String, String>,
+    shown: BTreeMap<String, String>,
 }
 
 /// `ledger` in as few bytes as possible, with the targets that it was decided for; the same of both gives the same bytes.
@@ -146,7 +153,11 @@ fn line(entry: &Entry, target: Option<&Amounts>) -> Line {
 }
 
 fn target_lines(targets: &Targets) -> TargetLines {
-    let of = targets.of.iter().map(|(namespace, target)| (namespace.to_string(), texts(target.iter())));
+    let line = |(namespace, kept): (&Namespace, &KeptTarget)| {
+        let line = TargetLine { target: texts(kept.target.iter()), shown: texts(kept.shown.iter()) };
+        (namespace.to_string(), line)
+    };
+    let of = targets.of.iter().map(line);
     TargetLines {
         stamp: format!("{:x}", targets.stamp),
         newest: targets.newest.map(time_text),
@@ -155,9 +166,10 @@ fn target_lines(targets: &Targets) -> TargetLines {
 }
 
 fn targets(lines: TargetLines) -> Result<Targets, DocumentError> {
-    let target = |(namespace, texts): (String, BTreeMap<String, String>)| {
-        let amounts = amounts(&namespace, &texts)?;
-        Ok((Namespace::from(namespace.as_str()), amounts))
+    let target = |(namespace, line): (String, TargetLine)| {
+        let read = |texts| amounts(&namespace, texts);
+        let kept = KeptTarget { target: read(&line.target)?, shown: read(&line.shown)? };
+        Ok((Namespace::from(namespace.as_str()), kept))
     };
     let of: Result<_, DocumentError> = lines.of.into_iter().map(target).collect();
     let stamp = u64::from_str_radix(&lines.stamp, 16).map_err(|_| DocumentError::Stamp(lines.stamp))?;

@@ -10,7 +10,7 @@ use quotient_crds::Queue;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::ledger::{Entry, Generation, Ledger};
 use quotient_engine::names::Namespace;
-use quotient_engine::snapshot::Targets;
+use quotient_engine::snapshot::{KeptTarget, Targets};
 use quotient_engine::time::Timestamp;
 use quotient_index::{Index, IndexSettings, Indexed, ResourceVersion};
 use serde_json::{Value, json};
@@ -50,8 +50,9 @@ fn ledger(generation: u64, namespaces: &[&str]) -> Ledger {
 
 /// Targets with this stamp, of which that of `a` is not what it deserves.
 fn targets(stamp: u64, newest: Option<Timestamp>) -> Arc<Targets> {
-    let target = [(Resource::Cpu, Amount::new(5000))].into_iter().collect();
-    Arc::new(Targets { stamp, newest, of: [("a".into(), target)].into() })
+    let cpu = |milli| [(Resource::Cpu, Amount::new(milli))].into_iter().collect();
+    let kept = KeptTarget { target: cpu(5000), shown: cpu(7000) };
+    Arc::new(Targets { stamp, newest, of: [("a".into(), kept)].into() })
 }
 
 /// A namespace's quota, of ours, with a stamp.
@@ -196,7 +197,7 @@ fn it_can_be_read_by_people() {
     let packed = pack(&kept, &[("a".into(), target)].into()).unwrap();
     let mut text = String::new();
     std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(packed.as_slice()), &mut text).unwrap();
-    let expected = r#"{"version":2,"generation":12,"entries":{"a":{"granted":{"cpu":"1500m","memory":"9Gi","nvidia.com/gpu":"0"},"owed":{"cpu":"2500m"},"target":{"cpu":"4"},"generation":3,"changed":"2033-05-18T03:33:20Z"}},"targets":{"stamp":"ff","of":{"a":{"cpu":"5"}}}}"#;
+    let expected = r#"{"version":2,"generation":12,"entries":{"a":{"granted":{"cpu":"1500m","memory":"9Gi","nvidia.com/gpu":"0"},"owed":{"cpu":"2500m"},"target":{"cpu":"4"},"generation":3,"changed":"2033-05-18T03:33:20Z"}},"targets":{"stamp":"ff","of":{"a":{"target":{"cpu":"5"},"shown":{"cpu":"7"}}}}}"#;
     assert_eq!(text, expected);
 }
 

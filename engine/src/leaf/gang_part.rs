@@ -1,0 +1,33 @@
+//! What units are to gangs.
+
+use std::collections::BTreeSet;
+
+use crate::names::GangName;
+
+/// What a unit is to a gang.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GangPart {
+    /// It completes the minimum of the gang.
+    Minimum(GangName),
+    /// It comes on top of that: of no use where the minimum has no room.
+    Surplus(GangName),
+}
+
+/// Gangs whose minimum has found no room.
+#[derive(Default)]
+pub(crate) struct IncompleteGangs(BTreeSet<GangName>);
+
+impl IncompleteGangs {
+    /// How many of `asked` units that are this `part` of a gang are given room, where there is room for `fitting`. Units come in
+    /// the order in which they are kept: the minimum of a gang before its surplus.
+    pub(crate) fn given(&mut self, part: Option<&GangPart>, asked: u32, fitting: u32) -> u32 {
+        match part {
+            Some(GangPart::Surplus(gang)) if self.0.contains(gang) => return 0,
+            Some(GangPart::Minimum(gang)) if fitting < asked => {
+                self.0.insert(gang.clone());
+            }
+            _ => {}
+        }
+        fitting
+    }
+}
