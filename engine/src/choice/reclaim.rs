@@ -14,6 +14,7 @@ use crate::amounts::{Amount, Amounts};
 use crate::demand::first_patience;
 use crate::guarantee::remaining_on_path;
 use crate::leaf::{Leaf, PendingUnits};
+use crate::names::GangName;
 use crate::plan::{Preemptor, Unmet};
 use crate::reasons::{EvictionReason, KeptReason, ShortReason};
 use crate::snapshot::{Shape, VictimPriority};
@@ -61,6 +62,7 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
         is_only_kept: is_under_way,
         pods_left: MOST_PLACED,
         asked: BTreeMap::new(),
+        incomplete: BTreeMap::new(),
         taken,
         reported: BTreeMap::new(),
     }
@@ -80,6 +82,8 @@ pub(super) struct Reclaim<'a> {
     pods_left: u32,
     /// How many units were asked for, in the order of what each leaf wants.
     asked: BTreeMap<BranchId, Vec<u32>>,
+    /// Why there is no room for the minimum of which gangs.
+    incomplete: BTreeMap<(BranchId, &'a GangName), ShortReason>,
     pub(super) taken: ReclaimResult,
     /// The places of what is reported of pending pods.
     reported: BTreeMap<(BranchId, Preemptor, ShortReason), usize>,
@@ -223,6 +227,11 @@ impl<'a> Reclaim<'a> {
     fn place_units(&mut self, at: BranchId, units: Units<'a>, count: u32, promise: Promise) -> u32 {
         let pending = units.pending;
         let pods = pending.pods_of_one();
+        let minimum = pending.surplus_of().and_then(|gang| self.incomplete.get(&(at, gang)).copied());
+        if let Some(reason) = minimum.filter(|_| promise == Promise::None && count > 0) {
+            self.report_unmet(at, pending, reason, count.saturating_mul(pods));
+            return 0;
+        }
         let (mut placed, mut together, mut evicts_for) = (0, count, 0);
         while placed < count {
             together = together.min(count.saturating_sub(placed));
@@ -236,6 +245,7 @@ impl<'a> Reclaim<'a> {
                 Err(reason) => {
                     self.simulation.undo(mark);
                     if together == 1 {
+                        self.incomplete.extend(pending.completes().map(|gang| ((at, gang), reason)));
                         let unplaced = count.saturating_sub(placed).saturating_mul(pods);
                         self.report_unmet(at, pending, reason, unplaced);
                         break;

@@ -9,8 +9,8 @@ use crate::tree::BranchId;
 
 /// Raises leaves by what they are lacking beside their units: first as far as it is owed to them, then as far as guarantees go,
 /// then all, the lowest A/T first.
-pub(super) fn raise_divisible(free: &mut Free<'_, '_>, lacking: &BTreeMap<BranchId, Lacking>) {
-    let part = |(at, lacking): (&BranchId, &Lacking)| {
+pub(super) fn raise_divisible(free: &mut Free<'_, '_>, lacking: &BTreeMap<BranchId, Lacking<'_>>) {
+    let part = |(at, lacking): (&BranchId, &Lacking<'_>)| {
         (*at, lacking.divisible.min(&free.input.targets[*at].less(&free.firm[*at])))
     };
     let parts = lacking.iter().map(part).filter(|(_, part)| !part.is_empty());

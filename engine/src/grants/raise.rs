@@ -83,9 +83,9 @@ impl<'a, 'g> Free<'a, 'g> {
     }
 
     /// Unit by unit, as far as each is free as a whole. What is lacking then.
-    fn raise_units(&mut self, short: &[BranchId]) -> BTreeMap<BranchId, Lacking> {
+    fn raise_units(&mut self, short: &[BranchId]) -> BTreeMap<BranchId, Lacking<'a>> {
         let lacking = |at: &BranchId| (*at, Lacking::of(self.input, *at, &self.firm[*at]));
-        let mut all: BTreeMap<BranchId, Lacking> = short.iter().map(lacking).collect();
+        let mut all: BTreeMap<BranchId, Lacking<'a>> = short.iter().map(lacking).collect();
         in_turns(self, short.iter().copied(), Self::turn, |free, at| {
             all.get_mut(&at).is_some_and(|lacking| free.grant_next(at, lacking))
         });
@@ -93,19 +93,23 @@ impl<'a, 'g> Free<'a, 'g> {
     }
 
     /// Grants the first unit that fits. Those that do not will not fit later either.
-    fn grant_next(&mut self, at: BranchId, lacking: &mut Lacking) -> bool {
-        while let Some((requests, units)) = lacking.left.pop_front() {
-            let with = lacking.filled.plus(&requests);
+    fn grant_next(&mut self, at: BranchId, lacking: &mut Lacking<'a>) -> bool {
+        while let Some((pending, units)) = lacking.left.pop_front() {
+            let with = lacking.filled.plus(&pending.requests);
             // What pods of the queue are charged of other resources keeps no unit waiting that requests none of these.
             let missing = |one: &Resource| (one.clone(), with.get(one).less(self.firm[at].get(one)));
-            let more: Amounts = requests.resources().map(missing).collect();
+            let more: Amounts = pending.requests.resources().map(missing).collect();
             if more.is_empty() || more.fits_in(&self.available(at)) {
                 lacking.filled = with;
                 if units > 1 {
-                    lacking.left.push_front((requests, units.saturating_sub(1)));
+                    lacking.left.push_front((pending, units.saturating_sub(1)));
                 }
                 self.grant(at, &more);
                 return true;
+            }
+            // What a gang has on top of its minimum is of no use before it.
+            if let Some(gang) = pending.completes() {
+                lacking.left.retain(|(pending, _)| pending.surplus_of() != Some(gang));
             }
         }
         false
@@ -144,17 +148,17 @@ impl<'a, 'g> Free<'a, 'g> {
 }
 
 /// What the target of one leaf holds beside its pods, and is not granted yet.
-pub(super) struct Lacking {
+pub(super) struct Lacking<'l> {
     /// What its pods are charged, with the units that are granted.
     filled: Amounts,
-    /// What one unit requests, and how many.
-    left: VecDeque<(Amounts, u32)>,
+    /// Units, and how many of them.
+    left: VecDeque<(&'l PendingUnits<'l>, u32)>,
     /// What comes in no units.
     pub(super) divisible: Amounts,
 }
 
-impl Lacking {
-    fn of(input: &GrantInput<'_>, at: BranchId, firm: &Amounts) -> Self {
+impl<'l> Lacking<'l> {
+    fn of(input: &GrantInput<'l>, at: BranchId, firm: &Amounts) -> Self {
         let (mut filled, pending) =
             input.leaf(at).map(|leaf| (leaf.charged(), leaf.pending.as_slice())).unwrap_or_default();
         let (mut divisible, mut granted) = (input.targets[at].less(&filled), firm.less(&filled));
@@ -162,7 +166,7 @@ impl Lacking {
         let mut left = VecDeque::new();
         for Fitting { pending, units, granted } in fitting.into_iter().filter(|one| one.units > 0) {
             filled.add_all(&pending.requests.times(granted));
-            left.extend((units > granted).then(|| (pending.requests.clone(), units.saturating_sub(granted))));
+            left.extend((units > granted).then(|| (pending, units.saturating_sub(granted))));
         }
         Self { filled, left, divisible }
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::amounts::Amounts;
-use crate::leaf::{GangPart, Leaf, PendingUnits};
+use crate::leaf::{Leaf, PendingUnits};
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Preemptor;
 use crate::slots::CompetingPods;
@@ -48,10 +48,7 @@ impl<'a> WaitingUnits<'a> {
 
     /// The gang that a unit comes on top of the minimum of.
     pub(super) fn surplus_of(&self) -> Option<&'a GangName> {
-        match &self.pending?.part {
-            Some(GangPart::Surplus(gang)) => Some(gang),
-            _ => None,
-        }
+        self.pending?.surplus_of()
     }
 
     /// The QueueJob, by its gang, that a unit is the minimum of.

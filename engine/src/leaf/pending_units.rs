@@ -85,6 +85,14 @@ impl<'a> PendingUnits<'a> {
         }
     }
 
+    /// The gang that its pods come on top of the minimum of.
+    pub(crate) fn surplus_of(&self) -> Option<&GangName> {
+        match &self.part {
+            Some(GangPart::Surplus(gang)) => Some(gang),
+            _ => None,
+        }
+    }
+
     /// How many pods one unit is.
     pub(crate) fn pods_of_one(&self) -> u32 {
         self.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add)
