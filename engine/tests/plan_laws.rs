@@ -14,11 +14,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use quotient_advance::{advance, keep, settle};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
-use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::plan::{Plan, QueuePlan};
+use quotient_engine::names::{GangName, Namespace, QueueName};
+use quotient_engine::plan::{Eviction, Plan, QueuePlan};
 use quotient_engine::planner::plan;
 use quotient_engine::reasons::ShortReason;
-use quotient_engine::snapshot::{EvictionPolicy, NamespaceState, Pod, Queue, Remembered, Snapshot};
+use quotient_engine::snapshot::{
+    EvictionPolicy, Gang, NamespaceState, Owner, OwnerKind, Pod, Queue, Remembered, Shape, Snapshot,
+};
 use quotient_engine::time::Timestamp;
 
 use crate::{effort, history, random, story};
@@ -48,6 +50,10 @@ fn above<'a>(snapshot: &'a Snapshot, queue: &Queue) -> Vec<&'a Queue> {
     };
     std::iter::successors(queue.parent.as_ref().and_then(find), |below| below.parent.as_ref().and_then(find))
         .collect()
+}
+
+fn milli_cpu(milli: i128) -> Amounts {
+    [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
 }
 
 /// The queues that govern pods.
@@ -282,6 +288,35 @@ proptest! {
     // Few clusters are of the kind that it is about, so it looks at twenty times as many.
     #![proptest_config(effort::cases(150))]
 
+    /// A part of a gang's minimum is of no use to it, nor is a pod on top of a minimum that has no room.
+    #[test]
+    fn pods_go_for_a_gang_only_if_its_minimum_gets_room(
+        mut snapshot in random::cluster(6),
+        weight in 0u32..5,
+        (minimum, surplus, cpu) in (2u32..6, 0u32..4, 1i128..4000),
+    ) {
+        let name = QueueName::new("gang", "queue");
+        let owner = Owner {
+            uid: "train".into(),
+            name: "train".into(),
+            kind: OwnerKind::Job,
+            wanted: minimum + surplus,
+            shape: Arc::new(Shape { requests: milli_cpu(cpu), ..Shape::default() }),
+            gang: Some(Gang { name: GangName::from("train"), min_available: minimum }),
+            ..Owner::default()
+        };
+        let queue = Queue { uid: "queue".into(), name: "queue".into(), weight, ..Queue::default() };
+        let state = NamespaceState { queues: vec![queue], owners: vec![owner], ..NamespaceState::default() };
+        snapshot.namespaces.insert(name.namespace.clone(), Arc::new(state));
+        let (_, decided) = settle(&snapshot);
+        let promised = decided.queues[&name].allocated.plus(&decided.queues[&name].preempting);
+        let is_for_it = |eviction: &Eviction| eviction.beneficiary.as_ref() == Some(&name);
+        prop_assert!(
+            !decided.evictions.iter().any(is_for_it) || milli_cpu(cpu).times(minimum).fits_in(&promised),
+            "{promised}\n{}", story::print(1, &decided, &[])
+        );
+    }
+
     /// A pod that starts in what is lent to its queue and leaves half of that moves no quota.
     #[test]
     fn a_pod_that_starts_in_what_is_lent_moves_no_quota(mut snapshot in random::cluster(6)) {
@@ -339,7 +374,7 @@ proptest! {
         state.pods.push(Pod {
             uid: "new".into(),
             name: "new".into(),
-            shape: Arc::new(quotient_engine::snapshot::Shape { requests, ..Default::default() }),
+            shape: Arc::new(Shape { requests, ..Shape::default() }),
             created: settled.now,
             ..Pod::default()
         });
