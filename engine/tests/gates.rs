@@ -353,3 +353,17 @@ fn a_gang_of_several_shapes_comes_in_whole_before_a_younger_single_pod() {
         "#]],
     );
 }
+
+#[test]
+fn of_a_gang_whose_minimum_has_no_room_no_pod_is_let_in() {
+    plays(
+        "node n1 cpu=4
+         queue a admission=Gate limit=cpu:2
+         pod a/g-1..5 cpu=1 gated created=10+1 gang=g min=3",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 2c, allocated 2c, used 0c, target 0c
+                pod g-1, 1c: AboveLimit
+        "#]],
+    );
+}

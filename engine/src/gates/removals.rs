@@ -3,7 +3,7 @@
 use super::unit::GatedUnit;
 use super::{GatedNamespace, GatedNamespaces};
 use crate::amounts::Amounts;
-use crate::leaf::Leaf;
+use crate::leaf::{IncompleteGangs, Leaf};
 use crate::names::{Namespace, QueueName};
 use crate::plan::{GateRemoval, Plan, PodId};
 use crate::snapshot::{Mode, NamespaceState, Pod, Snapshot};
@@ -67,9 +67,13 @@ fn within_share(
     };
     let mut room = left(&queue.allocated);
     let mut coming = left(&queue.allocated.max(&queue.target));
-    let mut removals = Vec::new();
+    let (mut removals, mut incomplete) = (Vec::new(), IncompleteGangs::default());
     for unit in GatedUnit::all(gated.pods(), leaf, &plan.resources) {
-        let is_admitted = unit.requests.times_in(&room, 1) > 0;
+        if incomplete.lacks_minimum(unit.part.as_ref()) {
+            continue;
+        }
+        let fitting = u32::try_from(unit.requests.times_in(&room, 1)).unwrap_or_default();
+        let is_admitted = incomplete.given(unit.part.as_ref(), 1, fitting) > 0;
         if is_admitted {
             removals.extend(unit.pods.iter().filter_map(|pod| removal(namespace, pod)));
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::revisions::newest_first;
 use crate::amounts::{Amounts, Resource};
 use crate::keyed::{KeyedMap, counts};
-use crate::leaf::Leaf;
+use crate::leaf::{GangPart, Leaf};
 use crate::names::GangName;
 use crate::snapshot::Pod;
 use crate::total::total;
@@ -17,8 +17,10 @@ pub(super) struct GatedUnit<'a> {
     pub(super) pods: Vec<&'a Pod>,
     /// What they request together, of the governed resources.
     pub(super) requests: Amounts,
-    /// Whether some node could run each of them if it were empty.
+    /// Whether some node could run each of them if it were empty, and the minimum of their gang.
     pub(super) fits_node: bool,
+    /// What it is to a gang; none for a pod that is in none.
+    pub(super) part: Option<GangPart>,
 }
 
 impl<'a> GatedUnit<'a> {
@@ -37,7 +39,7 @@ impl<'a> GatedUnit<'a> {
         for pod in pods {
             match pod.gang() {
                 Some(gang) => gangs.entry(&gang.name).or_default().push(pod),
-                None => units.push(Self::new(vec![pod], leaf, resources)),
+                None => units.push(Self::new(vec![pod], None, leaf, resources)),
             }
         }
         let admitted = admitted_members(leaf, &gangs);
@@ -50,19 +52,23 @@ impl<'a> GatedUnit<'a> {
                 continue;
             }
             let surplus = members.split_off(lacks);
-            if !members.is_empty() {
-                units.push(Self::new(members, leaf, resources));
-            }
-            units.extend(surplus.into_iter().map(|pod| Self::new(vec![pod], leaf, resources)));
+            let part = Some(GangPart::Minimum(name.clone()));
+            let minimum = (!members.is_empty()).then(|| Self::new(members, part, leaf, resources));
+            let runs = minimum.as_ref().is_none_or(|minimum| minimum.fits_node);
+            units.extend(minimum);
+            units.extend(surplus.into_iter().map(|pod| {
+                let surplus = Self::new(vec![pod], Some(GangPart::Surplus(name.clone())), leaf, resources);
+                Self { fits_node: runs && surplus.fits_node, ..surplus }
+            }));
         }
         units.sort_by(|a, b| (!a.fits_node).cmp(&!b.fits_node).then_with(|| a.in_order(b)));
         newest_first(units, leaf)
     }
 
-    fn new(pods: Vec<&'a Pod>, leaf: &Leaf<'_>, resources: &[Resource]) -> Self {
+    fn new(pods: Vec<&'a Pod>, part: Option<GangPart>, leaf: &Leaf<'_>, resources: &[Resource]) -> Self {
         let requests = total(pods.iter().map(|pod| pod.requests())).of(resources);
         let fits_node = pods.iter().all(|pod| leaf.could_run(pod));
-        Self { pods, requests, fits_node }
+        Self { pods, requests, fits_node, part }
     }
 
     fn in_order(&self, other: &Self) -> Ordering {
