@@ -335,7 +335,7 @@ fn a_gang_whose_minimum_is_above_its_queues_target_evicts_nothing() {
             step 1: capacity 8c
               a: deserved 4c, allocated 8c, used 8c, target 8c
               b: deserved 4c, allocated 0c, used 0c, target 0c
-                6 pods of Job g, 1c each: ShareInUse
+                6 pods of Job g, 1c each: UnitAboveShare
         "#]],
     );
 }

@@ -426,7 +426,7 @@ fn no_pod_goes_for_one_of_a_gang_whose_minimum_is_more_than_the_share() {
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 1c, allocated 0c, used 0c, target 0c
-                5 pods of Job train, 1c each: ShareInUse
+                5 pods of Job train, 1c each: UnitAboveShare
               b: deserved 3c, allocated 4c, used 4c, target 4c
         "#]],
     );
@@ -448,7 +448,7 @@ fn no_pod_goes_for_one_of_a_gang_whose_minimum_no_quota_has_room_for() {
             step 1: capacity 8c
               a: deserved 4c, allocated 2c, used 2c
                 2 pods of ReplicaSet lost, 1c each: NoNodeFits
-                5 pods of Job train, 1c each: WaitingForQuota
+                5 pods of Job train, 1c each: ShareInUse
               b: deserved 4c, allocated 4c, used 8c
         "#]],
     );

@@ -92,6 +92,7 @@ fn a_gang_of_eight_with_room_for_seven_starts_nothing() {
         &expect![[r#"
             step 1: capacity 7c
               a: deserved 7c, allocated 2c, used 0c, target 0c
+                8 pods of QueueJob gang, 1c each: UnitAboveShare
               a/gang: 0 slots, Waiting (GangAboveShare)
             step 2: capacity 7c
         "#]],
@@ -116,6 +117,7 @@ fn two_gangs_of_two_thirds_run_one_after_the_other() {
               started a/one-r1001-0..3
             step 2: capacity 6c
               a: deserved 6c, allocated 6c, used 4c, target 4c
+                4 pods of QueueJob two, 1c each: ShareInUse
               a/one: 4 slots, Running (Admitted)
             step 3: capacity 6c
             then
@@ -387,6 +389,8 @@ fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
               started a/high-r1007-0..3
             step 8: capacity 6c
               a: deserved 6c, allocated 6c, used 4c
+                6 pods of QueueJob low, 1c each: ShareInUse
+                4 pods of QueueJob equal, 1c each: ShareInUse
               a/high: 4 slots, Running (Admitted)
             step 9: capacity 6c
         "#]],
@@ -471,6 +475,8 @@ fn of_two_floors_the_lower_priority_yields() {
             then
             step 4: capacity 7c
               a: deserved 7c, allocated 7c, used 6c
+                3 pods of QueueJob high, 1c each: WaitingForPreemption
+                3 pods of QueueJob equal, 1c each: ShareInUse
                 1 pods of ReplicaSet web, 1c each: RoomAvailable
               a/equal: 0 slots, Waiting (WaitingForRoom)
               a/high: 3 slots, 0 now, Waiting (WaitingForQuota)
@@ -514,6 +520,7 @@ fn the_last_pod_of_a_gang_yields_to_no_lower_priority() {
             then
             step 4: capacity 4c
               a: deserved 4c, allocated 4c, used 2c, target 2c
+                3 pods of QueueJob gang, 1c each: ShareInUse
               a/gang: 0 slots, Waiting (WaitingForRoom)
             step 5: capacity 4c
         "#]],
@@ -554,6 +561,7 @@ fn the_last_pod_of_a_gang_waits_like_its_floor() {
               a/pair: 0 slots, Waiting (WaitingForRoom)
             step 5: capacity 4c
               a: deserved 4c, allocated 4c, used 3c
+                2 pods of QueueJob pair, 1c each: ShareInUse
               a/last: 1 slots, Running (Admitted)
               started a/last-r1005-0
             step 6: capacity 4c

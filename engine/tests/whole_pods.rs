@@ -395,7 +395,7 @@ fn targets_change_when_a_pod_ends_that_no_workload_wants() {
         &expect![[r#"
             step 1: capacity 10c 10Gi
               a: deserved 10c 10Gi, allocated 5c 8Gi, used 3c 3Gi, target 3c 3Gi
-                8 pods of Job ring, 1c 1Gi each: RoomAvailable
+                8 pods of Job ring, 1c 1Gi each: ShareInUse
               started a/ring-r1001-0..1
             step 2: capacity 10c 10Gi
               a: deserved 10c 10Gi, allocated 5c 8Gi, used 5c 5Gi, target 3c 3Gi

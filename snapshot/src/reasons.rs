@@ -129,9 +129,9 @@ reasons! {
         /// Quotient has heard nothing of some kind of object for too long. It shrinks and evicts nothing because of an old view.
         ViewStale: "the API server has sent nothing for too long",
             "Quotient goes on as soon as the API server has sent every kind of object.";
-        /// One pod requests more than the deserved share and the nominal share of its queue.
-        UnitAboveShare: "one pod requests more than the deserved share",
-            "Request less in one pod, or raise weight or guaranteed of the queue.";
+        /// One pod, or what a gang lacks, requests more than the deserved share and the nominal share of its queue.
+        UnitAboveShare: "one pod, or the minimum of a gang, requests more than the deserved share",
+            "Request less in one pod, lower the minimum of the gang, or raise weight or guaranteed of the queue.";
         /// A Deployment keeps all of its older pods until a new pod is available, and these pods hold the room that the new pod
         /// needs.
         RolloutNeedsRoom: "the older pods of the rollout use the room that a new pod needs",

@@ -9,8 +9,9 @@ use super::rollouts;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::cluster::Cluster;
 use crate::demand::{PendingPods, node_patience};
+use crate::keyed::KeyedMap;
 use crate::leaf::Leaf;
-use crate::names::OwnerUid;
+use crate::names::{GangName, OwnerUid};
 use crate::plan::{Lowered, Preemptor, QueuePlan, Unmet};
 use crate::reasons::ShortReason;
 use crate::snapshot::{Owner, OwnerKind, Pod, Rejection};
@@ -57,6 +58,9 @@ impl Obstacles<'_, '_> {
         let mut found = Found { unmet: self.pods(), ..Found::default() };
         let signs = self.signs();
         let rollouts = rollouts::waiting(self.leaf.state, &self.leaf.demand.pending_pods);
+        let minimums = self.leaf.pending.iter();
+        let minimums: KeyedMap<&GangName, &Amounts> =
+            minimums.filter_map(|units| Some((units.completes()?, &units.requests))).collect();
         for pending in &self.leaf.demand.pending_pods {
             let owner = pending.owner;
             let Some(signs) = signs.get(&owner.uid) else { continue };
@@ -64,13 +68,16 @@ impl Obstacles<'_, '_> {
                 Rejection::ByServer(_) => true,
                 Rejection::Unspecified(_) => !signs.filled_in,
             });
-            let mut reason = self.reason_of(pending, rejection.is_some());
+            // What its gang lacks to its minimum, else a pod.
+            let minimum = owner.gang.as_ref().and_then(|gang| minimums.get(&gang.name));
+            let unit = minimum.copied().unwrap_or(&owner.shape.requests);
+            let mut reason = self.reason_of(pending, unit, rejection.is_some());
             if matches!(reason, ShortReason::ShareInUse | ShortReason::AboveLimit)
                 && rollouts.contains(&owner.uid)
             {
                 reason = ShortReason::RolloutNeedsRoom;
             }
-            if let Some(since) = self.waiting(pending, signs.newest) {
+            if let Some(since) = self.waiting(pending, unit, signs.newest) {
                 let until = since.plus_seconds(NOT_CREATED_SECONDS);
                 if until > self.cluster.snapshot.now {
                     found.next_change = earliest(found.next_change, Some(until));
@@ -98,14 +105,19 @@ impl Obstacles<'_, '_> {
     }
 
     /// Since when there has been room for pods that `pending` lacks; none if there is none, or if they wait by rule.
-    fn waiting(&self, pending: &PendingPods<'_>, newest: Option<Timestamp>) -> Option<Timestamp> {
+    fn waiting(
+        &self,
+        pending: &PendingPods<'_>,
+        unit: &Amounts,
+        newest: Option<Timestamp>,
+    ) -> Option<Timestamp> {
         // A gang that waits for its slots says itself what it waits for.
         let may_start = matches!(
-            self.reason_of(pending, false),
+            self.reason_of(pending, unit, false),
             ShortReason::RoomAvailable | ShortReason::WaitingForQuota
         ) && pending.counted > 0
             && pending.owner.kind != OwnerKind::QueueJob
-            && self.is_let_in(&pending.owner.shape.requests);
+            && self.is_let_in(unit);
         if !may_start {
             return None;
         }
@@ -115,7 +127,7 @@ impl Obstacles<'_, '_> {
         Some(newest.map_or(since, |newest| since.max(newest)).min(now))
     }
 
-    /// Whether admission lets in one more pod with these requests.
+    /// Whether admission lets in this unit.
     fn is_let_in(&self, unit: &Amounts) -> bool {
         let quota = self.leaf.state.quota.as_ref();
         let decided = self.decided;
@@ -201,8 +213,8 @@ impl Obstacles<'_, '_> {
         self.cluster.governed.iter().filter(is_requested).any(|one| used.get(one) > allocated.get(one))
     }
 
-    fn reason_of(&self, pending: &PendingPods<'_>, rejected: bool) -> ShortReason {
-        let unit = &pending.owner.shape.requests;
+    /// Why `pending` waits, of which `unit` has to have room at once.
+    fn reason_of(&self, pending: &PendingPods<'_>, unit: &Amounts, rejected: bool) -> ShortReason {
         let with = |used: Amount, resource: &Resource| used + unit.get(resource);
         let requested = || self.cluster.governed.iter().filter(|resource| unit.get(resource).is_positive());
         let used = |at: BranchId, resource: &Resource| self.used[at].get(resource);
