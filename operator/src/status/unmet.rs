@@ -47,7 +47,7 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
     let general = || [because(unmet.reason.because()), unmet.reason.remedy().to_owned()];
     let said = match unmet.reason {
         ShortReason::GaveWay => String::new(),
-        ShortReason::UnitAboveShare => message_of([
+        ShortReason::UnitAboveShare if !unmet.requests.fits_in(&queue.deserved) => message_of([
             format!("One pod requests {}, and the deserved share is {}.", unmet.requests, queue.deserved),
             unmet.reason.remedy().to_owned(),
         ]),
@@ -149,8 +149,14 @@ mod tests {
         let queue = QueuePlan { deserved: cpu(1500), ..QueuePlan::default() };
         assert_eq!(
             message(&"team".into(), &queue, &web(3, ShortReason::UnitAboveShare)),
-            "One pod requests cpu 2, and the deserved share is cpu 1500m. Request less in one pod, or raise weight or \
-             guaranteed of the queue."
+            "One pod requests cpu 2, and the deserved share is cpu 1500m. Request less in one pod, lower the minimum of \
+             the gang, or raise weight or guaranteed of the queue."
+        );
+        let queue = QueuePlan { deserved: cpu(3000), ..QueuePlan::default() };
+        assert_eq!(
+            message(&"team".into(), &queue, &web(3, ShortReason::UnitAboveShare)),
+            "The pods cannot start because one pod, or the minimum of a gang, requests more than the deserved share. \
+             Request less in one pod, lower the minimum of the gang, or raise weight or guaranteed of the queue."
         );
     }
 

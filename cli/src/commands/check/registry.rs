@@ -99,7 +99,7 @@ checks! {
     "pods-rejected" Workloads Error [QUEUES] |context| of_workloads::unmet(context, "PodsRejected") =>
         "see: kubectl quotient explain KIND/NAME";
     "pod-above-share" Workloads Warning [QUEUES] |context| of_workloads::unmet(context, "UnitAboveShare") =>
-        "request less in one pod, or raise weight or guaranteed of the Queue";
+        "request less in one pod, lower the minimum of the gang, or raise weight or guaranteed of the Queue";
     "no-node-fits" Workloads Warning [QUEUES] |context| of_workloads::unmet(context, "NoNodeFits") =>
         "correct selector, affinity, tolerations or size, or add such a node";
     "set-aside" Workloads Warning [QUEUES] of_workloads::set_aside =>
