@@ -72,8 +72,8 @@ fn within_share(
         if incomplete.lacks_minimum(unit.part.as_ref()) {
             continue;
         }
-        let fitting = u32::try_from(unit.requests.times_in(&room, 1)).unwrap_or_default();
-        let is_admitted = incomplete.given(unit.part.as_ref(), 1, fitting) > 0;
+        let has_room = unit.requests.times_in(&room, 1) > 0;
+        let is_admitted = incomplete.given(unit.part.as_ref(), 1, has_room.into()) > 0;
         if is_admitted {
             removals.extend(unit.pods.iter().filter_map(|pod| removal(namespace, pod)));
         }

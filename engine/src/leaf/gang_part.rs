@@ -13,6 +13,24 @@ pub(crate) enum GangPart {
     Surplus(GangName),
 }
 
+impl GangPart {
+    /// The gang whose minimum it completes.
+    pub(crate) const fn minimum_of(&self) -> Option<&GangName> {
+        match self {
+            Self::Minimum(gang) => Some(gang),
+            Self::Surplus(_) => None,
+        }
+    }
+
+    /// The gang that it comes on top of the minimum of.
+    pub(crate) const fn surplus_of(&self) -> Option<&GangName> {
+        match self {
+            Self::Surplus(gang) => Some(gang),
+            Self::Minimum(_) => None,
+        }
+    }
+}
+
 /// Gangs whose minimum has found no room.
 #[derive(Default)]
 pub(crate) struct IncompleteGangs(BTreeSet<GangName>);
@@ -24,14 +42,12 @@ impl IncompleteGangs {
         if self.lacks_minimum(part) {
             return 0;
         }
-        if let Some(GangPart::Minimum(gang)) = part.filter(|_| fitting < asked) {
-            self.0.insert(gang.clone());
-        }
+        self.0.extend(part.filter(|_| fitting < asked).and_then(GangPart::minimum_of).cloned());
         fitting
     }
 
     /// Whether units that are this `part` of a gang are of no use.
     pub(crate) fn lacks_minimum(&self, part: Option<&GangPart>) -> bool {
-        matches!(part, Some(GangPart::Surplus(gang)) if self.0.contains(gang))
+        part.and_then(GangPart::surplus_of).is_some_and(|gang| self.0.contains(gang))
     }
 }

@@ -79,18 +79,12 @@ impl<'a> PendingUnits<'a> {
 
     /// The gang whose minimum the unit completes.
     pub(crate) fn completes(&self) -> Option<&GangName> {
-        match &self.part {
-            Some(GangPart::Minimum(gang)) => Some(gang),
-            _ => None,
-        }
+        self.part.as_ref()?.minimum_of()
     }
 
     /// The gang that its pods come on top of the minimum of.
     pub(crate) fn surplus_of(&self) -> Option<&GangName> {
-        match &self.part {
-            Some(GangPart::Surplus(gang)) => Some(gang),
-            _ => None,
-        }
+        self.part.as_ref()?.surplus_of()
     }
 
     /// How many pods one unit is.

@@ -72,9 +72,8 @@ impl<'a> Rest<'a> {
                 self.take(at, &more);
                 return true;
             }
-            if let Some(GangPart::Minimum(gang)) = unit.part {
-                let surplus = Some(GangPart::Surplus(gang));
-                leaf.left.retain(|unit| unit.part != surplus);
+            if let Some(gang) = unit.part.as_ref().and_then(GangPart::minimum_of) {
+                leaf.left.retain(|unit| unit.part.as_ref().and_then(GangPart::surplus_of) != Some(gang));
             }
         }
         false

@@ -400,10 +400,7 @@ fn is_for_a_stuck_pod(settled: &Snapshot, decided: &Plan, eviction: &Eviction, r
 
 /// What the pods of a namespace hold once those that leave are gone. What no node could run holds nothing.
 fn staying(settled: &Snapshot, state: &NamespaceState) -> Amounts {
-    let holds = |pod: &&Pod| pod.is_live() && (pod.node.is_some() || could_run(settled, pod));
-    let mut staying = Amounts::new();
-    state.pods.iter().filter(holds).for_each(|pod| staying.add_all(pod.requests()));
-    staying
+    runnable_of(settled, state, Pod::is_live)
 }
 
 /// Whether there is less of `resource` than those queues lack that pods are evicted for, once the pods that leave are gone.
@@ -433,10 +430,13 @@ pub(super) fn charged(state: &NamespaceState) -> Amounts {
 
 /// What the pods of a namespace are charged that some node could run.
 pub(crate) fn runnable(snapshot: &Snapshot, state: &NamespaceState) -> Amounts {
+    runnable_of(snapshot, state, Pod::is_charged)
+}
+
+fn runnable_of(snapshot: &Snapshot, state: &NamespaceState, is_one: impl Fn(&Pod) -> bool) -> Amounts {
     let mut sum = Amounts::new();
-    let charged = state.pods.iter().filter(|pod| pod.is_charged());
-    charged
-        .filter(|pod| pod.node.is_some() || could_run(snapshot, pod))
+    let pods = state.pods.iter().filter(|pod| is_one(pod));
+    pods.filter(|pod| pod.node.is_some() || could_run(snapshot, pod))
         .for_each(|pod| sum.add_all(pod.requests()));
     sum
 }
