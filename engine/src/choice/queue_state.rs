@@ -1,7 +1,7 @@
 //! One leaf, after grants are made.
 
 use crate::amounts::{Amounts, Resource};
-use crate::leaf::{Fitting, Leaf, PendingUnits};
+use crate::leaf::{Fitting, IncompleteGangs, Leaf, PendingUnits};
 
 /// One leaf, after grants are made.
 #[derive(Clone, Copy)]
@@ -93,9 +93,11 @@ impl<'a> QueueState<'a> {
         let mut owed = self.owed.less(&promised.less(&all_granted));
         // What fits is decided first, in the order in which controllers create pods; what is granted goes to any that fit.
         let fitting = PendingUnits::fit_all(&self.leaf.pending, asked, &mut room, &mut granted);
+        let mut incomplete = IncompleteGangs::default();
         for (place, Fitting { pending, units, granted: has_room }) in fitting.into_iter().enumerate() {
             let lacking = units.saturating_sub(has_room);
             let comes = pending.fitting(&granted.plus(&owed)).min(lacking);
+            let comes = incomplete.given(pending.part.as_ref(), lacking, comes);
             let (requests, waits) = (pending.requests.times(comes), lacking.saturating_sub(comes));
             let rest = requests.less(&granted);
             granted = granted.less(&requests);

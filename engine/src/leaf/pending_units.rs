@@ -108,12 +108,13 @@ impl<'a> PendingUnits<'a> {
         granted: &mut Amounts,
     ) -> Vec<Fitting<'l, 'a>> {
         let besides = besides.iter().copied().chain(std::iter::repeat(0));
-        let mut incomplete = IncompleteGangs::default();
+        let (mut incomplete, mut not_granted) = (IncompleteGangs::default(), IncompleteGangs::default());
         let fitting = all.iter().zip(besides).map(|(pending, besides)| {
             let asked = pending.units.saturating_sub(besides);
             let units = incomplete.given(pending.part.as_ref(), asked, pending.fitting(room).min(asked));
             room.subtract_all(&pending.requests.times(units));
-            let has_room = pending.fitting(granted).min(units);
+            let has_room =
+                not_granted.given(pending.part.as_ref(), units, pending.fitting(granted).min(units));
             granted.subtract_all(&pending.requests.times(has_room));
             Fitting { pending, units, granted: has_room }
         });

@@ -171,7 +171,7 @@ fn decide_inside_queues(context: Context<'_>, plan: &mut Plan) {
     incomplete_gangs::resolve(cluster, plan);
     // Those that lower a size first, each group by queue.
     plan.scalings.sort_by_cached_key(|one| (!one.lowers(), one.queue.clone(), one.scale_target.clone()));
-    let due = [next_ripe(cluster, plan), next_end_of_pause(cluster.snapshot)];
+    let due = [next_ripe(context, plan), next_end_of_pause(cluster.snapshot)];
     plan.next_change = due.into_iter().fold(plan.next_change, earliest);
     queue_jobs::decide(cluster, &yielded_slots, plan);
 }
@@ -248,9 +248,10 @@ fn report_yields(yielded: Yielded, plan: &mut Plan) {
 }
 
 /// When the next pod will have run long enough to go like others, or waited long enough for a node that may be added.
-fn next_ripe(cluster: Cluster<'_>, plan: &Plan) -> Option<Timestamp> {
-    // Where nothing is lacking it makes no difference which pods would go.
-    let matters = !is_at_rest(plan);
+fn next_ripe(context: Context<'_>, plan: &Plan) -> Option<Timestamp> {
+    let cluster = context.cluster;
+    // Where nothing is lacking it makes no difference which pods would go, except to targets that are being made.
+    let matters = !context.same_targets || !is_at_rest(plan);
     let unprotected =
         |leaf: &Leaf<'_>| candidates::next_unprotected(leaf.state, leaf.eviction, cluster.snapshot.now);
     let ripe = cluster.each_leaf().filter(|_| matters).filter_map(unprotected).min();
