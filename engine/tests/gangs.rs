@@ -494,6 +494,30 @@ fn no_pod_goes_for_one_of_a_gang_whose_minimum_no_nodes_have_room_for() {
 }
 
 #[test]
+fn no_pod_goes_for_an_important_owner_of_a_gang_whose_minimum_no_nodes_have_room_for() {
+    explains(
+        "node n1..2 cpu=1 labels=zone:a
+         node n3..5 cpu=1
+         queue a weight=0 request=all
+         queue b fixed=cpu:5
+         pod a/p1 cpu=1 node=n1 started=10 owner=w
+         pod a/p2 cpu=1 node=n2 started=20 owner=w
+         pod a/p3 cpu=1 node=n3 started=30 owner=w
+         pod a/p4 cpu=1 node=n4 started=30 owner=w
+         pod a/p5 cpu=1 node=n5 started=30 owner=w
+         owner b/launch replicas=3 cpu=1 kind=Job gang=t min=3 created=1 selector=zone:a
+         owner b/train replicas=2 cpu=1 kind=Job gang=t min=3 created=2 priority=9",
+        &expect![[r#"
+            step 1: capacity 5c
+              a: deserved 0c, allocated 0c, used 5c
+              b: deserved 5c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 5c
+                2 pods of Job train, 1c each: Fragmented
+                3 pods of Job launch, 1c each: Fragmented
+        "#]],
+    );
+}
+
+#[test]
 fn a_gang_has_no_quota_for_one_pod_before_its_minimum_has_room() {
     plays(
         "node n1 cpu=4

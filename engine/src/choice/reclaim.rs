@@ -211,13 +211,19 @@ impl<'a> Reclaim<'a> {
         asked.iter_mut().skip(place).take(1).for_each(|count| *count = count.saturating_add(units));
     }
 
-    /// By priority and size, largest first.
+    /// By priority and size, largest first. What a gang has on top of its minimum comes after that.
     fn in_order(&self, need: &Need<'a>) -> Vec<Units<'a>> {
         let mut units = need.units.clone();
         let key = |units: &Units<'a>| {
             (units.pending.owner.priority, self.context.dominant(&units.pending.requests, 1))
         };
-        units.sort_by_key(|units| Reverse(key(units)));
+        let of_minimum = |units: &Units<'a>| Some((units.pending.completes()?, key(units)));
+        let minimums: BTreeMap<&GangName, _> = units.iter().filter_map(of_minimum).collect();
+        units.sort_by_key(|units| {
+            let minimum = units.pending.surplus_of().and_then(|gang| minimums.get(gang));
+            let own = key(units);
+            (Reverse(minimum.map_or(own, |minimum| own.min(*minimum))), minimum.is_some())
+        });
         units
     }
 
