@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::gates;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::{Namespace, PodName, PodUid};
-use quotient_engine::removal_order;
 use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Pod, PodMetadata, Preemption, Snapshot};
 use quotient_engine::time::Timestamp;
+use quotient_engine::{ordinal, removal_order};
 
 /// How many pods an owner creates in one step, as its controller does in one go: a manifest may ask for two thousand
 /// million.
@@ -54,8 +54,8 @@ fn surplus(state: &NamespaceState) -> BTreeSet<PodUid> {
 
 /// The pods that owners create now.
 ///
-/// The number in their names is the time and their place among all that the namespace creates then, so no name is
-/// ever used twice.
+/// Their uids end in the time and their place among all that the namespace creates then, so none is ever used twice. So do their
+/// names, but for those of a StatefulSet: they end in its lowest free ordinals.
 fn created(namespace: &Namespace, state: &NamespaceState, siblings: &[Pod], now: Timestamp) -> Vec<Pod> {
     let mut owners: Vec<&Owner> = state.owners.iter().collect();
     // Controllers know of no priority; but a workload for which room was made inside a queue is requeued first.
@@ -67,12 +67,16 @@ fn created(namespace: &Namespace, state: &NamespaceState, siblings: &[Pod], now:
     let mut created = Vec::new();
     for owner in owners.into_iter().filter(|owner| owner.rejection(state.quota.as_ref()).is_none()) {
         let missing = at_once(state, owner).saturating_sub(standing(owner, &state.pods)).min(MOST_AT_ONCE);
+        let mut ordinals = free_ordinals(owner, &state.pods);
         for _ in 0..missing {
             if !admits(state, &charged, &owner.shape.requests) {
                 break;
             }
             charged.add_all(&owner.shape.requests);
-            let pod = new_pod(namespace, owner, siblings, now, created.len());
+            let mut pod = new_pod(namespace, owner, siblings, now, created.len());
+            if let Some(ordinal) = ordinals.as_mut().and_then(Iterator::next) {
+                pod.name = PodName::new(format!("{}-{ordinal}", owner.name));
+            }
             created.push(Pod { gate: gates::of_new_pod(state, owner.kind), ..pod });
         }
     }
@@ -98,6 +102,14 @@ fn standing(owner: &Owner, pods: &[Pod]) -> u32 {
         there && pod.owner() == Some(&owner.uid)
     };
     u32::try_from(pods.iter().filter(counts).count()).unwrap_or(u32::MAX)
+}
+
+/// The ordinals that no pod of a StatefulSet has, lowest first; none for other owners.
+fn free_ordinals(owner: &Owner, pods: &[Pod]) -> Option<impl Iterator<Item = u32>> {
+    let of_owner = pods.iter().filter(|pod| pod.owner() == Some(&owner.uid));
+    let taken = || of_owner.filter_map(ordinal).collect::<BTreeSet<u32>>();
+    let taken = (owner.kind == OwnerKind::StatefulSet).then(taken)?;
+    Some((0..).filter(move |ordinal| !taken.contains(ordinal)))
 }
 
 /// Whether quota admission lets a pod in: of everything that it requests, there has to be room in every quota.

@@ -46,4 +46,4 @@ mod tree;
 mod usage;
 mod workloads;
 
-pub use intra_queue::removal::removal_order;
+pub use intra_queue::removal::{ordinal, removal_order};

@@ -154,6 +154,24 @@ fn a_stateful_set_waits_until_a_pod_is_gone() {
 }
 
 #[test]
+fn a_stateful_set_creates_its_lowest_free_ordinals() {
+    after_a_step(
+        "node n1 cpu=4
+         queue a request=all
+         owner a/web replicas=4 cpu=1 kind=StatefulSet
+         pod a/web-0 cpu=1 node=n1 started=10 owner=web
+         pod a/web-2 cpu=1 node=n1 started=10 owner=web",
+        |pod| pod.name.to_string(),
+        &expect![[r#"
+            a/web-0: web-0
+            a/web-2: web-2
+            a/web-r1001-0: web-1
+            a/web-r1001-1: web-3
+        "#]],
+    );
+}
+
+#[test]
 fn new_pods_take_after_their_siblings() {
     after_a_step(
         "node n1 cpu=4 memory=4Gi

@@ -1,12 +1,13 @@
 //! The laws of plan and advance over random histories: whatever happens to a cluster, and in whatever order.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use quotient_engine::reasons::ShortReason;
-use quotient_engine::snapshot::Snapshot;
+use quotient_engine::snapshot::{Admission, Preemption, Queue, Snapshot};
 
-use crate::history::{Chronicle, happen, history, no_queue_starves_beside_plenty};
+use crate::history::{Chronicle, Event, History, admitted, happen, history, no_queue_starves_beside_plenty};
 use crate::{effort, story};
 
 /// What a small cluster needs at most to come to rest.
@@ -48,10 +49,60 @@ fn rest(world: &mut Snapshot, chronicle: &mut Chronicle) -> Result<(), TestCaseE
                     queue.starved
                 );
             }
-            return no_queue_starves_beside_plenty(world, &step.plan);
+            return no_queue_starves_beside_plenty(&admitted(world), &step.plan);
         }
     }
     Err(TestCaseError::fail("does not come to rest"))
+}
+
+/// Lets a history happen, and every queue come to rest at its end.
+fn play(history: History) -> Result<(), TestCaseError> {
+    count();
+    let (mut world, mut chronicle) = (history.beginning, Chronicle::default());
+    let mut numbers = 0..;
+    let mut event = |world: &mut Snapshot, chronicle: &mut Chronicle, event| {
+        chronicle.event();
+        happen(world, numbers.next().unwrap(), event);
+    };
+    for episode in &history.episodes {
+        event(&mut world, &mut chronicle, &episode.event);
+        for settled in &episode.steps {
+            world = chronicle.step(&world, *settled)?.snapshot;
+        }
+    }
+    for last in &history.last {
+        event(&mut world, &mut chronicle, last);
+    }
+    rest(&mut world, &mut chronicle)?;
+    for seconds in PATIENCE {
+        world.now = world.now.plus_seconds(seconds);
+        rest(&mut world, &mut chronicle)?;
+    }
+    Ok(())
+}
+
+/// `history` with a `change` to some of its leaves.
+fn with(mut history: History, some: &[bool], change: fn(&mut Queue)) -> History {
+    let mut some = some.iter().copied().cycle();
+    let mut change_some = |queue: &mut Queue| {
+        if queue.children.is_none() && some.next().unwrap_or_default() {
+            change(queue);
+        }
+    };
+    for state in history.beginning.namespaces.values_mut().map(Arc::make_mut) {
+        state.queues.iter_mut().for_each(&mut change_some);
+    }
+    let episodes = history.episodes.iter_mut().map(|episode| &mut episode.event);
+    for event in episodes.chain(&mut history.last) {
+        if let Event::QueueCreated(_, queue) = event {
+            change_some(queue);
+        }
+    }
+    history
+}
+
+fn some() -> impl Strategy<Value = Vec<bool>> {
+    proptest::collection::vec(any::<bool>(), 1..8)
 }
 
 proptest! {
@@ -59,27 +110,16 @@ proptest! {
 
     #[test]
     fn every_history_keeps_the_laws_and_comes_to_rest(history in history()) {
-        count();
-        let mut world = history.beginning;
-        let mut chronicle = Chronicle::default();
-        let mut numbers = 0..;
-        let mut event = |world: &mut Snapshot, chronicle: &mut Chronicle, event| {
-            chronicle.event();
-            happen(world, numbers.next().unwrap(), event);
-        };
-        for episode in &history.episodes {
-            event(&mut world, &mut chronicle, &episode.event);
-            for settled in &episode.steps {
-                world = chronicle.step(&world, *settled)?.snapshot;
-            }
-        }
-        for last in &history.last {
-            event(&mut world, &mut chronicle, last);
-        }
-        rest(&mut world, &mut chronicle)?;
-        for seconds in PATIENCE {
-            world.now = world.now.plus_seconds(seconds);
-            rest(&mut world, &mut chronicle)?;
-        }
+        play(history)?;
+    }
+
+    #[test]
+    fn every_history_with_gates_keeps_the_laws_and_comes_to_rest(history in history(), gated in some()) {
+        play(with(history, &gated, |queue| queue.admission = Admission::Gate))?;
+    }
+
+    #[test]
+    fn every_history_with_preemption_keeps_the_laws_and_comes_to_rest(history in history(), preempting in some()) {
+        play(with(history, &preempting, |queue| queue.preemption = Preemption::LowerPriority))?;
     }
 }

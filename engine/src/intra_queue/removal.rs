@@ -1,6 +1,6 @@
 //! In which order the controllers of Kubernetes remove pods when their owner is to have fewer.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 
 use crate::snapshot::{OwnerKind, Phase, Pod};
 
@@ -25,7 +25,8 @@ pub fn removal_order(kind: OwnerKind, mut pods: Vec<&Pod>) -> Vec<&Pod> {
     let cost = |pod: &Pod| if kind == OwnerKind::ReplicaSet { pod.deletion_cost } else { 0 };
     match kind {
         OwnerKind::StatefulSet if pods.iter().all(|pod| ordinal(pod).is_some()) => {
-            pods.sort_by_key(|pod| Reverse(ordinal(pod)));
+            // Only a pod that its controller did not create has the ordinal of another one.
+            pods.sort_by(|a, b| ordinal(b).cmp(&ordinal(a)).then_with(|| by_age(a, b)));
         }
         _ => pods.sort_by(|a, b| by_use(a, b).then_with(|| cost(a).cmp(&cost(b))).then_with(|| by_age(a, b))),
     }
@@ -50,6 +51,6 @@ fn is_ready(pod: &Pod) -> bool {
 }
 
 /// The number at the end of the name of a StatefulSet's pod.
-fn ordinal(pod: &Pod) -> Option<u32> {
+pub fn ordinal(pod: &Pod) -> Option<u32> {
     pod.name.as_str().rsplit_once('-').and_then(|(_, number)| number.parse().ok())
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use quotient_advance::{Advanced, advance, settle};
+use quotient_advance::{advance, settle};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{GangName, Namespace, PodUid, QueueName};
 use quotient_engine::plan::{Eviction, Plan};
 use quotient_engine::planner::plan;
 use quotient_engine::snapshot::{Pod, Snapshot};
 
-use super::laws::{charged, lacking, lacks_at_least, leaves};
+use super::laws::{admitted, charged, lacking, lacks_at_least, leaves};
 use super::{describe, describe_step, laws};
 
 /// What happened so far.
@@ -79,7 +79,8 @@ impl Chronicle {
         }
         laws::same_plan_on_shuffled_input(&before, &decided, self.steps)?;
         laws::no_queue_takes_from_itself(&decided)?;
-        laws::no_queue_falls_below_a_guarantee(&before, &decided)?;
+        let seen = admitted(&before);
+        laws::no_queue_falls_below_a_guarantee(&seen, &decided)?;
         if settled {
             laws::while_victims_leave_no_other_goes(&before, &decided)?;
         }
@@ -91,8 +92,9 @@ impl Chronicle {
             );
         }
         let advanced = advance(&before, &decided);
-        laws::nothing_newly_over_granted(world, &plan(world), &decided, &advanced.snapshot)?;
-        self.nothing_goes_back_and_forth(&before, &decided, &advanced)?;
+        let (then, after) = (plan(&advanced.snapshot), admitted(&advanced.snapshot));
+        laws::nothing_newly_over_granted(&admitted(world), (&plan(world), &decided), &after, &then)?;
+        self.nothing_goes_back_and_forth(&seen, &decided, &after)?;
         let rests = advanced.rests(world);
         Ok(Step { snapshot: advanced.snapshot, plan: decided, rests })
     }
@@ -107,7 +109,7 @@ impl Chronicle {
         &mut self,
         before: &Snapshot,
         decided: &Plan,
-        advanced: &Advanced,
+        after: &Snapshot,
     ) -> Result<(), TestCaseError> {
         let since = &mut self.since;
         // Pods without a queue, and those on nodes that are lost, take capacity with them: a change from outside.
@@ -117,15 +119,15 @@ impl Chronicle {
             *since = Since::beginning(before, decided, demand);
         }
         since.evict(before, decided).map_err(TestCaseError::fail)?;
-        let still: BTreeSet<&PodUid> = pods(&advanced.snapshot).map(|(_, pod)| &pod.uid).collect();
+        let still: BTreeSet<&PodUid> = pods(after).map(|(_, pod)| &pod.uid).collect();
         if pods(before).any(|(_, pod)| !still.contains(&pod.uid) && !self.evicted.contains(&pod.uid)) {
             // Another plan made room.
             *since = Since::default();
             return Ok(());
         }
         let known: BTreeSet<&PodUid> = pods(before).map(|(_, pod)| &pod.uid).collect();
-        for (namespace, pod) in pods(&advanced.snapshot).filter(|(_, pod)| !known.contains(&pod.uid)) {
-            let holds = charged(&advanced.snapshot.namespaces[namespace]);
+        for (namespace, pod) in pods(after).filter(|(_, pod)| !known.contains(&pod.uid)) {
+            let holds = charged(&after.namespaces[namespace]);
             let replaces = |owed: &&Owed| {
                 // Of what the beneficiary has no lack of, others may be lent what is idle.
                 let lost = owed.requests.resources().filter(|one| owed.lacks.get(one).is_positive());

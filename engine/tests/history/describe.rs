@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::plan::Plan;
-use quotient_engine::snapshot::{EvictionPolicy, Owner, Phase, Pod, Queue, ReclaimFrom, Shape, Snapshot};
+use quotient_engine::snapshot::{
+    Admission, EvictionPolicy, Owner, Phase, Pod, Queue, ReclaimFrom, Shape, Snapshot,
+};
 
 use super::Event;
 
@@ -119,6 +121,9 @@ fn queue(queue: &Queue) -> String {
     if queue.children.is_some() {
         printed += " children=All";
     }
+    if queue.admission == Admission::Gate {
+        printed += " admission=Gate";
+    }
     if queue.reclaim.after_seconds > 0 {
         write!(printed, " after={}", queue.reclaim.after_seconds).unwrap();
     }
@@ -132,7 +137,7 @@ fn pod(pod: &Pod) -> String {
     }
     write!(printed, " created={}", seconds(pod.created)).unwrap();
     match (pod.phase, pod.started) {
-        (Phase::Pending, _) => printed += " pending",
+        (Phase::Pending, _) => printed += if pod.gate.is_some() { " gated" } else { " pending" },
         (Phase::Finished, _) => printed += " finished",
         (Phase::Running, started) => write!(printed, " started={}", started.map_or(0, seconds)).unwrap(),
     }

@@ -19,7 +19,7 @@ use describe::describe_event;
 pub(crate) use describe::{describe, describe_step};
 pub(crate) use event::{Event, event};
 pub(crate) use happen::happen;
-pub(crate) use laws::{no_queue_starves_beside_plenty, runnable};
+pub(crate) use laws::{admitted, no_queue_starves_beside_plenty, runnable};
 
 /// One thing that happens, and how many steps the world goes on before the next one.
 #[derive(Clone, Debug)]
