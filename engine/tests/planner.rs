@@ -9,7 +9,9 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::plan::Plan;
 use quotient_engine::planner::{Planner, plan};
-use quotient_engine::snapshot::{LastReplica, NamespaceState, Pod, SetAside, Snapshot};
+use quotient_engine::snapshot::{
+    Admission, GatePosition, LastReplica, NamespaceState, Pod, Preemption, SetAside, Snapshot,
+};
 use quotient_engine::time::Timestamp;
 
 use crate::{effort, history, random, story};
@@ -165,6 +167,71 @@ fn happen(snapshot: &mut Snapshot, event: &Event, last: &Plan) {
     }
 }
 
+/// A planner that follows `events` says what a plan says.
+fn follows(mut snapshot: Snapshot, events: &[Event]) -> Result<(), TestCaseError> {
+    let mut planner = Planner::new();
+    let mut last = planner.plan(&snapshot);
+    prop_assert_eq!(&*last, &plan(&snapshot));
+    for event in events {
+        // In place where no other holds it, as the index changes what it keeps.
+        happen(&mut snapshot, event, &last);
+        last = planner.plan(&snapshot);
+        prop_assert_eq!(&*last, &plan(&snapshot), "after {:?}", event);
+    }
+    Ok(())
+}
+
+/// After some `steps` a plan is the same until it is due: at a `part` of that time, in thousandths, and just before its end.
+fn stays(mut snapshot: Snapshot, steps: usize, part: u64) -> Result<(), TestCaseError> {
+    for _ in 0..steps {
+        let decided = plan(&snapshot);
+        snapshot = advance(&snapshot, &decided).snapshot;
+    }
+    let mut decided = plan(&snapshot);
+    let mut remembered = false;
+    for _ in 0..5 {
+        remembered = !remember(&mut snapshot, &decided);
+        decided = plan(&snapshot);
+    }
+    prop_assert!(remembered, "what is remembered never rests");
+    let end = decided.due().unwrap_or(snapshot.now.plus_seconds(5_000));
+    prop_assert!(end > snapshot.now);
+    let wait = end.millis_since(snapshot.now) - 1;
+    for wait in [wait * i64::try_from(part).unwrap() / 1_000, wait] {
+        let later =
+            Snapshot { now: Timestamp::from_millis(snapshot.now.millis() + wait), ..snapshot.clone() };
+        let then = plan(&later);
+        let printed = || {
+            let (before, after) = (story::print(1, &decided, &[]), story::print(2, &then, &[]));
+            format!("{wait} ms later\n{}\n{before}\n{after}", history::describe(&snapshot))
+        };
+        prop_assert!(then == decided, "{}", printed());
+    }
+    Ok(())
+}
+
+/// `snapshot` with some of its queues in Gate mode, where pods without a node are gated, and preemption inside the others.
+fn with_modes(mut snapshot: Snapshot, gated: &[bool]) -> Snapshot {
+    for (state, is_gated) in snapshot.namespaces.values_mut().zip(gated.iter().cycle()) {
+        let state = Arc::make_mut(state);
+        for queue in state.queues.iter_mut().filter(|queue| queue.children.is_none()) {
+            if *is_gated {
+                queue.admission = Admission::Gate;
+            } else {
+                queue.preemption = Preemption::LowerPriority;
+            }
+        }
+        for pod in state.pods.iter_mut().filter(|pod| *is_gated && pod.node.is_none()) {
+            pod.gate = Some(GatePosition::default());
+        }
+    }
+    snapshot
+}
+
+fn gated() -> impl Strategy<Value = Vec<bool>> {
+    proptest::collection::vec(any::<bool>(), 6)
+}
+
 proptest! {
     #![proptest_config(effort::cases(1_500))]
 
@@ -173,16 +240,7 @@ proptest! {
         snapshot in aging(),
         events in proptest::collection::vec(event(), 1..12),
     ) {
-        let mut snapshot = snapshot;
-        let mut planner = Planner::new();
-        let mut last = planner.plan(&snapshot);
-        prop_assert_eq!(&*last, &plan(&snapshot));
-        for event in &events {
-            // In place where no other holds it, as the index changes what it keeps.
-            happen(&mut snapshot, event, &last);
-            last = planner.plan(&snapshot);
-            prop_assert_eq!(&*last, &plan(&snapshot), "after {:?}", event);
-        }
+        follows(snapshot, &events)?;
     }
 
     #[test]
@@ -191,28 +249,30 @@ proptest! {
         steps in 0usize..3,
         part in 0u64..1_000,
     ) {
-        let mut snapshot = snapshot;
-        for _ in 0..steps {
-            let decided = plan(&snapshot);
-            snapshot = advance(&snapshot, &decided).snapshot;
-        }
-        let mut decided = plan(&snapshot);
-        let mut remembered = false;
-        for _ in 0..5 {
-            remembered = !remember(&mut snapshot, &decided);
-            decided = plan(&snapshot);
-        }
-        prop_assert!(remembered, "what is remembered never rests");
-        let end = decided.due().unwrap_or(snapshot.now.plus_seconds(5_000));
-        prop_assert!(end > snapshot.now);
-        // Anywhere before it, and just before it.
-        let wait = end.millis_since(snapshot.now) - 1;
-        for wait in [wait * i64::try_from(part).unwrap() / 1_000, wait] {
-            let later = Snapshot { now: Timestamp::from_millis(snapshot.now.millis() + wait), ..snapshot.clone() };
-            let then = plan(&later);
-            let printed = || format!("{wait} ms later\n{}\n{}\n{}", history::describe(&snapshot), story::print(1, &decided, &[]), story::print(2, &then, &[]));
-            prop_assert!(then == decided, "{}", printed());
-        }
+        stays(snapshot, steps, part)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(effort::cases(500))]
+
+    #[test]
+    fn a_planner_says_what_a_plan_says_in_every_mode(
+        snapshot in aging(),
+        events in proptest::collection::vec(event(), 1..12),
+        gated in gated(),
+    ) {
+        follows(with_modes(snapshot, &gated), &events)?;
+    }
+
+    #[test]
+    fn until_its_next_change_a_plan_is_the_same_in_every_mode(
+        snapshot in aging(),
+        steps in 0usize..3,
+        part in 0u64..1_000,
+        gated in gated(),
+    ) {
+        stays(with_modes(snapshot, &gated), steps, part)?;
     }
 }
 
