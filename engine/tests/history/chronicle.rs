@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use quotient_advance::{advance, settle};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{GangName, Namespace, PodUid, QueueName};
-use quotient_engine::plan::{Eviction, Plan};
+use quotient_engine::plan::{Eviction, Plan, QueuePlan};
 use quotient_engine::planner::plan;
 use quotient_engine::snapshot::{Pod, Snapshot};
 
@@ -25,8 +25,9 @@ pub(crate) struct Chronicle {
 #[derive(Debug, Default)]
 struct Since {
     capacity: Amounts,
-    /// What each asks for: pods that prove of no use, or of use after all, ask for less or more in their time.
-    demand: BTreeMap<QueueName, Amounts>,
+    /// What each asks for, and what it holds of that for ever: pods that prove of no use, or of use after all, ask for less or
+    /// more in their time.
+    asks: BTreeMap<QueueName, (Amounts, Amounts)>,
     /// The pods that were there at the beginning.
     old: BTreeSet<PodUid>,
     /// The pods that came since then and took their queues above their targets: they are lent what they hold. A loan is an
@@ -113,10 +114,16 @@ impl Chronicle {
     ) -> Result<(), TestCaseError> {
         let since = &mut self.since;
         // Pods without a queue, and those on nodes that are lost, take capacity with them: a change from outside.
-        let demand =
-            decided.queues.iter().map(|(name, queue)| (name.clone(), queue.demand.clone())).collect();
-        if since.old.is_empty() || since.capacity != decided.capacity || since.demand != demand {
-            *since = Since::beginning(before, decided, demand);
+        // So do pods that are never evicted: what they hold is deducted before anything is divided.
+        let kept = |name: &QueueName, queue: &QueuePlan| {
+            if laws::is_spared(before, decided, name) { queue.used.clone() } else { Amounts::new() }
+        };
+        let asks = |(name, queue): (&QueueName, &QueuePlan)| {
+            (name.clone(), (queue.demand.clone(), kept(name, queue)))
+        };
+        let asks = decided.queues.iter().map(asks).collect();
+        if since.old.is_empty() || since.capacity != decided.capacity || since.asks != asks {
+            *since = Since::beginning(before, decided, asks);
         }
         since.evict(before, decided).map_err(TestCaseError::fail)?;
         let still: BTreeSet<&PodUid> = pods(after).map(|(_, pod)| &pod.uid).collect();
@@ -148,9 +155,9 @@ impl Chronicle {
 }
 
 impl Since {
-    fn beginning(before: &Snapshot, decided: &Plan, demand: BTreeMap<QueueName, Amounts>) -> Self {
+    fn beginning(before: &Snapshot, decided: &Plan, asks: BTreeMap<QueueName, (Amounts, Amounts)>) -> Self {
         let old = pods(before).map(|(_, pod)| pod.uid.clone()).collect();
-        Self { capacity: decided.capacity.clone(), demand, old, ..Self::default() }
+        Self { capacity: decided.capacity.clone(), asks, old, ..Self::default() }
     }
 
     /// Whether the queue of an evicted pod was lent what that pod holds: to the pod itself, or to another one. Each loan

@@ -242,7 +242,7 @@ pub(super) fn lacking(queue: &QueuePlan) -> Amounts {
 }
 
 /// Whether the queue or one above it says that its pods are never taken.
-fn is_spared(world: &Snapshot, decided: &Plan, name: &QueueName) -> bool {
+pub(super) fn is_spared(world: &Snapshot, decided: &Plan, name: &QueueName) -> bool {
     let path = std::iter::successors(Some(name), |name| decided.queues[*name].parent.as_ref());
     let mut policies = path.map(|name| {
         let queues = world.namespaces[&name.namespace].queues.iter();
