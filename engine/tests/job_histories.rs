@@ -4,20 +4,32 @@
 use proptest::prelude::*;
 
 use crate::effort;
-use crate::job_history::{World, history};
+use crate::job_history::{History, World, history};
+
+/// Lets a history happen, and every gang come to its end.
+fn play(history: &History) -> Result<(), TestCaseError> {
+    let mut world = World::begin(&history.beginning);
+    for (number, (event, steps)) in history.episodes.iter().enumerate() {
+        world.happen(number, event);
+        for _ in 0..*steps {
+            world.step()?;
+        }
+    }
+    world.all_end()
+}
 
 proptest! {
     #![proptest_config(effort::cases(1000))]
 
     #[test]
     fn gangs_run_wholly_and_no_gang_waits_for_ever(history in history()) {
-        let mut world = World::begin(&history.beginning);
-        for (number, (event, steps)) in history.episodes.iter().enumerate() {
-            world.happen(number, event);
-            for _ in 0..*steps {
-                world.step()?;
-            }
-        }
-        world.all_end()?;
+        play(&history)?;
+    }
+
+    #[test]
+    fn so_they_do_behind_gates(history in history(), gated in proptest::collection::vec(any::<bool>(), 3)) {
+        let mut history = history;
+        history.beginning.queues.iter_mut().zip(gated).for_each(|(queue, gated)| queue.gated = gated);
+        play(&history)?;
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct QueueSpec {
     pub(crate) limit: Option<u32>,
     pub(crate) observed: bool,
     pub(crate) yields: bool,
+    /// Whether new pods wait at a gate for which there is no room.
+    pub(crate) gated: bool,
 }
 
 /// A beginning, and what happens, each with how many steps the world goes on before the next.
@@ -35,8 +37,13 @@ pub(crate) struct History {
 pub(crate) fn history() -> impl Strategy<Value = History> {
     let limit = proptest::option::of(4u32..12);
     let queue = (1u32..4, limit, any::<bool>(), any::<bool>());
-    let queue =
-        queue.prop_map(|(weight, limit, observed, yields)| QueueSpec { weight, limit, observed, yields });
+    let queue = queue.prop_map(|(weight, limit, observed, yields)| QueueSpec {
+        weight,
+        limit,
+        observed,
+        yields,
+        gated: false,
+    });
     let beginning = (proptest::collection::vec(4u32..9, 1..4), proptest::collection::vec(queue, 1..3));
     let beginning = beginning.prop_map(|(nodes, queues)| Beginning { nodes, queues });
     let episodes = proptest::collection::vec((event::event(), 0u32..5), 3..20);

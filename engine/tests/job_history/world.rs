@@ -10,8 +10,8 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, QueueJobUid, QueueUid};
 use quotient_engine::plan::{Plan, QueueJobPhase, SlotReason};
 use quotient_engine::snapshot::{
-    Ended, Gang, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, QueueJob, QueueTask,
-    Shape, Snapshot,
+    Admission, Ended, Gang, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, QueueJob,
+    QueueTask, Shape, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
@@ -56,6 +56,7 @@ impl World {
                     .map(|limit| limit.iter().map(owned).collect())
                     .unwrap_or_default(),
                 request: if spec.observed { Bounds::new() } else { everything() },
+                admission: if spec.gated { Admission::Gate } else { Admission::Quota },
                 preemption: if spec.yields { Preemption::LowerPriority } else { Preemption::Never },
                 ..Queue::default()
             };
