@@ -48,7 +48,7 @@ impl Size {
         ensure!(memory.now <= MOST, "the operator holds more than 40 MiB at rest");
         if self.write {
             let text = format!(
-                "{}: the static release build that the image holds, with {QUEUES}\n\
+                "{}. It is the static release build of the image, with {QUEUES}\n\
                  Queues on a real control plane, {} s after the last change.\n\n{}",
                 measured_by("make size", Machine::this()?, Timestamp::now()),
                 REST.as_secs(),
