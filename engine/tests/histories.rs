@@ -1,13 +1,12 @@
 //! The laws of plan and advance over random histories: whatever happens to a cluster, and in whatever order.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use quotient_engine::reasons::ShortReason;
-use quotient_engine::snapshot::{Admission, Preemption, Queue, Snapshot};
+use quotient_engine::snapshot::Snapshot;
 
-use crate::history::{Chronicle, Event, History, admitted, happen, history, no_queue_starves_beside_plenty};
+use crate::history::{Chronicle, History, admitted, happen, history, no_queue_starves_beside_plenty};
 use crate::{effort, story};
 
 /// What a small cluster needs at most to come to rest.
@@ -56,7 +55,7 @@ fn rest(world: &mut Snapshot, chronicle: &mut Chronicle) -> Result<(), TestCaseE
 }
 
 /// Lets a history happen, and every queue come to rest at its end.
-fn play(history: History) -> Result<(), TestCaseError> {
+pub(crate) fn play(history: History) -> Result<(), TestCaseError> {
     count();
     let (mut world, mut chronicle) = (history.beginning, Chronicle::default());
     let mut numbers = 0..;
@@ -81,45 +80,11 @@ fn play(history: History) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// `history` with a `change` to some of its leaves.
-fn with(mut history: History, some: &[bool], change: fn(&mut Queue)) -> History {
-    let mut some = some.iter().copied().cycle();
-    let mut change_some = |queue: &mut Queue| {
-        if queue.children.is_none() && some.next().unwrap_or_default() {
-            change(queue);
-        }
-    };
-    for state in history.beginning.namespaces.values_mut().map(Arc::make_mut) {
-        state.queues.iter_mut().for_each(&mut change_some);
-    }
-    let episodes = history.episodes.iter_mut().map(|episode| &mut episode.event);
-    for event in episodes.chain(&mut history.last) {
-        if let Event::QueueCreated(_, queue) = event {
-            change_some(queue);
-        }
-    }
-    history
-}
-
-fn some() -> impl Strategy<Value = Vec<bool>> {
-    proptest::collection::vec(any::<bool>(), 1..8)
-}
-
 proptest! {
     #![proptest_config(effort::cases(200))]
 
     #[test]
     fn every_history_keeps_the_laws_and_comes_to_rest(history in history()) {
         play(history)?;
-    }
-
-    #[test]
-    fn every_history_with_gates_keeps_the_laws_and_comes_to_rest(history in history(), gated in some()) {
-        play(with(history, &gated, |queue| queue.admission = Admission::Gate))?;
-    }
-
-    #[test]
-    fn every_history_with_preemption_keeps_the_laws_and_comes_to_rest(history in history(), preempting in some()) {
-        play(with(history, &preempting, |queue| queue.preemption = Preemption::LowerPriority))?;
     }
 }

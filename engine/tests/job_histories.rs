@@ -26,6 +26,11 @@ proptest! {
         play(&history)?;
     }
 
+}
+
+proptest! {
+    #![proptest_config(effort::cases(200))]
+
     #[test]
     fn so_they_do_behind_gates(history in history(), gated in proptest::collection::vec(any::<bool>(), 3)) {
         let mut history = history;

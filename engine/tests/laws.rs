@@ -18,6 +18,7 @@ mod intra_queue_laws;
 mod job_histories;
 mod job_history;
 mod ledger_laws;
+mod mode_histories;
 mod mode_laws;
 mod node_laws;
 mod oracle;

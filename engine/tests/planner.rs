@@ -254,7 +254,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(effort::cases(500))]
+    #![proptest_config(effort::cases(200))]
 
     #[test]
     fn a_planner_says_what_a_plan_says_in_every_mode(

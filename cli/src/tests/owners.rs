@@ -131,7 +131,7 @@ fn what_a_standing_quota_admits_is_there_before_the_first_step() {
               start  a/web-r1-3
               start  a/web-r1-4
               start  a/web-r1-5
-              start  b/db-r1-0
+              start  b/db-0
               start  c/free-r1-0
 
             Step 1  capacity 8c 8Gi
@@ -140,7 +140,7 @@ fn what_a_standing_quota_admits_is_there_before_the_first_step() {
               b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     1c    2c
               evict  a/web-r1-5  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
               evict  a/web-r1-4  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
-              start  b/db-r2-0
+              start  b/db-1
               unmet  a/web  3 pods of 1c cannot start: ShareInUse (other pods of the queue use all of the share)
 
             Step 2  capacity 8c 8Gi
