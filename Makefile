@@ -98,7 +98,7 @@ laws: tools ## try every law of the engine on CASES random clusters (20000) inst
 	PROPTEST_RNG_SEED=$$(date +%s) PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast --workspace --test laws -- --skip histories --skip guards
 
 .PHONY: histories
-histories: tools ## let CASES random histories happen (20000), of pods, gates, preemption and QueueJobs, instead of 200; takes minutes
+histories: tools ## let CASES random histories happen (20000), of pods, gates, preemption and QueueJobs, instead of 80 to 1,000; takes minutes
 	PROPTEST_RNG_SEED=$$(date +%s) PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast --workspace --test laws -- --nocapture histories::
 
 .PHONY: model

@@ -25,15 +25,16 @@ proptest! {
     fn gangs_run_wholly_and_no_gang_waits_for_ever(history in history()) {
         play(&history)?;
     }
-
 }
 
 proptest! {
     #![proptest_config(effort::cases(200))]
 
     #[test]
-    fn so_they_do_behind_gates(history in history(), gated in proptest::collection::vec(any::<bool>(), 3)) {
-        let mut history = history;
+    fn gangs_behind_gates_run_wholly_and_none_waits_for_ever(
+        mut history in history(),
+        gated in proptest::collection::vec(any::<bool>(), 3),
+    ) {
         history.beginning.queues.iter_mut().zip(gated).for_each(|(queue, gated)| queue.gated = gated);
         play(&history)?;
     }

@@ -219,7 +219,7 @@ impl<'a> Reclaim<'a> {
         };
         let of_minimum = |units: &Units<'a>| Some((units.pending.completes()?, key(units)));
         let minimums: BTreeMap<&GangName, _> = units.iter().filter_map(of_minimum).collect();
-        units.sort_by_key(|units| {
+        units.sort_by_cached_key(|units| {
             let minimum = units.pending.surplus_of().and_then(|gang| minimums.get(gang));
             let own = key(units);
             (Reverse(minimum.map_or(own, |minimum| own.min(*minimum))), minimum.is_some())

@@ -277,16 +277,13 @@ pub(super) fn nothing_newly_over_granted(
     then: &Plan,
 ) -> Checked {
     for resource in &then.resources {
-        // What was written before is not granted now, enforced or not. Of a queue that was in Gate mode only the ledger says it.
-        let granted = |quota: &Quota| quota.granted.as_ref().and_then(|granted| granted.get(resource));
-        let stood =
-            |quota: &Quota| quota.enforced.get(resource).max(quota.hard.get(resource)).max(granted(quota));
         // A target may grow by what a lost capacity leaves: what was granted below it is no new promise.
         let target = |plan: &Plan, name: &QueueName| {
             plan.queues.get(name).map(|queue| queue.target.get(resource)).unwrap_or_default()
         };
+        // What was written before is not granted now, enforced or not. Of a queue that was in Gate mode only the ledger says it.
         let stood = |name: &QueueName, quota: &Quota| {
-            stood(quota).map(|stood| stood.min(target(decided, name).max(target(then, name))))
+            Some(quota.ceiling(resource).min(target(decided, name).max(target(then, name))))
         };
         let held_before = held(before, decided, |_, state| charged(state).get(resource), stood);
         let grants = |name: &QueueName| target(decided, name).min(target(then, name));
