@@ -21,7 +21,7 @@ metrics! {
 }
 
 metrics! {
-    /// The metrics of evictions that are not counted by queue. Those that are: [`Evictions`](super::Evictions).
+    /// The metrics of evictions that are not counted by queue. Those that are: [`QueueMetrics`](super::QueueMetrics).
     pub struct EvictionMetrics: registered {
         pub forced: IntCounter = "quotient_evictions_forced_total", Count, [] =>
             "Pods past their deadline that were deleted without grace.";

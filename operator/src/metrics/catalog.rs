@@ -3,11 +3,13 @@
 
 use prometheus::core::Collector;
 use prometheus::{
-    Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
-    IntGaugeVec, Opts, Registry, exponential_buckets,
+    GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry, exponential_buckets,
 };
 use quotient_engine::amounts::{Amount, Resource};
 use quotient_engine::names::QueueName;
+
+use super::computed::{Computed, Sample};
 
 /// What a metric counts in. Base units only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +140,7 @@ impl Metric<'_> {
         Self { doubling: Some((first, count)), ..self }
     }
 
-    pub(super) fn options(&self) -> Opts {
+    fn options(&self) -> Opts {
         Opts::new(self.name, self.help)
     }
 }
@@ -168,10 +170,17 @@ families! {
     IntCounterVec is a Counter: |options, labels, _| Self::new(options, labels);
     IntGauge is a Gauge: |options, _, _| Self::with_opts(options);
     IntGaugeVec is a Gauge: |options, labels, _| Self::new(options, labels);
-    Gauge is a Gauge: |options, _, _| Self::with_opts(options);
     GaugeVec is a Gauge: |options, labels, _| Self::new(options, labels);
     Histogram is a Histogram: |options, _, buckets| Self::with_opts(HistogramOpts::from(options).buckets(buckets));
     HistogramVec is a Histogram: |options, labels, buckets| Self::new(HistogramOpts::from(options).buckets(buckets), labels);
+}
+
+impl<S: Sample> Family for Computed<S> {
+    const KIND: Kind = S::KIND;
+
+    fn of(options: Opts, labels: &[&str], _: Vec<f64>) -> Result<Self, prometheus::Error> {
+        Self::new(options, labels)
+    }
 }
 
 /// Defines a struct of metrics and how they are declared: each metric once, with its help as the text of the field.
@@ -220,7 +229,7 @@ macro_rules! metrics {
     (@all registered $name:ident $($field:ident)+) => {};
     (@all computed $name:ident $($field:ident)+) => {
         impl $name {
-            pub(super) fn all(&self) -> Vec<&prometheus::GaugeVec> {
+            pub(super) fn all(&self) -> Vec<&dyn prometheus::core::Collector> {
                 vec![$(&self.$field),+]
             }
         }
@@ -254,7 +263,10 @@ impl<'a> Catalog<'a> {
 
     /// A metric that a collector of its own fills at a scrape: declared, not registered.
     pub(super) fn computed<F: Family>(&mut self, metric: Metric<'_>) -> Result<F, prometheus::Error> {
-        self.declare(F::KIND, metric);
+        let Metric { name, unit, labels, help, .. } = metric;
+        let group = self.group;
+        let declaration = Declaration { group, name, kind: F::KIND, unit, help, labels: labels.to_vec() };
+        self.declarations.push(declaration);
         let labels: Vec<&str> = metric.labels.iter().map(|label| label.name).collect();
         let buckets = metric.doubling.map(|(first, count)| exponential_buckets(first, 2.0, count));
         F::of(metric.options(), &labels, buckets.transpose()?.unwrap_or_default())
@@ -263,11 +275,6 @@ impl<'a> Catalog<'a> {
     /// Registers a collector of computed metrics.
     pub(super) fn collector(&self, collector: impl Collector + 'static) -> Result<(), prometheus::Error> {
         self.registry.register(Box::new(collector))
-    }
-
-    pub(super) fn declare(&mut self, kind: Kind, Metric { name, unit, labels, help, .. }: Metric<'_>) {
-        let group = self.group;
-        self.declarations.push(Declaration { group, name, kind, unit, help, labels: labels.to_vec() });
     }
 }
 

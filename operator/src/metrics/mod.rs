@@ -6,6 +6,7 @@
 
 mod activity;
 mod catalog;
+mod computed;
 mod process;
 mod queues;
 mod reference;
@@ -20,7 +21,7 @@ pub use activity::{
     CycleMetrics, EvictionMetrics, LedgerMetrics, ScalingMetrics, WatchMetrics, WriteMetrics,
 };
 pub use catalog::{Catalog, Declaration, Kind, Label, Unit};
-pub use queues::{Evictions, QueueGauges, Terms};
+pub use queues::{QueueMetrics, Terms};
 pub use reference::{declarations, reference};
 pub use standard::{CycleResult, StandardMetrics};
 
@@ -47,7 +48,7 @@ pub struct Metrics {
     /// The operator itself.
     pub operator: OperatorMetrics,
     /// What each queue deserves, has and wants.
-    pub queues: QueueGauges,
+    pub queues: QueueMetrics,
     /// Evictions of whatever queue's pods that were put off, or were more than that.
     pub evictions: EvictionMetrics,
     /// Owners that yield inside their queue.
@@ -88,7 +89,7 @@ impl Metrics {
     fn declare(into: &mut Catalog<'_>) -> Result<Self, prometheus::Error> {
         let metrics = Self {
             operator: OperatorMetrics::declare(into.under("The operator"))?,
-            queues: QueueGauges::declare(into)?,
+            queues: QueueMetrics::declare(into)?,
             evictions: EvictionMetrics::declare(into.under("Evictions"))?,
             scalings: ScalingMetrics::declare(into.under("Priority inside a queue"))?,
             cycles: CycleMetrics::declare(into.under("Cycles"))?,

@@ -5,10 +5,10 @@
 
 use metrics_process::collector::{Metrics, collect};
 use prometheus::core::{Collector, Desc};
-use prometheus::proto::MetricFamily;
-use prometheus::{Counter, Gauge, Opts};
+use prometheus::proto::{Counter, Gauge, MetricFamily};
 
-use super::catalog::{Catalog, Kind, Unit, metric};
+use super::catalog::{Catalog, Unit, metric};
+use super::computed::Computed;
 
 /// Name, unit and help of a gauge, and what it shows.
 type Shown = (&'static str, Unit, &'static str, fn(&Metrics) -> Option<u64>);
@@ -34,47 +34,32 @@ const GAUGES: [Shown; 6] = [
 /// Reads the state of the process at a scrape.
 #[derive(Debug)]
 pub(super) struct Process {
-    cpu: Opts,
-    gauges: Vec<Gauge>,
-    descriptions: Vec<Desc>,
+    cpu: Computed<Counter>,
+    gauges: Vec<Computed<Gauge>>,
 }
 
 impl Process {
     /// Declares its metrics and has them collected.
     pub(super) fn declare(into: &mut Catalog<'_>) -> Result<(), prometheus::Error> {
         let help = "Total user and system CPU time spent in seconds.";
-        let cpu = metric("process_cpu_seconds_total", Unit::Seconds, &[], help);
-        into.declare(Kind::Counter, cpu);
-        let cpu = cpu.options();
+        let cpu = into.computed(metric("process_cpu_seconds_total", Unit::Seconds, &[], help))?;
         let gauges = GAUGES.map(|(name, unit, help, _)| into.computed(metric(name, unit, &[], help)));
-        let gauges: Vec<Gauge> = gauges.into_iter().collect::<Result<_, _>>()?;
-        let counter = Counter::with_opts(cpu.clone())?;
-        let descriptions = gauges.iter().flat_map(Collector::desc).chain(counter.desc()).cloned().collect();
-        into.collector(Self { cpu, gauges, descriptions })
+        let gauges = gauges.into_iter().collect::<Result<_, _>>()?;
+        into.collector(Self { cpu, gauges })
     }
 }
 
 impl Collector for Process {
     fn desc(&self) -> Vec<&Desc> {
-        self.descriptions.iter().collect()
+        self.gauges.iter().flat_map(Collector::desc).chain(self.cpu.desc()).collect()
     }
 
-    /// What the system does not tell stays as it was.
+    /// What the system does not tell is not shown.
     fn collect(&self) -> Vec<MetricFamily> {
         let process = collect();
-        for (gauge, (.., shown)) in self.gauges.iter().zip(GAUGES) {
-            if let Some(count) = shown(&process) {
-                gauge.set(float(count));
-            }
-        }
-        let mut families: Vec<MetricFamily> = self.gauges.iter().flat_map(Collector::collect).collect();
-        if let Some((counter, seconds)) =
-            Counter::with_opts(self.cpu.clone()).ok().zip(process.cpu_seconds_total)
-        {
-            counter.inc_by(seconds);
-            families.extend(counter.collect());
-        }
-        families
+        let gauges = self.gauges.iter().zip(GAUGES);
+        let gauges = gauges.filter_map(|(gauge, (.., shown))| Some(gauge.alone(float(shown(&process)?))));
+        gauges.chain(process.cpu_seconds_total.map(|seconds| self.cpu.alone(seconds))).collect()
     }
 }
 

@@ -136,7 +136,7 @@ impl Evictions {
             EvictionOutcome::Refused(refusal, why) => self.refused(eviction, refusal, why),
             EvictionOutcome::Busy(why) => {
                 debug!(pod = named, why, "the API server has no time for the eviction");
-                self.context.metrics.queues.evictions.refused(&eviction.queue, OVERLOADED);
+                self.context.metrics.queues.refused(&eviction.queue, OVERLOADED);
                 self.stays(pod);
                 self.refusals.busy(pod, Instant::now());
             }
@@ -153,8 +153,8 @@ impl Evictions {
             reclaims.record(queue, eviction, clock.now());
         }
         let ran = started.map_or(0, |started| clock.engine_now().millis_since(started));
-        let seconds = u64::try_from(ran).unwrap_or_default() / 1000;
-        metrics.queues.evictions.accepted(&eviction.queue, eviction.reason, seconds);
+        let ran = Duration::from_millis(u64::try_from(ran).unwrap_or_default());
+        metrics.queues.evicted(&eviction.queue, eviction.reason, ran);
         self.refusals.granted(&eviction.pod);
         self.leaves(eviction);
         self.report_pod(eviction);
@@ -169,7 +169,7 @@ impl Evictions {
         } else {
             warn!(pod = named, error = why, "the eviction was refused");
         }
-        self.context.metrics.queues.evictions.refused(&eviction.queue, refusal.name());
+        self.context.metrics.queues.refused(&eviction.queue, refusal.name());
         self.stays(pod);
         let now = Instant::now();
         // An admission webhook that restarts, rights that are being changed: no other pod is evicted instead before the API
@@ -189,7 +189,7 @@ impl Evictions {
         let Eviction { pod, queue, grace_seconds, .. } = eviction;
         let named = format!("{}/{}", pod.namespace, pod.name);
         self.again.asked(pod, Instant::now());
-        let count = |reason| self.context.metrics.queues.evictions.refused(queue, reason);
+        let count = |reason| self.context.metrics.queues.refused(queue, reason);
         match verdict {
             EvictionOutcome::Evicted => {
                 let is_news = self.again.granted(pod);

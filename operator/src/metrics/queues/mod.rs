@@ -8,48 +8,48 @@ mod terms;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, QueuePlan};
+use quotient_engine::reasons::EvictionReason;
 use tokio::time::Instant;
 
 use super::catalog::{Catalog, Unit, metric};
 use crate::lock::lock;
 use episodes::Episodes;
-pub use evictions::Evictions;
+use evictions::{EvictionCounters, Evictions};
 use gauges::Gauges;
 pub use terms::Terms;
 
 /// The metrics of queues. A series disappears with its queue.
 #[derive(Clone, Debug)]
-pub struct QueueGauges {
-    /// Evictions, by the queue that loses the pods.
-    pub evictions: Evictions,
-    shown: Arc<Mutex<Shown>>,
-}
+pub struct QueueMetrics(Arc<Mutex<Shown>>);
 
 /// What a scrape shows.
 #[derive(Debug)]
 struct Shown {
-    /// Of the leaf queues in it, evictions are counted.
     plan: Option<(Arc<Plan>, Terms)>,
     /// The conditions of every Queue, without messages.
     conditions: BTreeMap<QueueName, Vec<Condition>>,
+    /// What every leaf queue of the plan has lost.
+    evictions: BTreeMap<QueueName, Evictions>,
     starved: Episodes,
     preempting: Episodes,
 }
 
-/// Fills the gauges at a scrape.
+/// Computes all of it at a scrape.
 #[derive(Debug)]
-struct LastPlan {
+struct Scraped {
     gauges: Gauges,
+    counters: EvictionCounters,
     shown: Arc<Mutex<Shown>>,
 }
 
-impl QueueGauges {
+impl QueueMetrics {
     pub(super) fn declare(into: &mut Catalog<'_>) -> Result<Self, prometheus::Error> {
         let gauges = Gauges::declare(into)?;
         let starved = waits(
@@ -62,32 +62,37 @@ impl QueueGauges {
             "quotient_preemption_convergence_seconds",
             "How long pods of other queues used a part of a queue's share, counted when none of them did any more.",
         )?;
-        let evictions = Evictions::declare(into.under("Evictions"))?;
-        let shown =
-            Arc::new(Mutex::new(Shown { plan: None, conditions: BTreeMap::new(), starved, preempting }));
-        into.collector(LastPlan { gauges, shown: Arc::clone(&shown) })?;
-        Ok(Self { evictions, shown })
+        let counters = EvictionCounters::declare(into.under("Evictions"))?;
+        let (conditions, evictions) = (BTreeMap::new(), BTreeMap::new());
+        let shown = Arc::new(Mutex::new(Shown { plan: None, conditions, evictions, starved, preempting }));
+        into.collector(Scraped { gauges, counters, shown: Arc::clone(&shown) })?;
+        Ok(Self(shown))
     }
 
     /// Shows `plan` from now on, and nothing of queues and resources that are not in it.
     pub fn show(&self, plan: &Arc<Plan>, terms: Terms) {
-        let mut shown = lock(&self.shown);
+        let mut shown = lock(&self.0);
         let now = Instant::now();
         let starved = leaves(plan).map(|(name, queue)| (name, &queue.uid, queue.starved.is_some()));
         shown.starved.see(starved, now);
         let preempting = leaves(plan).map(|(name, queue)| (name, &queue.uid, !queue.lacking.is_empty()));
         shown.preempting.see(preempting, now);
-        let former = shown.plan.replace((Arc::clone(plan), terms));
-        self.count(&former.map(|(former, _)| former).unwrap_or_default(), plan);
+        shown.evictions.retain(|name, _| plan.queues.get(name).is_some_and(|queue| !queue.is_parent));
+        for (name, _) in leaves(plan) {
+            if !shown.evictions.contains_key(name) {
+                shown.evictions.insert(name.clone(), Evictions::default());
+            }
+        }
+        shown.plan = Some((Arc::clone(plan), terms));
     }
 
     /// Drops every queue's series: another replica reports them now.
     pub fn clear(&self) {
-        let mut shown = lock(&self.shown);
+        let mut shown = lock(&self.0);
         shown.starved.forget();
         shown.preempting.forget();
-        let former = shown.plan.take();
-        self.count(&former.map(|(former, _)| former).unwrap_or_default(), &Plan::default());
+        shown.plan = None;
+        shown.evictions.clear();
         shown.conditions.clear();
     }
 
@@ -95,22 +100,28 @@ impl QueueGauges {
     pub fn show_conditions(&self, queue: &QueueName, conditions: &[Condition]) {
         let without_message = |one: &Condition| Condition { message: String::new(), ..one.clone() };
         let conditions = conditions.iter().map(without_message).collect();
-        lock(&self.shown).conditions.insert(queue.clone(), conditions);
+        lock(&self.0).conditions.insert(queue.clone(), conditions);
     }
 
     /// Drops the conditions of every Queue that is not to be kept.
     pub fn retain_conditions(&self, keep: impl Fn(&QueueName) -> bool) {
-        lock(&self.shown).conditions.retain(|queue, _| keep(queue));
+        lock(&self.0).conditions.retain(|queue, _| keep(queue));
     }
 
-    /// Counts the evictions of the leaf queues in `plan` in the place of those in `former`.
-    fn count(&self, former: &Plan, plan: &Plan) {
-        let is_leaf_of =
-            |plan: &Plan, name: &QueueName| plan.queues.get(name).is_some_and(|queue| !queue.is_parent);
-        let gone = leaves(former).filter(|(name, _)| !is_leaf_of(plan, name));
-        gone.for_each(|(name, _)| self.evictions.end(name));
-        let new = leaves(plan).filter(|(name, _)| !is_leaf_of(former, name));
-        new.for_each(|(name, _)| self.evictions.begin(name));
+    /// Counts one accepted eviction of a pod of `queue` that had run for so long.
+    pub fn evicted(&self, queue: &QueueName, reason: EvictionReason, ran: Duration) {
+        lock(&self.0).evictions.entry(queue.clone()).or_default().accept(reason, ran);
+    }
+
+    /// Counts one refused eviction of a pod of `queue`.
+    pub fn refused(&self, queue: &QueueName, reason: &'static str) {
+        lock(&self.0).evictions.entry(queue.clone()).or_default().refuse(reason);
+    }
+
+    /// What was counted for `queue`.
+    #[cfg(test)]
+    pub(crate) fn evictions(&self, queue: &QueueName) -> Evictions {
+        lock(&self.0).evictions.get(queue).cloned().unwrap_or_default()
     }
 }
 
@@ -118,14 +129,25 @@ fn leaves(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan)> {
     plan.queues.iter().filter(|(_, queue)| !queue.is_parent)
 }
 
-impl Collector for LastPlan {
+impl Scraped {
+    fn all(&self) -> Vec<&dyn Collector> {
+        [self.gauges.all(), self.counters.all()].concat()
+    }
+}
+
+impl Collector for Scraped {
     fn desc(&self) -> Vec<&Desc> {
-        self.gauges.describe()
+        self.all().into_iter().flat_map(Collector::desc).collect()
     }
 
     fn collect(&self) -> Vec<MetricFamily> {
-        // Held while the gauges are filled, so that two scrapes do not share them.
-        self.gauges.of(&lock(&self.shown))
+        // Held until all is collected, so that two scrapes do not show each series twice.
+        let shown = lock(&self.shown);
+        self.gauges.fill(&shown);
+        for (queue, evictions) in &shown.evictions {
+            self.counters.fill(queue, evictions);
+        }
+        self.all().into_iter().flat_map(Collector::collect).collect()
     }
 }
 
@@ -156,7 +178,8 @@ mod tests {
         TextEncoder::new().encode(&registry.gather(), &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         // Histograms are there from the start.
-        let series = text.lines().filter(|line| !line.starts_with('#') && !line.contains("_seconds_"));
+        let is_histogram = |line: &str| line.contains("_seconds_") && !line.contains("_seconds_total");
+        let series = text.lines().filter(|line| !line.starts_with('#') && !is_histogram(line));
         series.map(ToOwned::to_owned).collect()
     }
 
@@ -182,7 +205,7 @@ mod tests {
     #[test]
     fn a_series_comes_and_goes_with_its_queue() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
+        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
         gauges.show(&plan(&["team"]), Terms::default());
         let shown = lines(&registry);
         assert!(shown.contains(&r#"quotient_capacity{resource="cpu"} 1.5"#.to_owned()), "{shown:?}");
@@ -199,9 +222,39 @@ mod tests {
     }
 
     #[test]
+    fn queues_whose_names_are_alike_when_joined_are_two() {
+        let registry = Registry::new();
+        let queues = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
+        let (one, other) = (QueueName::new("a", "bc"), QueueName::new("ab", "c"));
+        let mut plan = Plan::default();
+        for (name, pods) in [(&one, 1), (&other, 2)] {
+            let queue =
+                QueuePlan { unmet: vec![unmet(pods, ShortReason::Fragmented)], ..QueuePlan::default() };
+            plan.queues.insert(name.clone(), queue);
+        }
+        queues.show(&Arc::new(plan), Terms::default());
+        queues.evicted(&one, EvictionReason::Reclaimed, Duration::from_secs(90));
+        queues.refused(&other, "Budget");
+        let shown = lines(&registry);
+        for expected in [
+            r#"quotient_queue_unmet_pods{namespace="a",queue="bc",reason="Fragmented"} 1"#,
+            r#"quotient_queue_unmet_pods{namespace="ab",queue="c",reason="Fragmented"} 2"#,
+            r#"quotient_evictions_total{namespace="a",queue="bc",reason="Reclaimed"} 1"#,
+            r#"quotient_evictions_total{namespace="ab",queue="c",reason="Reclaimed"} 0"#,
+            r#"quotient_evictions_blocked_total{namespace="a",queue="bc",reason="Budget"} 0"#,
+            r#"quotient_evictions_blocked_total{namespace="ab",queue="c",reason="Budget"} 1"#,
+            r#"quotient_evicted_pod_seconds_total{namespace="a",queue="bc"} 90"#,
+            r#"quotient_evicted_pod_seconds_total{namespace="ab",queue="c"} 0"#,
+        ] {
+            assert!(shown.iter().any(|line| line == expected), "{expected} is not in {shown:#?}");
+        }
+        assert_eq!(lines(&registry), shown, "a second scrape shows the same");
+    }
+
+    #[test]
     fn the_largest_namespaces_without_a_share_are_named() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
+        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
         let mut plan = plan(&["team"]);
         Arc::make_mut(&mut plan).unmanaged =
             (0..60).map(|number| (format!("n-{number:02}").as_str().into(), cpu(number * 1000))).collect();
@@ -217,7 +270,7 @@ mod tests {
     #[test]
     fn what_specs_state_is_shown_where_they_state_it() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
+        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
         let mut plan = plan(&["team"]);
         for queue in Arc::make_mut(&mut plan).queues.values_mut() {
             queue.parent = Some(QueueName::new("org", "research"));
@@ -230,7 +283,7 @@ mod tests {
         for expected in [
             r#"quotient_queue_guaranteed{namespace="a",queue="team",resource="cpu"} 0.5"#,
             r#"quotient_queue_weight{namespace="a",queue="team"} 3"#,
-            r#"quotient_queue_info{kind="Leaf",namespace="a",parent="org/research",queue="team"} 1"#,
+            r#"quotient_queue_info{namespace="a",queue="team",kind="Leaf",parent="org/research"} 1"#,
             r#"quotient_evictions_total{namespace="a",queue="team",reason="Reclaimed"} 0"#,
         ] {
             assert!(shown.iter().any(|line| line == expected), "{expected} is not in {shown:#?}");
@@ -243,7 +296,7 @@ mod tests {
     #[test]
     fn modes_pauses_and_what_they_withhold_are_shown() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
+        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
         let mut plan = plan(&["full", "team"]);
         let name = QueueName::new("a", "team");
         let decided = Arc::make_mut(&mut plan);
@@ -254,8 +307,8 @@ mod tests {
         gauges.show(&plan, Terms::default());
         let shown = lines(&registry);
         for expected in [
-            r#"quotient_queue_mode_info{mode="Full",namespace="a",queue="full"} 1"#,
-            r#"quotient_queue_mode_info{mode="Quota",namespace="a",queue="team"} 1"#,
+            r#"quotient_queue_mode_info{namespace="a",queue="full",mode="Full"} 1"#,
+            r#"quotient_queue_mode_info{namespace="a",queue="team",mode="Quota"} 1"#,
             r#"quotient_queue_paused{namespace="a",queue="full"} 0"#,
             r#"quotient_queue_paused{namespace="a",queue="team"} 1"#,
             r#"quotient_queue_withheld_evictions{namespace="a",queue="team"} 2"#,
@@ -269,7 +322,7 @@ mod tests {
     #[test]
     fn conditions_come_and_go_with_their_queue() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
+        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
         let condition = |kind: &str, status: &str| {
             let time = "2026-01-01T00:00:00Z".parse().unwrap();
             Condition {
@@ -286,9 +339,9 @@ mod tests {
         assert_eq!(
             lines(&registry),
             [
-                r#"quotient_queue_abnormal{condition="Starved",namespace="a",queue="team",reason="Because"} 1"#,
-                r#"quotient_queue_condition{condition="Ready",namespace="a",queue="team"} 1"#,
-                r#"quotient_queue_condition{condition="Starved",namespace="a",queue="team"} 1"#,
+                r#"quotient_queue_abnormal{namespace="a",queue="team",condition="Starved",reason="Because"} 1"#,
+                r#"quotient_queue_condition{namespace="a",queue="team",condition="Ready"} 1"#,
+                r#"quotient_queue_condition{namespace="a",queue="team",condition="Starved"} 1"#,
                 r#"quotient_queue_starved_since_timestamp_seconds{namespace="a",queue="team"} 1767225600"#,
             ]
         );
@@ -296,7 +349,7 @@ mod tests {
         assert_eq!(lines(&registry).len(), 2);
         gauges.show_conditions(&name, &[condition("Ready", "False"), condition("Starved", "False")]);
         let abnormal =
-            r#"quotient_queue_abnormal{condition="Ready",namespace="a",queue="team",reason="Because"} 1"#;
+            r#"quotient_queue_abnormal{namespace="a",queue="team",condition="Ready",reason="Because"} 1"#;
         assert!(lines(&registry).contains(&abnormal.to_owned()), "{:?}", lines(&registry));
         gauges.retain_conditions(|_| false);
         assert_eq!(lines(&registry), [""; 0]);
@@ -305,7 +358,7 @@ mod tests {
     #[test]
     fn pods_that_hang_are_counted_while_they_do() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
+        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
         let mut plan = plan(&["team"]);
         let pod = |namespace: &str, name: &str| PodId {
             namespace: namespace.into(),
@@ -330,7 +383,7 @@ mod tests {
     #[test]
     fn pods_that_wait_are_counted_by_what_stands_in_their_way() {
         let registry = Registry::new();
-        let gauges = QueueGauges::declare(&mut Catalog::new(&registry)).unwrap();
+        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
         let mut plan = plan(&["team"]);
         for queue in Arc::make_mut(&mut plan).queues.values_mut() {
             queue.unmet = vec![

@@ -38,8 +38,8 @@ fn overused_by(half: u32) -> View {
 }
 
 /// How often evictions of queue a were refused for this reason.
-pub(super) fn refusals(metrics: &Metrics, reason: &str) -> u64 {
-    metrics.queues.evictions.refusals(&QueueName::new("a", "team"), reason)
+pub(super) fn refusals(metrics: &Metrics, reason: &str) -> u32 {
+    metrics.queues.evictions(&QueueName::new("a", "team")).refused[reason]
 }
 
 fn victims(plan: &Plan) -> Vec<String> {
@@ -130,9 +130,9 @@ async fn what_victims_have_run_counts_as_lost() {
     let plan = planned(&view);
     assert_eq!(plan.evictions.len(), 2);
     super::writer(context).only(Class::Eviction, &plan).await;
-    let lost = metrics.queues.evictions.lost(&QueueName::new("a", "team"));
+    let lost = metrics.queues.evictions(&QueueName::new("a", "team")).lost.as_secs();
     assert!((7200..7320).contains(&lost), "{lost}");
-    assert_eq!(metrics.queues.evictions.lost(&QueueName::new("b", "team")), 0);
+    assert_eq!(metrics.queues.evictions(&QueueName::new("b", "team")).lost.as_secs(), 0);
 }
 
 fn blocked(writer: &Writer, plan: &Plan) -> Vec<String> {
