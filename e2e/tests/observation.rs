@@ -154,8 +154,8 @@ async fn a_mode_is_told(stage: &Stage, operator: &Operator) -> Result<()> {
     ensure!(stage.queue_status("holder").await?.recent_reclaims.is_empty(), "a reclaim is listed");
     let (_, metrics) = operator.get("/metrics").await?;
     for line in [
-        r#"quotient_queue_mode_info{mode="Observe",namespace="holder",queue="holder"} 1"#,
-        r#"quotient_queue_mode_info{mode="Full",namespace="gainer",queue="gainer"} 1"#,
+        r#"quotient_queue_mode_info{namespace="holder",queue="holder",mode="Observe"} 1"#,
+        r#"quotient_queue_mode_info{namespace="gainer",queue="gainer",mode="Full"} 1"#,
     ] {
         ensure!(metrics.lines().any(|shown| shown == line), "{line} is not in {metrics}");
     }

@@ -10,11 +10,13 @@ use prometheus::{Error, Opts};
 use super::catalog::Kind;
 use crate::lock::lock;
 
-/// A metric whose series are computed at a scrape. Between two scrapes it has none: a cluster of many queues plans often and is
-/// scraped seldom.
+/// A metric whose series are computed at a scrape.
 ///
-/// Rejected: the vectors of the `prometheus` crate. They know a series by a hash of its label values without anything between them,
-/// so that queue `c` in namespace `ab` and queue `bc` in namespace `a` share one. They also describe the metric again for each series.
+/// Between two scrapes it has none: a cluster of many queues plans often and is scraped seldom.
+///
+/// Rejected: the vectors of the `prometheus` crate. They know a series by a hash of its label values without anything between
+/// them, so that queue `c` in namespace `ab` and queue `bc` in namespace `a` share one. They also describe the metric again for
+/// each series.
 #[derive(Clone, Debug)]
 pub(super) struct Computed<S> {
     description: Desc,
