@@ -15,6 +15,8 @@ use crate::time::Timestamp;
 pub struct Queue {
     /// Its id for life.
     pub uid: QueueUid,
+    /// Its `metadata.generation`: it changes with its spec.
+    pub generation: i64,
     /// Its name within its namespace.
     pub name: Arc<str>,
     /// When it was created: the oldest in a namespace governs it.

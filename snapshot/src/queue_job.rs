@@ -13,6 +13,8 @@ use crate::time::Timestamp;
 pub struct QueueJob {
     /// Its id for life.
     pub uid: QueueJobUid,
+    /// Its `metadata.generation`: it changes with its spec.
+    pub generation: i64,
     /// Its name within its namespace.
     pub name: Arc<str>,
     /// When it was created.

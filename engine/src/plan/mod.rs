@@ -94,6 +94,8 @@ impl Plan {
 pub struct Stall {
     /// The Queue's id.
     pub uid: QueueUid,
+    /// The generation of the spec that was looked at.
+    pub generation: i64,
     /// The kind of trouble.
     pub reason: StallReason,
     /// What is wrong and what to do, for its administrator.
@@ -116,8 +118,13 @@ impl Plan {
 
     /// The id of the Queue of this name, whether it has a share or not.
     pub fn uid(&self, queue: &QueueName) -> Option<&QueueUid> {
-        let stalled = || self.stalled.get(queue).map(|stall| &stall.uid);
-        self.queues.get(queue).map(|queue| &queue.uid).or_else(stalled)
+        self.life(queue).map(|(uid, _)| uid)
+    }
+
+    /// The id of the Queue `queue`, and the generation of the spec that was decided on.
+    pub fn life(&self, queue: &QueueName) -> Option<(&QueueUid, i64)> {
+        let stalled = || self.stalled.get(queue).map(|stall| (&stall.uid, stall.generation));
+        self.queues.get(queue).map(|queue| (&queue.uid, queue.generation)).or_else(stalled)
     }
 
     /// Whether nothing is to be written or evicted, now or later.

@@ -90,6 +90,8 @@ impl SlotReason {
 pub struct QueueJobPlan {
     /// Its id.
     pub uid: QueueJobUid,
+    /// The generation of the spec that was decided on.
+    pub generation: i64,
     /// The queue that it takes its slots from; none if no queue with a share governs the namespace.
     pub queue: Option<QueueName>,
     /// Whether nothing of this is carried out: the mode of its queue, or the operator's, is Observe.

@@ -12,6 +12,8 @@ use super::{Reach, Unmet, Withheld};
 pub struct QueuePlan {
     /// The Queue's id.
     pub uid: QueueUid,
+    /// The generation of the spec that was decided on.
+    pub generation: i64,
     /// Whether it groups other queues; then its amounts are the sums of theirs, and it has no quota.
     pub is_parent: bool,
     /// The queue that it takes its share from; `None` for the cluster itself.

@@ -369,6 +369,7 @@ fn queue_plan(
     };
     QueuePlan {
         uid: branch.queue.uid.clone(),
+        generation: branch.queue.generation,
         is_parent: !branch.is_leaf(),
         parent,
         demand: shares.demand.clone(),

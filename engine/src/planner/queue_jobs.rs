@@ -337,6 +337,7 @@ impl Place<'_> {
         let ready = self.is_ready(job);
         QueueJobPlan {
             uid: job.uid.clone(),
+            generation: job.generation,
             problem: job.invalid.clone(),
             min_available: job.min_available,
             amounts: Arc::clone(self.no_amounts),

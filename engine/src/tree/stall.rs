@@ -7,7 +7,7 @@ use crate::reasons::StallReason;
 use crate::snapshot::{NamespaceState, Queue};
 
 fn stall(queue: &Queue, reason: StallReason, message: String) -> Stall {
-    Stall { uid: queue.uid.clone(), reason, message: message.into() }
+    Stall { uid: queue.uid.clone(), generation: queue.generation, reason, message: message.into() }
 }
 
 pub(super) fn taken(queue: &Queue, oldest: &Queue) -> Stall {

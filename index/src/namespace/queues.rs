@@ -34,7 +34,6 @@ impl NamespaceEntry {
         let Some((kept, entry)) = self.state.queues.get(at).zip(self.queues.get_mut(at)) else {
             return false;
         };
-        let same_spec = entry.observed.generation == observed.generation;
         entry.remembers &= entry.observed.uid == observed.uid;
         entry.observed = Arc::new(observed);
         let remembered = mem::replace(&mut queue.remembered, kept.remembered.clone());
@@ -45,7 +44,7 @@ impl NamespaceEntry {
         if !alike || queue.remembered != kept.remembered {
             keep(&mut Arc::make_mut(&mut self.state).queues, place, queue);
         }
-        !alike || !same_spec
+        !alike
     }
 
     /// Keeps what the last decision left to the next one. Says whether that is other than before.

@@ -71,6 +71,7 @@ pub fn undecodable(metadata: &ObjectMeta, problem: &str) -> Queue {
 fn blank(metadata: &ObjectMeta) -> Queue {
     Queue {
         uid: QueueUid::new(uid_of(metadata).unwrap_or_default()),
+        generation: metadata.generation.unwrap_or_default(),
         name: metadata.name.as_deref().unwrap_or_default().into(),
         created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
         leaving: metadata.deletion_timestamp.is_some(),

@@ -145,7 +145,7 @@ impl Call {
 
     /// Has the view know what was answered. An error says why the answer cannot be read.
     fn keep(&self, verb: Verb, life: Option<&Life>, answer: &str) -> Result<(), String> {
-        let Object { kind, namespace, .. } = &self.object;
+        let Object { namespace, .. } = &self.object;
         match &self.purpose {
             // The watch shows what becomes of them. A size is written only once the watch has shown every mark.
             Purpose::Requeue(_)
@@ -161,9 +161,9 @@ impl Call {
                 return self.show(answer, |index| index.holds_scale_target(namespace, &scaling.scale_target));
             }
             Purpose::Gate(pod) => return self.show(answer, |index| index.holds_pod(pod)),
-            // No decision depends on a status, so it wakes no loop. An object that cannot be decoded gets one, too: it says so.
-            Purpose::Status { .. } => drop(self.context.view.read(|index| kind.keep(index, answer))),
-            Purpose::JobStatus { .. } => drop(self.show(answer, |_| true)),
+            // No decision depends on a status. What was edited since it was composed is in the answer, too. An object that cannot
+            // be decoded gets one as well: it says so.
+            Purpose::Status { .. } | Purpose::JobStatus { .. } => drop(self.show(answer, |_| true)),
             _ => return self.show(answer, |_| true),
         }
         Ok(())

@@ -59,10 +59,13 @@ pub(crate) fn in_turns(
     with_turns.into_iter().map(|(_, name, decided)| (name, decided))
 }
 
-/// What is seen of a QueueJob that is still the one that was decided on, and is to stay.
+/// What is seen of a QueueJob that is still the one that was decided on, and is to stay. Of one that was edited since, the next
+/// plan decides: its tasks may be others.
 pub(crate) fn seen(index: &Index, name: &QueueJobName, decided: &QueueJobPlan) -> Option<ObservedQueueJob> {
     let seen = index.observed_queue_job(&name.namespace, &name.name);
-    seen.filter(|seen| seen.uid == decided.uid && !seen.deleting)
+    seen.filter(|seen| {
+        seen.uid == decided.uid && seen.generation.unwrap_or_default() == decided.generation && !seen.deleting
+    })
 }
 
 fn of(name: &QueueJobName, seen: &ObservedQueueJob, action: Action) -> Operation {

@@ -218,7 +218,8 @@ fn same(former: &Report, report: &Report, queue: &QueueName) -> bool {
         && former.blocked.get(queue) == report.blocked.get(queue)
 }
 
-/// Whether the plan is about this life of the Queue, and the Queue is to stay.
+/// Whether the plan is about this life of the Queue and about its spec as it is, and the Queue is to stay.
 fn concerns(plan: &Plan, queue: &QueueName, observed: &ObservedQueue) -> bool {
-    plan.uid(queue) == Some(&observed.uid) && !observed.deleting
+    let life = (&observed.uid, observed.generation.unwrap_or_default());
+    plan.life(queue) == Some(life) && !observed.deleting
 }

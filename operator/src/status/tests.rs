@@ -310,6 +310,7 @@ fn a_cluster_without_nodes_is_not_ready() {
 fn a_stalled_queue_says_what_to_mend_and_has_no_amounts() {
     let former = status(&plan(settled()), None, &normal(), 10);
     let stall = Stall {
+        generation: 1,
         uid: "1".into(),
         reason: StallReason::NamespaceTaken,
         message: "the older Queue a/first governs the namespace".into(),

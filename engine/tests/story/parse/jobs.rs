@@ -57,6 +57,7 @@ pub(super) fn put(state: &mut NamespaceState, words: &Words<'_>) {
     };
     let job = QueueJob {
         uid: QueueJobUid::from(words.name()),
+        generation: 1,
         name: name.into(),
         created: words.seconds("created").unwrap_or(standing.created),
         priority: words.priority(),

@@ -20,6 +20,7 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
     let name = words.value("name").unwrap_or(namespace);
     Queue {
         uid: words.value("uid").map_or_else(|| QueueUid::new(format!("{namespace}/{name}")), QueueUid::from),
+        generation: 1,
         name: name.into(),
         created: words.seconds("created").unwrap_or_default(),
         weight: words.count("weight").unwrap_or(1),

@@ -64,10 +64,8 @@ impl Kind for Written {
 
 impl Index {
     fn put_queue_job(&mut self, (namespace, name): &Key, decoded: QueueJobEntry) -> bool {
-        let generation = decoded.observed.generation;
-        let former = self.entry_mut(namespace).queue_jobs.insert(name.clone(), decoded);
-        let edited = former.is_none_or(|former| former.observed.generation != generation);
-        self.show_queue_job(namespace, name) | edited
+        self.entry_mut(namespace).queue_jobs.insert(name.clone(), decoded);
+        self.show_queue_job(namespace, name)
     }
 
     /// Keeps the Job `name` of a QueueJob, or forgets it. Says whether a decision depends on the difference.
@@ -176,6 +174,7 @@ pub(super) fn undecodable(metadata: &ObjectMeta, uid: QueueJobUid, problem: Opti
     QueueJobEntry {
         job: QueueJob {
             uid: uid.clone(),
+            generation: metadata.generation.unwrap_or_default(),
             name: metadata.name.as_deref().unwrap_or_default().into(),
             created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
             invalid: problem.map(Into::into),

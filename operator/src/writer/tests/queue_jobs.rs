@@ -75,3 +75,43 @@ async fn a_cycle_writes_about_so_many_and_none_twice() {
     writer.keep_queue_jobs(&planned(&view)).await;
     assert_eq!(written(&log, &mut before), (0, 1));
 }
+
+/// A QueueJob of a launcher and eight workers, in the order of its `tasks`.
+fn two_tasks(generation: u32, tasks: [(&str, u32); 2]) -> Value {
+    let container = json!({"name": "main", "image": "main", "resources": {"requests": {"cpu": "1"}}});
+    let mut job = too_large("a", "job");
+    job["metadata"]["generation"] = generation.into();
+    job["metadata"]["resourceVersion"] = generation.to_string().into();
+    let tasks = tasks.map(|(name, replicas)| {
+        json!({"name": name, "replicas": replicas, "template": {"spec": {"containers": [container]}}})
+    });
+    job["spec"]["tasks"] = json!(tasks);
+    job
+}
+
+/// Jobs are kept by the order of tasks. An edit in the middle of a cycle may change that order.
+#[tokio::test(start_paused = true)]
+async fn jobs_follow_the_spec_that_was_decided_on() {
+    let view = view(&[node(16), queue("a"), super::quota("a", 5, Some(1), 16, 16)]);
+    put(&view, &two_tasks(1, [("launcher", 1), ("worker", 8)]));
+    let (client, log) = client(|asked| {
+        let body = asked.body.clone();
+        if asked.method == "GET" {
+            Reply::Json(200, two_tasks(2, [("worker", 8), ("launcher", 1)]))
+        } else {
+            Reply::Json(201, body)
+        }
+    });
+    let (context, _announced) = context(client, view.clone());
+    let mut writer = writer(context);
+    let plan = planned(&view);
+    put(&view, &two_tasks(2, [("worker", 8), ("launcher", 1)]));
+    writer.keep_queue_jobs(&plan).await;
+    assert_eq!(log.lines(), [""; 0]);
+    writer.keep_queue_jobs(&planned(&view)).await;
+    let created = log.all().into_iter().filter(|asked| asked.line().starts_with("POST"));
+    let created: Vec<String> = created
+        .map(|asked| format!("{} {}", asked.body["metadata"]["name"], asked.body["spec"]["parallelism"]))
+        .collect();
+    assert_eq!(created, [r#""job-worker" 8"#, r#""job-launcher" 1"#]);
+}

@@ -160,3 +160,51 @@ async fn a_new_leader_keeps_the_list_of_evicted_pods() {
     let third = lead(&["p3"]).await;
     assert_eq!(third.iter().map(names).collect::<Vec<_>>(), [["p3", "p2", "p1"]]);
 }
+
+/// Argo CD and Flux take `observedGeneration` for the spec that the conditions are about.
+#[tokio::test(start_paused = true)]
+async fn an_edit_is_reported_only_once_it_was_decided_on() {
+    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
+    let (client, log) = client(store());
+    let (context, _announced) = context(client, view.clone());
+    let (reports, newest) = watch::channel(None);
+    let task =
+        tokio::spawn(Statuses::new(context.clone(), super::SETTINGS, Duration::from_secs(15)).run(newest));
+    let plan = Arc::new(planned(&view));
+    let mut edited = queue("a");
+    edited["metadata"]["generation"] = 2.into();
+    edited["metadata"]["resourceVersion"] = "50".into();
+    put(&view, &edited);
+    reports.send_replace(Some(Arc::new(Report { plan, ..Report::default() })));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(log.lines(), [""; 0]);
+    reports.send_replace(Some(Arc::new(Report { plan: Arc::new(planned(&view)), ..Report::default() })));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(log.all()[0].status()["observedGeneration"], 2);
+    context.stop.cancel();
+    task.await.unwrap();
+}
+
+/// The answer to a status is newer than the watch: an edit that it shows is not shown again.
+#[tokio::test(start_paused = true)]
+async fn an_edit_that_the_answer_to_a_status_shows_wakes_the_loop() {
+    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
+    let (client, _log) = client(|asked| {
+        let mut edited = queue("a");
+        edited["metadata"]["generation"] = 2.into();
+        edited["metadata"]["resourceVersion"] = "50".into();
+        edited["spec"]["weight"] = 7.into();
+        edited["status"] = asked.status().clone();
+        Reply::Json(200, edited)
+    });
+    let (context, _announced) = context(client, view.clone());
+    let (reports, newest) = watch::channel(None);
+    let task =
+        tokio::spawn(Statuses::new(context.clone(), super::SETTINGS, Duration::from_secs(15)).run(newest));
+    let plan = Arc::new(planned(&view));
+    while tokio::time::timeout(Duration::from_millis(1), view.changed()).await.is_ok() {}
+    reports.send_replace(Some(Arc::new(Report { plan, ..Report::default() })));
+    tokio::time::timeout(Duration::from_secs(5), view.changed()).await.expect("the edit wakes the loop");
+    context.stop.cancel();
+    task.await.unwrap();
+}
