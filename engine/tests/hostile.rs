@@ -236,6 +236,44 @@ fn of_enormous_sizes() {
     });
 }
 
+/// Free room is granted to thousands of millions of pods in as many turns as to thousands.
+#[test]
+fn of_pods_of_next_to_no_size() {
+    no_slower_than_ordinary_pods("pods of next to no size", |number| {
+        let mut scenario = full_of(number, |_| "cpu=1 owner=w".to_owned());
+        scenario.push_str("\nnode large memory=256Gi\nqueue slivers\nquota slivers memory=8Gi");
+        scenario.push_str("\nowner slivers/o replicas=2147483647 memory=64 cpu=0");
+        scenario
+    });
+}
+
+/// So is the rest that a large pod leaves.
+#[test]
+fn of_pods_of_next_to_no_size_that_the_rest_is_given_to() {
+    no_slower_than_ordinary_pods("pods of next to no size beside large ones", |number| {
+        let mut scenario = full_of(number, |_| "cpu=1 owner=w".to_owned());
+        scenario.push_str("\nnode large memory=64Gi\nqueue slivers\nquota slivers memory=0\nqueue large\nquota large memory=0");
+        scenario.push_str("\nowner large/v replicas=9 memory=10Gi cpu=0");
+        for owner in 0..20 {
+            write!(scenario, "\nowner slivers/o{owner} replicas=2147483647 memory=1 cpu=0").unwrap();
+        }
+        scenario
+    });
+}
+
+/// None of them has room for its minimum.
+#[test]
+fn of_gangs_that_wait() {
+    doubles("gangs that wait", |number| {
+        let mut scenario = full_of(number, |_| "cpu=1 owner=w".to_owned());
+        for gang in 0..number {
+            write!(scenario, "\nowner b/o{gang} kind=Job replicas=3 cpu={} gang=g{gang} min=2", 2 + gang % 3)
+                .unwrap();
+        }
+        scenario
+    });
+}
+
 #[test]
 fn of_terminating_pods() {
     doubles("terminating pods", |number| {

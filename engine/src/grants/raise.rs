@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use super::divisible::raise_divisible;
 use super::{GrantInput, Loans};
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::leaf::{Fitting, PendingUnits};
-use crate::shares::{Fraction, in_turns};
+use crate::leaf::{Fitting, IncompleteGangs, PendingUnits};
+use crate::shares::{Fraction, halved, in_turns, per_turn};
 use crate::total::total;
 use crate::tree::{BranchId, BranchMap, Room};
 
@@ -95,22 +95,25 @@ impl<'a, 'g> Free<'a, 'g> {
     /// Grants the first unit that fits. Those that do not will not fit later either.
     fn grant_next(&mut self, at: BranchId, lacking: &mut Lacking<'a>) -> bool {
         while let Some((pending, units)) = lacking.left.pop_front() {
-            let with = lacking.filled.plus(&pending.requests);
-            // What pods of the queue are charged of other resources keeps no unit waiting that requests none of these.
-            let missing = |one: &Resource| (one.clone(), with.get(one).less(self.firm[at].get(one)));
-            let more: Amounts = pending.requests.resources().map(missing).collect();
-            if more.is_empty() || more.fits_in(&self.available(at)) {
+            if lacking.incomplete.lacks_minimum(pending.part.as_ref()) {
+                continue;
+            }
+            let room = halved(lacking.per_turn.min(units)).find_map(|count| {
+                let with = lacking.filled.plus(&pending.requests.times(count));
+                // What pods of the queue are charged of other resources keeps no unit waiting that requests none of these.
+                let missing = |one: &Resource| (one.clone(), with.get(one).less(self.firm[at].get(one)));
+                let more: Amounts = pending.requests.resources().map(missing).collect();
+                (more.is_empty() || more.fits_in(&self.available(at))).then_some((count, with, more))
+            });
+            if let Some((count, with, more)) = room {
                 lacking.filled = with;
-                if units > 1 {
-                    lacking.left.push_front((pending, units.saturating_sub(1)));
+                if units > count {
+                    lacking.left.push_front((pending, units.saturating_sub(count)));
                 }
                 self.grant(at, &more);
                 return true;
             }
-            // What a gang has on top of its minimum is of no use before it.
-            if let Some(gang) = pending.completes() {
-                lacking.left.retain(|(pending, _)| pending.surplus_of() != Some(gang));
-            }
+            lacking.incomplete.given(pending.part.as_ref(), units, 0);
         }
         false
     }
@@ -153,6 +156,8 @@ pub(super) struct Lacking<'l> {
     filled: Amounts,
     /// Units, and how many of them.
     left: VecDeque<(&'l PendingUnits<'l>, u32)>,
+    per_turn: u32,
+    incomplete: IncompleteGangs,
     /// What comes in no units.
     pub(super) divisible: Amounts,
 }
@@ -168,6 +173,7 @@ impl<'l> Lacking<'l> {
             filled.add_all(&pending.requests.times(granted));
             left.extend((units > granted).then(|| (pending, units.saturating_sub(granted))));
         }
-        Self { filled, left, divisible }
+        let per_turn = per_turn(left.iter().map(|(_, units)| *units));
+        Self { filled, left, per_turn, incomplete: IncompleteGangs::default(), divisible }
     }
 }

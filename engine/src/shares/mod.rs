@@ -13,4 +13,4 @@ pub(crate) use fraction::Fraction;
 pub(crate) use level::rounded_down;
 pub use level::{Level, fill};
 pub(crate) use pour::{WaterFilling, sums, sums_within};
-pub(crate) use turns::in_turns;
+pub(crate) use turns::{halved, in_turns, per_turn};

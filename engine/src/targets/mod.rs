@@ -24,7 +24,7 @@ use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
 use crate::leaf::{IncompleteGangs, Leaf, PendingUnits, Unit};
 use crate::names::Namespace;
-use crate::shares::Shares;
+use crate::shares::{Shares, per_turn};
 use crate::snapshot::{KeptTarget, Targets};
 use crate::time::Timestamp;
 use crate::tree::BranchMap;
@@ -41,6 +41,10 @@ pub(crate) struct Decided {
 pub(super) struct Making {
     /// Its units, those that run before the others, first to be kept first; those that have their place are taken out.
     pub(super) left: VecDeque<Unit>,
+    /// How many alike ones of these are served at once.
+    pub(super) per_turn: u32,
+    /// Those whose minimum found no room in the rest of the capacity.
+    pub(super) incomplete: IncompleteGangs,
     /// What its units that have their place request.
     pub(super) fitted: Amounts,
     /// What it has beside its units: demand that no known pod shows.
@@ -203,6 +207,14 @@ fn begin<'a>(cluster: Cluster<'a>, leaf: &Leaf<'a>, shares: &Shares) -> Making {
     let held = leaf.wish().held.of(cluster.governed);
     let floor = leaf.queue.guaranteed.amounts().max(&held).min(deserved);
     left.sort_by_key(|unit| !unit.runs);
-    let (left, demand) = (left.into(), shares.demand.clone());
-    Making { left, fitted, claimed, floor, demand, receives: !leaf.never_evicted }
+    Making {
+        per_turn: per_turn(left.iter().map(|unit| unit.count)),
+        left: left.into(),
+        incomplete: IncompleteGangs::default(),
+        fitted,
+        claimed,
+        floor,
+        demand: shares.demand.clone(),
+        receives: !leaf.never_evicted,
+    }
 }

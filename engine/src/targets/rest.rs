@@ -3,8 +3,8 @@
 use super::Making;
 use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
-use crate::leaf::{GangPart, Unit};
-use crate::shares::{Fraction, in_turns};
+use crate::leaf::Unit;
+use crate::shares::{Fraction, halved, in_turns};
 use crate::tree::{BranchId, BranchMap};
 
 /// Hands out what is left unit by unit to the lowest target per weight whose next unit fits; units that run come first.
@@ -62,19 +62,23 @@ impl<'a> Rest<'a> {
         while leaf.has_left(running)
             && let Some(unit) = leaf.left.pop_front()
         {
-            let fitted = leaf.fitted.plus(&unit.requests);
-            let more = leaf.target_with(&fitted).less(&before);
-            if self.fits(at, &more) {
+            if leaf.incomplete.lacks_minimum(unit.part.as_ref()) {
+                continue;
+            }
+            let room = halved(leaf.per_turn.min(unit.count)).find_map(|count| {
+                let fitted = leaf.fitted.plus(&unit.requests.times(count));
+                let more = leaf.target_with(&fitted).less(&before);
+                self.fits(at, &more).then_some((count, fitted, more))
+            });
+            if let Some((count, fitted, more)) = room {
                 leaf.fitted = fitted;
-                if unit.count > 1 {
-                    leaf.left.push_front(Unit { count: unit.count.saturating_sub(1), ..unit });
+                if unit.count > count {
+                    leaf.left.push_front(Unit { count: unit.count.saturating_sub(count), ..unit });
                 }
                 self.take(at, &more);
                 return true;
             }
-            if let Some(gang) = unit.part.as_ref().and_then(GangPart::minimum_of) {
-                leaf.left.retain(|unit| unit.part.as_ref().and_then(GangPart::surplus_of) != Some(gang));
-            }
+            leaf.incomplete.given(unit.part.as_ref(), unit.count, 0);
         }
         false
     }
