@@ -25,7 +25,7 @@ pub(crate) const QUEUE: [Column; 13] = [
         "Preempting",
         "string",
         ".status.summary.preempting",
-        "The part of the deserved share that pods of other queues still use",
+        "The room that is free or being freed for the queue and not allocated yet",
         0,
     ),
     (

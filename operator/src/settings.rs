@@ -153,7 +153,7 @@ pub struct WriteSettings {
     #[arg(long, value_name = "COUNT", default_value = "500", value_parser = count(1..=100_000))]
     pub evictions_per_cycle: usize,
 
-    /// The most evictions of pods of one queue at once, and as many more a minute. The rest waits.
+    /// The most evictions of pods of one queue in a burst. After that, as many follow in each minute. The rest waits.
     #[arg(long, value_name = "COUNT", default_value_t = 3000)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub evictions_per_queue: u32,

@@ -27,7 +27,7 @@ impl Rate {
         Self { gap, burst: BURST.max(gap), next: None }
     }
 
-    /// At most `count` at once, and as many more a minute.
+    /// At most `count` in a burst, and then as many in each minute.
     pub(crate) fn per_minute(count: u32) -> Self {
         let gap = MINUTE.checked_div(count).unwrap_or(MINUTE);
         Self { gap, burst: MINUTE.saturating_sub(gap), next: None }

@@ -44,7 +44,7 @@ Take one namespace out of Quotient: delete its Queues, after a look whether that
 Kubernetes then deletes the quota and the LimitRange \"quotient\", because the Queue owns them. Pods run on; none is evicted. \
 Pods that wait gated are let in, also while the operator is down. \
 The command refuses where something would stay behind or other queues would lose their share, and says what to do first. You \
-need the verb delete on queues.quotient.dev, and for gated pods the verbs share on queues.quotient.dev and patch on pods.";
+need the verbs delete and share on queues.quotient.dev, and for gated pods the verb patch on pods.";
 
 const EXAMPLES: &str = "\
 Examples:
