@@ -107,11 +107,13 @@ fn of_nodes(
 ///
 /// An unmanaged one holds its pods that are *bound* to nodes; pending pods would let one absurd pod empty C. One whose quota
 /// still counts as granted ([`NamespaceState::granting_quota`]) holds what that quota may let in, or what is charged if that
-/// is more, and what a Queue that is not seen is owed.
+/// is more, and what a Queue that is not seen is owed. In Gate mode the quota lets in up to the limit, and gates no more than was
+/// granted.
 fn held_in(namespace: &NamespaceState, namespace_usage: &NamespaceUsage) -> Amounts {
     let mut held = namespace_usage.bound.clone();
     if let Some(quota) = namespace.granting_quota() {
-        for (resource, ceiling) in quota.ceilings().iter() {
+        let most = if namespace.is_in_gate_mode() { quota.allocated().clone() } else { quota.ceilings() };
+        for (resource, ceiling) in most.iter() {
             held.set(resource, ceiling.max(namespace_usage.charged.get(resource)));
         }
         // Pods of others went for a Queue that is not seen.

@@ -2,7 +2,8 @@
 //!
 //! These stories were found by random histories.
 
-use quotient_advance::settle;
+use quotient_advance::{keep, settle};
+use quotient_engine::planner::plan;
 
 use crate::story;
 
@@ -292,4 +293,40 @@ fn no_pod_goes_for_a_limit_of_a_resource_of_which_there_is_nothing() {
          quota a cpu=6 memory=6Gi",
     );
     assert_eq!(victims, [""; 0]);
+}
+
+/// Users evict pods, too, with as much grace as they like.
+#[test]
+fn a_pod_that_somebody_else_evicted_holds_up_no_queue() {
+    let pods = |namespace: &str, count: u32| -> String {
+        let pod = |number: u32| format!("pod {namespace}/p{number} cpu=1 node=n started={number} owner=o\n");
+        (0..count).map(pod).collect()
+    };
+    let story = format!(
+        "node n cpu=12
+         queue a
+         queue b after=60
+         queue c
+         quota a cpu=8
+         quota b cpu=0
+         quota c cpu=4
+         owner a/o replicas=8 cpu=1
+         owner b/o replicas=4 cpu=1
+         owner c/o replicas=4 cpu=1
+         {}{}pod c/p3 cpu=1 node=n started=3 owner=o LEAVES",
+        pods("a", 8),
+        pods("c", 3),
+    );
+    let victims = |leaves: &str| {
+        let mut snapshot = story::parse(&story.replace("LEAVES", leaves));
+        let first = plan(&snapshot);
+        assert_eq!(first.evictions, [], "b waits for a minute");
+        keep(&mut snapshot, &first);
+        snapshot.now = snapshot.now.plus_seconds(61);
+        let plan = plan(&snapshot);
+        plan.evictions.len() + plan.waiting.len()
+    };
+    assert_eq!(victims(""), 4);
+    assert_eq!(victims("terminating=90000 evicted"), 4);
+    assert_eq!(victims("terminating=1090 evicted"), 4);
 }

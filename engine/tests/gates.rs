@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use expect_test::expect;
+use quotient_engine::amounts::{Amount, Resource};
+use quotient_engine::names::QueueName;
 use quotient_engine::planner::plan;
 
 use crate::story::{self, decides, plays};
@@ -366,4 +368,24 @@ fn of_a_gang_whose_minimum_has_no_room_no_pod_is_let_in() {
                 pod g-1, 1c: AboveLimit
         "#]],
     );
+}
+
+/// Its quota says what it may never exceed. What it was granted is what it holds.
+#[test]
+fn a_gated_queue_without_a_share_holds_what_it_was_granted() {
+    let deserved = |spec: &str| {
+        let snapshot = story::parse(&format!(
+            "node n cpu=100
+             queue a admission=Gate limit=cpu:80 {spec}
+             quota a cpu=80 granted=cpu:10
+             queue b
+             quota b cpu=90
+             owner b/o replicas=90 cpu=1
+             {}",
+            (0..10).map(|pod| format!("pod a/p{pod} cpu=1 node=n started=1 owner=o\n")).collect::<String>(),
+        ));
+        plan(&snapshot).queues[&QueueName::new("b", "b")].deserved.get(&Resource::Cpu)
+    };
+    assert_eq!(deserved("invalid=why"), Amount::new(90_000));
+    assert_eq!(deserved(""), Amount::new(90_000));
 }

@@ -38,6 +38,7 @@ use std::ops::Deref;
 use crate::amounts::Amounts;
 use crate::cluster::Cluster;
 use crate::grants::Grants;
+use crate::leaf::Leaf;
 use crate::shares::Shares;
 use crate::snapshot::Pod;
 use crate::tree::{BranchId, BranchMap};
@@ -81,11 +82,20 @@ impl<'a> Context<'a> {
     }
 
     /// Whether what was chosen for these targets is on its way: until it is gone nothing else is begun.
+    ///
+    /// A pod that anybody else has evicted holds up no queue: it has more time than Quotient gives, or its queue uses no more
+    /// than its target.
     fn is_under_way(&self) -> bool {
         let now = self.snapshot.now;
-        let leaves =
-            |pod: &Pod| pod.evicted && pod.is_charged() && pod.is_terminating() && !pod.is_overdue(now);
-        let mut losing = self.each_leaf().filter(|leaf| leaf.namespace_usage.pods.terminating > 0);
-        self.same_targets && losing.any(|leaf| leaf.state.pods.iter().any(leaves))
+        let is_losing = |leaf: &&Leaf<'_>| {
+            let charged = leaf.namespace_usage.charged.of(self.governed);
+            leaf.namespace_usage.pods.terminating > 0 && !charged.less(&self.targets[leaf.at]).is_empty()
+        };
+        let leaves = |leaf: &Leaf<'_>| {
+            let latest = now.plus_seconds(i64::from(leaf.eviction.most_grace_seconds()));
+            let is_ours = |pod: &Pod| pod.evicted && pod.deletion.is_some_and(|deadline| deadline <= latest);
+            leaf.state.pods.iter().any(|pod| is_ours(pod) && pod.is_charged() && !pod.is_overdue(now))
+        };
+        self.same_targets && self.each_leaf().filter(is_losing).any(leaves)
     }
 }

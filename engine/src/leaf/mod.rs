@@ -100,7 +100,8 @@ impl<'a> Leaf<'a> {
 
     /// What it brings to the division of capacity.
     pub(crate) fn wish(&self) -> Wish {
-        let held = if self.never_evicted { self.namespace_usage.all_staying() } else { Amounts::new() };
+        // Pods that did not start, or that no node could run, are set aside as those of every queue.
+        let held = if self.never_evicted { self.staying.less(&self.uncounted) } else { Amounts::new() };
         Wish { asked: self.demand.counted.clone(), held }
     }
 
