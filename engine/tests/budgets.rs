@@ -1,6 +1,7 @@
 //! Disruption budgets and refused evictions as stories: data for the plan, not surprises for its executor.
 
 use expect_test::expect;
+use quotient_advance::settle;
 
 use crate::story::{self, explains, plays};
 
@@ -41,6 +42,23 @@ fn a_budget_without_requirements_protects_everything() {
               spare a/web-1: Budget
         "#]],
     );
+}
+
+/// Pods that run and are not Ready, where the budget lets them go.
+#[test]
+fn a_budget_protects_unready_pods_only_if_it_says_so() {
+    let victims = |budget: &str| {
+        let story = format!(
+            "node n1 cpu=4
+             queue a request=all
+             queue b fixed=cpu:2
+             budget a/web allowed=0 {budget}
+             pod a/web-1..4 cpu=1 node=n1 started=70+10 owner=web stuck=200"
+        );
+        let (_, plan) = settle(&story::parse(&story));
+        plan.evictions.len() + plan.waiting.len()
+    };
+    assert_eq!((victims(""), victims("letsUnreadyGo")), (0, 2));
 }
 
 #[test]

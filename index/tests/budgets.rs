@@ -46,12 +46,34 @@ fn budgets_protect_by_label() {
     expect![[r#"
         namespace a
           queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
-          budget everything: 0 may go; Selector([])
-          budget expressions: 2 may go; Selector([In("app", ["web", "api"]), NotIn("app", ["db"]), Exists("app"), DoesNotExist("debug")])
-          budget labels: 1 may go; Selector([In("app", ["web"]), In("tier", ["front"])])
-          budget overdrawn: 0 may go; Selector([])
+          budget everything: 0 and any that is not Ready may go; Selector([])
+          budget expressions: 2 and any that is not Ready may go; Selector([In("app", ["web", "api"]), NotIn("app", ["db"]), Exists("app"), DoesNotExist("debug")])
+          budget labels: 1 and any that is not Ready may go; Selector([In("app", ["web"]), In("tier", ["front"])])
+          budget overdrawn: 0 and any that is not Ready may go; Selector([])
     "#]]
     .assert_eq(&text);
+}
+
+/// As the API server decides on an eviction.
+#[test]
+fn pods_that_are_not_ready_go_by_policy_or_while_enough_are_healthy() {
+    let lets_go = |spec: &str, status: &str| {
+        let object = format!(
+            "{{kind: PodDisruptionBudget, metadata: {{name: b, namespace: a}}, spec: {{selector: {{}}{spec}}}, status: {status}}}"
+        );
+        shown(&format!("{QUEUE}{object}"), "12:00:00").contains("any that is not Ready")
+    };
+    let healthy = |current: u32, desired: u32| {
+        format!(
+            "{{disruptionsAllowed: 0, currentHealthy: {current}, desiredHealthy: {desired}, expectedPods: 3}}"
+        )
+    };
+    assert!(lets_go(", unhealthyPodEvictionPolicy: AlwaysAllow", &healthy(1, 2)));
+    assert!(lets_go(", unhealthyPodEvictionPolicy: IfHealthyBudget", &healthy(2, 2)));
+    assert!(lets_go("", &healthy(2, 2)));
+    assert!(!lets_go("", &healthy(1, 2)));
+    assert!(!lets_go("", &healthy(0, 0)));
+    assert!(!lets_go("", "{}"));
 }
 
 #[test]
@@ -60,7 +82,7 @@ fn a_budget_that_was_not_computed_yet_allows_nothing() {
     let changed = seen.replace("generation: 2}", "generation: 3}");
     let new =
         "{kind: PodDisruptionBudget, metadata: {name: b, namespace: a}, spec: {selector: {}}}".to_owned();
-    for (written, allowed) in [(seen, "3 may go"), (changed, "0 may go"), (new, "0 may go")] {
+    for (written, allowed) in [(seen, "3 and any that is not Ready may go"), (changed, "0 may go"), (new, "0 may go")] {
         let text = shown(&[QUEUE, &written].concat(), "12:00:00");
         assert!(text.contains(&format!("budget b: {allowed};")), "{text}");
     }

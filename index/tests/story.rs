@@ -225,8 +225,9 @@ fn size(owner: &Owner, size: &Size) -> String {
 }
 
 fn budget(budget: &Budget) -> String {
-    let Budget { name, selector, allowed } = budget;
-    format!("budget {name}: {allowed} may go; {selector:?}")
+    let Budget { name, selector, allowed, lets_unready_go } = budget;
+    let unready = if *lets_unready_go { " and any that is not Ready" } else { "" };
+    format!("budget {name}: {allowed}{unready} may go; {selector:?}")
 }
 
 fn gang_of(gang: Option<&Gang>) -> String {

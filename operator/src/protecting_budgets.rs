@@ -60,7 +60,7 @@ mod tests {
 
     fn budget(name: &str, app: &str) -> Budget {
         let selector = Selector::new([Requirement::In("app".to_owned(), vec![app.to_owned()])]);
-        Budget { name: name.into(), selector, allowed: 0 }
+        Budget { name: name.into(), selector, allowed: 0, lets_unready_go: false }
     }
 
     fn snapshot() -> Snapshot {

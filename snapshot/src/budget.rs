@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::labels::Selector;
 
 /// What the engine needs to know of a PodDisruptionBudget.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     /// Its name within its namespace.
     pub name: Arc<str>,
@@ -15,4 +15,6 @@ pub struct Budget {
     pub selector: Selector,
     /// How many of them may be disrupted now, as the disruption controller last computed: `disruptionsAllowed`.
     pub allowed: u32,
+    /// Whether pods that run and are not Ready may go whatever it allows: its `unhealthyPodEvictionPolicy`, or enough healthy ones.
+    pub lets_unready_go: bool,
 }

@@ -82,13 +82,19 @@ impl<'a> Budgets<'a> {
         Self { state, left, by_label: ByLabel::of(&state.budgets), matched: FxHashMap::default() }
     }
 
-    /// The budgets that `pod` counts in. A pod that has not started counts in none: its eviction disrupts nothing.
+    /// The budgets that `pod` counts in. A pod that has not started counts in none: its eviction disrupts nothing. Some budgets
+    /// say the same of pods that are not Ready.
     fn of_pod(&mut self, pod: &Pod) -> CountsIn {
         if self.left.is_empty() || pod.phase != Phase::Running {
             return CountsIn::None;
         }
         let counts_in = || self.by_label.counts_in(&self.state.budgets, &pod.metadata);
-        *self.matched.entry(Arc::as_ptr(&pod.metadata)).or_insert_with(counts_in)
+        let counts_in = *self.matched.entry(Arc::as_ptr(&pod.metadata)).or_insert_with(counts_in);
+        let lets_go = |at: usize| self.state.budgets.get(at).is_some_and(|budget| budget.lets_unready_go);
+        match counts_in {
+            CountsIn::One(at) if pod.stuck.is_some() && lets_go(at) => CountsIn::None,
+            _ => counts_in,
+        }
     }
 
     /// How many of `victims`, in order, may go.

@@ -104,7 +104,12 @@ pub(crate) fn happen(snapshot: &mut Snapshot, number: usize, event: &Event) {
         }
         Event::BudgetChanged(at, allowed) => {
             let Some((_, state)) = pick_namespace(snapshot, *at, |_| true) else { return };
-            let budget = Budget { name: "all".into(), selector: Selector::default(), allowed: *allowed };
+            let budget = Budget {
+                name: "all".into(),
+                selector: Selector::default(),
+                allowed: *allowed,
+                lets_unready_go: allowed % 2 == 1,
+            };
             state.budgets = vec![budget];
         }
     }

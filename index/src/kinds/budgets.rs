@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget as Object;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use quotient_snapshot::Budget;
-use quotient_snapshot::labels::Selector;
 
 use super::Kind;
 use crate::decoded::Undecodable;
@@ -42,12 +41,15 @@ impl Kind for Object {
 
     fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {
         if object.excess().is_some() {
-            return put(index, key, meta, Selector::default(), 0);
+            return put(index, key, meta, Budget::default());
         }
         // Without a selector it protects nothing, unlike with an empty one.
         let written = object.spec.as_ref().and_then(|spec| spec.selector.as_ref());
         match written.and_then(selector) {
-            Some(selector) => put(index, key, meta, selector, allowed(object)),
+            Some(selector) => {
+                let (allowed, lets_unready_go) = (allowed(object), lets_unready_go(object));
+                put(index, key, meta, Budget { selector, allowed, lets_unready_go, ..Budget::default() })
+            }
             None => index.forget::<Self>(&key),
         }
     }
@@ -55,7 +57,7 @@ impl Kind for Object {
     /// Which pods the budget selects is not known, and neither is how many of them may go: it counts as one that selects all pods
     /// of its namespace and allows no disruption. What was known of it before may allow what it forbids now.
     fn put_undecodable(index: &mut Index, key: Key, meta: Meta, _object: &Undecodable) -> bool {
-        put(index, key, meta, Selector::default(), 0)
+        put(index, key, meta, Budget::default())
     }
 
     fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
@@ -63,8 +65,8 @@ impl Kind for Object {
     }
 }
 
-fn put(index: &mut Index, (namespace, name): Key, meta: Meta, selector: Selector, allowed: u32) -> bool {
-    index.entry_mut(&namespace).put_budget(Budget { name, selector, allowed }, meta)
+fn put(index: &mut Index, (namespace, name): Key, meta: Meta, budget: Budget) -> bool {
+    index.entry_mut(&namespace).put_budget(Budget { name, ..budget }, meta)
 }
 
 /// How many labels and values `selector` has.
@@ -83,4 +85,13 @@ fn allowed(budget: &Object) -> u32 {
         return 0;
     }
     u32::try_from(status.disruptions_allowed.unwrap_or_default()).unwrap_or_default()
+}
+
+/// Whether the API server evicts pods that run and are not Ready without asking the budget.
+fn lets_unready_go(budget: &Object) -> bool {
+    let policy = budget.spec.as_ref().and_then(|spec| spec.unhealthy_pod_eviction_policy.as_deref());
+    let is_healthy = budget.status.as_ref().is_some_and(|status| {
+        status.desired_healthy > Some(0) && status.current_healthy >= status.desired_healthy
+    });
+    policy == Some("AlwaysAllow") || is_healthy
 }

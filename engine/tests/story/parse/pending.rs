@@ -120,6 +120,7 @@ pub(super) fn budget(words: &Words<'_>) -> Budget {
         name: words.path().1.into(),
         selector: Selector::new(selected.into_iter().map(requirement)),
         allowed: words.count("allowed").unwrap_or(0),
+        lets_unready_go: words.has("letsUnreadyGo"),
     }
 }
 
