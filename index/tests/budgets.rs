@@ -82,7 +82,11 @@ fn a_budget_that_was_not_computed_yet_allows_nothing() {
     let changed = seen.replace("generation: 2}", "generation: 3}");
     let new =
         "{kind: PodDisruptionBudget, metadata: {name: b, namespace: a}, spec: {selector: {}}}".to_owned();
-    for (written, allowed) in [(seen, "3 and any that is not Ready may go"), (changed, "0 may go"), (new, "0 may go")] {
+    for (written, allowed) in [
+        (seen, "3 and any that is not Ready may go"),
+        (changed, "0 and any that is not Ready may go"),
+        (new, "0 may go"),
+    ] {
         let text = shown(&[QUEUE, &written].concat(), "12:00:00");
         assert!(text.contains(&format!("budget b: {allowed};")), "{text}");
     }
