@@ -171,6 +171,7 @@ mod tests {
             name: "budget".into(),
             selector: Selector::new([Requirement::In("app".to_owned(), values)]),
             allowed: 1,
+            ..Budget::default()
         }];
         let metadata =
             PodMetadata { labels: [("app", "web")].into_iter().collect(), ..PodMetadata::default() };

@@ -187,7 +187,9 @@ impl Cycle {
         });
         snapshot.reclaim_gate = self.guards.reclaim_gate(&snapshot, enforced);
         self.count(&snapshot);
-        self.writer.find_requeues(&snapshot);
+        if ready.is_ok() {
+            self.writer.find_requeues(&snapshot);
+        }
         // The snapshot is dropped there, too: while it lives, whatever changes in the index has to be copied.
         let mut planner = std::mem::take(&mut self.planner);
         let decisions = self.context.decisions.clone();
@@ -211,6 +213,7 @@ impl Cycle {
             Err(why) => Err(Dropped::Stuck(why)),
         };
         if let Err(dropped) = granted {
+            kept.into_iter().for_each(|(number, _)| self.context.decisions.forget(number));
             return Ok(self.drop(dropped, &plan, &budgets));
         }
         self.context.recorder.announce_plan(&plan);
@@ -241,10 +244,11 @@ impl Cycle {
 
     /// Ends a decision of which nothing is carried out, because the ledger could not be written.
     fn drop(&self, dropped: Dropped, plan: &Arc<Plan>, budgets: &ProtectingBudgets) -> Ended {
-        let next = self.writer.next_retry().unwrap_or_else(Instant::now);
         let Dropped::Stuck(why) = dropped else {
+            let next = self.writer.next_retry().unwrap_or_else(Instant::now);
             return Ended { next, result: CycleResult::Requeue, in_vain: None };
         };
+        let next = self.writer.next_try_of_ledger().unwrap_or_else(Instant::now);
         let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
         let stuck = leaves.map(|(name, _)| (name.clone(), why.clone())).collect();
         self.report(plan, budgets, stuck);

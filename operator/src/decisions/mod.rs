@@ -23,7 +23,7 @@ use ring::Ring;
 /// The most decisions that are kept.
 const MOST: usize = 20;
 
-/// The most bytes that they have together: a decision about 20,000 pods has less than one of them.
+/// The most bytes that they have together, where it is more than one: a decision about 20,000 pods has less than a quarter.
 const MOST_BYTES: usize = 4 << 20;
 
 /// Where decisions are kept; clones share one place.
@@ -45,6 +45,13 @@ impl Decisions {
         let mut ring = self.lock()?;
         let is_news = plan.evictions.iter().any(|eviction| !ring.knows(&eviction.pod));
         is_news.then(|| ring.push(Decision::of(snapshot, plan)))
+    }
+
+    /// Forgets a decision of which nothing was carried out.
+    pub fn forget(&self, number: u64) {
+        if let Some(mut ring) = self.lock() {
+            ring.forget(number);
+        }
     }
 
     /// Adds what the decision was made from. Takes as long as the snapshot is large.

@@ -54,9 +54,13 @@ impl Ring {
         self.shrink();
     }
 
-    /// The oldest go until the rest fit. One that is too large by itself leaves no other.
+    pub(super) fn forget(&mut self, number: u64) {
+        self.kept.retain(|kept| kept.decision.number != number);
+    }
+
+    /// The oldest go until the rest fit. The newest stays, however large: otherwise every cycle would pack it again.
     fn shrink(&mut self) {
-        while self.kept.len() > self.most || self.bytes() > self.most_bytes {
+        while self.kept.len() > self.most || self.kept.len() > 1 && self.bytes() > self.most_bytes {
             self.kept.pop_front();
         }
     }
@@ -120,10 +124,12 @@ mod tests {
         push(&mut ring, vec![0; 95]);
         assert_eq!(numbers(&ring), [5]);
         push(&mut ring, vec![0; 101]);
-        assert_eq!(numbers(&ring), [0_u64; 0]);
-        assert_eq!(ring.file(None), None);
+        assert_eq!(numbers(&ring), [6]);
         push(&mut ring, vec![7]);
         assert_eq!(ring.file(Some(7)), ring.file(None));
         assert!(ring.file(Some(7)).unwrap().ends_with(&[b'\n', 7]));
+        assert_eq!(numbers(&ring), [7]);
+        ring.forget(7);
+        assert_eq!(numbers(&ring), [0_u64; 0]);
     }
 }

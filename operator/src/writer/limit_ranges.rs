@@ -6,6 +6,7 @@ use std::time::Duration;
 use quotient_crds::names::LIMIT_RANGE;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, QueueName, QueueUid};
+use quotient_engine::plan::Plan;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
@@ -24,7 +25,7 @@ use crate::settings::WriteSettings;
 pub(super) struct LimitRanges {
     interval: Duration,
     /// What was written last, and for which Queue; nothing where it was deleted.
-    written: BTreeMap<Namespace, (QueueUid, Bounds)>,
+    written: BTreeMap<QueueName, (QueueUid, Bounds)>,
     /// When the change of another writer was undone.
     repaired: BTreeMap<Namespace, Instant>,
     /// Why it could not be written, as far as that was told.
@@ -45,12 +46,14 @@ impl LimitRanges {
     pub(super) fn due(
         &mut self,
         wanted: Vec<Operation>,
+        plan: &Plan,
         alarm: &mut Alarm,
         context: &Context,
     ) -> Vec<Operation> {
         let now = Instant::now();
         self.reported
             .retain(|namespace, _| wanted.iter().any(|wanted| wanted.object.namespace == *namespace));
+        self.written.retain(|queue, (uid, _)| plan.uid(queue) == Some(uid));
         self.repaired.retain(|_, at| now.saturating_duration_since(*at) < self.interval);
         let mut due = wanted;
         due.retain(|operation| self.may_begin(operation, now, alarm, context));
@@ -69,19 +72,19 @@ impl LimitRanges {
             self.report_refusal(queue, why, context);
             return false;
         }
-        let namespace = &queue.namespace;
-        if self.written.get(namespace) != Some(&(uid.clone(), defaults.clone())) {
-            return true;
+        let due = self.repaired.get(&queue.namespace).and_then(|at| at.checked_add(self.interval));
+        match due.filter(|due| now < *due && self.was_written(queue, uid, defaults)) {
+            Some(due) => {
+                alarm.set(due);
+                false
+            }
+            None => true,
         }
-        // It was written so, and is not so any more.
-        let due = self.repaired.get(namespace).and_then(|at| at.checked_add(self.interval));
-        if let Some(due) = due.filter(|due| now < *due) {
-            alarm.set(due);
-            return false;
-        }
-        warn!(%namespace, "another writer changed the LimitRange; it is restored");
-        self.repaired.insert(namespace.clone(), now);
-        true
+    }
+
+    /// Whether this was written last. If it is to be written again, another writer has changed it.
+    fn was_written(&self, queue: &QueueName, uid: &QueueUid, defaults: &Bounds) -> bool {
+        self.written.get(queue).is_some_and(|written| (&written.0, &written.1) == (uid, defaults))
     }
 
     /// Takes note of what became of a LimitRange.
@@ -94,7 +97,11 @@ impl LimitRanges {
                 let act = if defaults.is_empty() { "removed" } else { "wrote" };
                 info!(%namespace, defaults = %listed(defaults), "{act} the LimitRange {LIMIT_RANGE}");
                 self.reported.remove(namespace);
-                self.written.insert(namespace.clone(), (uid.clone(), defaults.clone()));
+                if self.was_written(queue, uid, defaults) {
+                    warn!(%namespace, "another writer had changed the LimitRange");
+                    self.repaired.insert(namespace.clone(), Instant::now());
+                }
+                self.written.insert(queue.clone(), (uid.clone(), defaults.clone()));
                 let (queue, defaults) = (queue.clone(), defaults.clone());
                 context.recorder.record(Notice::DefaultRequestsWritten { queue, defaults });
             }

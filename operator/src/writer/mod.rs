@@ -58,7 +58,6 @@ pub struct Writer {
     vacancies: Vacancies,
     executor: Executor,
     memory: Memory,
-    requeuer: Requeuer,
     /// The controllers that are to look again.
     requeues: Vec<Requeue>,
     /// The quotas to count anew, each with whether by the second of both writes.
@@ -85,6 +84,7 @@ struct Memory {
     scalings: Scalings,
     refused_jobs: RefusedJobs,
     job_statuses: JobStatuses,
+    requeuer: Requeuer,
     /// When operations that were put off in this cycle are due, or a QueueJob has been finished for long enough.
     alarms: BTreeMap<Class, Alarm>,
 }
@@ -104,9 +104,9 @@ impl Writer {
                 scalings: Scalings::default(),
                 refused_jobs: RefusedJobs::default(),
                 job_statuses: JobStatuses::default(),
+                requeuer: Requeuer::default(),
                 alarms: BTreeMap::new(),
             },
-            requeuer: Requeuer::default(),
             requeues: Vec::new(),
             usage_resyncs: BTreeSet::new(),
             next_proof: None,
@@ -155,14 +155,14 @@ impl Writer {
         ledger.write(next, &targets.collect()).await
     }
 
-    /// Finds the controllers in `snapshot` that are to be told that there is room for their pods. Each counts as told.
+    /// Finds the controllers in `snapshot` that are to be told that there is room for their pods.
     pub fn find_requeues(&mut self, snapshot: &Snapshot) {
         let view = &self.memory.context.view;
         let observed = |namespace: &Namespace| view.read(|index| index.observed_quota(namespace).cloned());
         let charged = |namespace: &Namespace| {
             observed(namespace).map(|observed| observed.charged.clone()).unwrap_or_default()
         };
-        self.requeues = self.requeuer.due(snapshot, charged, Instant::now());
+        self.requeues = self.memory.requeuer.due(snapshot, charged, Instant::now());
     }
 
     /// Writes the quotas of `plan`. Returns when every call was answered or timed out.
@@ -170,9 +170,10 @@ impl Writer {
         // Before the quotas that refuse what they make up for.
         self.carry_out(&[Class::LimitRange], plan).await;
         self.carry_out(&[Class::Quota], plan).await;
-        self.requeuer.risen(self.memory.quotas.take_risen());
+        let risen = self.memory.quotas.take_risen();
+        self.memory.requeuer.risen(risen);
         let both = |namespace: Namespace| [(namespace.clone(), false), (namespace, true)];
-        self.usage_resyncs = self.requeuer.take_usage_resyncs().into_iter().flat_map(both).collect();
+        self.usage_resyncs = self.memory.requeuer.take_usage_resyncs().into_iter().flat_map(both).collect();
         self.carry_out(&[Class::UsageResync], plan).await;
         if let Some(namespace) = self.proof(plan) {
             self.prove(namespace, plan).await;
@@ -204,7 +205,7 @@ impl Writer {
     /// Carries out what `plan` says of sizes of workloads. Returns when every call was answered or timed out.
     pub async fn scale(&mut self, plan: &Plan) {
         self.carry_out(&[Class::Scaling], plan).await;
-        self.requeuer.promised(plan);
+        self.memory.requeuer.promised(plan);
     }
 
     /// Has Jobs and statuses of QueueJobs say what `plan` does. Returns when every call was answered or timed out.
@@ -280,14 +281,19 @@ impl Writer {
         blocked_queues(plan, budgets, &self.memory.evictions.refusals.all(), Instant::now())
     }
 
+    /// When the ledger is to be tried again that could not be read or written. Nothing else can be done before.
+    pub fn next_try_of_ledger(&self) -> Option<Instant> {
+        self.ledger.as_ref().and_then(LedgerKeeper::next_retry)
+    }
+
     /// When something that was put off is to be tried again.
     pub fn next_retry(&self) -> Option<Instant> {
         let all = [
-            self.ledger.as_ref().and_then(LedgerKeeper::next_retry),
+            self.next_try_of_ledger(),
             self.vacancies.next_retry(),
             self.executor.next_retry(),
             self.memory.evictions.next_retry(),
-            self.requeuer.next(),
+            self.memory.requeuer.next(),
             self.next_proof,
         ];
         let alarms = self.memory.alarms.values().map(|alarm| alarm.0);
@@ -308,12 +314,12 @@ impl Memory {
         let alarm = self.alarms.entry(class).or_default();
         *alarm = Alarm::default();
         match class {
-            Class::LimitRange => self.limit_ranges.due(wanted, alarm, context),
+            Class::LimitRange => self.limit_ranges.due(wanted, plan, alarm, context),
             Class::Quota => self.quotas.due(wanted, plan, alarm, context),
             Class::Eviction => self.evictions.due(wanted),
             Class::Scaling => self.scalings.due(wanted, executor, alarm, context),
             Class::QueueJob => {
-                self.refused_jobs.retain(|name, _| plan.queue_jobs.contains_key(name));
+                queue_jobs::forget_settled(&mut self.refused_jobs, &wanted);
                 let now = Instant::now();
                 let left = context.view.read(|index| next_expiry(plan, index, context.clock.now()));
                 left.and_then(|left| now.checked_add(left)).into_iter().for_each(|at| alarm.set(at));
@@ -335,7 +341,7 @@ impl Memory {
             Purpose::Quota { .. } => self.quotas.settle(completed, context),
             Purpose::LimitRange { .. } => self.limit_ranges.settle(completed, context),
             Purpose::UsageResync { namespace, is_second } => usage_resynced(namespace, *is_second, completed),
-            Purpose::Requeue(requeue) => requeues::settle(requeue, completed, context),
+            Purpose::Requeue(requeue) => self.requeuer.settle(requeue, completed, context),
             Purpose::Eviction { eviction, queue, started } => {
                 self.evictions.settle(eviction, (queue.as_ref(), *started), &completed.outcome);
             }

@@ -1,6 +1,6 @@
 //! How many operations on QueueJobs one cycle carries out, and what became of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quotient_engine::plan::QueueJobName;
 use tokio::time::Instant;
@@ -37,6 +37,19 @@ pub(super) fn settle(
             warn!(queue_job = %name, error = why, "a Job was perhaps not written");
         }
     }
+}
+
+/// Keeps of `refused` what is still `wanted`: what was refused may be right without it by now.
+pub(super) fn forget_settled(refused: &mut RefusedJobs, wanted: &[Operation]) {
+    if refused.is_empty() {
+        return;
+    }
+    let names = wanted.iter().filter_map(|operation| match &operation.purpose {
+        Purpose::Job { name, .. } | Purpose::Expiry(name) => Some(name),
+        _ => None,
+    });
+    let names: BTreeSet<&QueueJobName> = names.collect();
+    refused.retain(|name, _| names.contains(name));
 }
 
 fn report(name: &QueueJobName, why: &str, context: &Context) {
@@ -101,6 +114,14 @@ mod tests {
         let (taken, is_left) = take(all.into_iter().chain([job("5", true)]).collect(), most);
         let names = taken.iter().map(|one| one.object.name.to_string());
         (names.collect::<Vec<_>>().join(" "), is_left)
+    }
+
+    #[test]
+    fn a_refusal_is_over_once_nothing_is_wanted() {
+        let name = |name: &str| QueueJobName { namespace: "a".into(), name: name.into() };
+        let mut refused: RefusedJobs = ["1", "2"].map(|job| (name(job), "no".to_owned())).into();
+        forget_settled(&mut refused, &[job("2", false), job("3", true)]);
+        assert_eq!(refused.into_keys().collect::<Vec<_>>(), [name("2")]);
     }
 
     #[test]

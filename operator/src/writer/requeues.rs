@@ -9,7 +9,7 @@
 //! no pod goes, and a requeue is of no use before. So where only that keeps an owner's pods out, the quota is to be counted
 //! anew.
 //!
-//! Nothing depends on a requeue but time. What is remembered here saves requests; a process that is new takes every
+//! A requeue that was not carried out is due again. Nothing depends on it but time. What is remembered here saves requests; a process that is new takes every
 //! quota as just risen, for its predecessor may have ended between the rise and the requeue.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -146,9 +146,8 @@ impl Requeuer {
     }
 
     /// The controllers to requeue: the owners that lacked pods when their quota rose, still do, and have room for one more, by
-    /// what is seen of pods and by what admission has `charged` in their namespace.
-    ///
-    /// They count as requeued from now on, each once for each rise.
+    /// what is seen of pods and by what admission has `charged` in their namespace. Each is due once for each rise, and again
+    /// only if it was not carried out ([`Requeuer::settle`]).
     pub(super) fn due(
         &mut self,
         snapshot: &Snapshot,
@@ -214,8 +213,8 @@ impl Requeuer {
                 match self.requeued.get(&owner.uid).map(|at| rested(*at)) {
                     Some(until) => self.alarm.set(until),
                     None if requeues.len() < MOST => {
-                        owners.remove(&key(owner));
                         self.requeued.insert(owner.uid.clone(), now);
+                        self.alarm.set(rested(now));
                         requeues.push(Requeue::of(namespace, owner));
                     }
                     None => self.alarm.set(now),
@@ -260,7 +259,6 @@ impl Requeuer {
                 // It is on its way to take what there is. Then it is seen what came of that.
                 Some(until) => self.alarm.set(until),
                 None if waits && requeues.len() < MOST => {
-                    rise.owners.insert(owner.uid.clone(), Notified::Once);
                     self.requeued.insert(owner.uid.clone(), now);
                     self.alarm.set(rested(now));
                     requeues.push(Requeue::of(namespace, owner));
@@ -307,6 +305,45 @@ impl Requeuer {
         }
         rise.miscount = Some(Miscount { since, charged: charged.clone(), missing: kept_out });
     }
+
+    /// Takes note of what became of a requeue.
+    pub(super) fn settle(
+        &mut self,
+        requeue: &Requeue,
+        Completed { outcome, why, .. }: &Completed,
+        context: &Context,
+    ) {
+        let Requeue { namespace, kind, name, .. } = requeue;
+        let owner = format!("{namespace}/{name}");
+        match outcome {
+            Outcome::Done => {
+                debug!(kind = kind.name(), owner, "told a controller that there is room again");
+                context.metrics.writes.requeues.with_label_values(&[kind.name()]).inc();
+            }
+            Outcome::Refused(status) if status.code == 429 => return,
+            Outcome::Refused(_) | Outcome::Stale(_) => {
+                warn!(
+                    kind = kind.name(),
+                    owner,
+                    error = why,
+                    "a controller was not told that there is room again"
+                );
+            }
+            Outcome::Skipped | Outcome::Unknown(_) => {
+                debug!(
+                    kind = kind.name(),
+                    owner, why, "a controller was perhaps not told that there is room again"
+                );
+                return;
+            }
+        }
+        if let Some(rise) = self.rises.get_mut(namespace) {
+            rise.owners.entry(requeue.uid.clone()).and_modify(|notified| *notified = Notified::Once);
+        }
+        if let Some(owners) = self.promised.get_mut(namespace) {
+            owners.remove(&(*kind, Arc::clone(name)));
+        }
+    }
 }
 
 /// How long nothing has to have moved `since` then for another count after so many.
@@ -316,26 +353,4 @@ fn still_until(since: Instant, usage_resyncs: u32) -> Instant {
 
 fn rested(at: Instant) -> Instant {
     at.checked_add(REQUEUE_INTERVAL).unwrap_or(at)
-}
-
-/// Takes note of what became of a requeue.
-pub(super) fn settle(
-    Requeue { namespace, kind, name, .. }: &Requeue,
-    Completed { outcome, why, .. }: &Completed,
-    context: &Context,
-) {
-    let (kind, owner) = (kind.name(), format!("{namespace}/{name}"));
-    match outcome {
-        Outcome::Done => {
-            debug!(kind, owner, "told a controller that there is room again");
-            context.metrics.writes.requeues.with_label_values(&[kind]).inc();
-        }
-        Outcome::Skipped => {}
-        Outcome::Refused(_) => {
-            warn!(kind, owner, error = why, "a controller was not told that there is room again");
-        }
-        Outcome::Stale(_) | Outcome::Unknown(_) => {
-            debug!(kind, owner, why, "a controller was perhaps not told that there is room again");
-        }
-    }
 }

@@ -171,3 +171,22 @@ async fn a_lasting_refusal_is_told_and_tried_ever_later() {
     assert!(matches!(&printed, Notice::DefaultRequestsRefused { why, .. } if why.contains("policy says no")));
     assert!(it.news.try_recv().is_err());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_restore_that_fails_is_tried_again_at_once() {
+    let calls = std::sync::atomic::AtomicU32::new(0);
+    let mut it = writer(&[node(4), asking(&json!({"cpu": "1"}))], move |_| {
+        match calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            1 => Reply::failure(500, "InternalError", "etcd is not there"),
+            call => Reply::Json(200, range(1000 + call * 2000, true, &json!({"cpu": "1"}))),
+        }
+    });
+    it.write_limit_ranges().await;
+    put(&it.view, &range(2000, true, &json!({"cpu": "9"})));
+    for _ in 0..20 {
+        it.write_limit_ranges().await;
+        tokio::time::advance(Duration::from_millis(100)).await;
+    }
+    assert_eq!(it.log.lines().len(), 3, "created, and restored with the second try");
+    assert_eq!(it.writer.next_retry(), None);
+}

@@ -90,7 +90,7 @@ impl World {
     /// The quota is raised: written at first, enforced a cycle later.
     async fn raise(&mut self, version: u32, hard: u32, enforced: u32) -> usize {
         put(&self.view, &ours(version, hard, enforced));
-        self.writer.requeuer.risen(["a".into()].into());
+        self.writer.memory.requeuer.risen(["a".into()].into());
         self.cycle().await;
         put(&self.view, &ours(version + 1, hard, hard));
         self.cycle().await
@@ -101,7 +101,7 @@ impl World {
 async fn an_owner_with_room_is_told_once_it_is_in_force() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
     put(&world.view, &ours(6, 2, 0));
-    world.writer.requeuer.risen(["a".into()].into());
+    world.writer.memory.requeuer.risen(["a".into()].into());
     assert_eq!(world.cycle().await, 0);
     put(&world.view, &ours(7, 2, 2));
     assert_eq!(world.cycle().await, 1);
@@ -143,14 +143,14 @@ async fn rises_in_quick_succession_are_told_every_half_second() {
     assert_eq!(world.raise(6, 1, 0).await, 1);
     put(&world.view, &pod_of("web", "p1"));
     assert_eq!(world.raise(8, 2, 1).await, 1);
-    let rest = world.writer.requeuer.next().unwrap();
+    let rest = world.writer.memory.requeuer.next().unwrap();
     assert_eq!(rest.duration_since(Instant::now()), Duration::from_millis(500));
     tokio::time::sleep_until(rest).await;
     assert_eq!(world.cycle().await, 2);
     // What came of it is looked at once.
-    tokio::time::sleep_until(world.writer.requeuer.next().unwrap()).await;
+    tokio::time::sleep_until(world.writer.memory.requeuer.next().unwrap()).await;
     assert_eq!(world.cycle().await, 2);
-    assert_eq!(world.writer.requeuer.next(), None);
+    assert_eq!(world.writer.memory.requeuer.next(), None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -209,9 +209,9 @@ async fn a_large_rise_is_told_in_pieces() {
     let owners: Vec<Value> = (0..70).map(|number| owner("Job", &format!("job-{number}"), 1)).collect();
     let mut world = world(&[&[ours(5, 0, 0)], owners.as_slice()].concat()).await;
     assert_eq!(world.raise(6, 100, 0).await, 64);
-    assert!(world.writer.requeuer.next().unwrap() <= Instant::now());
+    assert!(world.writer.memory.requeuer.next().unwrap() <= Instant::now());
     assert_eq!(world.cycle().await, 70);
-    assert!(world.writer.requeuer.next().unwrap() > Instant::now());
+    assert!(world.writer.memory.requeuer.next().unwrap() > Instant::now());
 }
 
 #[tokio::test(start_paused = true)]
@@ -259,7 +259,7 @@ async fn a_controller_whose_pods_admission_would_reject_is_requeued_once_it_woul
     put(&world.view, &pod_of("web", "p1"));
     tokio::time::sleep(Duration::from_secs(2)).await;
     put(&world.view, &charging(8, 3, 3));
-    world.writer.requeuer.risen(["a".into()].into());
+    world.writer.memory.requeuer.risen(["a".into()].into());
     assert_eq!(world.cycle().await, 1, "admission has no room");
     put(&world.view, &charging(9, 3, 1));
     assert_eq!(world.cycle().await, 2);
@@ -276,33 +276,33 @@ async fn what_admission_charges_without_a_pod_is_counted_anew_once_nothing_moves
     tokio::time::sleep(Duration::from_millis(900)).await;
     put(&world.view, &charging(9, 3, 3));
     world.cycle().await;
-    let next = world.writer.requeuer.next().unwrap();
+    let next = world.writer.memory.requeuer.next().unwrap();
     assert_eq!(next.duration_since(Instant::now()), Duration::from_secs(1), "it has moved");
-    assert_eq!(world.writer.requeuer.take_usage_resyncs(), [].into());
+    assert_eq!(world.writer.memory.requeuer.take_usage_resyncs(), [].into());
     tokio::time::sleep_until(next).await;
     assert_eq!(world.cycle().await, 1, "no use in a requeue before");
-    assert_eq!(world.writer.requeuer.take_usage_resyncs(), ["a".into()].into());
+    assert_eq!(world.writer.memory.requeuer.take_usage_resyncs(), ["a".into()].into());
     // Counted anew, it is told again, although it was since the rise.
     put(&world.view, &charging(10, 3, 1));
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert_eq!(world.cycle().await, 2);
-    tokio::time::sleep_until(world.writer.requeuer.next().unwrap()).await;
+    tokio::time::sleep_until(world.writer.memory.requeuer.next().unwrap()).await;
     assert_eq!(world.cycle().await, 2);
-    assert_eq!(world.writer.requeuer.next(), None);
+    assert_eq!(world.writer.memory.requeuer.next(), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_count_that_stays_as_it_is_is_not_made_for_ever() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
     put(&world.view, &charging(6, 3, 3));
-    world.writer.requeuer.risen(["a".into()].into());
+    world.writer.memory.requeuer.risen(["a".into()].into());
     world.cycle().await;
     let start = Instant::now();
     let mut usage_resyncs = Vec::new();
-    while let Some(next) = world.writer.requeuer.next() {
+    while let Some(next) = world.writer.memory.requeuer.next() {
         tokio::time::sleep_until(next).await;
         assert_eq!(world.cycle().await, 0);
-        if !world.writer.requeuer.take_usage_resyncs().is_empty() {
+        if !world.writer.memory.requeuer.take_usage_resyncs().is_empty() {
             usage_resyncs.push(start.elapsed().as_secs());
         }
     }
@@ -341,7 +341,7 @@ async fn a_gang_that_another_one_yielded_to_is_told_when_all_of_it_has_room() {
     let mut world = world(&[queue("a"), ours(5, 2, 2), owner("ReplicaSet", "web", 2), first, second]).await;
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(world.cycle().await, 0);
-    world.writer.requeuer.promised(&completed());
+    world.writer.memory.requeuer.promised(&completed());
     for (gone, printed) in [("low-0", 0), ("low-1", 1)] {
         world.view.read(|index| Indexed::<Pod>::delete(index, "a", gone, &format!("uid-{gone}")));
         assert_eq!(world.cycle().await, printed, "{gone}");
@@ -358,7 +358,7 @@ async fn a_controller_is_requeued_once_the_pods_evicted_for_it_are_gone() {
         // Long after the quota has risen last.
         tokio::time::sleep(Duration::from_secs(60)).await;
         assert_eq!(world.cycle().await, 0);
-        world.writer.requeuer.promised(&promised());
+        world.writer.memory.requeuer.promised(&promised());
         assert_eq!(world.cycle().await, 0, "there is no room yet");
         tokio::time::sleep(Duration::from_secs(60)).await;
         world.view.read(|index| Indexed::<Pod>::delete(index, "a", "low-0", "uid-low-0"));
@@ -366,4 +366,32 @@ async fn a_controller_is_requeued_once_the_pods_evicted_for_it_are_gone() {
         tokio::time::sleep(Duration::from_secs(5)).await;
         assert_eq!(world.cycle().await, printed, "once");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_not_carried_out_is_due_again() {
+    let view = view(&[node(9), queue("a"), ours(5, 2, 2), owner("ReplicaSet", "web", 1)]);
+    let busy = std::sync::atomic::AtomicBool::new(true);
+    let (client, log) = client(move |_| {
+        if busy.swap(false, std::sync::atomic::Ordering::Relaxed) {
+            return Reply::failure(429, "TooManyRequests", "the API server is overloaded");
+        }
+        let metadata = json!({"name": "web"});
+        Reply::Json(
+            200,
+            json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata}),
+        )
+    });
+    let context = context(client, view.clone()).0;
+    let mut writer = super::writer(context.clone());
+    // The ledger could not be written in the first of these cycles, so nothing is sent.
+    for (is_dropped, asked) in [(true, 0), (false, 1), (false, 2), (false, 2)] {
+        writer.find_requeues(&view.read(|index| index.snapshot(NOW)));
+        if !is_dropped {
+            writer.only(Class::Requeue, &Plan::default()).await;
+        }
+        assert_eq!(log.lines().len(), asked);
+        tokio::time::sleep(Duration::from_millis(600)).await;
+    }
+    assert_eq!(context.metrics.writes.requeues.with_label_values(&["ReplicaSet"]).get(), 1);
 }
