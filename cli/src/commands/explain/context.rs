@@ -148,6 +148,15 @@ fn only_namespace(cluster: &Cluster, views: &[QueueView], target: &Target) -> Re
 const OF_NAMESPACE: &str =
     "queues queuejobs pods deployments replicasets statefulsets daemonsets jobs resourcequotas limitranges";
 
+/// The resources without which a missing right would look like a missing object.
+fn required(kind: Kind) -> Vec<&'static str> {
+    let mut plurals = vec!["pods", "queues", kind.api().plural];
+    if kind == Kind::Deployment {
+        plurals.push("replicasets");
+    }
+    plurals
+}
+
 /// What was read.
 pub(super) struct Read {
     pub(super) snapshot: Snapshot,
@@ -177,7 +186,7 @@ pub(super) async fn read(
     } else {
         live.snapshot(&Scope::of(OF_NAMESPACE, Some(&namespace))).await?
     };
-    ClusterError::require(&snapshot.missing, &["pods"])?;
+    ClusterError::require(&snapshot.missing, &required(target.kind))?;
     let is_it = |entry: &Entry| entry.kind() == "Pod" && entry.name() == target.name;
     if target.kind == Kind::Pod && !snapshot.entries.iter().any(is_it) {
         // Finished pods are not listed.
@@ -212,5 +221,26 @@ async fn find_queue(live: &Live, name: &str) -> Result<String, CommandError> {
             let several = list(several);
             Err(format!("several namespaces have a Queue {name}: name one of them by -n: {several}").into())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::Missing;
+
+    /// A tenant whose role lists only some kinds.
+    #[test]
+    fn a_missing_right_is_no_missing_object() {
+        let refused = |kind, resource: &str| {
+            let missing = Missing { resource: resource.to_owned(), namespace: Some("team-a".to_owned()) };
+            ClusterError::require(&[missing], &required(kind)).map_err(|error| error.to_string())
+        };
+        let queues = refused(Kind::Pod, "queues.quotient.dev").unwrap_err();
+        assert!(queues.starts_with("list queues.quotient.dev in namespace team-a: forbidden"), "{queues}");
+        assert!(refused(Kind::Deployment, "deployments.apps").is_err());
+        assert!(refused(Kind::Deployment, "replicasets.apps").is_err());
+        assert!(refused(Kind::Job, "jobs.batch").is_err());
+        assert_eq!(refused(Kind::Job, "replicasets.apps"), Ok(()));
     }
 }
