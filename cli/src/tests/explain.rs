@@ -2,6 +2,7 @@
 
 use expect_test::{Expect, expect};
 use quotient_engine::time::Timestamp;
+use serde_json::json;
 
 use super::{PAGE, example, observed};
 use crate::commands::explain::{Question, Target, explain};
@@ -102,6 +103,52 @@ fn a_pod_that_others_hold_back_names_them() {
         "#]],
     );
     assert!(explanation.needs_a_person);
+}
+
+/// A StatefulSet creates a pod of the same name again.
+#[test]
+fn a_pod_that_was_created_again_is_explained_as_it_is() {
+    let mut snapshot = ml();
+    let pod = snapshot.entries.iter_mut().find(|entry| entry.name() == "trainer-46").unwrap();
+    pod.change(|pod| {
+        pod["metadata"]["uid"] = "p-46-again".into();
+        pod["metadata"]["deletionTimestamp"].take();
+        pod["status"] = json!({"phase": "Pending", "containerStatuses": [{
+            "name": "main", "image": "x", "imageID": "", "ready": false, "restartCount": 0,
+            "state": {"waiting": {"reason": "ImagePullBackOff"}},
+        }]});
+    });
+    let explanation = check(
+        &snapshot,
+        "pod/trainer-46",
+        &expect![[r#"
+            Pod trainer-46 is on gpu-1 and does not run: container main: ImagePullBackOff.
+
+            Cause        the kubelet reports it; Quotient has nothing to do with it
+            Eviction     Queue ml-train uses 3 gpu above its deserved share; if another queue is starved, the least protected of its
+                         pods are evicted
+            Earlier pod  Evicted 40 s ago by Quotient to return 1 gpu to queue ml-dev (not node pressure, not the scheduler).
+        "#]],
+    );
+    assert!(explanation.needs_a_person);
+}
+
+#[test]
+fn a_pod_whose_containers_are_created_is_starting() {
+    let mut snapshot = ml();
+    let pod = snapshot.entries.iter_mut().find(|entry| entry.name() == "broken").unwrap();
+    let reason = "/status/containerStatuses/0/state/waiting/reason";
+    pod.change(|pod| *pod.pointer_mut(reason).unwrap() = "ContainerCreating".into());
+    let explanation = check(
+        &snapshot,
+        "pod/broken",
+        &expect![[r#"
+        Pod broken is on gpu-1 and is starting.
+
+        Eviction  Queue web uses no more than its deserved 8 gpu, so none of its pods is evicted for another queue
+    "#]],
+    );
+    assert!(!explanation.needs_a_person);
 }
 
 #[test]

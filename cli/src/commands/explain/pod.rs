@@ -19,14 +19,19 @@ pub(super) fn explain(context: &Context<'_>) -> Result<Explanation, String> {
     if let Some((view, reclaim)) = context.reclaim() {
         let mut explanation = evicted::explain(context, view, reclaim);
         explanation.facts.splice(0..0, said_then(context.question, &reclaim.uid));
-        match found {
-            Some(pod) if pod.metadata.uid.as_deref() != Some(&reclaim.uid) => {
-                let now = now(context, pod);
-                explanation.next = Some(format!("A new pod of the same name exists: {}", now.headline));
-            }
-            Some(pod) => explanation.next = ending(context, pod),
-            None => {}
+        let Some(pod) = found else { return Ok(explanation) };
+        if pod.metadata.uid.as_deref() == Some(&reclaim.uid) {
+            explanation.next = ending(context, pod);
+            return Ok(explanation);
         }
+        // A new pod of the same name is asked about, unless the record of the old one's eviction is given.
+        let mut now = now(context, pod);
+        if context.question.replay.is_none() {
+            now.fact("Earlier pod", explanation.headline);
+            return Ok(now);
+        }
+        explanation.needs_a_person = now.needs_a_person;
+        explanation.next = Some(format!("A new pod of the same name exists: {}", now.headline));
         return Ok(explanation);
     }
     let (name, namespace) = (&context.target.name, &context.namespace);
@@ -110,7 +115,8 @@ fn placed(explanation: &mut Explanation, context: &Context<'_>, pod: &Pod, phase
     let waiting = waiting_containers(pod);
     explanation.headline = match (phase, waiting.is_empty()) {
         ("Running", true) => format!("Pod {name} runs on {node}."),
-        _ => format!("Pod {name} is on {node} and does not run: {}.", list(&waiting)),
+        (_, true) => format!("Pod {name} is on {node} and is starting."),
+        (_, false) => format!("Pod {name} is on {node} and does not run: {}.", list(&waiting)),
     };
     if !waiting.is_empty() {
         explanation.needs_a_person = true;
