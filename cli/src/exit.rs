@@ -8,7 +8,7 @@ use quotient_operator::answer::said;
 
 use crate::manifests::Problems;
 use crate::output::list;
-use crate::snapshot::Missing;
+use crate::snapshot::{Missing, Snapshot};
 
 /// What a command found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +98,9 @@ pub(crate) enum ClusterError {
     /// There is no such object.
     #[error("{0}")]
     NotFound(String),
+    /// The API server does not serve Quotient's kinds.
+    #[error("Quotient's kinds are not installed, so there are no Queues; see: kubectl quotient check --pre")]
+    NotInstalled,
     /// There is no usable kubeconfig, no answer in time, or the call is refused for another reason.
     #[error("{0}")]
     Other(String),
@@ -149,6 +152,11 @@ impl ClusterError {
         Err(Self::Other(format!(
             "list {named}: forbidden, and the answer depends on it; ask for a snapshot: kubectl quotient snapshot"
         )))
+    }
+
+    /// An error if the API server does not serve Queues, for an answer that is about them.
+    pub(crate) fn require_kinds(snapshot: &Snapshot) -> Result<(), Self> {
+        if snapshot.not_served.contains(&"queues") { Err(Self::NotInstalled) } else { Ok(()) }
     }
 
     /// An error that names the rights to list these resources, if one of them is missing.

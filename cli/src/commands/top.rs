@@ -10,7 +10,7 @@ use quotient_engine::snapshot::Pod;
 
 use crate::Session;
 use crate::commands::simulate::at_rest;
-use crate::exit::{CommandError, Outcome};
+use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::Object;
 use crate::output::{
@@ -138,6 +138,9 @@ pub(crate) async fn run(args: &TopArgs, session: Session<'_>) -> Result<Outcome,
     let mut is_first = true;
     loop {
         let snapshot = args.source.read(session.connection, &scope, &["queues", "pods"]).await?;
+        if args.what == What::Queues {
+            ClusterError::require_kinds(&snapshot)?;
+        }
         let mut cluster = at_rest(Cluster::of(&snapshot, None)?);
         if std::mem::take(&mut is_first) {
             for missing in &snapshot.missing {

@@ -252,6 +252,11 @@ impl ApiKind {
         Self { is_optional: true, ..self }
     }
 
+    /// Whether Quotient defines it, so that the API serves it only after an installation.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.api_version == API_VERSION
+    }
+
     /// A kind of the operator's setting. The process ends soon, and the settings are read once.
     pub(crate) fn configured(kind: &WorkloadKind) -> Self {
         let plural: &'static str = Box::leak(kind.plural.clone().into_boxed_str());

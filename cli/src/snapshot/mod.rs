@@ -33,6 +33,8 @@ pub(crate) struct Snapshot {
     pub(crate) entries: Vec<Entry>,
     /// The lists that the API server refused.
     pub(crate) missing: Vec<Missing>,
+    /// The kinds of Quotient that the API server does not serve, by their plural names; a file does not keep that.
+    pub(crate) not_served: Vec<&'static str>,
 }
 
 /// A list that the API server refused.
@@ -59,6 +61,7 @@ impl Snapshot {
             is_redacted: false,
             entries: Vec::new(),
             missing: Vec::new(),
+            not_served: Vec::new(),
         }
     }
 

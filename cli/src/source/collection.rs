@@ -18,6 +18,14 @@ const PAGE: u32 = 500;
 /// A request, if it could be written.
 type Written = Result<http::Request<Vec<u8>>, request::Error>;
 
+/// What became of a list.
+pub(super) enum Listed<T> {
+    Objects(Vec<T>),
+    Forbidden,
+    /// The API server knows no such kind.
+    NotServed,
+}
+
 /// The objects of one kind, in one namespace or in all. Errors name both.
 #[derive(Clone, Copy)]
 pub(crate) struct Collection<'a> {
@@ -50,20 +58,24 @@ impl<'a> Collection<'a> {
         self.read(identity).await
     }
 
-    /// The same; none if the user may not list them. Of an optional kind that is not served there are none.
+    /// The same; none if the user may not list them. Of an optional kind that is not served there are none, and of Quotient's.
     pub(crate) async fn list_if_allowed(self) -> Result<Option<Vec<Value>>, ClusterError> {
-        self.read_if_allowed(identity).await
+        Ok(match self.answer(identity).await? {
+            Listed::Objects(found) => Some(found),
+            Listed::NotServed if self.kind.is_optional || self.kind.is_ours() => Some(Vec::new()),
+            Listed::NotServed | Listed::Forbidden => None,
+        })
     }
 
-    /// The same, each made of its JSON by `read`.
-    pub(super) async fn read_if_allowed<T: Send + 'static>(
+    /// What becomes of a list whose objects `read` makes of their JSON.
+    pub(super) async fn answer<T: Send + 'static>(
         self,
         read: fn(Value) -> T,
-    ) -> Result<Option<Vec<T>>, ClusterError> {
+    ) -> Result<Listed<T>, ClusterError> {
         match self.read(read).await {
-            Ok(found) => Ok(Some(found)),
-            Err(error) if error.is_forbidden() => Ok(None),
-            Err(error) if error.is_not_found() => Ok(self.kind.is_optional.then(Vec::new)),
+            Ok(found) => Ok(Listed::Objects(found)),
+            Err(error) if error.is_forbidden() => Ok(Listed::Forbidden),
+            Err(error) if error.is_not_found() => Ok(Listed::NotServed),
             Err(error) => Err(error),
         }
     }

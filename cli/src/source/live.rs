@@ -8,7 +8,8 @@ use kube::Client;
 use quotient_engine::time::Timestamp;
 use serde_json::Value;
 
-use super::{Collection, ConnectionArgs, Scope};
+use super::collection::{Collection, Listed};
+use super::{ConnectionArgs, Scope};
 use crate::exit::ClusterError;
 use crate::manifests::workload_kinds;
 use crate::objects::{ApiKind, Kind, find_text, text};
@@ -69,9 +70,10 @@ impl Live {
         let (lists, beside) = try_join!(self.lists(scope), self.operator_beside(scope))?;
         for (kind, list) in lists {
             match list {
-                Some(objects) => snapshot.add(objects),
-                None if kind.is_optional => {}
-                None => {
+                Listed::Objects(objects) => snapshot.add(objects),
+                Listed::NotServed if kind.is_ours() => snapshot.not_served.push(kind.plural),
+                Listed::NotServed | Listed::Forbidden if kind.is_optional => {}
+                Listed::NotServed | Listed::Forbidden => {
                     let namespace = scope.namespace.clone().filter(|_| kind.is_namespaced);
                     snapshot.missing.push(Missing { resource: kind.resource(), namespace });
                 }
@@ -93,15 +95,12 @@ impl Live {
         Ok(())
     }
 
-    /// The lists of `scope`, none where the user may not, ordered by resource: the order of arrival must not matter.
-    async fn lists(
-        &self,
-        scope: &Scope,
-    ) -> Result<Vec<(&'static ApiKind, Option<Vec<Content>>)>, ClusterError> {
+    /// The lists of `scope`, ordered by resource: the order of arrival must not matter.
+    async fn lists(&self, scope: &Scope) -> Result<Vec<(&'static ApiKind, Listed<Content>)>, ClusterError> {
         let progress = Progress::begin("reading the cluster");
         let lists = scope.kinds.iter().map(|kind| async move {
             let objects = self.of(kind, scope.namespace.as_deref());
-            objects.read_if_allowed(Content::read).await.map(|list| (*kind, list))
+            objects.answer(Content::read).await.map(|list| (*kind, list))
         });
         let mut lists = stream::iter(lists).buffer_unordered(AT_ONCE);
         let mut read = Vec::new();

@@ -11,7 +11,7 @@ use kube::client::Body;
 use serde_json::{Value, json};
 use tower::service_fn;
 
-use crate::exit::CommandError;
+use crate::exit::{ClusterError, CommandError};
 use crate::objects::Kind;
 use crate::source::{Live, Scope};
 
@@ -78,6 +78,22 @@ async fn what_may_not_be_listed_is_missing_and_what_is_not_served_is_not() {
     assert_eq!(missing, ["nodes"]);
     assert!(!snapshot.is_partial);
     assert_eq!(snapshot.source, "cluster prod");
+}
+
+#[tokio::test]
+async fn a_cluster_without_quotient_has_no_queues() {
+    let (live, _) = live(|line| match line {
+        line if line.contains("/apis/quotient.dev/") => failure(404, "NotFound", "404 page not found"),
+        _ => list(&[], ""),
+    });
+    let snapshot = live.snapshot(&Scope::everything()).await.unwrap();
+    assert_eq!((&snapshot.missing[..], &snapshot.not_served[..]), (&[][..], &["queuejobs", "queues"][..]));
+    let refused = CommandError::from(ClusterError::require_kinds(&snapshot).unwrap_err());
+    assert_eq!(
+        (refused.code(), refused.to_string().as_str()),
+        (3, "Quotient's kinds are not installed, so there are no Queues; see: kubectl quotient check --pre")
+    );
+    assert_eq!(live.of(Kind::Queue.api(), None).list_if_allowed().await.unwrap(), Some(Vec::new()));
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use quotient_crds::names::{LIMIT_RANGE, QUOTA, REPLICAS_BEFORE_ANNOTATION, SHARE
 
 use crate::Session;
 use crate::commands::explain::show;
-use crate::exit::{CommandError, Outcome};
+use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::{Object, is_ours};
 use crate::output::{Explanation, OutputArgs, counted};
@@ -42,6 +42,7 @@ Examples:
 /// Looks and prints.
 pub(crate) async fn run(args: &UninstallArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
     let snapshot = args.source.read_all(session.connection).await?;
+    ClusterError::require_kinds(&snapshot)?;
     let cluster = Cluster::of(&snapshot, None)?.warned();
     let explanation = uninstall(&cluster);
     let name = format!("deployment/{}", explanation.object.name);

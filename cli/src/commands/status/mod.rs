@@ -187,6 +187,7 @@ async fn read(args: &StatusArgs, connection: &ConnectionArgs) -> Result<Snapshot
     let live = Live::connect(connection).await?;
     let of_one = connection.namespace.as_deref().filter(|_| !args.all_namespaces);
     let mut snapshot = live.snapshot(&Scope::of(KINDS, of_one)).await?;
+    ClusterError::require_kinds(&snapshot)?;
     if ClusterError::require(&snapshot.missing, &["queues"]).is_err()
         && of_one.is_none()
         && !args.all_namespaces
