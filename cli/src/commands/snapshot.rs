@@ -17,7 +17,8 @@ pub(crate) struct SnapshotArgs {
 
     /// Leave out environments, commands, images, volumes and the annotations of other programs.
     ///
-    /// No decision depends on them. Names and labels stay, because workloads, pods and selectors are matched by them.
+    /// No decision depends on them. Names and labels stay, because workloads, pods and selectors are matched by them. The
+    /// flags and the account of the operator stay.
     #[arg(long)]
     pub(crate) redact: bool,
 

@@ -9,7 +9,7 @@ use quotient_index::WorkloadKind;
 use quotient_operator::args::Args;
 use quotient_operator::settings::Settings;
 
-use crate::objects::{Object, decoded};
+use crate::objects::{Object, VARIABLES, decoded};
 use serde_json::Value;
 
 /// What is known of the operator.
@@ -42,9 +42,6 @@ const QUOTIENT: &str = "quotient";
 
 /// The name of the container.
 const CONTAINER: &str = "operator";
-
-/// The beginning of the environment variables that stand for flags.
-const VARIABLES: &str = "QUOTIENT_";
 
 /// The operator whose Deployment is among `objects`; of several the first by name.
 pub(super) fn find_operator(objects: &[Object]) -> Option<OperatorFacts> {

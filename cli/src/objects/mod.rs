@@ -8,4 +8,6 @@ mod said;
 pub(crate) use decode::{decode, decoded, find_text, plain, text, time};
 pub(crate) use kind::{ApiKind, Kind, Object, in_words};
 pub(crate) use pod_group::POD_GROUPS;
-pub(crate) use said::{Bound, DEMANDED, Share, ignores_evictions, is_ours, lacks_requests};
+pub(crate) use said::{
+    Bound, DEMANDED, Share, VARIABLES, ignores_evictions, is_operator, is_ours, lacks_requests,
+};

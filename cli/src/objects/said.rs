@@ -8,6 +8,9 @@ use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use quotient_crds::names::{MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
+use serde_json::Value;
+
+use super::decode::text;
 
 /// The resources that a quota of Quotient demands a request for.
 pub(crate) const DEMANDED: [&str; 2] = ["cpu", "memory"];
@@ -44,6 +47,17 @@ pub(crate) fn is_ours(metadata: &ObjectMeta) -> bool {
     let label = metadata.labels.as_ref().and_then(|labels| labels.get(MANAGED_BY_LABEL));
     label.is_some_and(|label| label == MANAGED_BY_QUOTIENT)
 }
+
+/// Where the label stands that marks the objects of the chart.
+const PART_OF: &str = "/metadata/labels/app.kubernetes.io~1part-of";
+
+/// Whether an object is the Deployment of the operator.
+pub(crate) fn is_operator(object: &Value) -> bool {
+    text(object, "/kind") == "Deployment" && text(object, PART_OF) == "quotient"
+}
+
+/// The beginning of the environment variables that stand for flags of the operator.
+pub(crate) const VARIABLES: &str = "QUOTIENT_";
 
 /// The bound that a budget sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Snapshot;
+use crate::objects::{VARIABLES, is_operator, text};
 
 /// The fields of a container that decisions depend on.
 pub(crate) const OF_CONTAINER: [&str; 4] = ["name", "resources", "restartPolicy", "resizePolicy"];
@@ -31,14 +32,18 @@ const ANNOTATIONS: [&str; 5] = [
     "scheduling.",
 ];
 
+/// The account of a pod, by which the rights of the operator are reviewed.
+const ACCOUNT: &str = "serviceAccountName";
+
 /// Removes environments, commands, images, volumes and foreign annotations. Names and labels stay: workloads, pods and
-/// selectors are matched by them.
+/// selectors are matched by them. The flags and the account of the operator stay: decisions depend on them.
 pub(crate) fn redact(snapshot: &mut Snapshot) {
     snapshot.is_redacted = true;
     for entry in &mut snapshot.entries {
         entry.change(|object| {
             metadata(object);
-            templates(object);
+            let is_operator = is_operator(object);
+            templates(object, is_operator);
         });
     }
 }
@@ -53,31 +58,37 @@ fn metadata(object: &mut Value) {
 }
 
 /// Wherever a list of containers stands, there is a pod's spec around it.
-fn templates(value: &mut Value) {
+fn templates(value: &mut Value, is_operator: bool) {
     match value {
         Value::Object(fields) => {
             if fields.contains_key("containers") {
-                pod(fields);
+                pod(fields, is_operator);
             }
             if let Some(template) = fields.get_mut("template") {
                 metadata(template);
             }
-            fields.values_mut().for_each(templates);
+            fields.values_mut().for_each(|value| templates(value, is_operator));
         }
-        Value::Array(values) => values.iter_mut().for_each(templates),
+        Value::Array(values) => values.iter_mut().for_each(|value| templates(value, is_operator)),
         _ => {}
     }
 }
 
-fn pod(spec: &mut Map<String, Value>) {
-    for field in OF_POD {
-        spec.remove(field);
+fn pod(spec: &mut Map<String, Value>, is_operator: bool) {
+    for field in OF_POD.iter().filter(|field| !is_operator || **field != ACCOUNT) {
+        spec.remove(*field);
     }
     for list in CONTAINERS {
         let containers = spec.get_mut(list).and_then(Value::as_array_mut);
         for container in containers.into_iter().flatten() {
             if let Value::Object(fields) = container {
-                fields.retain(|name, _| OF_CONTAINER.contains(&name.as_str()));
+                fields.retain(|name, _| {
+                    OF_CONTAINER.contains(&name.as_str())
+                        || is_operator && matches!(name.as_str(), "args" | "env")
+                });
+                if let Some(Value::Array(variables)) = fields.get_mut("env") {
+                    variables.retain(|variable| text(variable, "/name").starts_with(VARIABLES));
+                }
             }
         }
     }

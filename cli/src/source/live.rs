@@ -12,15 +12,12 @@ use super::collection::{Collection, Listed};
 use super::{ConnectionArgs, Scope};
 use crate::exit::ClusterError;
 use crate::manifests::workload_kinds;
-use crate::objects::{ApiKind, Kind, find_text, text};
+use crate::objects::{ApiKind, Kind, find_text, is_operator};
 use crate::output::Progress;
 use crate::snapshot::{Content, Entry, Missing, Snapshot};
 
 /// How many lists are read at the same time.
 const AT_ONCE: usize = 8;
-
-/// Where the label stands that marks the objects of the chart.
-const PART_OF: &str = "/metadata/labels/app.kubernetes.io~1part-of";
 
 /// The label that marks the objects of the chart, as a selector.
 pub(crate) const PART_OF_QUOTIENT: &str = "app.kubernetes.io/part-of=quotient";
@@ -142,11 +139,8 @@ impl Live {
 
     /// What is read because an operator is among the Deployments: the kinds of its settings, and the Leases of its namespace.
     async fn add_operator(&self, snapshot: &mut Snapshot, scope: &Scope) -> Result<(), ClusterError> {
-        let deployments = snapshot.entries.iter().filter(|entry| entry.kind() == "Deployment");
-        let of_operator: Vec<Value> = (deployments.filter_map(Entry::json))
-            .filter(|deployment| text(deployment, PART_OF) == "quotient")
-            .cloned()
-            .collect();
+        let objects = snapshot.entries.iter().filter_map(Entry::json);
+        let of_operator: Vec<Value> = objects.filter(|object| is_operator(object)).cloned().collect();
         // Where the API does not serve a kind, it has no objects.
         for kind in of_operator.iter().filter(|_| scope.is_everything()).flat_map(workload_kinds) {
             let kind = ApiKind::configured(&kind).optional();

@@ -32,6 +32,38 @@ fn what_is_written_decides_the_same() {
     assert!(seen >= 5, "{seen}");
 }
 
+/// The flags decide, and so do the variables that stand for them.
+#[test]
+fn a_redacted_file_has_the_settings_of_the_operator() {
+    const OPERATOR: &str = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: quotient, namespace: quotient-system, labels: {app.kubernetes.io/part-of: quotient}}
+spec:
+  selector: {matchLabels: {app: quotient}}
+  template:
+    spec:
+      serviceAccountName: quotient-operator
+      volumes: [{name: v}]
+      containers:
+        - name: operator
+          image: quotient:0.2.0
+          args: [--mode=Observe, --capacity=cpu=500]
+          env: [{name: QUOTIENT_STATUS_INTERVAL_SECONDS, value: '7'}, {name: PASSWORD, value: secret}]
+";
+    let directory = super::directory(&[("a.yaml", OPERATOR)]);
+    let snapshot = super::observed_at(&directory.path().join("a.yaml"), "2026-11-24T14:00:00Z");
+    let mut redacted = snapshot.clone();
+    redact(&mut redacted);
+    let facts = |snapshot| Cluster::of(snapshot, None).unwrap().operator.unwrap();
+    let (before, after) = (facts(&snapshot), facts(&redacted));
+    assert_eq!(format!("{:?}", after.settings), format!("{:?}", before.settings));
+    assert_eq!(after.settings.unwrap().mode(), quotient_engine::snapshot::Mode::Observe);
+    assert_eq!(after.service_account, "quotient-operator");
+    let text = redacted.entries[0].json().unwrap().to_string();
+    assert!(!["secret", "0.2.0", "volumes"].iter().any(|gone| text.contains(gone)), "{text}");
+}
+
 #[test]
 fn time_source_and_missing_lists_are_kept() {
     let mut snapshot = observed("ml.yaml", "2026-11-24T14:02:00Z");
