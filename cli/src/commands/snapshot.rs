@@ -15,7 +15,7 @@ pub(crate) struct SnapshotArgs {
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
-    /// Leave out environments, commands, images, volumes and the annotations of other programs.
+    /// Leave out environments, commands, images, volumes, output of containers and the annotations of other programs.
     ///
     /// No decision depends on them. Names and labels stay, because workloads, pods and selectors are matched by them. The
     /// flags and the account of the operator stay.

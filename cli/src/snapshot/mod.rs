@@ -14,7 +14,10 @@ pub(crate) use entry::{Content, Entry, Place};
 pub(crate) use file::Body;
 pub(crate) use file::{is_snapshot, read_file, write_file};
 pub(crate) use overlay::{NodeOffer, Setting, overlay};
-pub(crate) use redact::{CONTAINERS, OF_CONTAINER, OF_POD, redact};
+pub(crate) use redact::{
+    CONTAINER_STATES, CONTAINER_STATUSES, CONTAINERS, OF_CONTAINER, OF_CONTAINER_STATE, OF_CONTAINER_STATUS,
+    OF_POD, redact,
+};
 
 /// The objects of one instant.
 #[derive(Clone, Debug)]

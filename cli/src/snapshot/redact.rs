@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Snapshot;
-use crate::objects::{VARIABLES, is_operator, text};
+use crate::objects::{Kind, VARIABLES, is_operator, text};
 
 /// The fields of a container that decisions depend on.
 pub(crate) const OF_CONTAINER: [&str; 4] = ["name", "resources", "restartPolicy", "resizePolicy"];
@@ -32,6 +32,26 @@ const ANNOTATIONS: [&str; 5] = [
     "scheduling.",
 ];
 
+/// The lists of what the kubelet reports of containers in a pod's status.
+pub(crate) const CONTAINER_STATUSES: [&str; 3] =
+    ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
+
+/// The fields of such a report that decisions and explanations depend on.
+pub(crate) const OF_CONTAINER_STATUS: [&str; 6] =
+    ["name", "resources", "allocatedResources", "ready", "state", "lastState"];
+
+/// Those that hold a state: it is `running`, `waiting` or `terminated`.
+pub(crate) const CONTAINER_STATES: [&str; 2] = ["state", "lastState"];
+
+/// The fields of a state. Its message may hold the output of the container.
+pub(crate) const OF_CONTAINER_STATE: [&str; 4] = ["reason", "exitCode", "startedAt", "finishedAt"];
+
+/// What a kind that is not built in may say of its containers, wherever it says that.
+const OF_OTHERS: [&str; 5] = ["image", "command", "args", "env", "envFrom"];
+
+/// Maps whose keys are chosen freely.
+const MAPS: [&str; 4] = ["metadata", "labels", "matchLabels", "nodeSelector"];
+
 /// The account of a pod, by which the rights of the operator are reviewed.
 const ACCOUNT: &str = "serviceAccountName";
 
@@ -44,6 +64,10 @@ pub(crate) fn redact(snapshot: &mut Snapshot) {
             metadata(object);
             let is_operator = is_operator(object);
             templates(object, is_operator);
+            status(object);
+            if matches!(Kind::find(text(object, "/apiVersion"), text(object, "/kind")), Ok(None)) {
+                others(object);
+            }
         });
     }
 }
@@ -94,6 +118,36 @@ fn pod(spec: &mut Map<String, Value>, is_operator: bool) {
     }
 }
 
+/// What a node and the kubelet report of images, and what containers wrote before they ended.
+fn status(object: &mut Value) {
+    let Some(Value::Object(fields)) = object.get_mut("status") else { return };
+    fields.remove("images");
+    for list in CONTAINER_STATUSES {
+        let reports = fields.get_mut(list).and_then(Value::as_array_mut);
+        for report in reports.into_iter().flatten().filter_map(Value::as_object_mut) {
+            report.retain(|name, _| OF_CONTAINER_STATUS.contains(&name.as_str()));
+            for name in CONTAINER_STATES {
+                let states = report.get_mut(name).and_then(Value::as_object_mut).into_iter();
+                let states = states.flat_map(Map::values_mut).filter_map(Value::as_object_mut);
+                states.for_each(|state| state.retain(|name, _| OF_CONTAINER_STATE.contains(&name.as_str())));
+            }
+        }
+    }
+}
+
+/// Containers may stand anywhere in a kind that is not built in.
+fn others(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !OF_OTHERS.contains(&name.as_str()));
+            let values = fields.iter_mut().filter(|(name, _)| !MAPS.contains(&name.as_str()));
+            values.for_each(|(_, value)| others(value));
+        }
+        Value::Array(values) => values.iter_mut().for_each(others),
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,5 +177,33 @@ mod tests {
             }},
         });
         assert_eq!(snapshot.entries[0].json(), Some(&expected));
+    }
+
+    #[test]
+    fn images_and_what_containers_wrote_are_removed() {
+        let ended = json!({"exitCode": 1, "reason": "Error", "finishedAt": "2026-01-01T00:00:00Z"});
+        let mut wrote = ended.clone();
+        wrote["message"] = "password=x".into();
+        let object = |api_version: &str, kind: &str, field: &str, value: Value| json!({"apiVersion": api_version, "kind": kind, field: value});
+        let report = json!({"name": "c", "ready": true, "lastState": {"terminated": ended}});
+        let mut whole = report.clone();
+        (whole["image"], whole["lastState"]["terminated"]) = ("i".into(), wrote);
+        let pod = |report| object("v1", "Pod", "status", json!({"containerStatuses": [report]}));
+        let node = |status| object("v1", "Node", "status", status);
+        let farm = |spec| object("example.org/v1", "Farm", "spec", spec);
+        let pairs = [
+            (pod(whole), pod(report)),
+            (node(json!({"images": [{"names": ["i"]}], "phase": "x"})), node(json!({"phase": "x"}))),
+            (
+                farm(json!({"labels": {"env": "x"}, "image": "i", "main": [{"env": [], "size": 2}]})),
+                farm(json!({"labels": {"env": "x"}, "main": [{"size": 2}]})),
+            ),
+        ];
+        for (before, after) in pairs {
+            let mut snapshot = Snapshot::observed(quotient_engine::time::Timestamp::default(), "test");
+            snapshot.add(vec![before]);
+            redact(&mut snapshot);
+            assert_eq!(snapshot.entries[0].json(), Some(&after));
+        }
     }
 }

@@ -6,7 +6,10 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer as _};
 use serde_json::{Deserializer, Error, Map, Value};
 
-use crate::snapshot::{CONTAINERS, OF_CONTAINER, OF_POD};
+use crate::snapshot::{
+    CONTAINER_STATES, CONTAINER_STATUSES, CONTAINERS, OF_CONTAINER, OF_CONTAINER_STATE, OF_CONTAINER_STATUS,
+    OF_POD,
+};
 
 /// The answer to a list. Where the next page begins is known before its objects are read.
 pub(super) struct Page(pub(super) String);
@@ -21,8 +24,8 @@ impl Page {
     }
 
     /// The objects of the kind with this plural, without what no command looks at. That can be larger than the rest:
-    /// `metadata.managedFields`, the images of nodes, and of pods what [`redact`](crate::snapshot::redact) removes from their
-    /// spec.
+    /// `metadata.managedFields`, the images of nodes, and of pods what [`redact`](crate::snapshot::redact) removes from spec and
+    /// status.
     pub(super) fn objects(&self, plural: &str) -> Result<Vec<Value>, Error> {
         let of_each = match plural {
             "pods" => &Part::Pod,
@@ -78,6 +81,11 @@ enum Part {
     Metadata,
     PodSpec,
     Container,
+    PodStatus,
+    ContainerStatus,
+    /// The states of a container by their names.
+    ContainerStates,
+    ContainerState,
 }
 
 /// What to do with a field.
@@ -94,6 +102,14 @@ impl Part {
             (Self::List(of_each), "items") => Field::Parts(*of_each),
             (Self::Object | Self::Pod | Self::Node, "metadata") => Field::Parts(Self::Metadata),
             (Self::Node, "status") => Field::Parts(Self::NodeStatus),
+            (Self::Pod, "status") => Field::Parts(Self::PodStatus),
+            (Self::PodStatus, list) if CONTAINER_STATUSES.contains(&list) => {
+                Field::Parts(Self::ContainerStatus)
+            }
+            (Self::ContainerStatus, name) if CONTAINER_STATES.contains(&name) => {
+                Field::Parts(Self::ContainerStates)
+            }
+            (Self::ContainerStates, _) => Field::Parts(Self::ContainerState),
             (Self::Pod, "spec") => Field::Parts(Self::PodSpec),
             (Self::PodSpec, list) if CONTAINERS.contains(&list) => Field::Parts(Self::Container),
             (Self::List(_), _) | (Self::Metadata, "managedFields") | (Self::NodeStatus, "images") => {
@@ -101,6 +117,8 @@ impl Part {
             }
             (Self::PodSpec, name) if OF_POD.contains(&name) => Field::LeftOut,
             (Self::Container, name) if !OF_CONTAINER.contains(&name) => Field::LeftOut,
+            (Self::ContainerStatus, name) if !OF_CONTAINER_STATUS.contains(&name) => Field::LeftOut,
+            (Self::ContainerState, name) if !OF_CONTAINER_STATE.contains(&name) => Field::LeftOut,
             _ => Field::Whole,
         }
     }
@@ -165,6 +183,9 @@ mod tests {
                     "initContainers": null,
                     "containers": [{"name": "c", "env": [{"name": "e"}], "resources": {"limits": {"cpu": 1}}}],
                 },
+                "status": {"phase": "Running", "containerStatuses": [
+                    {"name": "c", "image": "i", "state": {"waiting": {"reason": "r", "message": "m"}}},
+                ]},
             }],
         });
         let page = Page(page.to_string());
@@ -172,7 +193,10 @@ mod tests {
         let metadata = json!({"name": "a\"", "labels": {"managedFields": "b"}});
         let containers = json!([{"name": "c", "resources": {"limits": {"cpu": 1}}}]);
         let spec = json!({"managedFields": 1, "initContainers": null, "containers": containers});
-        assert_eq!(page.objects("pods").unwrap(), [json!({"metadata": metadata, "spec": spec})]);
+        let reports = json!([{"name": "c", "state": {"waiting": {"reason": "r"}}}]);
+        let status = json!({"phase": "Running", "containerStatuses": reports});
+        let pod = json!({"metadata": metadata, "spec": spec, "status": status});
+        assert_eq!(page.objects("pods").unwrap(), [pod]);
         let whole = page.objects("claims").unwrap();
         assert_eq!(whole[0]["metadata"], metadata);
         assert_eq!(whole[0]["spec"]["volumes"], json!([{"name": "v"}]));
