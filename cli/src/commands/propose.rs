@@ -7,7 +7,7 @@ use quotient_advance::settle;
 use quotient_crds::{MAX_WEIGHT, Mode, QueueSpec, ResourceMap};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::snapshot::Pod;
-use quotient_index::quotas::bounds_from_hard;
+use quotient_index::quotas::{bounds_from_hard, is_scoped};
 
 use crate::Session;
 use crate::commands::check::check;
@@ -288,7 +288,7 @@ impl Described {
     fn add(&mut self, name: &str, quota: &ResourceQuota) {
         let Some(hard) = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref()) else { return };
         let bounds = bounds_from_hard(hard);
-        if bounds.is_empty() {
+        if bounds.is_empty() || is_scoped(quota) {
             return;
         }
         self.quotas.push(format!("{name} ({})", spaced(&bounds.amounts())));

@@ -63,14 +63,15 @@ pub(super) fn futility(object: &Object) -> Option<&'static str> {
 
 /// A foreign quota bounds the share, if it bounds what is shared, and for every pod.
 fn futility_of_foreign_quota(quota: &ResourceQuota) -> Option<&'static str> {
-    let spec = quota.spec.as_ref();
-    let scoped = spec.is_some_and(|spec| {
-        spec.scopes.as_ref().is_some_and(|scopes| !scopes.is_empty()) || spec.scope_selector.is_some()
-    });
-    if scoped {
+    if quotas::is_scoped(quota) {
         return Some("ignored: it has scopes, so it bounds only some of the pods");
     }
-    let hard = spec.and_then(|spec| spec.hard.as_ref()).map(quotas::bounds_from_hard).unwrap_or_default();
+    let hard = quota
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.hard.as_ref())
+        .map(quotas::bounds_from_hard)
+        .unwrap_or_default();
     hard.is_empty().then_some("ignored: it bounds no requests, such as requests.cpu")
 }
 

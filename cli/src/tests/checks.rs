@@ -355,6 +355,12 @@ fn a_rollout_that_takes_an_older_pod_first_or_waits_is_no_finding() {
 }
 
 #[test]
+fn a_quota_with_scopes_is_no_finding() {
+    let quota = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: own, namespace: a}, spec: {hard: {requests.cpu: 4}, scopes: [BestEffort]}}";
+    assert_eq!(ids(&report(&[], quota, &facts())), BTreeSet::new());
+}
+
+#[test]
 fn findings_are_told_with_fix_and_page() {
     let replaced = [("readyReplicas: 2", "readyReplicas: 1"), ("  replicas: 4\n", "  replicas: 3\n")];
     let report = report(&replaced, &pod("", ""), &facts());

@@ -197,6 +197,24 @@ fn quotas_above_the_cluster_become_weights() {
     assert_eq!(specs, [(600, None)]);
 }
 
+/// Such a quota bounds only some of the pods, so it is no promise to the team.
+#[test]
+fn a_quota_with_scopes_gives_no_guarantee() {
+    let scopes = [
+        "scopes: [Terminating]",
+        "scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: Exists}]}",
+    ];
+    for scope in scopes {
+        let input = INPUT.replace("hard: {requests.cpu: 6}", &format!("hard: {{requests.cpu: 6}}, {scope}"));
+        assert_ne!(input, INPUT);
+        let proposed = proposals(&at_rest(read(&[("a.yaml", &input)]).unwrap()), Basis::Quotas);
+        let specs = proposed.iter().map(|proposal| &proposal.queue.spec);
+        let specs: Vec<_> = specs.map(|spec| (spec.weight, spec.guaranteed.clone())).collect();
+        assert_eq!(specs, [(35, None)], "{scope}");
+        assert!(!format!("{proposed:?}").contains("ResourceQuota"), "{proposed:?}");
+    }
+}
+
 #[test]
 fn what_is_proposed_is_understood_and_changes_nothing() {
     let proposed: Vec<String> =

@@ -61,6 +61,14 @@ fn resource_of(key: &str) -> Option<Resource> {
     }
 }
 
+/// Whether `quota` bounds only some of the pods.
+pub fn is_scoped(quota: &ResourceQuota) -> bool {
+    quota.spec.as_ref().is_some_and(|spec| {
+        spec.scopes.as_ref().is_some_and(|scopes| !scopes.is_empty())
+            || spec.scope_selector.as_ref().is_some_and(|selector| selector.match_expressions.is_some())
+    })
+}
+
 /// A quota of another writer as it was seen last.
 #[derive(Debug)]
 pub(crate) struct ForeignQuota {
@@ -73,12 +81,9 @@ pub(crate) struct ForeignQuota {
 impl ForeignQuota {
     /// What `quota` bounds; none if it bounds nothing that is shared out, or only some of the pods.
     pub(crate) fn of(quota: &ResourceQuota, name: Arc<str>, meta: Meta) -> Option<Self> {
-        let spec = quota.spec.as_ref()?;
-        let scoped = spec.scopes.as_ref().is_some_and(|scopes| !scopes.is_empty())
-            || spec.scope_selector.as_ref().is_some_and(|selector| selector.match_expressions.is_some());
-        let hard = spec.hard.as_ref().map(bounds_from_hard).unwrap_or_default();
+        let hard = quota.spec.as_ref()?.hard.as_ref().map(bounds_from_hard).unwrap_or_default();
         let hard: Box<[_]> = hard.iter().map(|(resource, amount)| (resource.clone(), amount)).collect();
-        (!scoped && !hard.is_empty()).then_some(Self { name, meta, hard })
+        (!is_scoped(quota) && !hard.is_empty()).then_some(Self { name, meta, hard })
     }
 }
 

@@ -7,6 +7,6 @@ mod hard;
 mod observed;
 
 pub(crate) use hard::{ForeignQuota, lowest};
-pub use hard::{bounds_from_hard, hard_from_bounds, unreadable};
+pub use hard::{bounds_from_hard, hard_from_bounds, is_scoped, unreadable};
 pub(crate) use observed::QuotaKind;
 pub use observed::{ObservedQuota, QuotaUid};

@@ -9,7 +9,7 @@ use quotient_crds::ResourceMap;
 use quotient_crds::names::QUOTA;
 use quotient_engine::amounts::Quantity;
 use quotient_engine::snapshot::Pod;
-use quotient_index::quotas::bounds_from_hard;
+use quotient_index::quotas::{bounds_from_hard, is_scoped};
 
 use super::CheckContext;
 use super::finding::{Found, Seen, first_few};
@@ -101,7 +101,8 @@ fn is_called_quotient(quota: &ResourceQuota) -> bool {
 }
 
 pub(super) fn foreign_quota(context: &CheckContext<'_>) -> Found {
-    let bounds = |quota| hard(quota).is_some_and(|hard| !bounds_from_hard(hard).is_empty());
+    let bounds =
+        |quota| !is_scoped(quota) && hard(quota).is_some_and(|hard| !bounds_from_hard(hard).is_empty());
     let others = quotas(context).filter(|(_, quota)| !is_called_quotient(quota) && bounds(quota));
     Found::each(others.map(|(namespace, quota)| {
         let name = quota.metadata.name.as_deref().unwrap_or_default();

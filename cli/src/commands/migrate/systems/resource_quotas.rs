@@ -4,13 +4,14 @@ use quotient_crds::ResourceMap;
 use quotient_crds::names::{MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA};
 use quotient_engine::names::Namespace;
 use quotient_index::IndexSettings;
+use quotient_index::quotas::is_scoped;
 use serde_json::Value;
 
 use super::super::draft::{Draft, Reading};
 use super::super::fields::{Object, Objects};
 use super::super::tree::Drafts;
 use super::{System, entry};
-use crate::objects::{ApiKind, plain};
+use crate::objects::{ApiKind, decoded, plain};
 
 pub(super) const SYSTEM: System = System {
     name: "resourcequota",
@@ -37,10 +38,9 @@ fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Resul
                 "Quotient takes a quota of this name over: create it again under another name before";
             draft.refuse(&quota.origin(), "metadata.name", &Value::from(QUOTA), advice);
         }
-        let scopes = ["/spec/scopes", "/spec/scopeSelector"];
         let spec = quota.value.get("spec").cloned().unwrap_or_default();
         // The amounts of a quota with scopes bound only some pods.
-        let is_scoped = scopes.iter().any(|scope| quota.value.pointer(scope).is_some());
+        let is_scoped = decoded(quota.value).is_some_and(|quota| is_scoped(&quota));
         let fields: &[&str] = if is_scoped { &["scopes", "scopeSelector"] } else { &["hard"] };
         for field in fields {
             let one = serde_json::json!({"spec": {*field: spec.get(field)}});
