@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -27,7 +28,9 @@ pub(super) fn read_all(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<So
     let mut sources = Vec::new();
     for path in paths {
         if path == Path::new(STDIN) {
-            keep(&mut sources, problems, "standard input", std::io::read_to_string(std::io::stdin()));
+            let mut bytes = Vec::new();
+            let read = io::stdin().read_to_end(&mut bytes).map(|_| bytes);
+            keep(&mut sources, problems, "standard input", read);
         } else if path.is_dir() {
             match manifests_in(path) {
                 Ok(files) if files.is_empty() => problems.push(Problem::of_file(
@@ -36,7 +39,7 @@ pub(super) fn read_all(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<So
                 )),
                 Ok(files) => {
                     for file in files {
-                        keep(&mut sources, problems, &file.to_string_lossy(), std::fs::read_to_string(&file));
+                        keep(&mut sources, problems, &file.to_string_lossy(), std::fs::read(&file));
                     }
                 }
                 Err(error) => {
@@ -45,21 +48,39 @@ pub(super) fn read_all(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<So
                 }
             }
         } else {
-            keep(&mut sources, problems, &path.to_string_lossy(), std::fs::read_to_string(path));
+            keep(&mut sources, problems, &path.to_string_lossy(), std::fs::read(path));
         }
     }
     sources
 }
 
-fn keep(sources: &mut Vec<Source>, problems: &mut Vec<Problem>, name: &str, text: std::io::Result<String>) {
-    match text {
+fn keep(sources: &mut Vec<Source>, problems: &mut Vec<Problem>, name: &str, bytes: io::Result<Vec<u8>>) {
+    match bytes.and_then(decoded) {
         Ok(text) => sources.push(Source { name: name.to_owned(), text }),
         Err(error) => problems.push(Problem::of_file(name, format_args!("read file: {error}"))),
     }
 }
 
+/// The text of a file, without its byte-order mark; without a mark it is UTF-8.
+fn decoded(bytes: Vec<u8>) -> io::Result<String> {
+    let utf_16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
+        String::from_utf16(&units).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    };
+    let utf_8 = |bytes| {
+        String::from_utf8(bytes)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+    };
+    match bytes.as_slice() {
+        [0xef, 0xbb, 0xbf, text @ ..] => utf_8(text.to_vec()),
+        [0xff, 0xfe, text @ ..] => utf_16(text, u16::from_le_bytes),
+        [0xfe, 0xff, text @ ..] => utf_16(text, u16::from_be_bytes),
+        _ => utf_8(bytes),
+    }
+}
+
 /// The manifests directly in the directory, by name: what `kubectl apply -f DIR` takes.
-fn manifests_in(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+fn manifests_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
@@ -186,5 +207,25 @@ impl fmt::Display for Problems {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines: Vec<String> = self.0.iter().map(|problem| format!("error: {problem}")).collect();
         formatter.write_str(&lines.join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// PowerShell writes UTF-16 by `>`, and editors of Windows begin a file with a mark.
+    #[test]
+    fn the_byte_order_mark_tells_the_encoding() {
+        let text = "kind: Pod # ü";
+        let utf_16 =
+            |bytes: fn(u16) -> [u8; 2]| "\u{feff}kind: Pod # ü".encode_utf16().flat_map(bytes).collect();
+        let marked = "\u{feff}kind: Pod # ü".as_bytes().to_vec();
+        for bytes in [text.as_bytes().to_vec(), marked, utf_16(u16::to_le_bytes), utf_16(u16::to_be_bytes)] {
+            assert_eq!(decoded(bytes).unwrap(), text);
+        }
+        let wrong = decoded(vec![b'a', 0xff]).unwrap_err().to_string();
+        assert_eq!(wrong, "invalid utf-8 sequence of 1 bytes from index 1");
+        assert!(decoded(vec![0xff, 0xfe, 0x00, 0xdc]).is_err());
     }
 }
