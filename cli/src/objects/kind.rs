@@ -13,9 +13,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 use quotient_crds::names::API_VERSION;
 use quotient_crds::{Queue, QueueJob};
 use quotient_index::{Index, Indexed, WorkloadKind};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::decode::decode;
+use super::decode::{decode, text};
 use super::pod_group::{AnyPodGroup, POD_GROUPS};
 
 macro_rules! kinds {
@@ -60,6 +60,8 @@ macro_rules! kinds {
             /// Reads `value` as an object of `kind`; returns also the paths of the fields that the kind does not know. The error
             /// names the field.
             pub(crate) fn read(kind: Kind, value: &Value) -> Result<(Self, Vec<String>), String> {
+                let later = later_version(value);
+                let value = later.as_ref().unwrap_or(value);
                 match kind {
                     $(Kind::$kind => decode(value).map(|(object, unknown)| (Self::$kind(Arc::new(object)), unknown)),)*
                     Kind::PodGroup => AnyPodGroup::read(value).map(|group| (Self::PodGroup(Box::new(group)), Vec::new())),
@@ -140,6 +142,24 @@ impl Typed for Lease {
 /// The group in which Kubernetes once served what it serves elsewhere now.
 const FORMER: &str = "extensions";
 
+/// Another version of `HorizontalPodAutoscaler` that API servers take.
+const FORMER_AUTOSCALING: &str = "autoscaling/v1";
+
+/// An object of that version in the one that is read, with the only field of its spec that decisions depend on; it is the same
+/// in both. None for every other object.
+fn later_version(value: &Value) -> Option<Value> {
+    let is_former = text(value, "/apiVersion") == FORMER_AUTOSCALING;
+    is_former.then(|| {
+        let api = Kind::HorizontalPodAutoscaler.api();
+        json!({
+            "apiVersion": api.api_version,
+            "kind": api.kind,
+            "metadata": value.get("metadata"),
+            "spec": {"scaleTargetRef": value.pointer("/spec/scaleTargetRef")},
+        })
+    })
+}
+
 impl Kind {
     /// The kind of this name in this API group and version; none for one that no decision depends on.
     pub(crate) fn find(api_version: &str, name: &str) -> Result<Option<Self>, String> {
@@ -149,7 +169,8 @@ impl Kind {
             return Ok(is_served.then_some(kind));
         }
         let served = kind.api().api_version;
-        if served == api_version {
+        let is_former = kind == Self::HorizontalPodAutoscaler && api_version == FORMER_AUTOSCALING;
+        if served == api_version || is_former {
             return Ok(Some(kind));
         }
         // Another group may have a kind of the same name, such as Queue of Volcano.

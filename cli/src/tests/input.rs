@@ -1,11 +1,13 @@
 //! What is read, and what is said about what is not understood.
 
 use expect_test::{Expect, expect};
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use quotient_engine::snapshot::Phase;
 use quotient_engine::time::Timestamp;
 
 use super::{directory, example, read};
 use crate::manifests;
+use crate::objects::Object;
 
 fn check_problems(files: &[(&str, &str)], expected: &Expect) {
     expected.assert_eq(&read(files).unwrap_err());
@@ -126,6 +128,25 @@ fn a_field_that_is_not_understood_is_named() {
             error: DIR/2-others.yaml (document 5): Pod: metadata.name: give the object a name
             error: DIR/2-others.yaml (document 6): Pod p: metadata.creationTimestamp: failed to parse four digit integer as year: invalid digit, expected 0-9 but got y"#]],
     );
+}
+
+/// Many manifests still have it, and an API server takes it.
+#[test]
+fn an_autoscaler_of_the_former_version_is_read() {
+    const AUTOSCALER: &str = "
+apiVersion: autoscaling/v1
+kind: HorizontalPodAutoscaler
+metadata: {name: web, namespace: a}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  maxReplicas: 3
+  targetCPUUtilizationPercentage: 80
+";
+    let cluster = read(&[("a.yaml", AUTOSCALER)]).unwrap();
+    assert!(cluster.warnings.is_empty(), "{:?}", cluster.warnings);
+    let autoscaler: &HorizontalPodAutoscaler = cluster.objects.iter().find_map(Object::get).unwrap();
+    let target = &autoscaler.spec.scale_target_ref;
+    assert_eq!((target.kind.as_str(), target.name.as_str()), ("Deployment", "web"));
 }
 
 #[test]
