@@ -55,14 +55,19 @@ pub(crate) struct Cluster {
     planned: OnceCell<Option<Plan>>,
 }
 
-/// The objects of manifests.
-pub(crate) fn read_snapshot(paths: &[PathBuf]) -> Result<Snapshot, Problems> {
+/// The objects of manifests. Those that name no namespace are in `namespace`, if one is given.
+pub(crate) fn read_snapshot(paths: &[PathBuf], namespace: Option<&str>) -> Result<Snapshot, Problems> {
     let mut problems = Vec::new();
-    let mut entries = Vec::new();
+    let mut entries: Vec<Entry> = Vec::new();
     for source in &read_all(paths, &mut problems) {
         for (place, document) in documents(source, &mut problems) {
             let objects = take_apart(place, document, &mut problems);
             entries.extend(objects.into_iter().map(|(place, value)| Entry::written(place, value)));
+        }
+    }
+    if let Some(namespace) = namespace {
+        for entry in &mut entries {
+            entry.place_in(namespace);
         }
     }
     if !problems.is_empty() {
@@ -79,7 +84,7 @@ pub(crate) fn read_snapshot(paths: &[PathBuf]) -> Result<Snapshot, Problems> {
 /// Reads manifests. `now` is when the cluster is looked at; none for the latest time in the input.
 #[cfg(test)]
 pub(crate) fn read(paths: &[PathBuf], now: Option<Timestamp>) -> Result<Cluster, Problems> {
-    Cluster::of(&read_snapshot(paths)?, now)
+    Cluster::of(&read_snapshot(paths, None)?, now)
 }
 
 impl Cluster {

@@ -8,7 +8,7 @@ use quotient_engine::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::objects::{decode, text, time};
+use crate::objects::{Kind, decode, text, time};
 
 /// One object as it was read.
 #[derive(Clone, Debug)]
@@ -72,6 +72,22 @@ impl Entry {
                 self.content = value.into();
             }
         }
+    }
+
+    /// Puts what names no namespace into `namespace`, as `kubectl apply -n` does.
+    pub(crate) fn place_in(&mut self, namespace: &str) {
+        if self.lacks_namespace() {
+            self.change(|value| {
+                if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
+                    metadata.insert("namespace".to_owned(), namespace.into());
+                }
+            });
+        }
+    }
+
+    /// Whether it names no namespace, and its kind is not known to have none.
+    pub(super) fn lacks_namespace(&self) -> bool {
+        self.namespace().is_empty() && !Kind::is_cluster_wide(self.kind())
     }
 
     pub(crate) fn kind(&self) -> &str {

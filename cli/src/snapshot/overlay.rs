@@ -7,7 +7,7 @@ use quotient_crds::DEFAULT_WEIGHT;
 use serde_json::{Map, Value, json};
 
 use super::{Entry, Place, Snapshot};
-use crate::objects::{Kind, find_text, in_words, plain};
+use crate::objects::{find_text, in_words, plain};
 use crate::output::{counted, list};
 
 /// What a node that joins offers.
@@ -62,8 +62,7 @@ pub(crate) fn overlay(
 
 /// Group, kind, namespace and name; the namespace that manifests leave out is `default`.
 fn key(entry: &Entry) -> [&str; 4] {
-    let is_left_out = entry.namespace().is_empty() && !Kind::is_cluster_wide(entry.kind());
-    let namespace = if is_left_out { "default" } else { entry.namespace() };
+    let namespace = if entry.lacks_namespace() { "default" } else { entry.namespace() };
     [entry.group(), entry.kind(), namespace, entry.name()]
 }
 

@@ -70,6 +70,14 @@ impl ConnectionArgs {
         Ok((client, namespace, address))
     }
 
+    /// The namespace of what names none: that of `-n`, else that of the context.
+    pub(crate) async fn default_namespace(&self) -> Result<String, ClusterError> {
+        match &self.namespace {
+            Some(namespace) => Ok(namespace.clone()),
+            None => Ok(self.config().await?.default_namespace),
+        }
+    }
+
     async fn config(&self) -> Result<Config, ClusterError> {
         let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
         if let Some(path) = &self.kubeconfig {

@@ -71,7 +71,7 @@ impl SourceArgs {
         scope: &Scope,
         required: &[&str],
     ) -> Result<Snapshot, CommandError> {
-        if let Some(snapshot) = self.read_files()? {
+        if let Some(snapshot) = self.read_files(connection)? {
             return Ok(snapshot);
         }
         let snapshot = Live::connect(connection).await?.snapshot(scope).await?;
@@ -96,18 +96,19 @@ impl SourceArgs {
     }
 
     /// The objects of files or of a snapshot file; none if the cluster is to be asked.
-    pub(crate) fn read_files(&self) -> Result<Option<Snapshot>, CommandError> {
+    pub(crate) fn read_files(&self, connection: &ConnectionArgs) -> Result<Option<Snapshot>, CommandError> {
+        let namespace = connection.namespace.as_deref();
         if let Some(path) = &self.snapshot {
             let has_manifests = path.is_dir() || is_manifest(path);
             if has_manifests && !is_snapshot(path) {
-                return Ok(Some(manifests::read_snapshot(std::slice::from_ref(path))?));
+                return Ok(Some(manifests::read_snapshot(std::slice::from_ref(path), namespace)?));
             }
             return Ok(Some(read_file(path)?));
         }
         if self.files.is_empty() {
             return Ok(None);
         }
-        Ok(Some(manifests::read_snapshot(&self.files)?))
+        Ok(Some(manifests::read_snapshot(&self.files, namespace)?))
     }
 }
 

@@ -20,7 +20,7 @@ fn args(words: &[&str]) -> DiffArgs {
 }
 
 fn base() -> Snapshot {
-    let mut snapshot = manifests::read_snapshot(&[example("newcomer")]).unwrap();
+    let mut snapshot = manifests::read_snapshot(&[example("newcomer")], None).unwrap();
     // Without the newcomer.
     snapshot.entries.retain(|entry| entry.namespace() != "team-3");
     snapshot.source = "examples/newcomer".to_owned();
@@ -28,7 +28,7 @@ fn base() -> Snapshot {
 }
 
 fn compared(words: &[&str]) -> Result<Diff, CommandError> {
-    Diff::of(&base(), &args(words))
+    Diff::of(&base(), &args(words), None)
 }
 
 fn check(words: &[&str], expected: &Expect) {
@@ -60,6 +60,18 @@ fn with_newcomer(more: &[&str], check: impl Fn(&[&str])) {
     let path = path.to_str().unwrap();
     let words: Vec<&str> = ["-f", path].iter().chain(more).copied().collect();
     check(&words);
+}
+
+#[test]
+fn manifests_without_a_namespace_are_in_the_one_that_is_named() {
+    let queue =
+        "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: team-1}, spec: {weight: 3}}";
+    let directory = directory(&[("queue.yaml", queue)]);
+    let args = args(&["-f", directory.path().to_str().unwrap()]);
+    let changes = |namespace| Diff::of(&base(), &args, namespace).unwrap().changes;
+    assert_eq!(changes(Some("team-1")), ["change Queue team-1"]);
+    assert_eq!(changes(Some("other")), ["create Queue other/team-1 (weight 3)"]);
+    assert_eq!(changes(None), ["create Queue team-1 (weight 3)"]);
 }
 
 #[test]
@@ -279,7 +291,7 @@ fn objects_of_a_cluster_are_changed_as_kubectl_apply_would() {
     let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     let check = |words: &[&str], expected: &Expect| {
         let args = args(words);
-        let printed = text(&Diff::of(&base, &args).unwrap(), args.output, Screen::plain()).unwrap();
+        let printed = text(&Diff::of(&base, &args, None).unwrap(), args.output, Screen::plain()).unwrap();
         expected.assert_eq(&printed);
     };
     // The Deployment is scaled, and the limit keeps two pods from starting.
@@ -314,7 +326,7 @@ fn objects_of_a_cluster_are_changed_as_kubectl_apply_would() {
         0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 1 step
     "#]],
     );
-    let refused = Diff::of(&base, &args(&["--set", "queue/a.limit.cpu=lots"])).err().unwrap();
+    let refused = Diff::of(&base, &args(&["--set", "queue/a.limit.cpu=lots"]), None).err().unwrap();
     assert_eq!(refused.code(), 2);
 }
 
@@ -339,8 +351,9 @@ fn pods_that_were_read_are_as_good_as_their_json() {
         (["-f", change.to_str().unwrap()], format!("change Pod {namespace}/{name}")),
     ] {
         let args = args(&words);
-        let [one, other] = [&written, &read]
-            .map(|snapshot| text(&Diff::of(snapshot, &args).unwrap(), args.output, Screen::plain()).unwrap());
+        let [one, other] = [&written, &read].map(|snapshot| {
+            text(&Diff::of(snapshot, &args, None).unwrap(), args.output, Screen::plain()).unwrap()
+        });
         assert_eq!(one, other, "{words:?}");
         assert!(one.contains(&sentence), "{one}");
     }

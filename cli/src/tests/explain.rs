@@ -38,7 +38,7 @@ fn ml() -> Snapshot {
 }
 
 fn files(name: &str) -> Snapshot {
-    manifests::read_snapshot(&[example(name)]).unwrap()
+    manifests::read_snapshot(&[example(name)], None).unwrap()
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn args(line: &str) -> MigrateArgs {
 }
 
 fn migrated(line: &str, file: &Path) -> Migration {
-    migrate(&args(line), &manifests::read_snapshot(&[file.to_owned()]).unwrap()).unwrap()
+    migrate(&args(line), &manifests::read_snapshot(&[file.to_owned()], None).unwrap()).unwrap()
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn quotas_may_become_limits() {
 
 #[test]
 fn a_file_of_another_system_is_refused() {
-    let snapshot = manifests::read_snapshot(&[folder().join("kueue.yaml")]).unwrap();
+    let snapshot = manifests::read_snapshot(&[folder().join("kueue.yaml")], None).unwrap();
     let error = migrate(&args("volcano"), &snapshot).unwrap_err();
     assert_eq!(error.code(), 2);
     assert!(error.to_string().contains("has no object of it"), "{error}");

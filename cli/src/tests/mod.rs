@@ -53,7 +53,7 @@ fn observed(name: &str, time: &str) -> Snapshot {
 
 /// A file, as an API server returned it at this time.
 fn observed_at(path: &Path, time: &str) -> Snapshot {
-    let mut snapshot = manifests::read_snapshot(&[path.to_owned()]).unwrap();
+    let mut snapshot = manifests::read_snapshot(&[path.to_owned()], None).unwrap();
     let time: jiff::Timestamp = time.parse().unwrap();
     snapshot.as_of = Some(Timestamp::from_millis(time.as_millisecond()));
     snapshot.is_observed = true;

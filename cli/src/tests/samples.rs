@@ -229,7 +229,7 @@ spec:
         panic!("another command")
     };
     let base = ml(&pods(44, 0..=0), "2026-11-24T14:02:11Z");
-    let printed = diff::text(&Diff::of(&base, &args).unwrap(), args.output, Screen::plain()).unwrap();
+    let printed = diff::text(&Diff::of(&base, &args, None).unwrap(), args.output, Screen::plain()).unwrap();
     check(
         &printed,
         &expect![[r#"

@@ -19,7 +19,7 @@ fn what_is_written_decides_the_same() {
     let examples = std::fs::read_dir(example("")).unwrap().map(|entry| entry.unwrap().path());
     let mut seen = 0;
     for path in examples.filter(|path| path.is_dir()) {
-        let snapshot = manifests::read_snapshot(std::slice::from_ref(&path)).unwrap();
+        let snapshot = manifests::read_snapshot(std::slice::from_ref(&path), None).unwrap();
         let mut redacted = snapshot.clone();
         redact(&mut redacted);
         let expected = Cluster::of(&snapshot, None).unwrap().snapshot;

@@ -75,7 +75,7 @@ fn all_resources_are_short_and_wide_has_more_columns() {
 
 #[test]
 fn manifests_show_what_the_operator_would_report() {
-    let snapshot = manifests::read_snapshot(&[example("tree")]).unwrap();
+    let snapshot = manifests::read_snapshot(&[example("tree")], None).unwrap();
     let printed = printed(&snapshot, "").unwrap().replace(&*example("").to_string_lossy(), "examples/");
     expect![[r#"
         Computed from examples/tree

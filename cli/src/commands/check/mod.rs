@@ -75,7 +75,7 @@ pub(crate) async fn run(
     session: Session<'_>,
 ) -> std::result::Result<Outcome, CommandError> {
     let Session { connection, screen } = session;
-    let (snapshot, live) = if let Some(snapshot) = args.source.read_files()? {
+    let (snapshot, live) = if let Some(snapshot) = args.source.read_files(connection)? {
         (snapshot, None)
     } else {
         let live = Live::connect(connection).await?;

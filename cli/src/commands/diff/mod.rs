@@ -86,7 +86,8 @@ const ABOUT: &str = "\
 Show what a change would do before you make it: shares before and after, evicted pods, and how long it takes.
 
 The operator's engine plays the cluster twice until nothing happens any more, without the change and with it; what differs is \
-printed. Nothing is changed. Manifests are merged into objects of the same name, as kubectl apply would do.
+printed. Nothing is changed. Manifests are merged into objects of the same name, as kubectl apply would do. Those that name no namespace are in that of -n, or \
+else in that of the context; with --snapshot it is \"default\".
 
 Exit code 1 if something happens that --fail-on names.";
 
@@ -120,7 +121,12 @@ pub(crate) struct Diff {
 pub(crate) async fn run(args: &DiffArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
     let source = SourceArgs { files: Vec::new(), snapshot: args.snapshot.clone() };
     let base = source.read_all(session.connection).await?;
-    let diff = Diff::of(&base, args)?;
+    let namespace = match &args.snapshot {
+        // The answer of a file does not depend on the context.
+        Some(_) => session.connection.namespace.clone(),
+        None => Some(session.connection.default_namespace().await?),
+    };
+    let diff = Diff::of(&base, args, namespace.as_deref())?;
     for warning in &diff.warnings {
         eprintln!("warning: {warning}");
     }
@@ -136,9 +142,14 @@ impl Diff {
         if self.changes.is_empty() { "no change".to_owned() } else { self.changes.join("; ") }
     }
 
-    /// Compares `base` with and without the change.
-    pub(crate) fn of(base: &Snapshot, args: &DiffArgs) -> Result<Self, CommandError> {
-        let manifests = if args.files.is_empty() { Vec::new() } else { read_snapshot(&args.files)?.entries };
+    /// Compares `base` with and without the change. Manifests that name no namespace are in `namespace`, if one is given.
+    pub(crate) fn of(
+        base: &Snapshot,
+        args: &DiffArgs,
+        namespace: Option<&str>,
+    ) -> Result<Self, CommandError> {
+        let is_changed = !args.files.is_empty();
+        let manifests = if is_changed { read_snapshot(&args.files, namespace)?.entries } else { Vec::new() };
         let mut overlaid = base.clone();
         let changes = overlay(&mut overlaid, manifests, &args.set, &args.drain, &args.add_node)?;
         let progress = Progress::begin("playing the cluster with the change and without it");

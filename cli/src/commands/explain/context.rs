@@ -171,7 +171,7 @@ pub(super) async fn read(
     connection: &ConnectionArgs,
 ) -> Result<Read, CommandError> {
     let namespace = connection.namespace.clone();
-    if let Some(snapshot) = args.source.read_files()? {
+    if let Some(snapshot) = args.source.read_files(connection)? {
         return Ok(Read { snapshot, namespace, events: Vec::new() });
     }
     let live = Live::connect(connection).await?;

@@ -78,7 +78,7 @@ pub(crate) async fn run(args: &ReleaseArgs, session: Session<'_>) -> Result<Outc
         let outcome = show(&release.explanation, name, &cluster, format, session.screen)?;
         Ok((release, outcome))
     };
-    if let Some(snapshot) = args.source.read_files()? {
+    if let Some(snapshot) = args.source.read_files(session.connection)? {
         return look(&snapshot).map(|(_, outcome)| outcome);
     }
     let live = Live::connect(session.connection).await?;

@@ -69,7 +69,7 @@ pods go, owners create what their quotas admit, pending pods are bound where the
 where only time would change anything, when it has passed.
 
 What manifests leave out:
-  - Without an explicit namespace an object is in \"default\".
+  - Without an explicit namespace an object is in that of -n, or else in \"default\".
   - A pod with spec.nodeName runs, one without is pending, unless status.phase says otherwise.
   - A pod that runs and has no status.startTime started when it was created.
   - A pod belongs to the owner that its ownerReferences name as controller, by uid or else by kind and name.

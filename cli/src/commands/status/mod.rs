@@ -181,7 +181,7 @@ const KINDS: &str = "queues nodes";
 
 /// The Queues and the nodes; of a cluster little more, so that large ones answer as fast.
 async fn read(args: &StatusArgs, connection: &ConnectionArgs) -> Result<Snapshot, CommandError> {
-    if let Some(snapshot) = args.source.read_files()? {
+    if let Some(snapshot) = args.source.read_files(connection)? {
         return Ok(snapshot);
     }
     let live = Live::connect(connection).await?;
