@@ -20,7 +20,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::defaults::{complete, identify, namespace, prioritize, unknown_classes};
-use super::deployments::roll_out;
+use super::deployments::{roll_out, written_deployments};
 use super::operator::{OperatorFacts, find_operator};
 use super::queue_jobs::add_jobs;
 use super::reader::Reader;
@@ -146,9 +146,10 @@ impl Cluster {
         let missing_namespaces = reader.missing_namespaces();
         let workloads = std::mem::take(&mut reader.others);
         let has_written = reader.objects.iter().any(|(_, is_written)| *is_written);
+        let written = written_deployments(&reader.objects);
         let mut objects = completed(reader.objects, &missing_namespaces, now);
         if has_written {
-            roll_out(&mut objects);
+            roll_out(&mut objects, &written);
             add_jobs(&mut objects);
             warnings.extend(unknown_classes(&objects).into_iter().map(|class| {
                 format!(

@@ -3,10 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::objects::Object;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, ReplicaSetSpec};
+use k8s_openapi::api::core::v1::{Pod, PodTemplateSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::Resource as _;
+use quotient_engine::time::Timestamp;
+use quotient_index::{Index, IndexSettings, Indexed as _};
+
+use crate::objects::{Kind, Object};
 
 /// The annotation by which the deployment controller numbers the ReplicaSets of a Deployment.
 const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -20,8 +24,9 @@ type Name = (String, String);
 /// Makes the ReplicaSets want what their Deployments want, and adds one for each Deployment that has none.
 ///
 /// A Deployment with one ReplicaSet that wants pods has it scaled, as after `kubectl scale`. In the middle of a
-/// rollout, with several, they stay as they are. Changed templates are not rolled out.
-pub(super) fn roll_out(objects: &mut Vec<Object>) {
+/// rollout, with several, they stay as they are. If a person wrote a Deployment whose pods differ from those of the ReplicaSet,
+/// the ReplicaSet creates all its pods again.
+pub(super) fn roll_out(objects: &mut Vec<Object>, written: &BTreeSet<Name>) {
     let described = replica_sets(objects);
     let of_pods = replica_sets_of_pods(objects, &described);
     let mut owned: BTreeMap<String, Vec<&mut ReplicaSet>> = BTreeMap::new();
@@ -35,6 +40,7 @@ pub(super) fn roll_out(objects: &mut Vec<Object>) {
         }
     }
     let mut missing = Vec::new();
+    let mut renewed: BTreeSet<String> = BTreeSet::new();
     for deployment in deployments {
         let uid = deployment.metadata.uid.clone().unwrap_or_default();
         let Some(mut sets) = owned.remove(&uid) else {
@@ -46,11 +52,45 @@ pub(super) fn roll_out(objects: &mut Vec<Object>) {
         if sets.iter().filter(|set| replicas(set) > 0).count() <= 1
             && let Some(current) = sets.iter_mut().max_by_key(|set| (replicas(set) > 0, age(set)))
             && let Some(spec) = &mut current.spec
+            && let Some(wanted) = &deployment.spec
         {
-            spec.replicas = deployment.spec.as_ref().and_then(|spec| spec.replicas);
+            spec.replicas = wanted.replicas;
+            let rolls_out = written.contains(&name_of(&deployment.metadata)) && wanted.paused != Some(true);
+            if rolls_out && spec.template.as_ref().is_some_and(|was| !are_alike(was, &wanted.template)) {
+                spec.template = Some(wanted.template.clone());
+                renewed.extend(current.metadata.uid.clone());
+            }
         }
     }
+    let is_former = |object: &Object| {
+        object.kind() == Kind::Pod && object.controller().is_some_and(|owner| renewed.contains(&owner.uid))
+    };
+    objects.retain(|object| !is_former(object));
     objects.extend(missing.into_iter().map(|set| Object::ReplicaSet(Arc::new(set))));
+}
+
+/// Whether pods of both templates request the same and may run on the same nodes. The index reads the templates as it reads pods.
+fn are_alike(one: &PodTemplateSpec, other: &PodTemplateSpec) -> bool {
+    if one.spec == other.spec {
+        return true;
+    }
+    let mut index = Index::new(IndexSettings::default());
+    for (name, template) in [("one", one), ("other", other)] {
+        let [name, namespace] = [name, "default"].map(|text| Some(text.to_owned()));
+        let metadata = ObjectMeta { name, namespace, ..ObjectMeta::default() };
+        index.apply(&Pod { metadata, spec: template.spec.clone(), status: None });
+    }
+    let snapshot = index.snapshot(Timestamp::default());
+    let mut shapes = snapshot.namespaces.values().flat_map(|state| &state.pods).map(|pod| &pod.shape);
+    let first = shapes.next();
+    shapes.all(|shape| first == Some(shape))
+}
+
+/// Namespaces and names of the Deployments that a person wrote.
+pub(super) fn written_deployments(read: &[(Object, bool)]) -> BTreeSet<Name> {
+    let is_written =
+        |(object, is_written): &&(Object, bool)| *is_written && object.kind() == Kind::Deployment;
+    read.iter().filter(is_written).map(|(object, _)| name_of(object.metadata())).collect()
 }
 
 fn replica_sets(objects: &[Object]) -> BTreeSet<Name> {

@@ -274,6 +274,48 @@ spec: {nodeName: n1, containers: [{name: main, resources: {requests: {cpu: 1, me
 status: {phase: Running, startTime: "2026-11-01T00:00:00Z"}
 "#;
 
+/// The whole rollout is played at once: the old pods are gone, and the ReplicaSet creates them by the new template.
+#[test]
+fn a_changed_template_is_rolled_out() {
+    let image =
+        "spec: {containers: [{name: main, image: other, resources: {requests: {cpu: 1000m, memory: 1Gi}}}]}";
+    let manifest = |template: &str| {
+        format!(
+            "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: web, namespace: a}}, spec: {{template: {{{template}}}}}}}"
+        )
+    };
+    let directory = directory(&[
+        ("cluster.yaml", OBSERVED),
+        ("image.yaml", &manifest(image)),
+        ("cpu.yaml", &manifest(&image.replace("1000m", "2"))),
+    ]);
+    let base = super::observed_at(&directory.path().join("cluster.yaml"), "2026-11-24T14:00:00Z");
+    let check = |name: &str, expected: &Expect| {
+        let args = args(&["-f", directory.path().join(name).to_str().unwrap()]);
+        let printed = text(&Diff::of(&base, &args, None).unwrap(), args.output, Screen::plain()).unwrap();
+        expected.assert_eq(&printed);
+    };
+    // Another image is no other demand.
+    check(
+        "image.yaml",
+        &expect![[r#"
+        cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web
+        QUEUE  DESERVED  USED    EVICTED
+        a      1c 1Gi    1c 1Gi  -
+        0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 1 step
+    "#]],
+    );
+    check(
+        "cpu.yaml",
+        &expect![[r#"
+        cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web
+        QUEUE  DESERVED         USED             EVICTED
+        a      1c 1Gi → 2c 1Gi  1c 1Gi → 2c 1Gi  1 pod starts
+        0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 2 steps
+    "#]],
+    );
+}
+
 #[test]
 fn objects_of_a_cluster_are_changed_as_kubectl_apply_would() {
     let directory = directory(&[
