@@ -213,7 +213,9 @@ impl Cycle {
             Err(why) => Err(Dropped::Stuck(why)),
         };
         if let Err(dropped) = granted {
-            kept.into_iter().for_each(|(number, _)| self.context.decisions.forget(number));
+            if let Some((number, _)) = kept {
+                self.context.decisions.forget(number);
+            }
             return Ok(self.drop(dropped, &plan, &budgets));
         }
         self.context.recorder.announce_plan(&plan);
