@@ -297,7 +297,7 @@ fn no_pod_goes_for_a_limit_of_a_resource_of_which_there_is_nothing() {
 
 /// Users evict pods, too, with as much grace as they like.
 #[test]
-fn a_pod_that_somebody_else_evicted_holds_up_no_queue() {
+fn a_pod_that_a_user_evicted_holds_up_no_queue() {
     let pods = |namespace: &str, count: u32| -> String {
         let pod = |number: u32| format!("pod {namespace}/p{number} cpu=1 node=n started={number} owner=o\n");
         (0..count).map(pod).collect()

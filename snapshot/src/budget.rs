@@ -15,6 +15,6 @@ pub struct Budget {
     pub selector: Selector,
     /// How many of them may be disrupted now, as the disruption controller last computed: `disruptionsAllowed`.
     pub allowed: u32,
-    /// Whether pods that run and are not Ready may go whatever it allows: its `unhealthyPodEvictionPolicy`, or enough healthy ones.
+    /// Whether pods that run and are not Ready may go whatever it allows: by its policy, or because enough others are healthy.
     pub lets_unready_go: bool,
 }

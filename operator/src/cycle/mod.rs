@@ -213,10 +213,7 @@ impl Cycle {
             Err(why) => Err(Dropped::Stuck(why)),
         };
         if let Err(dropped) = granted {
-            if let Some((number, _)) = kept {
-                self.context.decisions.forget(number);
-            }
-            return Ok(self.drop(dropped, &plan, &budgets));
+            return Ok(self.drop(dropped, &plan, &budgets, kept.map(|(number, _)| number)));
         }
         self.context.recorder.announce_plan(&plan);
         self.writer.write_quotas(&plan).await;
@@ -234,9 +231,7 @@ impl Cycle {
         self.report(&plan, &budgets, self.writer.refused_quotas());
         self.writer.keep_queue_jobs(&plan).await;
 
-        let cycles = &self.context.metrics.cycles;
-        cycles.duration.observe(began.elapsed().as_secs_f64());
-        cycles.last_success.set(self.context.clock.now().as_second());
+        self.count_success(began);
         // When what was seen means something else although nothing happens: nodes ripen, refusals pass.
         let ripe = [change, plan.due()].into_iter().flatten().min();
         let ripe = ripe.map(|at| u64::try_from(at.millis_since(now)).unwrap_or_default());
@@ -244,8 +239,17 @@ impl Cycle {
         Ok(Ended { next, result: CycleResult::Success, in_vain: plan.is_calm().then_some(took) })
     }
 
-    /// Ends a decision of which nothing is carried out, because the ledger could not be written.
-    fn drop(&self, dropped: Dropped, plan: &Arc<Plan>, budgets: &ProtectingBudgets) -> Ended {
+    /// Ends a decision of which nothing is carried out, because the ledger could not be written. It is not kept as `kept`.
+    fn drop(
+        &self,
+        dropped: Dropped,
+        plan: &Arc<Plan>,
+        budgets: &ProtectingBudgets,
+        kept: Option<u64>,
+    ) -> Ended {
+        if let Some(number) = kept {
+            self.context.decisions.forget(number);
+        }
         let Dropped::Stuck(why) = dropped else {
             let next = self.writer.next_retry().unwrap_or_else(Instant::now);
             return Ended { next, result: CycleResult::Requeue, in_vain: None };
@@ -255,6 +259,12 @@ impl Cycle {
         let stuck = leaves.map(|(name, _)| (name.clone(), why.clone())).collect();
         self.report(plan, budgets, stuck);
         Ended { next, result: CycleResult::Error, in_vain: None }
+    }
+
+    fn count_success(&self, began: Instant) {
+        let cycles = &self.context.metrics.cycles;
+        cycles.duration.observe(began.elapsed().as_secs_f64());
+        cycles.last_success.set(self.context.clock.now().as_second());
     }
 
     /// When to look again after a decision that was carried out, if what was seen means something else after `ripe`.

@@ -9,8 +9,8 @@
 //! no pod goes, and a requeue is of no use before. So where only that keeps an owner's pods out, the quota is to be counted
 //! anew.
 //!
-//! A requeue that was not carried out is due again. Nothing depends on it but time. What is remembered here saves requests; a process that is new takes every
-//! quota as just risen, for its predecessor may have ended between the rise and the requeue.
+//! A requeue that was not carried out is due again. Nothing depends on it but time. What is remembered here saves requests; a
+//! process that is new takes every quota as just risen, for its predecessor may have ended between the rise and the requeue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
