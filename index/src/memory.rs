@@ -28,12 +28,12 @@ fn a_pod_takes_less_than_260_bytes() {
 
 /// Owners that want nothing cost nothing at all; of the others there are far fewer than pods.
 #[test]
-fn an_owner_takes_less_than_410_bytes() {
+fn an_owner_takes_less_than_420_bytes() {
     let uid = "0b5ce7a2-7e3c-4c1c-9a35-5c2ac0c0ffee";
     let name = "recommender-7d9c6b5f8d-of-the-shop";
     let entry = size_of::<Owner>() + size_of::<OwnerNote>();
     let total = entry + allocated(uid) + allocated(name);
-    assert!(total < 410, "{total} bytes, {entry} of them in the entry");
+    assert!(total < 420, "{total} bytes, {entry} of them in the entry");
 }
 
 /// A tenant may have 100,000 of them. What its owner takes is counted above, and what its status says is shared.

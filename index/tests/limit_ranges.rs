@@ -4,7 +4,7 @@ use quotient_snapshot::amounts::{Bounds, Resource};
 use quotient_snapshot::names::Namespace;
 
 use super::kinds::{delete_value, relist_begin, relist_finish};
-use super::{apply, documents, index_of};
+use super::{apply, at, documents, index_of};
 use quotient_index::limit_ranges::LimitRangeDue;
 use quotient_index::{Index, IndexSettings};
 
@@ -186,4 +186,53 @@ fn a_list_removes_what_it_does_not_contain() {
     apply(&mut index, &limit_range("quotient", 5, true, BOTH));
     assert!(!relist_finish(&mut index, "LimitRange"));
     assert_eq!(index.kept().namespaces, 1);
+}
+
+/// What pods of the ReplicaSet `web` and of the task `main` of the QueueJob `train` are expected to request.
+fn expected(index: &mut Index) -> [String; 2] {
+    let snapshot = index.snapshot(at("12:00:00"));
+    let state = &snapshot.namespaces[&Namespace::from("a")];
+    let web = state.owners.iter().find(|owner| &*owner.name == "web").unwrap();
+    [&web.shape, &state.queue_jobs[0].tasks[0].shape].map(|shape| {
+        let [cpu, memory] = [Resource::Cpu, Resource::Memory].map(|one| shape.requests.get(&one).units());
+        format!("{cpu}m {}Mi", memory >> 20)
+    })
+}
+
+/// Admission fills in the defaults when a pod is created, so a quota is charged with them.
+#[test]
+fn pods_that_are_to_be_created_request_the_defaults() {
+    let template = "{spec: {
+        initContainers: [{name: i, restartPolicy: Always}, {name: s, resources: {requests: {cpu: 700m}}}],
+        containers: [{name: c, resources: {requests: {cpu: 500m}}}, {name: d}, {name: e, resources: {limits: {memory: 1Gi}}}],
+        overhead: {cpu: 10m}}}";
+    let written = format!(
+        "
+---
+kind: ReplicaSet
+metadata: {{name: web, namespace: a, uid: w, resourceVersion: '1'}}
+spec: {{replicas: 2, selector: {{}}, template: {template}}}
+---
+kind: QueueJob
+metadata: {{name: train, namespace: a, uid: t, generation: 1}}
+spec: {{tasks: [{{name: main, template: {template}}}]}}
+"
+    );
+    let mut index = index_of(&[QUEUE, &written].concat());
+    assert_eq!(expected(&mut index), ["710m 1024Mi"; 2], "no LimitRange is known yet");
+    relist_begin(&mut index, "LimitRange");
+    assert!(relist_finish(&mut index, "LimitRange"));
+    // 100m for the sidecar and each silent container: 500m + 2 * 100m + 100m, or 100m + 700m to start with, and 10m.
+    assert_eq!(expected(&mut index), ["810m 1408Mi"; 2], "that of the Queue is to come");
+    assert_eq!(apply(&mut index, &limit_range("own", 5, false, ONE)), [true]);
+    assert_eq!(expected(&mut index), ["1110m 1408Mi"; 2]);
+    let other = written
+        .replace("cpu: 500m", "cpu: 900m")
+        .replace("generation: 1", "generation: 2")
+        .replace("'1'", "'2'");
+    apply(&mut index, &other);
+    assert_eq!(expected(&mut index), ["1510m 1408Mi"; 2]);
+    let gone = &documents(&limit_range("own", 5, false, ONE))[0];
+    assert!(delete_value(&mut index, gone));
+    assert_eq!(expected(&mut index), ["1210m 1408Mi"; 2]);
 }

@@ -49,16 +49,21 @@ impl Kind for LimitRange {
         if std::mem::replace(&mut index.has_limit_ranges, true) {
             return false;
         }
-        index.namespaces.values_mut().fold(false, |changed, entry| entry.show_unspecified() | changed)
+        let all: Vec<Namespace> = index.namespaces.keys().cloned().collect();
+        all.iter().fold(false, |changed, namespace| index.show_unspecified(namespace) | changed)
     }
 }
 
 impl Index {
-    /// Shows snapshots what the owners of `namespace` name no request for, if it is known what has a default. Says
-    /// whether that is news.
+    /// Shows snapshots what owners and QueueJobs of `namespace` name no request for, and what their pods request by defaults, if
+    /// these are known. Says whether that is news.
     pub(crate) fn show_unspecified(&mut self, namespace: &Namespace) -> bool {
         let entry = self.namespaces.get_mut(namespace).filter(|_| self.has_limit_ranges);
-        entry.is_some_and(NamespaceEntry::show_unspecified)
+        let Some(entry) = entry else { return false };
+        let changed = entry.show_unspecified() | entry.show_defaults(&mut self.shapes);
+        let silent = entry.queue_jobs.iter().filter(|(_, kept)| !kept.defaultable.is_empty());
+        let silent: Vec<_> = silent.map(|(name, _)| name.clone()).collect();
+        silent.iter().fold(changed, |changed, name| self.show_queue_job(namespace, name) | changed)
     }
 
     /// What is to be done with the LimitRange of `namespace`; nothing if it is as it should be.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use quotient_snapshot::{Unspecified, Workload};
 
 use crate::meta::Age;
+use crate::pod_requests::Defaultable;
 use crate::priority_classes::AskedPriority;
 use crate::sizes::DeclaredReplicas;
 
@@ -25,6 +26,8 @@ pub(crate) struct OwnerNote {
     pub(crate) controller: Option<Arc<Workload>>,
     /// What some container of its template names no request for.
     pub(crate) unspecified: Unspecified,
+    /// What its pods request by the defaults of the namespace, if some container of its template names none.
+    pub(crate) defaultable: Option<Box<Defaultable>>,
     /// What `manualSelector` of a Job says.
     pub(crate) manual_selector: Option<bool>,
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use quotient_snapshot::{Owner, OwnerKind};
+use quotient_snapshot::{Owner, OwnerKind, Shape};
 use serde_json::Value;
 
 use super::{NamespaceEntry, OwnerNote, keep};
+use crate::interned::Interned;
 use crate::meta::Age;
 use crate::priority_classes::PriorityClasses;
 
@@ -86,6 +87,16 @@ impl NamespaceEntry {
         self.change_owners(other, |owner, now| owner.unspecified = now)
     }
 
+    /// Shows every owner what its pods request by the defaults of the namespace. Says whether a decision depends on the
+    /// difference.
+    pub(crate) fn show_defaults(&mut self, shapes: &mut Interned<Shape>) -> bool {
+        let other = |entry: &Self, owner: &Owner, note: &OwnerNote| {
+            let filled = entry.filled(&owner.shape, note.defaultable.as_ref()?);
+            (filled != *owner.shape).then_some(filled)
+        };
+        self.change_owners(other, |owner, now| owner.shape = shapes.get(now))
+    }
+
     /// Gives every owner the priority that the classes now say. Says whether a decision depends on the difference.
     pub(crate) fn set_owner_priorities(&mut self, classes: &PriorityClasses) -> bool {
         let other = |_: &Self, owner: &Owner, note: &OwnerNote| {
@@ -99,7 +110,7 @@ impl NamespaceEntry {
     fn change_owners<V>(
         &mut self,
         other: impl Fn(&Self, &Owner, &OwnerNote) -> Option<V>,
-        set: impl Fn(&mut Owner, V),
+        mut set: impl FnMut(&mut Owner, V),
     ) -> bool {
         let owners = self.state.owners.iter().zip(&self.owners).enumerate();
         let changed: Vec<(usize, V)> =

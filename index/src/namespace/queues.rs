@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use quotient_snapshot::amounts::Resource;
+use quotient_snapshot::amounts::{Amount, Resource};
 use quotient_snapshot::{Queue, Remembered};
 
 use super::{NamespaceEntry, keep};
@@ -85,9 +85,9 @@ impl NamespaceEntry {
         self.state.queues.iter().map(|queue| queue.name.clone())
     }
 
-    /// Whether a Queue of the namespace says what containers request of `resource` that do not say it.
-    pub(super) fn queue_defaults(&self, resource: &Resource) -> bool {
-        self.queues.iter().any(|entry| entry.observed.default_requests.get(resource).is_some())
+    /// What Queues of the namespace say that containers request of `resource` that do not say it.
+    pub(super) fn queue_default(&self, resource: &Resource) -> Option<Amount> {
+        self.queues.iter().filter_map(|entry| entry.observed.default_requests.get(resource)).max()
     }
 
     fn find_queue(&self, name: &str) -> Result<usize, usize> {

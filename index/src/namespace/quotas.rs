@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use quotient_snapshot::amounts::Resource;
-use quotient_snapshot::{Quota, Unspecified};
+use quotient_snapshot::amounts::{Amount, Resource};
+use quotient_snapshot::{Quota, Shape, Unspecified};
 
 use super::{NamespaceEntry, keep};
 use crate::limit_ranges::ObservedLimitRange;
+use crate::pod_requests::Defaultable;
 use crate::quotas::{ForeignQuota, ObservedQuota, lowest};
 
 impl NamespaceEntry {
@@ -117,12 +118,25 @@ impl NamespaceEntry {
     /// What of it no LimitRange gives containers a default for, and none of the namespace's Queues will.
     pub(crate) fn without_default(&self, unspecified: Unspecified) -> Unspecified {
         let has_default = |one: &Resource| {
-            self.limit_ranges.iter().any(|kept| kept.defaults.get(one).is_some()) || self.queue_defaults(one)
+            self.limit_ranges.iter().any(|kept| kept.defaults.get(one).is_some())
+                || self.queue_default(one).is_some()
         };
         Unspecified {
             cpu: unspecified.cpu && !has_default(&Resource::Cpu),
             memory: unspecified.memory && !has_default(&Resource::Memory),
         }
+    }
+
+    /// What containers request of `resource` that do not say it: by the LimitRanges there are, or by the one that is to come.
+    fn container_default(&self, resource: &Resource) -> Amount {
+        let stated = self.limit_ranges.iter().filter_map(|kept| kept.defaults.get(resource)).max();
+        stated.or_else(|| self.queue_default(resource)).unwrap_or_default()
+    }
+
+    /// The shape of the pods of a template, with what is filled in when they are created.
+    pub(crate) fn filled(&self, shape: &Shape, defaultable: &Defaultable) -> Shape {
+        let requests = defaultable.fill(&shape.requests, |resource| self.container_default(resource));
+        Shape { requests, ..shape.clone() }
     }
 
     fn find_limit_range(&self, name: &str) -> Result<usize, usize> {

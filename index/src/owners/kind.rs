@@ -16,7 +16,7 @@ use crate::meta::{Kept, Key, Meta, timestamp};
 use crate::namespace::OwnerNote;
 use crate::owner_references::controller;
 use crate::placement;
-use crate::pod_requests::{shape, unspecified};
+use crate::pod_requests::{Defaultable, shape, unspecified};
 use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::TaskJob;
 use crate::sizes::DeclaredReplicas;
@@ -126,6 +126,7 @@ impl<O: OwnerObject> Kind for O {
             declared,
             controller,
             unspecified,
+            defaultable: Defaultable::of(template.spec.as_ref()),
             manual_selector: object.manual_selector(),
         };
         index.keep_owner(&key.0, owner, note)
@@ -140,13 +141,16 @@ impl<O: OwnerObject> Kind for O {
 }
 
 impl Index {
-    /// Keeps `owner`, with what it names no request for beside the defaults of its namespace. Says whether anything changed
-    /// that a decision depends on.
+    /// Keeps `owner`, with the defaults of its namespace where it names no request. Says whether anything changed that a decision
+    /// depends on.
     pub(crate) fn keep_owner(&mut self, namespace: &Namespace, mut owner: Owner, note: OwnerNote) -> bool {
         let defaults_known = self.has_limit_ranges;
         let entry = self.namespaces.entry(namespace.clone()).or_default();
         if defaults_known {
             owner.unspecified = entry.without_default(note.unspecified);
+            if let Some(defaultable) = &note.defaultable {
+                owner.shape = self.shapes.get(entry.filled(&owner.shape, defaultable));
+            }
         }
         entry.put_owner(owner, note)
     }

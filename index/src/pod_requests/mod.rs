@@ -11,11 +11,13 @@
 //! The rules are those of `PodRequests` in `k8s.io/component-helpers/resource` 0.36 with the options that quota
 //! admission gives it. Every pod counts through them, so an amount that differs here is a quota that is wrong.
 
+mod defaultable;
 mod pod;
 mod read;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use defaultable::Defaultable;
 pub use pod::{Container, InitContainer, Observed, PodRequests};
 pub(crate) use read::{effective_requests, shape, unspecified};
 pub use read::{unreadable, unreadable_in_template};

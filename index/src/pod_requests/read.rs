@@ -177,7 +177,13 @@ pub(crate) fn unspecified(spec: Option<&PodSpec>) -> Unspecified {
     Unspecified { cpu: lacks("cpu"), memory: lacks("memory") }
 }
 
-fn names(container: &Written, resource: &str) -> bool {
+/// What the pods of a template with this spec request, container by container.
+pub(super) fn requests(spec: &PodSpec) -> PodRequests {
+    PodReading { reading: &mut Reading::without(beyond(spec)), status: None }.read(spec)
+}
+
+/// Whether `container` names a request or a limit for `resource`.
+pub(super) fn names(container: &Written, resource: &str) -> bool {
     let Some(resources) = &container.resources else { return false };
     let in_list = |list: &Option<BTreeMap<String, Quantity>>| {
         list.as_ref().is_some_and(|list| list.contains_key(resource))

@@ -13,6 +13,7 @@ use quotient_snapshot::{Ended, QueueJob};
 use crate::interned::Interned;
 use crate::meta::{Age, ResourceVersion, timestamp};
 use crate::owner_references::controlling_queue_job;
+use crate::pod_requests::Defaultable;
 use crate::priority_classes::AskedPriority;
 use crate::reading::count;
 
@@ -119,6 +120,8 @@ pub(crate) struct QueueJobEntry {
     pub(crate) job: QueueJob,
     /// How its pods ask for a priority.
     pub(crate) asked: Option<AskedPriority>,
+    /// What pods of some of its tasks request by the defaults of the namespace.
+    pub(crate) defaultable: Vec<(usize, Box<Defaultable>)>,
     /// What the operator needs to know of it; its tasks' Jobs are left open.
     pub(crate) observed: ObservedQueueJob,
 }

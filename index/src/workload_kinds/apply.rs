@@ -13,7 +13,7 @@ use crate::index::Index;
 use crate::meta::{Age, Key, key};
 use crate::namespace::OwnerNote;
 use crate::owner_references::controller;
-use crate::pod_requests::unspecified;
+use crate::pod_requests::{Defaultable, unspecified};
 use crate::tables::{KindId, Table};
 
 /// As [`Indexed`](crate::Indexed), which is written for types: of these kinds there is one type for all.
@@ -60,7 +60,7 @@ impl Index {
             uid = if at == 0 { owner.uid.clone() } else { uid };
             owner.name = owner_name(&key.1, at);
             owner.uid = owner_uid(&uid, at);
-            shapes.push(Arc::clone(&owner.shape));
+            let name = Arc::clone(&owner.name);
             let note = OwnerNote {
                 age,
                 asked,
@@ -68,9 +68,12 @@ impl Index {
                 rightful: pods.replicas,
                 controller: owner.controller.clone(),
                 unspecified: unspecified(pods.template.spec.as_ref()),
+                defaultable: Defaultable::of(pods.template.spec.as_ref()),
                 ..OwnerNote::default()
             };
             changed |= self.keep_owner(&key.0, owner, note);
+            let kept = self.entry(&key.0).and_then(|entry| entry.owner(owner_kind, &name));
+            shapes.extend(kept.map(|(owner, _)| Arc::clone(&owner.shape)));
         }
         changed |= self.remove_owners_from(owner_kind, &key, shapes.len());
         if let Some(former) = former.filter(|former| *former != uid) {

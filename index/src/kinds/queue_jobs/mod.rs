@@ -15,7 +15,7 @@ use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::kinds::Kind;
 use crate::meta::{Kept, Key, Meta, ResourceVersion, timestamp};
-use crate::pod_requests::shape;
+use crate::pod_requests::{Defaultable, shape};
 use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::{ObservedQueueJob, ObservedTask, QueueJobEntry, TaskJob, end, task_hash};
 use crate::reading::count;
@@ -110,6 +110,8 @@ impl Index {
         for task in &spec.tasks {
             let (shape, asked) = match task.template.read() {
                 Ok(template) => {
+                    let defaultable = Defaultable::of(template.spec.as_ref());
+                    entry.defaultable.extend(defaultable.map(|found| (entry.job.tasks.len(), found)));
                     self.read_template(template.spec.as_ref(), spec.priority_class_name.as_deref())
                 }
                 Err(error) => {
@@ -181,6 +183,7 @@ pub(super) fn undecodable(metadata: &ObjectMeta, uid: QueueJobUid, problem: Opti
             ..QueueJob::default()
         },
         asked: None,
+        defaultable: Vec::new(),
         observed: ObservedQueueJob {
             uid,
             resource_version: ResourceVersion::of(metadata),

@@ -13,9 +13,9 @@ use crate::queue_jobs::{JobEnd, ObservedQueueJob, TaskJob};
 
 impl Index {
     /// Shows the QueueJob `name` as it and its Jobs were seen last. Says whether a decision depends on the difference.
-    pub(super) fn show_queue_job(&mut self, namespace: &Namespace, name: &str) -> bool {
+    pub(in crate::kinds) fn show_queue_job(&mut self, namespace: &Namespace, name: &str) -> bool {
         let [api_version, kind] = [API_VERSION, OwnerKind::QueueJob.name()].map(|text| self.texts.get(text));
-        let Self { namespaces, priority_classes, .. } = self;
+        let Self { namespaces, priority_classes, shapes, has_limit_ranges, .. } = self;
         let Some(entry) = namespaces.get_mut(namespace) else { return false };
         let prefix = format!("{name}/");
         let mut stale: Vec<Arc<str>> = entry.owner_names_with(OwnerKind::QueueJob, &prefix).collect();
@@ -24,6 +24,11 @@ impl Index {
             let mut job = kept.job.clone();
             let asked = kept.asked.clone().unwrap_or_default();
             job.priority = priority_classes.resolve(&asked);
+            for (at, defaultable) in kept.defaultable.iter().filter(|_| *has_limit_ranges) {
+                if let Some(task) = job.tasks.get_mut(*at) {
+                    task.shape = shapes.get(entry.filled(&task.shape, defaultable));
+                }
+            }
             fill_in(&mut job, |task| entry.task_job(&kept.job, task));
             (job, asked)
         });
