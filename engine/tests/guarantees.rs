@@ -6,6 +6,8 @@
 use expect_test::expect;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::guarantee::{preemptable, remaining, remaining_on_path};
+use quotient_engine::names::QueueName;
+use quotient_engine::planner::plan;
 
 use crate::story::{self, plays_in_short};
 
@@ -434,4 +436,32 @@ fn s20_the_second_example_played() {
               top: deserved 20c, allocated 20c, used 20c
         "#]],
     );
+}
+
+/// A guarantee of a parent queue counts as one of its children.
+#[test]
+fn free_room_goes_first_to_a_queue_below_the_guarantee_of_its_parent() {
+    let pods = |namespace: &str, count: u32| -> String {
+        let pod = |number: u32| format!("pod {namespace}/p{number} cpu=1 node=n started={number} owner=o\n");
+        (0..count).map(pod).collect()
+    };
+    let snapshot = story::parse(&format!(
+        "node n cpu=30
+         queue org name=upper children=All guaranteed=cpu:20
+         queue y parent=org/upper from=None
+         queue x from=None
+         queue z
+         quota y cpu=6
+         quota x cpu=0
+         quota z cpu=21
+         owner y/o replicas=30 cpu=1
+         owner x/o replicas=30 cpu=1
+         owner z/o replicas=30 cpu=1
+         {}{}",
+        pods("y", 6),
+        pods("z", 21),
+    ));
+    let plan = plan(&snapshot);
+    let allocated = |name: &str| plan.queues[&QueueName::new(name, name)].allocated.get(&Resource::Cpu);
+    assert_eq!([allocated("y"), allocated("x")], [Amount::new(9_000), Amount::new(0)]);
 }

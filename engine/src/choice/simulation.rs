@@ -409,10 +409,7 @@ impl<'a> Simulation<'a> {
     /// Moves placed pods away until the node has no more than it holds.
     fn move_away(&mut self, node: At, moved: &mut Vec<(usize, At)>) -> bool {
         let is_overfull = |simulation: &Self| {
-            simulation
-                .node_resources
-                .as_ref()
-                .is_some_and(|node_resources| !node_resources.has(node, &Amounts::new()))
+            simulation.node_resources.as_ref().is_some_and(|node_resources| node_resources.is_overfull(node))
         };
         let on_node = self.placed_on.range((node, 0)..=(node, usize::MAX));
         let here: Vec<(usize, &'a Shape)> =

@@ -21,6 +21,9 @@ pub(super) struct Free<'a, 'g> {
     coming: Amounts,
     /// What is owed in all.
     promised: Amounts,
+    /// What is granted to each queue so far, and its target; of parents the sums of their children's.
+    sums: BranchMap<Amounts>,
+    target_sums: BranchMap<Amounts>,
 }
 
 /// Raises `firm` toward the targets, and takes what that grants out of what is `owed`.
@@ -60,8 +63,11 @@ impl<'a, 'g> Free<'a, 'g> {
         });
         let now = input.left(input.offered, &input.tree.sums(occupied));
         let promised = total(owed.values());
-        let mut free = Self { input, firm, owed, now, coming: Amounts::new(), promised };
+        let target_sums = input.tree.sums(input.targets.clone());
+        let (coming, sums) = (Amounts::new(), input.tree.branches.map(|_, _| Amounts::new()));
+        let mut free = Self { input, firm, owed, now, coming, promised, sums, target_sums };
         free.grant_what_is_charged();
+        free.sums = input.tree.sums(free.firm.clone());
         let now = free.now.everywhere.less(&Amounts::new());
         let capacity = input.capacity.of(input.resources);
         free.coming = input.tree.left(&capacity, &input.settled(free.firm)).less(&now);
@@ -135,15 +141,17 @@ impl<'a, 'g> Free<'a, 'g> {
         self.owed[at].subtract_all(&consumed);
         self.promised.subtract_all(&consumed);
         self.now.take(at, more);
+        self.input.tree.path_up(at).for_each(|(above, _)| self.sums[above].add_all(more));
     }
 
-    /// Which leaf is next: one below its guarantee before all others; then the least of its target.
+    /// Which leaf is next: one below a guarantee, its own or of a queue above it, before all others; then the least of its target.
     fn turn(&self, at: BranchId) -> (bool, Fraction) {
-        let (firm, target) = (&self.firm[at], &self.input.targets[at]);
-        let is_unmet = self.input.leaf(at).is_some_and(|leaf| {
-            let mut guaranteed = leaf.queue.guaranteed.iter();
-            guaranteed.any(|(one, amount)| firm.get(one) < amount.min(target.get(one)))
+        let is_unmet = self.input.tree.path_up(at).any(|(index, branch)| {
+            let (has, target) = (&self.sums[index], &self.target_sums[index]);
+            let mut guaranteed = branch.queue.guaranteed.iter();
+            guaranteed.any(|(one, amount)| has.get(one) < amount.min(target.get(one)))
         });
+        let (firm, target) = (&self.firm[at], &self.input.targets[at]);
         let part = |one: &Resource| Fraction { part: firm.get(one).units(), whole: target.get(one).units() };
         let least = target.resources().map(part).min().unwrap_or(Fraction::NOTHING);
         (!is_unmet, least)

@@ -10,6 +10,13 @@ use crate::names::NodeName;
 use crate::snapshot::{Node, Pod, Shape, Snapshot};
 use crate::usage::Usage;
 
+/// Those of which less than nothing is left of some resource.
+fn overfull(free: &[Amounts]) -> BTreeMap<At, Amounts> {
+    let is_overfull = |free: &Amounts| free.iter().any(|(_, amount)| amount < Amount::ZERO);
+    let all = free.iter().enumerate().filter(|(_, free)| is_overfull(free));
+    all.map(|(at, free)| (at, free.clone())).collect()
+}
+
 /// A node's place in [`NodeResources`].
 pub(crate) type At = usize;
 
@@ -23,6 +30,8 @@ pub(crate) struct NodeResources<'a> {
     free: Vec<Amounts>,
     /// Per resource the nodes by what they have left of it: the tightest fit is found without looking at all.
     by_room: BTreeMap<Resource, BTreeSet<(Amount, At)>>,
+    /// The nodes that carried more than they offer from the start, with what they had left: less than nothing.
+    overfull: BTreeMap<At, Amounts>,
     /// The nodes that a pod is on its way out of.
     leaving: BTreeSet<At>,
     /// Shapes for which no node has room: none will, since room only shrinks, but for nodes that are emptied.
@@ -47,7 +56,8 @@ impl<'a> NodeResources<'a> {
         let place = |node: &Arc<Node>| node.counts.then(|| counting.next()).flatten();
         let places = snapshot.nodes.values().map(place).collect();
         let (leaving, full, looks) = <_>::default();
-        Self { usage, places, nodes, free, by_room, leaving, full, looks }
+        let overfull = overfull(&free);
+        Self { usage, places, nodes, free, by_room, overfull, leaving, full, looks }
     }
 
     /// What nodes will have free once what is on its way out is gone.
@@ -60,6 +70,7 @@ impl<'a> NodeResources<'a> {
                 node_resources.give(at, pod.requests());
             }
         }
+        node_resources.overfull = overfull(&node_resources.free);
         node_resources
     }
 
@@ -139,7 +150,10 @@ impl<'a> NodeResources<'a> {
         });
         let fits = |at: At| {
             self.look();
-            self.free.get(at).is_some_and(|free| shape.requests.fits_in(free)) && self.allows(at, shape)
+            let has = |(one, amount): (&Resource, Amount)| {
+                self.free.get(at).is_some_and(|free| amount <= free.get(one))
+            };
+            shape.requests.iter().all(has) && self.allows(at, shape)
         };
         match scarcest {
             None => (0..self.len()).find(|at| Some(*at) != beside && self.allows(*at, shape)),
@@ -155,9 +169,13 @@ impl<'a> NodeResources<'a> {
         self.leaving.iter().any(|at| self.shortfall(*at, shape).is_some())
     }
 
-    /// Whether the node has that much room left.
-    pub(crate) fn has(&self, at: At, requests: &Amounts) -> bool {
-        self.free.get(at).is_some_and(|free| requests.fits_in(free))
+    /// Whether the node carries more than it offers, and more than it did from the start.
+    pub(crate) fn is_overfull(&self, at: At) -> bool {
+        let before = self.overfull.get(&at);
+        let is_less = |(one, amount): (&Resource, Amount)| {
+            amount < Amount::ZERO && before.is_none_or(|before| amount < before.get(one))
+        };
+        self.free.get(at).is_some_and(|free| free.iter().any(is_less))
     }
 
     /// Takes room on a node.

@@ -74,9 +74,13 @@ impl<'a> NodesUsage<'a> {
         self.place(name).and_then(|at| self.bound.get(at))
     }
 
-    /// What the node called `name` offers beside that.
+    /// What the node called `name` offers beside that; less than nothing of what it has lost since, such as a device that failed.
     pub(crate) fn free(&self, name: &NodeName, node: &Node) -> Amounts {
-        self.bound_to(name).map_or_else(|| node.allocatable.clone(), |bound| node.allocatable.less(bound))
+        let mut free = node.allocatable.clone();
+        if let Some(bound) = self.bound_to(name) {
+            free.subtract_all(bound);
+        }
+        free
     }
 
     /// What pods request that are bound to each node that exists, in the order of their names.
