@@ -318,3 +318,25 @@ fn quantities_of_a_template_that_cannot_be_read_are_named() {
     let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
     assert_eq!(fields, ["spec.template.spec.containers[app].resources.requests.cpu"]);
 }
+
+/// As the API server fills in what a pod requests as a whole.
+#[test]
+fn a_limit_of_the_pod_stands_in_only_where_no_container_requests() {
+    let text = shown(
+        "kind: Queue
+metadata: {name: q, namespace: a}
+---
+kind: ReplicaSet
+metadata: {name: web, namespace: a, uid: w}
+spec:
+  replicas: 3
+  selector: {}
+  template:
+    spec:
+      resources: {limits: {cpu: 4, memory: 4Gi}}
+      containers: [{name: c, resources: {requests: {cpu: 500m}}}, {name: d, resources: {limits: {cpu: 250m}}}]
+",
+        "12:00:00",
+    );
+    assert!(text.contains("750m") && text.contains("4Gi"), "{text}");
+}

@@ -106,7 +106,10 @@ impl<'a> PendingPod<'_, 'a> {
         let candidates = u64::try_from(node_candidates.left().len()).unwrap_or(u64::MAX);
         let victims = self.victims(at, node_candidates)?;
         if victims.len() > 1 {
-            self.simulation.looks = self.simulation.looks.saturating_add(candidates);
+            // Each victim is compared with all before it, which takes an eighth of a look.
+            let victims = u64::try_from(victims.len()).unwrap_or(u64::MAX);
+            let compared = victims.saturating_mul(victims) >> 3;
+            self.simulation.looks = self.simulation.looks.saturating_add(candidates).saturating_add(compared);
         }
         let cost = self.cost(at, &victims)?;
         Some((victims, cost))

@@ -112,7 +112,7 @@ impl PodReading<'_> {
             }
         });
         let init_containers = init_containers.collect();
-        let pod_level = spec.resources.as_ref().map(merged);
+        let pod_level = spec.resources.as_ref().map(|resources| pod_level(resources, spec));
         PodRequests {
             containers,
             init_containers,
@@ -154,6 +154,18 @@ impl PodReading<'_> {
 /// pod, and what a manifest leaves to it.
 fn merged(resources: &ResourceRequirements) -> BTreeMap<String, Quantity> {
     let mut requests = resources.limits.clone().unwrap_or_default();
+    requests.extend(resources.requests.clone().unwrap_or_default());
+    requests
+}
+
+/// The requests of the pod as a whole. A limit stands in for one of cpu or memory only if no container requests any: what they
+/// request together comes first.
+fn pod_level(resources: &ResourceRequirements, spec: &PodSpec) -> BTreeMap<String, Quantity> {
+    let mut requests = resources.limits.clone().unwrap_or_default();
+    let containers = || spec.containers.iter().chain(spec.init_containers.iter().flatten());
+    requests.retain(|name, _| {
+        !matches!(name.as_str(), "cpu" | "memory") || !containers().any(|container| names(container, name))
+    });
     requests.extend(resources.requests.clone().unwrap_or_default());
     requests
 }

@@ -173,18 +173,20 @@ fn quota_note(before: Option<&Bounds>, after: &Bounds) -> String {
     format!("{verb} the quota: {}.", changes(before, after))
 }
 
-/// `cpu from 3 to 2, memory 1Gi`: the amounts that differ.
+/// `cpu from 3 to 2, memory 1Gi, nvidia.com/gpu 4 removed`: the amounts that differ.
 fn changes(before: Option<&Bounds>, after: &Bounds) -> String {
-    let changes: Vec<String> = after
-        .iter()
-        .filter_map(|(resource, amount)| match before.and_then(|before| before.get(resource)) {
+    let changes =
+        after.iter().filter_map(|(resource, amount)| match before.and_then(|before| before.get(resource)) {
             Some(former) if former == amount => None,
             Some(former) => {
                 Some(format!("{resource} from {} to {}", resource.format(former), resource.format(amount)))
             }
             None => Some(format!("{resource} {}", resource.format(amount))),
-        })
-        .collect();
+        });
+    let gone =
+        before.into_iter().flat_map(Bounds::iter).filter(|(resource, _)| after.get(resource).is_none());
+    let gone = gone.map(|(resource, former)| format!("{resource} {} removed", resource.format(former)));
+    let changes: Vec<String> = changes.chain(gone).collect();
     if changes.is_empty() { "no amount".to_owned() } else { changes.join(", ") }
 }
 
@@ -255,11 +257,14 @@ mod tests {
     fn a_quota_tells_what_moved() {
         let event = event_of(&Notice::QuotaWritten {
             queue: QueueName::new("a", "team"),
-            before: Some(bounds(&[("cpu", 3000), ("memory", 1 << 30)])),
+            before: Some(bounds(&[("cpu", 3000), ("memory", 1 << 30), ("nvidia.com/gpu", 4)])),
             after: bounds(&[("cpu", 2000), ("memory", 1 << 30)]),
             lowers: true,
         });
-        assert_eq!(event.note.as_deref(), Some("Changed the quota: cpu from 3 to 2."));
+        assert_eq!(
+            event.note.as_deref(),
+            Some("Changed the quota: cpu from 3 to 2, nvidia.com/gpu 4 removed.")
+        );
         assert_eq!(event.reason.as_deref(), Some("QuotaLowered"));
         assert_eq!(event.regarding.unwrap().uid.as_deref(), Some("q1"));
     }
