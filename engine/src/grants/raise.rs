@@ -144,7 +144,8 @@ impl<'a, 'g> Free<'a, 'g> {
         self.input.tree.path_up(at).for_each(|(above, _)| self.sums[above].add_all(more));
     }
 
-    /// Which leaf is next: one below a guarantee, its own or of a queue above it, before all others; then the least of its target.
+    /// Which leaf is next: one below a guarantee, its own or one of a queue above it, before all others; then the least of its
+    /// target.
     fn turn(&self, at: BranchId) -> (bool, Fraction) {
         let is_unmet = self.input.tree.path_up(at).any(|(index, branch)| {
             let (has, target) = (&self.sums[index], &self.target_sums[index]);
