@@ -327,6 +327,6 @@ fn a_pod_that_a_user_evicted_holds_up_no_queue() {
         plan.evictions.len() + plan.waiting.len()
     };
     assert_eq!(victims(""), 4);
-    assert_eq!(victims("terminating=90000 evicted"), 4);
+    assert_eq!(victims("terminating=90000 given=89000 evicted"), 4);
     assert_eq!(victims("terminating=1090 evicted"), 4);
 }

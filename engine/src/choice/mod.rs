@@ -83,8 +83,8 @@ impl<'a> Context<'a> {
 
     /// Whether what was chosen for these targets is on its way: until it is gone nothing else is begun.
     ///
-    /// A pod that a user has evicted holds up no queue: it has more time than Quotient gives, or its queue uses no more than its
-    /// target.
+    /// A pod that a user has evicted holds up no queue: it was given more time than Quotient gives, or its queue uses no more than
+    /// its target.
     fn is_under_way(&self) -> bool {
         let now = self.snapshot.now;
         let is_losing = |leaf: &&Leaf<'_>| {
@@ -92,8 +92,8 @@ impl<'a> Context<'a> {
             leaf.namespace_usage.pods.terminating > 0 && !charged.less(&self.targets[leaf.at]).is_empty()
         };
         let leaves = |leaf: &Leaf<'_>| {
-            let latest = now.plus_seconds(i64::from(leaf.eviction.most_grace_seconds()));
-            let is_ours = |pod: &Pod| pod.evicted && pod.deletion.is_some_and(|deadline| deadline <= latest);
+            let most = leaf.eviction.most_grace_seconds();
+            let is_ours = |pod: &Pod| pod.evicted && pod.is_terminating() && pod.deletion_seconds <= most;
             leaf.state.pods.iter().any(|pod| is_ours(pod) && pod.is_charged() && !pod.is_overdue(now))
         };
         self.same_targets && self.each_leaf().filter(is_losing).any(leaves)

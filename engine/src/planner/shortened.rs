@@ -34,6 +34,8 @@ struct Leaving<'a> {
     pod: &'a Pod,
     /// The most grace that its queue allows, in seconds, where the pod has more left.
     cap: Option<u32>,
+    /// Whether its room is counted on. With a long grace it is not while the quota may admit a successor.
+    counts: bool,
 }
 
 /// A queue that lacks part of its share.
@@ -54,7 +56,7 @@ impl Shortened {
         let tree = cluster.tree;
         let mut over = cluster.of_leaves(|leaf| leaf.namespace_usage.charged.less(&targets[leaf.at]));
         let mut leaving = leaving(cluster, &over, plan);
-        if leaving.iter().all(|one| one.cap.is_none()) {
+        if leaving.iter().all(|one| one.cap.is_none() || !one.counts) {
             return shortened;
         }
         let mut short = short(cluster, targets, plan);
@@ -75,15 +77,18 @@ impl Shortened {
         // What is gone soonest counts first.
         leaving
             .sort_by_key(|one| (one.cap.is_some(), one.deadline, one.leaf.at, &one.pod.name, &one.pod.uid));
-        for Leaving { deadline, leaf, pod, cap } in leaving {
+        for Leaving { deadline, leaf, pod, cap, counts } in leaving {
+            let has_the_cap_left = cap.map(|cap| deadline.plus_seconds(i64::from(cap).saturating_neg()));
+            shortened.next_change = earliest(shortened.next_change, has_the_cap_left);
+            if !counts {
+                continue;
+            }
             let at = leaf.at;
             let frees = pod.requests().min(&over[at]);
             over[at] = over[at].less(pod.requests());
             let beneficiary = cover(&mut short, &frees, |taker| may_take(taker, at));
             let Some(cap) = cap else { continue };
             let workloads = workloads.entry(at).or_insert_with(|| Workloads::of(leaf.state));
-            let has_the_cap_left = deadline.plus_seconds(i64::from(cap).saturating_neg());
-            shortened.next_change = earliest(shortened.next_change, Some(has_the_cap_left));
             shortened.evictions.extend(beneficiary.map(|beneficiary| Eviction {
                 beneficiary: Some(beneficiary),
                 workload: workloads.of_pod(pod).cloned(),
@@ -94,8 +99,8 @@ impl Shortened {
     }
 }
 
-/// The terminating pods of queues that use more than they deserve; those with too long a grace only where the quota admits no
-/// successor.
+/// The terminating pods of queues that use more than they deserve; those with too long a grace count only where the quota admits
+/// no successor.
 fn leaving<'a>(cluster: Cluster<'a>, over: &BranchMap<Amounts>, plan: &Plan) -> Vec<Leaving<'a>> {
     let mut all = Vec::new();
     for leaf in cluster.each_leaf().filter(|leaf| leaf.namespace_usage.pods.terminating > 0) {
@@ -107,10 +112,9 @@ fn leaving<'a>(cluster: Cluster<'a>, over: &BranchMap<Amounts>, plan: &Plan) -> 
         let most = leaf.eviction.most_grace_seconds();
         let latest = cluster.snapshot.now.plus_seconds(i64::from(most));
         for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged() && !pod.is_mirror) {
-            let Some(deadline) = pod.deletion.filter(|deadline| in_force || *deadline <= latest) else {
-                continue;
-            };
-            all.push(Leaving { deadline, leaf, pod, cap: (deadline > latest).then_some(most) });
+            let Some(deadline) = pod.deletion else { continue };
+            let cap = (deadline > latest).then_some(most);
+            all.push(Leaving { deadline, leaf, pod, cap, counts: in_force || cap.is_none() });
         }
     }
     all
