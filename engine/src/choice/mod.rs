@@ -83,8 +83,8 @@ impl<'a> Context<'a> {
 
     /// Whether what was chosen for these targets is on its way: until it is gone nothing else is begun.
     ///
-    /// A pod that a user has evicted holds up no queue: it was given more time than Quotient gives, or its queue uses no more than
-    /// its target.
+    /// A pod that a user has evicted holds up no queue: it was given more time than Quotient gives, or its queue uses no more
+    /// than its target.
     fn is_under_way(&self) -> bool {
         let now = self.snapshot.now;
         let is_losing = |leaf: &&Leaf<'_>| {
