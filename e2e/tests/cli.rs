@@ -267,7 +267,7 @@ const MATRIX: &[(&str, Expected, Expected)] = &[
     (
         "explain deploy/batch -n team-1",
         (0, "Deployment batch has"),
-        (3, "list pods in namespace team-1: forbidden"),
+        (3, "pods in namespace team-1, queues.quotient.dev in namespace team-1"),
     ),
     (
         "explain deploy/web -n team-2 --whole-cluster",

@@ -293,9 +293,11 @@ async fn while_the_operator_is_down_for_a_minute_new_pods_wait_for_it_or_for_a_r
 const ORDERS: u64 = 20;
 
 /// The pods of two gangs of eight, in an order that `seed` decides (Fisher and Yates, with a linear congruential generator).
+///
+/// No name is used twice: the kubelet of the test bed may write the status of a pod that is gone to one of the same name.
 fn interleaved(seed: u64) -> Vec<String> {
     let mut names: Vec<String> =
-        (0..16).map(|number| format!("{}-{}", ["x", "y"][number % 2], number / 2)).collect();
+        (0..16).map(|number| format!("{}-{seed}-{}", ["x", "y"][number % 2], number / 2)).collect();
     let mut state = seed;
     for place in (1..names.len()).rev() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
