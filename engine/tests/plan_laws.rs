@@ -209,7 +209,7 @@ proptest! {
         for (eviction, now) in plan.evictions.iter().map(|e| (e, true)).chain(plan.waiting.iter().map(|e| (e, false))) {
             let (namespace, pod) = pods[eviction.pod.uid.as_str()];
             prop_assert!(seen.insert(&eviction.pod.uid));
-            prop_assert!(pod.is_charged() && !pod.is_terminating() && !pod.is_mirror);
+            prop_assert!(pod.is_charged() && !pod.is_terminating() && pod.kept.is_none());
             let queue = &plan.queues[&eviction.queue];
             prop_assert!(!queue.used.fits_in(&queue.target));
             if now {

@@ -388,3 +388,28 @@ fn a_pod_whose_cpu_is_granted_gets_its_memory_although_cpu_is_short() {
         "#]],
     );
 }
+
+/// Of pods of one priority the cheaper to delete goes, and never one that runs a virtual machine.
+#[test]
+fn the_deletion_cost_comes_after_the_priority_and_machines_stay() {
+    let victims = |first: &str, second: &str| {
+        let story = format!(
+            "node n cpu=3
+             queue a
+             queue b
+             quota a cpu=3
+             quota b cpu=0
+             owner a/o replicas=3 cpu=1
+             owner b/o replicas=1 cpu=1
+             pod a/p0 cpu=1 node=n started=5 owner=o
+             pod a/p1 cpu=1 node=n started=10 owner=o {first}
+             pod a/p2 cpu=1 node=n started=20 owner=o {second}"
+        );
+        let (_, plan) = settle(&story::parse(&story));
+        plan.evictions.iter().map(|eviction| eviction.pod.name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(victims("", ""), ["p2"]);
+    assert_eq!(victims("cost=-1", ""), ["p1"]);
+    assert_eq!(victims("cost=-1 priority=1", ""), ["p2"]);
+    assert_eq!(victims("", "machine"), ["p1"]);
+}

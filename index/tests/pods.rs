@@ -140,6 +140,10 @@ spec: {containers: [], priorityClassName: important}
 kind: Pod
 metadata: {name: dns, namespace: a}
 spec: {containers: [], priorityClassName: system-cluster-critical}
+---
+kind: Pod
+metadata: {name: virt-launcher-vm, namespace: a, labels: {kubevirt.io: virt-launcher}}
+spec: {containers: []}
 ",
         &expect![[r#"
             namespace a
@@ -148,9 +152,10 @@ spec: {containers: [], priorityClassName: system-cluster-critical}
               pod evicted (a/evicted): nothing; Running, created -, gone by 12:00:30 given 30s, evicted
               pod forced (a/forced): nothing; Running, created -, gone by 12:00:00, forced
               pod leaving (a/leaving): nothing; Running, created -, gone by 12:00:30 given 30s
-              pod mirror (a/mirror): nothing; Pending, created -, Mirror
+              pod mirror (a/mirror): nothing; Pending, created -, MirrorPod
               pod not-agent (a/not-agent): nothing; Pending, created -
               pod ousted (a/ousted): nothing; Running, created -, gone by 12:00:30 given 30s
+              pod virt-launcher-vm (a/virt-launcher-vm): nothing; Pending, created -, VirtualMachine, kubevirt.io=virt-launcher
         "#]],
     );
 }

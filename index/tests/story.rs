@@ -274,7 +274,7 @@ fn pod(pod: &Pod) -> String {
         stuck,
         gate,
         failing,
-        is_mirror,
+        kept,
         do_not_disrupt,
         forced,
         deletion_cost,
@@ -321,8 +321,8 @@ fn pod(pod: &Pod) -> String {
     if *failing {
         write!(line, ", failing").unwrap();
     }
-    if *is_mirror {
-        write!(line, ", Mirror").unwrap();
+    if let Some(reason) = kept {
+        write!(line, ", {reason:?}").unwrap();
     }
     if *do_not_disrupt {
         write!(line, ", goes last").unwrap();

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Gang, GatePosition, PodMetadata, Shape, Workload};
 use crate::amounts::Amounts;
 use crate::names::{NodeName, OwnerUid, PodName, PodUid};
+use crate::reasons::KeptReason;
 use crate::time::Timestamp;
 
 /// What the engine needs to know of a pod.
@@ -47,8 +48,8 @@ pub struct Pod {
     pub gate: Option<GatePosition>,
     /// Whether the kubelet reports that a container crashes or cannot start: a back-off, no image, a wrong configuration.
     pub failing: bool,
-    /// Whether it mirrors a static pod: that is never a victim, for the kubelet would only start it again.
-    pub is_mirror: bool,
+    /// Why it is never evicted, whatever its queue: it mirrors a static pod, or runs a virtual machine.
+    pub kept: Option<KeptReason>,
     /// Whether it asks to be left alone while others suffice: `quotient.dev/preemptible: last` and the like.
     pub do_not_disrupt: bool,
     /// Whether its deletion was asked for without any grace: nothing is left to do but to wait.

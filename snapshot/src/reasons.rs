@@ -209,6 +209,9 @@ reasons! {
         /// The pod mirrors a static pod, which its kubelet would start again.
         MirrorPod: "its kubelet would only start it again",
             "Nothing.";
+        /// The pod runs a virtual machine of `KubeVirt`, which would move to another node instead of ending.
+        VirtualMachine: "its virtual machine would only move to another node",
+            "Stop the virtual machine.";
         /// Its node does not count as capacity, so no queue could use what the pod leaves.
         NodeNotCounted: "its node does not count, so its room would leave with it",
             "The node becomes Ready and schedulable.";

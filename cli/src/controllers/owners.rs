@@ -41,7 +41,7 @@ impl Templates {
             for pod in Arc::make_mut(state).pods.iter_mut().filter(|pod| is_new(pod)) {
                 let Some(template) = pod.owner().and_then(|owner| self.0.get(owner)) else { continue };
                 pod.metadata = Arc::clone(&template.metadata);
-                pod.is_mirror = template.is_mirror;
+                pod.kept = template.kept;
                 pod.do_not_disrupt = template.do_not_disrupt;
             }
         }

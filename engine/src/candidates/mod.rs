@@ -85,8 +85,7 @@ pub(crate) fn candidates<'a>(
     sorted.may_go.reserve(all.len());
     let never = |pod: &Pod, last: bool| -> Option<KeptReason> {
         let kept = rules.last_replica() == LastReplica::Never && last;
-        pod.is_mirror
-            .then_some(KeptReason::MirrorPod)
+        pod.kept
             .or_else(|| kept.then_some(KeptReason::LastReplica))
             .or_else(|| state.refused.contains(&pod.uid).then_some(KeptReason::EvictionRefused))
     };

@@ -15,16 +15,16 @@ pub(crate) fn class(candidate: &Candidate<'_>) -> (bool, Stage, bool, i32) {
     (candidate.protected, candidate.stage, candidate.goes_after_single_pods(), candidate.pod.priority)
 }
 
-/// When a pod goes among those of its class: before it has started, else most recently started; then most recently created, then
-/// the higher name.
+/// When a pod goes among those of its class: the lower deletion cost; then before it has started, else most recently started;
+/// then most recently created, then the higher name.
 ///
 /// Ends in the uid, so that no two pods are equal.
 pub(crate) type Turn<'a> =
-    (bool, Reverse<Option<Timestamp>>, Reverse<Timestamp>, Reverse<&'a PodName>, Reverse<&'a PodUid>);
+    (i32, bool, Reverse<Option<Timestamp>>, Reverse<Timestamp>, Reverse<&'a PodName>, Reverse<&'a PodUid>);
 
 pub(crate) fn turn(pod: &Pod) -> Turn<'_> {
-    let Pod { started, created, name, uid, .. } = pod;
-    (started.is_some(), Reverse(*started), Reverse(*created), Reverse(name), Reverse(uid))
+    let Pod { deletion_cost, started, created, name, uid, .. } = pod;
+    (*deletion_cost, started.is_some(), Reverse(*started), Reverse(*created), Reverse(name), Reverse(uid))
 }
 
 /// Class, then turn: the order in which pods go.

@@ -492,7 +492,7 @@ fn unbound(leaf: &Leaf<'_>) -> Amounts {
     if leaf.namespace_usage.pods.pending == 0 {
         return Amounts::new();
     }
-    let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && !pod.is_mirror;
+    let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && pod.kept != Some(KeptReason::MirrorPod);
     let sum = total(leaf.state.pods.iter().filter(waits).map(Pod::requests));
     // Those that no node could run take no place.
     sum.less(&leaf.namespace_usage.all_staying().less(&leaf.staying))

@@ -105,7 +105,7 @@ impl<'a> Members<'a> {
 
     /// Why a pod never goes, whatever happens to others.
     pub(super) fn rule(&self, pod: &Pod, usage: &Usage<'_>) -> Option<KeptReason> {
-        let rule = pod.is_mirror.then_some(KeptReason::MirrorPod).or_else(|| self.of_pod(pod)?.kept);
+        let rule = pod.kept.or_else(|| self.of_pod(pod)?.kept);
         rule.or_else(|| (!usage.frees_room(pod)).then_some(KeptReason::NodeNotCounted))
     }
 

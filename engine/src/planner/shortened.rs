@@ -111,7 +111,7 @@ fn leaving<'a>(cluster: Cluster<'a>, over: &BranchMap<Amounts>, plan: &Plan) -> 
         }
         let most = leaf.eviction.most_grace_seconds();
         let latest = cluster.snapshot.now.plus_seconds(i64::from(most));
-        for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged() && !pod.is_mirror) {
+        for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged() && pod.kept.is_none()) {
             let Some(deadline) = pod.deletion else { continue };
             let cap = (deadline > latest).then_some(most);
             all.push(Leaving { deadline, leaf, pod, cap, counts: in_force || cap.is_none() });

@@ -92,7 +92,7 @@ fn count<'a>(
         if !frees_room {
             unreclaimable.insert(pod);
         }
-        if !frees_room || (pod.is_mirror && !pod.is_terminating()) {
+        if !frees_room || (pod.kept.is_some() && !pod.is_terminating()) {
             namespace_usage.untakeable.add_all(pod.requests());
         }
         namespace_usage.stuck |= pod.stuck_since(now).is_some() && (pod.evicted || !pod.is_terminating());

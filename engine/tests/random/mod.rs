@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
+use quotient_engine::reasons::KeptReason;
 use quotient_engine::snapshot::{
     Acceptance, EvictionPolicy, EvictionRules, NamespaceState, Node, Owner, OwnerKind, Phase, Pod,
     PodMetadata, Queue, Quota, Reclaim, ReclaimFrom, Shape, Snapshot, Workload,
@@ -48,7 +49,7 @@ prop_compose! {
             started: (phase == Phase::Running).then(|| Timestamp::from_seconds(created + 1)),
             deletion: (state == 3).then(|| Timestamp::from_seconds(1000)),
             evicted: state == 3 && priority == 0,
-            is_mirror: state == 4,
+            kept: (state == 4).then_some(KeptReason::MirrorPod),
             metadata: Arc::new(PodMetadata {
                 owner: owner.map(|owner| Workload {
                     uid: OwnerUid::from(format!("owner-{owner}").as_str()),

@@ -1,14 +1,21 @@
-//! What the annotations of a pod say of its eviction and its deletion.
+//! What the annotations and labels of a pod say of its eviction and its deletion.
 
 use k8s_openapi::api::core::v1::Pod;
 use quotient_crds::names::{DELETION_COST_ANNOTATION, PREEMPTIBLE_ANNOTATION, PREEMPTIBLE_LAST};
+use quotient_snapshot::reasons::KeptReason;
 
 /// The annotation that the kubelet puts on the mirror of a static pod.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
-/// Whether `pod` mirrors a static pod.
-pub(super) fn is_mirror(pod: &Pod) -> bool {
-    annotation(pod, MIRROR).is_some()
+/// The label that `KubeVirt` puts on the pods that run its machines, and its value. An eviction moves the machine.
+const LAUNCHER: (&str, &str) = ("kubevirt.io", "virt-launcher");
+
+/// Why `pod` is never evicted, if it is not.
+pub(super) fn kept(pod: &Pod) -> Option<KeptReason> {
+    let (key, value) = LAUNCHER;
+    let is_launcher = || pod.metadata.labels.as_ref()?.get(key).filter(|found| *found == value);
+    let is_mirror = annotation(pod, MIRROR).is_some();
+    is_mirror.then_some(KeptReason::MirrorPod).or_else(|| is_launcher().map(|_| KeptReason::VirtualMachine))
 }
 
 /// The annotations that ask for it, each with the value that does: ours, and those by which the cluster

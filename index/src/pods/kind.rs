@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{Pod as Object, PodSpec};
 use quotient_snapshot::names::{Namespace, NodeName, PodName, PodUid};
+use quotient_snapshot::reasons::KeptReason;
 use quotient_snapshot::{Placement, Pod, PodMetadata, Shape, Workload};
 
-use super::annotations::{deletion_cost, is_mirror, is_reluctant};
+use super::annotations::{deletion_cost, is_reluctant, kept};
 use super::life::{gate, is_failing, phase, started, stuck, was_evicted};
 use super::metadata;
 use crate::index::Index;
@@ -78,7 +79,8 @@ impl Index {
         let node = spec.and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
         let deletion = object.metadata.deletion_timestamp.as_ref().map(timestamp);
         let leaves_by = self.pods.leaves_by(&uid, deletion);
-        let is_mirror = is_mirror(object);
+        let kept = kept(object);
+        let is_mirror = kept == Some(KeptReason::MirrorPod);
         // A pod of a DaemonSet names its node in a term of its own: a cluster would have as many shapes as it has
         // such pods. Once they are there, no other node is sought for them.
         let metadata = self.read_metadata(namespace, object, known.map(|(_, metadata)| metadata));
@@ -103,7 +105,7 @@ impl Index {
             stuck: stuck(object),
             gate: gate(spec),
             failing: is_failing(object),
-            is_mirror,
+            kept,
             do_not_disrupt: is_reluctant(object),
             forced: deletion.is_some() && object.metadata.deletion_grace_period_seconds == Some(0),
             deletion_cost: deletion_cost(object),

@@ -115,8 +115,8 @@ checks! {
         "shorten terminationGracePeriodSeconds, or raise eviction.maxGraceSeconds";
     "stuck-terminating" Workloads Warning [PODS] of_workloads::stuck =>
         "remove finalizers or lost nodes, or set eviction.forceAfterSeconds";
-    "kubevirt" Workloads Warning [PODS] of_workloads::kubevirt =>
-        "set eviction.policy: Never: an eviction migrates a virtual machine and frees nothing";
+    "kubevirt" Workloads Info [PODS] of_workloads::kubevirt =>
+        "stop virtual machines by hand: they are never evicted, because they would only move to another node";
     "device-claims" Workloads Info [PODS] of_workloads::claims =>
         "use extended resources: devices of resource claims are in no share";
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use quotient_engine::names::{NodeName, OwnerUid, PodName, PodUid};
+use quotient_engine::reasons::KeptReason;
 use quotient_engine::snapshot::{GatePosition, NamespaceState, Phase, Pod, PodMetadata, Shape, Workload};
 use quotient_engine::time::Timestamp;
 
 use super::pending::{SHAPING, gang, placement};
 use super::words::Words;
 
-const OTHERS: [&str; 22] = [
+const OTHERS: [&str; 23] = [
     "node",
     "pending",
     "running",
@@ -25,6 +26,7 @@ const OTHERS: [&str; 22] = [
     "failing",
     "daemonset",
     "mirror",
+    "machine",
     "owner",
     "labels",
     "do_not_disrupt",
@@ -77,7 +79,8 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
         stuck: words.seconds("stuck"),
         gate: words.has("gated").then(GatePosition::default),
         failing: words.has("failing"),
-        is_mirror: words.has("mirror"),
+        kept: (words.has("mirror").then_some(KeptReason::MirrorPod))
+            .or_else(|| words.has("machine").then_some(KeptReason::VirtualMachine)),
         do_not_disrupt: words.has("do_not_disrupt"),
         forced: words.has("forced"),
         deletion_cost: words.number("cost").map_or(0, |cost| cost.try_into().unwrap()),
