@@ -107,8 +107,8 @@ fn of_nodes(
 ///
 /// An unmanaged one holds its pods that are *bound* to nodes; pending pods would let one absurd pod empty C. One whose quota
 /// still counts as granted ([`NamespaceState::granting_quota`]) holds what that quota may let in, or what is charged if that
-/// is more, and what a Queue that is not seen is owed. In Gate mode the quota lets in up to the limit, and gates no more than was
-/// granted.
+/// is more, and what a Queue that is not seen is owed. In Gate mode, where the quota names the limit, it holds what was granted:
+/// no gate is removed for more.
 fn held_in(namespace: &NamespaceState, namespace_usage: &NamespaceUsage) -> Amounts {
     let mut held = namespace_usage.bound.clone();
     if let Some(quota) = namespace.granting_quota() {

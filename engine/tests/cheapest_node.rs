@@ -218,13 +218,7 @@ fn pods_without_devices_stay_where_only_devices_are_short() {
 /// A device of `n1` failed, so two pods would have to go there for one to start.
 #[test]
 fn a_node_with_more_than_it_offers_is_no_cheaper() {
-    let pods = |node: &str, name: &str, started: u32| -> String {
-        let pod = |number: u32| {
-            format!("pod a/{name}{number} gpu=1 node={node} started={} owner=o\n", started + number)
-        };
-        (0..8).map(pod).collect()
-    };
-    let scenario = format!(
+    let printed = story::explain(
         "node n1 gpu=7
          node n2 gpu=8
          queue a
@@ -233,10 +227,8 @@ fn a_node_with_more_than_it_offers_is_no_cheaper() {
          quota b gpu=0
          owner a/o replicas=16 gpu=1
          owner b/o replicas=1 gpu=1
-         {}{}",
-        pods("n1", "late-", 100),
-        pods("n2", "early-", 10),
+         pod a/late-0..7 gpu=1 node=n1 started=100+1 owner=o
+         pod a/early-0..7 gpu=1 node=n2 started=10+1 owner=o",
     );
-    let printed = story::explain(&scenario);
     assert!(printed.contains("evict a/early-7 for b") && !printed.contains("evict a/late"), "{printed}");
 }

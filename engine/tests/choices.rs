@@ -298,12 +298,7 @@ fn no_pod_goes_for_a_limit_of_a_resource_of_which_there_is_nothing() {
 /// Users evict pods, too, with as much grace as they like.
 #[test]
 fn a_pod_that_a_user_evicted_holds_up_no_queue() {
-    let pods = |namespace: &str, count: u32| -> String {
-        let pod = |number: u32| format!("pod {namespace}/p{number} cpu=1 node=n started={number} owner=o\n");
-        (0..count).map(pod).collect()
-    };
-    let story = format!(
-        "node n cpu=12
+    let story = "node n cpu=12
          queue a
          queue b after=60
          queue c
@@ -313,10 +308,9 @@ fn a_pod_that_a_user_evicted_holds_up_no_queue() {
          owner a/o replicas=8 cpu=1
          owner b/o replicas=4 cpu=1
          owner c/o replicas=4 cpu=1
-         {}{}pod c/p3 cpu=1 node=n started=3 owner=o LEAVES",
-        pods("a", 8),
-        pods("c", 3),
-    );
+         pod a/p-1..8 cpu=1 node=n started=1+1 owner=o
+         pod c/p-1..3 cpu=1 node=n started=1+1 owner=o
+         pod c/p-4 cpu=1 node=n started=4 owner=o LEAVES";
     let victims = |leaves: &str| {
         let mut snapshot = story::parse(&story.replace("LEAVES", leaves));
         let first = plan(&snapshot);

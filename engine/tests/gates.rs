@@ -373,8 +373,6 @@ fn of_a_gang_whose_minimum_has_no_room_no_pod_is_let_in() {
 /// Its quota says what it may never exceed. What it was granted is what it holds.
 #[test]
 fn a_gated_queue_without_a_share_holds_what_it_was_granted() {
-    let pods: [String; 10] =
-        std::array::from_fn(|pod| format!("pod a/p{pod} cpu=1 node=n started=1 owner=o"));
     let deserved = |spec: &str| {
         let snapshot = story::parse(&format!(
             "node n cpu=100
@@ -383,8 +381,7 @@ fn a_gated_queue_without_a_share_holds_what_it_was_granted() {
              queue b
              quota b cpu=90
              owner b/o replicas=90 cpu=1
-             {}",
-            pods.join("\n"),
+             pod a/p-1..10 cpu=1 node=n started=1 owner=o"
         ));
         plan(&snapshot).queues[&QueueName::new("b", "b")].deserved.get(&Resource::Cpu)
     };

@@ -441,11 +441,7 @@ fn s20_the_second_example_played() {
 /// A guarantee of a parent queue counts as one of its children.
 #[test]
 fn free_room_goes_first_to_a_queue_below_the_guarantee_of_its_parent() {
-    let pods = |namespace: &str, count: u32| -> String {
-        let pod = |number: u32| format!("pod {namespace}/p{number} cpu=1 node=n started={number} owner=o\n");
-        (0..count).map(pod).collect()
-    };
-    let snapshot = story::parse(&format!(
+    let snapshot = story::parse(
         "node n cpu=30
          queue org name=upper children=All guaranteed=cpu:20
          queue y parent=org/upper from=None
@@ -457,10 +453,9 @@ fn free_room_goes_first_to_a_queue_below_the_guarantee_of_its_parent() {
          owner y/o replicas=30 cpu=1
          owner x/o replicas=30 cpu=1
          owner z/o replicas=30 cpu=1
-         {}{}",
-        pods("y", 6),
-        pods("z", 21),
-    ));
+         pod y/p-1..6 cpu=1 node=n started=1 owner=o
+         pod z/p-1..21 cpu=1 node=n started=1 owner=o",
+    );
     let plan = plan(&snapshot);
     let allocated = |name: &str| plan.queues[&QueueName::new(name, name)].allocated.get(&Resource::Cpu);
     assert_eq!([allocated("y"), allocated("x")], [Amount::new(9_000), Amount::new(0)]);

@@ -590,9 +590,7 @@ fn a_pod_that_was_bound_just_now_is_in_the_making() {
 /// Its pods are never evicted, so they count before all else; those that did not start hold nothing.
 #[test]
 fn pods_that_never_start_hold_no_room_in_a_queue_without_evictions() {
-    let pending = (0..10)
-        .map(|pod| format!("pod a/p{pod} cpu=8 pending stuck=900 created=100 selector=zone:z9 owner=o\n"));
-    let snapshot = story::parse(&format!(
+    let snapshot = story::parse(
         "node n cpu=100 labels=zone:a
          queue a eviction=Never
          quota a cpu=80
@@ -600,9 +598,8 @@ fn pods_that_never_start_hold_no_room_in_a_queue_without_evictions() {
          quota b cpu=0
          owner b/o replicas=100 cpu=1
          owner a/o replicas=10 cpu=8 selector=zone:z9
-         {}",
-        pending.collect::<String>()
-    ));
+         pod a/p-1..10 cpu=8 pending stuck=900 created=100 selector=zone:z9 owner=o",
+    );
     let plan = plan(&snapshot);
     assert_eq!(plan.queues[&QueueName::new("b", "b")].deserved.get(&Resource::Cpu), Amount::new(100_000));
 }

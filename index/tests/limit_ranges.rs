@@ -222,7 +222,7 @@ spec: {{tasks: [{{name: main, template: {template}}}]}}
     assert_eq!(expected(&mut index), ["710m 1024Mi"; 2], "no LimitRange is known yet");
     relist_begin(&mut index, "LimitRange");
     assert!(relist_finish(&mut index, "LimitRange"));
-    // 100m for the sidecar and each silent container: 500m + 2 * 100m + 100m, or 100m + 700m to start with, and 10m.
+    // 100m for the sidecar and each container without a request: 500m + 2 * 100m + 100m, or 100m + 700m to start with, and 10m.
     assert_eq!(expected(&mut index), ["810m 1408Mi"; 2], "that of the Queue is to come");
     assert_eq!(apply(&mut index, &limit_range("own", 5, false, ONE)), [true]);
     assert_eq!(expected(&mut index), ["1110m 1408Mi"; 2]);

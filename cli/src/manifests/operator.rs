@@ -9,7 +9,7 @@ use quotient_index::WorkloadKind;
 use quotient_operator::args::Args;
 use quotient_operator::settings::Settings;
 
-use crate::objects::{Object, VARIABLES, decoded};
+use crate::objects::{Object, PART_OF, VARIABLES, decoded};
 use serde_json::Value;
 
 /// What is known of the operator.
@@ -35,10 +35,8 @@ pub(crate) struct OperatorFacts {
     pub(crate) settings: Result<Box<Settings>, String>,
 }
 
-/// The labels of the chart.
-const PART_OF: &str = "app.kubernetes.io/part-of";
+/// The label of the chart that names the version.
 const VERSION: &str = "app.kubernetes.io/version";
-const QUOTIENT: &str = "quotient";
 
 /// The name of the container.
 const CONTAINER: &str = "operator";
@@ -71,7 +69,7 @@ fn leader(operator: &OperatorFacts, objects: &[Object]) -> Option<(String, Optio
 fn facts(deployment: &Deployment) -> Option<OperatorFacts> {
     let metadata = &deployment.metadata;
     let label = |name: &str| metadata.labels.as_ref().and_then(|labels| labels.get(name)).map(String::as_str);
-    if label(PART_OF) != Some(QUOTIENT) {
+    if label(PART_OF.0) != Some(PART_OF.1) {
         return None;
     }
     let spec = deployment.spec.as_ref()?;

@@ -9,5 +9,5 @@ pub(crate) use decode::{decode, decoded, find_text, plain, text, time};
 pub(crate) use kind::{ApiKind, Kind, Object, in_words};
 pub(crate) use pod_group::POD_GROUPS;
 pub(crate) use said::{
-    Bound, DEMANDED, Share, VARIABLES, ignores_evictions, is_operator, is_ours, lacks_requests,
+    Bound, DEMANDED, PART_OF, Share, VARIABLES, ignores_evictions, is_operator, is_ours, lacks_requests,
 };

@@ -48,12 +48,14 @@ pub(crate) fn is_ours(metadata: &ObjectMeta) -> bool {
     label.is_some_and(|label| label == MANAGED_BY_QUOTIENT)
 }
 
-/// Where the label stands that marks the objects of the chart.
-const PART_OF: &str = "/metadata/labels/app.kubernetes.io~1part-of";
+/// The label that marks the objects of the chart, and its value.
+pub(crate) const PART_OF: (&str, &str) = ("app.kubernetes.io/part-of", "quotient");
 
 /// Whether an object is the Deployment of the operator.
 pub(crate) fn is_operator(object: &Value) -> bool {
-    text(object, "/kind") == "Deployment" && text(object, PART_OF) == "quotient"
+    let (label, quotient) = PART_OF;
+    let labels = object.pointer("/metadata/labels");
+    text(object, "/kind") == "Deployment" && labels.is_some_and(|labels| labels[label] == quotient)
 }
 
 /// The beginning of the environment variables that stand for flags of the operator.

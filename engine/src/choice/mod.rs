@@ -88,8 +88,8 @@ impl<'a> Context<'a> {
     fn is_under_way(&self) -> bool {
         let now = self.snapshot.now;
         let is_losing = |leaf: &&Leaf<'_>| {
-            let charged = leaf.namespace_usage.charged.of(self.governed);
-            leaf.namespace_usage.pods.terminating > 0 && !charged.less(&self.targets[leaf.at]).is_empty()
+            let charged = || leaf.namespace_usage.charged.of(self.governed);
+            leaf.namespace_usage.pods.terminating > 0 && !charged().less(&self.targets[leaf.at]).is_empty()
         };
         let leaves = |leaf: &Leaf<'_>| {
             let most = leaf.eviction.most_grace_seconds();

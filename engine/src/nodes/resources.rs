@@ -10,13 +10,6 @@ use crate::names::NodeName;
 use crate::snapshot::{Node, Pod, Shape, Snapshot};
 use crate::usage::Usage;
 
-/// Those of which less than nothing is left of some resource.
-fn overfull(free: &[Amounts]) -> BTreeMap<At, Amounts> {
-    let is_overfull = |free: &Amounts| free.iter().any(|(_, amount)| amount < Amount::ZERO);
-    let all = free.iter().enumerate().filter(|(_, free)| is_overfull(free));
-    all.map(|(at, free)| (at, free.clone())).collect()
-}
-
 /// A node's place in [`NodeResources`].
 pub(crate) type At = usize;
 
@@ -30,7 +23,8 @@ pub(crate) struct NodeResources<'a> {
     free: Vec<Amounts>,
     /// Per resource the nodes by what they have left of it: the tightest fit is found without looking at all.
     by_room: BTreeMap<Resource, BTreeSet<(Amount, At)>>,
-    /// The nodes that carried more than they offer from the start, with what they had left: less than nothing.
+    /// The nodes that carried more than they offer when they were [settled](Self::settled), with what they had left: less than
+    /// nothing of some resource.
     overfull: BTreeMap<At, Amounts>,
     /// The nodes that a pod is on its way out of.
     leaving: BTreeSet<At>,
@@ -55,8 +49,7 @@ impl<'a> NodeResources<'a> {
         let mut counting = 0..nodes.len();
         let place = |node: &Arc<Node>| node.counts.then(|| counting.next()).flatten();
         let places = snapshot.nodes.values().map(place).collect();
-        let (leaving, full, looks) = <_>::default();
-        let overfull = overfull(&free);
+        let (overfull, leaving, full, looks) = <_>::default();
         Self { usage, places, nodes, free, by_room, overfull, leaving, full, looks }
     }
 
@@ -70,7 +63,9 @@ impl<'a> NodeResources<'a> {
                 node_resources.give(at, pod.requests());
             }
         }
-        node_resources.overfull = overfull(&node_resources.free);
+        let is_overfull = |free: &Amounts| free.iter().any(|(_, amount)| amount < Amount::ZERO);
+        let overfull = node_resources.free.iter().enumerate().filter(|(_, free)| is_overfull(free));
+        node_resources.overfull = overfull.map(|(at, free)| (at, free.clone())).collect();
         node_resources
     }
 
@@ -169,7 +164,7 @@ impl<'a> NodeResources<'a> {
         self.leaving.iter().any(|at| self.shortfall(*at, shape).is_some())
     }
 
-    /// Whether the node carries more than it offers, and more than it did from the start.
+    /// Whether the node carries more than it offers, and more than when it was settled.
     pub(crate) fn is_overfull(&self, at: At) -> bool {
         let before = self.overfull.get(&at);
         let is_less = |(one, amount): (&Resource, Amount)| {

@@ -61,9 +61,9 @@ impl Index {
         let entry = self.namespaces.get_mut(namespace).filter(|_| self.has_limit_ranges);
         let Some(entry) = entry else { return false };
         let changed = entry.show_unspecified() | entry.show_defaults(&mut self.shapes);
-        let silent = entry.queue_jobs.iter().filter(|(_, kept)| !kept.defaultable.is_empty());
-        let silent: Vec<_> = silent.map(|(name, _)| name.clone()).collect();
-        silent.iter().fold(changed, |changed, name| self.show_queue_job(namespace, name) | changed)
+        let unspecified = entry.queue_jobs.iter().filter(|(_, kept)| !kept.defaultable.is_empty());
+        let unspecified: Vec<_> = unspecified.map(|(name, _)| name.clone()).collect();
+        unspecified.iter().fold(changed, |changed, name| self.show_queue_job(namespace, name) | changed)
     }
 
     /// What is to be done with the LimitRange of `namespace`; nothing if it is as it should be.

@@ -1,10 +1,11 @@
 //! What the pods of a template request where its containers name nothing: what a LimitRange fills in when a pod is created.
 
 use k8s_openapi::api::core::v1::PodSpec;
+use quotient_snapshot::Unspecified;
 use quotient_snapshot::amounts::{Amount, Amounts, Resource};
 
 use super::read::{names, requests};
-use super::{InitContainer, PodRequests};
+use super::{InitContainer, PodRequests, unspecified};
 
 /// The requests for cpu and memory of a template in which some container names none, for any default.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,12 +20,15 @@ struct Together {
     /// What they name.
     named: Amount,
     /// How many of them name nothing.
-    silent: u32,
+    unspecified: u32,
 }
 
 impl Together {
-    fn and(self, named: Amount, is_silent: bool) -> Self {
-        Self { named: self.named + named, silent: self.silent.saturating_add(u32::from(is_silent)) }
+    fn and(self, named: Amount, is_unspecified: bool) -> Self {
+        Self {
+            named: self.named + named,
+            unspecified: self.unspecified.saturating_add(u32::from(is_unspecified)),
+        }
     }
 }
 
@@ -32,11 +36,7 @@ impl Defaultable {
     /// That of a template with this spec, if some container names no request. Where the pod as a whole requests something, its
     /// containers do not matter.
     pub(crate) fn of(spec: Option<&PodSpec>) -> Option<Box<Self>> {
-        let spec = spec.filter(|spec| spec.resources.is_none())?;
-        let mut containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
-        if containers.all(|container| names(container, "cpu") && names(container, "memory")) {
-            return None;
-        }
+        let spec = spec.filter(|spec| unspecified(Some(spec)) != Unspecified::default())?;
         let requests = requests(spec);
         let of = |resource: &Resource| together(spec, &requests, resource);
         Some(Box::new(Self { cpu: of(&Resource::Cpu), memory: of(&Resource::Memory) }))
@@ -47,7 +47,7 @@ impl Defaultable {
         let mut filled = requests.clone();
         for (resource, all) in [(Resource::Cpu, &self.cpu), (Resource::Memory, &self.memory)] {
             let default = default(&resource);
-            let most = all.iter().map(|one| one.named + default.times(one.silent)).max();
+            let most = all.iter().map(|one| one.named + default.times(one.unspecified)).max();
             filled.set(&resource, most.unwrap_or_default());
         }
         filled
@@ -56,14 +56,14 @@ impl Defaultable {
 
 /// The containers that run at the same time in each step of the start, and those that run in the end.
 fn together(spec: &PodSpec, requests: &PodRequests, resource: &Resource) -> Box<[Together]> {
-    let overhead = Together { named: requests.overhead.get(resource), silent: 0 };
+    let overhead = Together { named: requests.overhead.get(resource), unspecified: 0 };
     let (mut all, mut sidecars) = (Vec::new(), overhead);
     for (written, read) in spec.init_containers.iter().flatten().zip(&requests.init_containers) {
-        let is_silent = !names(written, resource.name());
+        let is_unspecified = !names(written, resource.name());
         match read {
-            InitContainer::Step(requests) => all.push(sidecars.and(requests.get(resource), is_silent)),
+            InitContainer::Step(requests) => all.push(sidecars.and(requests.get(resource), is_unspecified)),
             InitContainer::Sidecar(sidecar) => {
-                sidecars = sidecars.and(sidecar.requests.get(resource), is_silent);
+                sidecars = sidecars.and(sidecar.requests.get(resource), is_unspecified);
             }
         }
     }

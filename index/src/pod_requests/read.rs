@@ -66,12 +66,17 @@ fn read(spec: Option<&PodSpec>, status: Option<&PodStatus>, reading: &mut Readin
     PodReading { reading, status }.read(spec).effective()
 }
 
+/// The containers of a pod, those that start it included.
+fn containers(spec: &PodSpec) -> impl Iterator<Item = &Written> + Clone {
+    spec.containers.iter().chain(spec.init_containers.iter().flatten())
+}
+
 /// The names of resources of which `spec` requests some and that are too many to be kept.
 ///
 /// A request of 0 pushes no other request out, because it keeps a pod from no node.
 fn beyond(spec: &PodSpec) -> BTreeSet<String> {
-    let containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
-    let resources = containers.filter_map(|container| container.resources.as_ref()).chain(&spec.resources);
+    let resources =
+        containers(spec).filter_map(|container| container.resources.as_ref()).chain(&spec.resources);
     let lists = resources.flat_map(|resources| [&resources.requests, &resources.limits]);
     let lists = || lists.clone().chain([&spec.overhead]).flatten();
     if lists().fold(0usize, |names, list| names.saturating_add(list.len())) <= MOST {
@@ -162,9 +167,9 @@ fn merged(resources: &ResourceRequirements) -> BTreeMap<String, Quantity> {
 /// request together comes first.
 fn pod_level(resources: &ResourceRequirements, spec: &PodSpec) -> BTreeMap<String, Quantity> {
     let mut requests = resources.limits.clone().unwrap_or_default();
-    let containers = || spec.containers.iter().chain(spec.init_containers.iter().flatten());
     requests.retain(|name, _| {
-        !matches!(name.as_str(), "cpu" | "memory") || !containers().any(|container| names(container, name))
+        !matches!(name.as_str(), "cpu" | "memory")
+            || !containers(spec).any(|container| names(container, name))
     });
     requests.extend(resources.requests.clone().unwrap_or_default());
     requests
@@ -184,8 +189,7 @@ fn resize_infeasible(status: &PodStatus) -> bool {
 /// nothing is said: that depends on the version of Kubernetes.
 pub(crate) fn unspecified(spec: Option<&PodSpec>) -> Unspecified {
     let Some(spec) = spec.filter(|spec| spec.resources.is_none()) else { return Unspecified::default() };
-    let containers = || spec.containers.iter().chain(spec.init_containers.iter().flatten());
-    let lacks = |resource: &str| containers().any(|container| !names(container, resource));
+    let lacks = |resource: &str| containers(spec).any(|container| !names(container, resource));
     Unspecified { cpu: lacks("cpu"), memory: lacks("memory") }
 }
 
