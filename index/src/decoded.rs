@@ -4,6 +4,7 @@
 //! fails, and with it the kind. [`Decoded`] takes the fields of an item as texts first, without looking inside, and decodes
 //! them alone. Of `metadata.managedFields` only the writers of the spec are read.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use serde_json::{Value, json};
 
 use crate::error_path;
 use crate::metadata::{Metadata, Names};
+use crate::pods::LeanPod;
 
 /// The longest reason that is told, in characters. A decoder repeats what it found, which may be a megabyte.
 const LONGEST_REASON: usize = 300;
@@ -60,9 +62,13 @@ impl Undecodable {
     }
 }
 
-impl<'de, K: DeserializeOwned> Deserialize<'de> for Decoded<K> {
+impl<'de, K: DeserializeOwned + 'static> Deserialize<'de> for Decoded<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(deserializer)?;
+        let mut fields = Fields(Deserialize::deserialize(deserializer)?);
+        // Lean pods pass over `managedFields` themselves. They are most of what a start reads, and once is enough.
+        if TypeId::of::<K>() != TypeId::of::<LeanPod>() {
+            fields.omit_managed_fields();
+        }
         Ok(Self(fields.decode().map_err(|error| undecodable(fields, &error))))
     }
 }
@@ -134,22 +140,19 @@ impl Fields {
         })
     }
 
-    /// The object as a tree of values.
-    pub(crate) fn value(&self) -> serde_json::Result<Value> {
-        serde_json::to_value(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut fields = BTreeMap::<String, Box<RawValue>>::deserialize(deserializer)?;
-        if let Some(metadata) = fields.get_mut("metadata")
+    /// Leaves all of `metadata.managedFields` but the writers of the spec out.
+    fn omit_managed_fields(&mut self) {
+        if let Some(metadata) = self.0.get_mut("metadata")
             // Metadata that is no object stays: the object cannot be decoded, and no other of its list is hidden.
             && let Ok(Some(lean)) = lean(metadata)
         {
             *metadata = lean;
         }
-        Ok(Self(fields))
+    }
+
+    /// The object as a tree of values.
+    pub(crate) fn value(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(&self.0)
     }
 }
 
@@ -166,14 +169,20 @@ fn lean(metadata: &RawValue) -> serde_json::Result<Option<Box<RawValue>>> {
 /// The most entries of `managedFields` that are looked at.
 const MOST_ENTRIES: usize = 64;
 
-/// What is read of an entry of `managedFields`. Of its fields only the outermost names are.
+/// What is read of an entry of `managedFields`. Of its fields only whether the spec is among them is.
 #[derive(Deserialize)]
-struct Entry<'a> {
+struct Entry {
     manager: Option<String>,
     subresource: Option<IgnoredAny>,
     time: Option<String>,
-    #[serde(rename = "fieldsV1", borrow)]
-    fields: Option<BTreeMap<String, &'a RawValue>>,
+    #[serde(rename = "fieldsV1")]
+    fields: Option<Written>,
+}
+
+#[derive(Deserialize)]
+struct Written {
+    #[serde(rename = "f:spec")]
+    spec: Option<IgnoredAny>,
 }
 
 /// The manager that wrote something of the spec, and when; none if that cannot be read.
@@ -185,16 +194,13 @@ fn writers_of_spec(managed_fields: &RawValue) -> Option<Box<RawValue>> {
     if writers.is_empty() { None } else { to_raw_value(&writers).ok() }
 }
 
-fn writer(entry: Entry<'_>) -> Option<ManagedFieldsEntry> {
-    let of_spec = entry.subresource.is_none() && entry.fields?.contains_key(SPEC);
+fn writer(entry: Entry) -> Option<ManagedFieldsEntry> {
+    let of_spec = entry.subresource.is_none() && entry.fields?.spec.is_some();
     of_spec.then(|| ManagedFieldsEntry {
         manager: entry.manager,
         // A time that cannot be read is older than every other.
         time: entry.time.and_then(|time| serde_json::from_value(Value::String(time)).ok()),
-        fields_v1: Some(FieldsV1(json!({SPEC: {}}))),
+        fields_v1: Some(FieldsV1(json!({"f:spec": {}}))),
         ..ManagedFieldsEntry::default()
     })
 }
-
-/// The spec, as `managedFields` names it.
-const SPEC: &str = "f:spec";

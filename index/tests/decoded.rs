@@ -17,12 +17,12 @@ fn nested(levels: usize) -> String {
     format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels))
 }
 
-fn decoded<K: DeserializeOwned>(text: &str) -> Decoded<K> {
+fn decoded<K: DeserializeOwned + 'static>(text: &str) -> Decoded<K> {
     serde_json::from_str(text).unwrap()
 }
 
 /// A list, as kube's client reads it.
-fn listed<K: DeserializeOwned + Clone>(items: &[String]) -> Vec<Decoded<K>> {
+fn listed<K: DeserializeOwned + Clone + 'static>(items: &[String]) -> Vec<Decoded<K>> {
     let text =
         format!(r#"{{"kind":"List","apiVersion":"v1","metadata":{{}},"items":[{}]}}"#, items.join(","));
     let list: kube::core::ObjectList<Decoded<K>> = serde_json::from_str(&text).unwrap();
@@ -99,7 +99,7 @@ fn content(kind: &str) -> &'static str {
     }
 }
 
-fn is_read<K: DeserializeOwned>(text: &str) {
+fn is_read<K: DeserializeOwned + 'static>(text: &str) {
     let object = decoded::<K>(text);
     assert!(object.0.is_ok(), "{}: {}", std::any::type_name::<K>(), object.0.err().unwrap().error);
 }
