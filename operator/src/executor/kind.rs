@@ -84,7 +84,7 @@ impl Kind {
 
 fn keep<K>(index: &mut Index, answer: &str) -> (bool, Result<(), String>)
 where
-    K: DeserializeOwned + Resource<DynamicType = ()>,
+    K: DeserializeOwned + 'static + Resource<DynamicType = ()>,
     Index: Indexed<K>,
 {
     match serde_json::from_str::<Decoded<K>>(answer) {
@@ -98,7 +98,7 @@ where
 
 /// Reads an object from an answer. Of its `managedFields` only what can be read is read, so a tenant cannot make a call that
 /// was carried out look like one that failed.
-pub(crate) fn decode<K: DeserializeOwned>(answer: &str) -> Result<K, String> {
+pub(crate) fn decode<K: DeserializeOwned + 'static>(answer: &str) -> Result<K, String> {
     let decoded: Decoded<K> = serde_json::from_str(answer).map_err(|error| error.to_string())?;
     decoded.0.map_err(|undecodable| undecodable.error)
 }

@@ -225,7 +225,8 @@ impl Executor {
             let class = lane.0;
             let begun = turn.begun.get(&class).copied().unwrap_or_default();
             if self.is_over(class, turn, begun) {
-                self.unfinished.insert(class, turn.began);
+                let at = self.pace.goes_on(class, turn.length.begins, turn.began);
+                self.unfinished.insert(class, at);
                 turn.leave(class);
                 continue;
             }

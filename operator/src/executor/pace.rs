@@ -48,6 +48,13 @@ impl Pace {
         class == Class::Eviction && (count >= self.settings.evictions_per_cycle || wait >= begins)
     }
 
+    /// When the next cycle, which begins operations for as long as `begins`, has some of `class` to send: a little before the
+    /// first of them, as it has more to do than that.
+    pub(super) fn goes_on(&self, class: Class, begins: Duration, now: Instant) -> Instant {
+        let earliest = self.evictions.next(now).checked_sub(begins / 2).filter(|_| class == Class::Eviction);
+        earliest.map_or(now, |earliest| earliest.max(now))
+    }
+
     /// When `operation` may be sent; it counts as sent then. If its queue has lost enough pods for now: when it may be tried
     /// again.
     pub(super) fn reserve(&mut self, operation: &Operation, now: Instant) -> Result<Instant, Instant> {

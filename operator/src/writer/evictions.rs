@@ -55,8 +55,7 @@ impl Evictions {
 
     pub(super) fn next_retry(&self) -> Option<Instant> {
         let assumed = self.assumed.iter().map(|(until, _)| *until).min();
-        let now = Instant::now();
-        [assumed, self.refusals.next(now), self.again.next()].into_iter().flatten().min()
+        [assumed, self.refusals.next(), self.again.next()].into_iter().flatten().min()
     }
 
     /// Pods that were only assumed to leave and are still there count as staying again.

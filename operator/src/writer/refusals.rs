@@ -27,6 +27,8 @@ pub(super) struct Refusals {
     busy: BTreeMap<PodId, Instant>,
     /// When pods were refused for a reason that may be a passing one.
     doubted: BTreeMap<PodId, Instant>,
+    /// When it was looked last which waits have ended.
+    looked: Option<Instant>,
 }
 
 impl Refusals {
@@ -36,6 +38,7 @@ impl Refusals {
             beneficiaries: BTreeMap::new(),
             busy: BTreeMap::new(),
             doubted: BTreeMap::new(),
+            looked: None,
         }
     }
 
@@ -75,8 +78,9 @@ impl Refusals {
         self.refused.restart(|other| other.namespace == pod.namespace);
     }
 
-    /// Forgets what was long ago.
+    /// Forgets what was long ago. The waits that have ended by now are looked at.
     pub(super) fn forget_old(&mut self, now: Instant) {
+        self.looked = Some(now);
         self.refused.forget_old(now);
         self.beneficiaries.retain(|pod, _| self.refused.until(pod).is_some());
         self.busy.retain(|_, until| now < *until);
@@ -92,10 +96,10 @@ impl Refusals {
         self.refused.all().map(refusal).collect()
     }
 
-    /// When the first of the waits that still run ends.
-    pub(super) fn next(&self, now: Instant) -> Option<Instant> {
+    /// When the first wait ends that had not ended when it was looked last; it may have ended since.
+    pub(super) fn next(&self) -> Option<Instant> {
         let refused = self.refused.all().map(|(.., until)| until);
-        refused.chain(self.busy.values().copied()).filter(|until| *until > now).min()
+        refused.chain(self.busy.values().copied()).filter(|until| self.looked < Some(*until)).min()
     }
 }
 
@@ -123,7 +127,7 @@ mod tests {
         for _ in 0..5 {
             let until = refusals.refused(&eviction("1"), budget(), now);
             waits.push(until.duration_since(now).as_secs());
-            assert_eq!(refusals.next(now), Some(until));
+            assert_eq!(refusals.next(), Some(until));
             assert!(
                 refusals.is_waiting(&eviction("1").pod, now)
                     && !refusals.is_waiting(&eviction("1").pod, until)
@@ -175,9 +179,13 @@ mod tests {
         let now = Instant::now();
         refusals.busy(&eviction("1").pod, now);
         assert!(refusals.is_waiting(&eviction("1").pod, now));
-        assert_eq!(refusals.next(now), Some(now + BUSY));
         assert_eq!(refusals.all().len(), 0);
+        for looked in [BUSY / 2, BUSY - Duration::from_millis(1)] {
+            refusals.forget_old(now + looked);
+            // However late it is asked: it was not looked since the wait ended.
+            assert_eq!(refusals.next(), Some(now + BUSY));
+        }
         refusals.forget_old(now + BUSY);
-        assert_eq!(refusals.next(now), None);
+        assert_eq!(refusals.next(), None);
     }
 }

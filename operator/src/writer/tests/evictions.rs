@@ -370,6 +370,19 @@ async fn a_large_preemption_is_asked_for_in_pieces() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn with_a_low_rate_the_loop_sleeps_until_the_next_pod_may_go() {
+    let settings = WriteSettings { evictions_per_second: 1, ..SETTINGS };
+    let World { view, mut writer, log, .. } = World::with(overused_by(3), settings, |_| done());
+    let mut cycles = 0;
+    while log.all().len() < 3 && cycles < 10 {
+        writer.only(Class::Eviction, &planned(&view)).await;
+        cycles += 1;
+        tokio::time::sleep_until(writer.next_retry().unwrap_or_else(tokio::time::Instant::now)).await;
+    }
+    assert!(cycles <= 5, "{cycles} cycles for three pods");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_slow_server_is_asked_for_no_more_when_the_cycle_s_time_is_over() {
     let World { view, mut writer, context: Context { metrics, .. }, log, .. } =
         World::of(overused_by(20), |_| Reply::Late(Duration::from_millis(150), Box::new(done())));
