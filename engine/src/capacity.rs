@@ -108,13 +108,14 @@ fn of_nodes(
 /// An unmanaged one holds its pods that are *bound* to nodes; pending pods would let one absurd pod empty C. One whose quota
 /// still counts as granted ([`NamespaceState::granting_quota`]) holds what that quota may let in, or what is charged if that
 /// is more, and what a Queue that is not seen is owed. In Gate mode, where the quota names the limit, it holds what was granted:
-/// no gate is removed for more.
+/// no gate is removed for more. Pods that wait gated hold nothing.
 fn held_in(namespace: &NamespaceState, namespace_usage: &NamespaceUsage) -> Amounts {
     let mut held = namespace_usage.bound.clone();
     if let Some(quota) = namespace.granting_quota() {
         let most = if namespace.is_in_gate_mode() { quota.allocated().clone() } else { quota.ceilings() };
+        let charged = namespace_usage.charged.less(&requests_of_gated(namespace));
         for (resource, ceiling) in most.iter() {
-            held.set(resource, ceiling.max(namespace_usage.charged.get(resource)));
+            held.set(resource, ceiling.max(charged.get(resource)));
         }
         // Pods of others went for a Queue that is not seen.
         if namespace.governing().is_none() {
@@ -122,4 +123,12 @@ fn held_in(namespace: &NamespaceState, namespace_usage: &NamespaceUsage) -> Amou
         }
     }
     held
+}
+
+fn requests_of_gated(namespace: &NamespaceState) -> Amounts {
+    let mut requests = Amounts::new();
+    for pod in namespace.pods.iter().filter(|pod| pod.is_gated()) {
+        requests.add_all(pod.requests());
+    }
+    requests
 }

@@ -370,21 +370,29 @@ fn of_a_gang_whose_minimum_has_no_room_no_pod_is_let_in() {
     );
 }
 
-/// Its quota says what it may never exceed. What it was granted is what it holds.
+/// Its quota says what it may never exceed. What it was granted is what it holds, however many of its pods wait gated.
 #[test]
 fn a_gated_queue_without_a_share_holds_what_it_was_granted() {
-    let deserved = |spec: &str| {
-        let snapshot = story::parse(&format!(
+    let waiting = "pod a/waiting-1..60 cpu=1 gated owner=o\npod a/absurd cpu=1000000 gated";
+    let deserved = |queue: &str, more: &str| {
+        let mut snapshot = story::parse(&format!(
             "node n cpu=100
-             queue a admission=Gate limit=cpu:80 {spec}
+             {queue}
              quota a cpu=80 granted=cpu:10
              queue b
              quota b cpu=90
              owner b/o replicas=90 cpu=1
-             pod a/p-1..10 cpu=1 node=n started=1 owner=o"
+             pod a/p-1..10 cpu=1 node=n started=1 owner=o
+             {more}"
         ));
+        for state in snapshot.namespaces.values_mut() {
+            Arc::make_mut(state).vacant = state.governing().is_none();
+        }
         plan(&snapshot).queues[&QueueName::new("b", "b")].deserved.get(&Resource::Cpu)
     };
-    assert_eq!(deserved("invalid=why"), Amount::new(90_000));
-    assert_eq!(deserved(""), Amount::new(90_000));
+    let gated = "queue a admission=Gate limit=cpu:80";
+    assert_eq!(deserved(gated, ""), Amount::new(90_000));
+    assert_eq!(deserved(&format!("{gated} invalid=why"), waiting), Amount::new(90_000));
+    // Its Queue is gone: until the quota is, too, more may be let in.
+    assert_eq!(deserved("", waiting), Amount::new(20_000));
 }
