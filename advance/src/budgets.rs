@@ -23,8 +23,8 @@ pub(super) struct Verdict {
 
 /// Judges the evictions of the pods `asked`, one after the other.
 ///
-/// As in the Eviction API, a pod that has not started costs nothing, and one that several budgets protect is never
-/// evicted.
+/// As in the Eviction API, a pod that has not started costs nothing, nor does one that is not Ready where its budget says so; and
+/// one that several budgets protect is never evicted.
 pub(super) fn decide(state: &NamespaceState, asked: &[&PodUid]) -> Verdict {
     let mut verdict = Verdict::default();
     if asked.is_empty() {
@@ -39,7 +39,9 @@ pub(super) fn decide(state: &NamespaceState, asked: &[&PodUid]) -> Verdict {
         let pod = state.pods.iter().find(|pod| pod.uid == **uid);
         let protects = |budget: &Budget| {
             pod.is_some_and(|pod| {
-                pod.phase == Phase::Running && budget.selector.matches(&pod.metadata.labels)
+                pod.phase == Phase::Running
+                    && !(pod.stuck.is_some() && budget.lets_unready_go)
+                    && budget.selector.matches(&pod.metadata.labels)
             })
         };
         let mut protecting = left.iter_mut().zip(&state.budgets).filter(|(_, budget)| protects(budget));

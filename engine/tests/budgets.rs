@@ -56,6 +56,8 @@ fn a_budget_protects_unready_pods_only_if_it_says_so() {
              pod a/web-1..4 cpu=1 node=n1 started=70+10 owner=web stuck=200"
         );
         let (_, plan) = settle(&story::parse(&story));
+        // What the plan wants to go goes.
+        assert!(!story::play(&story).contains("does not come to rest"));
         plan.evictions.len() + plan.waiting.len()
     };
     assert_eq!((victims(""), victims("letsUnreadyGo")), (0, 2));

@@ -328,7 +328,7 @@ fn of_queue_jobs_that_rest() {
     doubles("QueueJobs that rest", |number| {
         let mut scenario = full_of(number, |_| "cpu=1 owner=w".to_owned());
         for job in 0..number * 2 {
-            write!(scenario, "\nqueuejob b/j{job} replicas=1 cpu=1 created=10 failures=1 retry=99999")
+            write!(scenario, "\nqueuejob b/j{job} replicas=1 cpu=1 created=10 failures=1 retry=4000")
                 .unwrap();
         }
         scenario

@@ -375,6 +375,28 @@ fn of_a_stateful_set_the_highest_ordinals_go_whatever_the_node() {
     assert_eq!(printed, ["scale a/set from 4 to 2 of 4 for ReplicaSet high, without set-3 set-2: Outranked"]);
 }
 
+/// A rolling update starts the lowest ordinal last: it is the one that is chosen, and the highest is the one that goes.
+#[test]
+fn of_a_stateful_set_no_more_pods_go_than_are_needed() {
+    for (pods, gone) in [(5, "set-4"), (9, "set-8")] {
+        let printed = scaled(&format!(
+            "node n1 gpu={pods}
+             queue a preemption=LowerPriority request=all
+             quota a gpu={pods}
+             owner a/set replicas={pods} gpu=1 priority=1 kind=StatefulSet
+             pod a/set-0 gpu=1 node=n1 started=99 owner=set priority=1
+             pod a/set-1..{last} gpu=1 node=n1 started=90+-1 owner=set priority=1
+             owner a/high replicas=1 gpu=1 priority=9",
+            last = pods - 1
+        ));
+        let left = pods - 1;
+        let expected = format!(
+            "scale a/set from {pods} to {left} of {pods} for ReplicaSet high, without {gone}: Outranked"
+        );
+        assert_eq!(printed, [expected]);
+    }
+}
+
 #[test]
 fn a_stateful_set_with_a_gap_is_left_alone() {
     let printed = scaled(

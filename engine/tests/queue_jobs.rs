@@ -2,7 +2,10 @@
 
 use expect_test::expect;
 
-use crate::story::plays;
+use quotient_engine::plan::SlotReason;
+use quotient_engine::planner::plan;
+
+use crate::story::{self, plays};
 
 /// S-GANG §Use Case, first table: 4 cpu, and a second gang comes once the first one runs.
 #[test]
@@ -569,4 +572,19 @@ fn the_last_pod_of_a_gang_waits_like_its_floor() {
                 2 pods of QueueJob pair, 1c each: ShareInUse
         "#]],
     );
+}
+
+/// A leader whose clock was wrong wrote it.
+#[test]
+fn a_rest_that_is_longer_than_any_is_none() {
+    let reason = |retry: i64| {
+        let scenario = format!(
+            "node n1 cpu=2
+             queue a request=all
+             queuejob a/train replicas=1 cpu=1 created=10 failures=6 retry={retry}"
+        );
+        plan(&story::parse(&scenario)).queue_jobs.values().map(|job| job.reason).collect::<Vec<_>>()
+    };
+    assert_eq!(reason(1000 + 3600), [SlotReason::StartTimeout]);
+    assert_eq!(reason(1000 + 3601), [SlotReason::WaitingForQuota]);
 }

@@ -44,6 +44,28 @@ fn a_stuck_pod_that_is_not_within_a_guarantee_is_fragmented() {
     );
 }
 
+/// A guarantee of devices needs none of cpu beside it.
+#[test]
+fn a_guarantee_of_devices_alone_moves_others_aside() {
+    let scenario = "node n1..2 cpu=32 nvidia.com/gpu=8
+         queue a guaranteed=nvidia.com/gpu:8
+         queue b request=all
+         owner b/half replicas=2 nvidia.com/gpu=4 cpu=4
+         pod b/p1 nvidia.com/gpu=4 cpu=4 node=n1 started=10 owner=half
+         pod b/p2 nvidia.com/gpu=4 cpu=4 node=n2 started=20 owner=half
+         pod a/whole nvidia.com/gpu=8 cpu=16 pending owner=train stuck=990";
+    explains(
+        scenario,
+        &expect![[r#"
+        step 1: capacity 64c 16gpu
+          a: deserved 16c 8gpu, allocated 16c 8gpu, used 16c 8gpu
+            pod whole, 16c 8gpu: WaitingForPreemption
+          b: deserved 48c 8gpu, allocated 48c 8gpu, used 8c 8gpu
+          evict b/p2 for a: MovedAside
+    "#]],
+    );
+}
+
 #[test]
 fn no_pod_is_moved_aside_that_would_be_scheduled_before_the_stuck_pod() {
     explains(
@@ -188,4 +210,28 @@ fn while_pods_wait_for_nodes_overuse_of_the_existing_ones_evicts_no_pod() {
     };
     let printed = story::explain(&scenario("900"));
     assert!(!printed.contains("evict"), "{printed}");
+}
+
+/// What no node could run takes no room from those that some node can.
+#[test]
+fn a_pod_that_fits_no_node_keeps_no_other_of_its_queue_from_one() {
+    explains(
+        "node n1..2 cpu=5
+         queue a fixed=cpu:6
+         quota a cpu=10
+         queue b request=all
+         owner b/web replicas=2 cpu=3
+         pod b/p1 cpu=3 node=n1 started=10 owner=web
+         pod b/p2 cpu=3 node=n2 started=20 owner=web
+         pod a/absurd cpu=6 pending created=1 owner=absurd stuck=990
+         pod a/fair cpu=4 pending created=2 owner=fair stuck=990",
+        &expect![[r#"
+            step 1: capacity 10c
+              a: deserved 5c, allocated 5c, used 10c
+                pod absurd, 6c: NoNodeFits
+                pod fair, 4c: WaitingForPreemption
+              b: deserved 5c, allocated 5c, used 6c
+              evict b/p2 for a: Reclaimed
+        "#]],
+    );
 }

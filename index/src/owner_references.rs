@@ -33,7 +33,7 @@ pub(crate) fn controlling_queue_job(metadata: &ObjectMeta) -> Option<&str> {
 }
 
 /// The reference that names the controller.
-fn controlling(metadata: &ObjectMeta) -> Option<&OwnerReference> {
+pub(crate) fn controlling(metadata: &ObjectMeta) -> Option<&OwnerReference> {
     metadata.owner_references.iter().flatten().find(|owner| owner.controller == Some(true))
 }
 

@@ -142,7 +142,15 @@ metadata: {name: dns, namespace: a}
 spec: {containers: [], priorityClassName: system-cluster-critical}
 ---
 kind: Pod
-metadata: {name: virt-launcher-vm, namespace: a, labels: {kubevirt.io: virt-launcher}}
+metadata: {name: labeled-alike, namespace: a, labels: {kubevirt.io: virt-launcher}}
+spec: {containers: []}
+---
+kind: Pod
+metadata:
+  name: virt-launcher-vm
+  namespace: a
+  labels: {kubevirt.io: virt-launcher}
+  ownerReferences: [{apiVersion: kubevirt.io/v1, kind: VirtualMachineInstance, name: vm, uid: vm, controller: true}]
 spec: {containers: []}
 ",
         &expect![[r#"
@@ -151,11 +159,12 @@ spec: {containers: []}
               pod dns (a/dns): nothing; Pending, created -
               pod evicted (a/evicted): nothing; Running, created -, gone by 12:00:30 given 30s, evicted
               pod forced (a/forced): nothing; Running, created -, gone by 12:00:00, forced
+              pod labeled-alike (a/labeled-alike): nothing; Pending, created -, kubevirt.io=virt-launcher
               pod leaving (a/leaving): nothing; Running, created -, gone by 12:00:30 given 30s
               pod mirror (a/mirror): nothing; Pending, created -, MirrorPod
               pod not-agent (a/not-agent): nothing; Pending, created -
               pod ousted (a/ousted): nothing; Running, created -, gone by 12:00:30 given 30s
-              pod virt-launcher-vm (a/virt-launcher-vm): nothing; Pending, created -, VirtualMachine, kubevirt.io=virt-launcher
+              pod virt-launcher-vm (a/virt-launcher-vm): nothing; Pending, created -, VirtualMachine, of vm, kubevirt.io=virt-launcher
         "#]],
     );
 }

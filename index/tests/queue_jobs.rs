@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use quotient_snapshot::NamespaceState;
+use serde_json::Value;
 
 use super::{apply, at, index_of};
 use quotient_index::Index;
@@ -165,4 +166,21 @@ fn nothing_is_left_of_it_when_it_is_deleted() {
     assert_eq!(printed(&mut index), "nothing");
     delete(&mut index, &job);
     assert_eq!(index.kept().namespaces, 0);
+}
+
+/// That an earlier spec did not start says nothing about this one.
+#[test]
+fn a_queue_job_rests_until_its_spec_changes() {
+    let rests = |generation: i64| {
+        let status = "{observedGeneration: 3, startFailures: 6, retryAt: '2026-01-01T12:30:00Z'}";
+        let mut job: Value = serde_yaml_ng::from_str(QUEUE_JOB).unwrap();
+        job["metadata"]["generation"] = generation.into();
+        job["status"] = serde_yaml_ng::from_str(status).unwrap();
+        let mut index = index_of(&serde_json::to_string(&job).unwrap());
+        let snapshot = index.snapshot(at("12:00:00"));
+        let job = &snapshot.namespaces[&"a".into()].queue_jobs[0];
+        (job.remembered.start_failures, job.rests_until(at("12:00:00")).is_some())
+    };
+    assert_eq!(rests(3), (6, true));
+    assert_eq!(rests(4), (0, false));
 }

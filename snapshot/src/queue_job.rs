@@ -106,12 +106,20 @@ impl QueueJob {
         self.tasks.iter().map(of).fold(0, u32::saturating_add)
     }
 
+    /// The longest that it rests after it did not start.
+    pub const LONGEST_REST_SECONDS: i64 = 3600;
+
     /// Whether it asks for no slots now: it is suspended, has ended, or did not start with those it had.
     pub fn is_resting(&self, now: Timestamp) -> bool {
-        self.suspended
-            || self.ended.is_some()
-            || self.invalid.is_some()
-            || self.remembered.retry_at.is_some_and(|until| now < until)
+        self.suspended || self.ended.is_some() || self.invalid.is_some() || self.rests_until(now).is_some()
+    }
+
+    /// Until when it asks for no slots, because it did not start with those it had.
+    ///
+    /// Later than a rest can take is what a leader wrote whose clock was wrong.
+    pub fn rests_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let longest = now.plus_seconds(Self::LONGEST_REST_SECONDS);
+        self.remembered.retry_at.filter(|until| now < *until && *until <= longest)
     }
 }
 

@@ -297,7 +297,8 @@ impl<'a> Simulation<'a> {
         }
         let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(pod));
         let followers: Vec<Candidate<'a>> = followers.map(|pod| candidate.follower(pod)).collect();
-        for one in std::iter::once(candidate).chain(followers) {
+        // They leave first, so the one that is asked first whether it can stay is the one that they go with.
+        for one in followers.into_iter().chain(std::iter::once(candidate)) {
             self.shift(&one, false);
             self.victims.push(Victim { candidate: one, beneficiary, reason });
         }

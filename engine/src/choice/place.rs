@@ -25,6 +25,10 @@ impl<'a> Simulation<'a> {
         for (namespace, pod) in super::unbound(self.context.snapshot) {
             let leaf = self.context.tree.leaves.get(namespace).copied();
             if let Some(at) = leaf {
+                if self.context.leaf(at).is_some_and(|leaf| !leaf.could_run(pod)) {
+                    unplaced.push((at, pod));
+                    continue;
+                }
                 let room = within.entry(at).or_insert_with(|| self.beside_bound(at));
                 // A target has no part of a resource that no node offers.
                 let requests = pod.requests().of(self.context.governed);

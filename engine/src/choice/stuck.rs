@@ -3,7 +3,7 @@
 use super::reclaim::Reclaim;
 use super::rules::Scope;
 use crate::amounts::Amounts;
-use crate::demand::node_patience;
+use crate::demand::{node_patience, within};
 use crate::plan::Preemptor;
 use crate::reasons::{EvictionReason, ShortReason};
 use crate::snapshot::Pod;
@@ -84,9 +84,8 @@ impl<'a> Reclaim<'a> {
         if self.simulation.work.is_spent(Some(at)) {
             return Err(ShortReason::PlanLimit);
         }
-        let guaranteed = leaf.queue.guaranteed.amounts();
-        let mut requested = requests.resources();
-        if pod.stuck.is_some() && requested.all(|one| leaf.staying.get(one) <= guaranteed.get(one)) {
+        let others = leaf.staying.less(&requests);
+        if pod.stuck.is_some() && within(&leaf.queue.guaranteed, &others, &requests) > 0 {
             // A moved pod is within its queue's share, so it is created again, perhaps before the pod that it made room for.
             let scope = Scope {
                 within_target: true,

@@ -16,7 +16,7 @@ mod window;
 
 pub(crate) use evidence::node_patience;
 pub(crate) use pending_pods::{PendingPods, by_gang};
-pub(crate) use trust::Trust;
+pub(crate) use trust::{Trust, within};
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ impl<'a> Demand<'a> {
         };
         // They could not use what they had; no pod is evicted for them until they try again.
         let resting = state.queue_jobs.iter().filter(|job| job.is_resting(now));
-        let until = |job: &'a QueueJob| job.tasks.iter().map(|task| (&task.owner, job.remembered.retry_at));
+        let until = |job: &'a QueueJob| job.tasks.iter().map(|task| (&task.owner, job.rests_until(now)));
         let resting: KeyedMap<&OwnerUid, Option<Timestamp>> = resting.flat_map(until).collect();
         for pending in &mut pending_pods {
             if let Some(retry_at) = resting.get(&pending.owner.uid) {

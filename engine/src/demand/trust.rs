@@ -234,7 +234,7 @@ fn limit(
 /// How many pods with these `requests` lie within what is `guaranteed`, beside `used`.
 ///
 /// A guarantee on a device needs none on cpu or memory beside it, and one on cpu none on memory.
-fn within(guaranteed: &Bounds, used: &Amounts, requests: &Amounts) -> u32 {
+pub(crate) fn within(guaranteed: &Bounds, used: &Amounts, requests: &Amounts) -> u32 {
     let mut most: Option<i128> = None;
     for (resource, amount) in requests.iter().filter(|(_, amount)| amount.is_positive()) {
         match guaranteed.get(resource) {

@@ -323,6 +323,8 @@ fn report_lacking_nodes(tree: &Tree<'_>, found: &BTreeMap<BranchId, Vec<Unmet>>,
                     let pods = known.pods.saturating_sub(one.pods);
                     let rest = Unmet { pods, ..known.clone() };
                     (known.pods, known.reason) = (one.pods, one.reason);
+                    // What else is found is of the rest.
+                    places.insert(one.preemptor.clone(), queue.unmet.len());
                     queue.unmet.push(rest);
                 }
                 Some(known) => known.reason = one.reason,

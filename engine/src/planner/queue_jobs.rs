@@ -26,9 +26,6 @@ use crate::total::total;
 /// How long a gang that did not start rests the first time; twice as long each time after.
 const FIRST_REST_SECONDS: i64 = 60;
 
-/// The longest that it rests.
-const LONGEST_REST_SECONDS: i64 = 3600;
-
 /// Decides on the slots of all QueueJobs, once everything else is decided, what they yield to others of their queue included.
 pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Plan) {
     let snapshot = cluster.snapshot;
@@ -211,7 +208,9 @@ impl Place<'_> {
                 Some(until) if self.now < until => SlotReason::StartTimeout,
                 _ if decided.total() > 0 => SlotReason::Admitted,
                 _ if decided.slots.iter().any(|count| *count > 0) => SlotReason::WaitingForQuota,
-                _ if self.fits_alone(job, room) => SlotReason::WaitingForRoom,
+                _ if slots::fits_alone(room, &self.claim(job, QueueTask::left), &plan.resources) => {
+                    SlotReason::WaitingForRoom
+                }
                 _ => SlotReason::GangAboveShare,
             };
             decided.queue = Some(name.clone());
@@ -253,7 +252,8 @@ impl Place<'_> {
     /// How often it has failed to start, and until when it rests.
     fn rest(&self, job: &QueueJob) -> (u32, Option<Timestamp>) {
         let failures = job.remembered.start_failures.saturating_add(1);
-        let rest = (FIRST_REST_SECONDS << failures.saturating_sub(1).min(16)).min(LONGEST_REST_SECONDS);
+        let rest =
+            (FIRST_REST_SECONDS << failures.saturating_sub(1).min(16)).min(QueueJob::LONGEST_REST_SECONDS);
         (failures, self.deadline(job).map(|deadline| deadline.max(self.now).plus_seconds(rest)))
     }
 
@@ -303,13 +303,6 @@ impl Place<'_> {
         }
     }
 
-    /// Whether the gang would have what it needs, or a pod, if it were alone in `room`.
-    fn fits_alone(&self, job: &QueueJob, room: &Amounts) -> bool {
-        let alone = GangClaim { admitted: true, ..self.claim(job, QueueTask::left) };
-        let slots = slots::divide(room, &[alone], &[], &self.plan.capacity, &self.plan.resources);
-        slots.iter().all(|slots| slots.fits && slots.total() > 0)
-    }
-
     fn allocation(&self, job: &QueueJob, slots: &GangSlots) -> slots::JobAllocation {
         let is_losing = job.tasks.iter().any(|task| self.task_pods(task).going > 0);
         let parallelism: Vec<u32> = job.tasks.iter().map(|task| task.parallelism).collect();
@@ -346,7 +339,7 @@ impl Place<'_> {
             failed: job.failed(),
             left: job.sum(QueueTask::left),
             start_failures: if ready { 0 } else { job.remembered.start_failures },
-            retry_at: job.remembered.retry_at.filter(|until| self.now < *until),
+            retry_at: job.rests_until(self.now),
             ..QueueJobPlan::default()
         }
     }

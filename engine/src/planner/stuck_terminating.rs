@@ -45,6 +45,7 @@ impl StuckTerminating {
         let (now, reach) = (cluster.snapshot.now, &cluster.tree.branches[leaf.at].reach);
         let workloads = LazyCell::new(|| Workloads::of(leaf.state));
         for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged()) {
+            let may_be_forced = !pod.forced && pod.kept.is_none();
             let (Some(deadline), Some(since)) = (pod.deletion, pod.terminating_since()) else { continue };
             let longest = self.since.entry(leaf.name.clone()).or_insert(since);
             *longest = since.min(*longest);
@@ -56,7 +57,7 @@ impl StuckTerminating {
                 at <= now
             };
             let is_overdue = is_past(Pod::OVERDUE_SECONDS);
-            let wait = leaf.eviction.force_after_seconds.filter(|_| !pod.forced && reach.evicts());
+            let wait = leaf.eviction.force_after_seconds.filter(|_| may_be_forced && reach.evicts());
             let is_to_be_forced = wait.is_some_and(|wait| is_past(i64::from(wait)));
             self.overdue.extend(is_overdue.then(|| PodId::of(&leaf.name.namespace, pod)));
             self.forced.extend(is_to_be_forced.then(|| Eviction {

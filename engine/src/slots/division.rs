@@ -70,6 +70,14 @@ pub fn divide(
     slots
 }
 
+/// Whether `claim` would have what it needs, and a slot, if it were alone in `room`.
+pub(crate) fn fits_alone(room: &Amounts, claim: &GangClaim, resources: &[Resource]) -> bool {
+    let resources = Resources(resources);
+    let mut gang = Gang::new(claim, resources);
+    gang.let_in(&mut Room(resources.vector(room)));
+    gang.slots.fits && gang.slots.total() > 0
+}
+
 /// More rounds than any division has needed.
 const MOST_ROUNDS: usize = 8;
 

@@ -28,3 +28,4 @@ mod surplus;
 pub use bring::{JobAllocation, bring};
 pub use claim::{CompetingPods, GangClaim, GangSlots, TaskClaim};
 pub use division::divide;
+pub(crate) use division::fits_alone;

@@ -26,7 +26,7 @@ pub(super) fn stamp(cluster: Cluster<'_>, deserved: &BranchMap<Amounts>) -> u64 
 fn wanted(leaf: &Leaf<'_>) -> u64 {
     let hash = |owner: &Owner| {
         let mut hasher = StableHasher::default();
-        owner.shape.requests.hash(&mut hasher);
+        (&owner.shape.requests, owner.gang.as_ref().map(|gang| gang.min_available)).hash(&mut hasher);
         hasher.finish().wrapping_mul(owner.rightful().into())
     };
     let runnable = leaf.state.owners.iter().filter(|owner| leaf.could_run_shape(&owner.shape));

@@ -1,21 +1,35 @@
 //! What the annotations and labels of a pod say of its eviction and its deletion.
 
 use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use quotient_crds::names::{DELETION_COST_ANNOTATION, PREEMPTIBLE_ANNOTATION, PREEMPTIBLE_LAST};
 use quotient_snapshot::reasons::KeptReason;
+
+use crate::owner_references::controlling;
 
 /// The annotation that the kubelet puts on the mirror of a static pod.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// The label that `KubeVirt` puts on the pods that run its machines, and its value. An eviction moves the machine.
+///
+/// Anyone may put it on a pod: it counts only where a machine controls the pod.
 const LAUNCHER: (&str, &str) = ("kubevirt.io", "virt-launcher");
 
 /// Why `pod` is never evicted, if it is not.
 pub(super) fn kept(pod: &Pod) -> Option<KeptReason> {
     let (key, value) = LAUNCHER;
-    let is_launcher = || pod.metadata.labels.as_ref()?.get(key).filter(|found| *found == value);
-    let is_mirror = annotation(pod, MIRROR).is_some();
-    is_mirror.then_some(KeptReason::MirrorPod).or_else(|| is_launcher().map(|_| KeptReason::VirtualMachine))
+    let has_label = || {
+        pod.metadata.labels.as_ref().and_then(|labels| labels.get(key)).is_some_and(|found| found == value)
+    };
+    let is_machine = |owner: &OwnerReference| {
+        owner.kind == "VirtualMachineInstance" && owner.api_version.starts_with("kubevirt.io/")
+    };
+    if annotation(pod, MIRROR).is_some() {
+        Some(KeptReason::MirrorPod)
+    } else {
+        let is_launcher = has_label() && controlling(&pod.metadata).is_some_and(is_machine);
+        is_launcher.then_some(KeptReason::VirtualMachine)
+    }
 }
 
 /// The annotations that ask for it, each with the value that does: ours, and those by which the cluster

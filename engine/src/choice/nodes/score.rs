@@ -58,7 +58,7 @@ impl<'a> Score<'a> {
                 .sum(),
             stage: victims.iter().map(|candidate| candidate.stage).max(),
             priority: victims.iter().map(|candidate| candidate.pod.priority).max().unwrap_or(i32::MIN),
-            pods: victims.iter().map(pods).sum(),
+            pods: victims.iter().map(|candidate| candidate.everything().count()).sum(),
             excess: excess(victims, &node_resources.shortfall(at, shape).unwrap_or_default(), scale),
             dislike: Reverse(node_resources.preference(at, shape)),
             last: victims.iter().map(|candidate| turn(candidate.pod)).max(),

@@ -147,7 +147,7 @@ impl Index {
         entry.observed.tasks = observed;
         if let Some(status) = &written.status {
             entry.observed.keep_status(status, &mut self.texts);
-            entry.job.remembered = remembered(status);
+            entry.job.remembered = remembered(status, written.metadata.generation);
             entry.job.ended = end(status).map(|(ended, _)| ended);
         }
         entry
@@ -204,8 +204,11 @@ fn read_task(task: &Task, name: Arc<str>, shape: Arc<Shape>) -> QueueTask {
     }
 }
 
-/// What earlier decisions left in the status.
-fn remembered(status: &QueueJobStatus) -> RememberedJob {
+/// What earlier decisions left in the status of the QueueJob that has this `generation`.
+///
+/// That an earlier spec did not start says nothing about this one.
+fn remembered(status: &QueueJobStatus, generation: Option<i64>) -> RememberedJob {
+    let of_this_spec = status.observed_generation == generation;
     let since = |condition: QueueJobCondition, wanted: &str| {
         let of_status = |found: &&Condition| found.status == wanted;
         status.condition(condition).filter(of_status).map(|found| timestamp(&found.last_transition_time))
@@ -213,7 +216,7 @@ fn remembered(status: &QueueJobStatus) -> RememberedJob {
     RememberedJob {
         admitted: since(QueueJobCondition::Admitted, "True"),
         unready: since(QueueJobCondition::GangReady, "False"),
-        start_failures: count(status.start_failures.unwrap_or_default()),
-        retry_at: status.retry_at.as_ref().map(timestamp),
+        start_failures: count(status.start_failures.filter(|_| of_this_spec).unwrap_or_default()),
+        retry_at: status.retry_at.as_ref().filter(|_| of_this_spec).map(timestamp),
     }
 }
