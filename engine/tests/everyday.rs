@@ -315,6 +315,26 @@ fn free_room_serves_an_unmet_guarantee_first_whatever_bounds_its_reclaim() {
     }
 }
 
+/// Six are free. Both claim as much, so each gets half, at whatever depth of the tree.
+#[test]
+fn free_room_is_divided_among_claims_alike_at_every_depth() {
+    let printed = story::decide(&format!(
+        "node n1 cpu=20
+         queue p children=All
+         queue x fixed=cpu:10
+         queue y parent=p fixed=cpu:10
+         queue z request=all
+         quota x cpu=0
+         quota y cpu=0
+         quota z cpu=14
+         owner z/w replicas=14 cpu=1
+         {}",
+        pods("z/w", 14, "cpu=1 node=n1"),
+    ));
+    assert!(printed.contains("x: deserved 6667mc, allocated 3c"), "{printed}");
+    assert!(printed.contains("y: deserved 6667mc, allocated 3c"), "{printed}");
+}
+
 // ---- nothing is evicted ---------------------------------------------------------------------------------
 
 /// A gang whose minimum is above the target of its queue could not run: nothing goes for parts of it.

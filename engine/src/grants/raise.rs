@@ -23,7 +23,7 @@ pub(super) struct Free<'a, 'g> {
     promised: Amounts,
     /// What is granted to each queue so far, and its target; of parents the sums of their children's.
     sums: BranchMap<Amounts>,
-    target_sums: BranchMap<Amounts>,
+    pub(super) target_sums: BranchMap<Amounts>,
 }
 
 /// Raises `firm` toward the targets, and takes what that grants out of what is `owed`.
@@ -144,13 +144,17 @@ impl<'a, 'g> Free<'a, 'g> {
         self.input.tree.path_up(at).for_each(|(above, _)| self.sums[above].add_all(more));
     }
 
+    /// What the queue at `at` lacks of what it is guaranteed and its target has.
+    pub(super) fn unmet(&self, at: BranchId, resource: &Resource) -> Amount {
+        let guaranteed = self.input.tree.branches[at].queue.guaranteed.get(resource).unwrap_or_default();
+        guaranteed.min(self.target_sums[at].get(resource)).less(self.sums[at].get(resource))
+    }
+
     /// Which leaf is next: one below a guarantee, its own or one of a queue above it, before all others; then the least of its
     /// target.
     fn turn(&self, at: BranchId) -> (bool, Fraction) {
         let is_unmet = self.input.tree.path_up(at).any(|(index, branch)| {
-            let (has, target) = (&self.sums[index], &self.target_sums[index]);
-            let mut guaranteed = branch.queue.guaranteed.iter();
-            guaranteed.any(|(one, amount)| has.get(one) < amount.min(target.get(one)))
+            branch.queue.guaranteed.iter().any(|(one, _)| self.unmet(index, one).is_positive())
         });
         let (firm, target) = (&self.firm[at], &self.input.targets[at]);
         let part = |one: &Resource| Fraction { part: firm.get(one).units(), whole: target.get(one).units() };
