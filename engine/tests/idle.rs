@@ -43,6 +43,25 @@ fn limits_hold_where_idle_capacity_is_lent() {
     );
 }
 
+/// Alone each may use what the limit above leaves, and together they may not use more.
+#[test]
+fn what_a_limit_above_leaves_is_lent_once() {
+    decides(
+        "node n1 cpu=100 memory=100Gi
+         queue org children=All limit=cpu:3
+         queue a parent=org
+         queue b parent=org",
+        &expect![[r#"
+            step 1: capacity 100c 100Gi
+              a: deserved 0c 0, allocated 2c 8Gi, used 0c 0
+              b: deserved 0c 0, allocated 1c 8Gi, used 0c 0
+              org: deserved 0c 0, allocated 3c 16Gi, used 0c 0
+              lower a to 2c 8Gi
+              lower b to 1c 8Gi
+        "#]],
+    );
+}
+
 #[test]
 fn a_pod_that_starts_rewrites_nobodys_quota() {
     decides(

@@ -213,6 +213,7 @@ impl<'a> Simulation<'a> {
             if let Some(node_resources) = &mut self.node_resources {
                 node_resources.give(node, &shape.requests);
             }
+            self.searches.values_mut().for_each(|search| search.changed(node, true));
         }
         let back = self.victims.split_off(mark.victims);
         back.iter().rev().for_each(|victim| self.shift(&victim.candidate, true));

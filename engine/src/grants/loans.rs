@@ -60,10 +60,12 @@ impl Loans {
 }
 
 /// What no queue needs.
+#[derive(Clone)]
 pub(super) struct Idle {
     of: Vec<OfResource>,
 }
 
+#[derive(Clone)]
 struct OfResource {
     resource: Resource,
     everywhere: Amount,
@@ -82,11 +84,18 @@ impl Idle {
         Self { of: resources.iter().map(|one| OfResource::new(input, one)).collect() }
     }
 
-    /// What is lent to the leaf at `at`, if it has its target.
-    pub(super) fn loan(&self, input: &GrantInput<'_>, at: BranchId, firm: &BranchMap<Amounts>) -> Loans {
+    /// What is lent to each leaf that has its target.
+    ///
+    /// Any of them may use what is idle in the cluster. What a limit above them leaves is handed out, to one after the other: all
+    /// of it together would be more than the limit.
+    pub(super) fn lend(mut self, input: &GrantInput<'_>, firm: &BranchMap<Amounts>) -> BranchMap<Loans> {
+        input.tree.branches.map(|at, _| self.loan(input, at, firm))
+    }
+
+    fn loan(&mut self, input: &GrantInput<'_>, at: BranchId, firm: &BranchMap<Amounts>) -> Loans {
         let mut loans = Loans::default();
         let Some(leaf) = input.leaf(at) else { return loans };
-        for idle in &self.of {
+        for idle in &mut self.of {
             let (one, target) = (&idle.resource, input.targets[at].get(&idle.resource));
             let known = leaf.queue.remembered.windows.get(one);
             if firm[at].get(one) < target {
@@ -95,6 +104,10 @@ impl Idle {
             }
             let Some(window) = idle.windows[at] else { continue };
             let lent = idle.lent(input.tree, leaf, target, window.size);
+            let above = input.tree.path_up(at).skip(1);
+            for (above, _) in above.filter(|(_, branch)| branch.queue.limit.get(&idle.resource).is_some()) {
+                idle.below[above] = idle.below[above].less(lent);
+            }
             if window.size != idle.first {
                 let returns = window.lost.unwrap_or(window.used).plus_seconds(IDLE_SECONDS);
                 loans.next_change = loans.next_change.into_iter().chain([returns]).min();

@@ -81,7 +81,7 @@ pub(crate) fn grants<'a>(cluster: Cluster<'a>, targets: &'a BranchMap<Amounts>) 
         firm.values_mut().zip(at_no_cost.values()).for_each(|(firm, amount)| firm.set(resource, *amount));
     }
     let idle = loans::Idle::of(input);
-    let mut loans = tree.branches.map(|at, _| idle.loan(input, at, &firm));
+    let mut loans = idle.clone().lend(input, &firm);
     let mut owed = cluster.of_leaves(|leaf| {
         // What was owed before, as far as that is still lacking.
         let lacks = targets[leaf.at].less(&firm[leaf.at].max(&leaf.staying));
@@ -94,7 +94,7 @@ pub(crate) fn grants<'a>(cluster: Cluster<'a>, targets: &'a BranchMap<Amounts>) 
         raise::raise(input, &mut firm, &mut owed, &loans);
         // Queues that reached their targets by this raise are lent room, too.
         if firm != granted_before {
-            loans = tree.branches.map(|at, _| idle.loan(input, at, &firm));
+            loans = idle.lend(input, &firm);
         }
     }
     let mut allocated = tree.branches.map(|at, _| firm[at].plus(&loans[at].lent));
