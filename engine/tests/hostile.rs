@@ -193,6 +193,16 @@ fn of_priorities_with_pending_pods() {
     });
 }
 
+/// Of two sizes, so that as few as possible are looked for; and none of them may go.
+#[test]
+fn of_pods_that_one_budget_protects() {
+    doubles("pods that one budget protects", |number| {
+        let scenario = full_of(number, |pod| format!("cpu={} owner=w labels=app:x", 1 + pod % 2));
+        let claimed = scenario.replace("queue b\n", "queue b fixed=cpu:1\n").replace("owner b/", "owner c/");
+        claimed + "budget a/all allowed=0 selects=app:x\n"
+    });
+}
+
 #[test]
 fn of_distinct_sizes() {
     doubles("distinct sizes", |number| {

@@ -4,6 +4,7 @@
 //! still missing. The caller drops what turns out not to be needed, so the set is irreducible all the same.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use super::candidate::{Candidate, sum};
 use super::order::turn;
@@ -33,22 +34,30 @@ pub(super) fn greedy_cover<'a>(
 }
 
 /// Members of one class that cover `rest`, the one that covers most of what is left first.
+///
+/// What is left shrinks, and with it how well each serves. So one that serves as well as it was known to is the best.
 fn greedy<'a>(members: Vec<Candidate<'a>>, rest: &Amounts, scale: &Amounts) -> Vec<Candidate<'a>> {
     let mut shapes = by_shape(members);
     let mut left = rest.clone();
+    let service = |shape: &[Candidate<'a>], left: &Amounts| {
+        let head = shape.last()?;
+        Some((fit(head, left, rest, scale)?, Reverse(turn(head.pod))))
+    };
+    let known = shapes.iter().enumerate().filter_map(|(at, shape)| Some((service(shape, &left)?, at)));
+    let mut best: BinaryHeap<_> = known.collect();
     let mut chosen: Vec<Candidate<'a>> = Vec::new();
-    while !left.is_empty() {
-        let best = shapes
-            .iter_mut()
-            .filter_map(|shape| {
-                let head = shape.last()?.clone();
-                Some((fit(&head, &left, rest, scale)?, head, shape))
-            })
-            .max_by(|(a, one, _), (b, other, _)| a.cmp(b).then_with(|| turn(other.pod).cmp(&turn(one.pod))));
-        let Some((_, candidate, shape)) = best else { break };
-        shape.pop();
-        left = left.less(candidate.requests());
-        chosen.push(candidate);
+    while !left.is_empty()
+        && let Some((known, at)) = best.pop()
+        && let Some(shape) = shapes.get_mut(at)
+    {
+        let now = service(shape, &left);
+        if now.as_ref() == Some(&known)
+            && let Some(candidate) = shape.pop()
+        {
+            left = left.less(candidate.requests());
+            chosen.push(candidate);
+        }
+        best.extend(service(shape, &left).map(|service| (service, at)));
     }
     chosen
 }

@@ -104,13 +104,15 @@ impl<'a> PendingPod<'_, 'a> {
     ) -> Option<(Vec<Candidate<'a>>, (BranchId, Score<'a>))> {
         let node_candidates = search.candidates(at, |one| self.simulation.is_gone(one))?;
         let candidates = u64::try_from(node_candidates.left().len()).unwrap_or(u64::MAX);
-        let victims = self.victims(at, node_candidates)?;
-        if victims.len() > 1 {
+        let victims = self.victims(at, node_candidates);
+        let count = victims.as_ref().map_or(0, Vec::len);
+        if count != 1 {
             // Each victim is compared with all before it, which takes an eighth of a look.
-            let victims = u64::try_from(victims.len()).unwrap_or(u64::MAX);
-            let compared = victims.saturating_mul(victims) >> 3;
+            let count = u64::try_from(count).unwrap_or(u64::MAX);
+            let compared = count.saturating_mul(count) >> 3;
             self.simulation.looks = self.simulation.looks.saturating_add(candidates).saturating_add(compared);
         }
+        let victims = victims?;
         let cost = self.cost(at, &victims)?;
         Some((victims, cost))
     }

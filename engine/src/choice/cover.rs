@@ -239,7 +239,11 @@ impl<'a> Simulation<'a> {
                 .iter()
                 .find_map(|pod| self.rule(pod, scope))
                 .filter(|_| !scope.is_own_limit(at));
-            match rule {
+            // What goes together is asked for when it is taken. Once that is refused, each is asked for here: else every one of
+            // those that a budget protects would be chosen, refused and replaced by itself.
+            let refused_alone =
+                || (!refused.is_empty()).then(|| self.refusal(candidate, scope, reclaimed)).flatten();
+            match rule.or_else(refused_alone) {
                 Some(rule) => kept.extend(candidate.pods().iter().map(|pod| (*pod, rule))),
                 None => able.push(candidate.clone()),
             }
@@ -265,13 +269,25 @@ impl<'a> Simulation<'a> {
         if !lacks.resources().any(helps) {
             return Err(None);
         }
-        if !self.is_spare(at, || self.counted(candidate), reclaimed, scope) {
-            return Err(Some(KeptReason::Guarantee));
-        }
-        if self.budgets_allow(at, std::slice::from_ref(candidate)) != [true] {
-            return Err(Some(KeptReason::Budget));
+        if let Some(rule) = self.refusal(candidate, scope, reclaimed) {
+            return Err(Some(rule));
         }
         if self.takes_of_target(candidate, scope, reclaimed) { Err(None) } else { Ok(()) }
+    }
+
+    /// Why `candidate` may not go now, if it may not: it takes of a guarantee, or a budget protects it.
+    fn refusal(
+        &mut self,
+        candidate: &Candidate<'a>,
+        scope: &Scope,
+        reclaimed: &Amounts,
+    ) -> Option<KeptReason> {
+        let at = candidate.leaf;
+        if !self.is_spare(at, || self.counted(candidate), reclaimed, scope) {
+            return Some(KeptReason::Guarantee);
+        }
+        let is_allowed = self.budgets_allow(at, std::slice::from_ref(candidate)) == [true];
+        (!is_allowed).then_some(KeptReason::Budget)
     }
 
     /// Whether `candidate` takes a part of the target of its leaf where targets are spared.
