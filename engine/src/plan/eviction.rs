@@ -14,8 +14,6 @@ use std::sync::Arc;
 /// Where in its life a pod stands, least intrusive to take first (S-MCM).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// Its deletion was asked for without grace: nothing is left to do but to wait.
-    ForceDeleted,
     /// It is on its way out.
     Terminating,
     /// It has not started, or its gang lacks members to be of use: nothing is lost.

@@ -20,7 +20,7 @@ use super::fraction::{Fraction, small};
 
 /// One claimant, in units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Level {
+pub(crate) struct Level {
     /// What counts toward its level already.
     pub have: i128,
     /// The most that it takes on top.
@@ -33,7 +33,7 @@ pub struct Level {
 ///
 /// Each next quantum goes to the lowest `(have + received + quantum) / weight`, ties to the earlier claim. The sum is
 /// `min(amount, Σ room)`. Claims of weight zero come after all others, among themselves with equal weights.
-pub fn fill(amount: i128, claims: &[Level], quantum: i128) -> Vec<i128> {
+pub(crate) fn fill(amount: i128, claims: &[Level], quantum: i128) -> Vec<i128> {
     let mut received = vec![0; claims.len()];
     let mut left = amount.max(0);
     for weightless in [false, true] {

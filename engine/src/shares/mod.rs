@@ -11,6 +11,6 @@ pub(crate) use deserved::{Shares, Wish, shares};
 pub use divide::{Claim, divide};
 pub(crate) use fraction::Fraction;
 pub(crate) use level::rounded_down;
-pub use level::{Level, fill};
+pub(crate) use level::{Level, fill};
 pub(crate) use pour::{WaterFilling, sums, sums_within};
 pub(crate) use turns::{halved, in_turns, per_turn};

@@ -35,9 +35,6 @@ pub(crate) struct NamespaceUsage {
     pub(crate) leaving: Amounts,
     /// Of the charged, the ones bound to a node.
     pub(crate) bound: Amounts,
-    /// What others cannot have: pods that are never evicted that stay, and all pods on nodes that do not count, whose room
-    /// leaves with them.
-    pub(crate) untakeable: Amounts,
     pub(crate) pods: PodCounts,
     /// Whether a pod makes no progress that is live, or was evicted.
     pub(crate) stuck: bool,
@@ -88,12 +85,8 @@ fn count<'a>(
         if pod.node.is_none() {
             last_without_node.add(&pod.shape, &mut without_node);
         }
-        let frees_room = frees_room(pod);
-        if !frees_room {
+        if !frees_room(pod) {
             unreclaimable.insert(pod);
-        }
-        if !frees_room || (pod.kept.is_some() && !pod.is_terminating()) {
-            namespace_usage.untakeable.add_all(pod.requests());
         }
         namespace_usage.stuck |= pod.stuck_since(now).is_some() && (pod.evicted || !pod.is_terminating());
         let counter = if pod.is_terminating() {
