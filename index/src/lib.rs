@@ -26,6 +26,7 @@ mod indexed;
 mod interned;
 mod kinds;
 mod labels;
+mod lean_pod;
 pub mod limit_ranges;
 #[cfg(test)]
 mod memory;
@@ -38,7 +39,7 @@ mod owner_references;
 mod owners;
 mod placement;
 pub mod pod_requests;
-pub mod pods;
+mod pods;
 mod priority_classes;
 pub mod queue_jobs;
 pub mod queues;
@@ -58,6 +59,7 @@ pub use gangs::{
 };
 pub use index::{Index, Kept};
 pub use indexed::{Indexed, ListLoss};
+pub use lean_pod::LeanPod;
 pub use meta::{ResourceVersion, timestamp};
 pub use reading::{UnreadableQuantity, governable};
 pub use settings::IndexSettings;

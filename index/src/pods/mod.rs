@@ -2,8 +2,5 @@
 
 mod annotations;
 mod kind;
-mod lean;
 mod life;
 mod metadata;
-
-pub use lean::LeanPod;
