@@ -48,6 +48,38 @@ fn no_panel_names_a_resource() {
     }
 }
 
+/// A range of a minute has two samples at the usual interval of scrapes, and what happens between two ranges is lost.
+#[test]
+fn annotations_lose_no_eviction() {
+    for (name, dashboard) in dashboards() {
+        for annotation in dashboard["annotations"]["list"].as_array().unwrap() {
+            let expression = annotation["expr"].as_str().unwrap();
+            assert!(expression.contains("[5m]") && annotation["step"] == "60s", "{name}: {expression}");
+        }
+    }
+}
+
+/// A replica that does not lead has a view of its own, and decides nothing by it.
+#[test]
+fn panels_about_the_view_show_that_of_the_leader() {
+    let mut panels = 0;
+    for (name, dashboard) in dashboards() {
+        for panel in dashboard["panels"].as_array().unwrap() {
+            for target in panel["targets"].as_array().into_iter().flatten() {
+                let expression = target["expr"].as_str().unwrap();
+                for series in ["quotient_reclaims_held", "quotient_watch_heard_timestamp_seconds"] {
+                    if let Some((_, after)) = expression.split_once(series) {
+                        let leader = " and on (instance, pod) quotient_leader == 1";
+                        assert!(after.starts_with(leader), "{name}: {}: {expression}", panel["title"]);
+                        panels += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(panels, 2);
+}
+
 /// What a tenant sees names no other namespace.
 #[test]
 fn the_dashboard_of_a_tenant_shows_one_namespace() {
