@@ -27,6 +27,8 @@ metrics! {
     struct ClusterGauges: computed {
         capacity: Computed<Gauge> = "quotient_capacity", Amount, [RESOURCE] =>
             "The capacity that the queues share: that of the nodes that count or of --capacity, less what namespaces without a Queue use.";
+        expandable: Computed<Gauge> = "quotient_capacity_expandable", Amount, [RESOURCE] =>
+            "The part of the shared capacity that no node offers yet: what an autoscaler may still add, by --capacity or --expandable.";
         offered: Computed<Gauge> = "quotient_nodes_allocatable", Amount, [RESOURCE] =>
             "The capacity of the nodes that count, used or not.";
         unmanaged: Computed<Gauge> = "quotient_unmanaged_namespace_used", Amount, [NAMESPACE, RESOURCE] =>
@@ -119,6 +121,7 @@ impl Gauges {
                 gauge.show(&[resource.name()], base_units(resource, amounts.get(resource)));
             };
             show(&self.cluster.capacity, &plan.capacity);
+            show(&self.cluster.expandable, &terms.expandable);
             show(&self.cluster.offered, &terms.offered);
             self.show_unmanaged(plan, resource);
         }

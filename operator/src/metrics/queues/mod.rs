@@ -167,10 +167,10 @@ mod tests {
     use crate::tests::plan::{cpu, eviction, unmet};
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
     use prometheus::{Encoder, Registry, TextEncoder};
-    use quotient_engine::amounts::{Amount, Resource};
+    use quotient_engine::amounts::{Amount, Amounts, Resource};
     use quotient_engine::plan::{Pause, PodId, Reach};
     use quotient_engine::reasons::ShortReason;
-    use quotient_engine::snapshot::Mode;
+    use quotient_engine::snapshot::{Mode, Settings, Snapshot};
     use quotient_engine::time::Timestamp;
 
     fn lines(registry: &Registry) -> Vec<String> {
@@ -249,6 +249,22 @@ mod tests {
             assert!(shown.iter().any(|line| line == expected), "{expected} is not in {shown:#?}");
         }
         assert_eq!(lines(&registry), shown, "a second scrape shows the same");
+    }
+
+    /// Also where it is nothing: the recorded share of namespaces without a Queue subtracts it.
+    #[test]
+    fn what_an_autoscaler_may_add_is_shown_beside_the_capacity() {
+        for (expandable, shown_as) in [(Amounts::new(), "0"), (cpu(1000), "1")] {
+            let registry = Registry::new();
+            let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
+            let settings = Settings { expandable, ..Settings::default() };
+            let snapshot = Snapshot { settings, ..Snapshot::default() };
+            let plan = plan(&["team"]);
+            gauges.show(&plan, Terms::of(&plan, &snapshot));
+            let shown = lines(&registry);
+            let expected = format!(r#"quotient_capacity_expandable{{resource="cpu"}} {shown_as}"#);
+            assert!(shown.contains(&expected), "{expected} is not in {shown:#?}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What administrators have stated for each queue, and what nodes offer: beside the plan, for metrics alone.
+//! What administrators have stated for each queue, and what nodes offer or may offer: beside the plan, for metrics alone.
 
 use std::collections::BTreeMap;
 
@@ -14,6 +14,8 @@ use crate::offered::offered;
 pub struct Terms {
     pub(super) queues: BTreeMap<QueueName, Term>,
     pub(super) offered: Amounts,
+    /// What may still be added to it.
+    pub(super) expandable: Amounts,
 }
 
 /// What the spec of one queue states.
@@ -38,6 +40,6 @@ impl Terms {
             };
             queues.insert(name.clone(), term);
         }
-        Self { queues, offered: offered(snapshot) }
+        Self { queues, offered: offered(snapshot), expandable: snapshot.settings.expandable.clone() }
     }
 }
