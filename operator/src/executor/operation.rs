@@ -210,7 +210,7 @@ impl Purpose {
         match self {
             Self::Quota { .. } => "resourcequota",
             Self::LimitRange { .. } => "limitrange",
-            Self::UsageResync { .. } => "usage-resync",
+            Self::UsageResync { .. } => "usage_resync",
             Self::Requeue(_) => "requeue",
             Self::Eviction { .. } | Self::LessGrace(_) => "eviction",
             Self::Gate(_) => "scheduling_gate",

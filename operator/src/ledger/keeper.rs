@@ -28,7 +28,7 @@ use crate::settings::LedgerSettings;
 const CALL: Duration = Duration::from_secs(5);
 
 /// What metrics call a write of the ledger.
-const KIND: &str = "configmap";
+const KIND: &str = "ledger";
 
 /// The calls that may have to be tried again, as messages name them.
 const READ: &str = "read";

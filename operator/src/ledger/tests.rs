@@ -274,6 +274,7 @@ async fn a_fresh_installation_writes_nothing_until_something_is_granted() {
     kept.write(Some(ledger(2, &["a"]))).await.unwrap();
     assert_eq!(kept.log.lines()[1..], [format!("POST {PLACE}")]);
     assert_eq!((stored.ledger(), kept.known()), (ledger(2, &["a"]), ledger(2, &["a"])));
+    assert_eq!(kept.context.metrics.writes.all.with_label_values(&["ledger", "done"]).get(), 1);
     // At rest nothing is read or written.
     kept.keeper.ready().await.unwrap();
     kept.write(None).await.unwrap();
