@@ -307,6 +307,9 @@ mod tests {
             ("--victim-priority=Lower", "--victim-priority"),
             ("--evictions-per-second=0", "--evictions-per-second"),
             ("--lease-duration-seconds=-1", "--lease-duration-seconds"),
+            // Longer than /healthz waits, and longer than QuotientCycleStalled does.
+            ("--lease-retry-seconds=31", "--lease-retry-seconds"),
+            ("--resync-seconds=241", "--resync-seconds"),
         ] {
             let error = Args::try_parse_from(["quotient-operator", flag]).unwrap_err().to_string();
             assert!(error.contains(named), "{flag}: {error}");

@@ -36,7 +36,8 @@ use crate::writer::Writer;
 /// longer than twelve seconds.
 const LOOP_SILENCE: Duration = Duration::from_secs(60);
 
-/// How long the candidate may show none.
+/// How long the candidate may show none. It shows one every `--lease-retry-seconds`, 30 at most, and calls in between take 16
+/// seconds at most.
 const LEASE_SILENCE: Duration = Duration::from_secs(60);
 
 /// How long ending may take before the Lease is released regardless. Less than the 30 s that a pod is given.

@@ -124,9 +124,11 @@ pub struct Pace {
     #[arg(value_parser = milliseconds(0..=60_000))]
     pub interval: Duration,
 
-    /// The time after which a cycle starts even if nothing has changed.
+    /// The time after which a cycle starts even if nothing has changed. At most 240.
+    ///
+    /// The alert `QuotientCycleStalled` fires if no cycle has ended for 300 s.
     #[arg(long = "resync-seconds", value_name = "SECONDS", default_value = "30")]
-    #[arg(value_parser = seconds(1..=3600))]
+    #[arg(value_parser = seconds(1..=240))]
     pub resync: Duration,
 }
 

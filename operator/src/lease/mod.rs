@@ -48,8 +48,10 @@ pub struct LeaseSettings {
     #[arg(value_parser = seconds(1..=3600))]
     pub renew_deadline: Duration,
 
-    /// How often the leader renews the Lease, and the other replicas look at it. Less than the deadline.
+    /// How often the leader renews the Lease, and the other replicas look at it. Less than the deadline, and at most 30.
+    ///
+    /// /healthz fails if a replica has not looked for a minute.
     #[arg(long = "lease-retry-seconds", value_name = "SECONDS", default_value = "2")]
-    #[arg(value_parser = seconds(1..=3600))]
+    #[arg(value_parser = seconds(1..=30))]
     pub retry: Duration,
 }

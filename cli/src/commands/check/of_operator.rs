@@ -7,7 +7,7 @@ use super::finding::{Found, Seen};
 use crate::manifests::OperatorFacts;
 use crate::objects::Object;
 
-/// How old a Lease may be, in seconds: four times what it lasts by default.
+/// How old a Lease may be, in seconds: twice the longest `--lease-retry-seconds`.
 const OLDEST_LEASE: i64 = 60;
 
 pub(super) fn missing(context: &CheckContext<'_>) -> Found {
