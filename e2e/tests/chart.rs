@@ -207,6 +207,21 @@ async fn a_published_chart_links_to_runbooks_that_exist() -> Result<()> {
     Ok(())
 }
 
+/// With the network of the node a pod takes ports of it, so no second pod starts beside it.
+#[tokio::test(flavor = "multi_thread")]
+async fn with_the_ports_of_the_node_the_old_pod_ends_first() -> Result<()> {
+    let strategy = async |values: &[&str]| -> Result<Value> {
+        let objects = objects(&[], values).await?;
+        let deployment = objects.into_iter().find(|object| object["kind"] == "Deployment");
+        Ok(deployment.context("a Deployment")?["spec"]["strategy"].clone())
+    };
+    let one_less: Value =
+        serde_yaml_ng::from_str("{type: RollingUpdate, rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}")?;
+    assert_eq!(strategy(&["hostNetwork=true"]).await?, one_less);
+    assert_eq!(strategy(&[]).await?, Value::Null);
+    Ok(())
+}
+
 /// Where the API server serves no `MutatingAdmissionPolicy`, both policies and the operator's flag are left out, and the notes
 /// say so.
 #[tokio::test(flavor = "multi_thread")]
