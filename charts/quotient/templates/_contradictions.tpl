@@ -36,11 +36,13 @@
 {{- if and .Values.hostNetwork (not .Values.hostUsers) -}}
 {{- fail "hostNetwork is true and hostUsers is false: Kubernetes gives a pod users of its own only together with a network of its own. Set one of them back." -}}
 {{- end -}}
+{{- /* What quotient.arguments writes. */ -}}
+{{- $written := dict "gate-mode" "gateMode.enabled" "lease-namespace" "the namespace of the release" "listen" "health.port" "metrics-listen" "metrics.port" -}}
+{{- if .Values.metrics.certificateSecret }}{{- $_ := set $written "metrics-certificate" "metrics.certificateSecret" -}}{{- end -}}
+{{- range $key, $known := $config }}{{- $_ := set $written (kebabcase $key) (printf "config.%s" $key) -}}{{- end -}}
 {{- range $flag, $value := .Values.extraArgs -}}
-{{- range $key, $known := $config -}}
-{{- if eq $flag (kebabcase $key) -}}
-{{- fail (printf "extraArgs.%s is config.%s: the operator takes a flag once. Set config.%s." $flag $key $key) -}}
-{{- end -}}
+{{- with get $written $flag -}}
+{{- fail (printf "extraArgs.%s is %s: the operator takes a flag once. Set %s." $flag . .) -}}
 {{- end -}}
 {{- end -}}
 {{- $alerts := list -}}
