@@ -222,6 +222,26 @@ async fn with_the_ports_of_the_node_the_old_pod_ends_first() -> Result<()> {
     Ok(())
 }
 
+/// `kubectl create secret tls` makes no `ca.crt`, and a Secret from a public authority needs none.
+#[tokio::test(flavor = "multi_thread")]
+async fn prometheus_trusts_the_key_of_the_secret_that_is_named() -> Result<()> {
+    let authority = async |values: &[&str]| -> Result<Value> {
+        let given = ["serviceMonitor.enabled=true", "metrics.certificateSecret=certificate"];
+        let objects = objects(&[], &[&given[..], values].concat()).await?;
+        let monitor = objects.into_iter().find(|object| object["kind"] == "ServiceMonitor");
+        let tls = monitor.context("a ServiceMonitor")?["spec"]["endpoints"][0]["tlsConfig"].clone();
+        assert_eq!(text(&tls, &["serverName"]), "quotient-metrics.quotient-system.svc");
+        Ok(tls["ca"].clone())
+    };
+    for (values, key) in [(&[][..], "tls.crt"), (&["serviceMonitor.authorityKey=ca.crt"], "ca.crt")] {
+        let named = authority(values).await?;
+        assert_eq!(text(&named, &["secret", "name"]), "certificate");
+        assert_eq!(text(&named, &["secret", "key"]), key);
+    }
+    assert_eq!(authority(&["serviceMonitor.authorityKey="]).await?, Value::Null);
+    Ok(())
+}
+
 /// Where the API server serves no `MutatingAdmissionPolicy`, both policies and the operator's flag are left out, and the notes
 /// say so.
 #[tokio::test(flavor = "multi_thread")]
