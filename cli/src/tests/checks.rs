@@ -336,6 +336,27 @@ fn every_check_fails_where_it_should() {
     assert_eq!(failed, all);
 }
 
+/// Fields of fields, of the objects of a list and of a map count, too.
+#[test]
+fn every_field_that_an_installed_kind_lacks_is_named() {
+    let without = |object: &str, field: &str| {
+        let mut facts = facts();
+        let queues = facts.crds.as_mut().and_then(|crds| crds.first_mut()).unwrap();
+        let place = format!("/spec/versions/0/schema/openAPIV3Schema/properties/{object}/properties");
+        queues.pointer_mut(&place).and_then(Value::as_object_mut).unwrap().remove(field).unwrap();
+        report(&[], "", &facts).text(false, Screen::plain())
+    };
+    for (object, field, path) in [
+        ("spec", "eviction", "spec.eviction"),
+        ("spec/properties/eviction", "gangs", "spec.eviction.gangs"),
+        ("status/properties/recentReclaims/items", "rank", "status.recentReclaims[].rank"),
+        ("status/properties/windows/additionalProperties", "size", "status.windows.*.size"),
+    ] {
+        let (said, named) = (without(object, field), format!("the kind queues.quotient.dev lacks {path}\n"));
+        assert!(said.contains(&named), "{named} is not in\n{said}");
+    }
+}
+
 #[test]
 fn the_page_explains_every_check() {
     let explained: Vec<&str> = PAGE.lines().filter_map(|line| line.strip_prefix("### ")).collect();

@@ -33,26 +33,42 @@ pub(super) fn crd_missing(context: &CheckContext<'_>) -> Seen {
     Some(Found::each(missing.map(|(name, _)| format!("the kind {name} is not installed"))))
 }
 
-/// The fields of spec that this version knows and the installed kind does not.
+/// The fields that this version knows and the installed kind does not.
 pub(super) fn crd_outdated(context: &CheckContext<'_>) -> Seen {
     let crds = context.facts?.crds.as_ref()?;
     let mut outdated = Vec::new();
     for (name, manifest) in DEFINITIONS {
         let expected: Value = serde_yaml_ng::from_str(manifest).ok()?;
         let Some(installed) = definition(crds, name) else { continue };
-        let installed = fields(installed);
-        let missing: Vec<String> =
-            fields(&expected).into_iter().filter(|field| !installed.contains(field)).collect();
+        let mut missing = Vec::new();
+        missing_fields(schema(&expected), schema(installed), "", &mut missing);
         if !missing.is_empty() {
-            outdated.push(format!("the kind {name} lacks spec.{}", missing.join(", spec.")));
+            outdated.push(format!("the kind {name} lacks {}", missing.join(", ")));
         }
     }
     Some(Found::each(outdated))
 }
 
-fn fields(crd: &Value) -> Vec<String> {
-    let spec = crd.pointer("/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties");
-    spec.and_then(Value::as_object).map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+fn schema(crd: &Value) -> &Value {
+    crd.pointer("/spec/versions/0/schema/openAPIV3Schema").unwrap_or(&Value::Null)
+}
+
+/// Adds the paths below `place` that the schema `expected` has and `installed` has not: of a field that is missing as a whole
+/// only its own.
+fn missing_fields(expected: &Value, installed: &Value, place: &str, missing: &mut Vec<String>) {
+    let dot = if place.is_empty() { "" } else { "." };
+    for (name, field) in expected["properties"].as_object().into_iter().flatten() {
+        let path = format!("{place}{dot}{name}");
+        match installed["properties"].get(name) {
+            Some(known) => missing_fields(field, known, &path, missing),
+            None => missing.push(path),
+        }
+    }
+    for (of_each, mark) in [("items", "[]"), ("additionalProperties", ".*")] {
+        if expected[of_each].is_object() {
+            missing_fields(&expected[of_each], &installed[of_each], &format!("{place}{mark}"), missing);
+        }
+    }
 }
 
 /// The policies of the chart that bind the operator and protect the quotas.
