@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::story::{self, explains, explains_in_short, no_pod_goes, plays_in_short};
+use crate::story::{self, explains, explains_in_short, no_pod_goes};
 
 #[test]
 fn no_pod_goes_if_the_pods_of_the_node_leave_the_quota_short() {
@@ -74,7 +74,7 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
 /// Where the node is freed and the queue still short, more victims come from elsewhere.
 #[test]
 fn s34_additional_victims_come_from_elsewhere() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=4 labels=zone:a
          node n2 cpu=4
          queue a request=all
@@ -89,12 +89,6 @@ fn s34_additional_victims_come_from_elsewhere() {
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
               evict a/p2..1 for b: Reclaimed
               evict a/waits for b: Reclaimed
-            step 2: capacity 8c
-              a: deserved 4c, allocated 4c, used 4c
-              b: deserved 4c, allocated 4c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 8c
-              b: deserved 4c, allocated 4c, used 4c
         "#]],
     );
 }
@@ -122,7 +116,7 @@ fn s35_additional_victims_lower_the_queues_shortfall() {
 /// Where the node's victims are enough for the queue as well, no others go.
 #[test]
 fn s36_no_additional_victims_where_none_are_needed() {
-    plays_in_short(
+    explains_in_short(
         "node n1..2 cpu=2
          queue a request=all
          queue b fixed=cpu:2
@@ -135,12 +129,6 @@ fn s36_no_additional_victims_where_none_are_needed() {
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/p2..1 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 4c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -168,7 +156,7 @@ fn s37_all_or_nothing_for_every_resource() {
 /// Of the victims that could go only those that are required do.
 #[test]
 fn s38_only_required_victims_are_released() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=6
          queue a request=all
          queue b fixed=cpu:3
@@ -182,12 +170,6 @@ fn s38_only_required_victims_are_released() {
               b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
               evict a/one for b: Reclaimed
               evict a/two for b: Reclaimed
-            step 2: capacity 6c
-              a: deserved 3c, allocated 3c, used 3c
-              b: deserved 3c, allocated 3c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 6c
-              b: deserved 3c, allocated 3c, used 3c
         "#]],
     );
 }
@@ -195,7 +177,7 @@ fn s38_only_required_victims_are_released() {
 /// What the victims of a later ask free for an earlier one makes that one's own victims unneeded.
 #[test]
 fn s38_victims_that_a_later_one_replaces_are_not_released() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=6
          queue a request=all
          queue b weight=2 fixed=cpu:4
@@ -208,12 +190,6 @@ fn s38_victims_that_a_later_one_replaces_are_not_released() {
               a: deserved 2c, allocated 2c, used 6c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
               evict a/four for b: Reclaimed
-            step 2: capacity 6c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 4c, allocated 4c, used 0c
-              started b/web-r1002-0..1
-            step 3: capacity 6c
-              b: deserved 4c, allocated 4c, used 4c
         "#]],
     );
 }

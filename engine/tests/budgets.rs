@@ -167,6 +167,7 @@ fn a_claim_that_refused_evictions_keep_waiting_is_blocked() {
               a: deserved 1c, allocated 1c, used 2c
               b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
               spare a/web-1..2: EvictionRefused
+              later evict a/web-2 for b: Reclaimed
         "#]],
     );
 }
@@ -213,7 +214,7 @@ fn a_known_ask_whose_only_node_budgets_keep_is_blocked() {
 
 #[test]
 fn another_node_is_freed_where_budgets_keep_the_cheapest() {
-    plays(
+    explains(
         "node n1..2 cpu=2
          queue a request=all
          queue b fixed=cpu:2
@@ -228,13 +229,6 @@ fn another_node_is_freed_where_budgets_keep_the_cheapest() {
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/db-2..1 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
-                1 pods of ReplicaSet train, 2c each: RoomAvailable
-              started b/train-r1002-0
-            step 3: capacity 4c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 
-use crate::story::{self, plays};
+use crate::story::{self, explains, plays};
 
 /// Pods `NAME-1` … of one owner on `node`.
 fn pods(owner: &str, count: u32, words: &str) -> String {
@@ -129,7 +129,7 @@ fn three_queues_that_hold_equally_too_much_lose_equally() {
 /// `c` needs two of the four that are above targets; `d` may not evict yet.
 #[test]
 fn the_queue_farthest_above_its_target_gives_first() {
-    plays(
+    explains(
         &format!(
             "node n1 cpu=12
              queue a
@@ -155,14 +155,6 @@ fn the_queue_farthest_above_its_target_gives_first() {
               d: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
                 2 pods of ReplicaSet w, 1c each: Delayed
               evict a/w-7..6 for c: Reclaimed
-            step 2: capacity 12c
-              a: deserved 4c, allocated 4c, used 5c
-                2 pods of ReplicaSet w, 1c each: ShareInUse
-              c: deserved 2c, allocated 2c, used 0c
-                2 pods of ReplicaSet w, 1c each: RoomAvailable
-              started c/w-r1002-0..1
-            step 3: capacity 12c
-              c: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -260,7 +252,7 @@ fn borrowed_devices_come_back_although_their_queues_memory_is_guaranteed() {
 /// All cpu is in use by `a`; `b` is guaranteed devices and no cpu.
 #[test]
 fn a_guarantee_of_devices_is_met_without_one_of_cpu() {
-    plays(
+    explains(
         &format!(
             "node n1 cpu=8 memory=32Gi gpu=2
              queue a weight=3
@@ -277,14 +269,6 @@ fn a_guarantee_of_devices_is_met_without_one_of_cpu() {
               b: deserved 2c 2Gi 2gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 2c 2Gi 2gpu (WaitingForPreemption)
                 2 pods of ReplicaSet w, 1c 1Gi 1gpu each: WaitingForPreemption
               evict a/w-8..7 for b: Reclaimed
-            step 2: capacity 8c 32Gi 2gpu
-              a: deserved 6c 8Gi 0gpu, allocated 6c 14Gi 0gpu, used 6c 6Gi 0gpu, target 6c 6Gi 0gpu
-                2 pods of ReplicaSet w, 1c 1Gi 0gpu each: ShareInUse
-              b: deserved 2c 2Gi 2gpu, allocated 2c 10Gi 2gpu, used 0c 0 0gpu
-                2 pods of ReplicaSet w, 1c 1Gi 1gpu each: RoomAvailable
-              started b/w-r1002-0..1
-            step 3: capacity 8c 32Gi 2gpu
-              b: deserved 2c 2Gi 2gpu, allocated 2c 10Gi 2gpu, used 2c 2Gi 2gpu
         "#]],
     );
 }

@@ -2,12 +2,12 @@
 
 use expect_test::expect;
 
-use crate::story::plays_in_short;
+use crate::story::explains_in_short;
 
 /// The fence is the lowest queue above the ask whose policy says so.
 #[test]
 fn s21_a_policy_is_a_fence() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=12
          queue org children=All from=Subtree guaranteed=cpu:6 weight=0
          queue team children=All parent=org
@@ -27,16 +27,6 @@ fn s21_a_policy_is_a_fence() {
               outside: deserved 3c, allocated 3c, used 6c
               team: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/p3 for b: Reclaimed
-            step 2: capacity 12c
-              a: deserved 4c, allocated 4c, used 4c
-              b: deserved 2c, allocated 2c, used 0c
-              org: deserved 6c, allocated 6c, used 4c
-              team: deserved 2c, allocated 2c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 12c
-              b: deserved 2c, allocated 2c, used 2c
-              org: deserved 6c, allocated 6c, used 6c
-              team: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -44,7 +34,7 @@ fn s21_a_policy_is_a_fence() {
 /// A queue on the way up that is full, by its own limit and its own usage, is a fence.
 #[test]
 fn s22_a_full_queue_on_the_way_up_is_a_fence() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=12
          queue org children=All limit=cpu:6 guaranteed=cpu:6
          queue b parent=org fixed=cpu:3
@@ -62,14 +52,6 @@ fn s22_a_full_queue_on_the_way_up_is_a_fence() {
               org: deserved 6c, allocated 3c, used 6c, preempting 3c (WaitingForPreemption)
               outside: deserved 3c, allocated 2c, used 6c, target 2c
               evict a/p2 for b: Reclaimed
-            step 2: capacity 12c
-              a: deserved 3c, allocated 3c, used 3c
-              b: deserved 3c, allocated 3c, used 0c
-              org: deserved 6c, allocated 6c, used 3c
-              started b/web-r1002-0
-            step 3: capacity 12c
-              b: deserved 3c, allocated 3c, used 3c
-              org: deserved 6c, allocated 6c, used 6c
         "#]],
     );
 }
@@ -77,7 +59,7 @@ fn s22_a_full_queue_on_the_way_up_is_a_fence() {
 /// One that is nearly full is a fence too, for what does not fit under its limit any more.
 #[test]
 fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=12
          queue org children=All limit=cpu:6 guaranteed=cpu:6
          queue b parent=org fixed=cpu:2
@@ -97,16 +79,6 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
               outside: deserved 3c, allocated 2c, used 6c, target 2c
               evict outside/p3 for b: Reclaimed
               evict a/p3 for b: Reclaimed
-            step 2: capacity 12c
-              a: deserved 4c, allocated 4c, used 3c
-              b: deserved 2c, allocated 2c, used 0c
-              late: deserved 3c, allocated 2c, used 0c, preempting 0c (Delayed), lacks 1c
-              org: deserved 6c, allocated 6c, used 3c
-              outside: deserved 3c, allocated 2c, used 4c, target 2c
-              started b/web-r1002-0
-            step 3: capacity 12c
-              b: deserved 2c, allocated 2c, used 2c
-              org: deserved 6c, allocated 6c, used 5c
         "#]],
     );
 }
@@ -114,7 +86,7 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
 /// The cheapest victims are of no use if they are outside.
 #[test]
 fn s23_victims_come_only_from_inside_the_fence() {
-    plays_in_short(
+    explains_in_short(
         "node n1..2 cpu=4
          queue org children=All from=Subtree guaranteed=cpu:4 weight=0
          queue b parent=org fixed=cpu:2
@@ -132,14 +104,6 @@ fn s23_victims_come_only_from_inside_the_fence() {
               org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
               outside: deserved 2c, allocated 2c, used 4c
               evict a/p2 for b: Reclaimed
-            step 2: capacity 8c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
-              org: deserved 4c, allocated 4c, used 2c
-              started b/web-r1002-0
-            step 3: capacity 8c
-              b: deserved 2c, allocated 2c, used 2c
-              org: deserved 4c, allocated 4c, used 4c
         "#]],
     );
 }

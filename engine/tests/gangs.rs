@@ -8,7 +8,7 @@ use crate::story::{decides, explains, plays};
 
 #[test]
 fn what_a_gang_can_do_without_goes_before_whole_gangs() {
-    plays(
+    explains(
         "node n1 cpu=6
          queue a request=all
          queue b fixed=cpu:2
@@ -19,16 +19,13 @@ fn what_a_gang_can_do_without_goes_before_whole_gangs() {
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/g-4..3 for b: Reclaimed
-            step 2: capacity 6c
-              a: deserved 4c, allocated 4c, used 4c
-              b: deserved 2c, allocated 2c, used 0c
         "#]],
     );
 }
 
 #[test]
 fn surplus_goes_before_single_pods_of_lower_priority() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:1
@@ -39,16 +36,13 @@ fn surplus_goes_before_single_pods_of_lower_priority() {
               a: deserved 3c, allocated 3c, used 4c
               b: deserved 1c, allocated 0c, used 0c, preempting 1c (WaitingForPreemption)
               evict a/g-2 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 3c, allocated 3c, used 3c
-              b: deserved 1c, allocated 1c, used 0c
         "#]],
     );
 }
 
 #[test]
 fn of_a_gang_the_members_that_would_go_first_are_its_surplus() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
@@ -60,16 +54,13 @@ fn of_a_gang_the_members_that_would_go_first_are_its_surplus() {
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/g-3..2 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
         "#]],
     );
 }
 
 #[test]
 fn what_an_owner_has_above_its_replicas_goes_before_lower_priorities() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:1
@@ -81,16 +72,13 @@ fn what_an_owner_has_above_its_replicas_goes_before_lower_priorities() {
               a: deserved 3c, allocated 3c, used 4c
               b: deserved 1c, allocated 0c, used 0c, preempting 1c (WaitingForPreemption)
               evict a/web-2 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 3c, allocated 3c, used 3c
-              b: deserved 1c, allocated 1c, used 0c
         "#]],
     );
 }
 
 #[test]
 fn a_member_on_its_way_out_is_no_surplus() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
@@ -102,9 +90,6 @@ fn a_member_on_its_way_out_is_no_surplus() {
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/single for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
         "#]],
     );
 }
@@ -113,7 +98,7 @@ fn a_member_on_its_way_out_is_no_surplus() {
 
 #[test]
 fn a_gang_goes_with_all_its_surplus() {
-    plays(
+    explains(
         "node n1 cpu=6
          queue a request=all
          queue b fixed=cpu:2
@@ -123,17 +108,15 @@ fn a_gang_goes_with_all_its_surplus() {
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/g-3..1 for b: Reclaimed
-            step 2: capacity 6c
-              a: deserved 4c, allocated 4c, used 3c
-              b: deserved 2c, allocated 2c, used 0c
+              evict a/g-2..1 for b: Reclaimed
+              evict a/g-3 for b: Reclaimed
         "#]],
     );
 }
 
 #[test]
 fn never_a_part_of_what_a_gang_needs() {
-    plays(
+    explains(
         "node n1 cpu=3
          queue a request=all
          queue b fixed=cpu:1
@@ -143,16 +126,13 @@ fn never_a_part_of_what_a_gang_needs() {
               a: deserved 2c, allocated 0c, used 3c, target 0c
               b: deserved 1c, allocated 0c, used 0c, preempting 1c (WaitingForPreemption)
               evict a/g-3..1 for b: Reclaimed
-            step 2: capacity 3c
-              a: deserved 2c, allocated 750mc, used 0c, target 0c
-              b: deserved 1c, allocated 1c, used 0c
         "#]],
     );
 }
 
 #[test]
 fn single_pods_go_before_whole_gangs_whatever_their_priority() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
@@ -165,16 +145,13 @@ fn single_pods_go_before_whole_gangs_whatever_their_priority() {
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/single-2..1 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
         "#]],
     );
 }
 
 #[test]
 fn a_gang_with_a_protected_member_is_protected() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
@@ -188,9 +165,6 @@ fn a_gang_with_a_protected_member_is_protected() {
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/h-2..1 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
         "#]],
     );
 }
@@ -216,7 +190,7 @@ fn where_only_surplus_may_go_a_gangs_room_is_not_promised() {
 
 #[test]
 fn a_gang_that_its_queues_guarantee_needs_stays_and_its_surplus_goes() {
-    plays(
+    explains(
         "node n1 cpu=5
          queue a fixed=cpu:1 guaranteed=cpu:1
          queue b fixed=cpu:4
@@ -227,9 +201,7 @@ fn a_gang_that_its_queues_guarantee_needs_stays_and_its_surplus_goes() {
               a: deserved 1c, allocated 1c, used 5c
               b: deserved 4c, allocated 0c, used 0c, preempting 1c (Guarantee), lacks 4c
               evict a/small for b: Reclaimed
-            step 2: capacity 5c
-              a: deserved 1c, allocated 1c, used 4c
-              b: deserved 4c, allocated 1c, used 0c, preempting 0c (Guarantee), lacks 3c
+              spare a/large: Guarantee
         "#]],
     );
 }
@@ -238,7 +210,7 @@ fn a_gang_that_its_queues_guarantee_needs_stays_and_its_surplus_goes() {
 
 #[test]
 fn the_members_of_a_gang_below_its_floor_count_as_not_yet_running() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
@@ -250,16 +222,13 @@ fn the_members_of_a_gang_below_its_floor_count_as_not_yet_running() {
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/g-2..1 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
         "#]],
     );
 }
 
 #[test]
 fn pending_members_do_not_make_a_gang_run() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
@@ -272,9 +241,6 @@ fn pending_members_do_not_make_a_gang_run() {
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/g-2..1 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
         "#]],
     );
 }
@@ -303,7 +269,7 @@ fn a_gang_that_asks_gets_room_for_its_floor_or_takes_none() {
 
 #[test]
 fn a_node_is_freed_of_a_gang_only_if_no_other_node_can_be() {
-    plays(
+    explains(
         "node n1..3 cpu=2
          queue a request=all
          queue b fixed=cpu:2
@@ -319,13 +285,6 @@ fn a_node_is_freed_of_a_gang_only_if_no_other_node_can_be() {
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 1 pods of ReplicaSet web, 2c each: WaitingForPreemption
               evict a/single for b: Reclaimed
-            step 2: capacity 6c
-              a: deserved 4c, allocated 4c, used 4c
-              b: deserved 2c, allocated 2c, used 0c
-                1 pods of ReplicaSet web, 2c each: RoomAvailable
-              started b/web-r1002-0
-            step 3: capacity 6c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }

@@ -9,7 +9,7 @@ use quotient_engine::guarantee::{preemptable, remaining, remaining_on_path};
 use quotient_engine::names::QueueName;
 use quotient_engine::planner::plan;
 
-use crate::story::{self, plays_in_short};
+use crate::story::{self, explains_in_short, plays_in_short};
 
 fn vcores(amount: i128) -> (Resource, Amount) {
     (Resource::Cpu, Amount::new(amount * 1000))
@@ -30,7 +30,7 @@ fn guaranteed<const N: usize>(amounts: [(Resource, Amount); N]) -> Bounds {
 /// What the ask, the victims and a guarantee name apart from each other neither helps nor hinders.
 #[test]
 fn s01_resources_that_only_one_side_names_change_nothing() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=6 memory=6Gi gpu=2
          queue a fixed=cpu:4,memory:6Gi,gpu:1 guaranteed=memory:1Gi
          queue b fixed=cpu:0,memory:0,gpu:1
@@ -44,12 +44,6 @@ fn s01_resources_that_only_one_side_names_change_nothing() {
               a: deserved 4c 6Gi 1gpu, allocated 4c 6Gi 1gpu, used 4c 1Gi 2gpu
               b: deserved 0c 0 1gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 0c 0 1gpu (WaitingForPreemption)
               evict a/devices for b: Reclaimed
-            step 2: capacity 6c 6Gi 2gpu
-              a: deserved 4c 6Gi 1gpu, allocated 4c 6Gi 1gpu, used 3c 1Gi 0gpu
-              b: deserved 0c 0 1gpu, allocated 0c 0 1gpu, used 0c 0 0gpu
-              started b/train-r1002-0
-            step 3: capacity 6c 6Gi 2gpu
-              b: deserved 0c 0 1gpu, allocated 0c 0 1gpu, used 0c 0 1gpu
         "#]],
     );
 }
@@ -57,7 +51,7 @@ fn s01_resources_that_only_one_side_names_change_nothing() {
 /// A path that is at its limit gets nothing from elsewhere: the room would break the limit.
 #[test]
 fn s02_no_victims_elsewhere_when_the_asks_own_path_is_full() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=12
          queue org children=All limit=cpu:4
          queue b parent=org fixed=cpu:2
@@ -75,14 +69,6 @@ fn s02_no_victims_elsewhere_when_the_asks_own_path_is_full() {
               org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
               sibling: deserved 2c, allocated 2c, used 4c
               evict sibling/p2 for b: Reclaimed
-            step 2: capacity 12c
-              b: deserved 2c, allocated 2c, used 0c
-              org: deserved 4c, allocated 4c, used 2c
-              sibling: deserved 2c, allocated 2c, used 2c
-              started b/web-r1002-0
-            step 3: capacity 12c
-              b: deserved 2c, allocated 2c, used 2c
-              org: deserved 4c, allocated 4c, used 4c
         "#]],
     );
 }
@@ -140,7 +126,7 @@ fn s05_usage_above_the_guarantee_is_preemptable() {
 /// A parent that has no more than it is guaranteed gives nothing to the outside, whatever its children have.
 #[test]
 fn s05_no_more_than_a_parent_uses_above_its_own() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=8
          queue org children=All guaranteed=cpu:6 weight=0
          queue a parent=org guaranteed=cpu:2 request=all
@@ -155,13 +141,6 @@ fn s05_no_more_than_a_parent_uses_above_its_own() {
               idle: deserved 0c, allocated 0c, used 0c
               org: deserved 6c, allocated 6c, used 8c
               evict a/p4 for b: Reclaimed
-            step 2: capacity 8c
-              a: deserved 6c, allocated 6c, used 6c
-              b: deserved 2c, allocated 2c, used 0c
-              org: deserved 6c, allocated 6c, used 6c
-              started b/web-r1002-0..1
-            step 3: capacity 8c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -170,7 +149,7 @@ fn s05_no_more_than_a_parent_uses_above_its_own() {
 #[test]
 fn s06_a_resource_without_a_guarantee_is_preemptable_wholly() {
     assert_eq!(preemptable(&used([vcores(4), mem(600)]), &guaranteed([vcores(5)])), used([mem(600)]));
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=4 memory=4Gi
          queue a weight=0 guaranteed=cpu:4 request=all
          queue b fixed=cpu:0,memory:4Gi
@@ -180,9 +159,6 @@ fn s06_a_resource_without_a_guarantee_is_preemptable_wholly() {
               a: deserved 4c 0, allocated 4c 0, used 4c 4Gi
               b: deserved 0c 4Gi, allocated 0c 0, used 0c 0, preempting 0c 4Gi (WaitingForPreemption)
               evict a/p2..1 for b: Reclaimed
-            step 2: capacity 4c 4Gi
-              a: deserved 4c 0, allocated 4c 0, used 0c 0
-              b: deserved 0c 4Gi, allocated 0c 4Gi, used 0c 0
         "#]],
     );
 }
@@ -247,7 +223,7 @@ fn s14_nothing_remains_without_guarantees() {
 /// An ask that fits in what its queue is guaranteed is worth victims.
 #[test]
 fn s15_an_ask_within_its_queues_guarantee_is_worth_victims() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=6
          queue a weight=5 request=all
          queue b weight=0 guaranteed=cpu:2
@@ -258,12 +234,6 @@ fn s15_an_ask_within_its_queues_guarantee_is_worth_victims() {
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/p3 for b: Reclaimed
-            step 2: capacity 6c
-              a: deserved 4c, allocated 4c, used 4c
-              b: deserved 2c, allocated 2c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 6c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -298,7 +268,7 @@ fn s17_a_common_ancestors_guarantee_shifts_room() {
 /// The same as a story: the guarantee of the parent moves from one child to the other, and a stranger keeps his.
 #[test]
 fn s17_room_moves_inside_a_guaranteed_parent() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=12
          queue org children=All guaranteed=cpu:6 weight=0
          queue a parent=org request=all
@@ -314,14 +284,6 @@ fn s17_room_moves_inside_a_guaranteed_parent() {
               org: deserved 6c, allocated 3c, used 6c, preempting 3c (WaitingForPreemption)
               stranger: deserved 6c, allocated 6c, used 6c
               evict a/p2 for b: Reclaimed
-            step 2: capacity 12c
-              a: deserved 3c, allocated 3c, used 3c
-              b: deserved 3c, allocated 3c, used 0c
-              org: deserved 6c, allocated 6c, used 3c
-              started b/web-r1002-0
-            step 3: capacity 12c
-              b: deserved 3c, allocated 3c, used 3c
-              org: deserved 6c, allocated 6c, used 6c
         "#]],
     );
 }
@@ -356,7 +318,7 @@ fn s19_the_first_example_in_numbers() {
 /// The first example played: five of child1's ten go to child2, and parent2 is left alone.
 #[test]
 fn s19_the_first_example_played() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=20
          queue top children=All limit=cpu:20
          queue parent1 children=All parent=top guaranteed=cpu:10
@@ -374,16 +336,6 @@ fn s19_the_first_example_played() {
               parent2: deserved 10c, allocated 10c, used 10c
               top: deserved 20c, allocated 15c, used 20c, preempting 5c (WaitingForPreemption)
               evict child1/p2 for child2: Reclaimed
-            step 2: capacity 20c
-              child1: deserved 5c, allocated 5c, used 5c
-              child2: deserved 5c, allocated 5c, used 0c
-              parent1: deserved 10c, allocated 10c, used 5c
-              top: deserved 20c, allocated 20c, used 15c
-              started child2/web-r1002-0
-            step 3: capacity 20c
-              child2: deserved 5c, allocated 5c, used 5c
-              parent1: deserved 10c, allocated 10c, used 10c
-              top: deserved 20c, allocated 20c, used 20c
         "#]],
     );
 }
@@ -406,7 +358,7 @@ fn s20_the_second_example_in_numbers() {
 /// The second example played: child2's ask is always let in, and the queue with too much pays for it.
 #[test]
 fn s20_the_second_example_played() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=20
          queue top children=All limit=cpu:20
          queue parent1 children=All parent=top
@@ -424,16 +376,6 @@ fn s20_the_second_example_played() {
               parent2: deserved 10c, allocated 10c, used 10c
               top: deserved 20c, allocated 15c, used 20c, preempting 5c (WaitingForPreemption)
               evict child1/p2 for child2: Reclaimed
-            step 2: capacity 20c
-              child1: deserved 5c, allocated 5c, used 5c
-              child2: deserved 5c, allocated 5c, used 0c
-              parent1: deserved 10c, allocated 10c, used 5c
-              top: deserved 20c, allocated 20c, used 15c
-              started child2/web-r1002-0
-            step 3: capacity 20c
-              child2: deserved 5c, allocated 5c, used 5c
-              parent1: deserved 10c, allocated 10c, used 10c
-              top: deserved 20c, allocated 20c, used 20c
         "#]],
     );
 }

@@ -300,6 +300,7 @@ fn a_pod_that_no_node_takes_finds_room() {
                 pod big, 2gpu: Fragmented
                 1 pods of ReplicaSet low, 1gpu each: ShareInUse
               scale a/low from 3 to 1 of 3 for pod big, without low-2: Outranked
+              later scale a/low from 1 to 2 of 3: Restored
         "#]],
     );
 }
@@ -599,12 +600,13 @@ fn of_a_gang_and_a_deployment_the_lower_priority_yields() {
     explains(
         &scenario(1, 5),
         &expect![[r#"
-        step 1: capacity 5gpu
-          a: deserved 5gpu, allocated 5gpu, used 5gpu
-            2 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
-          a/train: 2 slots, Running (Admitted)
-          scale a/low from 3 to 1 of 3 for ReplicaSet high, without low-3 low-2: Outranked
-    "#]],
+            step 1: capacity 5gpu
+              a: deserved 5gpu, allocated 5gpu, used 5gpu
+                2 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
+              a/train: 2 slots, Running (Admitted)
+              scale a/low from 3 to 1 of 3 for ReplicaSet high, without low-3 low-2: Outranked
+              later scale a/low from 1 to 3: Restored
+        "#]],
     );
 }
 

@@ -2,11 +2,11 @@
 
 use expect_test::expect;
 
-use crate::story::{self, explains, no_pod_goes, plays, plays_in_short};
+use crate::story::{self, explains, explains_in_short, no_pod_goes, plays, plays_in_short};
 
 #[test]
 fn only_selected_nodes_are_freed() {
-    plays(
+    explains(
         "node n1 cpu=2 labels=zone:b
          node n2 cpu=2 labels=zone:a
          queue a request=all
@@ -21,13 +21,6 @@ fn only_selected_nodes_are_freed() {
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/dear for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
-                1 pods of ReplicaSet train, 2c each: RoomAvailable
-              started b/train-r1002-0
-            step 3: capacity 4c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -128,7 +121,7 @@ fn free_room_is_used_before_any_eviction() {
 
 #[test]
 fn part_of_the_room_may_be_free_already() {
-    plays(
+    explains(
         "node n1..2 cpu=4
          queue a request=all
          queue b fixed=cpu:3
@@ -141,13 +134,6 @@ fn part_of_the_room_may_be_free_already() {
               b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 3c each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
-            step 2: capacity 8c
-              a: deserved 5c, allocated 5c, used 5c
-              b: deserved 3c, allocated 3c, used 0c
-                1 pods of ReplicaSet train, 3c each: RoomAvailable
-              started b/train-r1002-0
-            step 3: capacity 8c
-              b: deserved 3c, allocated 3c, used 3c
         "#]],
     );
 }
@@ -167,7 +153,7 @@ fn room_that_is_about_to_be_free_is_used_before_any_eviction() {
 
 #[test]
 fn unbound_pods_of_a_queue_above_its_share_go_first_and_keep_no_room() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
@@ -180,13 +166,6 @@ fn unbound_pods_of_a_queue_above_its_share_go_first_and_keep_no_room() {
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 2 pods of ReplicaSet train, 1c each: WaitingForPreemption
               evict a/p4..3 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
-                2 pods of ReplicaSet train, 1c each: RoomAvailable
-              started b/train-r1002-0..1
-            step 3: capacity 4c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -222,7 +201,7 @@ fn of_the_queue_that_gives_first_the_youngest_pod_goes_although_others_give_on_i
 /// Victims are chosen with their node: room in two halves is none.
 #[test]
 fn s26_a_node_is_chosen_together_with_its_victims() {
-    plays_in_short(
+    explains_in_short(
         "node n1..2 cpu=4
          queue a request=all
          queue b fixed=cpu:2
@@ -238,12 +217,6 @@ fn s26_a_node_is_chosen_together_with_its_victims() {
               a: deserved 6c, allocated 5c, used 8c, target 5c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/p3 for b: Reclaimed
-            step 2: capacity 8c
-              a: deserved 6c, allocated 6c, used 5c, target 5c
-              b: deserved 2c, allocated 2c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 8c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -251,7 +224,7 @@ fn s26_a_node_is_chosen_together_with_its_victims() {
 /// A node with room needs no victims; only the queue is short, of what pods without a node hold.
 #[test]
 fn s27_a_node_with_room_needs_no_victims_of_its_own() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=4
          node n2 cpu=2
          queue a request=all
@@ -264,12 +237,6 @@ fn s27_a_node_with_room_needs_no_victims_of_its_own() {
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/waits for b: Reclaimed
-            step 2: capacity 6c
-              a: deserved 4c, allocated 4c, used 4c
-              b: deserved 2c, allocated 2c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 6c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -277,7 +244,7 @@ fn s27_a_node_with_room_needs_no_victims_of_its_own() {
 /// A victim may take its queue down to its guarantee.
 #[test]
 fn s28_a_guarantee_may_be_reached() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=6
          queue a weight=0 guaranteed=cpu:4 request=all
          queue b fixed=cpu:2
@@ -288,12 +255,6 @@ fn s28_a_guarantee_may_be_reached() {
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/p3 for b: Reclaimed
-            step 2: capacity 6c
-              a: deserved 4c, allocated 4c, used 4c
-              b: deserved 2c, allocated 2c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 6c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -335,7 +296,7 @@ fn s29_the_asking_queue_stays_within_its_share() {
 /// A victim that does not help the node with what it lacks is skipped, and the search goes on.
 #[test]
 fn s30_victims_that_do_not_help_the_node_are_skipped() {
-    plays_in_short(
+    explains_in_short(
         "node n1 cpu=8 gpu=2
          queue a request=all
          queue b fixed=cpu:2,gpu:1
@@ -347,12 +308,6 @@ fn s30_victims_that_do_not_help_the_node_are_skipped() {
               a: deserved 6c 1gpu, allocated 6c 1gpu, used 4c 2gpu
               b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 2c 1gpu (WaitingForPreemption)
               evict a/device-2 for b: Reclaimed
-            step 2: capacity 8c 2gpu
-              a: deserved 6c 1gpu, allocated 6c 1gpu, used 3c 1gpu
-              b: deserved 2c 1gpu, allocated 2c 1gpu, used 0c 0gpu
-              started b/train-r1002-0
-            step 3: capacity 8c 2gpu
-              b: deserved 2c 1gpu, allocated 2c 1gpu, used 2c 1gpu
         "#]],
     );
 }
@@ -360,7 +315,7 @@ fn s30_victims_that_do_not_help_the_node_are_skipped() {
 /// Two victims of a node that may go one by one and not together do not free it: the next node is taken.
 #[test]
 fn s31_the_second_pass_keeps_the_victims_guarantee() {
-    plays_in_short(
+    explains_in_short(
         "node n1..2 cpu=2
          queue kept guaranteed=cpu:1
          queue a
@@ -376,12 +331,6 @@ fn s31_the_second_pass_keeps_the_victims_guarantee() {
               kept: deserved 1c, allocated 1c, used 2c
               late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
               evict a/p2..1 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 0c, allocated 0c, used 0c
-              b: deserved 2c, allocated 2c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 4c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -389,7 +338,7 @@ fn s31_the_second_pass_keeps_the_victims_guarantee() {
 /// Room on a node that the ask may not run on is no room.
 #[test]
 fn s32_predicates_decide_which_nodes_count() {
-    plays_in_short(
+    explains_in_short(
         "node free cpu=2 labels=zone:b
          node full cpu=4 labels=zone:a
          queue a request=all
@@ -402,12 +351,6 @@ fn s32_predicates_decide_which_nodes_count() {
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/p2 for b: Reclaimed
-            step 2: capacity 6c
-              a: deserved 4c, allocated 4c, used 4c
-              b: deserved 2c, allocated 2c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 6c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }

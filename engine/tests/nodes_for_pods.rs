@@ -64,6 +64,7 @@ fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
                 1 pods of ReplicaSet lost, 2c each: NoNodeFits
                 1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
+              later evict a/p1 for b: Reclaimed
         "#]],
     );
 }

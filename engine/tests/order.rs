@@ -104,7 +104,7 @@ fn the_higher_name_decides_at_last() {
 
 #[test]
 fn the_last_replica_of_every_owner_goes_after_all_others() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:2
@@ -116,9 +116,6 @@ fn the_last_replica_of_every_owner_goes_after_all_others() {
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/new-2 for b: Reclaimed
               evict a/old-2 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
         "#]],
     );
 }
@@ -142,7 +139,7 @@ fn where_pools_are_told_apart_the_last_replica_of_each_pool_goes_last() {
 
 #[test]
 fn a_replica_on_its_way_out_is_nobodys_last() {
-    plays(
+    explains(
         "node n1 cpu=3
          queue a request=all
          queue b
@@ -157,14 +154,6 @@ fn a_replica_on_its_way_out_is_nobodys_last() {
               b: deserved 1500mc, allocated 0c, used 0c, preempting 1500mc (WaitingForPreemption)
                 4 pods of ReplicaSet train, 500mc each: WaitingForPreemption
               evict a/single-1 for b: Reclaimed
-            step 2: capacity 3c
-              a: deserved 1500mc, allocated 1500mc, used 1c
-              b: deserved 1500mc, allocated 1500mc, used 0c
-                4 pods of ReplicaSet train, 500mc each: RoomAvailable
-              started b/train-r1002-0..2
-            step 3: capacity 3c
-              b: deserved 1500mc, allocated 1500mc, used 1500mc
-                1 pods of ReplicaSet train, 500mc each: ShareInUse
         "#]],
     );
 }
@@ -284,7 +273,7 @@ fn the_wait_is_counted_from_when_the_queue_fell_short() {
 
 #[test]
 fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
-    plays(
+    explains(
         "node n1 cpu=8
          queue a
          queue b fixed=cpu:2
@@ -298,20 +287,13 @@ fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
                 1 pods of ReplicaSet web, 2c each: WaitingForPreemption
               late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
               evict a/p4 for b: Reclaimed
-            step 2: capacity 8c
-              a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 2c, used 0c
-                1 pods of ReplicaSet web, 2c each: RoomAvailable
-              started b/web-r1002-0
-            step 3: capacity 8c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
 
 #[test]
 fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
-    plays(
+    explains(
         "node n1 cpu=8
          queue a
          queue b
@@ -327,13 +309,6 @@ fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
               lost: deserved 2c, allocated 0c, used 0c
                 1 pods of ReplicaSet web, 2c each: NoNodeFits
               evict a/p4 for b: Reclaimed
-            step 2: capacity 8c
-              a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 2c, used 0c
-                1 pods of ReplicaSet web, 2c each: RoomAvailable
-              started b/web-r1002-0
-            step 3: capacity 8c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -383,7 +358,7 @@ fn an_ask_behind_a_fence_takes_inside_and_says_so_if_that_is_not_enough() {
 
 #[test]
 fn a_fence_does_not_keep_others_from_taking_inside() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue org children=All from=Subtree
          queue a parent=org
@@ -397,21 +372,13 @@ fn a_fence_does_not_keep_others_from_taking_inside() {
                 1 pods of ReplicaSet web, 2c each: WaitingForPreemption
               org: deserved 2c, allocated 2c, used 4c
               evict a/p2 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
-                1 pods of ReplicaSet web, 2c each: RoomAvailable
-              org: deserved 2c, allocated 2c, used 2c
-              started b/web-r1002-0
-            step 3: capacity 4c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
 
 #[test]
 fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
-    plays(
+    explains(
         "node n1 cpu=9
          queue far
          queue near
@@ -426,9 +393,6 @@ fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
               late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               near: deserved 2c, allocated 2c, used 4c
               evict far/p5..4 for b: Reclaimed
-            step 2: capacity 9c
-              b: deserved 2c, allocated 2c, used 0c
-              far: deserved 2c, allocated 2c, used 3c
         "#]],
     );
 }
@@ -482,7 +446,7 @@ fn a_guarantee_counts_after_what_was_too_much_has_gone() {
 
 #[test]
 fn a_guarantee_of_one_resource_does_not_keep_another() {
-    plays(
+    explains(
         "node n1 cpu=4 memory=4Gi
          queue a fixed=cpu:2,memory:4Gi guaranteed=memory:4Gi
          queue b fixed=cpu:2,memory:0
@@ -492,9 +456,6 @@ fn a_guarantee_of_one_resource_does_not_keep_another() {
               a: deserved 2c 4Gi, allocated 2c 4Gi, used 4c 4Gi
               b: deserved 2c 0, allocated 0c 0, used 0c 0, preempting 2c 0 (WaitingForPreemption)
               evict a/p2 for b: Reclaimed
-            step 2: capacity 4c 4Gi
-              a: deserved 2c 4Gi, allocated 2c 4Gi, used 2c 2Gi
-              b: deserved 2c 0, allocated 2c 0, used 0c 0
         "#]],
     );
 }

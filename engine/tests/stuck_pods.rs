@@ -166,10 +166,11 @@ fn no_pod_goes_for_a_pod_of_which_the_scheduler_has_said_nothing() {
     explains(
         &STUCK.replace("stuck=990", ""),
         &expect![[r#"
-        step 1: capacity 8c
-          a: deserved 5c, allocated 5c, used 4c
-          b: deserved 3c, allocated 3c, used 3c
-    "#]],
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+              later evict a/p2 for b: MovedAside
+        "#]],
     );
 }
 

@@ -6,7 +6,7 @@ use expect_test::expect;
 
 use quotient_advance::settle;
 
-use crate::story::{self, decides, plays};
+use crate::story::{self, decides, explains, plays};
 
 // ---- shares ---------------------------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ fn a_circle_of_fifty_disturbs_no_other() {
 
 #[test]
 fn a_guarantee_comes_back_from_the_cousins() {
-    plays(
+    explains(
         "node n1 cpu=8 memory=8Gi
          queue org children=All guaranteed=cpu:4
          queue a parent=org request=all
@@ -210,10 +210,6 @@ fn a_guarantee_comes_back_from_the_cousins() {
               c: deserved 2c 4Gi, allocated 2c 4Gi, used 8c 4Gi
               org: deserved 6c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 6c 0 (WaitingForPreemption)
               evict c/p4..2 for a: Reclaimed
-            step 2: capacity 8c 8Gi
-              a: deserved 6c 4Gi, allocated 6c 4Gi, used 0c 0
-              c: deserved 2c 4Gi, allocated 2c 4Gi, used 2c 1Gi
-              org: deserved 6c 4Gi, allocated 6c 4Gi, used 0c 0
         "#]],
     );
 }
@@ -243,7 +239,7 @@ fn a_fence_keeps_its_leaves_from_taking_outside() {
 
 #[test]
 fn a_limit_on_the_way_up_is_a_fence() {
-    plays(
+    explains(
         "node n1 cpu=12 memory=12Gi
          queue org children=All limit=cpu:6 weight=3
          queue a parent=org request=all
@@ -261,10 +257,6 @@ fn a_limit_on_the_way_up_is_a_fence() {
               c: deserved 6c 6Gi, allocated 6c 6Gi, used 6c 2Gi
               org: deserved 6c 6Gi, allocated 3c 6Gi, used 6c 2Gi, preempting 3c 0 (WaitingForPreemption)
               evict b/p2 for a: Reclaimed
-            step 2: capacity 12c 12Gi
-              a: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
-              b: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 1Gi
-              org: deserved 6c 6Gi, allocated 6c 6Gi, used 3c 1Gi
         "#]],
     );
 }
@@ -289,7 +281,7 @@ fn where_pods_are_never_taken_their_room_is_not_promised() {
 
 #[test]
 fn a_pod_that_asks_to_be_left_alone_goes_last() {
-    plays(
+    explains(
         "node n1 cpu=4 memory=4Gi
          queue a request=all
          queue b request=all
@@ -302,16 +294,13 @@ fn a_pod_that_asks_to_be_left_alone_goes_last() {
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
               evict a/w2..1 for b: Reclaimed
-            step 2: capacity 4c 4Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
-              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
         "#]],
     );
 }
 
 #[test]
 fn the_last_replica_goes_last() {
-    plays(
+    explains(
         "node n1 cpu=6 memory=6Gi
          queue a request=all
          queue b request=all
@@ -323,16 +312,13 @@ fn the_last_replica_goes_last() {
               a: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 6Gi
               b: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 3c 3Gi (WaitingForPreemption)
               evict a/old-5..3 for b: Reclaimed
-            step 2: capacity 6c 6Gi
-              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
-              b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
         "#]],
     );
 }
 
 #[test]
 fn the_last_replica_never_goes_where_the_queue_says_so() {
-    plays(
+    explains(
         "node n1 cpu=2 memory=2Gi
          queue a lastReplica=Never weight=0 request=all
          queue b request=all
@@ -343,16 +329,14 @@ fn the_last_replica_never_goes_where_the_queue_says_so() {
               a: deserved 0c 0, allocated 0c 0, used 2c 2Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 1c 1Gi (NothingToEvict), lacks 2c 2Gi
               evict a/w2 for b: Reclaimed
-            step 2: capacity 2c 2Gi
-              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
-              b: deserved 2c 2Gi, allocated 1c 1Gi, used 0c 0, preempting 0c 0 (NothingToEvict), lacks 1c 1Gi
+              spare a/w1: LastReplica
         "#]],
     );
 }
 
 #[test]
 fn a_pod_that_ran_too_shortly_goes_last() {
-    plays(
+    explains(
         "node n1 cpu=2 memory=2Gi
          queue a minRuntime=60 request=all
          queue b request=all
@@ -365,16 +349,13 @@ fn a_pod_that_ran_too_shortly_goes_last() {
               a: deserved 1c 1Gi, allocated 1c 1Gi, used 2c 2Gi
               b: deserved 1c 1Gi, allocated 0c 0, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
               evict a/old for b: Reclaimed
-            step 2: capacity 2c 2Gi
-              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
-              b: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
         "#]],
     );
 }
 
 #[test]
 fn eviction_rules_that_a_queue_leaves_out_come_from_its_parent() {
-    plays(
+    explains(
         "node n1 cpu=6
          queue org children=All eviction=Never
          queue kept parent=org
@@ -391,14 +372,6 @@ fn eviction_rules_that_a_queue_leaves_out_come_from_its_parent() {
               open: deserved 1c, allocated 1c, used 3c
               org: deserved 4c, allocated 4c, used 6c
               evict open/p3..2 for new: Reclaimed
-            step 2: capacity 6c
-              new: deserved 2c, allocated 2c, used 0c
-                2 pods of ReplicaSet web, 1c each: RoomAvailable
-              open: deserved 1c, allocated 1c, used 1c
-              org: deserved 4c, allocated 4c, used 4c
-              started new/web-r1002-0..1
-            step 3: capacity 6c
-              new: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }

@@ -30,8 +30,8 @@ use quotient_advance::{advance, settle};
 use quotient_engine::planner::plan;
 
 pub(crate) use parse::{Scenario, parse, parts};
-use print::print_changes;
 pub(crate) use print::{print, print_passed_over, print_writes};
+use print::{print_changes, print_later, print_left_over};
 use range::folded;
 
 /// More steps than any story takes.
@@ -47,7 +47,7 @@ pub(crate) fn decides(scenario: &str, expected: &Expect) {
     expected.assert_eq(&folded(&decide(scenario)));
 }
 
-/// Decides once on `scenario` with its quotas settled, and wants to be told this of what is protected, too.
+/// Decides once on `scenario` with its quotas settled, and wants to be told this of what is protected and what is odd later, too.
 pub(crate) fn explains(scenario: &str, expected: &Expect) {
     expected.assert_eq(&folded(&explain(scenario)));
 }
@@ -69,7 +69,7 @@ pub(crate) fn in_short(printed: &str) -> String {
 
 /// Decides once on `scenario` with its quotas settled: no pod is evicted, and what is told contains `reason`.
 pub(crate) fn no_pod_goes(scenario: &str, reason: &str) {
-    let printed = explain(scenario);
+    let printed = explain_first(scenario);
     assert!(!printed.contains("evict"), "{printed}");
     assert!(printed.contains(reason), "{printed}");
 }
@@ -81,9 +81,32 @@ pub(crate) fn decide(scenario: &str) -> String {
 }
 
 /// Decides once on `scenario` with its quotas settled, and tells which pods a rule protected from that.
+///
+/// Most stories go on in one way: pods leave, others start in their room, and the scenario rests. Only what is different is told.
 pub(crate) fn explain(scenario: &str) -> String {
+    explain_first(scenario) + &afterwards(scenario)
+}
+
+fn explain_first(scenario: &str) -> String {
     let (_, plan) = settle(&parse(scenario));
     print(1, &plan, &[]) + &print_passed_over(&plan)
+}
+
+/// What is done in later steps than the first one, until `scenario` rests, and which pods wait for room then.
+fn afterwards(scenario: &str) -> String {
+    let (mut snapshot, mut printed) = (parse(scenario), String::new());
+    for step in 1..=MOST_STEPS {
+        let (settled, plan) = settle(&snapshot);
+        if step > 1 {
+            printed.push_str(&print_later(&plan));
+        }
+        let advanced = advance(&settled, &plan);
+        if advanced.rests(&settled) {
+            return printed + &print_left_over(&plan);
+        }
+        snapshot = advanced.snapshot;
+    }
+    panic!("does not come to rest: {scenario}");
 }
 
 /// Plays `scenario` to its end and tells every step; of each queue only what changes.

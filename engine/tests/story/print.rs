@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::plan::{Plan, PodId, Preemptor, Scaling, Unmet, Withheld};
-use quotient_engine::reasons::EvictionReason;
+use quotient_engine::reasons::{EvictionReason, ShortReason};
 use quotient_engine::snapshot::Rejection;
 
 /// One step as lines: every queue's numbers and what it waits for, evictions with beneficiary and reason, what started.
@@ -177,6 +177,25 @@ pub(crate) fn print_passed_over(plan: &Plan) -> String {
     let mut text = String::new();
     for passed in &plan.passed_over {
         writeln!(text, "  spare {}/{}: {}", passed.pod.namespace, passed.pod.name, passed.reason).unwrap();
+    }
+    text
+}
+
+/// What a plan of a later step does.
+pub(crate) fn print_later(plan: &Plan) -> String {
+    actions(plan, &[]).lines().map(|line| format!("  later {}\n", line.trim())).collect()
+}
+
+/// The queues and pods that still wait although there is room, or although pods were to go for them.
+pub(crate) fn print_left_over(plan: &Plan) -> String {
+    let mut text = String::new();
+    for (name, queue) in &plan.queues {
+        if queue.starved == Some(ShortReason::WaitingForPreemption) {
+            writeln!(text, "  later {} is WaitingForPreemption", name.namespace).unwrap();
+        }
+        for unmet in queue.unmet.iter().filter(|unmet| unmet.reason == ShortReason::RoomAvailable) {
+            writeln!(text, "  later {}", waiting(unmet, &short(plan, &unmet.requests))).unwrap();
+        }
     }
     text
 }
