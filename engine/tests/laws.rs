@@ -27,7 +27,6 @@ mod planner;
 mod random;
 mod rational;
 mod reference;
-mod share_laws;
 mod shortened_laws;
 mod slot_laws;
 mod story;

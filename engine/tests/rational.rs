@@ -113,6 +113,18 @@ proptest! {
         let pending_pods: Vec<PendingPods> = claims.iter().map(PendingPods::of).collect();
         prop_assert_eq!(trouble(capacity, &pending_pods, &shares(capacity, &claims, 1)), None);
     }
+
+    #[test]
+    fn absurd_claims_neither_panic_nor_hang(
+        capacity in any::<i128>(),
+        absurd in proptest::collection::vec(any::<(i128, i128, i128, u32)>(), 0..6),
+        quantum in prop_oneof![Just(1i128), Just(1i128 << 20)],
+    ) {
+        let absurd = absurd.into_iter();
+        let claims: Vec<Claim> =
+            absurd.map(|(demand, guaranteed, held, weight)| claim(demand, guaranteed, held, weight)).collect();
+        prop_assert_eq!(shares(capacity, &claims, quantum).len(), claims.len());
+    }
 }
 
 fn resources() -> [Resource; 3] {
