@@ -18,8 +18,7 @@ fn next_to_nothing_moves_no_quota() {
             step 1: capacity 1kc 1000Gi
               a: deserved 500c 500Gi, allocated 500c 500Gi, used 4c 4Gi, target 499c 498Gi
               b: deserved 500c 500Gi, allocated 501c 501Gi, used 4c 4Gi
-              raise a to 500c 500Gi
-              raise b to 501c 501Gi
+              raise a, b
         "#]],
     );
 }
@@ -37,8 +36,7 @@ fn a_unit_or_one_part_in_a_hundred_is_not_next_to_nothing() {
             step 1: capacity 1kc 1000Gi
               a: deserved 500c 500Gi, allocated 500c 500Gi, used 1c 10Gi, target 499c 500Gi
               b: deserved 500c 500Gi, allocated 501c 500Gi, used 0c 0
-              raise a to 500c 500Gi
-              raise b to 501c 500Gi
+              raise a, b
         "#]],
     );
 }
@@ -63,10 +61,7 @@ fn limits_guarantees_and_what_pods_wait_for_are_exact() {
               c: deserved 250c 250Gi, allocated 250c 250Gi, used 0c 0
                 50 pods of ReplicaSet web, 5c 1Gi each: WaitingForQuota
               d: deserved 250c 250Gi, allocated 250c 250Gi, used 0c 0, target 249c 250Gi
-              raise a to 251c 251Gi
-              raise b to 250c 250Gi
-              raise c to 250c 250Gi
-              raise d to 250c 250Gi
+              raise a, b, c, d
         "#]],
     );
 }
@@ -88,7 +83,7 @@ fn it_is_given_back_most_unused_first_when_a_queue_is_short() {
               a: deserved 300c 300Gi, allocated 301c 300Gi, used 100c 1Gi
               b: deserved 300c 300Gi, allocated 302c 300Gi, used 250c 1Gi
               c: deserved 400c 400Gi, allocated 400c 400Gi, used 0c 0
-              raise c to 400c 400Gi
+              raise c
         "#]],
     );
 }

@@ -363,8 +363,7 @@ fn of_a_gang_below_its_minimum_the_pending_pod_goes_before_the_running_one() {
             step 1: capacity 4c
               a: deserved 3c, allocated 3c, used 4c
               b: deserved 1c, allocated 0c, used 0c, preempting 1c (WaitingForQuota)
-              lower a to 3c
-              lower b to 0c
+              lower a, b
               evict a/g-1 once its quota is in force
         "#]],
     );

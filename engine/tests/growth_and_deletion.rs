@@ -60,7 +60,6 @@ fn a_pod_waits_ten_minutes_for_a_node_that_may_be_added() {
               a: deserved 1c 1Gi 1gpu, allocated 3c 5Gi 1gpu, used 1c 1Gi 1gpu
                 pod p1, 1c 1Gi 1gpu: WaitingForNodes
             then, 500 s later
-            step 2: capacity 8c 8Gi 4gpu
             then, 40 s later
             step 3: capacity 8c 8Gi 4gpu
               a: deserved 0c 0 0gpu, allocated 2c 4Gi 0gpu, used 1c 1Gi 1gpu
@@ -90,7 +89,6 @@ fn a_quota_that_waits_to_be_collected_holds_what_it_lets_in() {
             step 2: capacity 6c 6Gi
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
             then
-            step 3: capacity 6c 6Gi
         "#]],
     );
 }
@@ -151,7 +149,7 @@ fn a_quota_of_another_queue_is_written_anew() {
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
-              raise a to 8c 8Gi
+              raise a
         "#]],
     );
 }

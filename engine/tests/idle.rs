@@ -17,9 +17,7 @@ fn half_of_it_is_given_by_weight_to_queues_of_observed_demand() {
               a: deserved 1c 1Gi, allocated 3c 3579139413, used 1c 1Gi
               b: deserved 0c 0, allocated 2c 2505397589, used 0c 0
               c: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
-              lower a to 3c 3579139413
-              lower b to 2c 2505397589
-              lower c to 1c 1Gi
+              lower a, b, c
         "#]],
     );
 }
@@ -36,9 +34,7 @@ fn limits_hold_where_idle_capacity_is_lent() {
               a: deserved 0c 0, allocated 2c 2863311530, used 0c 0
               b: deserved 0c 0, allocated 2c 2863311530, used 0c 0
               c: deserved 0c 0, allocated 1c 2863311530, used 0c 0
-              lower a to 2c 2863311530
-              lower b to 2c 2863311530
-              lower c to 1c 2863311530
+              lower a, b, c
         "#]],
     );
 }
@@ -97,8 +93,8 @@ fn a_queue_above_its_quota_of_gpus_starts_pods_without_gpus() {
               a: deserved 5c 5Gi 2gpu, allocated 7c 7Gi 1gpu, used 2c 2Gi 2gpu
                 3 pods of ReplicaSet web, 1c 1Gi 0gpu each: WaitingForQuota
               b: deserved 1c 1Gi 0gpu, allocated 1c 1Gi 0gpu, used 1c 1Gi 1gpu, target 0c 0 0gpu
-              lower b to 1c 1Gi 0gpu
-              raise a to 7c 7Gi 1gpu
+              lower b
+              raise a
         "#]],
     );
 }
@@ -146,9 +142,7 @@ fn below_a_parents_limit_there_is_only_as_much_of_it() {
               b: deserved 0c 0, allocated 2c 3579139413, used 0c 0
               c: deserved 0c 0, allocated 2c 3579139413, used 0c 0
               org: deserved 0c 0, allocated 4c 7158278826, used 0c 0
-              lower a to 2c 3579139413
-              lower b to 2c 3579139413
-              lower c to 2c 3579139413
+              lower a, b, c
         "#]],
     );
 }

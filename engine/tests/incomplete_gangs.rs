@@ -62,7 +62,7 @@ fn the_higher_priority_is_completed_first() {
                 1 pods of Job y, 1c 1Gi each: GangIncomplete
                 1 pods of Job x, 1c 1Gi each: GangIncomplete
               scale a/x from 3 to 0 of 3 for Job y, without x1 x2: GangIncomplete
-              lower a to 3c 3Gi
+              lower a
         "#]],
     );
 }

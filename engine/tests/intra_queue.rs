@@ -549,7 +549,6 @@ fn a_gang_and_owners_that_yield_come_to_rest_in_one_queue() {
               a: deserved 8gpu, allocated 8gpu, used 8gpu
                 2 pods of QueueJob train, 1gpu each: ShareInUse
               a/train: 4 slots, Running (Admitted)
-            step 3: capacity 8gpu
             then, 60 s later
             step 4: capacity 8gpu
               a: deserved 8gpu, allocated 8gpu, used 8gpu
@@ -665,7 +664,6 @@ fn a_deployment_yields_to_the_minimum_of_a_gang() {
                 2 pods of QueueJob train, 1gpu each: ShareInUse
                 2 pods of ReplicaSet low, 1gpu each: GaveWay
               a/train: 2 slots, Running (Admitted)
-            step 4: capacity 4gpu
         "#]],
     );
 }

@@ -242,7 +242,6 @@ fn no_pod_goes_for_a_queue_that_is_to_wait_first() {
               a: deserved 1c, allocated 1c, used 2c
               b: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
             then, 50 s later
-            step 2: capacity 2c
             then, 20 s later
             step 3: capacity 2c
               b: deserved 1c, allocated 0c, used 0c, preempting 1c (WaitingForPreemption)

@@ -24,7 +24,6 @@ fn the_seeds_first_table_from_the_first_submission() {
             step 2: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
               a/job-01: 4 slots, Running (Admitted)
-            step 3: capacity 4c
             then, 5 s later
             step 4: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
@@ -40,7 +39,6 @@ fn the_seeds_first_table_from_the_first_submission() {
                 2 pods of QueueJob job-01, 1c each: ShareInUse
                 2 pods of QueueJob job-02, 1c each: ShareInUse
               a/job-02: 2 slots, Running (Admitted)
-            step 7: capacity 4c
         "#]],
     );
 }
@@ -64,7 +62,6 @@ fn the_seeds_fourth_table_what_has_succeeded_counts() {
               a: deserved 4c, allocated 4c, used 4c
                 6 pods of QueueJob job-01, 1c each: ShareInUse
               a/job-01: 4 slots, Running (Admitted)
-            step 3: capacity 4c
             then, 5 s later
             step 4: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
@@ -81,7 +78,6 @@ fn the_seeds_fourth_table_what_has_succeeded_counts() {
                 6 pods of QueueJob job-01, 1c each: ShareInUse
                 8 pods of QueueJob job-02, 1c each: ShareInUse
               a/job-02: 2 slots, Running (Admitted)
-            step 7: capacity 4c
         "#]],
     );
 }
@@ -97,7 +93,6 @@ fn a_gang_of_eight_with_room_for_seven_starts_nothing() {
               a: deserved 7c, allocated 2c, used 0c, target 0c
                 8 pods of QueueJob gang, 1c each: UnitAboveShare
               a/gang: 0 slots, Waiting (GangAboveShare)
-            step 2: capacity 7c
         "#]],
     );
 }
@@ -122,7 +117,6 @@ fn two_gangs_of_two_thirds_run_one_after_the_other() {
               a: deserved 6c, allocated 6c, used 4c, target 4c
                 4 pods of QueueJob two, 1c each: ShareInUse
               a/one: 4 slots, Running (Admitted)
-            step 3: capacity 6c
             then
             step 4: capacity 6c
               a: deserved 6c, allocated 6c, used 0c
@@ -132,7 +126,6 @@ fn two_gangs_of_two_thirds_run_one_after_the_other() {
             step 5: capacity 6c
               a: deserved 6c, allocated 6c, used 4c
               a/two: 4 slots, Running (Admitted)
-            step 6: capacity 6c
         "#]],
     );
 }
@@ -154,7 +147,6 @@ fn what_a_neighbor_takes_back_is_taken_once() {
             step 2: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
               a/train: 4 slots, Running (Admitted)
-            step 3: capacity 4c
             then
             step 4: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
@@ -166,7 +158,6 @@ fn what_a_neighbor_takes_back_is_taken_once() {
                 2 pods of QueueJob train, 1c each: ShareInUse
               b: deserved 2c, allocated 2c, used 0c
               a/train: 2 slots, Running (Admitted)
-            step 6: capacity 4c
         "#]],
     );
 }
@@ -191,7 +182,6 @@ fn the_floor_that_is_left_is_no_victim() {
                 2 pods of QueueJob train, 1c each: ShareInUse
               b: deserved 2c, allocated 2c, used 0c
               a/train: 2 slots, Running (Admitted)
-            step 3: capacity 4c
         "#]],
     );
 }
@@ -216,7 +206,6 @@ fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
               a: deserved 6c, allocated 6c, used 6c
                 1 pods of QueueJob wide, 2c each: Fragmented
                 2 pods of QueueJob late, 2c each: ShareInUse
-            step 3: capacity 6c
             then, 100 s later
             step 4: capacity 6c
               a/late: 2 slots, 0 now, Waiting (WaitingForQuota)
@@ -231,7 +220,6 @@ fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
               a: deserved 6c, allocated 6c, used 6c
                 1 pods of QueueJob late, 2c each: Fragmented
                 2 pods of QueueJob wide, 2c each: SetAside
-            step 7: capacity 6c
         "#]],
     );
 }
@@ -246,7 +234,6 @@ fn without_a_queue_nothing_starts() {
             step 1: capacity 4c
               b: deserved 4c, allocated 4c, used 0c
               a/train: 0 slots, Waiting (NoQueue)
-            step 2: capacity 4c
         "#]],
     );
 }
@@ -272,7 +259,6 @@ fn deployments_and_gangs_share_a_namespace() {
             step 2: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
               a/first: 6 slots, Running (Admitted)
-            step 3: capacity 6c
             then, 5 s later
             step 4: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
@@ -289,12 +275,10 @@ fn deployments_and_gangs_share_a_namespace() {
               a: deserved 6c, allocated 6c, used 6c
                 4 pods of QueueJob first, 1c each: ShareInUse
               a/second: 2 slots, Running (Admitted)
-            step 7: capacity 6c
             then, 5 s later
             step 8: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
                 2 pods of QueueJob first, 1c each: ShareInUse
-            step 9: capacity 6c
         "#]],
     );
 }
@@ -315,13 +299,11 @@ fn a_suspended_job_gives_its_slots_up() {
             step 2: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
               a/train: 4 slots, Running (Admitted)
-            step 3: capacity 4c
             then
             step 4: capacity 4c
               a/train: 0 slots, Suspended (Suspended)
             step 5: capacity 4c
               a: deserved 4c, allocated 4c, used 0c
-            step 6: capacity 4c
         "#]],
     );
 }
@@ -348,7 +330,6 @@ fn what_a_task_cannot_do_without_is_no_victim() {
                 2 pods of QueueJob train, 1c each: ShareInUse
               b: deserved 2c, allocated 2c, used 0c
               a/train: 2 slots, Running (Admitted)
-            step 3: capacity 4c
         "#]],
     );
 }
@@ -372,13 +353,11 @@ fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
             step 2: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
               a/low: 6 slots, Running (Admitted)
-            step 3: capacity 6c
             then
             step 4: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
                 4 pods of QueueJob equal, 1c each: ShareInUse
               a/equal: 0 slots, Waiting (WaitingForRoom)
-            step 5: capacity 6c
             then
             step 6: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
@@ -395,7 +374,6 @@ fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
                 6 pods of QueueJob low, 1c each: ShareInUse
                 4 pods of QueueJob equal, 1c each: ShareInUse
               a/high: 4 slots, Running (Admitted)
-            step 9: capacity 6c
         "#]],
     );
 }
@@ -446,7 +424,6 @@ fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
               a: deserved 6c, allocated 6c, used 6c
                 3 pods of QueueJob train, 1c each: AboveLimit
               a/train: 5 slots, Running (Admitted)
-            step 3: capacity 16c
         "#]],
     );
 }
@@ -474,7 +451,6 @@ fn of_two_floors_the_lower_priority_yields() {
               a: deserved 7c, allocated 7c, used 6c
               a/low: 3 slots, Running (Admitted)
               a/middle: 3 slots, Running (Admitted)
-            step 3: capacity 7c
             then
             step 4: capacity 7c
               a: deserved 7c, allocated 7c, used 6c
@@ -494,7 +470,6 @@ fn of_two_floors_the_lower_priority_yields() {
                 3 pods of QueueJob equal, 1c each: ShareInUse
                 3 pods of QueueJob low, 1c each: ShareInUse
               a/high: 3 slots, Running (Admitted)
-            step 7: capacity 7c
         "#]],
     );
 }
@@ -519,13 +494,11 @@ fn the_last_pod_of_a_gang_yields_to_no_lower_priority() {
             step 2: capacity 4c
               a: deserved 4c, allocated 4c, used 2c
               a/first: 1 slots, Running (Admitted)
-            step 3: capacity 4c
             then
             step 4: capacity 4c
               a: deserved 4c, allocated 4c, used 2c, target 2c
                 3 pods of QueueJob gang, 1c each: ShareInUse
               a/gang: 0 slots, Waiting (WaitingForRoom)
-            step 5: capacity 4c
         "#]],
     );
 }
@@ -553,7 +526,6 @@ fn the_last_pod_of_a_gang_waits_like_its_floor() {
             step 2: capacity 4c
               a: deserved 4c, allocated 4c, used 4c
               a/other: 2 slots, Running (Admitted)
-            step 3: capacity 4c
             then
             step 4: capacity 4c
               a: deserved 4c, allocated 4c, used 4c

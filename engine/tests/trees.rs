@@ -24,9 +24,7 @@ fn a_parent_takes_its_share_and_divides_it() {
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
               c: deserved 4c 4Gi, allocated 4c 4Gi, used 0c 0
               org: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
-              lower a to 2c 2Gi
-              lower b to 6c 6Gi
-              lower c to 4c 4Gi
+              lower a, b, c
         "#]],
     );
 }
@@ -45,9 +43,7 @@ fn a_parent_asks_for_what_its_children_ask_within_its_limit() {
               b: deserved 2500mc 1Gi, allocated 2500mc 1Gi, used 0c 0
               c: deserved 7c 10Gi, allocated 7c 10Gi, used 0c 0
               org: deserved 5c 2Gi, allocated 5c 2Gi, used 0c 0
-              lower a to 2500mc 1Gi
-              lower b to 2500mc 1Gi
-              lower c to 7c 10Gi
+              lower a, b, c
         "#]],
     );
 }
@@ -66,9 +62,7 @@ fn guarantees_below_a_parent_count_at_the_parent() {
               b: deserved 0c 0, allocated 0c 0, used 0c 0
               c: deserved 3334mc 10Gi, allocated 3334mc 10Gi, used 0c 0
               org: deserved 8666mc 2Gi, allocated 8666mc 2Gi, used 0c 0
-              lower a to 8666mc 2Gi
-              lower b to 0c 0
-              lower c to 3334mc 10Gi
+              lower a, b, c
         "#]],
     );
 }
@@ -87,9 +81,7 @@ fn a_parents_guarantee_is_its_childrens_together() {
               b: deserved 3500mc 1Gi, allocated 3500mc 1Gi, used 0c 0
               c: deserved 5c 10Gi, allocated 5c 10Gi, used 0c 0
               org: deserved 7c 2Gi, allocated 7c 2Gi, used 0c 0
-              lower a to 3500mc 1Gi
-              lower b to 3500mc 1Gi
-              lower c to 5c 10Gi
+              lower a, b, c
         "#]],
     );
 }
@@ -106,8 +98,7 @@ fn a_guarantee_above_a_parents_limit_cannot_be_met() {
               a: deserved 4c 6Gi, allocated 4c 6Gi, used 0c 0, unmeetable 2c 0
               c: deserved 8c 6Gi, allocated 8c 6Gi, used 0c 0
               org: deserved 4c 6Gi, allocated 4c 6Gi, used 0c 0
-              lower a to 4c 6Gi
-              lower c to 8c 6Gi
+              lower a, c
         "#]],
     );
 }
@@ -137,8 +128,7 @@ fn both_sides_have_to_agree() {
               c/c has no share: ParentNotAccepting: gold/gold does not accept Queues of this namespace: its spec.children.namespaces has to allow it
               d/d has no share: ParentNotAccepting: leaf/leaf is no parent queue: give it spec.children, or refer to another one
               e/e has no share: ParentNotFound: spec.parentRef names nowhere/nowhere, which does not exist: create that Queue or correct the reference
-              lower b to 6c 6Gi
-              lower leaf to 6c 6Gi
+              lower b, leaf
         "#]],
     );
 }
@@ -161,7 +151,7 @@ fn a_circle_and_what_hangs_on_it_have_no_share() {
               x/x has no share: ParentCycle: following spec.parentRef from y/y leads back to it: break the circle at one of its queues
               y/y has no share: ParentCycle: following spec.parentRef from z/z leads back to it: break the circle at one of its queues
               z/z has no share: ParentCycle: following spec.parentRef from x/x leads back to it: break the circle at one of its queues
-              lower fine to 12c 12Gi
+              lower fine
         "#]],
     );
 }

@@ -582,7 +582,7 @@ fn a_pod_that_was_bound_just_now_is_in_the_making() {
               a: deserved 8c 8Gi, allocated 8c 16Gi, used 8c 8Gi
               b: deserved 2c 2Gi, allocated 2c 8Gi, used 2c 2Gi
                 48 pods of ReplicaSet api, 1c 1Gi each: OneAtATime
-              lower a to 8c 16Gi
+              lower a
         "#]],
     );
 }

@@ -74,8 +74,7 @@ fn nothing_of_a_guarantee_is_given_nor_taken_above_a_limit() {
                 9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
               b: deserved 2250mc 9Gi, allocated 3c 11Gi, used 0c 0, target 3c 3Gi
                 9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
-              lower a to 6c 14Gi
-              lower b to 3c 11Gi
+              lower a, b
         "#]],
     );
 }
@@ -96,8 +95,7 @@ fn nothing_is_given_through_a_fence() {
               b: deserved 4500mc 4Gi, allocated 5c 11Gi, used 0c 0, target 4500mc 3Gi
                 4 pods of ReplicaSet web, 1500mc 1Gi each: WaitingForQuota
               org: deserved 4500mc 9Gi, allocated 4500mc 12Gi, used 0c 0, target 4c 4Gi
-              lower a to 4500mc 12Gi
-              lower b to 5c 11Gi
+              lower a, b
         "#]],
     );
 }
@@ -116,8 +114,7 @@ fn what_fits_in_one_resource_and_not_in_the_other_is_of_use_elsewhere() {
                 4 pods of ReplicaSet train, 3c 1Gi 1gpu each: WaitingForQuota
               b: deserved 4c 4Gi 2gpu, allocated 2c 4Gi 2gpu, used 0c 0 0gpu, target 2c 2Gi 2gpu
                 4 pods of ReplicaSet train, 1c 1Gi 1gpu each: WaitingForQuota
-              lower a to 6c 4Gi 2gpu
-              lower b to 2c 4Gi 2gpu
+              lower a, b
         "#]],
     );
 }
@@ -142,9 +139,7 @@ fn what_is_free_completes_a_unit_where_it_can() {
               b: deserved 5500mc 2Gi, allocated 0c 9Gi, used 0c 0, target 3c 1Gi, preempting 3c 0 (WaitingForQuota), lacks 3c 1Gi
                 2 pods of ReplicaSet web, 3c 1Gi each: WaitingForQuota
               c: deserved 1c 0, allocated 1c 0, used 9c 1Gi
-              lower a to 3c 10Gi
-              lower b to 0c 9Gi
-              lower c to 1c 0
+              lower a, b, c
               evict c/p1 once its quota is in force
         "#]],
     );
@@ -167,9 +162,9 @@ fn a_parents_own_guarantee_comes_first() {
               a: deserved 4c 1Gi, allocated 3c 1Gi, used 0c 0, preempting 1c 0 (WaitingForQuota)
               b: deserved 7c 1Gi, allocated 0c 1Gi, used 0c 0, preempting 7c 0 (WaitingForQuota)
               c: deserved 1c 1Gi, allocated 1c 1Gi, used 9c 1Gi
-              org: deserved 4c 1Gi, allocated 3c 1Gi, used 0c 0, preempting 1c 0 (WaitingForQuota)
-              lower c to 1c 1Gi
-              raise a to 3c 1Gi
+              org: deserved 4c 1Gi, allocated 0c 1Gi, used 0c 0, preempting 4c 0 (WaitingForQuota)
+              lower c
+              raise b
               evict c/p1 once its quota is in force
         "#]],
     );

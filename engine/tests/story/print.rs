@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
+use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, PodId, Preemptor, Scaling, Unmet, Withheld};
 use quotient_engine::reasons::{EvictionReason, ShortReason};
 use quotient_engine::snapshot::Rejection;
@@ -12,12 +13,17 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
     print_changes(step, plan, started, &mut Vec::new())
 }
 
-/// The same without the queues and QueueJobs of which the last step printed the same.
+/// The same without what the last step printed as well, and nothing at all if that is everything.
 pub(crate) fn print_changes(step: usize, plan: &Plan, started: &[PodId], before: &mut Vec<String>) -> String {
-    let now = states(plan);
+    let mut now = states(plan);
+    let capacity = format!("capacity {}", short(plan, &plan.capacity));
     let changed: String = now.iter().filter(|state| !before.contains(state)).map(String::as_str).collect();
+    let told = changed + &actions(plan, started);
+    let is_same = told.is_empty() && before.contains(&capacity);
+    let printed = if is_same { String::new() } else { format!("step {step}: {capacity}\n{told}") };
+    now.push(capacity);
     *before = now;
-    format!("step {step}: capacity {}\n{changed}{}", short(plan, &plan.capacity), actions(plan, started))
+    printed
 }
 
 fn short(plan: &Plan, amounts: &Amounts) -> String {
@@ -202,20 +208,36 @@ pub(crate) fn print_left_over(plan: &Plan) -> String {
 
 /// The quota writes of a plan in order, and the evictions that wait for them.
 pub(crate) fn print_writes(plan: &Plan) -> String {
-    let mut text = String::new();
+    let mut lines: Vec<(&str, Vec<String>)> = Vec::new();
     for (name, write) in plan.quota_writes() {
-        if write.hard.is_empty() {
-            writeln!(text, "  delete the quota of {}", name.namespace).unwrap();
-            continue;
+        let verb = match () {
+            () if write.hard.is_empty() => "delete the quota of",
+            () if write.lowers => "lower",
+            () => "raise",
+        };
+        let quota = written(plan, name, &write.hard);
+        match lines.last_mut() {
+            Some((last, quotas)) if *last == verb => quotas.push(quota),
+            _ => lines.push((verb, vec![quota])),
         }
-        let how = if write.lowers { "lower" } else { "raise" };
-        writeln!(text, "  {how} {} to {}", name.namespace, all(&write.hard)).unwrap();
     }
+    let mut text: String =
+        lines.into_iter().map(|(verb, quotas)| format!("  {verb} {}\n", quotas.join(", "))).collect();
     for eviction in &plan.waiting {
         writeln!(text, "  evict {}/{} once its quota is in force", eviction.pod.namespace, eviction.pod.name)
             .unwrap();
     }
     text
+}
+
+/// The queue of a quota, and what the quota is to say if that is not what the queue is allocated.
+fn written(plan: &Plan, name: &QueueName, hard: &Bounds) -> String {
+    let allocated = plan.queues.get(name).map(|queue| plan.bounds(&queue.allocated));
+    if hard.is_empty() || allocated.as_ref() == Some(hard) {
+        name.namespace.to_string()
+    } else {
+        format!("{} to {}", name.namespace, all(hard))
+    }
 }
 
 fn all(bounds: &Bounds) -> String {
