@@ -23,6 +23,7 @@ use quotient_engine::planner::plan;
 use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{Acceptance, Node, Queue, Snapshot};
 
+use crate::contents::leaves;
 use crate::edits::{
     Deserved, deserved, greedy, newcomer, path_to, raised, some_leaf, with, with_more, without_limits,
 };
@@ -453,7 +454,7 @@ proptest! {
         }
         let plan = plan(&small);
         let mut below: BTreeMap<&QueueName, i128> = BTreeMap::new();
-        for (name, queue) in plan.queues.iter().filter(|(_, queue)| !queue.is_parent) {
+        for (name, queue) in leaves(&plan) {
             let pods = small.namespaces[&name.namespace].pods.iter().filter(|pod| pod.is_charged()).count() as i128;
             let path = std::iter::successors(Some(name), |name| plan.queues[*name].parent.as_ref());
             path.for_each(|above| *below.entry(above).or_default() += pods);

@@ -11,6 +11,7 @@ use quotient_engine::reasons::{ShortReason, StallReason};
 use quotient_engine::snapshot::{Pod, ReclaimGate, Snapshot};
 use quotient_engine::time::Timestamp;
 
+use crate::contents::leaves;
 use crate::{effort, history, random, story};
 
 const HELD: ReclaimGate = ReclaimGate::Held(ShortReason::CapacityUntrusted);
@@ -292,7 +293,7 @@ proptest! {
             prop_assert!(state.quota.is_none() || !write.lowers);
         }
         for resource in &plan.resources {
-            let hold = |with_grants: bool| plan.queues.iter().filter(|(_, queue)| !queue.is_parent).map(|(name, queue)| {
+            let hold = |with_grants: bool| leaves(&plan).map(|(name, queue)| {
                 let state = &snapshot.namespaces[&name.namespace];
                 let ceiling = state.quota.as_ref().map(|quota| quota.ceiling(resource)).unwrap_or_default();
                 let charged = |pods: &dyn Fn(&Pod) -> bool| -> Amount {

@@ -7,6 +7,7 @@
 
 mod algebra_laws;
 mod cluster;
+mod contents;
 mod edits;
 mod effort;
 mod family;

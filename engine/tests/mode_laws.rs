@@ -16,6 +16,7 @@ use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{Mode, Queue, Snapshot};
 use quotient_engine::time::Timestamp;
 
+use crate::contents::{leaves, path};
 use crate::{effort, random};
 
 /// How far Quotient is to go in each queue, in any order; the first is the operator's own mode.
@@ -43,14 +44,6 @@ fn change(snapshot: &mut Snapshot, change: impl Fn(usize, &mut Queue)) {
             change(place, queue);
         }
     }
-}
-
-/// The queue of this name and those above it.
-fn path<'a>(snapshot: &'a Snapshot, name: &QueueName) -> Vec<&'a Queue> {
-    let find = |name: &QueueName| {
-        snapshot.namespaces[&name.namespace].queues.iter().find(|queue| queue.name == name.name)
-    };
-    std::iter::successors(find(name), |queue| find(queue.parent.as_ref()?)).collect()
 }
 
 /// The lowest mode on the way from a queue to the operator.
@@ -131,7 +124,7 @@ proptest! {
         prop_assert!(decided.evictions.iter().chain(&decided.waiting).all(|one| may_be_carried_out(&paused, one)));
         let mut withheld = decided.withheld.iter();
         prop_assert!(withheld.all(|one| one.beneficiary.is_none() || !may_be_carried_out(&paused, one)));
-        for (name, queue) in decided.queues.iter().filter(|(_, queue)| !queue.is_parent) {
+        for (name, queue) in leaves(&decided) {
             let before = &full.queues[name];
             prop_assert_eq!((&queue.deserved, &queue.lacking), (&before.deserved, &before.lacking));
             if !is_paused(&paused, name) {

@@ -16,8 +16,8 @@ use quotient_engine::names::{Namespace, NodeName, PodUid, QueueName};
 use quotient_engine::plan::{PassedOver, Plan, QueuePlan};
 use quotient_engine::reasons::KeptReason;
 use quotient_engine::snapshot::{Node, Owner, Phase, Pod, Queue, Snapshot};
-use quotient_engine::time::Timestamp;
 
+use crate::contents::{pods, terminate};
 use crate::{effort, story};
 
 /// The resources that matter: cpu, a second one, and devices; in whole units.
@@ -287,8 +287,7 @@ impl Decided {
     }
 
     fn pods(&self) -> impl Iterator<Item = (&Namespace, &Pod)> {
-        let all = self.snapshot.namespaces.iter();
-        all.flat_map(|(name, state)| state.pods.iter().map(move |pod| (name, pod)))
+        pods(&self.snapshot)
     }
 
     fn queue(&self, namespace: &str) -> &QueuePlan {
@@ -439,17 +438,7 @@ fn stable(cluster: &Cluster) -> Law {
     let victims = decided.victims();
     prop_assume!(decided.all_deserve_what_they_ask_for() && !victims.is_empty());
     keep(&mut decided.snapshot, &decided.plan);
-    for state in decided.snapshot.namespaces.values_mut() {
-        let state = Arc::make_mut(state);
-        for pod in state.pods.iter_mut().filter(|pod| victims.contains(&pod.uid)) {
-            (pod.deletion, pod.evicted) = (Some(Timestamp::from_seconds(1030)), true);
-            if pod.phase == Phase::Running {
-                let protecting =
-                    state.budgets.iter_mut().filter(|one| one.selector.matches(&pod.metadata.labels));
-                protecting.for_each(|budget| budget.allowed = budget.allowed.saturating_sub(1));
-            }
-        }
-    }
+    terminate(&mut decided.snapshot, &victims);
     let (_, again) = settle(&decided.snapshot);
     let others: Vec<&PodUid> = again.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
     prop_assert!(others.is_empty(), "{others:?} after {victims:?}");
@@ -467,17 +456,9 @@ fn stable_for_each(cluster: &Cluster, which: u16, gone: u16) -> Law {
     let gone: BTreeSet<PodUid> = among(which & gone).map(|(_, uid)| uid.clone()).collect();
     let due: BTreeSet<PodUid> = victims.difference(&leaving).cloned().collect();
     keep(&mut decided.snapshot, &decided.plan);
+    terminate(&mut decided.snapshot, &leaving);
     for state in decided.snapshot.namespaces.values_mut() {
-        let state = Arc::make_mut(state);
-        for pod in state.pods.iter_mut().filter(|pod| leaving.contains(&pod.uid)) {
-            (pod.deletion, pod.evicted) = (Some(Timestamp::from_seconds(1030)), true);
-            if pod.phase == Phase::Running {
-                let protecting =
-                    state.budgets.iter_mut().filter(|one| one.selector.matches(&pod.metadata.labels));
-                protecting.for_each(|budget| budget.allowed = budget.allowed.saturating_sub(1));
-            }
-        }
-        state.pods.retain(|pod| !gone.contains(&pod.uid));
+        Arc::make_mut(state).pods.retain(|pod| !gone.contains(&pod.uid));
     }
     let (_, again) = settle(&decided.snapshot);
     // Once what is asked for of a guaranteed resource is granted, that guarantee keeps no pod any more.

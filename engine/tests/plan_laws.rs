@@ -14,51 +14,25 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use quotient_advance::{advance, keep, settle};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
-use quotient_engine::names::{GangName, Namespace, QueueName};
+use quotient_engine::names::{GangName, QueueName};
 use quotient_engine::plan::{Eviction, Plan, QueuePlan};
 use quotient_engine::planner::plan;
 use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{
-    EvictionPolicy, Gang, NamespaceState, Owner, OwnerKind, Pod, Queue, Remembered, Shape, Snapshot,
+    Gang, NamespaceState, Owner, OwnerKind, Pod, Queue, Remembered, Shape, Snapshot,
 };
-use quotient_engine::time::Timestamp;
 
+use crate::contents::{charged, leaves, path, pods, sum};
 use crate::{effort, history, random, story};
 
-fn charged(state: &NamespaceState) -> Amounts {
-    let mut sum = Amounts::new();
-    state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| sum.add_all(pod.requests()));
-    sum
-}
-
 /// What pods hold that are never victims because a queue says so.
-fn spared(snapshot: &Snapshot, state: &NamespaceState) -> Amounts {
-    let mut sum = Amounts::new();
-    let is_spared = |queue: &Queue| {
-        above(snapshot, queue).iter().any(|above| above.eviction.policy == Some(EvictionPolicy::Never))
-    };
-    if state.queues.iter().any(is_spared) {
-        state.pods.iter().filter(|pod| pod.is_live()).for_each(|pod| sum.add_all(pod.requests()));
-    }
-    sum
-}
-
-/// The queues above `queue`.
-fn above<'a>(snapshot: &'a Snapshot, queue: &Queue) -> Vec<&'a Queue> {
-    let find = |name: &QueueName| {
-        snapshot.namespaces[&name.namespace].queues.iter().find(|one| one.name == name.name)
-    };
-    std::iter::successors(queue.parent.as_ref().and_then(find), |below| below.parent.as_ref().and_then(find))
-        .collect()
+fn spared(snapshot: &Snapshot, name: &QueueName) -> Amounts {
+    let live = snapshot.namespaces[&name.namespace].pods.iter().filter(|pod| pod.is_live());
+    if history::is_spared(snapshot, name) { sum(live) } else { Amounts::new() }
 }
 
 fn milli_cpu(milli: i128) -> Amounts {
     [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
-}
-
-/// The queues that govern pods.
-fn leaves(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan)> {
-    plan.queues.iter().filter(|(_, queue)| !queue.is_parent)
 }
 
 /// What queues may occupy by what was promised to them, and what their pods hold: with the grants of `plan`, or before.
@@ -74,12 +48,6 @@ fn held(snapshot: &Snapshot, plan: &Plan, resource: &Resource, with_grants: bool
             )
         })
         .sum()
-}
-
-fn pods(snapshot: &Snapshot) -> BTreeMap<&str, (&Namespace, &Pod)> {
-    let all =
-        snapshot.namespaces.iter().flat_map(|(name, state)| state.pods.iter().map(move |pod| (name, pod)));
-    all.map(|(name, pod)| (pod.uid.as_str(), (name, pod))).collect()
 }
 
 proptest! {
@@ -102,7 +70,7 @@ proptest! {
             let mut below = plan.clone();
             below.queues.retain(|name, queue| {
                 !queue.is_parent
-                    && above(&snapshot, &snapshot.namespaces[&name.namespace].queues[0]).iter().any(|one| one.uid == parent.uid)
+                    && path(&snapshot, name).iter().any(|one| one.uid == parent.uid)
             });
             for (resource, limit) in parent.limit.iter() {
                 let (before, after) = (held(&snapshot, &below, resource, false), held(&snapshot, &below, resource, true));
@@ -119,7 +87,7 @@ proptest! {
             let state = &snapshot.namespaces[&name.namespace];
             prop_assert_eq!(&queue.used, &charged(state));
             // Never more than it asks for, but for what is never taken from it.
-            prop_assert!(queue.deserved.fits_in(&queue.demand.max(&spared(&snapshot, state))));
+            prop_assert!(queue.deserved.fits_in(&queue.demand.max(&spared(&snapshot, name))));
             prop_assert!(queue.target.fits_in(&queue.demand.max(&queue.deserved)), "{} {:?}", name, queue.target);
             // What is owed is part of what is lacking, and that is part of the target.
             prop_assert!(queue.preempting.fits_in(&queue.target));
@@ -139,7 +107,7 @@ proptest! {
         for (name, queue) in leaves(&plan) {
             let state = &snapshot.namespaces[&name.namespace];
             let spec = &state.queues[0];
-            nothing_is_held &= spared(&snapshot, state).is_empty();
+            nothing_is_held &= spared(&snapshot, name).is_empty();
             for resource in &plan.resources {
                 let (deserved, demand) = (queue.deserved.get(resource), queue.demand.get(resource));
                 let bounds = [spec.limit.get(resource), state.foreign_quotas.get(resource)];
@@ -170,7 +138,7 @@ proptest! {
         let mut without = snapshot.clone();
         for (name, queue) in leaves(&before) {
             let state = Arc::make_mut(without.namespaces.get_mut(&name.namespace).unwrap());
-            if !spared(&snapshot, state).is_empty() || state.pods.iter().any(|pod| {
+            if !spared(&snapshot, name).is_empty() || state.pods.iter().any(|pod| {
                 pod.node.as_ref().is_some_and(|node| !snapshot.nodes.get(node).is_some_and(|node| node.counts))
             }) {
                 return Ok(());
@@ -190,21 +158,13 @@ proptest! {
 
     #[test]
     fn shuffled_input_gives_the_same_plan(snapshot in random::cluster(5), seed in 0usize..100) {
-        let mut shuffled = snapshot.clone();
-        for state in shuffled.namespaces.values_mut() {
-            let state = Arc::make_mut(state);
-            let length = state.pods.len().max(1);
-            state.pods.rotate_left(seed % length);
-            state.pods.reverse();
-            state.owners.reverse();
-        }
-        prop_assert_eq!(plan(&snapshot), plan(&shuffled));
+        history::same_plan_on_shuffled_input(&snapshot, &plan(&snapshot), seed)?;
     }
 
     #[test]
     fn victims_are_pods_that_may_go_of_queues_above_their_share(snapshot in random::cluster(6)) {
         let plan = plan(&snapshot);
-        let pods = pods(&snapshot);
+        let pods: BTreeMap<_, _> = pods(&snapshot).map(|(name, pod)| (pod.uid.as_str(), (name, pod))).collect();
         let mut seen = BTreeSet::new();
         for (eviction, now) in plan.evictions.iter().map(|e| (e, true)).chain(plan.waiting.iter().map(|e| (e, false))) {
             let (namespace, pod) = pods[eviction.pod.uid.as_str()];
@@ -226,17 +186,9 @@ proptest! {
     /// A victim takes its time to go; the need that it serves must not choose another one meanwhile.
     #[test]
     fn no_other_pod_is_evicted_while_victims_terminate(snapshot in random::cluster(6)) {
-        let (mut settled, decided) = settle(&snapshot);
+        let (settled, decided) = settle(&snapshot);
         prop_assume!(!decided.evictions.is_empty());
-        keep(&mut settled, &decided);
-        let victims: BTreeSet<_> = decided.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
-        for state in settled.namespaces.values_mut() {
-            for pod in Arc::make_mut(state).pods.iter_mut().filter(|pod| victims.contains(&pod.uid)) {
-                (pod.deletion, pod.evicted) = (Some(Timestamp::from_seconds(1030)), true);
-            }
-        }
-        let (_, again) = settle(&settled);
-        prop_assert!(again.evictions.is_empty(), "{}\n{}\nafter\n{}", history::describe(&snapshot), story::print(2, &again, &[]), story::print(1, &decided, &[]));
+        history::while_victims_leave_no_other_goes(&settled, &decided)?;
     }
 
     #[test]

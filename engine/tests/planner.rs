@@ -14,6 +14,7 @@ use quotient_engine::snapshot::{
 };
 use quotient_engine::time::Timestamp;
 
+use crate::contents::leaves;
 use crate::{effort, history, random, story};
 
 /// What makes decisions depend on time, for one namespace.
@@ -86,7 +87,7 @@ prop_compose! {
 /// Has `snapshot` remember what `plan` says; whether that is anything new.
 fn remember(snapshot: &mut Snapshot, plan: &Plan) -> bool {
     let mut news = false;
-    for (name, decided) in plan.queues.iter().filter(|(_, queue)| !queue.is_parent) {
+    for (name, decided) in leaves(plan) {
         let state = snapshot.namespaces.get_mut(&name.namespace).unwrap();
         let is_new = |state: &NamespaceState| state.queues[0].remembered != decided.remember;
         if is_new(state) {

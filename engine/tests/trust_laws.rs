@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use quotient_engine::amounts::{Amounts, Bounds};
+use quotient_engine::amounts::Bounds;
 use quotient_engine::names::OwnerUid;
 use quotient_engine::plan::{Plan, Preemptor, QueuePlan};
 use quotient_engine::planner::plan;
@@ -11,6 +11,7 @@ use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Remembered, SetAside, Snapshot};
 use quotient_engine::time::Timestamp;
 
+use crate::contents::{self, sum};
 use crate::random;
 
 /// Changes every namespace.
@@ -35,15 +36,7 @@ fn leaves<'a>(
     plan: &'a Plan,
     snapshot: &'a Snapshot,
 ) -> impl Iterator<Item = (&'a NamespaceState, &'a QueuePlan)> {
-    let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
-    leaves.map(|(name, queue)| (&*snapshot.namespaces[&name.namespace], queue))
-}
-
-fn sum<'a>(pods: impl Iterator<Item = &'a Pod>) -> Amounts {
-    pods.fold(Amounts::new(), |mut sum, pod| {
-        sum.add_all(pod.requests());
-        sum
-    })
+    contents::leaves(plan).map(|(name, queue)| (&*snapshot.namespaces[&name.namespace], queue))
 }
 
 proptest! {

@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use quotient_advance::settle;
-use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
 use quotient_engine::snapshot::{NamespaceState, Node, Phase, Pod, Queue, Shape, Snapshot};
 use quotient_engine::time::Timestamp;
 
-use crate::effort;
+use crate::{contents, effort};
 
 #[derive(Clone, Debug)]
 struct Spec {
@@ -35,10 +35,9 @@ fn specs(most: usize) -> impl Strategy<Value = Vec<Spec>> {
     proptest::collection::vec(one, 1..=most)
 }
 
+/// Amounts of cpu and GiB.
 fn amounts(cpu: i128, memory: i128) -> Amounts {
-    [(Resource::Cpu, Amount::new(cpu * 1000)), (Resource::Memory, Amount::new(memory << 30))]
-        .into_iter()
-        .collect()
+    contents::amounts(cpu * 1000, memory << 10)
 }
 
 /// A queue that is guaranteed `claim` and claims it.

@@ -8,10 +8,11 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{GangName, Namespace, PodUid, QueueName};
 use quotient_engine::plan::{Eviction, Plan, QueuePlan};
 use quotient_engine::planner::plan;
-use quotient_engine::snapshot::{Pod, Snapshot};
+use quotient_engine::snapshot::Snapshot;
 
-use super::laws::{admitted, charged, lacking, lacks_at_least, leaves};
+use super::laws::{admitted, lacking, lacks_at_least};
 use super::{describe, describe_step, laws};
+use crate::contents::{charged, leaves, pods};
 
 /// What happened so far.
 #[derive(Debug, Default)]
@@ -116,7 +117,7 @@ impl Chronicle {
         // Pods without a queue, and those on nodes that are lost, take capacity with them: a change from outside.
         // So do pods that are never evicted: what they hold is deducted before anything is divided.
         let kept = |name: &QueueName, queue: &QueuePlan| {
-            if laws::is_spared(before, decided, name) { queue.used.clone() } else { Amounts::new() }
+            if laws::is_spared(before, name) { queue.used.clone() } else { Amounts::new() }
         };
         let asks = |(name, queue): (&QueueName, &QueuePlan)| {
             (name.clone(), (queue.demand.clone(), kept(name, queue)))
@@ -248,8 +249,4 @@ fn short_of(before: &Snapshot, decided: &Plan, queue: &QueueName) -> Amounts {
         .filter(|(one, amount)| *amount > free.get(one))
         .map(|(one, amount)| (one.clone(), amount))
         .collect()
-}
-
-fn pods(snapshot: &Snapshot) -> impl Iterator<Item = (&Namespace, &Pod)> {
-    snapshot.namespaces.iter().flat_map(|(name, state)| state.pods.iter().map(move |pod| (name, pod)))
 }

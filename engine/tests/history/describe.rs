@@ -9,6 +9,7 @@ use quotient_engine::snapshot::{
 };
 
 use super::Event;
+use crate::contents::leaves;
 
 /// The scenario that describes `snapshot`.
 pub(crate) fn describe(snapshot: &Snapshot) -> String {
@@ -49,7 +50,7 @@ pub(crate) fn describe(snapshot: &Snapshot) -> String {
 /// What was decided in one step, below the cluster that it was decided for.
 pub(crate) fn describe_step(step: usize, before: &Snapshot, decided: &Plan) -> String {
     let mut printed = format!("=== step {step}\n{}\n", describe(before));
-    for (name, queue) in decided.queues.iter().filter(|(_, queue)| !queue.is_parent) {
+    for (name, queue) in leaves(decided) {
         let amounts: String = [
             ("demand", &queue.demand),
             ("deserved", &queue.deserved),

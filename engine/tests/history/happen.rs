@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use quotient_engine::amounts::Amounts;
 use quotient_engine::labels::Selector;
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
 use quotient_engine::snapshot::{
@@ -11,6 +10,7 @@ use quotient_engine::snapshot::{
 
 use super::beginning::named;
 use super::{Event, bounds};
+use crate::contents::charged;
 
 /// Lets `event`, the `number`th of its history, happen. What there is nothing of does not happen.
 pub(crate) fn happen(snapshot: &mut Snapshot, number: usize, event: &Event) {
@@ -180,8 +180,7 @@ fn count_node(snapshot: &mut Snapshot, at: usize, counts: bool) {
 fn create_bare_pod(snapshot: &mut Snapshot, at: usize, number: usize, shape: &Arc<Shape>) {
     let created = snapshot.now;
     let Some((namespace, state)) = pick_namespace(snapshot, at, |_| true) else { return };
-    let mut charged = Amounts::new();
-    state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| charged.add_all(pod.requests()));
+    let mut charged = charged(state);
     charged.add_all(&shape.requests);
     let admitted = shape.requests.resources().all(|resource| {
         let bound = state.quota.as_ref().and_then(|quota| quota.enforced.get(resource));

@@ -10,10 +10,10 @@ use quotient_engine::plan::{Eviction, Plan, QueuePlan};
 use quotient_engine::planner::plan;
 use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{
-    Budget, EvictionPolicy, NamespaceState, Owner, Phase, Pod, Quota, ReclaimFrom, Shape, Snapshot,
+    EvictionPolicy, NamespaceState, Owner, Pod, Quota, ReclaimFrom, Shape, Snapshot,
 };
-use quotient_engine::time::Timestamp;
 
+use crate::contents::{charged, leaves, path, sum, terminate};
 use crate::story;
 
 type Checked = Result<(), TestCaseError>;
@@ -33,7 +33,7 @@ pub(crate) fn admitted(world: &Snapshot) -> Snapshot {
 }
 
 /// The order in which things were found says nothing.
-pub(super) fn same_plan_on_shuffled_input(snapshot: &Snapshot, decided: &Plan, seed: usize) -> Checked {
+pub(crate) fn same_plan_on_shuffled_input(snapshot: &Snapshot, decided: &Plan, seed: usize) -> Checked {
     let mut shuffled = snapshot.clone();
     for state in shuffled.namespaces.values_mut() {
         let state = Arc::make_mut(state);
@@ -51,27 +51,15 @@ pub(super) fn same_plan_on_shuffled_input(snapshot: &Snapshot, decided: &Plan, s
 }
 
 /// Victims take their time to go; while they do, need is zero and no other pod is chosen (S-MCM).
-pub(super) fn while_victims_leave_no_other_goes(settled: &Snapshot, decided: &Plan) -> Checked {
-    let leaving: BTreeSet<&PodUid> = decided.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
+pub(crate) fn while_victims_leave_no_other_goes(settled: &Snapshot, decided: &Plan) -> Checked {
+    let leaving: BTreeSet<PodUid> =
+        decided.evictions.iter().map(|eviction| eviction.pod.uid.clone()).collect();
     if leaving.is_empty() {
         return Ok(());
     }
     let mut later = settled.clone();
     quotient_advance::keep(&mut later, decided);
-    for state in later.namespaces.values_mut() {
-        if state.pods.iter().any(|pod| leaving.contains(&pod.uid)) {
-            let state = Arc::make_mut(state);
-            for pod in state.pods.iter_mut().filter(|pod| leaving.contains(&pod.uid)) {
-                (pod.deletion, pod.evicted) = (Some(in_time(settled)), true);
-                // A pod that no longer counts is one disruption less that is allowed.
-                let labels = &pod.metadata.labels;
-                let protects = |budget: &&mut Budget| budget.selector.matches(labels);
-                for budget in state.budgets.iter_mut().filter(protects) {
-                    budget.allowed = budget.allowed.saturating_sub(u32::from(pod.phase == Phase::Running));
-                }
-            }
-        }
-    }
+    terminate(&mut later, &leaving);
     let then = plan(&later);
     let again: Vec<&PodUid> =
         then.evictions.iter().chain(&then.waiting).map(|eviction| &eviction.pod.uid).collect();
@@ -115,7 +103,7 @@ pub(crate) fn no_queue_starves_beside_plenty(world: &Snapshot, decided: &Plan) -
     }
     for (name, queue) in leaves(decided).filter(|(_, queue)| starved(queue)) {
         let left: Vec<&Pod> = leaves(decided)
-            .filter(|(other, _)| *other != name && !is_spared(world, decided, other))
+            .filter(|(other, _)| *other != name && !is_spared(world, other))
             .flat_map(|(other, queue)| useful(world, decided, &lacking, other, queue))
             .collect();
         prop_assert!(
@@ -230,9 +218,8 @@ fn not_granted(queue: &QueuePlan) -> Amounts {
 /// What the queue of this name lacks even if all that its quota allows beside the pods that stay is for that.
 pub(super) fn lacks_at_least(settled: &Snapshot, decided: &Plan, name: &QueueName) -> Amounts {
     let Some(queue) = decided.queues.get(name) else { return Amounts::new() };
-    let mut staying = Amounts::new();
     let pods = settled.namespaces[&name.namespace].pods.iter();
-    pods.filter(|pod| pod.is_live()).for_each(|pod| staying.add_all(pod.requests()));
+    let staying = sum(pods.filter(|pod| pod.is_live()));
     lacking(queue).less(&queue.allocated.less(&staying))
 }
 
@@ -242,25 +229,14 @@ pub(super) fn lacking(queue: &QueuePlan) -> Amounts {
 }
 
 /// Whether the queue or one above it says that its pods are never taken.
-pub(super) fn is_spared(world: &Snapshot, decided: &Plan, name: &QueueName) -> bool {
-    let path = std::iter::successors(Some(name), |name| decided.queues[*name].parent.as_ref());
-    let mut policies = path.map(|name| {
-        let queues = world.namespaces[&name.namespace].queues.iter();
-        queues
-            .filter(|queue| queue.name == name.name)
-            .any(|queue| queue.eviction.policy == Some(EvictionPolicy::Never))
-    });
-    policies.any(|disabled| disabled)
+pub(crate) fn is_spared(world: &Snapshot, name: &QueueName) -> bool {
+    path(world, name).iter().any(|queue| queue.eviction.policy == Some(EvictionPolicy::Never))
 }
 
 /// Whether there is more to take from than the whole cluster.
 pub(super) fn has_scopes(snapshot: &Snapshot) -> bool {
     let mut queues = snapshot.namespaces.values().flat_map(|state| &state.queues);
     queues.any(|queue| queue.reclaim.from == ReclaimFrom::Subtree || !queue.limit.is_empty())
-}
-
-fn in_time(snapshot: &Snapshot) -> Timestamp {
-    snapshot.now.plus_seconds(30)
 }
 
 /// Σ max(min(enforced, T), charged) ≤ C, but for what was exceeded already, and for capacity that went meanwhile.
@@ -429,28 +405,14 @@ fn is_short(settled: &Snapshot, decided: &Plan, resource: &Resource) -> bool {
     held + lacking > decided.capacity.get(resource)
 }
 
-/// The queues that govern pods.
-pub(super) fn leaves(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan)> {
-    plan.queues.iter().filter(|(_, queue)| !queue.is_parent)
-}
-
-pub(super) fn charged(state: &NamespaceState) -> Amounts {
-    let mut sum = Amounts::new();
-    state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| sum.add_all(pod.requests()));
-    sum
-}
-
 /// What the pods of a namespace are charged that some node could run.
 pub(crate) fn runnable(snapshot: &Snapshot, state: &NamespaceState) -> Amounts {
     runnable_of(snapshot, state, Pod::is_charged)
 }
 
 fn runnable_of(snapshot: &Snapshot, state: &NamespaceState, is_one: impl Fn(&Pod) -> bool) -> Amounts {
-    let mut sum = Amounts::new();
     let pods = state.pods.iter().filter(|pod| is_one(pod));
-    pods.filter(|pod| pod.node.is_some() || could_run(snapshot, pod))
-        .for_each(|pod| sum.add_all(pod.requests()));
-    sum
+    sum(pods.filter(|pod| pod.node.is_some() || could_run(snapshot, pod)))
 }
 
 fn could_run(snapshot: &Snapshot, pod: &Pod) -> bool {

@@ -19,7 +19,10 @@ use describe::describe_event;
 pub(crate) use describe::{describe, describe_step};
 pub(crate) use event::{Event, event};
 pub(crate) use happen::happen;
-pub(crate) use laws::{admitted, no_queue_starves_beside_plenty, runnable};
+pub(crate) use laws::{
+    admitted, is_spared, no_queue_starves_beside_plenty, runnable, same_plan_on_shuffled_input,
+    while_victims_leave_no_other_goes,
+};
 
 /// One thing that happens, and how many steps the world goes on before the next one.
 #[derive(Clone, Debug)]

@@ -14,11 +14,8 @@ use quotient_engine::snapshot::{
 };
 use quotient_engine::time::Timestamp;
 
+use crate::contents::amounts;
 use crate::forest::everything;
-
-fn amounts(cpu: i128, memory: i128) -> Amounts {
-    [(Resource::Cpu, Amount::new(cpu)), (Resource::Memory, Amount::new(memory << 20))].into_iter().collect()
-}
 
 fn bounds(cpu: i128, memory: i128) -> Bounds {
     [(Resource::Cpu, Amount::new(cpu)), (Resource::Memory, Amount::new(memory << 20))].into_iter().collect()
