@@ -240,8 +240,7 @@ fn budgets_are_used_up_across_the_asks_of_one_plan() {
          queue a weight=0 request=all
          queue b fixed=cpu:4
          budget a/web allowed=1 selects=app:web
-         pod a/web-1 cpu=2 node=n1 started=80 owner=web labels=app:web
-         pod a/web-2 cpu=2 node=n2 started=90 owner=web labels=app:web
+         pod a/web-1..2 cpu=2 node=n1+1 started=80+10 owner=web labels=app:web
          pod a/db-1 cpu=2 node=n3 started=10 owner=db priority=9
          pod a/db-2 cpu=0 node=n3 started=1 owner=db priority=9
          owner b/train replicas=2 cpu=2",

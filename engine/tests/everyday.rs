@@ -1,20 +1,8 @@
 //! Everyday situations as stories: what users meet, with the outcome that a platform engineer expects.
 
-use std::fmt::Write as _;
-
 use expect_test::{Expect, expect};
 
 use crate::story::{self, explains, plays};
-
-/// Pods `NAME-1` … of one owner on `node`.
-fn pods(owner: &str, count: u32, words: &str) -> String {
-    let (queue, name) = owner.split_once('/').unwrap();
-    let mut pods = String::new();
-    for number in 1..=count {
-        writeln!(pods, "pod {queue}/{name}-{number} owner={name} started={number}0 {words}").unwrap();
-    }
-    pods
-}
 
 /// The evictions of `scenario`, step by step to its end.
 fn evicted(scenario: &str) -> Vec<String> {
@@ -52,24 +40,18 @@ fn an_idle_cluster_starts_a_notebook_with_eight_gpus_at_once() {
 /// The head of a Ray cluster is a pod of an unknown controller; its workers follow while the window doubles.
 #[test]
 fn an_idle_cluster_starts_bare_pods_and_those_of_unknown_controllers_at_once() {
-    let scenario = |used: u32| {
-        format!(
-            "node n1 cpu=64 memory=256Gi
-             queue a
-             quota a cpu=2 memory=8Gi
-             {}",
-            pods("a/ray", used, "cpu=1 memory=1Gi node=n1")
-        )
-    };
+    let idle = "node n1 cpu=64 memory=256Gi
+                queue a
+                quota a cpu=2 memory=8Gi";
     plays(
-        &scenario(0),
+        idle,
         &expect![[r#"
         step 1: capacity 64c 256Gi
           a: deserved 0c 0, allocated 2c 8Gi, used 0c 0
     "#]],
     );
     plays(
-        &scenario(2),
+        &format!("{idle}\npod a/ray-1..2 cpu=1 memory=1Gi node=n1 started=10+10 owner=ray"),
         &expect![[r#"
         step 1: capacity 64c 256Gi
           a: deserved 2c 2Gi, allocated 4c 8Gi, used 2c 2Gi
@@ -82,24 +64,21 @@ fn an_idle_cluster_starts_bare_pods_and_those_of_unknown_controllers_at_once() {
 #[test]
 fn three_queues_that_hold_equally_too_much_lose_equally() {
     plays(
-        &format!(
-            "node n1 cpu=12
-             queue a
-             queue b
-             queue c
-             queue d
-             quota a cpu=4
-             quota b cpu=4
-             quota c cpu=4
-             owner a/w replicas=4 cpu=1
-             owner b/w replicas=4 cpu=1
-             owner c/w replicas=4 cpu=1
-             owner d/w replicas=3 cpu=1
-             {}{}{}",
-            pods("a/w", 4, "cpu=1 node=n1"),
-            pods("b/w", 4, "cpu=1 node=n1"),
-            pods("c/w", 4, "cpu=1 node=n1"),
-        ),
+        "node n1 cpu=12
+         queue a
+         queue b
+         queue c
+         queue d
+         quota a cpu=4
+         quota b cpu=4
+         quota c cpu=4
+         owner a/w replicas=4 cpu=1
+         owner b/w replicas=4 cpu=1
+         owner c/w replicas=4 cpu=1
+         owner d/w replicas=3 cpu=1
+         pod a/w-1..4 cpu=1 node=n1 started=10+10 owner=w
+         pod b/w-1..4 cpu=1 node=n1 started=10+10 owner=w
+         pod c/w-1..4 cpu=1 node=n1 started=10+10 owner=w",
         &expect![[r#"
             step 1: capacity 12c
               a: deserved 3c, allocated 3c, used 4c
@@ -130,22 +109,19 @@ fn three_queues_that_hold_equally_too_much_lose_equally() {
 #[test]
 fn the_queue_farthest_above_its_target_gives_first() {
     explains(
-        &format!(
-            "node n1 cpu=12
-             queue a
-             queue b
-             queue c
-             queue d after=3600
-             quota a cpu=7
-             quota b cpu=5
-             owner a/w replicas=7 cpu=1
-             owner b/w replicas=5 cpu=1
-             owner c/w replicas=2 cpu=1
-             owner d/w replicas=2 cpu=1
-             {}{}",
-            pods("a/w", 7, "cpu=1 node=n1"),
-            pods("b/w", 5, "cpu=1 node=n1"),
-        ),
+        "node n1 cpu=12
+         queue a
+         queue b
+         queue c
+         queue d after=3600
+         quota a cpu=7
+         quota b cpu=5
+         owner a/w replicas=7 cpu=1
+         owner b/w replicas=5 cpu=1
+         owner c/w replicas=2 cpu=1
+         owner d/w replicas=2 cpu=1
+         pod a/w-1..7 cpu=1 node=n1 started=10+10 owner=w
+         pod b/w-1..5 cpu=1 node=n1 started=10+10 owner=w",
         &expect![[r#"
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 7c
@@ -164,9 +140,11 @@ fn the_queue_farthest_above_its_target_gives_first() {
 fn a_pod_that_does_not_run_yet_goes_before_running_ones_of_any_giver() {
     let scenario = |pending: &str| {
         let pods_of = |queue: &str| {
-            let runs = pods(&format!("{queue}/w"), 3, "cpu=1 node=n1");
             let last = if queue == pending { "pending created=5" } else { "node=n1 started=5" };
-            format!("{runs}pod {queue}/w-4 owner=w cpu=1 {last}\n")
+            format!(
+                "pod {queue}/w-1..3 cpu=1 node=n1 started=10+10 owner=w
+                 pod {queue}/w-4 cpu=1 owner=w {last}\n"
+            )
         };
         format!(
             "node n1 cpu=8
@@ -205,9 +183,8 @@ fn the_weight_of_an_only_child_changes_nothing() {
              owner a/w replicas=6 cpu=1
              owner b/w replicas=6 cpu=1
              owner c/w replicas=4 cpu=1
-             {}{}",
-            pods("a/w", 6, "cpu=1 node=n1"),
-            pods("b/w", 6, "cpu=1 node=n1"),
+             pod a/w-1..6 cpu=1 node=n1 started=10+10 owner=w
+             pod b/w-1..6 cpu=1 node=n1 started=10+10 owner=w"
         )
     };
     let printed = story::play(&scenario(1));
@@ -221,16 +198,13 @@ fn the_weight_of_an_only_child_changes_nothing() {
 #[test]
 fn borrowed_devices_come_back_although_their_queues_memory_is_guaranteed() {
     plays(
-        &format!(
-            "node n1 cpu=8 memory=8Gi gpu=4
-             queue a guaranteed=memory:8Gi
-             queue b guaranteed=gpu:2
-             quota a cpu=8 memory=8Gi gpu=4
-             owner a/w replicas=4 cpu=1 memory=2Gi gpu=1
-             owner b/w replicas=2 cpu=1 memory=0 gpu=1
-             {}",
-            pods("a/w", 4, "cpu=1 memory=2Gi gpu=1 node=n1"),
-        ),
+        "node n1 cpu=8 memory=8Gi gpu=4
+         queue a guaranteed=memory:8Gi
+         queue b guaranteed=gpu:2
+         quota a cpu=8 memory=8Gi gpu=4
+         owner a/w replicas=4 cpu=1 memory=2Gi gpu=1
+         owner b/w replicas=2 cpu=1 memory=0 gpu=1
+         pod a/w-1..4 cpu=1 memory=2Gi gpu=1 node=n1 started=10+10 owner=w",
         &expect![[r#"
             step 1: capacity 8c 8Gi 4gpu
               a: deserved 4c 8Gi 2gpu, allocated 2c 8Gi 2gpu, used 4c 8Gi 4gpu, target 2c 8Gi 2gpu
@@ -253,16 +227,13 @@ fn borrowed_devices_come_back_although_their_queues_memory_is_guaranteed() {
 #[test]
 fn a_guarantee_of_devices_is_met_without_one_of_cpu() {
     explains(
-        &format!(
-            "node n1 cpu=8 memory=32Gi gpu=2
-             queue a weight=3
-             queue b weight=1 guaranteed=gpu:2
-             quota a cpu=8 memory=8Gi gpu=2
-             owner a/w replicas=8 cpu=1 memory=1Gi
-             owner b/w replicas=2 cpu=1 memory=1Gi gpu=1
-             {}",
-            pods("a/w", 8, "cpu=1 memory=1Gi node=n1"),
-        ),
+        "node n1 cpu=8 memory=32Gi gpu=2
+         queue a weight=3
+         queue b weight=1 guaranteed=gpu:2
+         quota a cpu=8 memory=8Gi gpu=2
+         owner a/w replicas=8 cpu=1 memory=1Gi
+         owner b/w replicas=2 cpu=1 memory=1Gi gpu=1
+         pod a/w-1..8 cpu=1 memory=1Gi node=n1 started=10+10 owner=w",
         &expect![[r#"
             step 1: capacity 8c 32Gi 2gpu
               a: deserved 6c 8Gi 0gpu, allocated 6c 6Gi 0gpu, used 8c 8Gi 0gpu, target 6c 6Gi 0gpu
@@ -289,8 +260,7 @@ fn free_room_serves_an_unmet_guarantee_first_whatever_bounds_its_reclaim() {
              owner a/w replicas=4 cpu=1
              owner b/w replicas=4 cpu=1
              owner c/w replicas=8 cpu=1
-             {}",
-            pods("c/w", 8, "cpu=1 node=n1"),
+             pod c/w-1..8 cpu=1 node=n1 started=10+10 owner=w"
         )
     };
     for words in ["", "from=Subtree", "after=3600"] {
@@ -325,16 +295,13 @@ fn free_room_is_divided_among_claims_alike_at_every_depth() {
 #[test]
 fn a_gang_whose_minimum_is_above_its_queues_target_evicts_nothing() {
     evicts_nothing(
-        &format!(
-            "node n1 cpu=8
-             queue a
-             queue b
-             quota a cpu=8
-             owner a/w replicas=8 cpu=1
-             owner b/g replicas=6 cpu=1 kind=Job gang=g min=6
-             {}",
-            pods("a/w", 8, "cpu=1 node=n1"),
-        ),
+        "node n1 cpu=8
+         queue a
+         queue b
+         quota a cpu=8
+         owner a/w replicas=8 cpu=1
+         owner b/g replicas=6 cpu=1 kind=Job gang=g min=6
+         pod a/w-1..8 cpu=1 node=n1 started=10+10 owner=w",
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 4c, allocated 8c, used 8c, target 8c
@@ -347,16 +314,13 @@ fn a_gang_whose_minimum_is_above_its_queues_target_evicts_nothing() {
 #[test]
 fn nothing_is_evicted_for_a_pod_above_the_limit_of_its_queue() {
     evicts_nothing(
-        &format!(
-            "node n1 cpu=8
-             queue a
-             queue b limit=cpu:2
-             quota a cpu=8
-             owner a/w replicas=8 cpu=1
-             owner b/big replicas=1 cpu=3
-             {}",
-            pods("a/w", 8, "cpu=1 node=n1"),
-        ),
+        "node n1 cpu=8
+         queue a
+         queue b limit=cpu:2
+         quota a cpu=8
+         owner a/w replicas=8 cpu=1
+         owner b/big replicas=1 cpu=3
+         pod a/w-1..8 cpu=1 node=n1 started=10+10 owner=w",
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 6c, allocated 8c, used 8c, target 8c
@@ -370,18 +334,15 @@ fn nothing_is_evicted_for_a_pod_above_the_limit_of_its_queue() {
 #[test]
 fn no_cpu_is_reclaimed_for_pods_that_get_no_device() {
     evicts_nothing(
-        &format!(
-            "node n1 cpu=8 gpu=2
-             queue a
-             queue b
-             quota a cpu=6 gpu=0
-             quota b cpu=2 gpu=2
-             owner a/w replicas=6 cpu=1
-             owner b/w replicas=4 cpu=1 gpu=1
-             {}{}",
-            pods("a/w", 6, "cpu=1 node=n1"),
-            pods("b/w", 2, "cpu=1 gpu=1 node=n1"),
-        ),
+        "node n1 cpu=8 gpu=2
+         queue a
+         queue b
+         quota a cpu=6 gpu=0
+         quota b cpu=2 gpu=2
+         owner a/w replicas=6 cpu=1
+         owner b/w replicas=4 cpu=1 gpu=1
+         pod a/w-1..6 cpu=1 node=n1 started=10+10 owner=w
+         pod b/w-1..2 cpu=1 gpu=1 node=n1 started=10+10 owner=w",
         &expect![[r#"
             step 1: capacity 8c 2gpu
               a: deserved 4c 0gpu, allocated 6c 0gpu, used 6c 0gpu, target 6c 0gpu
@@ -395,18 +356,15 @@ fn no_cpu_is_reclaimed_for_pods_that_get_no_device() {
 #[test]
 fn nothing_is_evicted_for_a_guaranteed_pod_above_what_the_guarantees_leave() {
     evicts_nothing(
-        &format!(
-            "node n1 cpu=8
-             queue a guaranteed=cpu:8
-             queue b guaranteed=cpu:8
-             quota a cpu=4
-             quota b cpu=4
-             owner a/w replicas=4 cpu=1
-             owner b/w replicas=5 cpu=1
-             {}{}",
-            pods("a/w", 4, "cpu=1 node=n1"),
-            pods("b/w", 4, "cpu=1 node=n1"),
-        ),
+        "node n1 cpu=8
+         queue a guaranteed=cpu:8
+         queue b guaranteed=cpu:8
+         quota a cpu=4
+         quota b cpu=4
+         owner a/w replicas=4 cpu=1
+         owner b/w replicas=5 cpu=1
+         pod a/w-1..4 cpu=1 node=n1 started=10+10 owner=w
+         pod b/w-1..4 cpu=1 node=n1 started=10+10 owner=w",
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 4c, allocated 4c, used 4c
@@ -420,19 +378,16 @@ fn nothing_is_evicted_for_a_guaranteed_pod_above_what_the_guarantees_leave() {
 #[test]
 fn nothing_is_evicted_for_the_stranded_end_of_a_share_outside_a_fence() {
     evicts_nothing(
-        &format!(
-            "node n1 cpu=9
-             queue p children=All from=Subtree
-             queue a parent=p
-             queue b
-             quota a cpu=4
-             quota b cpu=5
-             owner a/w replicas=5 cpu=2
-             owner b/w replicas=9 cpu=1
-             {}{}",
-            pods("a/w", 2, "cpu=2 node=n1"),
-            pods("b/w", 5, "cpu=1 node=n1"),
-        ),
+        "node n1 cpu=9
+         queue p children=All from=Subtree
+         queue a parent=p
+         queue b
+         quota a cpu=4
+         quota b cpu=5
+         owner a/w replicas=5 cpu=2
+         owner b/w replicas=9 cpu=1
+         pod a/w-1..2 cpu=2 node=n1 started=10+10 owner=w
+         pod b/w-1..5 cpu=1 node=n1 started=10+10 owner=w",
         &expect![[r#"
             step 1: capacity 9c
               a: deserved 4500mc, allocated 4c, used 4c, target 4c
@@ -448,20 +403,18 @@ fn nothing_is_evicted_for_the_stranded_end_of_a_share_outside_a_fence() {
 #[test]
 fn nothing_is_evicted_for_pods_that_no_node_could_run_beside_others_that_fit() {
     evicts_nothing(
-        &format!(
-            "node n1..2 cpu=4
-             queue a
-             queue b
-             quota a cpu=6
-             quota b cpu=2
-             owner a/w replicas=6 cpu=1
-             owner b/large replicas=4 cpu=5 created=1
-             owner b/small replicas=2 cpu=1 created=2
-             {}{}{}",
-            pods("a/w", 4, "cpu=1 node=n1"),
-            "pod a/w-5 owner=w cpu=1 node=n2 started=50\npod a/w-6 owner=w cpu=1 node=n2 started=60\n",
-            pods("b/small", 2, "cpu=1 node=n2"),
-        ),
+        "node n1..2 cpu=4
+         queue a
+         queue b
+         quota a cpu=6
+         quota b cpu=2
+         owner a/w replicas=6 cpu=1
+         owner b/large replicas=4 cpu=5 created=1
+         owner b/small replicas=2 cpu=1 created=2
+         pod a/w-1..4 cpu=1 node=n1 started=10+10 owner=w
+         pod a/w-5 owner=w cpu=1 node=n2 started=50
+         pod a/w-6 owner=w cpu=1 node=n2 started=60
+         pod b/small-1..2 cpu=1 node=n2 started=10+10 owner=small",
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 4c, allocated 6c, used 6c, target 6c
@@ -495,7 +448,7 @@ fn no_workload_is_evicted_again_and_again() {
 /// Of two resources three pods suffice: those that have both go, not three for each.
 #[test]
 fn of_two_resources_three_pods_go_where_three_suffice() {
-    let printed = evicted(&format!(
+    let printed = evicted(
         "node n1 cpu=21 memory=21Gi
          queue a
          queue b guaranteed=cpu:9,memory:9Gi
@@ -504,11 +457,10 @@ fn of_two_resources_three_pods_go_where_three_suffice() {
          owner a/memory replicas=3 cpu=0 memory=3Gi
          owner a/both replicas=4 cpu=3 memory=3Gi
          owner b/w replicas=3 cpu=3 memory=3Gi
-         {}{}{}",
-        pods("a/cpu", 3, "cpu=3 memory=0 node=n1"),
-        pods("a/memory", 3, "cpu=0 memory=3Gi node=n1"),
-        pods("a/both", 4, "cpu=3 memory=3Gi node=n1"),
-    ));
+         pod a/cpu-1..3 cpu=3 memory=0 node=n1 started=10+10 owner=cpu
+         pod a/memory-1..3 cpu=0 memory=3Gi node=n1 started=10+10 owner=memory
+         pod a/both-1..4 cpu=3 memory=3Gi node=n1 started=10+10 owner=both",
+    );
     assert_eq!(printed.len(), 3, "{printed:#?}");
 }
 
@@ -516,18 +468,15 @@ fn of_two_resources_three_pods_go_where_three_suffice() {
 #[test]
 fn a_pod_that_stays_for_a_guarantee_costs_its_queue_no_other_pod() {
     evicts_nothing(
-        &format!(
-            "node n1 cpu=4 gpu=1
-             queue a guaranteed=gpu:1
-             queue b
-             quota a cpu=4 gpu=1
-             owner a/device replicas=1 cpu=1 gpu=1
-             owner a/w replicas=1 cpu=1
-             owner b/w replicas=1 cpu=1 gpu=1
-             pod a/device-1 owner=device cpu=1 gpu=1 node=n1 started=10
-             {}",
-            pods("a/w", 1, "cpu=1 node=n1"),
-        ),
+        "node n1 cpu=4 gpu=1
+         queue a guaranteed=gpu:1
+         queue b
+         quota a cpu=4 gpu=1
+         owner a/device replicas=1 cpu=1 gpu=1
+         owner a/w replicas=1 cpu=1
+         owner b/w replicas=1 cpu=1 gpu=1
+         pod a/device-1 owner=device cpu=1 gpu=1 node=n1 started=10
+         pod a/w-1 cpu=1 node=n1 started=10 owner=w",
         &expect![[r#"
             step 1: capacity 4c 1gpu
               a: deserved 2c 1gpu, allocated 3c 1gpu, used 2c 1gpu

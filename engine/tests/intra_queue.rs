@@ -291,8 +291,7 @@ fn a_pod_that_no_node_takes_finds_room() {
          queue a preemption=LowerPriority request=all
          quota a gpu=4
          owner a/low replicas=3 gpu=1 priority=1
-         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/low-2 gpu=1 node=n2 started=20 owner=low priority=1
+         pod a/low-1..2 gpu=1 node=n1+1 started=10+10 owner=low priority=1
          pod a/big gpu=2 pending stuck=990 priority=9",
         &expect![[r#"
             step 1: capacity 4gpu

@@ -465,9 +465,7 @@ fn a_queue_that_loses_its_share_keeps_what_it_was_granted() {
 
 /// `amount` pods of 1 cpu in a namespace, on the one node.
 fn pods(namespace: &str, amount: usize) -> String {
-    let lines: Vec<String> =
-        (0..amount).map(|number| format!("\npod {namespace}/p{number} cpu=1 node=n1")).collect();
-    lines.concat()
+    format!("\npod {namespace}/p1..{amount} cpu=1 node=n1")
 }
 
 /// A second leader starts with lists of long ago: b's pods of then have gone, and their room is a's.

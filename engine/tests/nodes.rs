@@ -362,8 +362,7 @@ fn s33_without_a_node_nothing_goes() {
         "node n1..2 cpu=2
          queue a request=all
          queue b weight=3
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n2 started=20 owner=w
+         pod a/p1..2 cpu=2 node=n1+1 started=10+10 owner=w
          owner b/web replicas=1 cpu=3",
     );
     assert!(printed.contains("1 pods of ReplicaSet web, 3c each: NoNodeFits"), "{printed}");

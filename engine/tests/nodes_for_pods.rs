@@ -10,9 +10,7 @@ fn every_pod_of_an_ask_gets_its_room() {
         "node n1..3 cpu=3
          queue a request=all
          queue b fixed=cpu:4
-         pod a/p1 cpu=3 node=n1 started=10 owner=w
-         pod a/p2 cpu=3 node=n2 started=20 owner=w
-         pod a/p3 cpu=3 node=n3 started=30 owner=w
+         pod a/p1..3 cpu=3 node=n1+1 started=10+10 owner=w
          owner b/train replicas=2 cpu=2",
         &expect![[r#"
             step 1: capacity 9c
@@ -53,8 +51,7 @@ fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
         "node n1..2 cpu=2
          queue a weight=0 request=all
          queue b
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n2 started=20 owner=w
+         pod a/p1..2 cpu=2 node=n1+1 started=10+10 owner=w
          owner b/lost replicas=1 cpu=2 priority=5 selector=zone:moon
          owner b/train replicas=1 cpu=2",
         &expect![[r#"
@@ -75,8 +72,7 @@ fn what_cannot_run_is_told_with_its_number() {
         "node n1..2 cpu=2
          queue a weight=0 request=all
          queue b
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n2 started=20 owner=w
+         pod a/p1..2 cpu=2 node=n1+1 started=10+10 owner=w
          owner b/lost replicas=3 cpu=1 selector=zone:moon",
         &expect![[r#"
             step 1: capacity 4c
@@ -93,8 +89,7 @@ fn no_pod_goes_for_a_pod_larger_than_every_node() {
         "node n1..2 cpu=2
          queue a weight=0 request=all
          queue b
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n2 started=20 owner=w
+         pod a/p1..2 cpu=2 node=n1+1 started=10+10 owner=w
          owner b/train replicas=1 cpu=3",
         &expect![[r#"
             step 1: capacity 4c

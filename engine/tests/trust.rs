@@ -95,16 +95,14 @@ fn check(scenario: &str, fault: Fault, seconds: i64, then: &[Then<'_>], expected
 
 /// A hundred cpu, of which `b` uses 98 and `more` says what `a` wants.
 fn cluster(more: &str) -> String {
-    let mut scenario = "node n1 cpu=100
+    format!(
+        "node n1 cpu=100
          queue a
          queue b
          owner b/web replicas=100 cpu=1
-        "
-    .to_owned();
-    for number in 1..=98 {
-        writeln!(scenario, "pod b/web-{number} cpu=1 node=n1 started={number} owner=web").unwrap();
-    }
-    scenario + more
+         pod b/web-1..98 cpu=1 node=n1 started=1+1 owner=web
+         {more}"
+    )
 }
 
 /// Puts the second ReplicaSet of the Deployment in place of the first.

@@ -53,8 +53,7 @@ fn a_daemon_set_on_borrowed_room_yields_to_a_guarantee_after_other_pods() {
          queue b guaranteed=cpu:5
          quota a cpu=8 memory=8Gi
          owner a/agent kind=DaemonSet replicas=2 cpu=2 memory=1Gi
-         pod a/agent-1 cpu=2 memory=1Gi node=n1 owner=agent daemonset started=8 priority=-1
-         pod a/agent-2 cpu=2 memory=1Gi node=n2 owner=agent daemonset started=9 priority=-1
+         pod a/agent-1..2 cpu=2 memory=1Gi node=n1+1 owner=agent daemonset started=8+1 priority=-1
          owner a/web replicas=4 cpu=1 memory=1Gi
          pod a/web-1..2 cpu=1 memory=1Gi node=n1 owner=web started=1+1
          pod a/web-3..4 cpu=1 memory=1Gi node=n2 owner=web started=3+1

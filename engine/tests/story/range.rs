@@ -21,12 +21,13 @@ fn range(word: &str) -> Option<(&str, i64, i64)> {
     Some((prefix, first, last.parse().ok()?))
 }
 
-/// `started=10+5` in line `at` of a range, the first one being 0.
+/// `started=10+5` or `node=n1+1` in line `at` of a range, the first one being 0.
 fn stepped(word: &str, at: i64) -> String {
     let step = || {
         let (name, steps) = word.split_once('=')?;
         let (first, by) = steps.split_once('+')?;
-        Some(format!("{name}={}", first.parse::<i64>().ok()? + at * by.parse::<i64>().ok()?))
+        let (prefix, first) = first.parse().map_or_else(|_| numbered(first), |number| Some(("", number)))?;
+        Some(format!("{name}={prefix}{}", first + at * by.parse::<i64>().ok()?))
     };
     step().unwrap_or_else(|| word.to_owned())
 }
