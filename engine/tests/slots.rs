@@ -1,11 +1,10 @@
 //! Slots of QueueJobs as stories: gangs first, then dominant shares (S-GANG §Use Case).
 
-use expect_test::{Expect, expect};
 use quotient_engine::amounts::{Amounts, Quantity, Resource};
 use quotient_engine::slots::{CompetingPods, GangClaim, GangSlots, TaskClaim, divide};
 use quotient_engine::time::Timestamp;
 
-/// Divides what `story` tells of: `room cpu=4`, `whole cpu=8 gpu=2` (the room, if left out), then jobs, their further
+/// How many slots each job gets of what `story` tells of: `room cpu=4`, `whole cpu=8 gpu=2` (the room, if left out), then jobs, their further
 /// tasks, and refused pods of others:
 ///
 /// ```text
@@ -13,7 +12,8 @@ use quotient_engine::time::Timestamp;
 /// task replicas=2 min=1 cpu=2
 /// others web pods=3 cpu=1
 /// ```
-fn divides(story: &str, expected: &Expect) {
+#[track_caller]
+fn divides(story: &str, expected: &str) {
     let (mut room, mut whole) = (Amounts::new(), None);
     let (mut claims, mut competing): (Vec<GangClaim>, Vec<CompetingPods>) = (Vec::new(), Vec::new());
     for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -57,8 +57,9 @@ fn divides(story: &str, expected: &Expect) {
     let whole = whole.unwrap_or_else(|| room.clone());
     let resources: Vec<Resource> = whole.resources().cloned().collect();
     let slots = divide(&room, &claims, &competing, &whole, &resources);
-    let printed: String = claims.iter().zip(&slots).map(|(claim, slots)| describe(claim, slots)).collect();
-    expected.assert_eq(&printed);
+    let printed: Vec<String> =
+        claims.iter().zip(&slots).map(|(claim, slots)| describe(claim, slots)).collect();
+    assert_eq!(printed.join(", "), expected, "{story}");
 }
 
 fn requests(words: &[(&str, &str)]) -> Amounts {
@@ -80,62 +81,26 @@ fn requests(words: &[(&str, &str)]) -> Amounts {
 fn describe(claim: &GangClaim, slots: &GangSlots) -> String {
     let counts: Vec<String> = slots.tasks.iter().map(u32::to_string).collect();
     let waits = if slots.fits { "" } else { " (waits)" };
-    format!("{}: {}{waits}\n", claim.name, counts.join("+"))
+    format!("{}: {}{waits}", claim.name, counts.join("+"))
 }
 
 // ---- the seed's tables ----------------------------------------------------------------------------------
 
+/// The first job runs with four pods when the second one comes.
 #[test]
-fn the_seeds_first_table_gang_then_balance() {
-    divides(
-        "room cpu=4
-         job job-01 replicas=4 min=2 cpu=1 running=4 admitted
-         job job-02 replicas=4 min=1 cpu=1 created=10",
-        &expect![[r#"
-            job-01: 2
-            job-02: 2
-        "#]],
-    );
-}
-
-#[test]
-fn the_seeds_second_table_the_balance_takes_nothing_of_a_floor() {
-    divides(
-        "room cpu=4
-         job job-01 replicas=4 min=3 cpu=1 running=4 admitted
-         job job-02 replicas=4 min=1 cpu=1 created=10",
-        &expect![[r#"
-            job-01: 3
-            job-02: 1
-        "#]],
-    );
-}
-
-#[test]
-fn the_seeds_third_table_the_gang_decides_alone() {
-    divides(
-        "room cpu=4
-         job job-01 replicas=4 min=2 cpu=1 running=4 admitted
-         job job-02 replicas=4 min=2 cpu=1 created=10",
-        &expect![[r#"
-            job-01: 2
-            job-02: 2
-        "#]],
-    );
-}
-
-/// Two of job-01's ten have succeeded: of its minAvailable of 3 one is left to run.
-#[test]
-fn the_seeds_fourth_table_what_has_succeeded_counts() {
-    divides(
-        "room cpu=4
-         job job-01 replicas=8 min=1 cpu=1 running=4 admitted
-         job job-02 replicas=10 min=2 cpu=1 created=10",
-        &expect![[r#"
-            job-01: 2
-            job-02: 2
-        "#]],
-    );
+fn the_seeds_tables() {
+    let table = |first: &str, second: &str, expected: &str| {
+        let first = format!("job job-01 {first} cpu=1 running=4 admitted");
+        divides(&format!("room cpu=4\n{first}\njob job-02 {second} cpu=1 created=10"), expected);
+    };
+    // Gang, then balance.
+    table("replicas=4 min=2", "replicas=4 min=1", "job-01: 2, job-02: 2");
+    // The balance takes nothing of a floor.
+    table("replicas=4 min=3", "replicas=4 min=1", "job-01: 3, job-02: 1");
+    // The gang decides alone.
+    table("replicas=4 min=2", "replicas=4 min=2", "job-01: 2, job-02: 2");
+    // Two of job-01's ten have succeeded: of its minAvailable of 3 one is left to run.
+    table("replicas=8 min=1", "replicas=10 min=2", "job-01: 2, job-02: 2");
 }
 
 // ---- floors ---------------------------------------------------------------------------------------------
@@ -146,10 +111,7 @@ fn a_gang_of_eight_with_room_for_seven_holds_nothing() {
         "room cpu=7
          job gang replicas=8 cpu=1
          job other replicas=9 min=1 cpu=1 created=10",
-        &expect![[r#"
-            gang: 0 (waits)
-            other: 7
-        "#]],
+        "gang: 0 (waits), other: 7",
     );
 }
 
@@ -159,33 +121,22 @@ fn two_gangs_of_two_thirds_run_one_after_the_other() {
         "room cpu=6
          job one replicas=4 cpu=1
          job two replicas=4 cpu=1 created=10",
-        &expect![[r#"
-            one: 4
-            two: 0 (waits)
-        "#]],
+        "one: 4, two: 0 (waits)",
     );
 }
 
 #[test]
 fn priority_lets_in_first_and_never_displaces_a_floor() {
-    divides(
-        "room cpu=4
-         job low replicas=3 cpu=1 running=3 admitted
-         job high replicas=3 cpu=1 priority=9 created=10",
-        &expect![[r#"
-            low: 3
-            high: 0 (waits)
-        "#]],
-    );
-    divides(
-        "room cpu=4
-         job low replicas=3 cpu=1
-         job high replicas=3 cpu=1 priority=9 created=10",
-        &expect![[r#"
-            low: 0 (waits)
-            high: 3
-        "#]],
-    );
+    for (low, expected) in
+        [("running=3 admitted", "low: 3, high: 0 (waits)"), ("", "low: 0 (waits), high: 3")]
+    {
+        let story = format!(
+            "room cpu=4
+             job low replicas=3 cpu=1 {low}
+             job high replicas=3 cpu=1 priority=9 created=10"
+        );
+        divides(&story, expected);
+    }
 }
 
 #[test]
@@ -194,40 +145,21 @@ fn a_room_that_has_shrunk_below_all_floors_keeps_the_more_important() {
         "room cpu=3
          job old replicas=2 cpu=1 running=2 admitted
          job important replicas=3 cpu=1 running=3 admitted priority=9 created=10",
-        &expect![[r#"
-            old: 0 (waits)
-            important: 3
-        "#]],
+        "old: 0 (waits), important: 3",
     );
 }
 
+/// The launcher is in the floor by its own minAvailable, and the rest of it is filled up in the order of the tasks.
 #[test]
 fn every_task_has_what_the_gang_cannot_do_without() {
-    // The launcher is in the floor by its own minAvailable, and the rest of it is filled up in the order of the tasks.
-    divides(
-        "room cpu=6
-         job train replicas=4 min=3 cpu=1
-         task replicas=1 min=1 cpu=2",
-        &expect![[r#"
-            train: 4+1
-        "#]],
-    );
-    divides(
-        "room cpu=4
-         job train replicas=4 min=3 cpu=1
-         task replicas=1 min=1 cpu=2",
-        &expect![[r#"
-            train: 2+1
-        "#]],
-    );
-    divides(
-        "room cpu=3
-         job train replicas=4 min=3 cpu=1
-         task replicas=1 min=1 cpu=2",
-        &expect![[r#"
-            train: 0+0 (waits)
-        "#]],
-    );
+    for (room, expected) in [(6, "train: 4+1"), (4, "train: 2+1"), (3, "train: 0+0 (waits)")] {
+        let story = format!(
+            "room cpu={room}
+             job train replicas=4 min=3 cpu=1
+             task replicas=1 min=1 cpu=2"
+        );
+        divides(&story, expected);
+    }
 }
 
 // ---- dominant shares ------------------------------------------------------------------------------------
@@ -239,34 +171,20 @@ fn what_is_left_goes_to_the_lowest_dominant_share() {
         "room cpu=9 memory=18Gi
          job a replicas=9 min=1 cpu=1 memory=4Gi
          job b replicas=9 min=1 cpu=3 memory=1Gi created=10",
-        &expect![[r#"
-            a: 3
-            b: 2
-        "#]],
+        "a: 3, b: 2",
     );
 }
 
 #[test]
 fn ties_stay_with_who_runs() {
-    let fifth = |first: &str, second: &str| {
-        format!(
-            "room cpu=5\njob a replicas=5 min=1 cpu=1 {first}\njob b replicas=5 min=1 cpu=1 created=10 {second}"
-        )
-    };
-    divides(
-        &fifth("running=3 admitted", "running=2 admitted"),
-        &expect![[r#"
-        a: 3
-        b: 2
-    "#]],
-    );
-    divides(
-        &fifth("running=2 admitted", "running=3 admitted"),
-        &expect![[r#"
-        a: 2
-        b: 3
-    "#]],
-    );
+    for (first, second) in [(3, 2), (2, 3)] {
+        let story = format!(
+            "room cpu=5
+             job a replicas=5 min=1 cpu=1 running={first} admitted
+             job b replicas=5 min=1 cpu=1 created=10 running={second} admitted"
+        );
+        divides(&story, &format!("a: {first}, b: {second}"));
+    }
 }
 
 #[test]
@@ -276,10 +194,7 @@ fn a_job_without_a_pod_that_fits_blocks_no_other() {
          whole cpu=10
          job large replicas=4 min=1 cpu=3
          job small replicas=4 min=1 cpu=1 created=10",
-        &expect![[r#"
-            large: 1
-            small: 2
-        "#]],
+        "large: 1, small: 2",
     );
 }
 
@@ -290,64 +205,37 @@ fn what_is_not_governed_does_not_count() {
          whole gpu=1
          job a replicas=2 min=1 gpu=1 cpu=8
          job free replicas=3 min=1 cpu=8 created=10",
-        &expect![[r#"
-            a: 1
-            free: 3
-        "#]],
+        "a: 1, free: 3",
     );
 }
 
 // ---- others in the queue --------------------------------------------------------------------------------
 
+/// Of a gang that waits they are the older ones, so that the two cpu which are free are theirs, and the two above the floor. An
+/// older gang gets its floor, of what runs above a floor if need be, and what is then left is theirs.
 #[test]
 fn refused_pods_of_others_come_in_their_turn_and_take_nothing_of_a_floor() {
-    // Older than the gang that waits, so that the two cpu which are free are theirs, and the two above the floor.
-    divides(
-        "room cpu=6
-         job runs replicas=6 min=2 cpu=1 running=4 admitted
-         job waits replicas=3 cpu=1 created=20
-         others web pods=5 cpu=1 created=10",
-        &expect![[r#"
-            runs: 2
-            waits: 0 (waits)
-        "#]],
-    );
-    // The gang is older: it gets its floor, of what runs above a floor if need be, and what is then left is theirs.
-    divides(
-        "room cpu=6
-         job runs replicas=6 min=2 cpu=1 running=4 admitted
-         job waits replicas=3 cpu=1 created=5
-         others web pods=5 cpu=1 created=10",
-        &expect![[r#"
-            runs: 2
-            waits: 3
-        "#]],
-    );
+    for (created, expected) in [(20, "runs: 2, waits: 0 (waits)"), (5, "runs: 2, waits: 3")] {
+        let story = format!(
+            "room cpu=6
+             job runs replicas=6 min=2 cpu=1 running=4 admitted
+             job waits replicas=3 cpu=1 created={created}
+             others web pods=5 cpu=1 created=10"
+        );
+        divides(&story, expected);
+    }
 }
 
 /// Its whole floor has succeeded: with others that need more than there is, it still comes to its end, pod by pod.
 #[test]
 fn a_gang_that_needs_nothing_more_has_its_turn_for_one_pod() {
-    let story = |age: u32| {
-        format!(
+    for (created, expected) in [(5, "late: 1, waits: 2"), (20, "late: 0, waits: 2")] {
+        let story = format!(
             "room cpu=3
-             job late replicas=5 min=0 cpu=1 running=3 admitted created={age}
+             job late replicas=5 min=0 cpu=1 running=3 admitted created={created}
              job waits replicas=2 cpu=1 created=10
              others web pods=1 cpu=1 created=15"
-        )
-    };
-    divides(
-        &story(5),
-        &expect![[r#"
-        late: 1
-        waits: 2
-    "#]],
-    );
-    divides(
-        &story(20),
-        &expect![[r#"
-        late: 0
-        waits: 2
-    "#]],
-    );
+        );
+        divides(&story, expected);
+    }
 }
