@@ -43,60 +43,6 @@ fn the_seeds_first_table_from_the_first_submission() {
     );
 }
 
-/// Fourth table: two of job-01's ten pods have succeeded, so that of its three one is left to run.
-#[test]
-fn the_seeds_fourth_table_what_has_succeeded_counts() {
-    plays(
-        "node n1 cpu=4
-         queue a request=all
-         queuejob a/job-01 min=3 replicas=10 cpu=1 created=10
-         then after=5
-         queuejob a/job-01 min=3 replicas=10 cpu=1 created=10 succeeded=2
-         queuejob a/job-02 min=2 replicas=10 cpu=1 created=20",
-        &expect![[r#"
-            step 1: capacity 4c
-              a: deserved 4c, allocated 4c, used 0c
-              a/job-01: 4 slots, Starting (Admitted)
-              started a/job-01-r1001-0..3
-            step 2: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
-                6 pods of QueueJob job-01, 1c each: ShareInUse
-              a/job-01: 4 slots, Running (Admitted)
-            then, 5 s later
-            step 4: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
-                4 pods of QueueJob job-01, 1c each: ShareInUse
-                10 pods of QueueJob job-02, 1c each: ShareInUse
-              a/job-01: 2 slots, Running (Admitted)
-              a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
-            step 5: capacity 4c
-              a: deserved 4c, allocated 4c, used 2c
-              a/job-02: 2 slots, Starting (Admitted)
-              started a/job-02-r1010-0..1
-            step 6: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
-                6 pods of QueueJob job-01, 1c each: ShareInUse
-                8 pods of QueueJob job-02, 1c each: ShareInUse
-              a/job-02: 2 slots, Running (Admitted)
-        "#]],
-    );
-}
-
-#[test]
-fn a_gang_of_eight_with_room_for_seven_starts_nothing() {
-    plays(
-        "node n1 cpu=7
-         queue a request=all
-         queuejob a/gang replicas=8 cpu=1",
-        &expect![[r#"
-            step 1: capacity 7c
-              a: deserved 7c, allocated 2c, used 0c, target 0c
-                8 pods of QueueJob gang, 1c each: UnitAboveShare
-              a/gang: 0 slots, Waiting (GangAboveShare)
-        "#]],
-    );
-}
-
 #[test]
 fn two_gangs_of_two_thirds_run_one_after_the_other() {
     plays(
@@ -383,11 +329,6 @@ fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
 #[test]
 fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
     let scenario = |parallelism: u32| {
-        let pods: Vec<String> = (1..=6)
-            .map(|number| {
-                format!("pod a/t{number} cpu=1 owner=train gang=queuejob/train node=n1 created={number} started={number}")
-            })
-            .collect();
         format!(
             "node n1 cpu=16
              queue a limit=cpu:6 request=all
@@ -395,8 +336,7 @@ fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
              owner a/web replicas=1 cpu=1 created=20
              quota a cpu=6
              pod a/w cpu=1 owner=web node=n1 created=900
-             {}",
-            pods.join("\n")
+             pod a/t1..6 cpu=1 owner=train gang=queuejob/train node=n1 created=1+1 started=1+1"
         )
     };
     plays(
