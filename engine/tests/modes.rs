@@ -34,62 +34,29 @@ fn named(plan: &Plan) -> Vec<&str> {
     all.map(|eviction| eviction.pod.name.as_str()).collect()
 }
 
+/// `a` is kept, in Quota with a lower quota and in Observe with its own; so it is for `b` in Observe or paused. The mode of the
+/// operator bounds every queue.
 #[test]
-fn a_queue_in_observe_keeps_its_pods_and_its_quota() {
-    decides(
-        &half("", "mode=Observe", ""),
-        &expect![[r#"
-            step 1: capacity 4c 4Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: a is in Observe), lacks 2c 2Gi
-                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              would evict a/p4..3 for b: Reclaimed
-              lower b
-        "#]],
-    );
-}
-
-#[test]
-fn no_pod_is_evicted_for_a_queue_in_observe() {
-    decides(
-        &half("", "", "mode=Observe"),
-        &expect![[r#"
-            step 1: capacity 4c 4Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: b is in Observe), lacks 2c 2Gi
-                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              would evict a/p4..3 for b: Reclaimed
-              lower a
-        "#]],
-    );
-}
-
-#[test]
-fn a_queue_in_quota_gets_its_quota_and_keeps_its_pods() {
-    plays(
-        &half("", "mode=Quota", ""),
-        &expect![[r#"
-            step 1: capacity 4c 4Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: a is in Quota), lacks 2c 2Gi
-                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              would evict a/p4..3 for b: Reclaimed
-        "#]],
-    );
-}
-
-#[test]
-fn the_mode_of_the_operator_bounds_every_queue() {
-    decides(
-        &half("mode=Observe", "", "mode=Quota"),
-        &expect![[r#"
-            step 1: capacity 4c 4Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: the operator is in Observe), lacks 2c 2Gi
-                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              would evict a/p4..3 for b: Reclaimed
-        "#]],
-    );
+fn no_pod_is_evicted_where_a_mode_or_a_pause_withholds_it() {
+    for (operator, a, b, cause, writes) in [
+        ("", "mode=Observe", "", "a is in Observe", "  lower b\n"),
+        ("", "mode=Quota", "", "a is in Quota", "  lower a, b\n"),
+        ("", "", "mode=Observe", "b is in Observe", "  lower a\n"),
+        ("", "", "paused=1060", "b is paused until 1060", "  lower a\n"),
+        ("mode=Observe", "", "mode=Quota", "the operator is in Observe", ""),
+    ] {
+        let scenario = half(operator, a, b);
+        let expected = format!(
+            "step 1: capacity 4c 4Gi
+  a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+  b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: {cause}), lacks 2c 2Gi
+    4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+  would evict a/p4 for b: Reclaimed
+  would evict a/p3 for b: Reclaimed\n"
+        );
+        assert_eq!(story::decide(&scenario), expected.clone() + writes);
+        assert_eq!(story::play(&scenario), expected, "nothing else happens later");
+    }
 }
 
 /// Pods of a namespace without a quota wait for nodes, so all queues together have more than the cluster.
@@ -205,21 +172,6 @@ fn the_pause_of_the_giver_keeps_its_pods_and_its_quota_and_ends_by_itself() {
             step 4: capacity 4c 4Gi
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
                 2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
-        "#]],
-    );
-}
-
-#[test]
-fn no_pod_is_evicted_for_a_paused_queue() {
-    decides(
-        &half("", "", "paused=1060"),
-        &expect![[r#"
-            step 1: capacity 4c 4Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: b is paused until 1060), lacks 2c 2Gi
-                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              would evict a/p4..3 for b: Reclaimed
-              lower a
         "#]],
     );
 }
