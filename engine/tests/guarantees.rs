@@ -315,19 +315,26 @@ fn s19_the_first_example_in_numbers() {
     check(5, [0, 5, 5]);
 }
 
-/// The first example played: five of child1's ten go to child2, and parent2 is left alone.
-#[test]
-fn s19_the_first_example_played() {
-    explains_in_short(
+/// The examples as a story; in the second one nothing is guaranteed to parent1.
+fn example(parent1: &str) -> String {
+    format!(
         "node n1 cpu=20
          queue top children=All limit=cpu:20
-         queue parent1 children=All parent=top guaranteed=cpu:10
+         queue parent1 children=All parent=top {parent1}
          queue child1 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
          queue child2 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
          queue parent2 parent=top request=all
          pod child1/p1..2 cpu=5 node=n1 started=10+10 owner=w
          pod parent2/p1..2 cpu=5 node=n1 started=90+5 owner=w
-         owner child2/web replicas=1 cpu=5",
+         owner child2/web replicas=1 cpu=5"
+    )
+}
+
+/// The first example played: five of child1's ten go to child2, and parent2 is left alone.
+#[test]
+fn s19_the_first_example_played() {
+    explains_in_short(
+        &example("guaranteed=cpu:10"),
         &expect![[r#"
             step 1: capacity 20c
               child1: deserved 5c, allocated 5c, used 10c
@@ -358,26 +365,7 @@ fn s20_the_second_example_in_numbers() {
 /// The second example played: child2's ask is always let in, and the queue with too much pays for it.
 #[test]
 fn s20_the_second_example_played() {
-    explains_in_short(
-        "node n1 cpu=20
-         queue top children=All limit=cpu:20
-         queue parent1 children=All parent=top
-         queue child1 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
-         queue child2 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
-         queue parent2 parent=top request=all
-         pod child1/p1..2 cpu=5 node=n1 started=10+10 owner=w
-         pod parent2/p1..2 cpu=5 node=n1 started=90+5 owner=w
-         owner child2/web replicas=1 cpu=5",
-        &expect![[r#"
-            step 1: capacity 20c
-              child1: deserved 5c, allocated 5c, used 10c
-              child2: deserved 5c, allocated 0c, used 0c, preempting 5c (WaitingForPreemption)
-              parent1: deserved 10c, allocated 5c, used 10c, preempting 5c (WaitingForPreemption)
-              parent2: deserved 10c, allocated 10c, used 10c
-              top: deserved 20c, allocated 15c, used 20c, preempting 5c (WaitingForPreemption)
-              evict child1/p2 for child2: Reclaimed
-        "#]],
-    );
+    assert_eq!(story::play(&example("")), story::play(&example("guaranteed=cpu:10")));
 }
 
 /// A guarantee of a parent queue counts as one of its children.
