@@ -63,9 +63,9 @@ fn cluster(documents: &[String]) -> Cluster {
     read(&[("a.yaml", &documents.concat())]).unwrap()
 }
 
-/// The owners that the engine sees, and how many pods of theirs there are.
+/// The owners that the engine sees where namespace a has a Queue, and how many pods of theirs there are.
 fn check_owners(documents: &[String], expected: &Expect) {
-    let cluster = cluster(documents);
+    let cluster = cluster(&[&[queue("a", "{}")], documents].concat());
     let state = &cluster.snapshot.namespaces[&"a".into()];
     let lines = state.owners.iter().map(|owner| {
         let pods = state.pods.iter().filter(|pod| pod.owner() == Some(&owner.uid)).count();
@@ -155,24 +155,11 @@ fn what_a_standing_quota_admits_is_there_before_the_first_step() {
 }
 
 #[test]
-fn defaults_are_those_of_the_api_server() {
+fn a_deployment_wants_one_pod_by_default() {
     check_owners(
-        &[
-            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
-            owner("Deployment", "name: a", ""),
-            owner("StatefulSet", "name: b", ""),
-            owner("ReplicaSet", "name: c", ""),
-            owner("Job", "name: one", ""),
-            owner("Job", "name: queue", "parallelism: 3"),
-            owner("Job", "name: some", "parallelism: 3\n  completions: 2"),
-        ],
+        &[owner("Deployment", "name: a", "")],
         &expect![[r#"
             ReplicaSet a (a/ReplicaSet/a): wants 1 of cpu 1, has 0
-            ReplicaSet c (a/ReplicaSet/c): wants 1 of cpu 1, has 0
-            StatefulSet b (a/StatefulSet/b): wants 1 of cpu 1, has 0
-            Job one (a/Job/one): wants 1 of cpu 1, has 0
-            Job queue (a/Job/queue): wants 3 of cpu 1, has 0
-            Job some (a/Job/some): wants 2 of cpu 1, has 0
         "#]],
     );
 }
@@ -189,36 +176,21 @@ fn a_deployment_has_one_replica_set_scaled() {
     };
     // The one that wants pods, however old.
     check_owners(
-        &[
-            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
-            deployment.clone(),
-            set("x", 1, 1),
-            set("y", 0, 2),
-        ],
+        &[deployment.clone(), set("x", 1, 1), set("y", 0, 2)],
         &expect![[r#"
         ReplicaSet x (u-x): wants 4 of cpu 1, has 0
     "#]],
     );
     // The newest, where none does.
     check_owners(
-        &[
-            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
-            deployment.clone(),
-            set("x", 0, 10),
-            set("y", 0, 9),
-        ],
+        &[deployment.clone(), set("x", 0, 10), set("y", 0, 9)],
         &expect![[r#"
         ReplicaSet x (u-x): wants 4 of cpu 1, has 0
     "#]],
     );
     // In the middle of a rollout no size is changed.
     check_owners(
-        &[
-            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
-            deployment.clone(),
-            set("x", 3, 1),
-            set("y", 2, 2),
-        ],
+        &[deployment.clone(), set("x", 3, 1), set("y", 2, 2)],
         &expect![[r#"
         ReplicaSet x (u-x): wants 3 of cpu 1, has 0
         ReplicaSet y (u-y): wants 2 of cpu 1, has 0
@@ -227,7 +199,7 @@ fn a_deployment_has_one_replica_set_scaled() {
     // A foreign ReplicaSet is not touched, even if it has the name.
     let others = owner("ReplicaSet", "name: web", "replicas: 2");
     check_owners(
-        &[queue("a", "{request: {cpu: 1k, memory: 1Ti}}"), others, deployment],
+        &[others, deployment],
         &expect![[r#"
         ReplicaSet web (a/ReplicaSet/web): wants 2 of cpu 1, has 0
         ReplicaSet web-2 (a/ReplicaSet/web-2): wants 4 of cpu 1, has 0
@@ -246,7 +218,6 @@ fn pods_find_their_owners_with_and_without_ids() {
     let label = "labels: {pod-template-hash: 5d4f}";
     check_owners(
         &[
-            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
             owner("Deployment", "name: web, uid: d-1", "replicas: 3"),
             pod("web-5d4f-x", &format!("{label}, {}", of("ReplicaSet", "web-5d4f", ", uid: rs-1"))),
             pod("web-5d4f-y", &format!("{label}, {}", of("ReplicaSet", "web-5d4f", ", uid: rs-1"))),
@@ -259,7 +230,6 @@ fn pods_find_their_owners_with_and_without_ids() {
     // Manifests by hand.
     check_owners(
         &[
-            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
             owner("Deployment", "name: web", "replicas: 2"),
             pod("w", &of("ReplicaSet", "web", "")),
             owner("StatefulSet", "name: db, uid: s-1", ""),
