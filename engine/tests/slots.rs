@@ -4,8 +4,8 @@ use quotient_engine::amounts::{Amounts, Quantity, Resource};
 use quotient_engine::slots::{CompetingPods, GangClaim, GangSlots, TaskClaim, divide};
 use quotient_engine::time::Timestamp;
 
-/// How many slots each job gets of what `story` tells of: `room cpu=4`, `whole cpu=8 gpu=2` (the room, if left out), then jobs, their further
-/// tasks, and refused pods of others:
+/// Checks how many slots each job of `story` gets. It tells of `room cpu=4`, `whole cpu=8 gpu=2` (the room, if left out), then
+/// of jobs, their further tasks, and refused pods of others:
 ///
 /// ```text
 /// job a replicas=4 min=2 running=4 admitted priority=5 created=10 cpu=1
