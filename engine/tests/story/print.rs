@@ -189,7 +189,11 @@ pub(crate) fn print_passed_over(plan: &Plan) -> String {
 
 /// What a plan of a later step does.
 pub(crate) fn print_later(plan: &Plan) -> String {
-    actions(plan, &[]).lines().map(|line| format!("  later {}\n", line.trim())).collect()
+    let mut text = String::new();
+    for line in actions(plan, &[]).lines() {
+        writeln!(text, "  later {}", line.trim()).unwrap();
+    }
+    text
 }
 
 /// The queues and pods that still wait although there is room, or although pods were to go for them.
@@ -221,8 +225,10 @@ pub(crate) fn print_writes(plan: &Plan) -> String {
             _ => lines.push((verb, vec![quota])),
         }
     }
-    let mut text: String =
-        lines.into_iter().map(|(verb, quotas)| format!("  {verb} {}\n", quotas.join(", "))).collect();
+    let mut text = String::new();
+    for (verb, quotas) in lines {
+        writeln!(text, "  {verb} {}", quotas.join(", ")).unwrap();
+    }
     for eviction in &plan.waiting {
         writeln!(text, "  evict {}/{} once its quota is in force", eviction.pod.namespace, eviction.pod.name)
             .unwrap();
