@@ -272,7 +272,7 @@ fn free_room_serves_an_unmet_guarantee_first_whatever_bounds_its_reclaim() {
 /// Six are free. Both claim as much, so each gets half, at whatever depth of the tree.
 #[test]
 fn free_room_is_divided_among_claims_alike_at_every_depth() {
-    let printed = story::decide(&format!(
+    let printed = story::decide(
         "node n1 cpu=20
          queue p children=All
          queue x fixed=cpu:10
@@ -282,9 +282,8 @@ fn free_room_is_divided_among_claims_alike_at_every_depth() {
          quota y cpu=0
          quota z cpu=14
          owner z/w replicas=14 cpu=1
-         {}",
-        pods("z/w", 14, "cpu=1 node=n1"),
-    ));
+         pod z/w-1..14 cpu=1 node=n1 started=10+10 owner=w",
+    );
     assert!(printed.contains("x: deserved 6667mc, allocated 3c"), "{printed}");
     assert!(printed.contains("y: deserved 6667mc, allocated 3c"), "{printed}");
 }

@@ -108,8 +108,7 @@ fn a_gang_goes_with_all_its_surplus() {
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/g-2..1 for b: Reclaimed
-              evict a/g-3 for b: Reclaimed
+              evict a/g-3..1 for b: Reclaimed
         "#]],
     );
 }

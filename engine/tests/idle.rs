@@ -52,8 +52,7 @@ fn what_a_limit_above_leaves_is_lent_once() {
               a: deserved 0c 0, allocated 2c 8Gi, used 0c 0
               b: deserved 0c 0, allocated 1c 8Gi, used 0c 0
               org: deserved 0c 0, allocated 3c 16Gi, used 0c 0
-              lower a to 2c 8Gi
-              lower b to 1c 8Gi
+              lower a, b
         "#]],
     );
 }

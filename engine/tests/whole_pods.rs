@@ -162,9 +162,9 @@ fn a_parents_own_guarantee_comes_first() {
               a: deserved 4c 1Gi, allocated 3c 1Gi, used 0c 0, preempting 1c 0 (WaitingForQuota)
               b: deserved 7c 1Gi, allocated 0c 1Gi, used 0c 0, preempting 7c 0 (WaitingForQuota)
               c: deserved 1c 1Gi, allocated 1c 1Gi, used 9c 1Gi
-              org: deserved 4c 1Gi, allocated 0c 1Gi, used 0c 0, preempting 4c 0 (WaitingForQuota)
+              org: deserved 4c 1Gi, allocated 3c 1Gi, used 0c 0, preempting 1c 0 (WaitingForQuota)
               lower c
-              raise b
+              raise a
               evict c/p1 once its quota is in force
         "#]],
     );
