@@ -6,7 +6,6 @@ use kube::api::DeleteParams;
 use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{PATIENCE, SYSTEM_NAMESPACE, Stage, queue, quotas, writes_of_operator};
 use quotient_e2e::testbed::eventually;
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 const GOOD: &str = "good/good: deserved cpu 8, memory 16Gi; allocated cpu 8, memory 16Gi; preempting nothing";
@@ -34,8 +33,7 @@ async fn bad_input_is_refused_or_reported_and_disturbs_no_other_queue() -> anyho
     let log = operator.process().log();
     assert!(!log.contains("panicked"), "the operator panicked:\n{log}");
     operator.process().must_run()?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// What the schema and its rules can see never reaches the operator.

@@ -9,7 +9,6 @@ use kube::Api;
 use kube::api::{Patch, PatchParams, PostParams};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{eventually, objects};
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 async fn by_hand(stage: &Stage, name: &str, node: &str) -> kube::Result<Pod> {
@@ -56,6 +55,5 @@ async fn a_node_name_set_by_hand_takes_no_share_of_others() -> Result<()> {
     // The status of `others` follows its quota.
     stage.until_quiet_for(Duration::from_secs(2)).await?;
     operator.process().must_run()?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

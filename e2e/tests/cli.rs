@@ -14,7 +14,6 @@ use kube::Api;
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, workspace_root};
 use quotient_e2e::testbed::eventually;
-use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -103,8 +102,7 @@ async fn every_command_answers_before_and_after_a_change() -> Result<()> {
     let operator = stage.start_operator().await?;
     an_administrator_foresees_a_change_and_reads_what_happened(&stage, &operator).await?;
     every_command_answers_an_administrator_and_a_tenant(&stage).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 async fn an_administrator_foresees_a_change_and_reads_what_happened(
@@ -393,8 +391,7 @@ async fn an_administrator_migrates_looks_on_and_acts() -> Result<()> {
     live_views_follow_the_cluster(&stage, &admin).await?;
     a_queue_that_cannot_have_a_share_is_waited_for_in_vain(&stage, &admin).await?;
     a_queue_is_paused_and_a_namespace_leaves(&stage, &admin).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// A live view prints once, and again when something changes.

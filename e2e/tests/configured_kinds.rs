@@ -7,7 +7,6 @@ use kube::api::PostParams;
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, installed, upgrade_chart};
 use quotient_e2e::testbed::eventually;
-use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// The two kinds as a user configures them.
@@ -140,6 +139,5 @@ async fn configured_kinds_are_demand_before_their_pods_exist() -> Result<()> {
     stage.until_quiet_for(std::time::Duration::from_secs(5)).await?;
     ensure!(demand(&stage).await? == "4", "{}", demand(&stage).await?);
     stage.until_pods("busy", PodCounts::running(4)).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

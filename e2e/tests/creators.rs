@@ -8,7 +8,6 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::PostParams;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 use crate::gate::{gated_queue, gated_stage, pod_spec, pods, waiting};
@@ -58,8 +57,7 @@ async fn a_quota_lets_creators_wait_and_a_gate_lets_them_create_at_once() -> Res
         stage.remove_queue(team).await?;
     }
     in_gate_mode_every_creator_has_its_pod_at_once_and_the_pod_its_share(&stage).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 async fn a_quota_lets_creators_fail_or_try_until_room_is_idle(stage: &Stage) -> Result<()> {

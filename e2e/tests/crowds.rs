@@ -11,7 +11,6 @@ use kube::Api;
 use quotient_e2e::bench::hostile::{WIDE, autoscaler, create, crowd_size, resting, wide};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::eventually;
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,6 +57,5 @@ async fn crowds_of_one_tenant_delay_no_other_queue() -> Result<()> {
     let log = operator.process().log();
     ensure!(!log.contains("panicked"), "the operator:\n{log}");
     operator.process().must_run()?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

@@ -6,7 +6,6 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{TestBed, eventually};
-use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// A pod whose container names no requests.
@@ -59,8 +58,7 @@ async fn a_queue_gives_containers_default_requests() -> Result<()> {
     a_pod_without_requests_starts_unless_defaults_are_off(&stage).await?;
     the_limit_range_says_what_the_queue_says_and_others_do_not(&stage).await?;
     a_strangers_limit_range_is_left_alone(&stage).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// The same pod is rejected where they are turned off, for a reason that its user and its controller see, and starts with them.

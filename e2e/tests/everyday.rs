@@ -9,7 +9,6 @@ use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Resource as _};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
 use quotient_e2e::testbed::{annotations, eventually};
-use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// For how long no pod may be evicted that the operator would evict within a second.
@@ -76,8 +75,7 @@ async fn an_idle_cluster_starts_a_notebook_a_bare_pod_and_pods_of_unknown_contro
     }
     stage.until_pods("lab", PodCounts::running(4)).await?;
     stage.until_quiet_for(QUIET).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// The cluster has 10 cpu, of which a neighbor uses 8. A Deployment whose two pods never start may lack 48 more: it takes one at
@@ -136,6 +134,5 @@ async fn a_workload_whose_pods_never_start_takes_one_pod_of_a_neighbor() -> Resu
     let left = stage.pod_counts("neighbor").await?.running;
     ensure!(left >= 6, "{left} pods of the neighbor are left");
     stage.until_quiet_for(QUIET).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

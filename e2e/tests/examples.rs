@@ -21,7 +21,6 @@ use quotient_e2e::quotient::{
 };
 use quotient_e2e::testbed::{AuditMark, KUBERNETES_RECOUNTS, Options, TestBed, eventually};
 use quotient_engine::amounts::Amounts;
-use quotient_invariants::Tolerance;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::process::Command;
@@ -77,8 +76,7 @@ async fn play(example: &Path) -> anyhow::Result<anyhow::Result<()>> {
     }
     stage.until_quiet_for(REST).await?;
     arrived().await.context("it does not stay where simulate ends")?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await.map(Ok)
+    stage.end(operator).await.map(Ok)
 }
 
 /// Whether the cluster is where simulate ends, and everything that was decided has happened.

@@ -9,7 +9,6 @@ use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
 use quotient_e2e::testbed::eventually;
-use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// The scheduling gate.
@@ -147,8 +146,7 @@ async fn pods_wait_for_their_share_alone_and_in_gangs_with_and_without_an_operat
     let operator =
         while_the_operator_is_down_for_a_minute_new_pods_wait_for_it_or_for_a_release(&stage, operator)
             .await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 async fn pods_wait_for_their_share_and_none_is_refused(stage: &Stage) -> Result<()> {
@@ -248,8 +246,7 @@ async fn a_tenant_neither_removes_the_gate_nor_goes_without() -> Result<()> {
     // An administrator of shares may let it in.
     pods(&administrator, "team").patch("p-2", &PatchParams::default(), &open()?).await?;
     ensure!(!gated(&stage, "team").await?.contains("p-2"));
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// How long no operator runs.
@@ -363,6 +360,5 @@ async fn five_hundred_gated_pods_are_let_in_as_queues_share_and_by_age() -> Resu
         ensure!(running(&stage, team).await? == oldest.collect(), "{team}");
     }
     println!("200 of 500 pods run {:?} after the start of the operator", begin.elapsed());
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

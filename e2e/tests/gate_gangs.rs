@@ -10,7 +10,6 @@ use kube::api::{DeleteParams, PostParams};
 use kube::{Api, ResourceExt};
 use quotient_e2e::quotient::{GATE_MODE, Operator, PATIENCE, PodCounts, Stage, queue_job, upgrade_chart};
 use quotient_e2e::testbed::eventually;
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 use crate::gate::{create, end, gated, gated_queue, gated_stage, member, pod_spec, pods, running, waiting};
@@ -36,8 +35,7 @@ async fn queue_jobs_and_gangs_of_annotations_are_let_in_whole() -> Result<()> {
     stage.bed.kubectl(["delete", "queuejobs.quotient.dev", "--all", "--namespace=team"]).await?;
     stage.until_pods("team", PodCounts::default()).await?;
     a_gang_of_several_shapes_is_let_in_whole(&stage).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// A QueueJob gets the slots that there is room for, and its pods are let in; a second one waits until its minimum has room.
@@ -85,8 +83,7 @@ async fn gangs_of_pod_groups_are_let_in_whole() -> Result<()> {
     gated_queue(&stage, "a", json!({})).await?;
     jobs_that_kubernetes_makes_gangs_of_are_let_in_whole(&stage).await?;
     pod_groups_of_all_kinds_are_let_in_whole(&stage).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// The Job controller makes a PodGroup for an Indexed Job (gate `WorkloadWithJob`), whose pods are then a gang.

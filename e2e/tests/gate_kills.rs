@@ -87,6 +87,5 @@ async fn killed_at_any_removal_of_a_gate_the_gang_comes_in_whole_and_once() -> R
         let evicted = events.iter().filter(|event| event.is_about("pods/eviction")).count();
         ensure!(evicted == 0, "killed {when} removal {nth}: {evicted} evictions");
     }
-    operator.stop().await?;
-    stage.end(Tolerance { repeats: true, ..Tolerance::default() }).await
+    stage.end_with(operator, Tolerance { repeats: true, ..Tolerance::default() }).await
 }

@@ -9,7 +9,6 @@ use kube::api::DeleteParams;
 use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{GATE_MODE, Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
 use quotient_e2e::testbed::{AuditMark, eventually};
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 use crate::gate::{
@@ -66,8 +65,7 @@ async fn from_quota_to_gate_and_back_no_pod_is_evicted_and_none_stays_gated() ->
     stage.until_quiet_for(Duration::from_secs(1)).await?;
     ensure!(running(&stage, "team").await? == first);
     ensure!(evictions(&stage, mark)? == 0);
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// Two queues on four cpus, where gates alone do not decide: during a pause, and without the policy that sets them.
@@ -82,8 +80,7 @@ async fn a_pause_and_a_missing_policy_leave_every_queue_its_share() -> Result<()
         end(&stage, "b", name).await?;
     }
     without_its_policy_pods_come_in_on_loan(&stage).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// A paused queue keeps what it is allocated, also while another one wants its share, and lets in as far as there is room.

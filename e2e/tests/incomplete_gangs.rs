@@ -10,7 +10,6 @@ use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use quotient_crds::{Queue, Unmet};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::eventually;
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 use crate::gate::pod_spec;
@@ -113,6 +112,5 @@ async fn of_two_gangs_in_the_room_of_one_the_younger_yields_after_a_minute() -> 
     })
     .await?;
     ensure!(parallelism(&jobs, "younger").await? == 3);
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

@@ -268,8 +268,7 @@ async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
     let printed = event(&stage, "Restored").await?;
     assert!(printed.contains("because queue team has room for it again"), "{printed}");
     stage.until_quiet_for(WHILE).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// Four GPUs: the node whose victims are the cheapest, and the same victims in every cycle while they move on.
@@ -313,8 +312,7 @@ async fn four_gpus_are_found_where_they_cost_least() -> anyhow::Result<()> {
     }
     stage.until_quiet_for(WHILE).await?;
     assert_eq!(sizes_written(&stage, later)?, [""; 0]);
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// Owners that an autoscaler keeps or that opted out are left alone; other kinds yield in their own way.
@@ -443,6 +441,5 @@ async fn a_pod_that_hangs_is_deleted_where_the_queue_allows_it() -> anyhow::Resu
     assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
     let printed = event(&stage, "ForceDeleted").await?;
     assert!(printed.starts_with("Queue team: Evicted 1 pod without grace"), "{printed}");
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

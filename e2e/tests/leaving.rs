@@ -192,8 +192,7 @@ async fn with_the_operator_down() -> Result<()> {
     stage.until_quiet_for(Duration::from_secs(3)).await?;
     everything_goes_on(&stage).await?;
     ensure!(stage.evicted(mark)?.is_empty(), "{:?}", stage.evicted(mark)?);
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// Deleting the kind deletes every Queue, and with it every quota. No pod goes, and none is refused.

@@ -9,7 +9,6 @@ use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use quotient_crds::names::USAGE_RESYNC_KEY;
 use quotient_e2e::quotient::{OPERATOR_USER, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{KUBERNETES_RECOUNTS, Options, eventually};
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// Without the operator they would not be counted for five minutes.
@@ -56,6 +55,5 @@ async fn what_is_charged_without_a_pod_is_counted_anew_and_the_refused_owner_is_
         event.user == OPERATOR_USER && request.contains("usage-resync.quotient.dev")
     });
     assert_eq!(marks.count(), 2, "the key comes and goes");
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

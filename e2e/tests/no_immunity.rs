@@ -9,7 +9,6 @@ use kube::api::{Patch, PatchParams};
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::eventually;
-use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// What the tenant runs: a pod of one cpu on every node, and a Deployment of six that calls itself critical.
@@ -107,6 +106,5 @@ async fn critical_pods_and_daemon_sets_yield_to_a_guarantee() -> Result<()> {
     let none = Patch::Merge(json!({"spec": {"replicas": 0}}));
     deployments.patch("web", &PatchParams::default(), &none).await?;
     until("the tenant borrows everything again", (2, 6)).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

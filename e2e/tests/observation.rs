@@ -16,7 +16,6 @@ use quotient_crds::ConditionType;
 use quotient_e2e::bench::speed::{ClusterLayout, Kind, QueueAt, Work};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::eventually;
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// Cpus that the holder uses, all that there are: half of them by a Deployment, half by bare pods.
@@ -127,8 +126,7 @@ async fn observe_then_evict(observed: Observed) -> Result<()> {
     let seconds = lasts.as_secs();
     println!("{observed:?}: {looks} looks in {seconds} s named the same {} pods", named.len());
     println!("{observed:?}: mode Full evicted {}, all of them named", evicted.len());
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// Where mode Observe holds, there is neither a quota nor a LimitRange.

@@ -11,7 +11,6 @@ use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quota_amounts};
 use quotient_e2e::testbed::{TestBed, eventually};
 use quotient_engine::amounts::{Amount, Resource};
-use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// How long a change of a Queue may take to show in its status, on a busy machine.
@@ -94,6 +93,5 @@ async fn a_pause_is_honored_and_ends_by_itself() -> Result<()> {
     assert_eq!(evicted.len(), 4, "{evicted:?}");
     ensure!(evicted.iter().all(|eviction| eviction.received >= until), "evicted before {until}: {evicted:?}");
     until_state(&stage, "comes", "OK", PATIENCE).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

@@ -9,7 +9,6 @@ use kube::Api;
 use kube::api::{Patch, PatchParams, PostParams};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
 use quotient_e2e::testbed::{AuditEvent, eventually};
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// For how long nothing has to happen that would take the operator a fraction of a second.
@@ -25,8 +24,7 @@ async fn the_last_replica_is_kept_and_a_refused_owner_told_of_room() -> anyhow::
     }
     stage.bed.add_node("node-2", &[("cpu", "4"), ("memory", "8Gi")]).await?;
     a_refused_owner_starts_soon_after_its_quota_rises(&stage).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// `lastReplica: Never`: another pod goes first; when only last ones are left, no pod is evicted, and nothing is promised.
@@ -113,8 +111,7 @@ async fn no_pod_is_evicted_for_what_no_node_could_run_or_lacks_no_cpu() -> anyho
     assert_eq!(stage.evicted(before)?.len(), 2);
     // Quotas and statuses agree.
     stage.until_quiet_for(Duration::from_secs(2)).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// An owner that was refused for so long that it would try again in ten seconds only is told that there is room.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{Options, eventually};
-use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// Group, version, and how a pod names its PodGroup: fields of its metadata, fields of its spec.
@@ -118,6 +117,5 @@ async fn gangs_of_other_schedulers_go_whole() -> Result<()> {
         *left.entry(gang.to_owned()).or_default() += 1;
     }
     ensure!(left.len() == 2 && left.values().all(|members| *members == 2), "{left:?}");
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

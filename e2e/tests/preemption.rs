@@ -12,7 +12,6 @@ use quotient_e2e::quotient::{
 };
 use quotient_e2e::testbed::{AuditEvent, eventually};
 use quotient_engine::amounts::{Amounts, Resource};
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// S-PREEMPT §Preemption stage: Queue-3 joins, Queue-1 and Queue-2 give one cpu each. Then §Preprocess stage.
@@ -80,8 +79,7 @@ async fn a_third_queue_joins_and_an_overused_queue_is_brought_back() -> anyhow::
     assert_nothing_grows_before_the_room_is_free(&events)?;
     rests_for_a_minute(&stage).await?;
     a_queue_that_a_race_overfilled_is_brought_back(&stage, &operator).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// The four promises of S-QUEUE, and no write.

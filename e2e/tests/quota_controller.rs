@@ -7,7 +7,6 @@ use kube::Api;
 use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{AuditMark, Component, eventually};
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 const STATUS: &str = "--status-interval-seconds=1";
@@ -56,6 +55,5 @@ async fn no_pod_is_evicted_while_no_quota_takes_effect_at_start() -> Result<()> 
     stage.until_pods("gives", PodCounts::running(4)).await?;
     stage.until_allowed("gains", "cpu 4, memory 8Gi").await?;
     operator.process().must_run()?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

@@ -11,7 +11,6 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use quotient_crds::RecentReclaim;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, writes_of_operator};
 use quotient_e2e::testbed::eventually;
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// Longer than a status that only informs has to wait.
@@ -31,8 +30,7 @@ async fn evictions_are_told_slow_pods_are_capped_and_rollouts_named() -> anyhow:
         stage.remove_queue(team).await?;
     }
     a_rollout_at_a_full_share_names_the_ways_out(&stage).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// Four pods of one Deployment hold all of the cluster.

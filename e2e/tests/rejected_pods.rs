@@ -11,7 +11,6 @@ use kube::api::{Patch, PatchParams, PostParams};
 use quotient_crds::{Queue, Unmet};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::eventually;
-use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// One minute, and what a busy machine needs to write and to read it.
@@ -158,6 +157,5 @@ async fn pods_that_the_api_server_refuses_are_told_within_a_minute() -> Result<(
         stage.bed.kubectl(["--namespace=team", "delete", kind, name]).await?;
     }
     stage.bed.kubectl(["--namespace=strict", "delete", "deployment", "root"]).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

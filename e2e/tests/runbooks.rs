@@ -306,8 +306,7 @@ async fn an_administrator_gives_a_queue_what_no_eviction_may() -> Result<()> {
     until_cpu(&stage.bed, "team-a", "0").await?;
     room_behind_a_budget_is_given_by_hand(&stage).await?;
     a_guarantee_is_met_once_pods_may_be_evicted(&stage).await?;
-    operator.stop().await?;
-    stage.end(quotient_invariants::Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// A budget keeps every pod: the other queue is told how much that is, and the way out. The pod that an administrator deletes

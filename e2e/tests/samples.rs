@@ -15,7 +15,6 @@ use kube::Api;
 use kube::api::ListParams;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queues, quota_amounts, workspace_root};
 use quotient_e2e::testbed::{AuditEvent, AuditMark, eventually};
-use quotient_invariants::Tolerance;
 use serde_json::{Map, Value, json};
 
 use pages::{Page, pages};
@@ -84,8 +83,7 @@ async fn try_out_in_turn<'a>(
         cluster.take_back(page).await.with_context(|| name.clone())?;
         println!("{name}: {} evictions and deletions", cluster.ended(before)?.len());
     }
-    operator.stop().await?;
-    cluster.stage.end(Tolerance::default()).await
+    cluster.stage.end(operator).await
 }
 
 /// Full nodes, and the pods that fill them.

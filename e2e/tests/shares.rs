@@ -1,7 +1,6 @@
 //! Shares on a real control plane: Queues in, ResourceQuotas out.
 
 use quotient_e2e::quotient::{Stage, quotas};
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// S-QUEUE §Proportion Policy: 9 cpu and 27Gi, weights 2 and 4. The quota refuses what is above the share, by a name that names
@@ -31,6 +30,5 @@ async fn two_queues_share_by_weight() -> anyhow::Result<()> {
     stage.until_allowed("q1", "cpu 5, memory 10Gi").await?;
     stage.bed.create_pod("q1", "big", &size).await?;
     stage.bed.wait_until_running("q1", "big").await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

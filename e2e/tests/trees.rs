@@ -5,7 +5,6 @@ use std::time::Duration;
 use anyhow::ensure;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, writes_of_operator};
 use quotient_e2e::testbed::eventually;
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// What a department is guaranteed is lent while its teams do not ask, and comes back when they do.
@@ -42,8 +41,7 @@ async fn a_guarantee_comes_back() -> anyhow::Result<()> {
     stage.until_pods("other", PodCounts::running(4)).await?;
     stage.deployment("team", "back", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_pods("team", PodCounts::running(4)).await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// Queues below a fence take nothing from outside of it; the one that is short says why.
@@ -105,8 +103,7 @@ async fn a_fence_keeps_its_queues_from_taking_outside() -> anyhow::Result<()> {
     stage.until_pods("c", PodCounts::running(2)).await?;
     let evictions = writes_of_operator(&stage.bed.audit().events()?);
     assert!(evictions.iter().all(|write| write.resource != "pods/eviction"), "{evictions:#?}");
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }
 
 /// A reference that leads nowhere stalls its own queue and no other.

@@ -10,7 +10,6 @@ use kube::Api;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{Options, eventually, objects};
-use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// How often all pods are created at the same time.
@@ -88,6 +87,5 @@ async fn pods_that_two_quotas_admit_at_the_same_time_cost_no_other_queue_a_pod()
         events.iter().filter(|event| event.is_about("pods/eviction") && event.namespace == "others");
     ensure!(of_others.count() == 0, "pods of the other queue were evicted");
     operator.process().must_run()?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, queue};
 use quotient_e2e::testbed::{TestBed, eventually};
-use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// A map in a map, so many times.
@@ -238,6 +237,5 @@ async fn a_budget_that_cannot_be_read_allows_no_disruption() -> Result<()> {
         Ok(())
     })
     .await?;
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
+    stage.end(operator).await
 }

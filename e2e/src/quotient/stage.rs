@@ -75,8 +75,14 @@ impl Stage {
         command.args(arguments).env("KUBECONFIG", self.bed.kubeconfig_path()).output().await
     }
 
-    /// Ends it, once everything rests and all that happened has been checked.
-    pub async fn end(self, tolerance: Tolerance) -> anyhow::Result<()> {
+    /// Ends the operator, and the stage once all that happened has been checked.
+    pub async fn end(self, operator: Operator) -> anyhow::Result<()> {
+        self.end_with(operator, Tolerance::default()).await
+    }
+
+    /// The same with this tolerance.
+    pub async fn end_with(self, operator: Operator, tolerance: Tolerance) -> anyhow::Result<()> {
+        operator.stop().await?;
         nothing_forbidden(&self.bed)?;
         assert_clean(&check_audit(&self.bed.audit(), tolerance, true)?)?;
         self.bed.stop().await
