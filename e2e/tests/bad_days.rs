@@ -275,12 +275,7 @@ async fn a_killed_leader_is_replaced_within_twenty_seconds() -> Result<()> {
     proxy.held().await;
     let killed = Instant::now();
     first.process().kill()?;
-    let led = eventually("the other replica leads", Duration::from_secs(60), async || {
-        let (_, metrics) = second.get("/metrics").await?;
-        ensure!(metrics.lines().any(|line| line == "quotient_leader 1"), "not yet");
-        Ok(())
-    });
-    led.await?;
+    second.until_it_leads().await?;
     let taken_over = killed.elapsed();
     story.until_served("q3").await?;
     println!("taken over after {taken_over:?}, served after {:?}", killed.elapsed());

@@ -6,7 +6,7 @@ use kube::Api;
 use kube::api::PostParams;
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, installed, upgrade_chart};
-use quotient_e2e::testbed::eventually;
+use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::{Value, json};
 
 /// The two kinds as a user configures them.
@@ -122,11 +122,10 @@ async fn configured_kinds_are_demand_before_their_pods_exist() -> Result<()> {
 
     stage.until_pods("busy", PodCounts::running(4)).await?;
     let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "lab");
-    eventually("the quota has room for all four pods", PATIENCE, async || {
+    until_is("the quota has room for all four pods", "4", async || {
         let quota = serde_json::to_value(quotas.get("quotient").await?)?;
         let enforced = quota.pointer("/status/hard/requests.cpu").cloned().unwrap_or_default();
-        ensure!(enforced == "4", "{enforced}");
-        Ok(())
+        Ok(enforced)
     })
     .await?;
     ensure!(demand(&stage).await? == "4", "{}", demand(&stage).await?);

@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::{LimitRange, Pod};
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
-use quotient_e2e::testbed::{TestBed, eventually};
+use quotient_e2e::testbed::{TestBed, eventually, until_is};
 use serde_json::{Value, json};
 
 /// A pod whose container names no requests.
@@ -26,16 +26,15 @@ fn limit_ranges(bed: &TestBed, namespace: &str) -> Api<LimitRange> {
 
 /// Waits until the namespace has a LimitRange `quotient` with these defaults, and nothing else; `null` for none at all.
 async fn until_defaults(bed: &TestBed, namespace: &str, expected: Value) -> Result<()> {
-    eventually(format!("containers of {namespace} have {expected}"), PATIENCE, async || {
+    let what = format!("containers of {namespace} have {expected}");
+    let wanted = match expected {
+        Value::Null => Value::Null,
+        requests => json!([{"type": "Container", "defaultRequest": requests}]),
+    };
+    until_is(what, wanted, async || {
         let found = limit_ranges(bed, namespace).get_opt("quotient").await?;
         let limits = found.and_then(|found| found.spec).map(|spec| spec.limits);
-        let seen = serde_json::to_value(limits)?;
-        let wanted = match &expected {
-            Value::Null => Value::Null,
-            requests => json!([{"type": "Container", "defaultRequest": requests}]),
-        };
-        ensure!(seen == wanted, "{seen}");
-        Ok(())
+        Ok(serde_json::to_value(limits)?)
     })
     .await?;
     Ok(())

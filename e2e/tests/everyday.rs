@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Resource as _};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
-use quotient_e2e::testbed::{annotations, eventually};
+use quotient_e2e::testbed::{annotations, eventually, until_is};
 use serde_json::{Value, json};
 
 /// For how long no pod may be evicted that the operator would evict within a second.
@@ -110,11 +110,10 @@ async fn a_workload_whose_pods_never_start_takes_one_pod_of_a_neighbor() -> Resu
     stage.until_pods("broken", two).await?;
     // Evidence begins when a pod has its node.
     let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "broken");
-    eventually("both pods have a node", PATIENCE, async || {
+    until_is("both pods have a node", 2, async || {
         let pods = pods.list(&ListParams::default()).await?.items;
         let bound = pods.iter().filter(|pod| pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some()));
-        ensure!(bound.count() == 2, "{} pods", pods.len());
-        Ok(())
+        Ok(bound.count())
     })
     .await?;
     tokio::time::sleep(EVIDENCE).await;

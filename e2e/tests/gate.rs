@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
-use quotient_e2e::testbed::eventually;
+use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::{Value, json};
 
 /// The scheduling gate.
@@ -109,9 +109,8 @@ pub(crate) async fn quota(stage: &Stage, namespace: &str) -> Result<Option<Resou
 }
 
 pub(crate) async fn until_quota(stage: &Stage, namespace: &str, is_there: bool) -> Result<()> {
-    eventually(format!("a quota in {namespace}: {is_there}"), PATIENCE, async || {
-        ensure!(quota(stage, namespace).await?.is_some() == is_there, "it is otherwise");
-        Ok(())
+    until_is(format!("a quota in {namespace}: {is_there}"), is_there, async || {
+        Ok(quota(stage, namespace).await?.is_some())
     })
     .await?;
     Ok(())
@@ -172,10 +171,9 @@ async fn pods_wait_for_their_share_and_none_is_refused(stage: &Stage) -> Result<
     stage.until_pods("a", PodCounts::running(8)).await?;
     create(stage, "b", (0..8).map(|number| format!("b-{number}"))).await?;
     stage.until_pods("b", waiting(4, 4)).await?;
-    eventually("the status counts the gated pods", PATIENCE, async || {
+    until_is("the status counts the gated pods", (4, 0, 4), async || {
         let counts = stage.queue_status("b").await?.pods.context("no pods are counted")?;
-        ensure!((counts.running, counts.pending, counts.gated) == (4, 0, 4), "{counts:?}");
-        Ok(())
+        Ok((counts.running, counts.pending, counts.gated))
     })
     .await?;
     for team in ["a", "b"] {
@@ -194,12 +192,11 @@ async fn pods_wait_for_their_share_and_none_is_refused(stage: &Stage) -> Result<
 
     // A limit is the one thing that the quota holds.
     stage.patch_queue("b", "b", json!({"limit": {"cpu": "7"}})).await?;
-    eventually("the quota holds the limit", PATIENCE, async || {
+    until_is("the quota holds the limit", ["requests.cpu=7"], async || {
         let spec = quota(stage, "b").await?.and_then(|quota| quota.spec);
         let hard = spec.and_then(|spec| spec.hard).unwrap_or_default();
         let shown: Vec<_> = hard.iter().map(|(key, amount)| format!("{key}={}", amount.0)).collect();
-        ensure!(shown == ["requests.cpu=7"], "{shown:?}");
-        Ok(())
+        Ok(shown)
     })
     .await?;
     Ok(())

@@ -8,8 +8,8 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, PostParams};
 use kube::{Api, ResourceExt};
-use quotient_e2e::quotient::{GATE_MODE, Operator, PATIENCE, PodCounts, Stage, queue_job, upgrade_chart};
-use quotient_e2e::testbed::eventually;
+use quotient_e2e::quotient::{GATE_MODE, Operator, PodCounts, Stage, queue_job, upgrade_chart};
+use quotient_e2e::testbed::until_is;
 use serde_json::json;
 
 use crate::gate::{create, end, gated, gated_queue, gated_stage, member, pod_spec, pods, running, waiting};
@@ -17,12 +17,7 @@ use crate::pod_groups::{self, stage_with_pod_groups};
 
 /// Waits until exactly these pods of the namespace run.
 async fn until_running(stage: &Stage, namespace: &str, expected: &BTreeSet<String>) -> Result<()> {
-    eventually(format!("{expected:?} run"), PATIENCE, async || {
-        let found = running(stage, namespace).await?;
-        ensure!(found == *expected, "{found:?}");
-        Ok(())
-    })
-    .await?;
+    until_is(format!("{expected:?} run"), expected.clone(), async || running(stage, namespace).await).await?;
     Ok(())
 }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, queue, writes_of_operator};
-use quotient_e2e::testbed::eventually;
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, writes_of_operator};
+use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -93,12 +93,11 @@ async fn devices(stage: &Stage, count: &str) -> anyhow::Result<()> {
 }
 
 async fn until_held(operator: &Operator, expected: u8) -> anyhow::Result<()> {
-    eventually(format!("what is taken is held: {expected}"), PATIENCE, async || {
+    until_is(format!("what is taken is held: {expected}"), expected.to_string(), async || {
         let (_, metrics) = operator.get("/metrics").await?;
         let name = r#"quotient_reclaims_held{reason="CapacityUntrusted"} "#;
         let value = metrics.lines().find_map(|line| line.strip_prefix(name)).context("no such metric")?;
-        ensure!(value == expected.to_string(), "{value}");
-        Ok(())
+        Ok(value.to_owned())
     })
     .await?;
     Ok(())
@@ -107,12 +106,7 @@ async fn until_held(operator: &Operator, expected: u8) -> anyhow::Result<()> {
 async fn devices_that_come_back_were_never_gone(stage: &Stage, operator: &Operator) -> anyhow::Result<()> {
     devices(stage, "0").await?;
     until_held(operator, 1).await?;
-    eventually("the Queue says so", PATIENCE, async || {
-        let view = queue(&stage.bed, "q1", "q1").await?;
-        ensure!(view.conditions.get("Ready").is_some_and(|reason| reason == "CapacityUntrusted"), "{view:?}");
-        Ok(())
-    })
-    .await?;
+    stage.until_reason("q1", "Ready", "CapacityUntrusted").await?;
     devices(stage, "4").await?;
     until_held(operator, 0).await?;
     stage.until_quiet_for(Duration::from_secs(2)).await?;

@@ -9,7 +9,7 @@ use quotient_e2e::quotient::{
     Write, chart, helm_arguments, installed, queue, queues, quotas, shares_text, value_sets,
     writes_of_operator,
 };
-use quotient_e2e::testbed::{Helm, Options, TestBed, eventually, ports};
+use quotient_e2e::testbed::{Helm, Options, TestBed, eventually, ports, until_is};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -142,10 +142,8 @@ async fn what_it_renders_is_valid() -> Result<()> {
     bed.helm(helm_arguments(&["install", "--values", &everything], &[])).await?;
     for policy in POLICIES {
         let path = "-o=jsonpath={.status.observedGeneration}{.status.typeChecking}";
-        eventually(format!("the types of {policy} are checked"), PATIENCE, async || {
-            let said = bed.kubectl(["get", "validatingadmissionpolicy", policy, path]).await?;
-            ensure!(said == "1{}", "{said}");
-            Ok(())
+        until_is(format!("the types of {policy} are checked"), "1{}", async || {
+            bed.kubectl(["get", "validatingadmissionpolicy", policy, path]).await
         })
         .await?;
     }
@@ -357,11 +355,7 @@ async fn the_first_install_observes_and_says_the_next_step() -> Result<()> {
     let (is_good, said) = check(bed, programs).await?;
     assert!(is_good && said.contains("rights of mode Quota are granted"), "{said}");
     let operator = Operator::start_as_installed(bed, &programs.operator).await?;
-    eventually("the team has a quota", PATIENCE, async || {
-        ensure!(quotas(bed).await?.len() == 1, "it has none");
-        Ok(())
-    })
-    .await?;
+    until_is("the team has a quota", 1, async || Ok(quotas(bed).await?.len())).await?;
     stage.until_quiet_for(std::time::Duration::from_secs(3)).await?;
     for team in ["team-a", "team-b"] {
         stage.until_pods(team, PodCounts::running(4)).await?;
@@ -405,12 +399,7 @@ async fn from_install_to_uninstall() -> Result<()> {
     assert!(arguments.iter().any(|argument| argument == "--status-interval-seconds=5"), "{arguments:?}");
     let newer = Operator::start_as_installed(bed, &programs.operator).await?;
     operator.stop().await?;
-    eventually("the new one leads", PATIENCE, async || {
-        let (_, metrics) = newer.get("/metrics").await?;
-        ensure!(metrics.lines().any(|line| line == "quotient_leader 1"), "it does not");
-        Ok(())
-    })
-    .await?;
+    newer.until_it_leads().await?;
     stage.until_quiet_for(std::time::Duration::from_secs(2)).await?;
     assert_eq!(shares_text(&queues(bed).await?), shares);
     let moves =

@@ -9,7 +9,7 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use quotient_crds::{Queue, Unmet};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
-use quotient_e2e::testbed::eventually;
+use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::json;
 
 use crate::gate::pod_spec;
@@ -81,10 +81,8 @@ async fn of_two_gangs_in_the_room_of_one_the_younger_yields_after_a_minute() -> 
     ensure!(last_pod.elapsed() < INCOMPLETE, "told after {:?}", last_pod.elapsed());
     ensure!(parallelism(&jobs, "younger").await? == 3);
 
-    eventually("the older gang is complete", PATIENCE, async || {
-        let counts = pods_of_jobs(&stage).await?;
-        ensure!(counts == [("older".to_owned(), 3)].into(), "{counts:?}");
-        Ok(())
+    until_is("the older gang is complete", [("older".to_owned(), 3)].into(), async || {
+        pods_of_jobs(&stage).await
     })
     .await?;
     println!("the older gang is complete {:?} after the last pod", last_pod.elapsed());
@@ -105,10 +103,8 @@ async fn of_two_gangs_in_the_room_of_one_the_younger_yields_after_a_minute() -> 
     // With room for all of it, and not for a part, it comes back.
     stage.until_pods("team", PodCounts::running(3)).await?;
     jobs.delete("older", &DeleteParams::background()).await?;
-    eventually("the younger gang is complete", PATIENCE, async || {
-        let counts = pods_of_jobs(&stage).await?;
-        ensure!(counts == [("younger".to_owned(), 3)].into(), "{counts:?}");
-        Ok(())
+    until_is("the younger gang is complete", [("younger".to_owned(), 3)].into(), async || {
+        pods_of_jobs(&stage).await
     })
     .await?;
     ensure!(parallelism(&jobs, "younger").await? == 3);

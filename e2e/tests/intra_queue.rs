@@ -11,7 +11,7 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use quotient_e2e::quotient::{
     Operator, PATIENCE, Stage, Write, assert_clean, check_audit, nothing_forbidden, writes_of_operator,
 };
-use quotient_e2e::testbed::{annotations, eventually};
+use quotient_e2e::testbed::{annotations, eventually, until_is};
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
@@ -124,12 +124,7 @@ async fn seen(stage: &Stage) -> anyhow::Result<String> {
 }
 
 async fn until(stage: &Stage, expected: &str) -> anyhow::Result<()> {
-    eventually(expected, PATIENCE, async || {
-        let seen = seen(stage).await?;
-        ensure!(seen == expected, "{seen}");
-        Ok(())
-    })
-    .await?;
+    until_is(expected, expected, async || seen(stage).await).await?;
     if !expected.contains("leaving") {
         stage.until_quota_is_exact(NAMESPACE).await?;
     }

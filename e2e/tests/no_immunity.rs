@@ -8,7 +8,7 @@ use kube::Api;
 use kube::api::{Patch, PatchParams};
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
-use quotient_e2e::testbed::eventually;
+use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::{Value, json};
 
 /// What the tenant runs: a pod of one cpu on every node, and a Deployment of six that calls itself critical.
@@ -70,12 +70,7 @@ async fn critical_pods_and_daemon_sets_yield_to_a_guarantee() -> Result<()> {
     stage.queue("tenant", json!({})).await?;
     stage.bed.apply(&workloads()).await?;
     let until = async |what: &str, expected: (usize, usize)| -> Result<()> {
-        eventually(what, PATIENCE, async || {
-            let seen = running(&stage).await?;
-            ensure!(seen == expected, "agent and critical: {seen:?}");
-            Ok(())
-        })
-        .await?;
+        until_is(what, expected, async || running(&stage).await).await?;
         Ok(())
     };
     until("the tenant borrows the whole cluster", (2, 6)).await?;

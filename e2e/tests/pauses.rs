@@ -9,7 +9,7 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quota_amounts};
-use quotient_e2e::testbed::{TestBed, eventually};
+use quotient_e2e::testbed::{TestBed, eventually, until_is};
 use quotient_engine::amounts::{Amount, Resource};
 use serde_json::{Value, json};
 
@@ -34,11 +34,10 @@ async fn until_state(stage: &Stage, namespace: &str, expected: &str, patience: D
 /// Waits until admission enforces so many cpu in a namespace.
 async fn until_cpu(bed: &TestBed, namespace: &str, expected: i128) -> Result<()> {
     let quotas: Api<ResourceQuota> = Api::namespaced(bed.client(), namespace);
-    eventually(format!("{namespace} is allowed {expected} cpu"), PATIENCE, async || {
+    until_is(format!("{namespace} is allowed {expected} cpu"), Amount::new(expected * 1000), async || {
         let status = quotas.get("quotient").await?.status.unwrap_or_default();
         let hard = quota_amounts(&status.hard.unwrap_or_default())?;
-        ensure!(hard.get(&Resource::Cpu) == Amount::new(expected * 1000), "{hard}");
-        Ok(())
+        Ok(hard.get(&Resource::Cpu))
     })
     .await?;
     Ok(())

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
-use quotient_e2e::quotient::{
-    Operator, PATIENCE, PodCounts, Stage, queue, quota_amounts, writes_of_operator,
-};
-use quotient_e2e::testbed::{AuditEvent, eventually};
+use quotient_e2e::quotient::{Operator, PodCounts, Stage, queue, quota_amounts, writes_of_operator};
+use quotient_e2e::testbed::{AuditEvent, until_is};
 use quotient_engine::amounts::{Amounts, Resource};
 use serde_json::json;
 
@@ -158,10 +156,8 @@ async fn lift_quota(stage: &Stage, namespace: &str, cpu: &str) -> anyhow::Result
 }
 
 async fn used(stage: &Stage, namespace: &str, expected: &str) -> anyhow::Result<()> {
-    eventually(format!("{namespace} is seen to use {expected}"), PATIENCE, async || {
-        let used = queue(&stage.bed, namespace, namespace).await?.used;
-        ensure!(used.to_string() == expected, "{used}");
-        Ok(())
+    until_is(format!("{namespace} is seen to use {expected}"), expected, async || {
+        Ok(queue(&stage.bed, namespace, namespace).await?.used.to_string())
     })
     .await?;
     Ok(())

@@ -10,8 +10,8 @@ use quotient_crds::{QueueJob, QueueJobCondition};
 use quotient_e2e::quotient::{
     OPERATOR_GROUP, OPERATOR_USER, Operator, PATIENCE, Stage, assert_clean, check_audit, queue_job,
 };
-use quotient_e2e::testbed::eventually;
 use quotient_e2e::testbed::proxy::{Call, Fault, Rule};
+use quotient_e2e::testbed::{eventually, until_is};
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
@@ -22,10 +22,8 @@ fn of_one_cpu(name: &str, min: u32, replicas: u32) -> Value {
 /// The running pods of a Deployment.
 async fn until_ready(stage: &Stage, name: &str, ready: i32) -> anyhow::Result<()> {
     let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), "a");
-    eventually(format!("{name} has {ready} ready pods"), PATIENCE, async || {
-        let status = deployments.get(name).await?.status.unwrap_or_default();
-        ensure!(status.ready_replicas.unwrap_or_default() == ready, "{:?}", status.ready_replicas);
-        Ok(())
+    until_is(format!("{name} has {ready} ready pods"), ready, async || {
+        Ok(deployments.get(name).await?.status.unwrap_or_default().ready_replicas.unwrap_or_default())
     })
     .await?;
     Ok(())

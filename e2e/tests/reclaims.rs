@@ -10,7 +10,7 @@ use kube::Api;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use quotient_crds::RecentReclaim;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, writes_of_operator};
-use quotient_e2e::testbed::eventually;
+use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::json;
 
 /// Longer than a status that only informs has to wait.
@@ -122,12 +122,7 @@ async fn a_pod_that_takes_hours_ends_within_the_cap(stage: &Stage) -> anyhow::Re
 
     let before = stage.bed.audit().mark()?;
     stage.claim("quick", json!({})).await?;
-    eventually("both have the cap", PATIENCE, async || {
-        let given = given().await?;
-        ensure!(given == [600; 2], "{given:?}");
-        Ok(())
-    })
-    .await?;
+    until_is("both have the cap", [600; 2], async || given().await).await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
     let writes = writes_of_operator(&stage.bed.audit().events_since(before)?);
     let evictions = writes.iter().filter(|write| write.resource == "pods/eviction").count();

@@ -9,7 +9,7 @@ use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use kube::core::GroupVersionKind;
 use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{OPERATOR_GROUP, OPERATOR_USER, Operator, PATIENCE, Stage};
-use quotient_e2e::testbed::eventually;
+use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::{Value, json};
 
 /// The operator may change no quota in this namespace, whatever its roles say.
@@ -48,10 +48,8 @@ async fn until_locked(stage: &Stage, locked: bool) -> anyhow::Result<()> {
     let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client_for(&as_operator).await?, "locked");
     let only_asked = PatchParams { dry_run: true, ..PatchParams::default() };
     let patch = Patch::Merge(json!({"spec": {"hard": {"requests.cpu": "1"}}}));
-    eventually(format!("locked: {locked}"), PATIENCE, async || {
-        let refused = quotas.patch("quotient", &only_asked, &patch).await.is_err();
-        ensure!(refused == locked, "refused: {refused}");
-        Ok(())
+    until_is(format!("locked: {locked}"), locked, async || {
+        Ok(quotas.patch("quotient", &only_asked, &patch).await.is_err())
     })
     .await?;
     Ok(())

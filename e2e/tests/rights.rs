@@ -13,7 +13,7 @@ use quotient_crds::Queue;
 use quotient_e2e::quotient::{
     OPERATOR_USER, Operator, PATIENCE, PodCounts, RELEASE, SYSTEM_NAMESPACE, Stage, nothing_forbidden,
 };
-use quotient_e2e::testbed::{AuditEvent, TestBed, eventually, ports};
+use quotient_e2e::testbed::{AuditEvent, TestBed, eventually, ports, until_is};
 use serde_json::json;
 
 use crate::pod_groups::stage_with_pod_groups;
@@ -200,11 +200,10 @@ async fn every_right_is_used() -> Result<()> {
     // By now each waits for ten seconds and more before it tries again (a Job until the 31st second, the others from the
     // 20th to the 40th): it has to be told.
     tokio::time::sleep(Duration::from_secs(22)).await;
-    eventually("the room is given back", PATIENCE, async || {
+    until_is("the room is given back", PodCounts::running(4), async || {
         stage.release("first").await?;
         let counts = stage.pod_counts("second").await?;
-        ensure!(counts == PodCounts::running(4), "{counts:?}");
-        Ok(())
+        Ok(counts)
     })
     .await?;
     // A node is added below, which would have a pod of it, too.
@@ -241,11 +240,10 @@ async fn default_requests(stage: &Stage) -> Result<()> {
     ];
     for (patch, wanted) in steps {
         stage.patch_queue("first", "first", json!({"defaultRequests": patch})).await?;
-        eventually(format!("the LimitRange says {wanted}"), PATIENCE, async || {
+        until_is(format!("the LimitRange says {wanted}"), wanted, async || {
             let found = serde_json::to_value(ranges.get_opt("quotient").await?)?;
             let said = found.pointer("/spec/limits/0/defaultRequest").cloned().unwrap_or_default();
-            ensure!(said == wanted, "{found}");
-            Ok(())
+            Ok(said)
         })
         .await?;
     }
@@ -275,13 +273,12 @@ async fn queue_jobs(stage: &Stage) -> Result<()> {
         [queue.to_owned(), taken, job("taken", ""), job("edited", ""), job("brief", brief)].join("\n---\n");
     stage.bed.kubectl_with_input(["apply", "-f", "-"], &all).await?;
     let see = async |arguments: &[&str], expected: &str| -> Result<()> {
-        eventually(format!("{arguments:?}: {expected}"), PATIENCE, async || {
+        until_is(format!("{arguments:?}: {expected}"), expected, async || {
             // The first team may have filled the new node before, and then gives some of it back.
             stage.release("first").await?;
             let all = ["-n=gangs", "--ignore-not-found"].into_iter().chain(arguments.iter().copied());
             let seen = stage.bed.kubectl(["get"].into_iter().chain(all)).await?;
-            ensure!(seen.trim() == expected, "{seen}");
-            Ok(())
+            Ok(seen.trim().to_owned())
         })
         .await?;
         Ok(())
@@ -320,11 +317,10 @@ async fn priorities(stage: &Stage) -> Result<()> {
     stage.bed.apply(&kinds.map(|kind| owner(kind, 2, "")).join("\n---\n")).await?;
     // Some of the room is given back by the first team, whose pods end when they are told to.
     let six_run = async || {
-        eventually("all six run", PATIENCE, async || {
+        until_is("all six run", PodCounts::running(6), async || {
             stage.release("first").await?;
             let counts = stage.pod_counts("yields").await?;
-            ensure!(counts == PodCounts::running(6), "{counts:?}");
-            Ok(())
+            Ok(counts)
         })
         .await
     };
@@ -334,12 +330,7 @@ async fn priorities(stage: &Stage) -> Result<()> {
     for kind in kinds {
         let arguments =
             ["get", kind, &kind.to_lowercase(), "--namespace=yields", "-o=jsonpath={.spec.replicas}"];
-        eventually(format!("a {kind} yields"), PATIENCE, async || {
-            let replicas = stage.bed.kubectl(arguments).await?;
-            ensure!(replicas == "1", "{replicas}");
-            Ok(())
-        })
-        .await?;
+        until_is(format!("a {kind} yields"), "1", async || stage.bed.kubectl(arguments).await).await?;
     }
     six_run().await?;
     Ok(())

@@ -11,7 +11,7 @@ use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{
     Operator, PATIENCE, PodCounts, SHORT_LEASE, SYSTEM_NAMESPACE, Stage, quotas, workspace_root,
 };
-use quotient_e2e::testbed::{TestBed, eventually};
+use quotient_e2e::testbed::{TestBed, eventually, until_is};
 use serde_json::json;
 
 /// The critical alerts, each with a test below.
@@ -142,11 +142,7 @@ async fn every_runbook_is_printed_and_its_commands_succeed() -> Result<()> {
     stage.bed.kubectl(["label", "node/node-1", "kubernetes.io/os=linux", "--overwrite"]).await?;
     let one = ["scale", "deployment/quotient", "--replicas=1", "--namespace", SYSTEM_NAMESPACE];
     stage.bed.kubectl(one).await?;
-    eventually("the operator has a pod", PATIENCE, async || {
-        ensure!(operator_pods(&stage.bed).await?.len() == 1, "it has none");
-        Ok(())
-    })
-    .await?;
+    until_is("the operator has a pod", 1, async || Ok(operator_pods(&stage.bed).await?.len())).await?;
     the_commands_of_every_runbook_succeed(&stage).await?;
     an_operator_that_hangs_is_started_again(&stage).await?;
     one_of_two_installations_is_stopped(&stage).await?;
@@ -282,11 +278,10 @@ async fn one_of_two_installations_is_stopped(stage: &Stage) -> Result<()> {
 
 /// Waits until the quota of a namespace allows this many cpus.
 async fn until_cpu(bed: &TestBed, namespace: &str, expected: &str) -> Result<()> {
-    eventually(format!("{namespace} is allowed {expected} cpu"), PATIENCE, async || {
+    until_is(format!("{namespace} is allowed {expected} cpu"), expected, async || {
         let path = "-o=jsonpath={.status.hard.requests\\.cpu}";
         let cpu = bed.kubectl(["get", "resourcequota/quotient", "--namespace", namespace, path]).await?;
-        ensure!(cpu == expected, "{cpu}");
-        Ok(())
+        Ok(cpu)
     })
     .await?;
     // Admission follows the quota's status a moment later.

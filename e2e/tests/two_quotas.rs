@@ -8,8 +8,8 @@ use futures::stream::{self, StreamExt as _};
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::Api;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
-use quotient_e2e::testbed::{Options, eventually, objects};
+use quotient_e2e::quotient::{PodCounts, Stage};
+use quotient_e2e::testbed::{Options, objects, until_is};
 use serde_json::json;
 
 /// How often all pods are created at the same time.
@@ -67,19 +67,9 @@ async fn pods_that_two_quotas_admit_at_the_same_time_cost_no_other_queue_a_pod()
     let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "crowd");
     for number in 0..ROUNDS {
         most = most.max(round(&stage, number).await?);
-        eventually("pods of the other queue run", PATIENCE, async || {
-            let counts = stage.pod_counts("others").await?;
-            ensure!(counts == PodCounts::running(8), "{counts:?}");
-            Ok(())
-        })
-        .await?;
+        stage.until_pods("others", PodCounts::running(8)).await?;
         pods.delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
-        eventually("they are gone", PATIENCE, async || {
-            let left = stage.pods("crowd").await?.len();
-            ensure!(left == 0, "{left} are left");
-            Ok(())
-        })
-        .await?;
+        until_is("they are gone", 0, async || Ok(stage.pods("crowd").await?.len())).await?;
     }
     println!("at most {most} of {PODS} pods were let in at once, and {fit} fit");
     let events = stage.bed.audit().events_since(mark)?;

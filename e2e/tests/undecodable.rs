@@ -173,13 +173,7 @@ async fn break_status(bed: &TestBed, object: &[&str]) -> Result<()> {
 }
 
 async fn named_in_the_condition(stage: &Stage) -> Result<()> {
-    eventually("the Queue names the budget that cannot be read", PATIENCE, async || {
-        let view = queue(&stage.bed, "a", "a").await?;
-        let reason = view.conditions.get("Ready").map(String::as_str);
-        ensure!(reason == Some("ObjectsSkipped"), "{view:?}");
-        Ok(())
-    })
-    .await?;
+    stage.until_reason("a", "Ready", "ObjectsSkipped").await?;
     let stored = stage.bed.kubectl(["get", "queues", "a", "-n", "a", "-o", "yaml"]).await?;
     ensure!(stored.contains("poddisruptionbudgets.policy odd"), "{stored}");
     Ok(())
@@ -231,11 +225,6 @@ async fn a_budget_that_cannot_be_read_allows_no_disruption() -> Result<()> {
     bed.kubectl(["delete", "poddisruptionbudget", "odd", "-n", "a"]).await?;
     stage.until_allowed("b", "cpu 3, memory 6Gi").await?;
     ensure!(stage.evictions(begin)?.len() == 1, "{:?}", stage.evictions(begin)?);
-    eventually("the Queue names nothing any more", PATIENCE, async || {
-        let view = queue(bed, "a", "a").await?;
-        ensure!(view.conditions.get("Ready").is_some_and(|reason| reason == "Reconciled"), "{view:?}");
-        Ok(())
-    })
-    .await?;
+    stage.until_reason("a", "Ready", "Reconciled").await?;
     stage.end(operator).await
 }

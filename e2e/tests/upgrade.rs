@@ -9,10 +9,10 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt as _};
 use quotient_e2e::quotient::{
-    ALL_RIGHTS, IMAGE_REGISTRY, Newcomer, Operator, PATIENCE, PodCounts, Previous, Programs, RELEASE,
-    SYSTEM_NAMESPACE, Stage, chart, queue_job, queues, quotas, shares_text,
+    ALL_RIGHTS, IMAGE_REGISTRY, Newcomer, Operator, PodCounts, Previous, Programs, RELEASE, SYSTEM_NAMESPACE,
+    Stage, chart, queue_job, queues, quotas, shares_text,
 };
-use quotient_e2e::testbed::{Options, TestBed, eventually};
+use quotient_e2e::testbed::{Options, TestBed};
 use serde_json::json;
 
 use crate::reader::{Reader, blocks, commands};
@@ -36,22 +36,11 @@ async fn pods(stage: &Stage) -> Result<BTreeSet<(String, String)>> {
     Ok(of_teams.map(|pod| (pod.name_any(), pod.uid().unwrap_or_default())).collect())
 }
 
-/// Waits until this operator leads.
-async fn until_it_leads(operator: &Operator) -> Result<()> {
-    eventually("it leads", PATIENCE, async || {
-        let (_, metrics) = operator.get("/metrics").await?;
-        ensure!(metrics.lines().any(|line| line == "quotient_leader 1"), "it does not");
-        Ok(())
-    })
-    .await?;
-    Ok(())
-}
-
 /// Replaces one operator by another as a Deployment does: the new one starts before the old one ends.
 async fn roll(stage: &Stage, old: Operator, program: &Path) -> Result<Operator> {
     let new = Operator::start_as_installed(&stage.bed, program).await?;
     old.stop().await?;
-    until_it_leads(&new).await?;
+    new.until_it_leads().await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
     Ok(new)
 }
@@ -89,7 +78,7 @@ async fn an_upgrade_and_the_way_back_evict_no_pod() -> Result<()> {
     let sets = [&[IMAGE_REGISTRY][..], &VALUES, &ALL_RIGHTS].concat();
     helm(&["install", RELEASE, &before, "--create-namespace"], &sets).await?;
     let old = Operator::start_as_installed(&stage.bed, &previous.operator).await?;
-    until_it_leads(&old).await?;
+    old.until_it_leads().await?;
     workloads(&stage).await?;
     let (running, shares, hard) =
         (pods(&stage).await?, shares_text(&queues(&stage.bed).await?), quotas(&stage.bed).await?);

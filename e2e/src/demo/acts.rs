@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::Narrator;
 use crate::quotient::{
-    Operator, PATIENCE, PodCounts, SYSTEM_NAMESPACE, build_program, install_crds, queue, until_pods,
-    until_shares, workspace_root,
+    Operator, PodCounts, SYSTEM_NAMESPACE, build_program, install_crds, queue, until_pods, until_shares,
+    workspace_root,
 };
-use crate::testbed::{Options, TestBed, eventually};
+use crate::testbed::{Options, TestBed, until_is};
 
 /// How long an evicted pod takes to go: long enough to look at what happens meanwhile.
 const TERMINATION: Duration = Duration::from_secs(4);
@@ -73,10 +73,8 @@ async fn two_teams(narrator: &mut Narrator, bed: &TestBed) -> anyhow::Result<()>
     );
     apply(narrator, bed, "1-two-teams.yaml").await?;
     for (team, share) in [("team-a", "cpu 3, memory 9Gi"), ("team-b", "cpu 6, memory 18Gi")] {
-        eventually(format!("{team} has its nominal share"), PATIENCE, async || {
-            let nominal = queue(bed, team, team).await?.nominal.to_string();
-            anyhow::ensure!(nominal == share, "{nominal}");
-            Ok(())
+        until_is(format!("{team} has its nominal share"), share, async || {
+            Ok(queue(bed, team, team).await?.nominal.to_string())
         })
         .await?;
     }
@@ -184,10 +182,8 @@ async fn apply(narrator: &Narrator, bed: &TestBed, file: &str) -> anyhow::Result
 /// Waits until the operator has reported what the queues use; it does that at leisure.
 async fn until_used(bed: &TestBed, expected: &[(&str, &str)]) -> anyhow::Result<()> {
     for (team, expected) in expected {
-        eventually(format!("{team} is seen to use {expected}"), PATIENCE, async || {
-            let used = queue(bed, team, team).await?.used;
-            anyhow::ensure!(used.to_string() == *expected, "{used}");
-            Ok(())
+        until_is(format!("{team} is seen to use {expected}"), *expected, async || {
+            Ok(queue(bed, team, team).await?.used.to_string())
         })
         .await?;
     }

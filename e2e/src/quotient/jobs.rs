@@ -12,7 +12,7 @@ use quotient_crds::{QueueJob, QueueJobCondition, QueueJobStatus};
 use serde_json::{Value, json};
 
 use super::{Stage, writes_of_operator};
-use crate::testbed::{PATIENCE, eventually};
+use crate::testbed::{PATIENCE, eventually, until_is};
 
 /// Longer than ten cycles of the loop at rest take, with the counts of pods that follow.
 const TEN_CYCLES: Duration = Duration::from_secs(4);
@@ -77,12 +77,8 @@ impl Stage {
 
     /// Waits until [`jobs_seen`](Self::jobs_seen) are exactly these and the quota counts their pods.
     pub async fn until_jobs(&self, namespace: &str, expected: &str) -> anyhow::Result<()> {
-        eventually(format!("{namespace}: {expected}"), PATIENCE, async || {
-            let seen = self.jobs_seen(namespace).await?;
-            ensure!(seen == expected, "{seen}");
-            Ok(())
-        })
-        .await?;
+        until_is(format!("{namespace}: {expected}"), expected, async || self.jobs_seen(namespace).await)
+            .await?;
         self.until_quota_is_exact(namespace).await
     }
 
@@ -126,10 +122,8 @@ impl Stage {
             pods.patch_status(&name, &PatchParams::default(), &Patch::Merge(patch)).await?;
         }
         let expected = before.saturating_add(i32::try_from(count)?);
-        eventually("what has succeeded is counted", PATIENCE, async || {
-            let status = self.job_status(namespace, job).await?;
-            ensure!(status.succeeded == Some(expected), "{status:?}");
-            Ok(())
+        until_is("what has succeeded is counted", Some(expected), async || {
+            Ok(self.job_status(namespace, job).await?.succeeded)
         })
         .await
     }

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use super::identity::{OPERATOR_GROUP, OPERATOR_USER, SYSTEM_NAMESPACE};
 use super::{Programs, install_chart, installed};
 use crate::testbed::proxy::Proxy;
-use crate::testbed::{ManagedProcess, PATIENCE, TestBed, eventually, ports};
+use crate::testbed::{ManagedProcess, PATIENCE, TestBed, eventually, ports, until_is};
 
 /// A running operator.
 #[derive(Debug)]
@@ -145,6 +145,15 @@ impl Operator {
     /// Its rights have to have been enough until then: see [`nothing_forbidden`](super::nothing_forbidden).
     pub async fn stop(self) -> anyhow::Result<()> {
         self.process.terminate(PATIENCE).await.map(drop)
+    }
+
+    /// Waits until this replica leads.
+    pub async fn until_it_leads(&self) -> anyhow::Result<()> {
+        until_is("the operator leads", true, async || {
+            let (_, metrics) = self.get("/metrics").await?;
+            Ok(metrics.lines().any(|line| line == "quotient_leader 1"))
+        })
+        .await
     }
 
     async fn wait_until_ready(&self) -> anyhow::Result<()> {

@@ -16,10 +16,10 @@ use tokio::process::Command;
 use tokio::sync::OnceCell;
 
 use super::{
-    Operator, Programs, QueueView, assert_clean, check_audit, nothing_forbidden, queues, quota_amounts,
-    writes_of_operator,
+    Operator, Programs, QueueView, assert_clean, check_audit, nothing_forbidden, queue, queues,
+    quota_amounts, writes_of_operator,
 };
-use crate::testbed::{Backup, Options, PATIENCE, TestBed, annotations, eventually};
+use crate::testbed::{Backup, Options, PATIENCE, TestBed, annotations, eventually, until_is};
 
 /// Admission looks at a cache of its own, which follows the quota's status within milliseconds.
 const ADMISSION_LAG: Duration = Duration::from_millis(250);
@@ -224,11 +224,10 @@ impl Stage {
     /// Waits until admission enforces exactly these amounts in a namespace, such as `cpu 3, memory 9Gi`.
     pub async fn until_allowed(&self, namespace: &str, expected: &str) -> anyhow::Result<()> {
         let quotas: Api<ResourceQuota> = Api::namespaced(self.bed.client(), namespace);
-        eventually(format!("{namespace} is allowed {expected}"), PATIENCE, async || {
+        until_is(format!("{namespace} is allowed {expected}"), expected, async || {
             let status = quotas.get("quotient").await?.status.unwrap_or_default();
             let hard = quota_amounts(&status.hard.unwrap_or_default())?;
-            ensure!(hard.to_string() == expected, "{hard}");
-            Ok(())
+            Ok(hard.to_string())
         })
         .await?;
         tokio::time::sleep(ADMISSION_LAG).await;
@@ -274,6 +273,15 @@ impl Stage {
             let writes = writes_of_operator(&self.bed.audit().events_since(mark)?);
             ensure!(writes.is_empty(), "{writes:?}");
             Ok(())
+        })
+        .await
+    }
+
+    /// Waits until this condition of the Queue that is named as its namespace is `True` for this reason.
+    pub async fn until_reason(&self, namespace: &str, condition: &str, reason: &str) -> anyhow::Result<()> {
+        let what = format!("{namespace} is {condition} because of {reason}");
+        until_is(what, Some(reason.to_owned()), async || {
+            Ok(queue(&self.bed, namespace, namespace).await?.conditions.remove(condition))
         })
         .await
     }
@@ -338,12 +346,8 @@ async fn pod_counts(bed: &TestBed, namespace: &str) -> anyhow::Result<PodCounts>
 
 /// Waits until a namespace of a test bed has these pods.
 pub async fn until_pods(bed: &TestBed, namespace: &str, expected: PodCounts) -> anyhow::Result<()> {
-    eventually(format!("{namespace} has {expected:?}"), PATIENCE, async || {
-        let counts = pod_counts(bed, namespace).await?;
-        ensure!(counts == expected, "{counts:?}");
-        Ok(())
-    })
-    .await
+    until_is(format!("{namespace} has {expected:?}"), expected, async || pod_counts(bed, namespace).await)
+        .await
 }
 
 /// Waits until the Queues on a test bed show exactly these shares, one line a queue: see [`shares_text`].

@@ -62,4 +62,4 @@ pub use helm::Helm;
 pub use layout::ADMIN;
 pub use options::{KUBERNETES_RECOUNTS, Options};
 pub use process::ManagedProcess;
-pub use wait::{PATIENCE, eventually};
+pub use wait::{PATIENCE, eventually, until_is};

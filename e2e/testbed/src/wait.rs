@@ -1,9 +1,9 @@
 //! Waiting for something to become true.
 
-use std::fmt::Display;
+use std::fmt::{Debug, Display};
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 
 /// How long things may take that take a second on an idle machine: others may be busy on it.
 pub const PATIENCE: Duration = Duration::from_secs(180);
@@ -52,6 +52,20 @@ pub async fn eventually<T, E: Display>(
         }
         tokio::time::sleep(started.elapsed().mul_f64(0.125).clamp(PAUSES.0, PAUSES.1)).await;
     }
+}
+
+/// Waits until `look` returns what is expected, as [`eventually`] does, for [`PATIENCE`].
+pub async fn until_is<T: Debug + PartialEq<U>, U: Debug>(
+    what: impl Into<String>,
+    expected: U,
+    mut look: impl AsyncFnMut() -> anyhow::Result<T>,
+) -> anyhow::Result<()> {
+    eventually(what, PATIENCE, async || {
+        let seen = look().await?;
+        ensure!(seen == expected, "{seen:?} instead of {expected:?}");
+        Ok(())
+    })
+    .await
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use jiff::Timestamp;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Programs, SYSTEM_NAMESPACE, Stage};
-use quotient_e2e::testbed::{Options, TestBed, eventually, ports};
+use quotient_e2e::testbed::{Options, TestBed, eventually, ports, until_is};
 use serde_json::{Value, json};
 
 use super::server::{Prometheus, Span};
@@ -176,14 +176,13 @@ async fn act(stage: &Stage, shared: Shared, pause: Duration) -> anyhow::Result<(
     stage.deployment("team-c", "batch", 3, shared.pod(1), false).await?;
     wait().await;
     stage.bed.kubectl(["delete", "pdb", "train", "-n", "team-b"]).await?;
-    eventually("what is held ends, and team-c runs", PATIENCE, async || {
+    until_is("what is held ends, and team-c runs", PodCounts::running(3), async || {
         // Long enough terminating to be seen.
         tokio::time::sleep(Duration::from_secs(1)).await;
         stage.release("team-a").await?;
         stage.release("team-b").await?;
         let counts = stage.pod_counts("team-c").await?;
-        ensure!(counts == PodCounts::running(3), "{counts:?}");
-        Ok(())
+        Ok(counts)
     })
     .await?;
     wait().await;

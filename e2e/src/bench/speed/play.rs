@@ -17,7 +17,7 @@ use super::measures::evictions;
 use super::{Demand, Measures, NodeGroup, Recorder, Scenario, Timeline};
 use crate::bench::{Cost, Meter, ProcessNumbers};
 use crate::quotient::{GATE_MODE, Operator, Programs, Stage, install_chart, upgrade_chart};
-use crate::testbed::{Options, PATIENCE, TestBed, annotations, eventually, objects};
+use crate::testbed::{Options, PATIENCE, TestBed, annotations, eventually, objects, until_is};
 
 /// The operator has nothing left to do when it has written nothing for so long.
 const REST: Duration = Duration::from_secs(3);
@@ -177,12 +177,8 @@ async fn drain(bed: &TestBed, name: &str) -> anyhow::Result<()> {
         let name = pod.metadata.name.as_deref().unwrap_or_default();
         pods.evict(name, &EvictParams::default()).await.with_context(|| format!("draining {name}"))?;
     }
-    eventually(format!("{name} is empty"), PATIENCE, async || {
-        let left = pods.list_metadata(&on_it).await?.items.len();
-        ensure!(left == 0, "{left} pods are left");
-        anyhow::Ok(())
-    })
-    .await?;
+    until_is(format!("{name} is empty"), 0, async || Ok(pods.list_metadata(&on_it).await?.items.len()))
+        .await?;
     nodes.delete(name, &DeleteParams::default()).await?;
     Ok(())
 }

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use quotient_e2e::bench::{Machine, ProcessNumbers, Table, measured_by, write};
 use quotient_e2e::demo::Narrator;
 use quotient_e2e::image::{Linkage, linkage};
-use quotient_e2e::quotient::{Operator, PATIENCE, Programs, Stage, install_chart, quotas, workspace_root};
-use quotient_e2e::testbed::{Options, TestBed, eventually};
+use quotient_e2e::quotient::{Operator, Programs, Stage, install_chart, quotas, workspace_root};
+use quotient_e2e::testbed::{Options, TestBed, until_is};
 use serde_json::json;
 
 /// The most that each program may take, in bytes.
@@ -86,12 +86,7 @@ async fn at_rest(programs: Programs) -> anyhow::Result<ProcessNumbers> {
         stage.queue(&format!("team-{number}"), json!({"weight": 1})).await?;
     }
     let operator = Operator::start(&stage.bed, &stage.programs).await?;
-    eventually("every Queue has its quota", PATIENCE, async || {
-        let quotas = quotas(&stage.bed).await?;
-        ensure!(quotas.len() == QUEUES, "{} have", quotas.len());
-        Ok(())
-    })
-    .await?;
+    until_is("every Queue has its quota", QUEUES, async || Ok(quotas(&stage.bed).await?.len())).await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
     tokio::time::sleep(REST).await;
     let numbers = ProcessNumbers::of(operator.process().pid())?;
