@@ -29,6 +29,7 @@ async fn bad_input_is_refused_or_reported_and_disturbs_no_other_queue() -> anyho
     a_pod_without_requests_is_refused(&stage).await?;
     a_queue_in_a_protected_namespace_has_no_effect(&stage).await?;
     an_empty_namespace_is_nothing_special(&stage).await?;
+    a_queue_that_its_parent_does_not_accept_says_so(&stage).await?;
 
     let log = operator.process().log();
     assert!(!log.contains("panicked"), "the operator panicked:\n{log}");
@@ -138,4 +139,16 @@ async fn an_empty_namespace_is_nothing_special(stage: &Stage) -> anyhow::Result<
             &format!("{GOOD}\nidle/idle: deserved nothing; allocated nothing; preempting nothing"),
         )
         .await
+}
+
+/// A reference that leads nowhere stalls its own queue and no other.
+async fn a_queue_that_its_parent_does_not_accept_says_so(stage: &Stage) -> anyhow::Result<()> {
+    let before = queue(&stage.bed, "good", "good").await?.deserved;
+    stage.queue("closed", json!({"children": {"namespaces": {"from": "Same"}}})).await?;
+    stage.claim("refused", json!({"parentRef": {"namespace": "closed", "name": "closed"}})).await?;
+    stage.claim("lost", json!({"parentRef": {"namespace": "closed", "name": "nobody"}})).await?;
+    stage.until_reason("refused", "Stalled", "ParentNotAccepting").await?;
+    stage.until_reason("lost", "Stalled", "ParentNotFound").await?;
+    assert_eq!(queue(&stage.bed, "good", "good").await?.deserved, before);
+    Ok(())
 }

@@ -59,7 +59,6 @@ mod share_verb;
 mod shares;
 mod stolen_token;
 mod tenants;
-mod trees;
 mod tutorial;
 mod two_quotas;
 mod undecodable;

@@ -76,6 +76,9 @@ async fn play(example: &Path) -> anyhow::Result<anyhow::Result<()>> {
     }
     stage.until_quiet_for(REST).await?;
     arrived().await.context("it does not stay where simulate ends")?;
+    if example.ends_with("fence") {
+        stage.until_reason("speech", "Starved", "Fenced").await?;
+    }
     stage.end(operator).await.map(Ok)
 }
 
