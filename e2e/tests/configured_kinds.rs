@@ -6,7 +6,7 @@ use kube::Api;
 use kube::api::PostParams;
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, installed, upgrade_chart};
-use quotient_e2e::testbed::{eventually, until_is};
+use quotient_e2e::testbed::{eventually, objects, until_is};
 use serde_json::{Value, json};
 
 /// The two kinds as a user configures them.
@@ -47,11 +47,7 @@ fn list(items: &[Value]) -> String {
 }
 
 fn template(memory: &str) -> Value {
-    let requests = json!({"cpu": "1", "memory": memory});
-    json!({"spec": {
-        "terminationGracePeriodSeconds": 0,
-        "containers": [{"name": "main", "image": "main", "resources": {"requests": requests}}],
-    }})
+    objects::template("lab", &json!({"cpu": "1", "memory": memory}))
 }
 
 /// Creates a pod as the controller of an object would.

@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Resource as _};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
-use quotient_e2e::testbed::{annotations, eventually, until_is};
+use quotient_e2e::testbed::{annotations, eventually, objects, until_is};
 use serde_json::{Value, json};
 
 /// For how long no pod may be evicted that the operator would evict within a second.
@@ -90,22 +90,10 @@ async fn a_workload_whose_pods_never_start_takes_one_pod_of_a_neighbor() -> Resu
     stage.until_pods("neighbor", PodCounts::running(8)).await?;
 
     let before = stage.bed.audit().mark()?;
-    let deployment: Deployment = serde_json::from_value(json!({
-        "metadata": {"namespace": "broken", "name": "web"},
-        "spec": {
-            "replicas": 2,
-            "selector": {"matchLabels": {"app": "web"}},
-            "template": {
-                "metadata": {"labels": {"app": "web"}, "annotations": {annotations::HOLD_START: "true"}},
-                "spec": {
-                    "terminationGracePeriodSeconds": 0,
-                    "containers": [{"name": "main", "image": "missing", "resources": {"requests": one_cpu()}}],
-                },
-            },
-        },
-    }))?;
+    let mut never_starts = objects::workload("Deployment", "broken", "web", 2, &one_cpu());
+    never_starts["spec"]["template"]["metadata"]["annotations"] = json!({annotations::HOLD_START: "true"});
+    stage.apply(&never_starts).await?;
     let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), "broken");
-    deployments.create(&PostParams::default(), &deployment).await?;
     let two = PodCounts { pending: 2, ..PodCounts::default() };
     stage.until_pods("broken", two).await?;
     // Evidence begins when a pod has its node.

@@ -65,7 +65,7 @@ async fn a_webhook_that_is_down_or_hangs_holds_up_no_other_pod() -> Result<()> {
         webhook("is-down", refusing, 5, "request.namespace == 'down' && request.name == 'p3'"),
         webhook("hangs", hanging, 30, "request.namespace == 'hang'"),
     ] {
-        stage.bed.apply(&hook.to_string()).await?;
+        stage.apply(&hook).await?;
     }
     // The API server learns of webhooks a little later.
     tokio::time::sleep(Duration::from_secs(2)).await;

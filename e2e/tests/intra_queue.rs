@@ -11,7 +11,7 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use quotient_e2e::quotient::{
     Operator, PATIENCE, Stage, Write, assert_clean, check_audit, nothing_forbidden, writes_of_operator,
 };
-use quotient_e2e::testbed::{annotations, eventually, until_is};
+use quotient_e2e::testbed::{annotations, eventually, objects, until_is};
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
@@ -49,51 +49,19 @@ async fn stage(nodes: &[(&str, &str, &str)]) -> anyhow::Result<(Stage, Operator)
 
 /// A workload of pods that request `gpus` GPUs each and stay Terminating until they are released.
 fn workload(kind: &str, name: &str, class: &str, size: u32, gpus: u32) -> Value {
-    let (group, field) = if kind == "Job" { ("batch/v1", "parallelism") } else { ("apps/v1", "replicas") };
-    let mut spec = json!({
-        field: size,
-        "template": {
-            "metadata": {
-                "labels": {"app": name},
-                "annotations": {annotations::HOLD_TERMINATION: "true"},
-            },
-            "spec": {
-                "priorityClassName": class,
-                "terminationGracePeriodSeconds": 30,
-                "containers": [{
-                    "name": "main",
-                    "image": "registry.k8s.io/pause:3.10",
-                    "resources": {
-                        "requests": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": gpus},
-                        "limits": {"nvidia.com/gpu": gpus},
-                    },
-                }],
-            },
-        },
-    });
-    if kind == "Job" {
-        spec["template"]["spec"]["restartPolicy"] = json!("Never");
-        spec["completions"] = json!(size);
-    } else {
-        spec["selector"] = json!({"matchLabels": {"app": name}});
-    }
+    let requests = json!({"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": gpus});
+    let workload = objects::held(objects::workload(kind, NAMESPACE, name, size, &requests));
+    let mut workload = objects::pods_with(workload, "priorityClassName", class);
     if kind == "StatefulSet" {
-        spec["serviceName"] = json!(name);
-        spec["podManagementPolicy"] = json!("Parallel");
+        workload["spec"]["podManagementPolicy"] = json!("Parallel");
     }
-    json!({"apiVersion": group, "kind": kind, "metadata": {"name": name, "namespace": NAMESPACE}, "spec": spec})
-}
-
-/// A Deployment that only runs on nodes that are for it.
-fn at_home(mut workload: Value) -> Value {
-    let name = workload["metadata"]["name"].clone();
-    workload["spec"]["template"]["spec"]["nodeSelector"] = json!({"for": name});
     workload
 }
 
-async fn apply(stage: &Stage, object: &Value) -> anyhow::Result<()> {
-    stage.bed.apply(&object.to_string()).await?;
-    Ok(())
+/// A Deployment that only runs on nodes that are for it.
+fn at_home(workload: Value) -> Value {
+    let home = json!({"for": workload["metadata"]["name"]});
+    objects::pods_with(workload, "nodeSelector", home)
 }
 
 /// The pods of every app that are not on their way out, running or not, and how many are: `low 2, high 0+1, leaving 1`.
@@ -205,12 +173,12 @@ async fn event(stage: &Stage, reason: &str) -> anyhow::Result<String> {
 async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
     let (stage, operator) = stage(&[("node-1", "4", "all")]).await?;
     stage.until_allowed(NAMESPACE, "cpu 32, memory 64Gi, nvidia.com/gpu 4").await?;
-    apply(&stage, &workload("Deployment", "middle", "middle", 2, 1)).await?;
-    apply(&stage, &workload("Deployment", "low", "low", 2, 1)).await?;
+    stage.apply(&workload("Deployment", "middle", "middle", 2, 1)).await?;
+    stage.apply(&workload("Deployment", "low", "low", 2, 1)).await?;
     until(&stage, "low 2, middle 2").await?;
 
     let mark = stage.bed.audit().mark()?;
-    apply(&stage, &workload("Deployment", "high", "high", 1, 1)).await?;
+    stage.apply(&workload("Deployment", "high", "high", 1, 1)).await?;
     until(&stage, "low 1, middle 2, leaving 1").await?;
     assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
     let printed = event(&stage, "Outranked").await?;
@@ -277,12 +245,12 @@ async fn four_gpus_are_found_where_they_cost_least() -> anyhow::Result<()> {
     ];
     let (stage, operator) = stage(&nodes).await?;
     stage.until_allowed(NAMESPACE, "cpu 128, memory 256Gi, nvidia.com/gpu 10").await?;
-    apply(&stage, &at_home(workload("Deployment", "middle", "middle", 5, 1))).await?;
-    apply(&stage, &at_home(workload("Deployment", "low", "low", 5, 1))).await?;
+    stage.apply(&at_home(workload("Deployment", "middle", "middle", 5, 1))).await?;
+    stage.apply(&at_home(workload("Deployment", "low", "low", 5, 1))).await?;
     until(&stage, "low 5, middle 5").await?;
 
     let mark = stage.bed.audit().mark()?;
-    apply(&stage, &workload("Deployment", "high", "high", 1, 4)).await?;
+    stage.apply(&workload("Deployment", "high", "high", 1, 4)).await?;
     until(&stage, "low 1, middle 5, leaving 4").await?;
     assert_eq!(size(&stage, "deployment", "low").await?, "1 of 5");
     for pod in stage.pods(NAMESPACE).await? {
@@ -336,11 +304,11 @@ async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::
         workload("StatefulSet", "stateful", "middle", 2, 1),
         workload("Job", "job", "middle", 2, 1),
     ] {
-        apply(&stage, &object).await?;
+        stage.apply(&object).await?;
     }
     until(&stage, "autoscaled 2, job 2, opted-out 2, set 2, stateful 2").await?;
 
-    apply(&stage, &workload("Deployment", "high", "high", 3, 1)).await?;
+    stage.apply(&workload("Deployment", "high", "high", 3, 1)).await?;
     until(&stage, "autoscaled 2, job 1, opted-out 2, set 1, stateful 1, leaving 3").await?;
     for (kind, name) in [("replicaset", "set"), ("statefulset", "stateful"), ("job", "job")] {
         assert_eq!(size(&stage, kind, name).await?, "1 of 2", "{kind}");
@@ -370,9 +338,9 @@ async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::
     stage.bed.kubectl(["delete", "deployment/opted-out", "-n", NAMESPACE, "--wait=false"]).await?;
     until(&stage, "autoscaled 2, job 2, set 2, stateful 2, leaving 2").await?;
     stage.release(NAMESPACE).await?;
-    apply(&stage, &workload("Deployment", "web", "middle", 2, 1)).await?;
+    stage.apply(&workload("Deployment", "web", "middle", 2, 1)).await?;
     until(&stage, "autoscaled 2, job 2, set 2, stateful 2, web 2").await?;
-    apply(&stage, &workload("Deployment", "high", "high", 4, 1)).await?;
+    stage.apply(&workload("Deployment", "high", "high", 4, 1)).await?;
     until(&stage, "autoscaled 2, job 1, set 1, stateful 1, web 1, leaving 4").await?;
     stage.until_quiet_for(WHILE).await?;
     operator.stop().await?;
@@ -424,11 +392,10 @@ async fn a_pod_that_hangs_is_deleted_where_the_queue_allows_it() -> anyhow::Resu
     let (stage, operator) = stage(&[("node-1", "2", "all")]).await?;
     stage.until_allowed(NAMESPACE, "cpu 32, memory 64Gi, nvidia.com/gpu 2").await?;
     stage.patch_queue(NAMESPACE, NAMESPACE, json!({"eviction": {"forceAfterSeconds": 1}})).await?;
-    let mut low = workload("Deployment", "low", "low", 2, 1);
-    low["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = json!(2);
-    apply(&stage, &low).await?;
+    let low = workload("Deployment", "low", "low", 2, 1);
+    stage.apply(&objects::pods_with(low, "terminationGracePeriodSeconds", 2)).await?;
     until(&stage, "low 2").await?;
-    apply(&stage, &workload("Deployment", "high", "high", 1, 1)).await?;
+    stage.apply(&workload("Deployment", "high", "high", 1, 1)).await?;
     until(&stage, "low 1, leaving 1").await?;
     operator.stop().await?;
     let operator = stage.start_operator().await?;

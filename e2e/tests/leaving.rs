@@ -11,7 +11,7 @@ use quotient_crds::Queue;
 use quotient_e2e::quotient::{
     Operator, PATIENCE, PodCounts, SHORT_LEASE, Stage, assert_clean, check_audit, nothing_forbidden,
 };
-use quotient_e2e::testbed::{TestBed, eventually};
+use quotient_e2e::testbed::{TestBed, eventually, objects};
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
@@ -84,16 +84,8 @@ async fn preemption(stage: &Stage) -> Result<()> {
     let class = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 9, \
                  preemptionPolicy: Never}";
     stage.bed.apply(class).await?;
-    let high = json!({
-        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "high", "namespace": "yields"},
-        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "high"}}, "template": {
-            "metadata": {"labels": {"app": "high"}},
-            "spec": {"priorityClassName": "high", "terminationGracePeriodSeconds": 0, "containers": [
-                {"name": "main", "image": "main", "resources": {"requests": one_cpu()}},
-            ]},
-        }},
-    });
-    stage.bed.apply(&high.to_string()).await?;
+    let high = objects::workload("Deployment", "yields", "high", 2, &one_cpu());
+    stage.apply(&objects::pods_with(high, "priorityClassName", "high")).await?;
     let leaving = PodCounts { running: 2, terminating: 2, pending: 0 };
     stage.until_pods("yields", leaving).await
 }
@@ -112,7 +104,7 @@ async fn in_the_middle(stage: &Stage) -> Result<()> {
     for team in ["rolls", "drains", "gives"] {
         let pods = if team == "gives" { 8 } else { 4 };
         stage.deployment(team, "web", pods, one_cpu(), true).await?;
-        stage.until_pods(team, PodCounts::running(pods.unsigned_abs())).await?;
+        stage.until_pods(team, PodCounts::running(pods)).await?;
     }
     stage.claim("comes", json!({})).await?;
     stage.deployment("comes", "web", 2, one_cpu(), true).await?;
@@ -231,7 +223,7 @@ async fn a_queue_leaves_its_quota_to_its_successor_and_its_share_to_others() -> 
     for (namespace, pods) in [("team", 4), ("other", 1)] {
         stage.until_allowed(namespace, "cpu 4, memory 8Gi").await?;
         stage.deployment(namespace, "web", pods, one_cpu(), false).await?;
-        stage.until_pods(namespace, PodCounts::running(pods.unsigned_abs())).await?;
+        stage.until_pods(namespace, PodCounts::running(pods)).await?;
     }
     let mark = stage.bed.audit().mark()?;
     a_queue_that_is_created_again_has_its_quota(&stage).await?;

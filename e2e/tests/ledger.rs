@@ -136,7 +136,7 @@ async fn a_stamp_that_no_ledger_wrote_is_not_believed(
         },
         "spec": {"hard": {"requests.cpu": "1000"}},
     });
-    stage.bed.apply(&quota.to_string()).await?;
+    stage.apply(&quota).await?;
     for stamp in ["0", "4611686018427387905", "18446744073709551615"] {
         let patch = Patch::Merge(json!({"metadata": {"annotations": {GENERATION_ANNOTATION: stamp}}}));
         quotas(stage, "a").patch(QUOTA, &PatchParams::default(), &patch).await?;

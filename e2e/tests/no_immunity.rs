@@ -8,42 +8,18 @@ use kube::Api;
 use kube::api::{Patch, PatchParams};
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
-use quotient_e2e::testbed::{eventually, until_is};
+use quotient_e2e::testbed::{eventually, objects, until_is};
 use serde_json::{Value, json};
 
 /// What the tenant runs: a pod of one cpu on every node, and a Deployment of six that calls itself critical.
-fn workloads() -> String {
-    let object = |kind: &str, name: &str, spec: Value, class: &str| {
-        let mut object = json!({
-            "apiVersion": "apps/v1",
-            "kind": kind,
-            "metadata": {"name": name, "namespace": "tenant"},
-            "spec": {
-                "selector": {"matchLabels": {"app": name}},
-                "template": {
-                    "metadata": {"labels": {"app": name}},
-                    "spec": {
-                        "priorityClassName": class,
-                        "terminationGracePeriodSeconds": 0,
-                        "containers": [{
-                            "name": "main",
-                            "image": "main",
-                            "resources": {"requests": {"cpu": "1", "memory": "1Gi"}},
-                        }],
-                    },
-                },
-            },
-        });
-        if let (Some(all), Value::Object(more)) = (object["spec"].as_object_mut(), spec) {
-            all.extend(more);
-        }
-        object
-    };
+fn workloads() -> Value {
+    let requests = json!({"cpu": "1", "memory": "1Gi"});
+    let critical = objects::workload("Deployment", "tenant", "critical", 6, &requests);
     let items = [
-        object("DaemonSet", "agent", json!({}), ""),
-        object("Deployment", "critical", json!({"replicas": 6}), "system-cluster-critical"),
+        objects::workload("DaemonSet", "tenant", "agent", 1, &requests),
+        objects::pods_with(critical, "priorityClassName", "system-cluster-critical"),
     ];
-    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
+    json!({"apiVersion": "v1", "kind": "List", "items": items})
 }
 
 /// How many pods of each of the two run.
@@ -68,7 +44,7 @@ async fn critical_pods_and_daemon_sets_yield_to_a_guarantee() -> Result<()> {
     let stage = Stage::set(&[("node-1", "4", "16Gi"), ("node-2", "4", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
     stage.queue("tenant", json!({})).await?;
-    stage.bed.apply(&workloads()).await?;
+    stage.apply(&workloads()).await?;
     let until = async |what: &str, expected: (usize, usize)| -> Result<()> {
         until_is(what, expected, async || running(&stage).await).await?;
         Ok(())

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
-use kube::api::{Patch, PatchParams, PostParams};
+use kube::api::{Patch, PatchParams};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
-use quotient_e2e::testbed::{AuditEvent, eventually};
+use quotient_e2e::testbed::{AuditEvent, eventually, objects};
 use serde_json::json;
 
 /// For how long nothing has to happen that would take the operator a fraction of a second.
@@ -158,27 +157,9 @@ async fn until_no_node_fits(stage: &Stage, namespace: &str, owner: &str) -> anyh
 
 /// A Deployment of one pod that runs only on nodes of a zone.
 async fn selecting(stage: &Stage, namespace: &str, name: &str, cpu: &str, zone: &str) -> anyhow::Result<()> {
-    let deployment: Deployment = serde_json::from_value(json!({
-        "metadata": {"namespace": namespace, "name": name},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": {"app": name}},
-            "template": {
-                "metadata": {"labels": {"app": name}},
-                "spec": {
-                    "nodeSelector": {"zone": zone},
-                    "containers": [{
-                        "name": "main",
-                        "image": "registry.k8s.io/pause:3.10",
-                        "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}},
-                    }],
-                },
-            },
-        },
-    }))?;
-    let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), namespace);
-    deployments.create(&PostParams::default(), &deployment).await?;
-    Ok(())
+    let requests = json!({"cpu": cpu, "memory": "1Gi"});
+    let deployment = objects::workload("Deployment", namespace, name, 1, &requests);
+    stage.apply(&objects::pods_with(deployment, "nodeSelector", json!({"zone": zone}))).await
 }
 
 fn succeeded<'a>(

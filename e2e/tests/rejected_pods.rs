@@ -3,62 +3,16 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
-use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Api;
-use kube::api::{Patch, PatchParams, PostParams};
+use kube::api::{Patch, PatchParams};
 use quotient_crds::{Queue, Unmet};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
-use quotient_e2e::testbed::eventually;
-use serde_json::{Value, json};
+use quotient_e2e::testbed::{eventually, objects};
+use serde_json::json;
 
 /// One minute, and what a busy machine needs to write and to read it.
 const A_MINUTE: Duration = Duration::from_secs(75);
-
-/// A template whose one container requests this, with these further fields of a pod's spec.
-fn template(app: &str, requests: &Value, more: &Value) -> Value {
-    let mut spec = json!({
-        "terminationGracePeriodSeconds": 0,
-        "containers": [{"name": "main", "image": "main", "resources": {"requests": requests}}],
-    });
-    if let (Some(spec), Some(more)) = (spec.as_object_mut(), more.as_object()) {
-        spec.extend(more.clone());
-    }
-    json!({"metadata": {"labels": {"app": app}}, "spec": spec})
-}
-
-fn small() -> Value {
-    json!({"cpu": "1", "memory": "1Gi"})
-}
-
-async fn deployment(stage: &Stage, namespace: &str, name: &str, template: Value) -> Result<()> {
-    let all: Api<Deployment> = Api::namespaced(stage.bed.client(), namespace);
-    let object = json!({
-        "metadata": {"name": name},
-        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": name}}, "template": template},
-    });
-    all.create(&PostParams::default(), &serde_json::from_value(object)?).await?;
-    Ok(())
-}
-
-async fn stateful_set(stage: &Stage, namespace: &str, name: &str, template: Value) -> Result<()> {
-    let all: Api<StatefulSet> = Api::namespaced(stage.bed.client(), namespace);
-    let object = json!({
-        "metadata": {"name": name},
-        "spec": {"serviceName": name, "selector": {"matchLabels": {"app": name}}, "template": template},
-    });
-    all.create(&PostParams::default(), &serde_json::from_value(object)?).await?;
-    Ok(())
-}
-
-async fn job(stage: &Stage, namespace: &str, name: &str, mut template: Value) -> Result<()> {
-    template["spec"]["restartPolicy"] = "Never".into();
-    let all: Api<Job> = Api::namespaced(stage.bed.client(), namespace);
-    let object = json!({"metadata": {"name": name}, "spec": {"template": template}});
-    all.create(&PostParams::default(), &serde_json::from_value(object)?).await?;
-    Ok(())
-}
 
 /// What `status.unmet` of the Queue of this namespace says of the first workload whose kind and name begin so.
 async fn unmet(stage: &Stage, namespace: &str, what: &str) -> Result<Option<Unmet>> {
@@ -101,16 +55,21 @@ async fn pods_that_the_api_server_refuses_are_told_within_a_minute() -> Result<(
         stage.until_allowed(team, "cpu 16, memory 32Gi").await?;
     }
 
-    let nobody = || json!({"serviceAccountName": "nobody"});
+    let small = json!({"cpu": "1", "memory": "1Gi"});
+    let as_nobody = |workload| objects::pods_with(workload, "serviceAccountName", "nobody");
     let begin = Instant::now();
-    deployment(&stage, "team", "careless", template("careless", &json!({}), &json!({}))).await?;
-    deployment(&stage, "team", "web", template("web", &small(), &nobody())).await?;
-    deployment(&stage, "strict", "root", template("root", &small(), &json!({}))).await?;
-    job(&stage, "team", "train", template("train", &small(), &nobody())).await?;
-    job(&stage, "team", "open", template("open", &json!({"cpu": "1"}), &json!({}))).await?;
-    stateful_set(&stage, "team", "db", template("db", &small(), &nobody())).await?;
-    // What runs is not mentioned, and nothing of this keeps it from running.
-    deployment(&stage, "team", "fine", template("fine", &small(), &json!({}))).await?;
+    for workload in [
+        objects::workload("Deployment", "team", "careless", 2, &json!({})),
+        as_nobody(objects::workload("Deployment", "team", "web", 2, &small)),
+        objects::workload("Deployment", "strict", "root", 2, &small),
+        as_nobody(objects::workload("Job", "team", "train", 1, &small)),
+        objects::workload("Job", "team", "open", 1, &json!({"cpu": "1"})),
+        as_nobody(objects::workload("StatefulSet", "team", "db", 1, &small)),
+        // What runs is not mentioned, and nothing of this keeps it from running.
+        objects::workload("Deployment", "team", "fine", 2, &small),
+    ] {
+        stage.apply(&workload).await?;
+    }
 
     let deadline = begin + A_MINUTE;
     let team = |what| ("team", what);

@@ -13,8 +13,8 @@ use quotient_crds::Queue;
 use quotient_e2e::quotient::{
     OPERATOR_USER, Operator, PATIENCE, PodCounts, RELEASE, SYSTEM_NAMESPACE, Stage, nothing_forbidden,
 };
-use quotient_e2e::testbed::{AuditEvent, TestBed, eventually, ports, until_is};
-use serde_json::json;
+use quotient_e2e::testbed::{AuditEvent, TestBed, eventually, objects, ports, until_is};
+use serde_json::{Value, json};
 
 use crate::pod_groups::stage_with_pod_groups;
 
@@ -186,7 +186,7 @@ async fn every_right_is_used() -> Result<()> {
     stage.until_pods("first", PodCounts::running(8)).await?;
     stage.claim("second", json!({"weight": 1})).await?;
     stage.until_allowed("first", "cpu 4, memory 8Gi").await?;
-    stage.bed.kubectl_with_input(["apply", "--server-side", "-f", "-"], &owners()).await?;
+    stage.apply(&owners()).await?;
     eventually("all four are refused", PATIENCE, async || {
         let events = ["get", "events", "--namespace=second", "--field-selector=reason=FailedCreate"];
         let kinds = ["-o=jsonpath={.items[*].involvedObject.kind}"];
@@ -301,20 +301,11 @@ async fn priorities(stage: &Stage) -> Result<()> {
     stage.bed.create_namespace("yields").await?;
     let queue = json!({"limit": {"cpu": "6"}, "guaranteed": {"cpu": "6"}, "preemption": "LowerPriority"});
     stage.queue_object("yields", "yields", queue).await?;
-    let owner = |kind: &str, size: u32, class: &str| {
-        let name = format!("{}{class}", kind.to_lowercase());
-        let service = if kind == "StatefulSet" { "serviceName: none, " } else { "" };
-        let priority = if class.is_empty() { String::new() } else { format!("priorityClassName: {class}, ") };
-        let container = "{name: c, image: i, resources: {requests: {cpu: 1, memory: 1Mi}}}";
-        let pod = format!("{{{priority}terminationGracePeriodSeconds: 0, containers: [{container}]}}");
-        format!(
-            "{{apiVersion: apps/v1, kind: {kind}, metadata: {{name: {name}, namespace: yields}}, spec: {{replicas: {size}, \
-             {service}selector: {{matchLabels: {{of: {name}}}}}, template: {{metadata: {{labels: {{of: {name}}}}}, \
-             spec: {pod}}}}}}}"
-        )
-    };
     let kinds = ["Deployment", "ReplicaSet", "StatefulSet"];
-    stage.bed.apply(&kinds.map(|kind| owner(kind, 2, "")).join("\n---\n")).await?;
+    let requests = json!({"cpu": 1, "memory": "1Mi"});
+    for kind in kinds {
+        stage.apply(&objects::workload(kind, "yields", &kind.to_lowercase(), 2, &requests)).await?;
+    }
     // Some of the room is given back by the first team, whose pods end when they are told to.
     let six_run = async || {
         until_is("all six run", PodCounts::running(6), async || {
@@ -326,7 +317,8 @@ async fn priorities(stage: &Stage) -> Result<()> {
     };
     six_run().await?;
     stage.until_quota_is_exact("yields").await?;
-    stage.bed.apply(&owner("Deployment", 3, "high")).await?;
+    let high = objects::workload("Deployment", "yields", "high", 3, &requests);
+    stage.apply(&objects::pods_with(high, "priorityClassName", "high")).await?;
     for kind in kinds {
         let arguments =
             ["get", kind, &kind.to_lowercase(), "--namespace=yields", "-o=jsonpath={.spec.replicas}"];
@@ -337,43 +329,11 @@ async fn priorities(stage: &Stage) -> Result<()> {
 }
 
 /// An owner of each kind that wants one pod.
-fn owners() -> String {
-    let template = |of: &str, restart_policy: &str| {
-        json!({
-            "metadata": {"labels": {"of": of}},
-            "spec": {
-                "terminationGracePeriodSeconds": 0,
-                "restartPolicy": restart_policy,
-                "containers": [{
-                    "name": "main",
-                    "image": "main",
-                    "resources": {"requests": {"cpu": "1", "memory": "1Gi"}},
-                }],
-            },
-        })
-    };
-    let selector = |of: &str| json!({"matchLabels": {"of": of}});
-    let object = |group: &str, kind: &str, spec: serde_json::Value| {
-        json!({
-            "apiVersion": group,
-            "kind": kind,
-            "metadata": {"name": kind.to_lowercase(), "namespace": "second"},
-            "spec": spec,
-        })
-    };
-    let [set, stateful, daemon] =
-        ["set", "stateful", "daemon"].map(|of| (selector(of), template(of, "Always")));
-    let items = [
-        object("apps/v1", "ReplicaSet", json!({"replicas": 1, "selector": set.0, "template": set.1})),
-        object(
-            "apps/v1",
-            "StatefulSet",
-            json!({"serviceName": "late", "selector": stateful.0, "template": stateful.1}),
-        ),
-        object("apps/v1", "DaemonSet", json!({"selector": daemon.0, "template": daemon.1})),
-        object("batch/v1", "Job", json!({"template": template("job", "Never")})),
-    ];
-    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
+fn owners() -> Value {
+    let requests = json!({"cpu": "1", "memory": "1Gi"});
+    let items = ["ReplicaSet", "StatefulSet", "DaemonSet", "Job"]
+        .map(|kind| objects::workload(kind, "second", &kind.to_lowercase(), 1, &requests));
+    json!({"apiVersion": "v1", "kind": "List", "items": items})
 }
 
 /// Clients with the right may read the metrics, others may not.
@@ -392,7 +352,7 @@ async fn scrape(bed: &TestBed, address: SocketAddr) -> Result<()> {
     .await?;
     let read = async |account: &str| -> Result<String> {
         let kubeconfig = bed.service_account_kubeconfig("monitoring", account).await?;
-        let kubeconfig: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(kubeconfig)?)?;
+        let kubeconfig: Value = serde_json::from_str(&std::fs::read_to_string(kubeconfig)?)?;
         let token = kubeconfig.pointer("/users/0/user/token").and_then(|token| token.as_str());
         let mut config = kube::Config::new(format!("https://{address}").parse()?);
         config.accept_invalid_certs = true;

@@ -30,10 +30,10 @@ const CLAIMS: [(&str, &str); 5] = [
 
 /// A namespace that no page names. It has a Queue, and uses more than all others: what a claim would take.
 const NEIGHBOR: &str = "neighbor";
-const NEIGHBORS_PODS: i32 = 16;
+const NEIGHBORS_PODS: u32 = 16;
 /// Pods of the namespaces of samples, in turn: below their share, at it, above it.
-const PODS: [i32; 3] = [2, 6, 1];
-const CPUS_OF_A_NODE: i32 = 10;
+const PODS: [u32; 3] = [2, 6, 1];
+const CPUS_OF_A_NODE: u32 = 10;
 /// How many clusters try samples at the same time: mostly they wait.
 const LANES: usize = 3;
 /// Longer than ten cycles take.
@@ -90,17 +90,17 @@ async fn try_out_in_turn<'a>(
 struct Cluster {
     stage: Stage,
     /// How many pods run in which namespace.
-    work: BTreeMap<String, i32>,
+    work: BTreeMap<String, u32>,
 }
 
 impl Cluster {
     /// Every namespace that a page's Queue is in has work, and so has the neighbor; together they fill all nodes.
     async fn fill(pages: &BTreeMap<String, Page>) -> Result<Self> {
         let places: BTreeSet<String> = pages.values().flat_map(Page::places).collect();
-        let mut work: BTreeMap<String, i32> = places.into_iter().zip(PODS.into_iter().cycle()).collect();
+        let mut work: BTreeMap<String, u32> = places.into_iter().zip(PODS.into_iter().cycle()).collect();
         work.insert(NEIGHBOR.to_owned(), NEIGHBORS_PODS);
-        let total: i32 = work.values().sum();
-        let sizes = (0..total).step_by(usize::try_from(CPUS_OF_A_NODE)?).enumerate();
+        let total: u32 = work.values().sum();
+        let sizes = (0..total).step_by(CPUS_OF_A_NODE as usize).enumerate();
         let nodes: Vec<(String, String, String)> = sizes
             .map(|(number, before)| {
                 let cpu = CPUS_OF_A_NODE.min(total - before);
@@ -122,7 +122,7 @@ impl Cluster {
 
     async fn until_all_run(&self) -> Result<()> {
         for (namespace, pods) in &self.work {
-            self.stage.until_pods(namespace, PodCounts::running(u32::try_from(*pods)?)).await?;
+            self.stage.until_pods(namespace, PodCounts::running(*pods)).await?;
         }
         Ok(())
     }

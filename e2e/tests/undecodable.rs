@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, queue};
-use quotient_e2e::testbed::{TestBed, eventually};
+use quotient_e2e::testbed::{TestBed, eventually, objects};
 use serde_json::{Value, json};
 
 /// A map in a map, so many times.
@@ -23,9 +23,7 @@ fn managed_fields(version: &str) -> Value {
 
 /// One object of every kind that the operator watches: its version, the path of its kind and what it says.
 fn one_of_each_kind() -> Vec<(&'static str, &'static str, Value)> {
-    let template = json!({"metadata": {"labels": {"app": "odd"}}, "spec": {"containers": [
-        {"name": "main", "image": "main", "resources": {"requests": {"cpu": "1m", "memory": "1Mi"}}},
-    ]}});
+    let template = objects::template("odd", &json!({"cpu": "1m", "memory": "1Mi"}));
     let selector = json!({"matchLabels": {"app": "odd"}});
     let of_template = |size: u32| json!({"replicas": size, "selector": selector, "template": template});
     let mut job = template.clone();

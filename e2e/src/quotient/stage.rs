@@ -19,7 +19,7 @@ use super::{
     Operator, Programs, QueueView, assert_clean, check_audit, nothing_forbidden, queue, queues,
     quota_amounts, writes_of_operator,
 };
-use crate::testbed::{Backup, Options, PATIENCE, TestBed, annotations, eventually, until_is};
+use crate::testbed::{Backup, Options, PATIENCE, TestBed, annotations, eventually, objects, until_is};
 
 /// Admission looks at a cache of its own, which follows the quota's status within milliseconds.
 const ADMISSION_LAG: Duration = Duration::from_millis(250);
@@ -138,35 +138,21 @@ impl Stage {
         &self,
         namespace: &str,
         name: &str,
-        replicas: i32,
+        replicas: u32,
         requests: Value,
         hold: bool,
     ) -> anyhow::Result<()> {
-        let notes = if hold { json!({annotations::HOLD_TERMINATION: "true"}) } else { json!({}) };
-        // Of devices the API server wants to know a limit, too.
-        let devices: BTreeMap<&String, &Value> =
-            requests.as_object().into_iter().flatten().filter(|(name, _)| name.contains('/')).collect();
-        let deployment: Deployment = serde_json::from_value(json!({
-            "metadata": {"namespace": namespace, "name": name},
-            "spec": {
-                "replicas": replicas,
-                "selector": {"matchLabels": {"app": name}},
-                "template": {
-                    "metadata": {"labels": {"app": name}, "annotations": notes},
-                    "spec": {
-                        "terminationGracePeriodSeconds": if hold { 30 } else { 0 },
-                        "containers": [{
-                            "name": "main",
-                            "image": "registry.k8s.io/pause:3.10",
-                            "resources": {"requests": requests, "limits": devices},
-                        }],
-                    },
-                },
-            },
-        }))?;
+        let deployment = objects::workload("Deployment", namespace, name, replicas, &requests);
+        let deployment = if hold { objects::held(deployment) } else { deployment };
+        let deployment: Deployment = serde_json::from_value(deployment)?;
         let deployments: Api<Deployment> = Api::namespaced(self.bed.client(), namespace);
         deployments.create(&PostParams::default(), &deployment).await?;
         Ok(())
+    }
+
+    /// Applies an object, or a `List`.
+    pub async fn apply(&self, object: &Value) -> anyhow::Result<()> {
+        self.bed.apply(&object.to_string()).await.map(drop)
     }
 
     /// Ends everything that runs in a namespace, for the next scene: its Deployments and all pods, without grace.

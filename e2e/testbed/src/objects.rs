@@ -8,6 +8,9 @@ use k8s_openapi::api::core::v1::{
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::{Value, json};
+
+use super::annotations;
 
 /// Amounts per resource, such as `[("cpu", "2"), ("memory", "4Gi")]`.
 pub type Amounts<'a> = [(&'a str, &'a str)];
@@ -62,6 +65,57 @@ pub fn pod(namespace: &str, name: &str, requests: &Amounts<'_>) -> Pod {
         }),
         ..Pod::default()
     }
+}
+
+/// The template of a pod that [`pod`] describes, which ends without grace.
+pub fn template(app: &str, requests: &Value) -> Value {
+    let needs_limit = |resource: &str| resource != "cpu" && resource != "memory";
+    let limits: Value = requests.as_object().map_or_else(Value::default, |requests| {
+        requests.clone().into_iter().filter(|(resource, _)| needs_limit(resource)).collect()
+    });
+    json!({
+        "metadata": {"labels": {"app": app}},
+        "spec": {
+            "terminationGracePeriodSeconds": 0,
+            "containers": [{
+                "name": "main",
+                "image": "registry.k8s.io/pause:3.10",
+                "resources": {"requests": requests, "limits": limits},
+            }],
+        },
+    })
+}
+
+/// A workload of a kind that is built in, of `size` pods with this [`template`]. A DaemonSet has no size.
+pub fn workload(kind: &str, namespace: &str, name: &str, size: u32, requests: &Value) -> Value {
+    let mut spec = json!({"template": template(name, requests)});
+    if kind == "Job" {
+        spec["parallelism"] = size.into();
+        spec["completions"] = size.into();
+        spec["template"]["spec"]["restartPolicy"] = "Never".into();
+    } else {
+        spec["selector"] = json!({"matchLabels": {"app": name}});
+    }
+    if ["Deployment", "ReplicaSet", "StatefulSet"].contains(&kind) {
+        spec["replicas"] = size.into();
+    }
+    if kind == "StatefulSet" {
+        spec["serviceName"] = name.into();
+    }
+    let version = if kind == "Job" { "batch/v1" } else { "apps/v1" };
+    json!({"apiVersion": version, "kind": kind, "metadata": {"namespace": namespace, "name": name}, "spec": spec})
+}
+
+/// The same workload with this field in the spec of its pods.
+pub fn pods_with(mut workload: Value, field: &str, value: impl Into<Value>) -> Value {
+    workload["spec"]["template"]["spec"][field] = value.into();
+    workload
+}
+
+/// The same workload, whose pods have a grace of 30 s and are [held](annotations::HOLD_TERMINATION) when they terminate.
+pub fn held(mut workload: Value) -> Value {
+    workload["spec"]["template"]["metadata"]["annotations"] = json!({annotations::HOLD_TERMINATION: "true"});
+    pods_with(workload, "terminationGracePeriodSeconds", 30)
 }
 
 /// A quota with these limits (`requests.cpu`, `pods`, …).
