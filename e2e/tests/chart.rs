@@ -32,16 +32,33 @@ const LONG: [&str; 2] = ["grafana_dashboard", "name: quotient-runbooks"];
 #[tokio::test(flavor = "multi_thread")]
 async fn every_set_of_values_renders_what_is_committed() -> Result<()> {
     let helm = Helm::find().await?;
-    let values = value_sets()?;
-    assert!(values.len() >= 5, "{values:?}");
-    for (name, file) in values {
+    let mut rendered: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, file) in value_sets()? {
         let file = file.to_string_lossy().into_owned();
         let command: Vec<&str> = ["template", "--values", &file].into_iter().chain(SERVED).collect();
-        let rendered = helm.run(helm_arguments(&command, &[])).await?;
+        rendered.insert(name, shortened(&helm.run(helm_arguments(&command, &[])).await?));
+    }
+    assert!(rendered.len() >= 5, "{:?}", rendered.keys());
+    let default = rendered.get("default").context("no default values")?;
+    for (name, documents) in &rendered {
+        let shown = |document| match name.as_str() {
+            "default" => Ok(String::clone(document)),
+            _ => unless_as_in(default, document),
+        };
+        let page = documents.iter().map(shown).collect::<Result<Vec<_>>>()?.join("---\n");
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/chart/{name}.yaml"));
-        expect_file![golden].assert_eq(&shortened(&rendered));
+        expect_file![golden].assert_eq(&page);
     }
     Ok(())
+}
+
+/// A document, or its kind and name if it is among `others`.
+fn unless_as_in(others: &[String], document: &String) -> Result<String> {
+    if !others.contains(document) {
+        return Ok(document.clone());
+    }
+    let object: Value = serde_yaml_ng::from_str(document)?;
+    Ok(format!("# as in default: {} {}\n", text(&object, &["kind"]), text(&object, &["metadata", "name"])))
 }
 
 /// The objects of the chart for these arguments of `helm template`.
@@ -268,8 +285,8 @@ async fn gate_mode_is_off_with_a_sentence_where_its_policies_are_not_served() ->
     Ok(())
 }
 
-/// Without what has its own tests: schemas, alerts, dashboards and runbooks.
-fn shortened(rendered: &str) -> String {
+/// The documents without what has its own tests: schemas, alerts, dashboards and runbooks.
+fn shortened(rendered: &str) -> Vec<String> {
     let documents = rendered.split("\n---\n").map(|document| {
         let lines = document.trim_start_matches("---\n").lines();
         let kind = document.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap_or_default();
@@ -277,5 +294,5 @@ fn shortened(rendered: &str) -> String {
         let shown = lines.take_while(|line| !is_elsewhere || !["spec:", "data:"].contains(line));
         shown.flat_map(|line| [line.trim_end(), "\n"]).collect::<String>()
     });
-    documents.collect::<Vec<_>>().join("---\n")
+    documents.collect()
 }
