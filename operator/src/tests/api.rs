@@ -53,11 +53,16 @@ pub(crate) enum Reply {
 impl Reply {
     /// A failure as the API server words it.
     pub(crate) fn failure(code: u16, reason: &str, message: &str) -> Self {
+        Self::detailed_failure(code, reason, message, &Value::Null)
+    }
+
+    /// The same with `details`.
+    pub(crate) fn detailed_failure(code: u16, reason: &str, message: &str, details: &Value) -> Self {
         Self::Json(
             code,
             json!({
                 "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-                "message": message, "reason": reason, "code": code,
+                "message": message, "reason": reason, "details": details, "code": code,
             }),
         )
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Parser as _;
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +15,7 @@ use crate::lease::LeaseError;
 use crate::run::{RunError, run};
 use crate::settings::Settings;
 use crate::tests::api::{Asked, Log, Reply, client};
+use crate::tests::objects::{node, queue};
 
 /// A node, two Queues, and a server that stores nothing but answers as if it did.
 struct Day {
@@ -61,7 +62,7 @@ fn answer(asked: &Asked, version: u32) -> Reply {
         }
         Method::GET => {
             let items = match kind {
-                "nodes" => vec![node()],
+                "nodes" => vec![node(4)],
                 "queues" => vec![queue("a"), queue("b")],
                 _ => vec![],
             };
@@ -82,27 +83,6 @@ fn answer(asked: &Asked, version: u32) -> Reply {
             Reply::Json(201, stored)
         }
     }
-}
-
-fn node() -> Value {
-    json!({
-        "kind": "Node", "apiVersion": "v1", "metadata": {"name": "node", "uid": "node", "resourceVersion": "1"},
-        "status": {
-            "allocatable": {"cpu": "4", "memory": "8Gi"},
-            "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}],
-        },
-    })
-}
-
-fn queue(namespace: &str) -> Value {
-    json!({
-        "kind": "Queue", "apiVersion": "quotient.dev/v1alpha1",
-        "metadata": {
-            "name": "team", "namespace": namespace, "uid": namespace, "generation": 1, "resourceVersion": "1",
-            "creationTimestamp": "2026-01-01T00:00:00Z",
-        },
-        "spec": {},
-    })
 }
 
 async fn seconds(count: u64) {

@@ -2,4 +2,5 @@
 
 pub(crate) mod api;
 mod bad_days;
+pub(crate) mod objects;
 pub(crate) mod plan;

@@ -11,6 +11,7 @@ use quotient_index::{Index, IndexSettings};
 use serde_json::{Value, json};
 
 use crate::tests::api::{Asked, Log, Reply, client};
+use crate::tests::objects;
 
 const SETTINGS: WatchSettings = WatchSettings {
     page_size: 100,
@@ -181,15 +182,10 @@ async fn nodes_are_listed_anew_when_asked_for() {
     assert_eq!(watching.signs.nodes.counts(), ListCounts { begun: 2, finished: 2 });
 }
 
-fn queue(namespace: &str, spec: &Value) -> Value {
-    json!({
-        "kind": "Queue", "apiVersion": "quotient.dev/v1alpha1",
-        "metadata": {
-            "name": "team", "namespace": namespace, "uid": namespace, "resourceVersion": "3",
-            "creationTimestamp": "2026-01-01T00:00:00Z",
-        },
-        "spec": spec,
-    })
+fn queue(namespace: &str, spec: Value) -> Value {
+    let mut queue = objects::queue(namespace);
+    queue["spec"] = spec;
+    queue
 }
 
 /// An object of every kind whose `metadata` no decoder takes, beside a sound one.
@@ -215,9 +211,9 @@ async fn one_object_that_cannot_be_decoded_stops_no_kind() {
 async fn one_queue_that_cannot_be_decoded_hides_no_other() {
     let listed = |kind: &str| match kind {
         "queues" => vec![
-            queue("a", &json!({"weight": "two"})),
-            queue("b", &json!({"weight": 2})),
-            queue("c", &json!("nothing")),
+            queue("a", json!({"weight": "two"})),
+            queue("b", json!({"weight": 2})),
+            queue("c", json!("nothing")),
         ],
         _ => vec![],
     };
@@ -225,9 +221,9 @@ async fn one_queue_that_cannot_be_decoded_hides_no_other() {
         "queues" => {
             let change = |object| (Duration::from_secs(10), json!({"type": "MODIFIED", "object": object}));
             vec![
-                change(queue("d", &json!({"request": {"cpu": [1]}}))),
-                change(queue("e", &json!({}))),
-                change(queue("a", &json!({"weight": 2}))),
+                change(queue("d", json!({"request": {"cpu": [1]}}))),
+                change(queue("e", json!({}))),
+                change(queue("a", json!({"weight": 2}))),
             ]
         }
         _ => vec![],
@@ -293,7 +289,7 @@ async fn configured_kinds_stop_nothing() {
             }
             "/apis/example.org/v1/absent" => vec![object("later", json!(2))],
             "/apis/example.org/v1/jobs" => vec![object("sound", json!(3)), object("odd", json!("many"))],
-            "/apis/quotient.dev/v1alpha1/queues" => vec![queue("a", &json!({}))],
+            "/apis/quotient.dev/v1alpha1/queues" => vec![queue("a", json!({}))],
             _ => vec![],
         };
         let metadata = json!({"resourceVersion": "7"});

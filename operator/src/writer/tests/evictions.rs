@@ -9,7 +9,7 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::{GateRemoval, Plan, PodId};
 use quotient_engine::snapshot::GatePosition;
 use quotient_engine::time::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::{SETTINGS, World, context, node, planned, planned_now, pod, put, queue, quota, view};
@@ -46,23 +46,13 @@ fn victims(plan: &Plan) -> Vec<String> {
     plan.evictions.iter().map(|eviction| eviction.pod.name.to_string()).collect()
 }
 
-fn refusal(code: u16, reason: &str, message: &str, details: &Value) -> Reply {
-    Reply::Json(
-        code,
-        json!({
-            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "message": message, "reason": reason, "details": details, "code": code,
-        }),
-    )
-}
-
 fn by_budget() -> Reply {
     let cause = json!({
         "reason": "DisruptionBudget",
         "message": "The disruption budget web needs 4 healthy pods and has 4 currently",
     });
     let message = "Cannot evict pod as it would violate the pod's disruption budget.";
-    refusal(429, "TooManyRequests", message, &json!({"causes": [cause]}))
+    Reply::detailed_failure(429, "TooManyRequests", message, &json!({"causes": [cause]}))
 }
 
 pub(super) fn done() -> Reply {
@@ -185,7 +175,7 @@ async fn a_refused_pod_is_tried_again_later() {
 #[tokio::test(start_paused = true)]
 async fn a_refusal_that_no_budget_explains_has_to_be_said_twice_before_another_pod_goes() {
     let view = overused();
-    let forbidden = || refusal(403, "Forbidden", "a webhook says no", &Value::Null);
+    let forbidden = || Reply::failure(403, "Forbidden", "a webhook says no");
     let World { view, mut writer, log, .. } =
         World::of(view, move |asked| if asked.path.contains("p4") { forbidden() } else { done() });
     writer.only(Class::Eviction, &planned_now(&view)).await;
@@ -210,7 +200,7 @@ async fn a_refusal_that_no_budget_explains_has_to_be_said_twice_before_another_p
 async fn a_server_error_twice_is_a_refusal_and_another_pod_goes() {
     let view = overused();
     let message = "Internal error occurred: failed calling webhook \"pods.example.com\"";
-    let down = move || refusal(500, "InternalError", message, &Value::Null);
+    let down = move || Reply::failure(500, "InternalError", message);
     let World { view, mut writer, context: Context { metrics, .. }, log, .. } =
         World::of(view, move |asked| if asked.path.contains("p4") { down() } else { done() });
     writer.only(Class::Eviction, &planned_now(&view)).await;
@@ -272,7 +262,7 @@ async fn an_eviction_that_hangs_waits_beside_a_removal_that_takes_long() {
 #[tokio::test(start_paused = true)]
 async fn an_overloaded_server_is_given_a_second_and_the_same_pods() {
     let World { view, mut writer, context: Context { metrics, .. }, log, .. } = World::of(overused(), |_| {
-        refusal(429, "TooManyRequests", "Too many requests", &json!({"retryAfterSeconds": 1}))
+        Reply::detailed_failure(429, "TooManyRequests", "Too many requests", &json!({"retryAfterSeconds": 1}))
     });
     writer.only(Class::Eviction, &planned_now(&view)).await;
     let again = planned_now(&view);

@@ -32,7 +32,7 @@ use quotient_engine::snapshot::{Mode, Settings};
 use quotient_engine::time::Timestamp;
 use quotient_index::{Index, IndexSettings, Indexed};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -46,6 +46,7 @@ use crate::metrics::Metrics;
 use crate::reclaims::RecentReclaims;
 use crate::settings::{LedgerSettings, WriteSettings};
 use crate::tests::api::{Asked, Log, Reply, client};
+use crate::tests::objects::{node, owned_by, pod, queue, quota};
 use crate::view::View;
 
 /// Long after everything in these tests was created.
@@ -200,66 +201,4 @@ fn grant(view: &View, plan: &Plan) {
 fn planned_now(view: &View) -> Plan {
     let now = Timestamp::from_millis(Clock::now().as_millisecond());
     plan(&view.read(|index| index.snapshot(now)))
-}
-
-fn node(cpu: u32) -> Value {
-    json!({
-        "kind": "Node", "apiVersion": "v1",
-        "metadata": {"name": "node", "uid": "node"},
-        "status": {
-            "allocatable": {"cpu": cpu.to_string()},
-            "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}],
-        },
-    })
-}
-
-fn queue(namespace: &str) -> Value {
-    json!({
-        "kind": "Queue", "apiVersion": "quotient.dev/v1alpha1",
-        "metadata": {
-            "name": "team", "namespace": namespace, "uid": format!("queue-{namespace}"), "generation": 1,
-            "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z",
-        },
-        "spec": {"request": {"cpu": "1k", "memory": "1Ti"}},
-    })
-}
-
-/// The owner references of what is kept for the Queue with this uid.
-fn owned_by(uid: &str) -> Value {
-    json!([{
-        "apiVersion": "quotient.dev/v1alpha1", "kind": "Queue", "name": "team", "uid": uid, "controller": true,
-    }])
-}
-
-/// A quota that the Queue of the namespace owns if it bears a generation.
-fn quota(namespace: &str, version: u32, generation: Option<u64>, hard: u32, enforced: u32) -> Value {
-    let annotations = generation.map(|generation| json!({"quotient.dev/generation": generation.to_string()}));
-    json!({
-        "kind": "ResourceQuota", "apiVersion": "v1",
-        "metadata": {
-            "name": "quotient", "namespace": namespace, "uid": format!("quota-{namespace}"),
-            "resourceVersion": version.to_string(), "annotations": annotations,
-            "ownerReferences": generation.map(|_| owned_by(&format!("queue-{namespace}"))),
-        },
-        "spec": {"hard": {"requests.cpu": hard.to_string()}},
-        "status": {"hard": {"requests.cpu": enforced.to_string()}},
-    })
-}
-
-fn pod(namespace: &str, name: &str) -> Value {
-    json!({
-        "kind": "Pod", "apiVersion": "v1",
-        "metadata": {
-            "name": name, "namespace": namespace, "uid": format!("uid-{name}"), "resourceVersion": "1",
-            "creationTimestamp": "2026-01-01T00:00:00Z",
-            "ownerReferences": [{
-                "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "uid-web", "controller": true,
-            }],
-        },
-        "spec": {
-            "nodeName": "node",
-            "containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}],
-        },
-        "status": {"phase": "Running"},
-    })
 }

@@ -15,39 +15,12 @@ use super::{NOW, context, node, pod, put, queue, quota, view};
 use crate::context::Context;
 use crate::executor::Class;
 use crate::tests::api::{Log, Reply, client};
+use crate::tests::objects::{owner, pod_of};
 use crate::tests::plan::unmet;
 use crate::view::View;
 use crate::writer::Writer;
 
 const WEB: &str = "PATCH /apis/apps/v1/namespaces/a/replicasets/web";
-
-/// An owner that wants so many pods of one cpu.
-fn owner(kind: &str, name: &str, wanted: u32) -> Value {
-    let version = if kind == "Job" { "batch/v1" } else { "apps/v1" };
-    let size = if kind == "Job" { "parallelism" } else { "replicas" };
-    json!({
-        "kind": kind, "apiVersion": version,
-        "metadata": {"name": name, "namespace": "a", "uid": format!("uid-{name}"), "resourceVersion": "1"},
-        "spec": {
-            size: wanted,
-            "selector": {"matchLabels": {"app": name}},
-            "serviceName": name,
-            "template": {
-                "metadata": {"labels": {"app": name}},
-                "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
-            },
-        },
-    })
-}
-
-fn pod_of(owner: &str, name: &str) -> Value {
-    let mut pod = pod("a", name);
-    pod["metadata"]["ownerReferences"] = json!([{
-        "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": format!("uid-{owner}"),
-        "controller": true,
-    }]);
-    pod
-}
 
 /// Our quota of namespace a.
 fn ours(version: u32, hard: u32, enforced: u32) -> Value {
@@ -141,7 +114,7 @@ async fn every_kind_is_told_in_its_own_group() {
 async fn rises_in_quick_succession_are_told_every_half_second() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 9)]).await;
     assert_eq!(world.raise(6, 1, 0).await, 1);
-    put(&world.view, &pod_of("web", "p1"));
+    put(&world.view, &pod("a", "p1"));
     assert_eq!(world.raise(8, 2, 1).await, 1);
     let rest = world.writer.memory.requeuer.next().unwrap();
     assert_eq!(rest.duration_since(Instant::now()), Duration::from_millis(500));
@@ -155,7 +128,7 @@ async fn rises_in_quick_succession_are_told_every_half_second() {
 
 #[tokio::test(start_paused = true)]
 async fn who_lacks_nothing_or_has_no_room_is_left_alone() {
-    let content = [ours(5, 1, 1), owner("ReplicaSet", "web", 1), pod_of("web", "p1")];
+    let content = [ours(5, 1, 1), owner("ReplicaSet", "web", 1), pod("a", "p1")];
     assert_eq!(world(&content).await.raise(6, 4, 1).await, 0);
     // Others hold all of it.
     let full = [ours(5, 1, 1), owner("ReplicaSet", "web", 1), pod("a", "p1"), pod("a", "p2")];
@@ -256,7 +229,7 @@ fn charging(version: u32, hard: u32, used: u32) -> Value {
 async fn a_controller_whose_pods_admission_would_reject_is_requeued_once_it_would_not() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
     assert_eq!(world.raise(6, 2, 0).await, 1);
-    put(&world.view, &pod_of("web", "p1"));
+    put(&world.view, &pod("a", "p1"));
     tokio::time::sleep(Duration::from_secs(2)).await;
     put(&world.view, &charging(8, 3, 3));
     world.writer.memory.requeuer.risen(["a".into()].into());
@@ -270,7 +243,7 @@ async fn what_admission_charges_without_a_pod_is_counted_anew_once_nothing_moves
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
     world.raise(6, 3, 0).await;
     // It was refused two pods that are charged nevertheless.
-    put(&world.view, &pod_of("web", "p1"));
+    put(&world.view, &pod("a", "p1"));
     put(&world.view, &charging(8, 3, 2));
     world.cycle().await;
     tokio::time::sleep(Duration::from_millis(900)).await;
@@ -346,7 +319,7 @@ fn completed() -> Plan {
 
 #[tokio::test(start_paused = true)]
 async fn a_gang_that_another_one_yielded_to_is_told_when_all_of_it_has_room() {
-    let (first, second) = (pod_of("low", "low-0"), pod_of("low", "low-1"));
+    let (first, second) = (pod_of("ReplicaSet", "low", "low-0"), pod_of("ReplicaSet", "low", "low-1"));
     let mut world = world(&[queue("a"), ours(5, 2, 2), owner("ReplicaSet", "web", 2), first, second]).await;
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(world.cycle().await, 0);
@@ -362,7 +335,7 @@ async fn a_controller_is_requeued_once_the_pods_evicted_for_it_are_gone() {
     for (within_queue, printed) in [("LowerPriority", 1), ("Never", 0)] {
         let mut yields = queue("a");
         yields["spec"] = json!({"preemption": within_queue});
-        let low = pod_of("low", "low-0");
+        let low = pod_of("ReplicaSet", "low", "low-0");
         let mut world = world(&[yields, ours(5, 1, 1), owner("ReplicaSet", "web", 1), low]).await;
         // Long after the quota has risen last.
         tokio::time::sleep(Duration::from_secs(60)).await;

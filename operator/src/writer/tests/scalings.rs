@@ -12,38 +12,21 @@ use crate::context::Context;
 use crate::events::Notice;
 use crate::executor::Class;
 use crate::tests::api::{Asked, Log, Reply, client};
+use crate::tests::objects;
 use crate::view::View;
 use crate::writer::Writer;
 
 const MARK: &str = "-2147483648";
 
 fn owner(kind: &str, name: &str, replicas: u32, priority: i32) -> Value {
-    json!({
-        "kind": kind, "apiVersion": "apps/v1",
-        "metadata": {
-            "name": name, "namespace": "a", "uid": format!("uid-{name}"), "resourceVersion": "10",
-            "creationTimestamp": "2026-01-01T00:00:00Z",
-        },
-        "spec": {
-            "replicas": replicas,
-            "selector": {"matchLabels": {"app": name}},
-            "serviceName": name,
-            "template": {
-                "metadata": {"labels": {"app": name}},
-                "spec": {
-                    "priority": priority,
-                    "containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}],
-                },
-            },
-        },
-    })
+    let mut owner = objects::owner(kind, name, replicas);
+    owner["metadata"]["resourceVersion"] = json!("10");
+    owner["spec"]["template"]["spec"]["priority"] = json!(priority);
+    owner
 }
 
 fn pod_of(kind: &str, owner: &str, name: &str) -> Value {
-    let mut pod = pod("a", name);
-    pod["metadata"]["ownerReferences"] = json!([{
-        "apiVersion": "apps/v1", "kind": kind, "name": owner, "uid": format!("uid-{owner}"), "controller": true,
-    }]);
+    let mut pod = objects::pod_of(kind, owner, name);
     pod["spec"]["priority"] = json!(0);
     pod["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);
     pod
