@@ -41,8 +41,8 @@ async fn every_set_of_values_renders_what_is_committed() -> Result<()> {
     assert!(rendered.len() >= 5, "{:?}", rendered.keys());
     let default = rendered.get("default").context("no default values")?;
     for (name, documents) in &rendered {
-        let shown = |document| match name.as_str() {
-            "default" => Ok(String::clone(document)),
+        let shown = |document: &String| match name.as_str() {
+            "default" => Ok(document.clone()),
             _ => unless_as_in(default, document),
         };
         let page = documents.iter().map(shown).collect::<Result<Vec<_>>>()?.join("---\n");
@@ -53,9 +53,9 @@ async fn every_set_of_values_renders_what_is_committed() -> Result<()> {
 }
 
 /// A document, or its kind and name if it is among `others`.
-fn unless_as_in(others: &[String], document: &String) -> Result<String> {
-    if !others.contains(document) {
-        return Ok(document.clone());
+fn unless_as_in(others: &[String], document: &str) -> Result<String> {
+    if !others.iter().any(|other| other == document) {
+        return Ok(document.to_owned());
     }
     let object: Value = serde_yaml_ng::from_str(document)?;
     Ok(format!("# as in default: {} {}\n", text(&object, &["kind"]), text(&object, &["metadata", "name"])))

@@ -120,8 +120,7 @@ async fn configured_kinds_are_demand_before_their_pods_exist() -> Result<()> {
     let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "lab");
     until_is("the quota has room for all four pods", "4", async || {
         let quota = serde_json::to_value(quotas.get("quotient").await?)?;
-        let enforced = quota.pointer("/status/hard/requests.cpu").cloned().unwrap_or_default();
-        Ok(enforced)
+        Ok(quota.pointer("/status/hard/requests.cpu").cloned().unwrap_or_default())
     })
     .await?;
     ensure!(demand(&stage).await? == "4", "{}", demand(&stage).await?);

@@ -202,8 +202,7 @@ async fn every_right_is_used() -> Result<()> {
     tokio::time::sleep(Duration::from_secs(22)).await;
     until_is("the room is given back", PodCounts::running(4), async || {
         stage.release("first").await?;
-        let counts = stage.pod_counts("second").await?;
-        Ok(counts)
+        stage.pod_counts("second").await
     })
     .await?;
     // A node is added below, which would have a pod of it, too.
@@ -242,8 +241,7 @@ async fn default_requests(stage: &Stage) -> Result<()> {
         stage.patch_queue("first", "first", json!({"defaultRequests": patch})).await?;
         until_is(format!("the LimitRange says {wanted}"), wanted, async || {
             let found = serde_json::to_value(ranges.get_opt("quotient").await?)?;
-            let said = found.pointer("/spec/limits/0/defaultRequest").cloned().unwrap_or_default();
-            Ok(said)
+            Ok(found.pointer("/spec/limits/0/defaultRequest").cloned().unwrap_or_default())
         })
         .await?;
     }
@@ -310,8 +308,7 @@ async fn priorities(stage: &Stage) -> Result<()> {
     let six_run = async || {
         until_is("all six run", PodCounts::running(6), async || {
             stage.release("first").await?;
-            let counts = stage.pod_counts("yields").await?;
-            Ok(counts)
+            stage.pod_counts("yields").await
         })
         .await
     };

@@ -233,7 +233,7 @@ fn owner(kind: &str, version: &str, controller: bool) -> Value {
 }
 
 /// An attempt to start a Job of this owner, with these fields in the spec of its pods.
-fn job_of(owners: Value, what: &str, more: Value) -> Attempt {
+fn job_of(owners: &Value, what: &str, more: Value) -> Attempt {
     let mut pod = pod_spec();
     if let (Value::Object(pod), Value::Object(more)) = (&mut pod, more) {
         pod.extend(more);
@@ -245,7 +245,7 @@ fn job_of(owners: Value, what: &str, more: Value) -> Attempt {
 
 /// The same of a QueueJob.
 fn job_of_queue_job(what: &str, more: Value) -> Attempt {
-    job_of(owner("QueueJob", "quotient.dev/v1alpha1", true), what, more)
+    job_of(&owner("QueueJob", "quotient.dev/v1alpha1", true), what, more)
 }
 
 /// Attempts to start Jobs, and to delete Jobs and QueueJobs.
@@ -284,11 +284,11 @@ fn jobs() -> Vec<Attempt> {
     let mut all = vec![
         job_of_queue_job("of a QueueJob", json!({})).refused(SYSTEM, protected),
         job_of_queue_job("of a QueueJob, with a Secret as a volume", json!({"volumes": secret})),
-        job_of(json!([]), "of no QueueJob", json!({})).refused(TEAMS, of_others),
-        job_of(owner("CronJob", "batch/v1", true), "of a CronJob", json!({})).refused(TEAMS, of_others),
-        job_of(owner("QueueJob", "example.org/v1", true), "of a QueueJob of another group", json!({}))
+        job_of(&json!([]), "of no QueueJob", json!({})).refused(TEAMS, of_others),
+        job_of(&owner("CronJob", "batch/v1", true), "of a CronJob", json!({})).refused(TEAMS, of_others),
+        job_of(&owner("QueueJob", "example.org/v1", true), "of a QueueJob of another group", json!({}))
             .refused(TEAMS, of_others),
-        job_of(no_controller, "of a QueueJob that does not control it", json!({})).refused(TEAMS, of_others),
+        job_of(&no_controller, "of a QueueJob that does not control it", json!({})).refused(TEAMS, of_others),
         attempt(delete, "of a QueueJob", "owned", Value::Null).refused(SYSTEM, protected),
         attempt(delete, "of no QueueJob", "plain", Value::Null).refused(TEAMS, of_others),
         attempt(delete_queue_job, "that has ended and has a TTL", "ended", Value::Null),

@@ -87,6 +87,7 @@ pub fn template(app: &str, requests: &Value) -> Value {
 }
 
 /// A workload of a kind that is built in, of `size` pods with this [`template`]. A DaemonSet has no size.
+#[expect(clippy::indexing_slicing, reason = "an object gets the field that it lacks")]
 pub fn workload(kind: &str, namespace: &str, name: &str, size: u32, requests: &Value) -> Value {
     let mut spec = json!({"template": template(name, requests)});
     if kind == "Job" {
@@ -107,12 +108,14 @@ pub fn workload(kind: &str, namespace: &str, name: &str, size: u32, requests: &V
 }
 
 /// The same workload with this field in the spec of its pods.
+#[expect(clippy::indexing_slicing, reason = "an object gets the field that it lacks")]
 pub fn pods_with(mut workload: Value, field: &str, value: impl Into<Value>) -> Value {
     workload["spec"]["template"]["spec"][field] = value.into();
     workload
 }
 
 /// The same workload, whose pods have a grace of 30 s and are [held](annotations::HOLD_TERMINATION) when they terminate.
+#[expect(clippy::indexing_slicing, reason = "an object gets the field that it lacks")]
 pub fn held(mut workload: Value) -> Value {
     workload["spec"]["template"]["metadata"]["annotations"] = json!({annotations::HOLD_TERMINATION: "true"});
     pods_with(workload, "terminationGracePeriodSeconds", 30)

@@ -181,8 +181,7 @@ async fn act(stage: &Stage, shared: Shared, pause: Duration) -> anyhow::Result<(
         tokio::time::sleep(Duration::from_secs(1)).await;
         stage.release("team-a").await?;
         stage.release("team-b").await?;
-        let counts = stage.pod_counts("team-c").await?;
-        Ok(counts)
+        stage.pod_counts("team-c").await
     })
     .await?;
     wait().await;
