@@ -165,7 +165,7 @@ chart: tools ## regenerate the chart's schema and its table of values from value
 
 .PHONY: metrics
 metrics: tools ## regenerate docs/reference/metrics.md and events.md
-	UPDATE_EXPECT=1 $(CARGO) test --quiet --workspace --lib reference
+	UPDATE_EXPECT=1 $(CARGO) test --quiet --workspace --lib --test reference reference
 
 .PHONY: reference
 reference: tools metrics ## regenerate the pages of docs/reference that are made from the code

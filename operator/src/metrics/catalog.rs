@@ -30,21 +30,6 @@ pub enum Unit {
     Info,
 }
 
-impl Unit {
-    /// The word in the reference.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Seconds => "seconds",
-            Self::Timestamp => "seconds since 1970",
-            Self::Bytes => "bytes",
-            Self::Amount => "cores, bytes or devices",
-            Self::Count => "count",
-            Self::Truth => "0 or 1",
-            Self::Info => "always 1",
-        }
-    }
-}
-
 /// How a metric behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -54,17 +39,6 @@ pub enum Kind {
     Gauge,
     /// A distribution: `_bucket`, `_sum` and `_count`.
     Histogram,
-}
-
-impl Kind {
-    /// The word in the reference.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Counter => "counter",
-            Self::Gauge => "gauge",
-            Self::Histogram => "histogram",
-        }
-    }
 }
 
 /// A label, and which values it has. There are always few: none is ever a pod, a job or a message.

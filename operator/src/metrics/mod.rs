@@ -9,7 +9,6 @@ mod catalog;
 mod computed;
 mod process;
 mod queues;
-mod reference;
 mod standard;
 
 use prometheus::{GaugeVec, IntGauge, IntGaugeVec, Registry};
@@ -22,7 +21,6 @@ pub use activity::{
 };
 pub use catalog::{Catalog, Declaration, Kind, Label, Unit};
 pub use queues::{QueueMetrics, Terms};
-pub use reference::{declarations, reference};
 pub use standard::{CycleResult, StandardMetrics};
 
 use catalog::{RESOURCE, base_units, label, metrics};
@@ -63,6 +61,18 @@ pub struct Metrics {
     pub watches: WatchMetrics,
     /// What dashboards for operators look for.
     pub standard: StandardMetrics,
+}
+
+/// Every metric that is declared, in order.
+///
+/// # Errors
+///
+/// When two metrics contradict each other.
+pub fn declarations() -> Result<Vec<Declaration>, prometheus::Error> {
+    let registry = Registry::new();
+    let mut catalog = Catalog::new(&registry);
+    Metrics::declare(&mut catalog)?;
+    Ok(catalog.declarations().to_vec())
 }
 
 /// Has `gauge` show a count.

@@ -27,7 +27,7 @@ pub(super) const ALL: &[Named] = &[
         "index/src/memory.rs: a_pod_takes_less_than_260_bytes",
     ]),
     here("P69", "labels made to break metrics, names made to break logs", "L6", Vec::new).and(&[
-        "operator/src/metrics/reference.rs: labels_are_few_and_never_single_objects",
+        "operator/tests/reference.rs: labels_are_few_and_never_single_objects",
         "operator/src/logging.rs: one_event_is_one_line_whatever_it_says",
     ]),
     here("P70", "a user writes a status of a Queue again and again", "I3 I26", || {
