@@ -164,31 +164,32 @@ async fn the_pods_meet_the_restricted_standard(bed: &TestBed) -> Result<()> {
     Ok(())
 }
 
-/// `quotient-operator --check`, as the pod of `helm test` runs it: whether it succeeded, and what it said.
-async fn check(bed: &TestBed, programs: &Programs) -> Result<(bool, String)> {
-    let (account, arguments) = installed(bed).await?;
-    let kubeconfig = bed.service_account_kubeconfig(SYSTEM_NAMESPACE, &account).await?;
-    let mut command = Command::new(&programs.operator);
-    command.arg("--check").args(arguments).arg("--kubeconfig").arg(kubeconfig).stdin(Stdio::null());
-    let output = command.output().await?;
+/// What `kubectl quotient check` says of the installed operator, with all rights.
+async fn check(bed: &TestBed, programs: &Programs) -> Result<String> {
+    let (_, said) = run(&programs.command_line, &["check".to_owned()], &bed.kubeconfig_path()).await?;
+    Ok(said)
+}
+
+/// Whether a program succeeded, and what it said.
+async fn run(program: &Path, words: &[String], kubeconfig: &Path) -> Result<(bool, String)> {
+    let mut command = Command::new(program);
+    let output =
+        command.args(words).arg("--kubeconfig").arg(kubeconfig).stdin(Stdio::null()).output().await?;
     let said = [output.stdout, output.stderr].concat();
     Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
 }
 
-/// What `helm test` creates, beside the pod of `--check`, in the order of the chart: the account, its rights, and a pod.
+/// What `helm test` creates, in the order of the chart: the account, its rights, and a pod.
 const TEST: &str = "quotient-cluster";
 
-/// The containers of the pod [`TEST`] of the installed release: name, command and arguments. Its account gets its rights.
-async fn test_containers(bed: &TestBed) -> Result<Vec<(String, Vec<String>)>> {
+/// The command and the arguments of the pod [`TEST`] of the installed release. Its account gets its rights.
+async fn test_command(bed: &TestBed) -> Result<Vec<String>> {
     let hooks = bed.helm(["get", "hooks", RELEASE, "--namespace", SYSTEM_NAMESPACE]).await?;
-    let (mut pod, mut others) = (Value::Null, Vec::new());
+    let (mut pods, mut others) = (Vec::new(), Vec::new());
     for document in serde_yaml_ng::Deserializer::from_str(&hooks) {
         let object = Value::deserialize(document)?;
-        match (object["kind"].as_str(), object["metadata"]["name"].as_str()) {
-            (Some("Pod"), Some(TEST)) => pod = object,
-            (Some("Pod"), _) => {}
-            _ => others.push(object),
-        }
+        let found = if object["kind"] == "Pod" { &mut pods } else { &mut others };
+        found.push(object);
     }
     ensure!(others.len() == 5, "{others:?}");
     bed.kubectl_with_input(
@@ -196,21 +197,17 @@ async fn test_containers(bed: &TestBed) -> Result<Vec<(String, Vec<String>)>> {
         &json!({"apiVersion": "v1", "kind": "List", "items": others}).to_string(),
     )
     .await?;
-    let words = |value: &Value| -> Vec<String> {
-        let list = value.as_array().into_iter().flatten();
-        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    let [pod] = pods.as_slice() else { anyhow::bail!("{pods:?}") };
+    ensure!(pod["metadata"]["name"] == TEST, "{pod}");
+    let [container] = pod["spec"]["containers"].as_array().context("no containers")?.as_slice() else {
+        anyhow::bail!("{pod}")
     };
-    let containers = pod["spec"]["containers"].as_array().context("no containers")?.iter();
-    Ok(containers
-        .map(|one| {
-            let name = one["name"].as_str().unwrap_or_default().to_owned();
-            (name, [words(&one["command"]), words(&one["args"])].concat())
-        })
-        .collect())
+    let words = [&container["command"], &container["args"]].into_iter().filter_map(Value::as_array).flatten();
+    Ok(words.filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
 /// `helm test` looks at kinds, policies, rights and the quota controller, and reads the metrics as Prometheus would. The
-/// commands of its pod are run with the account of that pod, because the kubelets of the test bed are simulated.
+/// command of its pod is run with the account of that pod, because the kubelets of the test bed are simulated.
 #[tokio::test(flavor = "multi_thread")]
 async fn helm_test_covers_policies_kinds_the_quota_controller_and_metrics() -> Result<()> {
     let stage = Stage { programs: Programs::build().await?, bed: bed().await? };
@@ -222,60 +219,53 @@ async fn helm_test_covers_policies_kinds_the_quota_controller_and_metrics() -> R
     let left = ["get", "clusterroles,clusterrolebindings", "-o=name"];
     assert!(!bed.kubectl(left).await?.contains(TEST), "helm test leaves its rights");
 
-    let containers = test_containers(bed).await?;
-    let names: Vec<&str> = containers.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["cluster", "metrics"]);
-    let account = bed.service_account_kubeconfig(SYSTEM_NAMESPACE, TEST).await?;
-    let run = async |program: &Path, words: &[String]| -> Result<(bool, String)> {
-        let mut command = Command::new(program);
-        command.args(words).arg("--kubeconfig").arg(&account).stdin(Stdio::null());
-        let output = command.output().await?;
-        let said = [output.stdout, output.stderr].concat();
-        Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
-    };
-    let [(_, cluster), (_, metrics)] = containers.as_slice() else { anyhow::bail!("{containers:?}") };
-    let (program, cluster) = cluster.split_first().context("no command")?;
+    let command = test_command(bed).await?;
+    let (program, words) = command.split_first().context("no command")?;
     assert_eq!(program, "/kubectl-quotient");
-    let (is_good, said) = run(&programs.command_line, cluster).await?;
+    let (served, here) = (
+        "--metrics=https://quotient-metrics.quotient-system.svc:8443/metrics",
+        format!("--metrics=https://127.0.0.1:{port}/metrics"),
+    );
+    ensure!(words.iter().any(|word| word == served), "{words:?}");
+    let words: Vec<String> = words.iter().map(|word| word.replace(served, &here)).collect();
+    let account = bed.service_account_kubeconfig(SYSTEM_NAMESPACE, TEST).await?;
+    let test = async || run(&programs.command_line, &words, &account).await;
+    let (is_good, said) = test().await?;
     ensure!(is_good && said.contains("quota controller answers in "), "{said}");
+    ensure!(said.contains(" permissions") && said.contains(" series of metrics"), "{said}");
     // Nothing of the cluster or the operator was left out for want of a right.
     for line in ["cluster", "operator"] {
         let printed = said.lines().find(|printed| printed.starts_with(line)).context("a line")?;
         ensure!(printed.contains('\u{221a}') && !printed.contains("not looked at"), "{said}");
     }
-    let url = format!("--check-metrics=https://127.0.0.1:{port}/metrics");
-    let words: Vec<String> = metrics
-        .iter()
-        .map(|word| {
-            word.replace("--check-metrics=https://quotient-metrics.quotient-system.svc:8443/metrics", &url)
-        })
-        .collect();
-    assert_eq!(words, [url.as_str()]);
-    let (is_good, said) = run(&programs.operator, &words).await?;
-    ensure!(is_good && said.contains(" series"), "{said}");
 
     // What is missing is named.
     bed.kubectl(["delete", "clusterrolebinding", TEST]).await?;
     eventually("the metrics are refused", PATIENCE, async || {
-        let (is_good, said) = run(&programs.operator, &words).await?;
+        let (is_good, said) = test().await?;
         ensure!(!is_good && said.contains("403"), "{said}");
         Ok(())
     })
     .await?;
-    test_containers(bed).await?;
+    test_command(bed).await?;
     bed.kubectl(["delete", "validatingadmissionpolicies", "--all"]).await?;
     eventually("the policies are missed", PATIENCE, async || {
-        let (_, said) = run(&programs.command_line, cluster).await?;
+        let (_, said) = test().await?;
         ensure!(said.contains("admission-policies"), "{said}");
+        Ok(())
+    })
+    .await?;
+    bed.kubectl(["delete", "clusterrolebinding", "quotient"]).await?;
+    eventually("the rights are missed", PATIENCE, async || {
+        let (is_good, said) = test().await?;
+        ensure!(!is_good && said.contains("the operator may not "), "{said}");
         Ok(())
     })
     .await?;
     operator.stop().await?;
     bed.kubectl(["delete", "crd", "queuejobs.quotient.dev"]).await?;
-    let (is_good, said) = run(&programs.command_line, cluster).await?;
+    let (is_good, said) = test().await?;
     ensure!(!is_good && said.contains("crd-missing"), "{said}");
-    let (is_good, said) = check(bed, programs).await?;
-    ensure!(!is_good && said.contains("the kind QueueJob is not served"), "{said}");
     stage.bed.stop().await
 }
 
@@ -330,8 +320,8 @@ async fn the_first_install_observes_and_says_the_next_step() -> Result<()> {
     {
         assert!(notes.contains(line), "{line:?} is not in the notes:\n{notes}");
     }
-    let (is_good, said) = check(bed, programs).await?;
-    assert!(is_good && said.contains("rights of mode Observe are granted"), "{said}");
+    let said = check(bed, programs).await?;
+    assert!(said.contains(" permissions") && said.contains("in mode Observe:"), "{said}");
 
     // The Queue of the notes.
     let mut printed = notes.lines().filter_map(|line| line.trim().strip_prefix("echo '")?.split('\'').next());
@@ -352,8 +342,10 @@ async fn the_first_install_observes_and_says_the_next_step() -> Result<()> {
     let folder = chart().to_string_lossy().into_owned();
     let words = next.trim().strip_prefix("helm ").context("no command of Helm")?.split(' ');
     bed.helm(words.map(|word| if word == "CHART" { folder.as_str() } else { word })).await?;
-    let (is_good, said) = check(bed, programs).await?;
-    assert!(is_good && said.contains("rights of mode Quota are granted"), "{said}");
+    let said = check(bed, programs).await?;
+    assert!(said.contains(" permissions") && said.contains("in mode Quota:"), "{said}");
+    // What an administrator may grant is named.
+    assert!(said.contains("rbac.createJobs=true"), "{said}");
     let operator = Operator::start_as_installed(bed, &programs.operator).await?;
     until_is("the team has a quota", 1, async || Ok(quotas(bed).await?.len())).await?;
     stage.until_quiet_for(std::time::Duration::from_secs(3)).await?;
@@ -379,8 +371,8 @@ async fn from_install_to_uninstall() -> Result<()> {
     let place = ["--namespace", SYSTEM_NAMESPACE];
     assert_eq!(bed.kubectl(running.into_iter().chain(place)).await?, "1");
     bed.helm(["test", RELEASE, "--namespace", SYSTEM_NAMESPACE]).await?;
-    let (is_good, said) = check(bed, programs).await?;
-    assert!(is_good && said.contains("rights of mode Full are granted"), "{said}");
+    let said = check(bed, programs).await?;
+    assert!(said.contains(" permissions") && !said.contains("operator-mode"), "{said}");
 
     // The seeds' example, with the chart's account and arguments.
     let operator = Operator::start_as_installed(bed, &programs.operator).await?;

@@ -103,19 +103,6 @@ pub struct Args {
     #[arg(long, value_name = "JSON", default_value = "", hide_default_value = true)]
     pub workload_kinds: String,
 
-    /// Only check whether the operator can work in this cluster: API server, kinds, and every right. Prints a line for each,
-    /// fails if something is missing, and changes nothing.
-    #[arg(long, value_name = "true|false", default_value_t = false)]
-    #[arg(action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
-    pub check: bool,
-
-    /// Only read the metrics at this URL as Prometheus would, such as
-    /// `https://quotient-metrics.quotient-system.svc:8443/metrics`.
-    ///
-    /// The request has the token of the account of this process. The certificate is not verified.
-    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
-    pub check_metrics: String,
-
     /// The kubeconfig. If left out, that of kubectl, or the service account of the pod.
     #[arg(long, value_name = "FILE", help_heading = "Connection")]
     pub kubeconfig: Option<PathBuf>,

@@ -37,17 +37,6 @@ pub async fn connect(args: &Args) -> Result<Client, Failed> {
     Client::try_from(config).map_err(Failed::to(format!("set up the connection to {address}")))
 }
 
-/// A client that asks `server` with the account that `args` names. The certificate of the server is not checked, because the
-/// operator makes its own.
-pub async fn connect_to(args: &Args, server: http::Uri) -> Result<Client, Failed> {
-    let address = server.to_string();
-    let mut config = configuration(args).await?;
-    config.cluster_url = server;
-    config.root_cert = None;
-    config.accept_invalid_certs = true;
-    Client::try_from(config).map_err(Failed::to(format!("set up the connection to {address}")))
-}
-
 /// A client like `client` that counts and times its requests. Of an answer only the beginning is waited for.
 pub(crate) fn measured(client: &Client, metrics: &StandardMetrics) -> Client {
     let namespace = client.default_namespace().to_owned();

@@ -28,7 +28,6 @@
 mod alarm;
 pub mod answer;
 pub mod args;
-pub mod check;
 pub mod client;
 pub mod clock;
 mod connections;

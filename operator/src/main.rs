@@ -8,8 +8,6 @@ mod shutdown;
 use std::process::ExitCode;
 
 use quotient_operator::args::Args;
-use quotient_operator::check::{Finding, check, check_metrics};
-use quotient_operator::print::print;
 use quotient_operator::settings::Settings;
 use quotient_operator::{client, logging, run};
 
@@ -31,26 +29,9 @@ async fn main() -> ExitCode {
 }
 
 async fn operate(args: &Args) -> anyhow::Result<()> {
-    if !args.check_metrics.is_empty() {
-        return report(&[check_metrics(args, &args.check_metrics).await]);
-    }
     let shutdown = shutdown::on_signal()?;
     let client = client::connect(args).await?;
     let settings = Settings::from_args(args, client.default_namespace())?;
-    if args.check {
-        return report(&check(&settings, &client).await);
-    }
     run(settings, client, shutdown).await?;
-    Ok(())
-}
-
-/// Prints what was found.
-fn report(findings: &[Finding]) -> anyhow::Result<()> {
-    for finding in findings {
-        let verdict = if finding.is_good { "ok  " } else { "FAIL" };
-        print(&format!("{verdict} {}\n", finding.sentence))?;
-    }
-    let bad = findings.iter().filter(|finding| !finding.is_good).count();
-    anyhow::ensure!(bad == 0, "check: {bad} of {} findings are not as they should be", findings.len());
     Ok(())
 }

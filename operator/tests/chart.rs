@@ -42,9 +42,7 @@ fn check(file: &str, expected: &str) {
 }
 
 /// Flags that the chart sets itself, or that make no sense in a cluster.
-const NO_VALUES: [&str; 13] = [
-    "check",
-    "check-metrics",
+const NO_VALUES: [&str; 11] = [
     "context",
     "gate-mode",
     "help",

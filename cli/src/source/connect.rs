@@ -53,13 +53,22 @@ fn built_in_certificates() -> Option<Vec<Vec<u8>>> {
     Some(webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().map(|certificate| certificate.to_vec()).collect())
 }
 
+/// Which certificates of a server beside the API server are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// Those of known authorities. On loopback any, because it is that of a forwarded port.
+    Known,
+    /// Any, because the operator makes its own if it is given none.
+    Any,
+}
+
 impl ConnectionArgs {
     /// A client and the namespace that commands are about.
     pub(super) async fn client(&self) -> Result<(Client, String, String), ClusterError> {
         let mut config = self.config().await?;
         config.auth_info.impersonate = self.impersonate.clone().or(config.auth_info.impersonate);
         config.read_timeout = Some(self.request_timeout);
-        config.connect_timeout = Some(self.request_timeout.min(Duration::from_secs(10)));
+        config.connect_timeout = Some(self.connect_timeout());
         if config.root_cert.is_none() && config.root_cert_file.is_none() {
             config.root_cert = built_in_certificates();
         }
@@ -78,6 +87,10 @@ impl ConnectionArgs {
         }
     }
 
+    fn connect_timeout(&self) -> Duration {
+        self.request_timeout.min(Duration::from_secs(10))
+    }
+
     async fn config(&self) -> Result<Config, ClusterError> {
         let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
         if let Some(path) = &self.kubeconfig {
@@ -93,14 +106,15 @@ impl ConnectionArgs {
         })
     }
 
-    /// What a server beside the API server returns to the user of the kubeconfig. A certificate on loopback is not looked at:
-    /// it is that of a forwarded port.
-    pub(crate) async fn fetch(&self, url: &str) -> Result<Vec<u8>, ClusterError> {
+    /// What a server beside the API server returns to the user of the kubeconfig.
+    pub(crate) async fn fetch(&self, url: &str, trust: Trust) -> Result<Vec<u8>, ClusterError> {
         let url: http::Uri =
             url.parse().map_err(|error| ClusterError::config(format_args!("{url}: {error}")))?;
         let mut config = self.config().await?;
         let is_local = url.host().is_some_and(|host| matches!(host, "localhost" | "127.0.0.1" | "[::1]"));
-        config.accept_invalid_certs = is_local;
+        config.accept_invalid_certs = is_local || trust == Trust::Any;
+        config.read_timeout = Some(self.request_timeout);
+        config.connect_timeout = Some(self.connect_timeout());
         config.root_cert = built_in_certificates();
         (config.root_cert_file, config.tls_server_name) = (None, None);
         let mut server = url.clone().into_parts();

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use expect_test::expect;
+use quotient_operator::rights::Feature;
 use serde_json::Value;
 
 use super::{directory, observed_at};
@@ -24,9 +25,10 @@ fn facts() -> Facts {
         full_version: "1.36.3".to_owned(),
         crds: Some(crds.collect()),
         policies: Some(["quotient-operator", "quotient-quotas"].map(str::to_owned).to_vec()),
-        rights: Some(Rights { needed: 41, missing: Vec::new() }),
+        rights: Some(Rights { needed: 41, missing: Vec::new(), optional: Vec::new() }),
         monitors: Some(1),
         quota_latency: Some(Duration::from_millis(14)),
+        metrics: None,
     }
 }
 
@@ -48,16 +50,16 @@ fn ids(report: &Report) -> BTreeSet<&'static str> {
 
 #[test]
 fn a_sound_cluster_has_no_findings_and_every_check_looks() {
-    let report = report(&[], "", &facts());
+    let report = report(&[], "", &Facts { metrics: Some(Ok(312)), ..facts() });
     assert_eq!(ids(&report), BTreeSet::new(), "{}", report.text(false, Screen::plain()));
     expect![[r#"
         cluster      √ Kubernetes 1.36.3 (supported 1.34 to 1.36)  √ kinds match 0.1.0     √ admission policies
                      √ crd-missing                                 √ no-capacity           √ nodes-not-ready
                      √ kueue
         operator     √ 2 of 2 replicas                             √ leader found          √ 41 permissions
-                     √ operator-missing                            √ operator-one-replica  √ operator-flags
-                     √ operator-version                            √ operator-mode         √ operator-priority
-                     √ operator-not-scraped
+                     √ 312 series of metrics                       √ operator-missing      √ operator-one-replica
+                     √ operator-flags                              √ operator-version      √ operator-mode
+                     √ operator-optional-rights                    √ operator-priority     √ operator-not-scraped
         queues       √ queue-stalled                               √ queue-not-ready       √ queue-starved
                      √ guarantee-unmeetable                        √ queue-without-status  √ queue-status-outdated
                      √ queue-deleting                              √ queue-paused          √ standing-claim
@@ -71,7 +73,7 @@ fn a_sound_cluster_has_no_findings_and_every_check_looks() {
                      √ set-aside                                   √ no-surge-room         √ job-retries
                      √ budget-zero                                 √ bare-pods             √ long-grace
                      √ stuck-terminating                           √ kubevirt              √ device-claims
-        53 ok, 0 warnings, 0 errors
+        55 ok, 0 warnings, 0 errors
     "#]].assert_eq(&report.text(true, Screen::plain()));
 }
 
@@ -313,8 +315,27 @@ fn cases_of_facts() -> Vec<(&'static str, Facts)> {
         ("quota-latency", Facts { quota_latency: Some(Duration::from_millis(1001)), ..facts() }),
         (
             "operator-rights",
-            Facts { rights: Some(Rights { needed: 1, missing: vec!["list pods".to_owned()] }), ..facts() },
+            Facts {
+                rights: Some(Rights {
+                    needed: 1,
+                    missing: vec!["list pods".to_owned()],
+                    ..Rights::default()
+                }),
+                ..facts()
+            },
         ),
+        (
+            "operator-optional-rights",
+            Facts {
+                rights: Some(Rights {
+                    needed: 1,
+                    optional: vec![Feature::CreateJobs.is_off()],
+                    ..Rights::default()
+                }),
+                ..facts()
+            },
+        ),
+        ("operator-metrics", Facts { metrics: Some(Err("403 Forbidden".to_owned())), ..facts() }),
     ]
 }
 
@@ -388,7 +409,7 @@ fn findings_are_told_with_fix_and_page() {
     expect![[r#"
         cluster      √ Kubernetes 1.36.3 (supported 1.34 to 1.36)  √ kinds match 0.1.0  √ admission policies
                      √ 4 more checks
-        operator     √ leader found                                √ 41 permissions     √ 7 more checks
+        operator     √ leader found                                √ 41 permissions     √ 8 more checks
                      × 1 of 2 replicas are ready
                        fix: look at its pods: kubectl -n quotient-system describe pods
                        (docs/reference/checks.md#operator-not-ready)
@@ -401,7 +422,7 @@ fn findings_are_told_with_fix_and_page() {
                      · Pod a/x has no controller
                        fix: use a Job or a Deployment: nothing creates an evicted bare pod again
                        (docs/reference/checks.md#bare-pods)
-        50 ok, 1 warning, 1 error, 1 remark
+        51 ok, 1 warning, 1 error, 1 remark
     "#]]
     .assert_eq(&report.text(false, Screen::plain()));
     assert!(

@@ -1,16 +1,19 @@
 //! What only a running API server knows: its version, its kinds, its policies and its rights.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use futures::{StreamExt as _, stream};
-use quotient_operator::rights::{Right, needed};
+use quotient_operator::rights::{Feature, Right, needed, needed_for};
 use serde_json::{Value, json};
 
 use crate::exit::{ClusterError, CommandError};
 use crate::manifests::OperatorFacts;
 use crate::objects::{ApiKind, Kind, find_text};
 use crate::output::Progress;
-use crate::source::{ACCESS_REVIEWS, CRDS, Collection, Live, PART_OF_QUOTIENT, POLICIES};
+use crate::source::{
+    ACCESS_REVIEWS, CRDS, Collection, ConnectionArgs, Live, PART_OF_QUOTIENT, POLICIES, Trust,
+};
 
 /// What the API server says of itself. What may not be asked is none.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +32,8 @@ pub(crate) struct Facts {
     pub(crate) monitors: Option<usize>,
     /// How long the quota controller took to enforce a new quota, if that was asked for.
     pub(crate) quota_latency: Option<Duration>,
+    /// How many series the operator serves, or why none was read, if that was asked for.
+    pub(crate) metrics: Option<Result<usize, String>>,
 }
 
 /// The rights that the operator needs.
@@ -38,6 +43,8 @@ pub(crate) struct Rights {
     pub(crate) needed: usize,
     /// Those that it does not have.
     pub(crate) missing: Vec<String>,
+    /// What it may not do until an administrator grants it, a sentence each.
+    pub(crate) optional: Vec<String>,
 }
 
 /// What tells Prometheus to scrape the operator.
@@ -76,6 +83,7 @@ impl Facts {
                 Some(namespace) => Some(measure(live, namespace).await?),
                 None => None,
             },
+            metrics: None,
         })
     }
 }
@@ -108,9 +116,21 @@ async fn rights(live: &Live, operator: &OperatorFacts) -> Option<Rights> {
     let rights =
         needed(settings.mode(), lease, is_scraped, settings.index.gate_mode, &settings.workload_kinds)
             .ok()?;
-    let user = format!("system:serviceaccount:{}:{}", operator.namespace, operator.service_account);
+    let missing = missing(&rights, live, operator).await?;
+    let mut optional = Vec::new();
+    for feature in Feature::ALL {
+        let rights = needed_for(feature, settings.mode()).ok()?;
+        if !self::missing(&rights, live, operator).await?.is_empty() {
+            optional.push(feature.is_off());
+        }
+    }
+    Some(Rights { needed: rights.len(), missing, optional })
+}
+
+/// Those of `rights` that the account of the operator does not have.
+async fn missing(rights: &BTreeSet<Right>, live: &Live, operator: &OperatorFacts) -> Option<Vec<String>> {
     let asked = rights.iter().map(|right| {
-        let review = review(right, &user, &operator.namespace);
+        let review = review(right, operator);
         async move { (right.to_string(), live.of(&ACCESS_REVIEWS, None).create(&review).await) }
     });
     let mut answers = stream::iter(asked).buffer_unordered(AT_ONCE);
@@ -122,19 +142,34 @@ async fn rights(live: &Live, operator: &OperatorFacts) -> Option<Rights> {
         }
     }
     missing.sort();
-    Some(Rights { needed: rights.len(), missing })
+    Some(missing)
 }
 
-fn review(right: &Right, user: &str, own_namespace: &str) -> Value {
+fn review(right: &Right, operator: &OperatorFacts) -> Value {
+    let OperatorFacts { namespace, service_account, .. } = operator;
+    let of_namespace = format!("system:serviceaccounts:{namespace}");
     json!({
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SubjectAccessReview",
         "spec": {
-            "user": user,
-            "groups": ["system:serviceaccounts", "system:authenticated"],
-            "resourceAttributes": right.attributes(own_namespace),
+            "user": format!("system:serviceaccount:{namespace}:{service_account}"),
+            "groups": ["system:serviceaccounts", of_namespace, "system:authenticated"],
+            "resourceAttributes": right.attributes(namespace),
         },
     })
+}
+
+/// The series that every replica serves, whether it leads or not.
+const SERVED: &str = "quotient_build_info{";
+
+/// How many series the operator serves at `url`, or why none was read.
+pub(super) async fn metrics(connection: &ConnectionArgs, url: &str) -> Result<usize, String> {
+    let text = connection.fetch(url, Trust::Any).await.map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&text);
+    if !text.contains(SERVED) {
+        return Err(format!("{url} serves no metrics of Quotient"));
+    }
+    Ok(text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).count())
 }
 
 /// The quota that is created and deleted again.

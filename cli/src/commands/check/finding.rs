@@ -124,9 +124,13 @@ pub(super) fn first_few<N: Display>(names: &[N]) -> String {
 }
 
 impl Check {
-    /// Whether it looks only where a flag asks for it, because it changes something for a moment.
-    pub(super) fn is_on_request(&self) -> bool {
-        self.id == "quota-latency"
+    /// Whether it is made: some look only where a flag asks for it.
+    pub(super) fn is_requested(&self, facts: Option<&Facts>) -> bool {
+        match self.id {
+            "quota-latency" => facts.is_some_and(|facts| facts.quota_latency.is_some()),
+            "operator-metrics" => facts.is_some_and(|facts| facts.metrics.is_some()),
+            _ => true,
+        }
     }
 
     /// Whether it makes sense before Quotient is installed.

@@ -36,6 +36,13 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "NAMESPACE", conflicts_with_all = ["files", "snapshot"])]
     pub(crate) measure: Option<String>,
 
+    /// Read the metrics of the operator at this URL as Prometheus would, such as
+    /// `https://quotient-metrics.quotient-system.svc:8443/metrics`.
+    ///
+    /// The request has your token. The certificate is not verified, because the operator makes its own if it is given none.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["files", "snapshot", "pre"])]
+    pub(crate) metrics: Option<String>,
+
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 
@@ -84,7 +91,14 @@ pub(crate) async fn run(
     };
     let cluster = Cluster::of(&snapshot, None)?.warned();
     let facts = match live {
-        Some(live) => Some(Facts::read(&live, cluster.operator.as_ref(), args.measure.as_deref()).await?),
+        Some(live) => {
+            let facts = Facts::read(&live, cluster.operator.as_ref(), args.measure.as_deref()).await?;
+            let metrics = match &args.metrics {
+                Some(url) => Some(facts::metrics(connection, url).await),
+                None => None,
+            };
+            Some(Facts { metrics, ..facts })
+        }
         None => None,
     };
     let report = check(&cluster, facts.as_ref(), connection.namespace.as_deref(), args.pre);
@@ -106,9 +120,7 @@ pub(crate) fn check(
 ) -> Report {
     let _progress = Progress::begin("looking at the cluster");
     let context = CheckContext::at(cluster, facts, namespace);
-    let is_measured = facts.is_some_and(|facts| facts.quota_latency.is_some());
-    let wanted = CHECKS
-        .iter()
-        .filter(|check| (!is_before || check.is_for_newcomers()) && (is_measured || !check.is_on_request()));
+    let wanted =
+        CHECKS.iter().filter(|check| (!is_before || check.is_for_newcomers()) && check.is_requested(facts));
     Report::new(wanted.map(|check| Result::of(check, &context)).collect(), &context)
 }

@@ -68,6 +68,14 @@ pub(super) fn rights(context: &CheckContext<'_>) -> Seen {
     Some(Found::each(rights.missing.iter().map(|right| format!("the operator may not {right}"))))
 }
 
+pub(super) fn optional_rights(context: &CheckContext<'_>) -> Seen {
+    Some(Found::each(context.facts?.rights.as_ref()?.optional.iter().cloned()))
+}
+
+pub(super) fn metrics(context: &CheckContext<'_>) -> Seen {
+    Some(Found::each(context.facts?.metrics.as_ref()?.as_ref().err().cloned()))
+}
+
 pub(super) fn priority(context: &CheckContext<'_>) -> Seen {
     Some(Found::when(operator(context)?.priority_class.is_none(), || {
         "its pods have no priority class, so any pod may preempt them".to_owned()

@@ -51,9 +51,13 @@ checks! {
         "use the command line and the operator of one version";
     "operator-mode" Operator Info [] of_operator::mode => "raise config.mode when the shares look right";
     "operator-rights" Operator Error [] of_operator::rights => "install the roles of the chart of this version";
+    "operator-optional-rights" Operator Info [] of_operator::optional_rights =>
+        "grant the rights with the value of the chart, if your Queues use the feature";
     "operator-priority" Operator Warning [] of_operator::priority =>
         "set priorityClassName, such as system-cluster-critical";
     "operator-not-scraped" Operator Info [] of_operator::scraped => "set serviceMonitor.enabled of the chart";
+    "operator-metrics" Operator Error [] of_operator::metrics =>
+        "grant get on /metrics, open the network to the Service, or look at the log of the operator";
     "queue-stalled" Queues Error [QUEUES] of_queues::stalled =>
         "see the message, and: kubectl quotient explain queue/NAME";
     "queue-not-ready" Queues Warning [QUEUES] of_queues::not_ready => "see the condition Ready of the Queue";

@@ -182,6 +182,9 @@ pub(super) fn passed(check: &Check, context: &CheckContext<'_>) -> Option<String
         "operator-not-ready" => format!("{} of {} replicas", operator?.ready, operator?.replicas),
         "operator-no-leader" => "leader found".to_owned(),
         "operator-rights" => format!("{} permissions", facts?.rights.as_ref()?.needed),
+        "operator-metrics" => {
+            format!("{} series of metrics", facts?.metrics.as_ref()?.as_ref().ok()?)
+        }
         "quota-latency" => {
             format!("quota controller answers in {} ms", facts?.quota_latency?.as_millis())
         }
