@@ -12,6 +12,7 @@ mod operation;
 mod outcome;
 mod pace;
 mod rate;
+mod told;
 mod under_way;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -263,6 +264,7 @@ impl Executor {
     fn note(&mut self, (purpose, key, outcome): Ended) -> Completed {
         self.context.beat.now();
         let why = outcome.why(purpose.feature());
+        told::tell(&purpose, &outcome, &why);
         let mut is_lasting = false;
         match outcome {
             Outcome::Skipped => {}

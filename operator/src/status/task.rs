@@ -8,7 +8,6 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use tracing::{debug, warn};
 
 use super::Blocked;
 use super::changes::{StatusChanges, status_key};
@@ -74,18 +73,12 @@ impl Statuses {
         let (due, next) = changes.due(report, executor, Instant::now());
         let mut failed = Vec::new();
         executor
-            .carry_out(due, TurnLength::USUAL, |Completed { purpose, outcome, why, .. }| {
+            .carry_out(due, TurnLength::USUAL, |Completed { purpose, outcome, .. }| {
                 let Purpose::Status { queue, uid, wanted } = purpose else { return };
                 match outcome {
-                    Outcome::Done => {
-                        debug!(%queue, "wrote the status");
-                        changes.wrote(queue, uid, *wanted, Instant::now());
-                    }
+                    Outcome::Done => changes.wrote(queue, uid, *wanted, Instant::now()),
                     Outcome::Skipped => {}
-                    Outcome::Stale(_) | Outcome::Refused(_) | Outcome::Unknown(_) => {
-                        warn!(%queue, error = why, "the status was not written");
-                        failed.push(queue);
-                    }
+                    Outcome::Stale(_) | Outcome::Refused(_) | Outcome::Unknown(_) => failed.push(queue),
                 }
             })
             .await;

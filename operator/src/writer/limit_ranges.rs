@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quotient_crds::names::LIMIT_RANGE;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, QueueName, QueueUid};
 use quotient_engine::plan::Plan;
 use tokio::time::Instant;
-use tracing::{info, warn};
+use tracing::warn;
 
 use crate::alarm::Alarm;
 use crate::context::Context;
 use crate::events::Notice;
 use crate::executor::{Completed, Operation, Outcome, Purpose, Request};
-use crate::message::listed;
 use crate::settings::WriteSettings;
 
 /// Paces the restoring of LimitRanges.
@@ -94,8 +92,6 @@ impl LimitRanges {
         let namespace = &queue.namespace;
         match outcome {
             Outcome::Done => {
-                let act = if defaults.is_empty() { "removed" } else { "wrote" };
-                info!(%namespace, defaults = %listed(defaults), "{act} the LimitRange {LIMIT_RANGE}");
                 self.reported.remove(namespace);
                 if self.was_written(queue, uid, defaults) {
                     warn!(%namespace, "another writer had changed the LimitRange");
@@ -105,13 +101,8 @@ impl LimitRanges {
                 let (queue, defaults) = (queue.clone(), defaults.clone());
                 context.recorder.record(Notice::DefaultRequestsWritten { queue, defaults });
             }
-            Outcome::Skipped => {}
-            Outcome::Stale(_) | Outcome::Refused(_) | Outcome::Unknown(_) => {
-                warn!(%namespace, error = why, "the LimitRange was not written");
-                if *is_lasting {
-                    self.report_refusal(queue, why, context);
-                }
-            }
+            _ if *is_lasting => self.report_refusal(queue, why, context),
+            _ => {}
         }
     }
 

@@ -27,16 +27,13 @@ use std::time::Duration;
 
 use quotient_engine::ledger::Ledger;
 use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::plan::{Plan, PodId};
+use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{Admission, Mode, Snapshot};
 use tokio::time::Instant;
-use tracing::{debug, info, warn};
 
 use crate::alarm::Alarm;
 use crate::context::Context;
-use crate::executor::{
-    Class, Completed, Executor, Key, Operation, Outcome, Pace, Purpose, Requeue, TurnLength,
-};
+use crate::executor::{Class, Completed, Executor, Key, Operation, Pace, Purpose, Requeue, TurnLength};
 use crate::ledger::{Dropped, LedgerKeeper, Vacancies};
 use crate::metrics::show_count;
 use crate::operations::{Observed, operations, queue_jobs::next_expiry};
@@ -340,23 +337,21 @@ impl Memory {
         match &completed.purpose {
             Purpose::Quota { .. } => self.quotas.settle(completed, context),
             Purpose::LimitRange { .. } => self.limit_ranges.settle(completed, context),
-            Purpose::UsageResync { namespace, is_second } => usage_resynced(namespace, *is_second, completed),
-            Purpose::Requeue(requeue) => self.requeuer.settle(requeue, completed, context),
+            Purpose::Requeue(requeue) => self.requeuer.settle(requeue, &completed.outcome, context),
             Purpose::Eviction { eviction, queue, started } => {
                 self.evictions.settle(eviction, (queue.as_ref(), *started), &completed.outcome);
             }
             Purpose::LessGrace(eviction) => self.evictions.settle_again(eviction, &completed.outcome),
-            Purpose::Gate(pod) => gate_removed(pod, completed),
             Purpose::Mark { .. } | Purpose::Size(_) => self.scalings.settle(completed, context),
             Purpose::Job { name, .. } | Purpose::Expiry(name) => {
                 queue_jobs::settle(&mut self.refused_jobs, name, completed, context);
             }
             Purpose::JobStatus { name, wanted } => {
                 let alarm = self.alarms.entry(Class::JobStatus).or_default();
-                self.job_statuses.settle(name, wanted, completed, alarm);
+                self.job_statuses.settle(name, wanted, &completed.outcome, alarm);
             }
-            // Written behind the loop.
-            Purpose::Status { .. } => {}
+            // Nothing is remembered of these, and a status is written behind the loop.
+            Purpose::UsageResync { .. } | Purpose::Gate(_) | Purpose::Status { .. } => {}
         }
     }
 }
@@ -366,30 +361,4 @@ fn frees_for_gated(plan: &Plan) -> bool {
     let is_gated =
         |queue: &QueueName| plan.queues.get(queue).is_some_and(|queue| queue.admission == Admission::Gate);
     plan.evictions.iter().filter_map(|eviction| eviction.beneficiary.as_ref()).any(is_gated)
-}
-
-/// Takes note of what became of the gate of `pod`.
-fn gate_removed(pod: &PodId, Completed { outcome, why, .. }: &Completed) {
-    let named = format!("{}/{}", pod.namespace, pod.name);
-    match outcome {
-        Outcome::Done => debug!(pod = named, "removed the scheduling gate of a pod"),
-        Outcome::Skipped => {}
-        Outcome::Stale(_) => debug!(pod = named, why, "the gate of a pod is not there any more"),
-        Outcome::Refused(_) => warn!(pod = named, error = why, "the gate of a pod was not removed"),
-        Outcome::Unknown(_) => {
-            warn!(pod = named, error = why, "whether the gate of a pod was removed is not known");
-        }
-    }
-}
-
-fn usage_resynced(namespace: &Namespace, is_second: bool, Completed { outcome, why, .. }: &Completed) {
-    match outcome {
-        Outcome::Done if is_second => {
-            info!(%namespace, "had the quota counted anew");
-        }
-        Outcome::Done | Outcome::Skipped => {}
-        Outcome::Stale(_) | Outcome::Refused(_) | Outcome::Unknown(_) => {
-            debug!(%namespace, why, "the quota is not counted anew");
-        }
-    }
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use quotient_engine::plan::QueueJobName;
 use tokio::time::Instant;
-use tracing::{debug, warn};
 
 use crate::context::Context;
 use crate::events::{JobNews, Notice};
@@ -22,20 +21,11 @@ pub(super) fn settle(
     context: &Context,
 ) {
     match outcome {
-        Outcome::Done => {
-            debug!(queue_job = %name, "wrote a Job");
-            refused.remove(name);
+        Outcome::Done => drop(refused.remove(name)),
+        Outcome::Refused(_) if refused.insert(name.clone(), why.clone()).as_ref() != Some(why) => {
+            report(name, why, context);
         }
-        Outcome::Skipped => {}
-        Outcome::Refused(_) => {
-            warn!(queue_job = %name, error = why, "a Job was refused");
-            if refused.insert(name.clone(), why.clone()).as_ref() != Some(why) {
-                report(name, why, context);
-            }
-        }
-        Outcome::Stale(_) | Outcome::Unknown(_) => {
-            warn!(queue_job = %name, error = why, "a Job was perhaps not written");
-        }
+        _ => {}
     }
 }
 

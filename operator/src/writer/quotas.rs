@@ -8,14 +8,13 @@ use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QuotaWrite};
 use quotient_index::quotas::ObservedQuota;
 use tokio::time::Instant;
-use tracing::{info, warn};
+use tracing::warn;
 
 use super::drift::Drift;
 use crate::alarm::Alarm;
 use crate::context::Context;
 use crate::events::{Change, Notice};
 use crate::executor::{Completed, Operation, Outcome, Purpose};
-use crate::message::listed;
 use crate::settings::WriteSettings;
 
 /// Paces the restoring of quotas, and tells what was written.
@@ -85,17 +84,13 @@ impl Quotas {
     }
 
     /// Takes note of what became of a quota.
-    pub(super) fn settle(&mut self, Completed { purpose, outcome, why, .. }: &Completed, context: &Context) {
+    pub(super) fn settle(&mut self, Completed { purpose, outcome, .. }: &Completed, context: &Context) {
         let Purpose::Quota { queue, write, before } = purpose else { return };
         match outcome {
             Outcome::Done => self.written(queue, write, before.as_ref(), context),
-            Outcome::Skipped => {}
-            Outcome::Refused(_) | Outcome::Stale(_) => {
-                warn!(%queue, error = why, "the quota was not written");
-            }
+            Outcome::Skipped | Outcome::Refused(_) | Outcome::Stale(_) => {}
             // The ledger says what may land late.
             Outcome::Unknown(_) => {
-                warn!(%queue, error = why, "whether the quota was written is not known");
                 self.drift.lost_sight(queue);
                 self.risen.insert(queue.namespace.clone());
             }
@@ -103,7 +98,6 @@ impl Quotas {
     }
 
     fn written(&mut self, queue: &QueueName, write: &QuotaWrite, before: Option<&Bounds>, context: &Context) {
-        info!(%queue, quota = %listed(&write.hard), "wrote the quota");
         let change = self.restored.remove(queue);
         self.drift.wrote(queue, observed(context, queue).as_deref(), change.is_some(), Instant::now());
         self.settling.insert(queue.clone(), (Instant::now(), write.hard.clone()));

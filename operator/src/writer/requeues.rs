@@ -22,12 +22,11 @@ use quotient_engine::plan::{IncompleteGang, Plan, Preemptor, Resolution, Unmet};
 use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Preemption, Queue, Quota, Snapshot};
 use tokio::time::Instant;
-use tracing::{debug, warn};
 
 use super::lacking::{Room, lacking};
 use crate::alarm::Alarm;
 use crate::context::Context;
-use crate::executor::{Completed, Outcome, Requeue};
+use crate::executor::{Outcome, Requeue};
 
 /// How long one owner is left alone. Its controller looks within milliseconds, and creates pods until one is rejected.
 const REQUEUE_INTERVAL: Duration = Duration::from_millis(500);
@@ -307,35 +306,13 @@ impl Requeuer {
     }
 
     /// Takes note of what became of a requeue.
-    pub(super) fn settle(
-        &mut self,
-        requeue: &Requeue,
-        Completed { outcome, why, .. }: &Completed,
-        context: &Context,
-    ) {
+    pub(super) fn settle(&mut self, requeue: &Requeue, outcome: &Outcome, context: &Context) {
         let Requeue { namespace, kind, name, .. } = requeue;
-        let owner = format!("{namespace}/{name}");
         match outcome {
-            Outcome::Done => {
-                debug!(kind = kind.name(), owner, "told a controller that there is room again");
-                context.metrics.writes.requeues.with_label_values(&[kind.name()]).inc();
-            }
+            Outcome::Done => context.metrics.writes.requeues.with_label_values(&[kind.name()]).inc(),
             Outcome::Refused(status) if status.code == 429 => return,
-            Outcome::Refused(_) | Outcome::Stale(_) => {
-                warn!(
-                    kind = kind.name(),
-                    owner,
-                    error = why,
-                    "a controller was not told that there is room again"
-                );
-            }
-            Outcome::Skipped | Outcome::Unknown(_) => {
-                debug!(
-                    kind = kind.name(),
-                    owner, why, "a controller was perhaps not told that there is room again"
-                );
-                return;
-            }
+            Outcome::Refused(_) | Outcome::Stale(_) => {}
+            Outcome::Skipped | Outcome::Unknown(_) => return,
         }
         if let Some(rise) = self.rises.get_mut(namespace) {
             rise.owners.entry(requeue.uid.clone()).and_modify(|notified| *notified = Notified::Once);

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use quotient_engine::plan::{PodId, Scaling};
+use quotient_engine::plan::PodId;
 use tokio::time::Instant;
-use tracing::{debug, info, warn};
 
 use crate::alarm::Alarm;
 use crate::context::Context;
@@ -61,25 +60,15 @@ impl Scalings {
     }
 
     /// Takes note of what became of a mark or a size.
-    pub(super) fn settle(&mut self, Completed { purpose, outcome, why, .. }: &Completed, context: &Context) {
+    pub(super) fn settle(&mut self, Completed { purpose, outcome, .. }: &Completed, context: &Context) {
         match (purpose, outcome) {
             (_, Outcome::Skipped) | (Purpose::Mark { .. }, Outcome::Done) => {}
-            (Purpose::Mark { scaling, pod, .. }, _) => {
+            (Purpose::Mark { .. }, _) => {
                 self.unseen.retain(|mark, _| Some(mark) != mark_of(purpose).as_ref());
-                let scale_target = named(scaling);
-                warn!(pod = %pod.name, scale_target, error = why, "the deletion cost of a pod was not changed");
             }
             (Purpose::Size(scaling), Outcome::Done) => {
-                let (scale_target, Scaling { from, to, reason, .. }) = (named(scaling), &**scaling);
-                info!(scale_target, from, to, %reason, "changed the size of a workload");
                 context.metrics.scalings.scaled(scaling);
                 context.recorder.record(Notice::Scaled(Arc::clone(scaling)));
-            }
-            (Purpose::Size(scaling), Outcome::Refused(_)) => {
-                warn!(scale_target = named(scaling), error = why, "the size was not changed");
-            }
-            (Purpose::Size(scaling), _) => {
-                debug!(scale_target = named(scaling), why, "the size was not changed, or perhaps not");
             }
             _ => {}
         }
@@ -91,8 +80,4 @@ fn mark_of(purpose: &Purpose) -> Option<(PodId, bool)> {
         Purpose::Mark { pod, is_set, .. } => Some((pod.clone(), *is_set)),
         _ => None,
     }
-}
-
-fn named(Scaling { queue, scale_target, .. }: &Scaling) -> String {
-    format!("{} {}/{}", scale_target.kind.name(), queue.namespace, scale_target.name)
 }

@@ -12,12 +12,11 @@ use quotient_crds::QueueJobStatus;
 use quotient_engine::plan::{Plan, QueueJobName, QueueJobPlan};
 use quotient_index::queue_jobs::{ObservedQueueJob, StoredStatus};
 use tokio::time::Instant;
-use tracing::warn;
 
 use super::patch::status_patch;
 use crate::alarm::Alarm;
 use crate::context::Context;
-use crate::executor::{Completed, Kind, Life, Object, Operation, Outcome, Purpose};
+use crate::executor::{Kind, Life, Object, Operation, Outcome, Purpose};
 use crate::operations::queue_jobs::{MOST_PER_CYCLE, in_turns, seen};
 use compose::compose;
 
@@ -92,12 +91,11 @@ impl JobStatuses {
         &mut self,
         name: &QueueJobName,
         wanted: &QueueJobStatus,
-        Completed { outcome, why, .. }: &Completed,
+        outcome: &Outcome,
         alarm: &mut Alarm,
     ) {
         let now = Instant::now();
         if !matches!(outcome, Outcome::Done | Outcome::Skipped) {
-            warn!(queue_job = %name, error = why, "the status was not written");
             alarm.set(now.checked_add(AGAIN).unwrap_or(now));
         }
         self.written.insert(name.clone(), (now, wanted.clone()));
