@@ -187,11 +187,11 @@ async fn events_tell_all_that(stage: &Stage) -> anyhow::Result<()> {
     let path = "-o=jsonpath={range .items[*]}{.involvedObject.name} {.reason}: {.message}{'\\n'}{end}";
     let of_jobs = "--field-selector=involvedObject.kind=QueueJob";
     for sentence in [
-        "nobodys NoQueue: The QueueJob waits: its namespace has no Queue. Create one.",
-        "of-kueue InvalidSpec: The QueueJob waits: the label kueue.x-k8s.io/queue-name",
-        "eight GangAboveShare: The QueueJob waits: it needs room for 8 pods at once",
+        "nobodys NoQueue: The namespace has no Queue. Create one.",
+        "of-kueue InvalidSpec: the label kueue.x-k8s.io/queue-name",
+        "eight GangAboveShare: The gang needs room for 8 pods at once",
         "first Admitted: The QueueJob may run 5 of the 5 pods that have not succeeded.",
-        "second WaitingForRoom: The QueueJob waits: it needs room for 5 pods at once",
+        "second WaitingForRoom: The gang needs room for 5 pods at once",
         "second Admitted: The QueueJob may run 5 of the 5 pods",
         "second Suspended: The QueueJob released its slots",
         "second SlotsTaken: The QueueJob may run 4 pods instead of 6",

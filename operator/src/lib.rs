@@ -58,6 +58,7 @@ pub mod rights;
 mod run;
 pub mod scrape;
 pub mod settings;
+pub mod slots;
 mod stated_capacity;
 pub mod status;
 #[cfg(test)]

@@ -188,7 +188,7 @@ fn gangs_run_wholly_or_wait_and_the_rest_is_shared_evenly() {
               start  team-1/train-worker-r1-5
               start  team-1/train-worker-r1-6
               start  team-1/train-worker-r1-7
-              waits  team-1/wide  other pods of its queue hold too much for the 4 pods that it needs at once
+              waits  team-1/wide  The gang needs room for 4 pods at once, and other pods of queue team-1/team-1 use too much. It starts when they end.
 
             Step 2  capacity 8c 32Gi
               QUEUE          WEIGHT  DEMAND    DESERVED  ALLOCATED  USED    PREEMPTING
@@ -197,7 +197,7 @@ fn gangs_run_wholly_or_wait_and_the_rest_is_shared_evenly() {
               team-1/sweep  Running  1    3      3        0          3c 3Gi    3c 3Gi     Admitted
               team-1/train  Running  5    5      5        0          5c 5Gi    5c 5Gi     Admitted
               team-1/wide   Waiting  4    0      0        0          0         0          WaitingForRoom
-              waits  team-1/wide  other pods of its queue hold too much for the 4 pods that it needs at once
+              waits  team-1/wide  The gang needs room for 4 pods at once, and other pods of queue team-1/team-1 use too much. It starts when they end.
               unmet  team-1/train/worker  2 pods of 1c 1Gi cannot start: ShareInUse (other pods of the queue use all of the share)
               unmet  team-1/sweep/trial   7 pods of 1c 1Gi cannot start: ShareInUse (other pods of the queue use all of the share)
               unmet  team-1/wide/rank     4 pods of 1c 1Gi cannot start: ShareInUse (other pods of the queue use all of the share)

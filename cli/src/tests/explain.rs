@@ -270,7 +270,7 @@ fn a_queue_job_is_shown_task_by_task() {
         "queuejob/wide",
         &expect![[r#"
             QueueJob wide is Waiting: it has 0 slots, needs 4 at once, and 0 of its pods run.
-             × other pods of its queue hold too much for the 4 pods that it needs at once
+             × The gang needs room for 4 pods at once, and other pods of queue team-1/team-1 use too much. It starts when they end.
 
             Deserved   nothing
             Allocated  nothing

@@ -87,7 +87,7 @@ fn a_job_that_comes_gets_its_floor_and_then_its_part() {
               QUEUEJOB  STATE    MIN  SLOTS   RUNNING  SUCCEEDED  DESERVED  ALLOCATED  REASON
               a/job-01  Running  2    4 -> 2  4        0          2c        2c         Admitted
               a/job-02  Waiting  1    0       0        0          2c        0          WaitingForQuota
-              waits  a/job-02  it is to have its slots: pods have to leave, or a quota to rise, before
+              waits  a/job-02  The QueueJob gets its slots when other pods have ended or the higher quota is enforced.
               unmet  a/job-02/w  4 pods of 1c cannot start: ShareInUse (other pods of the queue use all of the share)
 
             Step 2  capacity 4c

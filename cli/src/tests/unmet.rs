@@ -135,7 +135,7 @@ fn programs_read_what_cannot_start_and_what_was_kept() {
     expect![[r#"
         [
           {
-            "message": "the pods that use the room may not be evicted now",
+            "message": "The pods cannot start because the pods that use the room may not be evicted now. The quota rises when their budgets allow more. kubectl delete pod asks no budget.",
             "pods": 1,
             "queue": "b/q",
             "reason": "Blocked",
@@ -146,7 +146,7 @@ fn programs_read_what_cannot_start_and_what_was_kept() {
             "what": "ReplicaSet double"
           },
           {
-            "message": "no node could run one even if the node were empty",
+            "message": "The pods cannot start because no node could run one even if the node were empty. Correct node selector, affinity, tolerations or size, or add such a node.",
             "pods": 2,
             "queue": "b/q",
             "reason": "NoNodeFits",
@@ -157,7 +157,7 @@ fn programs_read_what_cannot_start_and_what_was_kept() {
             "what": "ReplicaSet huge"
           },
           {
-            "message": "they are not created or scheduled yet, although there is room",
+            "message": "The pods cannot start because they are not created or scheduled yet, although there is room. The controller creates them, or the scheduler places them.",
             "pods": 1,
             "queue": "b/q",
             "reason": "RoomAvailable",

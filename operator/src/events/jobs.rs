@@ -7,6 +7,7 @@ use quotient_engine::plan::{Plan, QueueJobName, QueueJobPhase, QueueJobPlan, Slo
 
 use super::event_text::EventText;
 use super::{JobNews, Notice};
+use crate::slots::why_it_waits;
 
 /// The last event of every QueueJob.
 ///
@@ -69,8 +70,7 @@ fn news(job: &QueueJobPlan, notified: Option<&Notified>) -> Option<JobNews> {
             (!same && !is_moment).then(|| JobNews::Waits {
                 from: if to == 0 { from } else { 0 },
                 why: job.reason,
-                floor: job.min_available.saturating_sub(job.succeeded).max(1),
-                problem: job.problem.clone(),
+                because: why_it_waits(job),
             })
         }
         QueueJobPhase::Starting | QueueJobPhase::Running if moved && from == 0 => {
@@ -98,7 +98,7 @@ impl JobNews {
                 let note = format!("The QueueJob may run {to} pods instead of {from} because {why}.");
                 EventText::normal(reason, "Resize", note)
             }
-            Self::Waits { from, why, floor, problem } => {
+            Self::Waits { from, why, because } => {
                 let event = match why {
                     SlotReason::StartTimeout
                     | SlotReason::InvalidSpec
@@ -107,11 +107,10 @@ impl JobNews {
                     | SlotReason::GangAboveShare => EventText::warning,
                     _ => EventText::normal,
                 };
-                let because = why_it_waits(*why, *floor, problem.as_deref());
                 let note = if *from > 0 {
-                    format!("The QueueJob lost all of its {from} slots: {because}")
+                    format!("The QueueJob lost all of its {from} slots. {because}")
                 } else {
-                    format!("The QueueJob waits: {because}")
+                    because.clone()
                 };
                 event(why.name(), "Wait", note)
             }
@@ -137,32 +136,11 @@ impl JobNews {
     }
 }
 
-fn why_it_waits(why: SlotReason, floor: u32, problem: Option<&str>) -> String {
-    match why {
-        SlotReason::WaitingForRoom => format!(
-            "it needs room for {floor} pods at once, and other pods of its queue use too much. It starts when they end."
-        ),
-        SlotReason::GangAboveShare => format!(
-            "it needs room for {floor} pods at once, and its queue has less for all QueueJobs. Lower minAvailable, or raise \
-             the share of the queue."
-        ),
-        SlotReason::StartTimeout => {
-            "its pods did not run within startTimeoutSeconds. It tries again at status.retryAt.".to_owned()
-        }
-        SlotReason::NoQueue => "its namespace has no Queue. Create one.".to_owned(),
-        SlotReason::QueueStalled => {
-            "the Queue of its namespace has no share. The condition Stalled of the Queue has the reason."
-                .to_owned()
-        }
-        SlotReason::InvalidSpec => problem.unwrap_or("its spec cannot be understood").to_owned(),
-        _ => why.name().to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use expect_test::{Expect, expect};
+    use quotient_engine::names::QueueName;
 
     /// Plans of one QueueJob, one after the other: its phase, its reason, the slots it had and has.
     fn check(plans: &[(QueueJobPhase, SlotReason, u32, u32)], expected: &Expect) {
@@ -170,6 +148,7 @@ mod tests {
         for (phase, reason, had, has) in plans {
             let job = QueueJobPlan {
                 uid: "1".into(),
+                queue: Some(QueueName::new("a", "team")),
                 phase: *phase,
                 reason: *reason,
                 had: *had,
@@ -217,13 +196,13 @@ mod tests {
                 (Complete, Finished, 0, 0),
             ],
             &expect![[r#"
-                Normal WaitingForRoom: The QueueJob waits: it needs room for 2 pods at once, and other pods of its queue use too much. It starts when they end.
+                Normal WaitingForRoom: The gang needs room for 2 pods at once, and other pods of queue a/team use too much. It starts when they end.
                 Normal Admitted: The QueueJob may run 4 of the 4 pods that have not succeeded.
                 Normal SlotsTaken: The QueueJob may run 2 pods instead of 4 because its queue has less room for it.
                 Normal SlotsGiven: The QueueJob may run 3 pods instead of 2 because its queue has room.
-                Normal WaitingForRoom: The QueueJob lost all of its 3 slots: it needs room for 2 pods at once, and other pods of its queue use too much. It starts when they end.
+                Normal WaitingForRoom: The QueueJob lost all of its 3 slots. The gang needs room for 2 pods at once, and other pods of queue a/team use too much. It starts when they end.
                 Normal Admitted: The QueueJob may run 2 of the 4 pods that have not succeeded.
-                Warning StartTimeout: The QueueJob lost all of its 2 slots: its pods did not run within startTimeoutSeconds. It tries again at status.retryAt.
+                Warning StartTimeout: The QueueJob lost all of its 2 slots. The pods did not run within startTimeoutSeconds. The QueueJob tries again at status.retryAt. See the events of its pods.
                 Normal Admitted: The QueueJob may run 2 of the 4 pods that have not succeeded.
                 Normal Complete: Every pod of every task has succeeded.
             "#]],

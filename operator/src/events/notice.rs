@@ -106,10 +106,8 @@ pub enum JobNews {
         from: u32,
         /// For what.
         why: SlotReason,
-        /// How many pods it needs to run at once.
-        floor: u32,
-        /// What is wrong with its spec, if that is why.
-        problem: Option<Arc<str>>,
+        /// The same in a sentence.
+        because: String,
     },
     /// The API server refused a Job of it, in its words.
     Refused(String),

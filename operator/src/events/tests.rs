@@ -9,7 +9,7 @@ use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::jiff::Timestamp;
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Eviction, PodId, Preemptor, QueueJobName, Scaling, SlotReason};
+use quotient_engine::plan::{Eviction, PodId, Preemptor, QueueJobName, QueueJobPlan, Scaling, SlotReason};
 use quotient_engine::reasons::{EvictionReason, ScalingReason};
 use quotient_engine::snapshot::{OwnerKind, Workload};
 
@@ -17,6 +17,7 @@ use super::event::event;
 use super::scaled::tests;
 use super::{Change, JobNews, Notice, Reclaimed, Subject};
 use crate::identity::Identity;
+use crate::slots::why_it_waits;
 use crate::tests::plan::{cpu, eviction};
 
 const HEAD: &str = "\
@@ -93,9 +94,15 @@ fn job(news: JobNews) -> Notice {
 }
 
 fn waits(why: SlotReason) -> Notice {
-    let problem =
-        (why == SlotReason::InvalidSpec).then(|| "spec.tasks[0].template is no pod template".into());
-    job(JobNews::Waits { from: 0, why, floor: 3, problem })
+    let plan = QueueJobPlan {
+        reason: why,
+        min_available: 3,
+        start_failures: 2,
+        queue: Some(queue()),
+        problem: Some("spec.tasks[0].template is no pod template".into()),
+        ..QueueJobPlan::default()
+    };
+    job(JobNews::Waits { from: 0, why, because: why_it_waits(&plan) })
 }
 
 fn quota_written(before: Option<i128>, after: i128, lowers: bool) -> Notice {

@@ -200,7 +200,7 @@ fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstanc
         // The pod, its budget and the way out matter more than the whole share.
         if is_too_long && circumstances.blocked.is_some() { lacks("") } else { whole }
     };
-    let first = queue.unmet.first().map(|first| match unmet::message(namespace, queue, first) {
+    let first = queue.unmet.first().map(|first| match unmet::why_unmet(namespace, queue, first) {
         // Said once is enough.
         _ if Some(first.reason) == queue.starved => format!("{}.", unmet::pending_pods(first)),
         sentence => format!("{}: {sentence}", unmet::pending_pods(first)),

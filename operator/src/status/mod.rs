@@ -24,4 +24,5 @@ pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};
 pub(crate) use queue_jobs::JobStatuses;
 pub use task::{Report, Statuses};
+pub use unmet::why_unmet;
 pub use withheld::cause;

@@ -18,7 +18,7 @@ pub(super) fn listed(namespace: &Namespace, queue: &QueuePlan) -> Vec<Written> {
         name: unmet.preemptor.kind_and_name().1.to_owned(),
         pods: i32::try_from(unmet.pods).unwrap_or(i32::MAX),
         reason: unmet.reason.name().to_owned(),
-        message: message(namespace, queue, unmet),
+        message: why_unmet(namespace, queue, unmet),
     };
     queue.unmet.iter().take(MAX_UNMET).map(written).collect()
 }
@@ -36,7 +36,7 @@ pub(super) fn pending_pods(unmet: &Unmet) -> String {
 }
 
 /// What stands in the way of these pods, and what would help.
-pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -> String {
+pub fn why_unmet(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -> String {
     if let Some(rejection) = &unmet.rejection {
         return rejection.sentence(MOST);
     }
@@ -136,7 +136,7 @@ mod tests {
         };
         assert_eq!(distinct(ShortReason::because), ShortReason::ALL.len());
         for reason in ShortReason::ALL.iter().copied() {
-            let printed = message(&"team".into(), &QueuePlan::default(), &web(1, reason));
+            let printed = why_unmet(&"team".into(), &QueuePlan::default(), &web(1, reason));
             assert!(printed.chars().count() <= MOST, "{reason}: {printed}");
         }
     }
@@ -148,13 +148,13 @@ mod tests {
         assert_eq!(pending_pods(&pod), "Pod x: 1 pod of cpu 2");
         let queue = QueuePlan { deserved: cpu(1500), ..QueuePlan::default() };
         assert_eq!(
-            message(&"team".into(), &queue, &web(3, ShortReason::UnitAboveShare)),
+            why_unmet(&"team".into(), &queue, &web(3, ShortReason::UnitAboveShare)),
             "One pod requests cpu 2, and the deserved share is cpu 1500m. Request less in one pod, lower the minimum of \
              the gang, or raise weight or guaranteed of the queue."
         );
         let queue = QueuePlan { deserved: cpu(3000), ..QueuePlan::default() };
         assert_eq!(
-            message(&"team".into(), &queue, &web(3, ShortReason::UnitAboveShare)),
+            why_unmet(&"team".into(), &queue, &web(3, ShortReason::UnitAboveShare)),
             "The pods cannot start because one pod, or the minimum of a gang, requests more than the deserved share. \
              Request less in one pod, lower the minimum of the gang, or raise weight or guaranteed of the queue."
         );
@@ -166,7 +166,7 @@ mod tests {
         let unmet = Unmet { controller: Some(deployment.into()), ..web(1, ShortReason::RolloutNeedsRoom) };
         let queue = QueuePlan { used: cpu(6000), ..QueuePlan::default() };
         assert_eq!(
-            message(&"team".into(), &queue, &unmet),
+            why_unmet(&"team".into(), &queue, &unmet),
             "A new pod needs cpu 2 because the older pods keep the cpu 6 in use. The rollout of Deployment web waits until \
              the queue has room. Set maxUnavailable to at least 1, or raise the share or limit of the queue."
         );
@@ -183,11 +183,11 @@ mod tests {
         let unmet = Unmet { lowered: Some(Box::new(lowered.clone())), ..web(2, ShortReason::GaveWay) };
         let sentence = "Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the \
                     room; in mode Full Quotient restores the size when the queue and a node have room";
-        assert_eq!(message(&Namespace::from("a"), &QueuePlan::default(), &unmet), sentence);
+        assert_eq!(why_unmet(&Namespace::from("a"), &QueuePlan::default(), &unmet), sentence);
         // Some of its pods lack more than that.
         let unmet = Unmet { reason: ShortReason::ShareInUse, pods: 3, ..unmet };
         assert_eq!(
-            message(&Namespace::from("a"), &QueuePlan::default(), &unmet),
+            why_unmet(&Namespace::from("a"), &QueuePlan::default(), &unmet),
             format!(
                 "The pods cannot start because other pods of the queue use all of the share. They start as other pods \
                  finish, or as the deserved share rises. {sentence}"
@@ -196,7 +196,7 @@ mod tests {
         let kept = Lowered { left_alone: Some(KeptReason::OptedOut), ..lowered };
         let unmet = Unmet { lowered: Some(Box::new(kept)), ..web(2, ShortReason::GaveWay) };
         assert!(
-            message(&Namespace::from("a"), &QueuePlan::default(), &unmet)
+            why_unmet(&Namespace::from("a"), &QueuePlan::default(), &unmet)
                 .ends_with("; Quotient leaves the size alone now (OptedOut)")
         );
     }
@@ -216,7 +216,7 @@ mod tests {
         let deployment = Workload { kind: "Deployment".into(), name: "web".into(), ..Workload::default() };
         let unmet = Unmet { controller: Some(deployment.into()), ..web(3, ShortReason::SetAside) };
         assert_eq!(
-            message(&"team".into(), &queue, &unmet),
+            why_unmet(&"team".into(), &queue, &unmet),
             "The pods are set aside until 1970-01-01T00:12:00Z because they had room and did not start. They count again \
              then, or when the spec changes, a node joins or a node has room; see the events."
         );
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_does_not_come_to_be_is_told_with_where_to_look() {
-        let printed = |unmet: &Unmet| message(&"team".into(), &QueuePlan::default(), unmet);
+        let printed = |unmet: &Unmet| why_unmet(&"team".into(), &QueuePlan::default(), unmet);
         let job = Preemptor::Owner(OwnerKind::Job, "train".into());
         assert_eq!(
             printed(&Unmet { preemptor: job, ..web(1, ShortReason::PodsNotCreated) }),

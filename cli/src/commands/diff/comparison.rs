@@ -182,7 +182,7 @@ fn unmet_only_in(old: &Plan, new: &Plan) -> Vec<String> {
         before.get(&key).is_none_or(|pods| *pods < unmet.pods) && unmet.reason != ShortReason::RoomAvailable
     });
     more.map(|(name, queue, unmet)| {
-        format!("{} in {}: {}", unmet.preemptor, name.in_words(), unmet::sentence(queue, unmet))
+        format!("{} in {}: {}", unmet.preemptor, name.in_words(), unmet::sentence(name, queue, unmet))
     })
     .collect()
 }

@@ -8,6 +8,7 @@ use quotient_engine::plan::{
     Eviction, PassedOver, PodId, QueueJobName, QueueJobPlan, QueuePlan, Scaling, Unmet,
 };
 use quotient_engine::snapshot::{NamespaceState, Pod, Snapshot};
+use quotient_operator::status::why_unmet;
 
 use super::sentence::why_it_waits;
 use super::steps::{Simulation, Step};
@@ -118,7 +119,7 @@ report! {
         pods: u32 = unmet.pods,
         requests: Quantities = quantities(&unmet.requests, resources),
         reason: &'static str = unmet.reason.name(),
-        message: String = unmet::message(plan, unmet),
+        message: String = why_unmet(&name.namespace, plan, unmet),
     }
 
     struct PassedOverReport(passed: &PassedOver) {

@@ -5,6 +5,7 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, Plan, QueueJobPlan, QueuePlan, Scaling, SlotReason};
 use quotient_engine::reasons::{EvictionReason, ShortReason};
 
+use quotient_operator::slots;
 use quotient_operator::status::cause;
 
 use crate::output::{list, sum};
@@ -91,28 +92,6 @@ pub(super) fn how_scaled(scaling: &Scaling) -> String {
 
 /// Why it has no slots, for people; none if it has some or asks for none.
 pub(crate) fn why_it_waits(job: &QueueJobPlan) -> Option<String> {
-    if job.total() > 0 {
-        return None;
-    }
-    let lacks = job.min_available.saturating_sub(job.succeeded).max(1);
-    Some(match job.reason {
-        SlotReason::WaitingForRoom => {
-            format!("other pods of its queue hold too much for the {lacks} pods that it needs at once")
-        }
-        SlotReason::GangAboveShare => format!(
-            "its queue has less for all QueueJobs than the {lacks} pods that it needs at once request"
-        ),
-        SlotReason::WaitingForQuota => {
-            "it is to have its slots: pods have to leave, or a quota to rise, before".to_owned()
-        }
-        SlotReason::StartTimeout => {
-            "it had its slots and did not run in time: it tries again later".to_owned()
-        }
-        SlotReason::NoQueue => "no Queue governs its namespace: create one".to_owned(),
-        SlotReason::QueueStalled => "the Queue of its namespace has no share".to_owned(),
-        SlotReason::InvalidSpec => {
-            job.problem.as_deref().unwrap_or("its spec cannot be understood").to_owned()
-        }
-        SlotReason::Admitted | SlotReason::Suspended | SlotReason::Finished => return None,
-    })
+    let asks = !matches!(job.reason, SlotReason::Admitted | SlotReason::Suspended | SlotReason::Finished);
+    (asks && job.total() == 0).then(|| slots::why_it_waits(job))
 }

@@ -180,7 +180,7 @@ fn unmet_asks(step: &Step) -> Vec<Vec<Cell>> {
     let unmet = unmet::all(&step.plan).filter(|(queue, _, unmet)| waits(queue, unmet));
     let lines = unmet.map(|(queue, numbers, unmet)| {
         let name = format!("{}/{}", queue.namespace, unmet.preemptor.kind_and_name().1);
-        line("unmet", Color::Notice, name, unmet::sentence(numbers, unmet))
+        line("unmet", Color::Notice, name, unmet::sentence(queue, numbers, unmet))
     });
     lines.collect()
 }

@@ -3,6 +3,7 @@
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, QueuePlan, Unmet};
 use quotient_engine::reasons::ShortReason;
+use quotient_operator::status::why_unmet;
 
 use crate::output::counted;
 
@@ -12,38 +13,13 @@ pub(crate) fn all(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan, 
     leaves.flat_map(|(name, queue)| queue.unmet.iter().map(move |unmet| (name, queue, unmet)))
 }
 
-/// `2 pods of 4c cannot start: Fragmented (…)`.
-pub(crate) fn sentence(queue: &QueuePlan, unmet: &Unmet) -> String {
+/// `2 pods of 4c cannot start: Fragmented (…)`, with the operator's sentence. In general only with the cause that it names: a
+/// line of a table has no room for what would help.
+pub(crate) fn sentence(name: &QueueName, queue: &QueuePlan, unmet: &Unmet) -> String {
     let pods = counted(unmet.pods, "pod", "pods");
     let state = if unmet.reason == ShortReason::RoomAvailable { "can start" } else { "cannot start" };
     let (each, reason) = (unmet.requests.compact(), unmet.reason);
-    format!("{pods} of {each} {state}: {reason} ({})", message(queue, unmet))
-}
-
-/// The most characters of a sentence that quotes the API server.
-const MOST: usize = 240;
-
-/// What stands in the way, for people.
-pub(crate) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
-    if let Some(rejection) = &unmet.rejection {
-        return rejection.sentence(MOST);
-    }
-    if let (ShortReason::GaveWay, Some(lowered)) = (unmet.reason, &unmet.lowered) {
-        return lowered.to_string();
-    }
-    if let Some(gang) = &unmet.incomplete_gang {
-        return gang.sentences().join(" ");
-    }
-    if let Some(first) = unmet.left_out.first.as_ref().filter(|_| unmet.reason == ShortReason::NoNodeFits) {
-        return format!("one requests {first}, which no node offers");
-    }
-    if unmet.reason == ShortReason::UnitAboveShare {
-        let share = queue.deserved.max(&queue.nominal);
-        return if unmet.requests.fits_in(&share) {
-            format!("more is needed at once than is left of the queue's {}", share.compact())
-        } else {
-            format!("one alone is more than the {} that the queue could have", share.compact())
-        };
-    }
-    unmet.reason.because().to_owned()
+    let why = why_unmet(&name.namespace, queue, unmet);
+    let cause = why.strip_prefix("The pods cannot start because ").and_then(|rest| rest.split(". ").next());
+    format!("{pods} of {each} {state}: {reason} ({})", cause.unwrap_or(&why).trim_end_matches('.'))
 }

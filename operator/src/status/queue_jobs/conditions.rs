@@ -2,10 +2,11 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use quotient_crds::{ConditionReport, ConditionStatus, QueueJobCondition, QueueJobStatus};
-use quotient_engine::plan::{QueueJobPhase, QueueJobPlan, SlotReason};
+use quotient_engine::plan::{QueueJobPhase, QueueJobPlan};
 use quotient_index::queue_jobs::{JobEnd, ObservedQueueJob};
 
 use crate::message::{MOST, message as bounded};
+use crate::slots::why_it_waits;
 
 type Report = ConditionReport<QueueJobCondition>;
 
@@ -41,42 +42,12 @@ fn admitted(decided: &QueueJobPlan, refused: Option<&str>) -> Report {
             &format!("The API server refused a Job of the QueueJob: {}", without_policy(why)),
         );
     }
-    let lacks = decided.min_available.saturating_sub(decided.succeeded).max(1);
-    let queue = decided.queue.as_ref().map(ToString::to_string).unwrap_or_default();
     let holds = matches!(decided.phase, QueueJobPhase::Starting | QueueJobPhase::Running);
-    let message = match decided.reason {
-        _ if holds => {
-            format!(
-                "The QueueJob may run {} of the {} pods that have not succeeded.",
-                decided.total(),
-                decided.left
-            )
-        }
-        SlotReason::Admitted | SlotReason::WaitingForRoom => {
-            format!(
-                "The gang needs room for {lacks} pods at once, and other pods of queue {queue} use too much. It starts when they end."
-            )
-        }
-        SlotReason::GangAboveShare => format!(
-            "The gang needs room for {lacks} pods at once, and queue {queue} has less for all of its QueueJobs. Lower \
-             minAvailable, or raise the share of the queue."
-        ),
-        SlotReason::WaitingForQuota => {
-            "The QueueJob gets its slots when other pods have ended or the higher quota is enforced."
-                .to_owned()
-        }
-        SlotReason::StartTimeout => format!(
-            "The pods did not run within startTimeoutSeconds, {} times in a row. The QueueJob tries again at status.retryAt. See \
-             the events of its pods.",
-            decided.start_failures,
-        ),
-        SlotReason::NoQueue => "The namespace has no Queue. Create one.".to_owned(),
-        SlotReason::QueueStalled => {
-            "The Queue of the namespace has no share. Its condition Stalled says what to repair.".to_owned()
-        }
-        SlotReason::InvalidSpec => decided.problem.as_deref().unwrap_or_default().to_owned(),
-        SlotReason::Suspended => "The QueueJob has no slots because spec.suspend is true.".to_owned(),
-        SlotReason::Finished => "The QueueJob has ended and needs no slots.".to_owned(),
+    let message = if holds {
+        let (slots, left) = (decided.total(), decided.left);
+        format!("The QueueJob may run {slots} of the {left} pods that have not succeeded.")
+    } else {
+        why_it_waits(decided)
     };
     report(wanted, holds, if holds { "Admitted" } else { decided.reason.name() }, &message)
 }
