@@ -4,8 +4,8 @@
 //! statuses and conditions, and the names on the objects that Quotient writes. The types carry text as the user wrote
 //! it ([`ResourceQuantity`]); what an amount *means* is the engine's business.
 //!
-//! **Architecture invariant:** this crate does no I/O and depends on nothing of Quotient. A field exists only
-//! once it works.
+//! **Architecture invariant:** this crate does no I/O. Of Quotient it has only the types of the snapshot that a spec
+//! has, too, such as [`Mode`]. A field exists only once it works.
 //!
 //! **Architecture invariant:** what can be checked by looking at one object is checked by its schema, so that
 //! no admission webhook is needed. What needs other objects is a condition.

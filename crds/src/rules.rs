@@ -1,20 +1,9 @@
 //! How far Quotient goes in a queue, what the queue may take from others, and what may be taken from it.
 
+pub use quotient_snapshot::{EvictionPolicy, GangPolicy, LastReplica, Mode, Preemption, ReclaimFrom};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
-
-/// How far Quotient goes in a queue; each mode includes those before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Mode {
-    /// Quotient computes and reports everything, and writes no quota.
-    Observe,
-    /// Quotient also writes the quota, and evicts no pod.
-    Quota,
-    /// Quotient also evicts pods.
-    #[default]
-    Full,
-}
 
 /// What happens to a new pod without room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -24,16 +13,6 @@ pub enum Admission {
     Quota,
     /// It waits gated.
     Gate,
-}
-
-/// Whether workloads of a queue yield to workloads of the same queue that have a higher priority.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Preemption {
-    /// They do not.
-    #[default]
-    Never,
-    /// Workloads of a strictly lower priority are scaled down.
-    LowerPriority,
 }
 
 /// What a queue may take from others.
@@ -51,18 +30,6 @@ pub struct Reclaim {
     /// start of the wait.
     #[schemars(range(min = 0, max = MAX_EVICTION_SECONDS))]
     pub after_seconds: i32,
-}
-
-/// The part of the queue tree that pods are evicted from for a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum ReclaimFrom {
-    /// All queues.
-    #[default]
-    Cluster,
-    /// Queues at or below this one.
-    Subtree,
-    /// No queue.
-    None,
 }
 
 /// The longest `minRuntimeSeconds`: 30 days.
@@ -104,41 +71,4 @@ pub struct Eviction {
     /// leave this out where two at once do harm, as with most StatefulSets.
     #[schemars(range(min = 0, max = MAX_EVICTION_SECONDS))]
     pub force_after_seconds: Option<i32>,
-}
-
-/// Whether pods of this queue may be evicted. `Allowed`: while the queue uses more than its deserved share. `Never`:
-/// not at all; what the queue uses above its share comes back as its pods finish, and is deducted from capacity before
-/// other queues get their share. Default: `Allowed`. Inheritance: from the parent queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum EvictionPolicy {
-    /// While the queue uses more than its deserved share.
-    #[default]
-    Allowed,
-    /// Not at all.
-    Never,
-}
-
-/// Whether the last running pod of a workload, such as a ReplicaSet, may be evicted. `LastResort`: if nothing else is
-/// left. `Never`: not at all, although the queue may then stay above its share. Default: `LastResort`. Inheritance:
-/// from the parent queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum LastReplica {
-    /// If nothing else is left.
-    #[default]
-    LastResort,
-    /// Not at all.
-    Never,
-}
-
-/// Whether gangs, which are pods useful only together, may be evicted. `WholeLast`: surplus pods first; a gang itself
-/// only when no surplus is left, and then as a whole. `Never`: only surplus pods. Default: `WholeLast`. Inheritance:
-/// from the parent queue. The annotation quotient.dev/gang-min-available on the pods states the minimum; the pods of
-/// one workload are a gang, or the pods with the same quotient.dev/gang.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum GangPolicy {
-    /// Their surplus pods first, then whole gangs.
-    #[default]
-    WholeLast,
-    /// Only their surplus pods.
-    Never,
 }

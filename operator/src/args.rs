@@ -5,8 +5,9 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum, value_parser};
+use quotient_engine::snapshot::Mode;
 use quotient_index::IndexSettings;
 
 use crate::lease::LeaseSettings;
@@ -32,7 +33,7 @@ use crate::settings::{GuardSettings, Pace, WatchSettings, WriteSettings};
 )]
 pub struct Args {
     /// The mode of the operator, and the highest mode of every Queue.
-    #[arg(long, value_enum, ignore_case = true, default_value = "Full")]
+    #[arg(long, value_parser = modes(), ignore_case = true, default_value = "Full")]
     pub mode: Mode,
 
     /// The resources to share out, separated by commas, such as `cpu,memory` or `nvidia.com/gpu`.
@@ -206,16 +207,19 @@ pub(crate) fn count(range: RangeInclusive<u64>) -> impl TypedValueParser<Value =
     value_parser!(u64).range(range).map(|count| usize::try_from(count).unwrap_or(usize::MAX))
 }
 
-/// What the operator may do. Each mode includes the modes before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-#[value(rename_all = "PascalCase")]
-pub enum Mode {
-    /// Report shares in statuses, events and metrics.
-    Observe,
-    /// Also write quotas and default requests, and notify workloads with rejected pods. A share comes back only as pods finish.
-    Quota,
-    /// Also evict pods, and scale workloads inside a queue.
-    Full,
+/// The modes by name, each with what the operator may do in it beside what it may do in those before.
+fn modes() -> impl TypedValueParser<Value = Mode> {
+    let help = |mode| match mode {
+        Mode::Observe => "Report shares in statuses, events and metrics",
+        Mode::Quota => {
+            "Also write quotas and default requests, and notify workloads with rejected pods. A share comes back only as pods \
+             finish"
+        }
+        Mode::Full => "Also evict pods, and scale workloads inside a queue",
+    };
+    let modes = Mode::ALL.map(|mode| PossibleValue::new(mode.name()).help(help(mode)));
+    let is = |name: &str| Mode::ALL.into_iter().find(|mode| mode.name().eq_ignore_ascii_case(name));
+    PossibleValuesParser::new(modes).try_map(move |name| is(&name).ok_or("there is no such mode"))
 }
 
 /// The pods that may be evicted for another queue, by priority.

@@ -11,7 +11,7 @@ use quotient_engine::names::Namespace;
 use quotient_engine::snapshot;
 use quotient_index::{IndexSettings, WorkloadKind, governable};
 
-use crate::args::{Args, Mode, VictimPriority, count, milliseconds, seconds};
+use crate::args::{Args, VictimPriority, count, milliseconds, seconds};
 use crate::clock::Clock;
 use crate::decisions::Decisions;
 use crate::failed::Failed;
@@ -217,7 +217,7 @@ impl Settings {
         Ok(Self {
             index: IndexSettings {
                 engine: snapshot::Settings {
-                    mode: mode(args.mode),
+                    mode: args.mode,
                     resources,
                     expandable,
                     victim_priority: match args.victim_priority {
@@ -247,14 +247,6 @@ impl Settings {
             writes: args.writes,
             status_interval: args.status_interval,
         })
-    }
-}
-
-const fn mode(named: Mode) -> snapshot::Mode {
-    match named {
-        Mode::Observe => snapshot::Mode::Observe,
-        Mode::Quota => snapshot::Mode::Quota,
-        Mode::Full => snapshot::Mode::Full,
     }
 }
 

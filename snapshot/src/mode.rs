@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How far Quotient goes in a queue, or in the whole cluster; each mode includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Mode {
     /// Computes everything and writes no quota.
     Observe,

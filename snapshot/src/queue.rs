@@ -82,15 +82,18 @@ pub struct Reclaim {
     pub after_seconds: u32,
 }
 
-/// From which part of the tree a queue, and the queues below it, may take (S-HARDEN §Changes in fence selection).
+/// The part of the queue tree that pods are evicted from for a queue.
+// S-HARDEN §Changes in fence selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ReclaimFrom {
-    /// From every queue.
+    /// All queues.
     #[default]
     Cluster,
-    /// From queues at or below it: a preemption fence.
+    /// Queues at or below this one.
     Subtree,
-    /// From none: no pod is evicted for it or for a queue below it.
+    /// No queue.
+    #[serde(rename = "None")]
     Nothing,
 }
 
@@ -161,42 +164,56 @@ impl EvictionRules {
     }
 }
 
-/// Whether the pods of a queue may be evicted.
+/// Whether pods of this queue may be evicted. `Allowed`: while the queue uses more than its deserved share. `Never`:
+/// not at all; what the queue uses above its share comes back as its pods finish, and is deducted from capacity before
+/// other queues get their share. Default: `Allowed`. Inheritance: from the parent queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum EvictionPolicy {
-    /// They may.
+    /// While the queue uses more than its deserved share.
     #[default]
     Allowed,
-    /// They may not: what they hold above their share comes back as they finish.
+    /// Not at all.
     Never,
 }
 
-/// Whether the last replica of an owner may be taken (S-MCM).
+/// Whether the last running pod of a workload, such as a ReplicaSet, may be evicted. `LastResort`: if nothing else is
+/// left. `Never`: not at all, although the queue may then stay above its share. Default: `LastResort`. Inheritance:
+/// from the parent queue.
+// S-MCM.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LastReplica {
-    /// When nothing else is left.
+    /// If nothing else is left.
     #[default]
     LastResort,
-    /// Never.
+    /// Not at all.
     Never,
 }
 
-/// Whether gangs may be taken as a whole (S-GANG: what a gang needs to run is never taken in part).
+/// Whether gangs, which are pods useful only together, may be evicted. `WholeLast`: surplus pods first; a gang itself
+/// only when no surplus is left, and then as a whole. `Never`: only surplus pods. Default: `WholeLast`. Inheritance:
+/// from the parent queue. The annotation quotient.dev/gang-min-available on the pods states the minimum; the pods of
+/// one workload are a gang, or the pods with the same quotient.dev/gang.
+// S-GANG: what a gang needs to run is never taken in part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum GangPolicy {
-    /// Surplus first, then whole gangs.
+    /// Their surplus pods first, then whole gangs.
     #[default]
     WholeLast,
-    /// Only surplus.
+    /// Only their surplus pods.
     Never,
 }
 
-/// Whether workloads of a queue yield to others of the same queue (S-MCM).
+/// Whether workloads of a queue yield to workloads of the same queue that have a higher priority.
+// S-MCM.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Preemption {
     /// They do not.
     #[default]
     Never,
-    /// Workloads of a strictly lower priority are scaled down for pending pods.
+    /// Workloads of a strictly lower priority are scaled down.
     LowerPriority,
 }

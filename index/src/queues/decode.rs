@@ -42,12 +42,12 @@ pub fn decode(queue: &Written) -> Queue {
         weight: mistakes.whole(*weight, MAX_WEIGHT, "weight"),
         parent: parent_ref.as_ref().map(|parent| rules::parent(parent, &queue.metadata, &mut mistakes)),
         children: children.as_ref().map(|children| rules::acceptance(children, &mut mistakes)),
-        mode: rules::mode(*mode),
+        mode: *mode,
         admission: rules::admission(*admission),
         paused_until: paused_until.as_ref().map(timestamp),
         reclaim: rules::reclaim(reclaim.as_ref(), &mut mistakes),
         eviction: rules::eviction(eviction.as_ref(), &mut mistakes),
-        preemption: rules::preemption(*preemption),
+        preemption: *preemption,
         remembered: queue.status.as_ref().map(remembered::remembered).unwrap_or_default(),
         ..blank(&queue.metadata)
     };

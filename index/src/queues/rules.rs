@@ -2,28 +2,19 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::{
-    Admission as WrittenAdmission, Children, Eviction, EvictionPolicy as WrittenPolicy,
-    GangPolicy as WrittenGangs, LabelOperator, LabelRequirement, LabelSelector, LastReplica as WrittenLast,
-    MAX_EVICTION_SECONDS, MAX_MIN_RUNTIME_SECONDS, Mode as WrittenMode, NamespacesFrom, ParentRef,
-    Preemption as WrittenPreemption, Reclaim as WrittenReclaim, ReclaimFrom as WrittenFrom,
+    Admission as WrittenAdmission, Children, Eviction, LabelOperator, LabelRequirement, LabelSelector,
+    MAX_EVICTION_SECONDS, MAX_MIN_RUNTIME_SECONDS, NamespacesFrom, ParentRef, Reclaim as WrittenReclaim,
 };
 use quotient_snapshot::labels::{Requirement, Selector};
 use quotient_snapshot::names::QueueName;
-use quotient_snapshot::{
-    Acceptance, Admission, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Mode, Preemption, Reclaim,
-    ReclaimFrom,
-};
+use quotient_snapshot::{Acceptance, Admission, EvictionRules, Reclaim};
 
 use super::mistakes::Mistakes;
 
 pub(super) fn reclaim(written: Option<&WrittenReclaim>, mistakes: &mut Mistakes) -> Reclaim {
     let Some(written) = written else { return Reclaim::default() };
     Reclaim {
-        from: match written.from {
-            WrittenFrom::Cluster => ReclaimFrom::Cluster,
-            WrittenFrom::Subtree => ReclaimFrom::Subtree,
-            WrittenFrom::None => ReclaimFrom::Nothing,
-        },
+        from: written.from,
         after_seconds: mistakes.whole(written.after_seconds, MAX_EVICTION_SECONDS, "reclaim.afterSeconds"),
     }
 }
@@ -34,33 +25,16 @@ pub(super) fn eviction(written: Option<&Eviction>, mistakes: &mut Mistakes) -> E
         value.map(|value| mistakes.whole(value, most, &format!("eviction.{field}")))
     };
     EvictionRules {
-        policy: written.policy.map(|policy| match policy {
-            WrittenPolicy::Allowed => EvictionPolicy::Allowed,
-            WrittenPolicy::Never => EvictionPolicy::Never,
-        }),
+        policy: written.policy,
         min_runtime_seconds: seconds(
             written.min_runtime_seconds,
             MAX_MIN_RUNTIME_SECONDS,
             "minRuntimeSeconds",
         ),
-        last_replica: written.last_replica.map(|last| match last {
-            WrittenLast::LastResort => LastReplica::LastResort,
-            WrittenLast::Never => LastReplica::Never,
-        }),
-        gangs: written.gangs.map(|gangs| match gangs {
-            WrittenGangs::WholeLast => GangPolicy::WholeLast,
-            WrittenGangs::Never => GangPolicy::Never,
-        }),
+        last_replica: written.last_replica,
+        gangs: written.gangs,
         max_grace_seconds: seconds(written.max_grace_seconds, MAX_EVICTION_SECONDS, "maxGraceSeconds"),
         force_after_seconds: seconds(written.force_after_seconds, MAX_EVICTION_SECONDS, "forceAfterSeconds"),
-    }
-}
-
-pub(super) const fn mode(written: WrittenMode) -> Mode {
-    match written {
-        WrittenMode::Observe => Mode::Observe,
-        WrittenMode::Quota => Mode::Quota,
-        WrittenMode::Full => Mode::Full,
     }
 }
 
@@ -68,13 +42,6 @@ pub(super) const fn admission(written: WrittenAdmission) -> Admission {
     match written {
         WrittenAdmission::Quota => Admission::Quota,
         WrittenAdmission::Gate => Admission::Gate,
-    }
-}
-
-pub(super) const fn preemption(written: WrittenPreemption) -> Preemption {
-    match written {
-        WrittenPreemption::Never => Preemption::Never,
-        WrittenPreemption::LowerPriority => Preemption::LowerPriority,
     }
 }
 

@@ -169,7 +169,7 @@ impl Draft {
     pub(super) fn set(&mut self, meaning: &Meaning) -> Result<(), String> {
         match meaning {
             Meaning::Default => {}
-            Meaning::ReclaimNone => self.reclaim().from = ReclaimFrom::None,
+            Meaning::ReclaimNone => self.reclaim().from = ReclaimFrom::Nothing,
             Meaning::ReclaimSubtree => self.reclaim().from = ReclaimFrom::Subtree,
             Meaning::NeverEvicted => self.eviction().policy = Some(EvictionPolicy::Never),
             Meaning::PreemptLowerPriority => self.spec.preemption = Preemption::LowerPriority,

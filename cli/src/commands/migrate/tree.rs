@@ -223,7 +223,7 @@ impl Building<'_> {
 
 /// What a parent queue does not pass on: its leaf queues need it themselves.
 fn of_leaves(spec: &mut QueueSpec) -> QueueSpec {
-    let stands_back = |reclaim: &&Reclaim| reclaim.from == ReclaimFrom::None;
+    let stands_back = |reclaim: &&Reclaim| reclaim.from == ReclaimFrom::Nothing;
     QueueSpec {
         mode: Mode::Observe,
         default_requests: spec.default_requests.take(),
