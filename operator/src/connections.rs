@@ -1,25 +1,30 @@
-//! A listener with few connections at a time, each of which ends soon.
+//! A listener with few connections at a time, each of which serves one request and ends soon.
 //!
 //! Any pod that reaches the port may open connections and say nothing. So the number of connections is bounded, which bounds
 //! memory and file descriptors, and a new connection replaces the oldest one: a kubelet that asks now is answered, whatever
-//! else is open.
+//! else is open. The time in which a client agrees on encryption counts, too.
+//!
+//! By hand, because the crates for it bound nothing: `axum::serve` keeps every connection for as long as its client likes, and
+//! `tls-listener` and `axum-server` every handshake.
 
 use std::collections::VecDeque;
-use std::fmt;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use std::pin::Pin;
-use std::sync::{Arc, Weak};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::{HeaderValue, Response, header};
-use axum::serve::Listener;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpListener;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+use tracing::debug;
 
+use crate::certificate::Certificates;
 use crate::failed::Failed;
 
 /// The most connections of one listener. Kubelets and a few scrapers ask, each for moments; hyper may keep 400 kB of the
@@ -30,143 +35,102 @@ const MOST: usize = 32;
 /// serves one request.
 const LONGEST: Duration = Duration::from_secs(30);
 
+/// How long to wait after the system could not accept a connection, for want of files perhaps.
+const ACCEPT_BACKOFF: Duration = Duration::from_secs(1);
+
 /// Opens a listener; done before anything else, so that a taken port is noticed at once. `attempt` begins the error.
 pub(crate) async fn listen(attempt: &str, address: SocketAddr) -> Result<TcpListener, Failed> {
     TcpListener::bind(address).await.map_err(Failed::to(format!("{attempt} {address}")))
 }
 
-/// Serves until `stop`. `attempt` begins the error.
-pub(crate) async fn serve<L: Listener<Addr: fmt::Debug>>(
-    attempt: &str,
-    listener: L,
+/// Serves until `stop`; encrypted if there are certificates.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    mut certificates: Option<Certificates>,
     router: Router,
     stop: CancellationToken,
-) -> Result<(), Failed> {
-    axum::serve(Connections::of(listener), router)
-        .with_graceful_shutdown(stop.cancelled_owned())
-        .await
-        .map_err(Failed::to(attempt))
-}
-
-/// The connections of a listener.
-pub(crate) struct Connections<L> {
-    listener: L,
-    /// Those that may still be open, the oldest first.
-    open: VecDeque<Weak<CancellationToken>>,
-}
-
-impl<L> Connections<L> {
-    /// Bounds what `listener` accepts.
-    pub(crate) const fn of(listener: L) -> Self {
-        Self { listener, open: VecDeque::new() }
-    }
-
-    /// Makes room for one more.
-    fn replace_oldest(&mut self) {
-        self.open.retain(|end| end.strong_count() > 0);
-        while self.open.len() >= MOST {
-            if let Some(end) = self.open.pop_front().and_then(|end| end.upgrade()) {
-                end.cancel();
+) {
+    // The oldest first. A connection ends when it is dropped.
+    let mut open: VecDeque<AbortOnDropHandle<()>> = VecDeque::new();
+    while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
+        let (stream, address) = match accepted {
+            Ok(connection) => connection,
+            Err(error) => {
+                debug!(%error, "a connection was not accepted");
+                // Else a client that resets its connections would delay the others.
+                if !matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset) {
+                    tokio::time::sleep(ACCEPT_BACKOFF).await;
+                }
+                continue;
             }
+        };
+        let tls = match &mut certificates {
+            Some(certificates) => Some(TlsAcceptor::from(certificates.current().await)),
+            None => None,
+        };
+        open.retain(|connection| !connection.is_finished());
+        if open.len() >= MOST {
+            open.pop_front();
         }
+        let router = router.clone();
+        open.push_back(AbortOnDropHandle::new(tokio::spawn(async move {
+            match timeout(LONGEST, connected(stream, tls, router)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => debug!(%error, %address, "a connection failed"),
+                Err(_) => debug!(%address, "a connection lasted for too long"),
+            }
+        })));
     }
 }
 
-impl<L: Listener> Listener for Connections<L> {
-    type Io = Connection<L::Io>;
-    type Addr = L::Addr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        let (stream, address) = self.listener.accept().await;
-        self.replace_oldest();
-        let end = Arc::new(CancellationToken::new());
-        self.open.push_back(Arc::downgrade(&end));
-        (Connection::of(stream, end), address)
-    }
-
-    fn local_addr(&self) -> io::Result<Self::Addr> {
-        self.listener.local_addr()
+async fn connected(stream: TcpStream, tls: Option<TlsAcceptor>, router: Router) -> io::Result<()> {
+    match tls {
+        Some(tls) => answered(tls.accept(stream).await?, router).await,
+        None => answered(stream, router).await,
     }
 }
 
-/// One connection, which fails once it has lasted for too long or is replaced.
-pub(crate) struct Connection<S> {
-    stream: S,
-    end: Pin<Box<dyn Future<Output = ()> + Send>>,
-    is_ended: bool,
-    /// Held for as long as the connection is open.
-    _token: Arc<CancellationToken>,
-}
-
-impl<S> Connection<S> {
-    fn of(stream: S, token: Arc<CancellationToken>) -> Self {
-        let replaced = (*token).clone().cancelled_owned();
-        let end = Box::pin(async move { drop(tokio::time::timeout(LONGEST, replaced).await) });
-        Self { stream, end, is_ended: false, _token: token }
-    }
-
-    /// Fails if the connection has to end, and has the task woken when it does.
-    fn lasts(&mut self, context: &mut Context<'_>) -> io::Result<()> {
-        self.is_ended = self.is_ended || self.end.as_mut().poll(context).is_ready();
-        if self.is_ended { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        self.lasts(context)?;
-        Pin::new(&mut self.stream).poll_read(context, buffer)
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.lasts(context)?;
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.lasts(context)?;
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.lasts(context)?;
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
-}
-
-/// Has the connection closed after this answer, so that a later request cannot be cut off.
-pub(crate) async fn only_answer<B>(mut response: Response<B>) -> Response<B> {
-    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-    response
+/// Answers one request, and closes the connection: a later request could be cut off.
+async fn answered(stream: impl AsyncRead + AsyncWrite + Unpin, router: Router) -> io::Result<()> {
+    let service = TowerToHyperService::new(router);
+    let connection = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
+    connection.await.map_err(io::Error::other)
 }
 
 #[cfg(test)]
 mod tests {
-    use axum::Router;
-    use axum::middleware::map_response;
     use axum::routing::get;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
 
     /// A server on loopback, and where it is.
-    async fn serve() -> std::net::SocketAddr {
+    async fn serve(certificates: Option<Certificates>) -> std::net::SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let router = Router::new().route("/", get(|| async { "ok" })).layer(map_response(only_answer));
-        tokio::spawn(axum::serve(Connections::of(listener), router).into_future());
+        let router = Router::new().route("/", get(|| async { "ok" }));
+        tokio::spawn(super::serve(listener, certificates, router, CancellationToken::new()));
         address
+    }
+
+    /// Many connections that say nothing.
+    async fn idle(address: SocketAddr) -> Vec<TcpStream> {
+        let mut idle = Vec::new();
+        for _ in 0..300 {
+            idle.push(TcpStream::connect(address).await.unwrap());
+        }
+        idle
+    }
+
+    /// How many of them the server has closed.
+    async fn closed(idle: Vec<TcpStream>) -> usize {
+        let mut closed: usize = 0;
+        for mut stream in idle {
+            let mut byte = [0];
+            let end = tokio::time::timeout(Duration::from_millis(20), stream.read(&mut byte)).await;
+            closed = closed.saturating_add(usize::from(end.is_ok()));
+        }
+        closed
     }
 
     async fn asked(stream: &mut TcpStream) -> String {
@@ -178,26 +142,24 @@ mod tests {
 
     #[tokio::test]
     async fn idle_connections_are_replaced_and_delay_no_client() {
-        let address = serve().await;
-        let mut idle = Vec::new();
-        for _ in 0..300 {
-            idle.push(TcpStream::connect(address).await.unwrap());
-        }
+        let address = serve(None).await;
+        let idle = idle(address).await;
         let mut stream = TcpStream::connect(address).await.unwrap();
         let answer = tokio::time::timeout(Duration::from_secs(10), asked(&mut stream)).await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok"), "{answer}");
-        let mut closed: usize = 0;
-        for stream in &mut idle {
-            let mut byte = [0];
-            let end = tokio::time::timeout(Duration::from_millis(20), stream.read(&mut byte)).await;
-            closed = closed.saturating_add(usize::from(end.is_ok()));
-        }
-        assert_eq!(closed, 300 - MOST + 1);
+        assert_eq!(closed(idle).await, 300 - MOST + 1);
+    }
+
+    #[tokio::test]
+    async fn clients_that_do_not_agree_on_encryption_are_replaced() {
+        let address = serve(Some(Certificates::load(None).await.unwrap())).await;
+        let idle = idle(address).await;
+        assert_eq!(closed(idle).await, 300 - MOST);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_that_says_nothing_ends() {
-        let address = serve().await;
+        let address = serve(None).await;
         let mut slow = TcpStream::connect(address).await.unwrap();
         slow.write_all(b"GET / HTTP/1.1\r\nX: ").await.unwrap();
         let begun = tokio::time::Instant::now();

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::middleware::map_response;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::connections::{self, only_answer};
-use crate::failed::Failed;
+use crate::connections;
 use crate::health::Heartbeat;
 use crate::watch::Synced;
 
@@ -26,16 +24,12 @@ pub struct Vitals {
 }
 
 /// Serves until `stop`.
-pub async fn serve(listener: TcpListener, vitals: Vitals, stop: CancellationToken) -> Result<(), Failed> {
-    connections::serve("serve health", listener, router(vitals), stop).await
+pub async fn serve(listener: TcpListener, vitals: Vitals, stop: CancellationToken) {
+    connections::serve(listener, None, router(vitals), stop).await;
 }
 
 fn router(vitals: Vitals) -> Router {
-    Router::new()
-        .route("/healthz", get(healthz))
-        .route("/readyz", get(readyz))
-        .with_state(Arc::new(vitals))
-        .layer(map_response(only_answer))
+    Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz)).with_state(Arc::new(vitals))
 }
 
 async fn healthz(State(vitals): State<Arc<Vitals>>) -> impl IntoResponse {

@@ -28,6 +28,7 @@
 mod alarm;
 pub mod answer;
 pub mod args;
+mod certificate;
 pub mod client;
 pub mod clock;
 mod connections;

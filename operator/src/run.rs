@@ -117,7 +117,7 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
         () = shutdown.cancelled() => Ok(()),
         ended = watches.join_next() => Err(ended.map_or(RunError::Ended("watches"), unexpected)),
         ended = lease.join_next(), if !lease.is_empty() => Err(failure(ended, "the lease")),
-        ended = server.join_next(), if !server.is_empty() => Err(failure(ended, "the HTTP server")),
+        ended = server.join_next(), if !server.is_empty() => Err(failure(ended.map(|ended| ended.map(Ok::<_, RunError>)), "the HTTP server")),
         ended = work.join_next() => Err(failure(ended, "the loop")),
     };
     // After an error nothing more may be written: leadership may be lost, or the view torn.
@@ -151,15 +151,13 @@ fn serve(
     readable: Served,
     client: &Client,
     stop: &CancellationToken,
-) -> JoinSet<Result<(), RunError>> {
+) -> JoinSet<()> {
     let mut server = JoinSet::new();
     if let Some(listener) = listener {
-        let stop = stop.clone();
-        server.spawn(async move { Ok(http::serve(listener, vitals, stop).await?) });
+        server.spawn(http::serve(listener, vitals, stop.clone()));
     }
     if let Some(scrapes) = scrapes {
-        let (client, stop) = (client.clone(), stop.clone());
-        server.spawn(async move { Ok(scrapes.serve(readable, client, stop).await?) });
+        server.spawn(scrapes.serve(readable, client.clone(), stop.clone()));
     }
     server
 }

@@ -10,8 +10,6 @@
 //! the right to list all pods besides; without it, the list of decisions leaves these names out.
 
 mod access;
-mod certificate;
-mod tls;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -20,7 +18,7 @@ use std::path::PathBuf;
 use axum::Router;
 use axum::extract::{Extension, Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::middleware::{Next, from_fn_with_state, map_response};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use kube::Client;
@@ -28,12 +26,11 @@ use prometheus::{Encoder as _, Registry, TextEncoder};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::connections::{self, only_answer};
+use crate::certificate::Certificates;
+use crate::connections;
 use crate::decisions::{Decision, Decisions};
 use crate::failed::Failed;
 use access::{Access, Gate, Right};
-use certificate::Certificates;
-use tls::TlsListener;
 
 /// Where metrics are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,17 +66,10 @@ impl Scrapes {
     }
 
     /// Serves until `stop`.
-    pub async fn serve(self, served: Served, client: Client, stop: CancellationToken) -> Result<(), Failed> {
-        let attempt = "serve metrics";
-        match self.certificates {
-            None => connections::serve(attempt, self.listener, router(served, None), stop).await,
-            Some(certificates) => {
-                let router = router(served, Some(Gate::new(client)));
-                let listener =
-                    TlsListener::start(self.listener, certificates).map_err(Failed::to(attempt))?;
-                connections::serve(attempt, listener, router, stop).await
-            }
-        }
+    pub async fn serve(self, served: Served, client: Client, stop: CancellationToken) {
+        let Self { listener, certificates } = self;
+        let gate = certificates.is_some().then(|| Gate::new(client));
+        connections::serve(listener, certificates, router(served, gate), stop).await;
     }
 }
 
@@ -102,7 +92,6 @@ fn router(served: Served, gate: Option<Gate>) -> Router {
         .route("/decisions/{number}", get(decision))
         .with_state(served)
         .layer(from_fn_with_state(gate, only_readers))
-        .layer(map_response(only_answer))
 }
 
 /// Whether a client may list all pods; where not, the answer for it.

@@ -226,7 +226,7 @@ async fn beyond_loopback_it_is_encrypted() {
     let answer = String::from_utf8_lossy(&answer);
     assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("quotient_leader 0"), "{answer}");
     stop.cancel();
-    serving.await.unwrap().unwrap();
+    serving.await.unwrap();
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ const USE: &str = "use the certificate for metrics";
 
 /// The certificate in use.
 #[derive(Debug)]
-pub(super) struct Certificates {
+pub(crate) struct Certificates {
     directory: Option<PathBuf>,
     current: Arc<ServerConfig>,
     read: Instant,
@@ -33,7 +33,7 @@ pub(super) struct Certificates {
 
 impl Certificates {
     /// Reads `tls.crt` and `tls.key` in `directory`, or makes a certificate if there is none.
-    pub(super) async fn load(directory: Option<PathBuf>) -> Result<Self, Failed> {
+    pub(crate) async fn load(directory: Option<PathBuf>) -> Result<Self, Failed> {
         let current = Arc::new(match &directory {
             Some(directory) => read(directory.clone()).await?,
             None => made()?,
@@ -42,7 +42,7 @@ impl Certificates {
     }
 
     /// The one to use now. What cannot be read any more stays in use as it was.
-    pub(super) async fn current(&mut self) -> Arc<ServerConfig> {
+    pub(crate) async fn current(&mut self) -> Arc<ServerConfig> {
         if let Some(directory) = self.directory.clone().filter(|_| self.read.elapsed() >= REREAD) {
             self.read = Instant::now();
             match read(directory).await {
