@@ -51,7 +51,8 @@ impl Pace {
     /// When the next cycle, which begins operations for as long as `begins`, has some of `class` to send: a little before the
     /// first of them, as it has more to do than that.
     pub(super) fn goes_on(&self, class: Class, begins: Duration, now: Instant) -> Instant {
-        let earliest = self.evictions.next(now).checked_sub(begins / 2).filter(|_| class == Class::Eviction);
+        let head_start = begins.checked_div(2).unwrap_or_default();
+        let earliest = self.evictions.next(now).checked_sub(head_start).filter(|_| class == Class::Eviction);
         earliest.map_or(now, |earliest| earliest.max(now))
     }
 

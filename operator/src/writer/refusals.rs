@@ -180,7 +180,7 @@ mod tests {
         refusals.busy(&eviction("1").pod, now);
         assert!(refusals.is_waiting(&eviction("1").pod, now));
         assert_eq!(refusals.all().len(), 0);
-        for looked in [BUSY / 2, BUSY - Duration::from_millis(1)] {
+        for looked in [BUSY / 2, BUSY.checked_sub(Duration::from_millis(1)).unwrap()] {
             refusals.forget_old(now + looked);
             // However late it is asked: it was not looked since the wait ended.
             assert_eq!(refusals.next(), Some(now + BUSY));
