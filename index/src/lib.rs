@@ -26,7 +26,6 @@ mod indexed;
 mod interned;
 mod kinds;
 mod labels;
-mod lean_pod;
 pub mod limit_ranges;
 #[cfg(test)]
 mod memory;
@@ -39,7 +38,7 @@ mod owner_references;
 mod owners;
 mod placement;
 pub mod pod_requests;
-mod pods;
+pub mod pods;
 mod priority_classes;
 pub mod queue_jobs;
 pub mod queues;
@@ -59,7 +58,6 @@ pub use gangs::{
 };
 pub use index::{Index, Kept};
 pub use indexed::{Indexed, ListLoss};
-pub use lean_pod::LeanPod;
 pub use meta::{ResourceVersion, timestamp};
 pub use reading::{UnreadableQuantity, governable};
 pub use settings::IndexSettings;

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::kinds::{KINDS, for_kind};
 use super::{apply, at, index_of, story};
-use quotient_index::LeanPod;
+use quotient_index::pods::LeanPod;
 use quotient_index::{Decoded, Index, IndexSettings, Indexed};
 
 /// A map in a map, so many times.

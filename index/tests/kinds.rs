@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::at;
-use quotient_index::LeanPod;
+use quotient_index::pods::LeanPod;
 use quotient_index::{Index, IndexSettings, Indexed};
 
 /// An object from text, as the operator reads it: each way to decode compiles all kinds once more.
@@ -17,7 +17,7 @@ fn read<K: DeserializeOwned>(object: &Value) -> K {
 macro_rules! for_kind {
     ($kind:expr, $action:ident) => {
         match $kind {
-            "Pod" => $action!(quotient_index::LeanPod),
+            "Pod" => $action!(quotient_index::pods::LeanPod),
             "Node" => $action!(k8s_openapi::api::core::v1::Node),
             "Namespace" => $action!(k8s_openapi::api::core::v1::Namespace),
             "ReplicaSet" => $action!(k8s_openapi::api::apps::v1::ReplicaSet),

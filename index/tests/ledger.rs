@@ -7,7 +7,7 @@ use quotient_snapshot::amounts::{Amount, Bounds, Resource};
 use quotient_snapshot::ledger::{Entry, Generation, Ledger};
 
 use super::{apply, at, index_of, story};
-use quotient_index::LeanPod;
+use quotient_index::pods::LeanPod;
 use quotient_index::{Index, IndexSettings, Indexed, ResourceVersion};
 
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a, uid: q}, spec: {}}";

@@ -12,7 +12,6 @@ use super::life::{gate, is_failing, phase, started, stuck, was_evicted};
 use super::metadata;
 use crate::index::Index;
 use crate::kinds::Kind;
-use crate::lean_pod::LeanPod;
 use crate::meta::{Age, Kept, Key, Meta, timestamp};
 use crate::namespace::NamespaceEntry;
 use crate::placement::{self, placement};
@@ -138,33 +137,4 @@ const GRACE_SECONDS: i64 = 30;
 fn grace_seconds(spec: Option<&PodSpec>) -> u16 {
     let stated = spec.and_then(|spec| spec.termination_grace_period_seconds).unwrap_or(GRACE_SECONDS);
     u16::try_from(stated.max(0)).unwrap_or(u16::MAX)
-}
-
-impl Kind for LeanPod {
-    const ID: KindId = Object::ID;
-    const LISTS_ARE_DOUBTED: bool = Object::LISTS_ARE_DOUBTED;
-
-    fn excess(&self) -> Option<String> {
-        self.0.excess()
-    }
-
-    fn kept<'i>(index: &'i Index, key: &Key) -> Option<Kept<'i>> {
-        Object::kept(index, key)
-    }
-
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
-        Object::keys(index)
-    }
-
-    fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {
-        Object::put(index, key, meta, &object.0)
-    }
-
-    fn seen_up_to(index: &mut Index, age: Age) -> bool {
-        Object::seen_up_to(index, age)
-    }
-
-    fn remove(index: &mut Index, key: &Key) -> bool {
-        Object::remove(index, key)
-    }
 }

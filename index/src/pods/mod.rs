@@ -2,5 +2,8 @@
 
 mod annotations;
 mod kind;
+mod lean;
 mod life;
 mod metadata;
+
+pub use lean::LeanPod;

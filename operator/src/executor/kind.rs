@@ -7,7 +7,7 @@ use kube::Resource;
 use quotient_crds::{Queue, QueueJob};
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::{OwnerKind, ScaleTargetKind};
-use quotient_index::LeanPod;
+use quotient_index::pods::LeanPod;
 use quotient_index::{Decoded, Index, Indexed};
 use serde::de::DeserializeOwned;
 

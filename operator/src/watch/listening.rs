@@ -14,7 +14,7 @@ use http_body::Frame;
 use http_body_util::{BodyStream, StreamBody};
 use kube::Client;
 use kube::client::Body;
-use quotient_index::LeanPod;
+use quotient_index::pods::LeanPod;
 use quotient_index::{Indexed, ResourceVersion};
 use tower::service_fn;
 use tracing::info;

@@ -26,7 +26,7 @@ use k8s_openapi::api::scheduling::v1::PriorityClass;
 use kube::Client;
 use kube::runtime::watcher;
 use quotient_crds::{Queue, QueueJob};
-use quotient_index::LeanPod;
+use quotient_index::pods::LeanPod;
 use quotient_index::{
     Coscheduling, Kai, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup, Volcano,
     WorkloadKind,

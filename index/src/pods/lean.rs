@@ -15,7 +15,11 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::Resource;
 use serde::{Deserialize, Deserializer};
 
+use crate::index::Index;
+use crate::kinds::Kind;
+use crate::meta::{Age, Kept, Key, Meta};
 use crate::metadata::{Metadata, lean};
+use crate::tables::KindId;
 
 /// A pod without what the index does not read. Feed one index with whole pods or with these, not with both.
 #[derive(Clone, Debug)]
@@ -125,5 +129,34 @@ impl Resource for LeanPod {
 
     fn meta_mut(&mut self) -> &mut ObjectMeta {
         &mut self.0.metadata
+    }
+}
+
+impl Kind for LeanPod {
+    const ID: KindId = Pod::ID;
+    const LISTS_ARE_DOUBTED: bool = Pod::LISTS_ARE_DOUBTED;
+
+    fn excess(&self) -> Option<String> {
+        self.0.excess()
+    }
+
+    fn kept<'i>(index: &'i Index, key: &Key) -> Option<Kept<'i>> {
+        Pod::kept(index, key)
+    }
+
+    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+        Pod::keys(index)
+    }
+
+    fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {
+        Pod::put(index, key, meta, &object.0)
+    }
+
+    fn seen_up_to(index: &mut Index, age: Age) -> bool {
+        Pod::seen_up_to(index, age)
+    }
+
+    fn remove(index: &mut Index, key: &Key) -> bool {
+        Pod::remove(index, key)
     }
 }
