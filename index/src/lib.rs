@@ -16,7 +16,8 @@
 //! index from watches, `kubectl-quotient simulate` from files; both get the same snapshot for the same objects.
 //!
 //! **Architecture invariant:** the index holds what the API server said last, and over it what was granted
-//! and done and not seen yet. Feeding it the same objects again, in any order, ends in the same snapshot.
+//! and done and not seen yet. Feeding it the same objects again, in any order, ends in the same snapshot. One fact outlives
+//! the version that told it: that a Job had a Ready pod.
 
 mod decoded;
 mod error_path;

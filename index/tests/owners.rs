@@ -107,6 +107,29 @@ fn how_the_pods_of_a_job_end() {
     assert_eq!(outcome("{failed: 2, active: 1}"), (0, true));
     assert_eq!(outcome("{failed: 2, ready: 1}"), (0, false));
     assert_eq!(outcome("{failed: 2, succeeded: 3}"), (3, false));
+    // Those that terminate were deleted or evicted, and count as failed already.
+    assert_eq!(outcome("{failed: 2, terminating: 2}"), (0, false));
+    assert_eq!(outcome("{failed: 3, terminating: 2}"), (0, true));
+}
+
+/// The Job controller counts evicted pods as failed.
+#[test]
+fn a_job_that_lost_its_ready_pods_does_not_only_fail() {
+    let mut index = index_of(QUEUE);
+    let mut fails = |uid: &str, status: &str| {
+        let job = format!(
+            "{{kind: Job, metadata: {{name: x, namespace: a, uid: {uid}}}, \
+             spec: {{parallelism: 4, template: {{spec: {{containers: []}}}}}}, status: {status}}}"
+        );
+        apply(&mut index, &job);
+        index.snapshot(at("12:00:00")).namespaces[&"a".into()].owners[0].fails
+    };
+    assert!(!fails("one", "{active: 4, ready: 4}"));
+    assert!(!fails("one", "{failed: 4, terminating: 4}"));
+    assert!(!fails("one", "{failed: 4, active: 4}"), "all were evicted");
+    assert!(fails("two", "{failed: 4, active: 4}"), "its successor has had no Ready pod");
+    assert!(!fails("two", "{failed: 4, active: 4, ready: 1}"));
+    assert!(!fails("two", "{failed: 5, active: 4}"));
 }
 
 #[test]

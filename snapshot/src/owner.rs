@@ -40,7 +40,7 @@ pub struct Owner {
     pub rejected: Option<Arc<str>>,
     /// How many of its pods have succeeded; only Jobs say that.
     pub succeeded: u32,
-    /// Whether pods of it have failed and none has succeeded or is Ready; only Jobs say that.
+    /// Whether pods of it have failed by themselves, and none has succeeded or was ever seen Ready; only Jobs say that.
     pub fails: bool,
     /// The resources that some container of its template names no request for, and that no LimitRange of the
     /// namespace gives a default for. Empty as well while that is not known.

@@ -30,4 +30,6 @@ pub(crate) struct OwnerNote {
     pub(crate) defaultable: Option<Box<Defaultable>>,
     /// What `manualSelector` of a Job says.
     pub(crate) manual_selector: Option<bool>,
+    /// Whether a pod of a Job was ever seen Ready.
+    pub(crate) was_ready: bool,
 }

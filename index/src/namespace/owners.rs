@@ -37,6 +37,13 @@ impl NamespaceEntry {
         self.state.owners.get(at).zip(self.owners.get(at).map(|note| note.age))
     }
 
+    /// Whether this life of `owner` was ever seen with a Ready pod.
+    pub(crate) fn was_ready(&self, owner: &Owner) -> bool {
+        let place = self.find_owner(owner.kind, &owner.name).ok();
+        let kept = place.and_then(|at| self.state.owners.get(at).zip(self.owners.get(at)));
+        kept.is_some_and(|(kept, note)| kept.uid == owner.uid && note.was_ready)
+    }
+
     /// What `manualSelector` of a Job has to change to so that the change means nothing; none if the author of the Job wrote
     /// the selector, or no such Job is kept. Absent and false mean the same: the API server makes the selector.
     pub(crate) fn other_manual_selector(&self, name: &str) -> Option<Value> {

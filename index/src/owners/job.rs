@@ -4,7 +4,7 @@ use k8s_openapi::api::batch::v1::{Job, JobSpec, JobStatus};
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use quotient_snapshot::OwnerKind;
 
-use super::kind::OwnerObject;
+use super::kind::{Outcome, OwnerObject};
 use crate::queue_jobs::{TaskJob, task_job};
 use crate::reading::count;
 
@@ -33,11 +33,15 @@ impl OwnerObject for Job {
         self.spec.as_ref().map(|spec| &spec.template)
     }
 
-    fn outcome(&self) -> (u32, bool) {
-        let Some(status) = &self.status else { return (0, false) };
+    /// A pod that is deleted or evicted counts as failed as soon as it terminates.
+    fn outcome(&self) -> Outcome {
+        let Some(status) = &self.status else { return Outcome::default() };
         let number = |number: Option<i32>| count(number.unwrap_or_default());
-        let (succeeded, ready) = (number(status.succeeded), number(status.ready));
-        (succeeded, number(status.failed) > 0 && succeeded == 0 && ready == 0)
+        Outcome {
+            succeeded: number(status.succeeded),
+            failed: number(status.failed).saturating_sub(number(status.terminating)),
+            ready: number(status.ready),
+        }
     }
 
     fn manual_selector(&self) -> Option<bool> {

@@ -22,6 +22,14 @@ use crate::queue_jobs::TaskJob;
 use crate::sizes::DeclaredReplicas;
 use crate::tables::KindId;
 
+/// How many pods of an owner have succeeded, have failed without being deleted, and are Ready.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) succeeded: u32,
+    pub(crate) failed: u32,
+    pub(crate) ready: u32,
+}
+
 /// An object that creates pods from a template.
 pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
     /// Its kind.
@@ -47,9 +55,9 @@ pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
         Refusal::None
     }
 
-    /// How many of its pods have succeeded, and whether they only fail, where its kind says that.
-    fn outcome(&self) -> (u32, bool) {
-        (0, false)
+    /// What became of its pods, where its kind says that.
+    fn outcome(&self) -> Outcome {
+        Outcome::default()
     }
 
     /// What `manualSelector` in its spec says, where its kind has that.
@@ -112,7 +120,11 @@ impl<O: OwnerObject> Kind for O {
         if let Refusal::Other(text) = refusal {
             owner.rejected = Some(index.texts.get(text));
         }
-        (owner.succeeded, owner.fails) = object.outcome();
+        let Outcome { succeeded, failed, ready } = object.outcome();
+        // Evicted pods count as failed. Those of an owner that had a Ready pod have shown that they can run.
+        let was_ready = ready > 0 || index.entry(&key.0).is_some_and(|entry| entry.was_ready(&owner));
+        owner.succeeded = succeeded;
+        owner.fails = failed > 0 && succeeded == 0 && !was_ready;
         owner.controller = controller(&mut index.texts, metadata).map(Arc::new);
         let controller = owner.controller.clone();
         // What the quota was counted against had all the requests that it demands.
@@ -128,6 +140,7 @@ impl<O: OwnerObject> Kind for O {
             unspecified,
             defaultable: Defaultable::of(template.spec.as_ref()),
             manual_selector: object.manual_selector(),
+            was_ready,
         };
         index.keep_owner(&key.0, owner, note)
     }
