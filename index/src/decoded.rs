@@ -18,8 +18,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use crate::error_path;
+use crate::lean_pod::LeanPod;
 use crate::metadata::{Metadata, Names};
-use crate::pods::LeanPod;
 
 /// The longest reason that is told, in characters. A decoder repeats what it found, which may be a megabyte.
 const LONGEST_REASON: usize = 300;

@@ -27,6 +27,7 @@ mod indexed;
 mod interned;
 mod kinds;
 mod labels;
+mod lean_pod;
 pub mod limit_ranges;
 #[cfg(test)]
 mod memory;

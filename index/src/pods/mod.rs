@@ -6,4 +6,4 @@ mod lean;
 mod life;
 mod metadata;
 
-pub use lean::LeanPod;
+pub use crate::lean_pod::LeanPod;
