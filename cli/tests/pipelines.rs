@@ -80,10 +80,9 @@ fn the_role_is_what_a_comparison_reads() {
         let names = rule["resources"].as_sequence().unwrap().iter();
         listed.extend(names.map(|name| name.as_str().unwrap().to_owned()));
     }
-    let mut read: Vec<String> = quotient_operator::watch::KINDS
-        .iter()
+    let mut read: Vec<String> = quotient_operator::watch::kinds()
         .filter(|kind| !kind.contains('.'))
-        .map(|kind| (*kind).to_owned())
+        .map(str::to_owned)
         .chain(["podgroups".to_owned()])
         .collect();
     listed.sort();

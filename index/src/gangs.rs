@@ -1,139 +1,108 @@
 //! Gangs: pods that say how many of them have to run for any to be of use, or name an object that says it.
 
 use std::borrow::Cow;
-use std::fmt::Debug;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::PodSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
+use kube::core::NamespaceResourceScope;
 use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
 use quotient_snapshot::Gang;
 use quotient_snapshot::names::{GangName, OwnerUid};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The projects whose users name PodGroups; pods name theirs in one way each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Family {
-    /// The coscheduling plugin of scheduler-plugins.
-    Coscheduling,
-    /// Volcano.
-    Volcano,
-    /// KAI.
-    Kai,
-    /// Kubernetes itself.
-    Kubernetes,
-}
-
-impl Family {
-    /// The API group.
-    pub const fn group(self) -> &'static str {
-        match self {
-            Self::Coscheduling => "scheduling.x-k8s.io",
-            Self::Volcano => "scheduling.volcano.sh",
-            Self::Kai => "scheduling.run.ai",
-            Self::Kubernetes => "scheduling.k8s.io",
-        }
-    }
-}
-
 /// The name of a PodGroup within its namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GroupName {
-    pub(crate) family: Family,
+    /// Its API group: each has users of its own, and pods name theirs in one way each.
+    pub(crate) api_group: &'static str,
     pub(crate) name: Arc<str>,
 }
 
 impl GroupName {
     /// What its pods are members of.
     pub(crate) fn gang(&self) -> GangName {
-        GangName::new(format!("podgroup.{}/{}", self.family.group(), self.name))
+        GangName::new(format!("podgroup.{}/{}", self.api_group, self.name))
     }
 }
 
-/// A version in which the API may serve PodGroups.
-pub trait Scheduler: Clone + Debug + Send + Sync + 'static {
-    /// Whose it is.
-    const FAMILY: Family;
-    /// Its place among all of them.
-    const PLACE: usize;
-    /// Its version.
-    const VERSION: &'static str;
-    /// Where in the spec it says how many members have to run.
-    const SIZE: &'static str;
+/// A version in which an API may serve PodGroups.
+#[derive(Clone, Copy, Debug)]
+pub struct PodGroupApi {
+    /// What metrics and messages call it, as kubectl does: `podgroups.VERSION.GROUP`.
+    pub name: &'static str,
+    /// Group and version.
+    pub api_version: &'static str,
+    /// The API group.
+    pub(crate) group: &'static str,
+    version: &'static str,
+    /// Where in the spec a PodGroup says how many members have to run.
+    size: &'static str,
 }
 
-macro_rules! schedulers {
-    ($($(#[$doc:meta])* $name:ident = $place:literal, $family:ident, $version:literal, $size:literal;)*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy, Debug)]
-            pub struct $name;
-
-            impl Scheduler for $name {
-                const FAMILY: Family = Family::$family;
-                const PLACE: usize = $place;
-                const VERSION: &'static str = $version;
-                const SIZE: &'static str = $size;
-            }
-        )*
+macro_rules! pod_groups {
+    ($($group:literal $version:literal $size:literal;)+) => {
+        /// Every version in which an API may serve PodGroups.
+        pub const POD_GROUPS: &[PodGroupApi] = &[$(PodGroupApi {
+            name: concat!("podgroups.", $version, ".", $group),
+            api_version: concat!($group, "/", $version),
+            group: $group,
+            version: $version,
+            size: $size,
+        }),+];
     };
 }
 
-schedulers! {
-    /// `scheduling.x-k8s.io/v1alpha1`, of scheduler-plugins.
-    Coscheduling = 0, Coscheduling, "v1alpha1", "/minMember";
-    /// `scheduling.volcano.sh/v1beta1`.
-    Volcano = 1, Volcano, "v1beta1", "/minMember";
-    /// `scheduling.run.ai/v2alpha2`.
-    Kai = 2, Kai, "v2alpha2", "/minMember";
-    /// `scheduling.k8s.io/v1alpha2`, of Kubernetes 1.36.
-    KubernetesV1Alpha2 = 3, Kubernetes, "v1alpha2", "/schedulingPolicy/gang/minCount";
-    /// `scheduling.k8s.io/v1alpha3`, of Kubernetes 1.37, which may serve it without the next one.
-    KubernetesV1Alpha3 = 5, Kubernetes, "v1alpha3", "/schedulingPolicy/gang/minCount";
-    /// `scheduling.k8s.io/v1beta1`, of Kubernetes 1.37.
-    KubernetesV1Beta1 = 4, Kubernetes, "v1beta1", "/schedulingPolicy/gang/minCount";
+pod_groups! {
+    // Of the coscheduling plugin of scheduler-plugins.
+    "scheduling.x-k8s.io" "v1alpha1" "/minMember";
+    // Of Volcano.
+    "scheduling.volcano.sh" "v1beta1" "/minMember";
+    // Of KAI.
+    "scheduling.run.ai" "v2alpha2" "/minMember";
+    // Of Kubernetes 1.36.
+    "scheduling.k8s.io" "v1alpha2" "/schedulingPolicy/gang/minCount";
+    // Of Kubernetes 1.37, which may serve it without the next one.
+    "scheduling.k8s.io" "v1alpha3" "/schedulingPolicy/gang/minCount";
+    "scheduling.k8s.io" "v1beta1" "/schedulingPolicy/gang/minCount";
 }
 
 /// A PodGroup, of which only the size matters here.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(bound = "")]
-pub struct PodGroup<S> {
+pub struct PodGroup {
     #[serde(default)]
     metadata: ObjectMeta,
     #[serde(default)]
     spec: Value,
-    #[serde(skip)]
-    scheduler: PhantomData<S>,
 }
 
-impl<S: Scheduler> PodGroup<S> {
+impl PodGroup {
     /// How many members have to run for any to be of use; 0 if it does not say, or says what is no number of pods.
-    pub(crate) fn size(&self) -> u32 {
-        let stated = self.spec.pointer(S::SIZE).and_then(Value::as_u64);
+    pub(crate) fn size(&self, api: &PodGroupApi) -> u32 {
+        let stated = self.spec.pointer(api.size).and_then(Value::as_u64);
         stated.and_then(|size| u32::try_from(size).ok()).unwrap_or_default()
     }
 }
 
-impl<S: Scheduler> Resource for PodGroup<S> {
-    type DynamicType = ();
-    type Scope = kube::core::NamespaceResourceScope;
+impl Resource for PodGroup {
+    type DynamicType = PodGroupApi;
+    type Scope = NamespaceResourceScope;
 
-    fn kind((): &()) -> Cow<'_, str> {
+    fn kind(_: &PodGroupApi) -> Cow<'_, str> {
         "PodGroup".into()
     }
 
-    fn group((): &()) -> Cow<'_, str> {
-        S::FAMILY.group().into()
+    fn group(api: &PodGroupApi) -> Cow<'_, str> {
+        api.group.into()
     }
 
-    fn version((): &()) -> Cow<'_, str> {
-        S::VERSION.into()
+    fn version(api: &PodGroupApi) -> Cow<'_, str> {
+        api.version.into()
     }
 
-    fn plural((): &()) -> Cow<'_, str> {
+    fn plural(_: &PodGroupApi) -> Cow<'_, str> {
         "podgroups".into()
     }
 
@@ -198,13 +167,13 @@ impl<'a> Texts<'a> {
         let core = spec.and_then(|spec| spec.scheduling_group.as_ref()?.pod_group_name.as_deref());
         let volcano = || self.annotation("scheduling.volcano.sh/group-name");
         let named = [
-            (Family::Kubernetes, core.filter(|name| !name.is_empty())),
-            (Family::Coscheduling, self.label("scheduling.x-k8s.io/pod-group")),
-            (Family::Volcano, self.annotation("scheduling.k8s.io/group-name").or_else(volcano)),
-            (Family::Kai, self.annotation("pod-group-name")),
+            ("scheduling.k8s.io", core.filter(|name| !name.is_empty())),
+            ("scheduling.x-k8s.io", self.label("scheduling.x-k8s.io/pod-group")),
+            ("scheduling.volcano.sh", self.annotation("scheduling.k8s.io/group-name").or_else(volcano)),
+            ("scheduling.run.ai", self.annotation("pod-group-name")),
         ];
-        let (family, name) = named.into_iter().find_map(|(family, name)| Some((family, name?)))?;
-        Some(GroupName { family, name: name.into() })
+        let (api_group, name) = named.into_iter().find_map(|(group, name)| Some((group, name?)))?;
+        Some(GroupName { api_group, name: name.into() })
     }
 
     /// The coscheduling plugin in its first form; in its later one the size stands in a PodGroup.

@@ -20,16 +20,17 @@ use crate::queues::ObservedQueue;
 use crate::quotas::{ObservedQuota, QuotaKind};
 use crate::settings::IndexSettings;
 use crate::skipped::SkippedObjects;
-use crate::tables::{KindId, Table};
+use crate::tables::Table;
 
-/// What is known of the cluster: fed through [`Indexed`](crate::Indexed), read through [`snapshot`](Self::snapshot).
+/// What is known of the cluster: fed through [`apply`](Self::apply) and its like, read through [`snapshot`](Self::snapshot).
 ///
 /// One owner, no interior locks: the operator puts it behind a mutex that is held for one event or one
 /// snapshot at a time.
 #[derive(Debug, Default)]
 pub struct Index {
     pub(crate) settings: IndexSettings,
-    pub(crate) tables: BTreeMap<KindId, Table>,
+    /// By the name of the kind.
+    pub(crate) tables: BTreeMap<Arc<str>, Table>,
     pub(crate) namespaces: BTreeMap<Namespace, NamespaceEntry>,
     pub(crate) nodes: Nodes,
     pub(crate) pods: PodKind,

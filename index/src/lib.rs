@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  watches, replies ─┐                  ┌── namespaces: pods, owners, budgets, ──┐
-//!                    ├─► Indexed::apply ──┤       Queues, quotas, labels           ├─► Index::snapshot(now) ─► engine
-//!  manifests ────────┘   Indexed::delete  └── nodes; priority classes ─────────────┘
-//!                        Indexed::relist_…              ▲
+//!                    ├─► Index::apply ──┤       Queues, quotas, labels           ├─► Index::snapshot(now) ─► engine
+//!  manifests ────────┘   Index::delete  └── nodes; priority classes ─────────────┘
+//!                        Index::relist_…              ▲
 //!        what was just done: set_ledger, pod_evicted, eviction_refused, remember
 //! ```
 //!
@@ -23,7 +23,6 @@ mod decoded;
 mod error_path;
 mod gangs;
 mod index;
-mod indexed;
 mod interned;
 mod kinds;
 mod labels;
@@ -54,14 +53,12 @@ mod tables;
 mod workload_kinds;
 
 pub use decoded::{Decoded, Undecodable};
-pub use gangs::{
-    Coscheduling, Family, Kai, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup,
-    Scheduler, Volcano,
-};
+pub use gangs::{POD_GROUPS, PodGroup, PodGroupApi};
 pub use index::{Index, Kept};
-pub use indexed::{Indexed, ListLoss};
+pub use kinds::Kind;
 pub use meta::{ResourceVersion, timestamp};
 pub use reading::{UnreadableQuantity, governable};
 pub use settings::IndexSettings;
 pub use skipped::SkippedObject;
+pub use tables::ListLoss;
 pub use workload_kinds::{FieldPath, FieldPathError, WorkloadKind, WorkloadKindError, WorkloadObject};

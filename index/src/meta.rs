@@ -16,7 +16,7 @@ pub(crate) fn key(ObjectMeta { namespace, name, .. }: &ObjectMeta) -> Key {
 
 /// What tells one life and one version of an object from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Meta {
+pub struct Meta {
     /// Its uid.
     pub(crate) uid: Arc<str>,
     /// How new it is.
@@ -32,7 +32,7 @@ impl Meta {
 
 /// The uid and the age of what is kept of an object.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kept<'k> {
+pub struct Kept<'k> {
     pub(crate) uid: &'k str,
     pub(crate) age: Age,
 }
@@ -77,7 +77,7 @@ impl ResourceVersion {
 ///
 /// Kubernetes promises this order for objects of one kind since 1.35, and it always held with etcd.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Age(u64);
+pub struct Age(u64);
 
 impl Age {
     pub(crate) fn of(metadata: &ObjectMeta) -> Self {

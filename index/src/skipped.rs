@@ -6,7 +6,6 @@ use std::sync::Arc;
 use quotient_snapshot::names::Namespace;
 
 use crate::meta::Key;
-use crate::tables::Table;
 
 /// The most objects of one namespace that are kept. The message of a condition has room for one name and a number, and a tenant
 /// can create objects that cannot be decoded by the thousand.
@@ -27,13 +26,11 @@ pub struct SkippedObject {
 #[derive(Debug, Default)]
 pub(crate) struct SkippedObjects {
     pub(crate) of_namespaces: BTreeMap<Namespace, Arc<Vec<SkippedObject>>>,
-    pub(crate) tables: BTreeMap<Arc<str>, Table>,
 }
 
 impl SkippedObjects {
     /// Keeps `object`, unless the namespace has as many already. Says whether that is news.
     pub(crate) fn insert(&mut self, namespace: Namespace, object: SkippedObject) -> bool {
-        self.seen(&object.kind, &(namespace.clone(), object.name.clone()));
         let objects = Arc::make_mut(self.of_namespaces.entry(namespace).or_default());
         match find(objects, &object.kind, &object.name) {
             Ok(at) => objects.get_mut(at).is_some_and(|kept| {
@@ -52,9 +49,7 @@ impl SkippedObjects {
     }
 
     /// Forgets an object. Says whether it was kept.
-    pub(crate) fn remove(&mut self, kind: &str, key: &Key) -> bool {
-        self.seen(kind, key);
-        let (namespace, name) = key;
+    pub(crate) fn remove(&mut self, kind: &str, (namespace, name): &Key) -> bool {
         let Some(objects) = self.of_namespaces.get_mut(namespace) else { return false };
         let Ok(at) = find(objects, kind, name) else { return false };
         Arc::make_mut(objects).remove(at);
@@ -64,10 +59,12 @@ impl SkippedObjects {
         true
     }
 
-    fn seen(&mut self, kind: &str, key: &Key) {
-        if let Some(table) = self.tables.get_mut(kind) {
-            table.seen(key);
-        }
+    /// The keys of the objects of a kind.
+    pub(crate) fn keys(&self, kind: &str) -> impl Iterator<Item = Key> {
+        self.of_namespaces.iter().flat_map(move |(namespace, objects)| {
+            let of_kind = objects.iter().filter(move |object| *object.kind == *kind);
+            of_kind.map(|object| (namespace.clone(), object.name.clone()))
+        })
     }
 }
 

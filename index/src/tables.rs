@@ -3,28 +3,15 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use quotient_snapshot::OwnerKind;
-
-use crate::indexed::ListLoss;
 use crate::meta::{Age, Key};
 
-/// Which kind a table is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum KindId {
-    Autoscaler,
-    Budget,
-    Deployment,
-    LimitRange,
-    Namespace,
-    Node,
-    Owner(OwnerKind),
-    Pod,
-    /// PodGroups, by their place among the versions that serve them.
-    PodGroup(usize),
-    PriorityClass,
-    Queue,
-    QueueJob,
-    Quota,
+/// How much of what was kept a list has not contained so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListLoss {
+    /// How many objects it has not contained.
+    pub missing: usize,
+    /// How many were kept when it began.
+    pub kept: usize,
 }
 
 /// What is remembered of the objects of one kind as a whole.
@@ -33,9 +20,9 @@ pub(crate) enum KindId {
 /// buffered.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    /// The keys that were kept when the running list began and that it has not contained so far; none if no list runs.
+    /// The keys that were kept or skipped when the running list began and that it has not contained so far; none if no list runs.
     missing: Option<BTreeSet<Key>>,
-    /// How many were kept when it began.
+    /// How many objects were kept when it began.
     kept: usize,
     /// The newest object that it has contained so far.
     pub(crate) newest: Age,
@@ -43,10 +30,11 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A list begins while these keys are kept.
-    pub(crate) fn begin(&mut self, kept: BTreeSet<Key>) {
+    /// A list begins while these keys are kept, and the `skipped` ones are those of objects that cannot be decoded.
+    pub(crate) fn begin(&mut self, mut kept: BTreeSet<Key>, skipped: Vec<Key>) {
         self.kept = kept.len();
         self.newest = Age::default();
+        kept.extend(skipped);
         self.missing = Some(kept);
     }
 
@@ -72,9 +60,10 @@ impl Table {
         self.missing.take().unwrap_or_default()
     }
 
-    pub(crate) fn loss(&self) -> ListLoss {
-        let loss = |missing: &BTreeSet<_>| ListLoss { missing: missing.len(), kept: self.kept };
-        self.missing.as_ref().map(loss).unwrap_or_default()
+    /// What the running list has not contained so far of the objects of which `is_kept` says that they are kept.
+    pub(crate) fn loss(&self, is_kept: impl Fn(&&Key) -> bool) -> ListLoss {
+        let missing = self.missing.iter().flatten().filter(is_kept);
+        ListLoss { missing: missing.count(), kept: self.kept }
     }
 }
 

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::kinds::{KINDS, for_kind};
 use super::{apply, at, index_of, story};
 use quotient_index::pods::LeanPod;
-use quotient_index::{Decoded, Index, IndexSettings, Indexed};
+use quotient_index::{Decoded, Index, IndexSettings};
 
 /// A map in a map, so many times.
 fn nested(levels: usize) -> String {
@@ -54,7 +54,7 @@ fn an_object_that_is_nested_too_deeply_hides_no_other_of_its_list() {
 
     let mut index = Index::new(IndexSettings::default());
     for job in &jobs {
-        Indexed::<Decoded<QueueJob>>::apply(&mut index, job);
+        index.apply_decoded::<QueueJob>(&(), job);
     }
     let observed = |name| index.observed_queue_job(&"a".into(), name).is_some();
     assert!(observed("first") && observed("deep") && observed("last"));
@@ -73,7 +73,7 @@ fn what_other_writers_put_into_managed_fields_hides_nothing() {
         for kind in KINDS {
             let text = format!(r#"{{"metadata":{},{}}}"#, metadata(&fields), content(kind));
             macro_rules! is_read {
-                ($kind:ty) => {
+                ($kind:ty, $of:expr) => {
                     is_read::<$kind>(&text)
                 };
             }
@@ -141,8 +141,6 @@ fn an_object_whose_name_cannot_be_read_hides_no_other_of_its_list() {
     assert_eq!(sound, [true, false, false, true]);
 }
 
-type Budgets = Decoded<PodDisruptionBudget>;
-
 /// The text of a budget that allows a disruption of the pods with a label, unless `broken` stands in its spec.
 fn budget(version: u32, broken: &str) -> String {
     format!(
@@ -156,7 +154,7 @@ fn a_budget_that_cannot_be_decoded_allows_no_disruption_in_its_namespace() {
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
     let broken = decoded::<PodDisruptionBudget>(&budget(5, r#""unhealthyPodEvictionPolicy":[],"#));
     assert!(broken.0.is_err());
-    let apply = |index: &mut Index, object: &Budgets| Indexed::<Budgets>::apply(index, object);
+    let apply = |index: &mut Index, object: &Decoded<PodDisruptionBudget>| index.apply_decoded(&(), object);
     let printed = |index: &mut Index| {
         let text = story::describe(&index.snapshot(at("12:00:00")));
         text.lines().find(|line| line.contains("budget")).unwrap_or_default().trim().to_owned()
@@ -176,11 +174,11 @@ fn a_budget_that_cannot_be_decoded_allows_no_disruption_in_its_namespace() {
     assert_eq!(printed(&mut index), "budget web: 0 may go; Selector([])");
     // A full list keeps it as long as it contains it.
     for contained in [true, false] {
-        Indexed::<Budgets>::relist_begin(&mut index);
+        index.relist_begin::<PodDisruptionBudget>(&());
         if contained {
             apply(&mut index, &decoded(&budget(7, r#""unhealthyPodEvictionPolicy":[],"#)));
         }
-        assert_eq!(Indexed::<Budgets>::relist_finish(&mut index), !contained);
+        assert_eq!(index.relist_finish::<PodDisruptionBudget>(&()), !contained);
     }
     assert_eq!(printed(&mut index), "");
 }
@@ -199,27 +197,26 @@ fn quota(name: &str, hard: &str) -> Decoded<ResourceQuota> {
 
 #[test]
 fn what_cannot_be_decoded_is_named_until_it_can_be_or_is_gone() {
-    type Quotas = Decoded<ResourceQuota>;
     let mut index = Index::new(IndexSettings::default());
-    assert!(!Indexed::<Quotas>::apply(&mut index, &quota("bad", "5")), "no Queue has to tell it");
+    assert!(!index.apply_decoded(&(), &quota("bad", "5")), "no Queue has to tell it");
     apply(&mut index, "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
     let expected = "resourcequotas bad: spec.hard: invalid type: integer `5`, expected a map";
     assert_eq!(skipped(&index), [expected]);
-    assert!(!Indexed::<Quotas>::apply(&mut index, &quota("bad", "5")), "it is known");
-    assert!(Indexed::<Quotas>::apply(&mut index, &quota("worse", "[]")));
+    assert!(!index.apply_decoded(&(), &quota("bad", "5")), "it is known");
+    assert!(index.apply_decoded(&(), &quota("worse", "[]")));
     assert_eq!(skipped(&index).len(), 2);
-    assert!(Indexed::<Quotas>::apply(&mut index, &quota("worse", "{}")));
+    assert!(index.apply_decoded(&(), &quota("worse", "{}")));
     assert_eq!(skipped(&index), [expected]);
-    assert!(Indexed::<Quotas>::delete(&mut index, "a", "bad", "bad"));
+    assert!(index.delete::<ResourceQuota>(&(), "a", "bad", "bad"));
     assert_eq!(skipped(&index), [""; 0]);
 
     // A full list ends what was deleted unseen, and the list of another kind does not.
-    Indexed::<Quotas>::apply(&mut index, &quota("bad", "5"));
-    Indexed::<Decoded<LeanPod>>::relist_begin(&mut index);
-    assert!(!Indexed::<Decoded<LeanPod>>::relist_finish(&mut index));
+    index.apply_decoded(&(), &quota("bad", "5"));
+    index.relist_begin::<LeanPod>(&());
+    assert!(!index.relist_finish::<LeanPod>(&()));
     assert_eq!(skipped(&index), [expected]);
-    Indexed::<Quotas>::relist_begin(&mut index);
-    assert!(Indexed::<Quotas>::relist_finish(&mut index));
+    index.relist_begin::<ResourceQuota>(&());
+    assert!(index.relist_finish::<ResourceQuota>(&()));
     assert_eq!(skipped(&index), [""; 0]);
 }
 
@@ -227,7 +224,7 @@ fn what_cannot_be_decoded_is_named_until_it_can_be_or_is_gone() {
 fn few_of_many_that_cannot_be_decoded_are_kept() {
     let mut index = Index::new(IndexSettings::default());
     for number in 0..1000 {
-        Indexed::<Decoded<ResourceQuota>>::apply(&mut index, &quota(&format!("bad-{number}"), "5"));
+        index.apply_decoded::<ResourceQuota>(&(), &quota(&format!("bad-{number}"), "5"));
     }
     assert_eq!(skipped(&index).len(), 8);
 }
@@ -253,16 +250,16 @@ fn a_queue_whose_status_cannot_be_decoded_has_its_share_all_the_same() {
     };
     for status in ["5", r#"{"windows":{"cpu":{"size":"6"}}}"#] {
         let mut index = Index::new(IndexSettings::default());
-        Indexed::<Decoded<Queue>>::apply(&mut index, &decoded(&text(status)));
+        index.apply_decoded::<Queue>(&(), &decoded(&text(status)));
         let queue = index.snapshot(at("12:00:00")).namespaces[&"a".into()].queues[0].clone();
         assert_eq!((queue.weight, &queue.invalid), (7, &None), "{status}");
         assert!(skipped(&index)[0].starts_with("queues.quotient.dev q: "), "{:?}", skipped(&index));
-        Indexed::<Decoded<Queue>>::apply(&mut index, &decoded(&text("{}")));
+        index.apply_decoded::<Queue>(&(), &decoded(&text("{}")));
         assert_eq!(skipped(&index), [""; 0]);
     }
     let job = r#"{"metadata":{"name":"j","namespace":"a"},"spec":{"minAvailable":1,"tasks":[]},"status":[]}"#;
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
-    Indexed::<Decoded<QueueJob>>::apply(&mut index, &decoded(job));
+    index.apply_decoded::<QueueJob>(&(), &decoded(job));
     assert_eq!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].queue_jobs[0].invalid, None);
 }
 
@@ -273,11 +270,11 @@ fn what_is_kept_of_an_object_stays_when_a_list_shows_it_as_undecodable() {
     );
     let before = story::describe(&index.snapshot(at("12:00:00")));
     let broken = r#"{"kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"u","resourceVersion":"2"},"spec":{"priority":"high"}}"#;
-    Indexed::<Decoded<LeanPod>>::relist_begin(&mut index);
-    assert!(!Indexed::<Decoded<LeanPod>>::apply(&mut index, &decoded(broken)));
-    assert!(!Indexed::<Decoded<LeanPod>>::relist_finish(&mut index));
+    index.relist_begin::<LeanPod>(&());
+    assert!(!index.apply_decoded::<LeanPod>(&(), &decoded(broken)));
+    assert!(!index.relist_finish::<LeanPod>(&()));
     assert_eq!(story::describe(&index.snapshot(at("12:00:00"))), before);
-    assert!(Indexed::<Decoded<LeanPod>>::delete(&mut index, "a", "p", "u"));
+    assert!(index.delete::<LeanPod>(&(), "a", "p", "u"));
 }
 
 #[test]
@@ -300,9 +297,9 @@ fn a_placement_with_too_many_parts_fits_no_node_and_is_named() {
         let snapshot = index.snapshot(at("12:00:00"));
         snapshot.namespaces[&"a".into()].pods[0].shape.placement.required.clone()
     };
-    Indexed::<Decoded<LeanPod>>::apply(&mut index, &pod(1022));
+    index.apply_decoded::<LeanPod>(&(), &pod(1022));
     assert_eq!((required(&mut index)[0].0.len(), skipped(&index).len()), (1, 0));
-    Indexed::<Decoded<LeanPod>>::apply(&mut index, &pod(1023));
+    index.apply_decoded::<LeanPod>(&(), &pod(1023));
     assert_eq!(required(&mut index), [NodeTerm::default()]);
     assert_eq!(
         skipped(&index),
@@ -310,7 +307,7 @@ fn a_placement_with_too_many_parts_fits_no_node_and_is_named() {
             "pods p: its node selector, node affinity and tolerations have 1025 parts, and of pods with more than 1024 none is placed"
         ]
     );
-    Indexed::<Decoded<LeanPod>>::apply(&mut index, &pod(2));
+    index.apply_decoded::<LeanPod>(&(), &pod(2));
     assert_eq!(skipped(&index), [""; 0]);
 }
 
@@ -322,7 +319,7 @@ fn of_the_labels_of_a_pod_so_many_are_kept() {
         labels.join(",")
     );
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
-    Indexed::<Decoded<LeanPod>>::apply(&mut index, &decoded(&text));
+    index.apply_decoded::<LeanPod>(&(), &decoded(&text));
     let kept = index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].metadata.labels.iter().count();
     assert_eq!(kept, 256);
     assert_eq!(skipped(&index), ["pods p: it has 1000 labels, of which 256 are kept"]);
@@ -337,7 +334,7 @@ fn a_selector_with_too_many_values_allows_no_disruption() {
         values.join(",")
     );
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
-    Indexed::<Budgets>::apply(&mut index, &decoded(&text));
+    index.apply_decoded::<PodDisruptionBudget>(&(), &decoded(&text));
     let text = story::describe(&index.snapshot(at("12:00:00")));
     assert!(text.contains("budget web: 0 may go; Selector([])"), "{text}");
     assert_eq!(

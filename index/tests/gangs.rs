@@ -4,10 +4,18 @@ use kube::Resource as _;
 use serde_json::{Value, json};
 
 use super::{at, index_of};
-use quotient_index::{
-    Coscheduling, Index, Indexed, Kai, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup,
-    Scheduler, Volcano,
-};
+use quotient_index::{Index, POD_GROUPS, PodGroup, PodGroupApi};
+
+const COSCHEDULING: &str = "scheduling.x-k8s.io/v1alpha1";
+const VOLCANO: &str = "scheduling.volcano.sh/v1beta1";
+const KAI: &str = "scheduling.run.ai/v2alpha2";
+const KUBERNETES_V1ALPHA2: &str = "scheduling.k8s.io/v1alpha2";
+const KUBERNETES_V1ALPHA3: &str = "scheduling.k8s.io/v1alpha3";
+const KUBERNETES_V1BETA1: &str = "scheduling.k8s.io/v1beta1";
+
+fn api(api_version: &str) -> &'static PodGroupApi {
+    POD_GROUPS.iter().find(|api| api.api_version == api_version).unwrap()
+}
 
 /// The gang of a pod of the ReplicaSet `r-1` with this metadata, as `name/minimum`.
 fn gang(metadata: &str) -> Option<String> {
@@ -37,7 +45,7 @@ fn pod_and_owner(metadata: &str, spec: &str) -> Index {
 }
 
 /// A PodGroup `g` of this namespace.
-fn group<S: Scheduler>(namespace: &str, spec: &Value) -> PodGroup<S> {
+fn group(namespace: &str, spec: &Value) -> PodGroup {
     let metadata = json!({"name": "g", "namespace": namespace, "uid": format!("{namespace}/g")});
     serde_json::from_value(json!({"metadata": metadata, "spec": spec})).unwrap()
 }
@@ -51,25 +59,31 @@ fn shown(index: &mut Index) -> Option<String> {
     gang.map(|gang| format!("{}/{}", gang.name, gang.min_available))
 }
 
-fn follows_its_pod_group<S: Scheduler>(metadata: &str, spec: &str, size: &dyn Fn(u32) -> Value, name: &str) {
+fn follows_its_pod_group(
+    api: &PodGroupApi,
+    metadata: &str,
+    spec: &str,
+    size: &dyn Fn(u32) -> Value,
+    name: &str,
+) {
     let mut index = pod_and_owner(metadata, spec);
     assert_eq!(shown(&mut index), None, "its size is unknown");
-    assert!(index.apply(&group::<S>("a", &size(3))));
+    assert!(index.apply_of(api, &group("a", &size(3))));
     assert_eq!(shown(&mut index), Some(format!("{name}/3")));
-    assert!(!index.apply(&group::<S>("a", &size(3))), "nothing new");
-    assert!(!index.apply(&group::<S>("b", &size(5))), "another namespace's");
-    assert!(index.apply(&group::<S>("a", &size(4))));
+    assert!(!index.apply_of(api, &group("a", &size(3))), "nothing new");
+    assert!(!index.apply_of(api, &group("b", &size(5))), "another namespace's");
+    assert!(index.apply_of(api, &group("a", &size(4))));
     assert_eq!(shown(&mut index), Some(format!("{name}/4")));
-    assert!(index.apply(&group::<S>("a", &json!({"minMember": -1}))));
+    assert!(index.apply_of(api, &group("a", &json!({"minMember": -1}))));
     assert_eq!(shown(&mut index), None, "no number of pods");
-    assert!(index.apply(&group::<S>("a", &size(4))));
-    assert!(!Indexed::<PodGroup<S>>::delete(&mut index, "a", "g", "another"));
-    assert!(Indexed::<PodGroup<S>>::delete(&mut index, "a", "g", "a/g"));
+    assert!(index.apply_of(api, &group("a", &size(4))));
+    assert!(!index.delete::<PodGroup>(api, "a", "g", "another"));
+    assert!(index.delete::<PodGroup>(api, "a", "g", "a/g"));
     assert_eq!(shown(&mut index), None);
 
     // Whichever comes first.
     let mut index = Index::new(quotient_index::IndexSettings::default());
-    index.apply(&group::<S>("a", &size(3)));
+    index.apply_of(api, &group("a", &size(3)));
     assert!(index.snapshot(at("12:00:00")).namespaces.is_empty(), "a group alone is nothing");
     let text = format!(
         "{{kind: Pod, metadata: {{name: p, namespace: a, {metadata}}}, spec: {{containers: [], {spec}}}}}"
@@ -78,8 +92,8 @@ fn follows_its_pod_group<S: Scheduler>(metadata: &str, spec: &str, size: &dyn Fn
     let snapshot = index.snapshot(at("12:00:00"));
     assert_eq!(snapshot.namespaces[&"a".into()].pods[0].gang().unwrap().min_available, 3);
     // A list without it: it is gone.
-    Indexed::<PodGroup<S>>::relist_begin(&mut index);
-    assert!(Indexed::<PodGroup<S>>::relist_finish(&mut index));
+    index.relist_begin::<PodGroup>(api);
+    assert!(index.relist_finish::<PodGroup>(api));
     assert_eq!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].gang(), None);
 }
 
@@ -87,21 +101,30 @@ fn follows_its_pod_group<S: Scheduler>(metadata: &str, spec: &str, size: &dyn Fn
 fn a_pod_group_says_how_large_a_gang_is() {
     let members = |size| json!({"minMember": size});
     let count = |size| json!({"schedulingPolicy": {"gang": {"minCount": size}}});
-    follows_its_pod_group::<Coscheduling>(
+    follows_its_pod_group(
+        api(COSCHEDULING),
         "labels: {scheduling.x-k8s.io/pod-group: g}",
         "",
         &members,
         "podgroup.scheduling.x-k8s.io/g",
     );
     let volcano = "podgroup.scheduling.volcano.sh/g";
-    follows_its_pod_group::<Volcano>("annotations: {scheduling.k8s.io/group-name: g}", "", &members, volcano);
-    follows_its_pod_group::<Volcano>(
+    follows_its_pod_group(
+        api(VOLCANO),
+        "annotations: {scheduling.k8s.io/group-name: g}",
+        "",
+        &members,
+        volcano,
+    );
+    follows_its_pod_group(
+        api(VOLCANO),
         "annotations: {scheduling.volcano.sh/group-name: g}",
         "",
         &members,
         volcano,
     );
-    follows_its_pod_group::<Kai>(
+    follows_its_pod_group(
+        api(KAI),
         "annotations: {pod-group-name: g}",
         "",
         &members,
@@ -109,9 +132,9 @@ fn a_pod_group_says_how_large_a_gang_is() {
     );
     let core = "schedulingGroup: {podGroupName: g}";
     let kubernetes = "podgroup.scheduling.k8s.io/g";
-    follows_its_pod_group::<KubernetesV1Alpha2>("labels: {}", core, &count, kubernetes);
-    follows_its_pod_group::<KubernetesV1Alpha3>("labels: {}", core, &count, kubernetes);
-    follows_its_pod_group::<KubernetesV1Beta1>("labels: {}", core, &count, kubernetes);
+    follows_its_pod_group(api(KUBERNETES_V1ALPHA2), "labels: {}", core, &count, kubernetes);
+    follows_its_pod_group(api(KUBERNETES_V1ALPHA3), "labels: {}", core, &count, kubernetes);
+    follows_its_pod_group(api(KUBERNETES_V1BETA1), "labels: {}", core, &count, kubernetes);
 }
 
 /// The Job controller makes a PodGroup for a Job with `spec.scheduling`, and names it in the pods, not in the template.
@@ -121,8 +144,7 @@ fn the_pods_that_a_workload_lacks_are_members_of_the_pod_group_that_it_controls(
         template: {metadata: {}, spec: {containers: []}}}}";
     let queue = "{kind: Queue, apiVersion: quotient.dev/v1alpha1, metadata: {name: a, namespace: a, uid: q}, spec: {}}";
     let controlled = |size: u32| {
-        let mut group =
-            group::<KubernetesV1Alpha3>("a", &json!({"schedulingPolicy": {"gang": {"minCount": size}}}));
+        let mut group = group("a", &json!({"schedulingPolicy": {"gang": {"minCount": size}}}));
         let owner =
             json!({"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "j", "controller": true});
         group.meta_mut().owner_references = Some(vec![serde_json::from_value(owner).unwrap()]);
@@ -139,14 +161,14 @@ fn the_pods_that_a_workload_lacks_are_members_of_the_pod_group_that_it_controls(
     super::apply(&mut index, queue);
     super::apply(&mut index, job);
     assert_eq!(gang(&mut index), None);
-    assert!(index.apply(&controlled(3)));
+    assert!(index.apply_of(api(KUBERNETES_V1ALPHA3), &controlled(3)));
     assert_eq!(gang(&mut index), expected);
     let mut index = Index::new(quotient_index::IndexSettings::default());
     super::apply(&mut index, queue);
-    index.apply(&controlled(3));
+    index.apply_of(api(KUBERNETES_V1ALPHA3), &controlled(3));
     super::apply(&mut index, job);
     assert_eq!(gang(&mut index), expected);
-    assert!(index.apply(&controlled(2)));
+    assert!(index.apply_of(api(KUBERNETES_V1ALPHA3), &controlled(2)));
     assert_eq!(gang(&mut index), Some("podgroup.scheduling.k8s.io/g/2".to_owned()));
 }
 
@@ -155,14 +177,14 @@ fn the_pods_that_a_workload_lacks_are_members_of_the_pod_group_that_it_controls(
 fn in_which_version_a_pod_group_is_seen_makes_no_difference() {
     let mut index = pod_and_owner("labels: {}", "schedulingGroup: {podGroupName: g}");
     let size = json!({"schedulingPolicy": {"gang": {"minCount": 3}}});
-    index.apply(&group::<KubernetesV1Alpha2>("a", &size));
-    index.apply(&group::<KubernetesV1Beta1>("a", &size));
+    index.apply_of(api(KUBERNETES_V1ALPHA2), &group("a", &size));
+    index.apply_of(api(KUBERNETES_V1BETA1), &group("a", &size));
     // The former version is not served any more.
-    Indexed::<PodGroup<KubernetesV1Alpha2>>::relist_begin(&mut index);
-    Indexed::<PodGroup<KubernetesV1Alpha2>>::relist_finish(&mut index);
+    index.relist_begin::<PodGroup>(api(KUBERNETES_V1ALPHA2));
+    index.relist_finish::<PodGroup>(api(KUBERNETES_V1ALPHA2));
     assert_eq!(shown(&mut index).as_deref(), Some("podgroup.scheduling.k8s.io/g/3"));
     // One that is scheduled pod by pod is no gang.
-    index.apply(&group::<KubernetesV1Beta1>("a", &json!({"schedulingPolicy": {"basic": {}}})));
+    index.apply_of(api(KUBERNETES_V1BETA1), &group("a", &json!({"schedulingPolicy": {"basic": {}}})));
     assert_eq!(shown(&mut index), None);
 }
 
@@ -173,7 +195,7 @@ fn what_stands_with_the_pod_comes_before_its_pod_group() {
          annotations: {quotient.dev/gang: ours, quotient.dev/gang-min-available: '2'}",
         "",
     );
-    assert!(!index.apply(&group::<Coscheduling>("a", &json!({"minMember": 5}))));
+    assert!(!index.apply_of(api(COSCHEDULING), &group("a", &json!({"minMember": 5}))));
     assert_eq!(shown(&mut index).as_deref(), Some("ours/2"));
 }
 

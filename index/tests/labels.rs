@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::Namespace;
 use quotient_snapshot::labels::Labels;
 
 use super::{apply, at, index_of};
-use quotient_index::{Index, Indexed};
+use quotient_index::Index;
 
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a, uid: u}, spec: {}}";
 
@@ -30,7 +30,7 @@ fn a_namespace_with_a_queue_shows_its_labels() {
         assert_eq!(apply(&mut index, &namespace("a", "y")), [true]);
         assert_eq!(org(&mut index).as_deref(), Some("y"));
         assert_eq!(before.namespaces[&"a".into()].labels.get("org"), Some("x"));
-        assert!(Indexed::<Namespace>::delete(&mut index, "", "a", "a"));
+        assert!(index.delete::<Namespace>(&(), "", "a", "a"));
         assert_eq!(org(&mut index), None);
     }
 }
@@ -47,7 +47,7 @@ fn labels_without_a_queue_to_which_they_matter_are_no_news() {
     // They come with a Queue and go with it.
     assert_eq!(apply(&mut index, QUEUE), [true]);
     assert_eq!(org(&mut index).as_deref(), Some("x"));
-    assert!(Indexed::<quotient_crds::Queue>::delete(&mut index, "a", "q", "u"));
+    assert!(index.delete::<quotient_crds::Queue>(&(), "a", "q", "u"));
     assert_eq!(index.snapshot(at("12:00:00")), snapshot);
 }
 

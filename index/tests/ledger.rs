@@ -8,7 +8,7 @@ use quotient_snapshot::ledger::{Entry, Generation, Ledger};
 
 use super::{apply, at, index_of, story};
 use quotient_index::pods::LeanPod;
-use quotient_index::{Index, IndexSettings, Indexed, ResourceVersion};
+use quotient_index::{Decoded, Index, IndexSettings, ResourceVersion};
 
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a, uid: q}, spec: {}}";
 
@@ -101,10 +101,10 @@ fn a_create_may_land_whether_its_namespace_is_seen_or_not() {
     shows(&mut index, &on_its_way);
     // Seen and gone again: it may be created again.
     apply(&mut index, &quota("8", 5, 3, 3));
-    assert!(Indexed::<ResourceQuota>::delete(&mut index, "a", "quotient", "u"));
+    assert!(index.delete::<ResourceQuota>(&(), "a", "quotient", "u"));
     shows(&mut index, &on_its_way);
     // A namespace that is gone is asked about, and takes everything with it once its entry ends.
-    Indexed::<Object>::delete(&mut index, "", "a", "n");
+    index.delete::<Object>(&(), "", "a", "n");
     shows(&mut index, &on_its_way);
     assert_eq!(index.entries_without_queue(), ["a".into()]);
     index.confirm_vacant(&"a".into());
@@ -123,7 +123,7 @@ fn a_namespace_of_an_entry_is_vacant_once_that_is_confirmed() {
     index.set_ledger(Some(ledger().into()));
     index.confirm_vacant(&"a".into());
     assert_eq!(vacant(&mut index), (false, 0));
-    assert!(Indexed::<quotient_crds::Queue>::delete(&mut index, "a", "q", "q"));
+    assert!(index.delete::<quotient_crds::Queue>(&(), "a", "q", "q"));
     assert_eq!(vacant(&mut index), (false, 1));
     index.confirm_vacant(&"a".into());
     assert_eq!(vacant(&mut index), (true, 0));
@@ -134,7 +134,7 @@ fn a_namespace_of_an_entry_is_vacant_once_that_is_confirmed() {
     apply(&mut index, &queue.replace("uid: q", "uid: r"));
     assert_eq!(vacant(&mut index), (false, 0));
     // A namespace without an entry is of no concern.
-    assert!(Indexed::<quotient_crds::Queue>::delete(&mut index, "a", "q", "r"));
+    assert!(index.delete::<quotient_crds::Queue>(&(), "a", "q", "r"));
     index.set_ledger(Some(Ledger::default().into()));
     assert_eq!(index.entries_without_queue().len(), 0);
 }
@@ -257,24 +257,24 @@ fn gate(index: &mut Index, time: &str) -> GrantGate {
 fn in_gate_mode_growth_waits_for_pods_as_new_as_a_ledger_of_another_leader() {
     let mut index = inherited();
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held);
-    Indexed::<LeanPod>::apply(&mut index, &pod("p", 19));
+    index.apply::<LeanPod>(&pod("p", 19));
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held);
     // The reply to a write of our own overtakes the watch.
-    Indexed::<LeanPod>::apply_reply(&mut index, &pod("p", 25));
+    index.apply_reply(&Decoded(Ok(pod("p", 25))));
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held);
-    assert!(Indexed::<LeanPod>::seen_up_to(&mut index, &ResourceVersion::new("20")), "a bookmark");
+    assert!(index.seen_up_to::<LeanPod>(&ResourceVersion::new("20")), "a bookmark");
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Allowed);
-    assert!(!Indexed::<LeanPod>::seen_up_to(&mut index, &ResourceVersion::new("21")));
+    assert!(!index.seen_up_to::<LeanPod>(&ResourceVersion::new("21")));
 }
 
 #[test]
 fn a_list_of_pods_is_as_new_as_its_newest_pod_once_it_has_ended() {
     let mut index = inherited();
-    Indexed::<LeanPod>::relist_begin(&mut index);
-    Indexed::<LeanPod>::apply(&mut index, &pod("p", 21));
+    index.relist_begin::<LeanPod>(&());
+    index.apply::<LeanPod>(&pod("p", 21));
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held, "a pod of a later name is not listed yet");
-    Indexed::<LeanPod>::apply(&mut index, &pod("q", 3));
-    Indexed::<LeanPod>::relist_finish(&mut index);
+    index.apply::<LeanPod>(&pod("q", 3));
+    index.relist_finish::<LeanPod>(&());
     assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Allowed);
 }
 

@@ -190,7 +190,7 @@ fn a_node_offers_so_many_resources_and_the_others_are_named() {
         assert!(offered.contains(&Resource::Cpu) && offered.contains(&Resource::Memory));
         assert!(offered.contains(&Resource::from_name("example.org/r0063")), "{names}");
         let object: k8s_openapi::api::core::v1::Node = serde_yaml_ng::from_str(&node(names)).unwrap();
-        let said = <Index as quotient_index::Indexed<k8s_openapi::api::core::v1::Node>>::excess(&object);
+        let said = quotient_index::Kind::excess(&object);
         assert_eq!(said.is_some(), names > 64, "{said:?}");
     }
 }

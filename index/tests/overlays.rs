@@ -5,7 +5,7 @@ use quotient_snapshot::PodId;
 use quotient_snapshot::time::Timestamp;
 
 use super::{apply, at, index_of};
-use quotient_index::{Index, Indexed};
+use quotient_index::Index;
 
 const POD: &str =
     "{kind: Pod, metadata: {name: p, namespace: a, uid: u, resourceVersion: '5'}, spec: {containers: []}}";
@@ -63,12 +63,12 @@ fn an_eviction_concerns_one_life_of_a_pod() {
 fn a_pod_that_is_gone_is_no_unseen_eviction() {
     let mut index = index_of(POD);
     index.pod_evicted(&pod("u"), at("12:00:30"));
-    assert!(Indexed::<Pod>::delete(&mut index, "a", "p", "u"));
+    assert!(index.delete::<Pod>(&(), "a", "p", "u"));
     assert_eq!(index.kept().evictions, 0);
     let mut index = index_of(POD);
     index.pod_evicted(&pod("u"), at("12:00:30"));
-    Indexed::<Pod>::relist_begin(&mut index);
-    assert!(Indexed::<Pod>::relist_finish(&mut index));
+    index.relist_begin::<Pod>(&());
+    assert!(index.relist_finish::<Pod>(&()));
     assert_eq!(index.kept().evictions, 0);
 }
 
@@ -115,7 +115,7 @@ fn a_pod_that_is_gone_is_not_refused() {
     let other = POD.replace("name: p", "name: q").replace("uid: u", "uid: v");
     let mut index = index_of(&[POD, &other].join("\n---\n"));
     index.eviction_refused(&pod("u"), at("12:00:30"));
-    assert!(Indexed::<Pod>::delete(&mut index, "a", "p", "u"));
+    assert!(index.delete::<Pod>(&(), "a", "p", "u"));
     assert!(refused(&mut index, "12:00:00").is_empty());
     assert_eq!(index.next_change(at("12:00:00")), None);
 }

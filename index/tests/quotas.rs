@@ -8,7 +8,7 @@ use quotient_snapshot::names::Namespace;
 use quotient_snapshot::time::Timestamp;
 
 use super::{apply, at, index_of, shown};
-use quotient_index::{Index, Indexed};
+use quotient_index::Index;
 
 #[test]
 fn ours_is_the_quota_called_quotient() {
@@ -125,8 +125,8 @@ fn quotas_of_others_bound_what_is_shared_out() {
     assert_eq!(others(&mut index), "cpu 9, memory 10Gi");
     assert_eq!(apply(&mut index, &theirs("one", "{hard: {cpu: 9}, scopes: [Terminating]}")), [true]);
     assert_eq!(others(&mut index), "cpu 10");
-    assert!(!Indexed::<ResourceQuota>::delete(&mut index, "a", "two", "predecessor"));
-    assert!(Indexed::<ResourceQuota>::delete(&mut index, "a", "two", "two"));
+    assert!(!index.delete::<ResourceQuota>(&(), "a", "two", "predecessor"));
+    assert!(index.delete::<ResourceQuota>(&(), "a", "two", "two"));
     assert_eq!(others(&mut index), "");
 }
 
@@ -143,9 +143,9 @@ fn where_there_is_no_queue_a_quota_of_others_is_no_news() {
 fn a_list_of_quotas_is_of_ours_and_of_others() {
     let ours = theirs("quotient", "{hard: {cpu: 5}}");
     let mut index = index_of(&[QUEUE, &ours, &theirs("one", "{hard: {cpu: 8}}")].concat());
-    Indexed::<ResourceQuota>::relist_begin(&mut index);
+    index.relist_begin::<ResourceQuota>(&());
     apply(&mut index, &ours);
-    assert!(Indexed::<ResourceQuota>::relist_finish(&mut index));
+    assert!(index.relist_finish::<ResourceQuota>(&()));
     assert_eq!(others(&mut index), "");
     assert!(index.observed_quota(&Namespace::from("a")).is_some());
 }

@@ -4,7 +4,7 @@ use quotient_snapshot::Remembered;
 use quotient_snapshot::names::QueueName;
 
 use super::{apply, at, index_of, story};
-use quotient_index::{Index, Indexed};
+use quotient_index::Index;
 
 fn queue(version: u32, uid: &str, status: &str) -> String {
     format!(
@@ -107,7 +107,7 @@ fn a_successor_starts_anew() {
     assert_eq!(memory(&mut index), "");
 
     index.remember(&name(), short_since("11:59:00"));
-    assert!(Indexed::<quotient_crds::Queue>::delete(&mut index, "a", "q", "successor"));
+    assert!(index.delete::<quotient_crds::Queue>(&(), "a", "q", "successor"));
     assert!(!index.remember(&name(), short_since("11:59:00")));
     apply(&mut index, &queue(7, "third", "{}"));
     assert_eq!(memory(&mut index), "");

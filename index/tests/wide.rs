@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::kinds::apply_value;
 use super::{at, documents, index_of};
-use quotient_index::{Index, IndexSettings, Indexed as _};
+use quotient_index::{Index, IndexSettings};
 
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
 

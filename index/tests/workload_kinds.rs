@@ -5,7 +5,7 @@ use kube::core::DynamicObject;
 use serde_json::Value;
 
 use super::{at, documents, story};
-use quotient_index::{Decoded, Index, IndexSettings, Undecodable, WorkloadKind};
+use quotient_index::{Decoded, Index, IndexSettings, Undecodable, WorkloadKind, WorkloadObject};
 
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
 
@@ -23,7 +23,7 @@ fn kinds() -> Vec<WorkloadKind> {
 }
 
 /// The kind of an object, and what is read of it.
-fn read(object: &Value) -> Result<(WorkloadKind, Decoded<quotient_index::WorkloadObject>), String> {
+fn read(object: &Value) -> Result<(WorkloadKind, Decoded<WorkloadObject>), String> {
     let kind = kinds().into_iter().find(|kind| object["kind"] == kind.kind()).unwrap();
     let read = kind.read(serde_json::from_value::<Decoded<DynamicObject>>(object.clone()).unwrap());
     match &read.0 {
@@ -37,7 +37,7 @@ fn feed(index: &mut Index, yaml: &str) {
     for object in documents(yaml) {
         if object["kind"] == "Fleet" || object["kind"] == "RayCluster" {
             let (kind, read) = read(&object).unwrap();
-            index.apply_workload(&kind, &read);
+            index.apply_decoded(&kind, &read);
         } else {
             super::apply_value(index, &object);
         }
@@ -146,19 +146,22 @@ fn what_is_gone_leaves_nothing() {
     // An older version, and the end of a predecessor.
     feed(&mut index, &fleet("f", 1, 9));
     let [fleets, rays] = &kinds()[..] else { panic!() };
-    assert!(!index.delete_workload(fleets, "a", "f", "other"));
+    assert!(!index.delete::<WorkloadObject>(fleets, "a", "f", "other"));
     assert_eq!(printed(&mut index), with);
-    assert!(index.delete_workload(fleets, "a", "f", "f") && index.delete_workload(rays, "a", "r", "ray"));
+    assert!(
+        index.delete::<WorkloadObject>(fleets, "a", "f", "f")
+            && index.delete::<WorkloadObject>(rays, "a", "r", "ray")
+    );
     assert_eq!(printed(&mut index), without);
 
     // A list without them, with one of them, and one that wants nothing any more.
     feed(&mut index, &objects);
-    index.begin_workloads(rays);
+    index.relist_begin::<WorkloadObject>(rays);
     assert_eq!(printed(&mut index), with);
-    assert!(index.finish_workloads(rays));
-    index.begin_workloads(fleets);
+    assert!(index.relist_finish::<WorkloadObject>(rays));
+    index.relist_begin::<WorkloadObject>(fleets);
     feed(&mut index, &fleet("f", 3, 3));
-    assert!(!index.finish_workloads(fleets));
+    assert!(!index.relist_finish::<WorkloadObject>(fleets));
     feed(&mut index, &fleet("f", 4, 0));
     assert_eq!(printed(&mut index), without);
 }
@@ -184,9 +187,9 @@ fn what_cannot_be_read_is_named_and_changes_nothing() {
         said.push(read(&object(spec)).err().unwrap());
         let kind = &kinds()[0];
         let read = kind.read(serde_json::from_value(object(spec)).unwrap());
-        index.begin_workloads(kind);
-        index.apply_workload(kind, &read);
-        assert!(!index.finish_workloads(kind));
+        index.relist_begin::<WorkloadObject>(kind);
+        index.apply_decoded(kind, &read);
+        assert!(!index.relist_finish::<WorkloadObject>(kind));
         let skipped = index.skipped_objects(&"a".into()).unwrap();
         assert_eq!((skipped.len(), Some(&skipped[0].error)), (1, said.last()));
     }

@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::Pod as Manifest;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::snapshot::{Owner, Pod, Snapshot, Taint};
-use quotient_index::{Index, IndexSettings, Indexed};
+use quotient_index::{Index, IndexSettings};
 
 use crate::objects::Object;
 

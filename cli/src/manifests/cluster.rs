@@ -14,7 +14,7 @@ use quotient_engine::names::Namespace;
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot;
 use quotient_engine::time::Timestamp;
-use quotient_index::{Decoded, Index, IndexSettings, Indexed};
+use quotient_index::{Decoded, Index, IndexSettings};
 use quotient_operator::settings::Settings;
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -207,7 +207,7 @@ fn apply_workloads(objects: &[Arc<Value>], operator: Option<&OperatorFacts>, ind
         };
         for object in objects.iter().filter(is_of_kind) {
             if let Ok(object) = DynamicObject::deserialize(&**object) {
-                index.apply_workload(kind, &kind.read(Decoded(Ok(object))));
+                index.apply_decoded(kind, &kind.read(Decoded(Ok(object))));
             }
         }
     }

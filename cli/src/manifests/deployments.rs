@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::{Pod, PodTemplateSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::Resource as _;
 use quotient_engine::time::Timestamp;
-use quotient_index::{Index, IndexSettings, Indexed as _};
+use quotient_index::{Index, IndexSettings};
 
 use crate::objects::{Kind, Object};
 

@@ -1,6 +1,6 @@
 //! The kinds that are understood, how the API serves them, and objects of them.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
@@ -10,13 +10,13 @@ use k8s_openapi::api::core::v1::{LimitRange, Namespace, Node, Pod, PodTemplateSp
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use kube::Resource as _;
 use quotient_crds::names::API_VERSION;
 use quotient_crds::{Queue, QueueJob};
-use quotient_index::{Index, Indexed, WorkloadKind};
+use quotient_index::{Index, POD_GROUPS, PodGroup, PodGroupApi, WorkloadKind};
 use serde_json::{Value, json};
 
 use super::decode::{decode, text};
-use super::pod_group::{AnyPodGroup, POD_GROUPS};
 
 macro_rules! kinds {
     ($($kind:ident = $api:expr;)*) => {
@@ -46,7 +46,7 @@ macro_rules! kinds {
         #[derive(Debug)]
         pub(crate) enum Object {
             $($kind(Arc<$kind>),)*
-            PodGroup(Box<AnyPodGroup>),
+            PodGroup(&'static PodGroupApi, Box<PodGroup>),
             Lease(Box<Lease>),
         }
 
@@ -64,7 +64,12 @@ macro_rules! kinds {
                 let value = later.as_ref().unwrap_or(value);
                 match kind {
                     $(Kind::$kind => decode(value).map(|(object, unknown)| (Self::$kind(Arc::new(object)), unknown)),)*
-                    Kind::PodGroup => AnyPodGroup::read(value).map(|group| (Self::PodGroup(Box::new(group)), Vec::new())),
+                    Kind::PodGroup => {
+                        let api_version = text(value, "/apiVersion");
+                        let api = POD_GROUPS.iter().find(|api| api.api_version == api_version);
+                        let api = api.ok_or_else(|| format!("apiVersion: no scheduler has PodGroups in {api_version}"))?;
+                        decode(value).map(|(group, _)| (Self::PodGroup(api, group), Vec::new()))
+                    }
                     Kind::Lease => decode(value).map(|(object, unknown)| (Self::Lease(object), unknown)),
                 }
             }
@@ -72,7 +77,7 @@ macro_rules! kinds {
             pub(crate) const fn kind(&self) -> Kind {
                 match self {
                     $(Self::$kind(_) => Kind::$kind,)*
-                    Self::PodGroup(_) => Kind::PodGroup,
+                    Self::PodGroup(..) => Kind::PodGroup,
                     Self::Lease(_) => Kind::Lease,
                 }
             }
@@ -80,7 +85,7 @@ macro_rules! kinds {
             pub(crate) fn metadata(&self) -> &ObjectMeta {
                 match self {
                     $(Self::$kind(object) => &object.metadata,)*
-                    Self::PodGroup(object) => object.metadata(),
+                    Self::PodGroup(_, object) => object.meta(),
                     Self::Lease(object) => &object.metadata,
                 }
             }
@@ -88,7 +93,7 @@ macro_rules! kinds {
             pub(crate) fn metadata_mut(&mut self) -> &mut ObjectMeta {
                 match self {
                     $(Self::$kind(object) => &mut Arc::make_mut(object).metadata,)*
-                    Self::PodGroup(object) => object.metadata_mut(),
+                    Self::PodGroup(_, object) => object.meta_mut(),
                     Self::Lease(object) => &mut object.metadata,
                 }
             }
@@ -97,7 +102,7 @@ macro_rules! kinds {
             pub(crate) fn apply_to(&self, index: &mut Index) {
                 match self {
                     $(Self::$kind(object) => index.apply(&**object),)*
-                    Self::PodGroup(object) => object.apply_to(index),
+                    Self::PodGroup(api, object) => index.apply_of(*api, &**object),
                     Self::Lease(_) => false,
                 };
             }
@@ -126,6 +131,12 @@ kinds! {
     HorizontalPodAutoscaler =
         ApiKind::new("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers");
 }
+
+/// PodGroups, as each of their APIs serves them.
+pub(crate) static POD_GROUP_KINDS: LazyLock<Vec<ApiKind>> = LazyLock::new(|| {
+    let kind = |api: &PodGroupApi| ApiKind::new(api.api_version, "PodGroup", "podgroups").optional();
+    POD_GROUPS.iter().map(kind).collect()
+});
 
 /// A type of objects.
 pub(crate) trait Typed {

@@ -2,12 +2,10 @@
 
 mod decode;
 mod kind;
-mod pod_group;
 mod said;
 
 pub(crate) use decode::{decode, decoded, find_text, plain, text, time};
-pub(crate) use kind::{ApiKind, Kind, Object, in_words};
-pub(crate) use pod_group::POD_GROUPS;
+pub(crate) use kind::{ApiKind, Kind, Object, POD_GROUP_KINDS, in_words};
 pub(crate) use said::{
     Bound, DEMANDED, PART_OF, Share, VARIABLES, ignores_evictions, is_operator, is_ours, lacks_requests,
 };

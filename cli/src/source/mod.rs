@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use crate::exit::{ClusterError, CommandError};
 use crate::manifests;
-use crate::objects::{ApiKind, Kind, POD_GROUPS};
+use crate::objects::{ApiKind, Kind, POD_GROUP_KINDS};
 use crate::snapshot::{Snapshot, is_snapshot, read_file};
 
 pub(crate) use collection::Collection;
@@ -125,7 +125,7 @@ pub(crate) fn free_beside<T: Send + 'static>(value: T) {
 /// Every kind that a decision depends on.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static ApiKind> {
     let of_decisions = Kind::ALL.iter().filter(|kind| !matches!(kind, Kind::PodGroup | Kind::Lease));
-    of_decisions.map(|kind| kind.api()).chain(POD_GROUPS)
+    of_decisions.map(|kind| kind.api()).chain(POD_GROUP_KINDS.iter())
 }
 
 /// What happened, as components report it.
@@ -162,8 +162,7 @@ mod tests {
             _ => kind.plural.to_owned(),
         };
         let read: BTreeSet<String> = kinds().map(called).collect();
-        let watched: BTreeSet<String> =
-            quotient_operator::watch::KINDS.iter().map(|kind| (*kind).to_owned()).collect();
+        let watched: BTreeSet<String> = quotient_operator::watch::kinds().map(str::to_owned).collect();
         assert_eq!(read, watched);
     }
 

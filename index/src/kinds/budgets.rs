@@ -12,15 +12,12 @@ use crate::index::Index;
 use crate::meta::{Kept, Key, Meta};
 use crate::namespace::NamespaceEntry;
 use crate::selector::selector;
-use crate::tables::KindId;
 
 /// The most labels and values of one selector that are kept. Each is compared with every pod of the namespace; an object has room
 /// for a hundred thousand. A budget with more counts like one that cannot be decoded.
 const MOST_VALUES: usize = 1024;
 
 impl Kind for Object {
-    const ID: KindId = KindId::Budget;
-
     fn excess(&self) -> Option<String> {
         let values = self.spec.as_ref().and_then(|spec| spec.selector.as_ref()).map_or(0, size);
         let why = || {
@@ -31,15 +28,15 @@ impl Kind for Object {
         (values > MOST_VALUES).then(why)
     }
 
-    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (): &(), (namespace, name): &Key) -> Option<Kept<'i>> {
         index.entry(namespace)?.budget(name).map(Meta::kept)
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
         index.keys(NamespaceEntry::budget_names)
     }
 
-    fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), key: Key, meta: Meta, object: &Self) -> bool {
         if object.excess().is_some() {
             return put(index, key, meta, Budget::default());
         }
@@ -50,7 +47,7 @@ impl Kind for Object {
                 let (allowed, lets_unready_go) = (allowed(object), lets_unready_go(object));
                 put(index, key, meta, Budget { selector, allowed, lets_unready_go, ..Budget::default() })
             }
-            None => index.forget::<Self>(&key),
+            None => index.forget::<Self>(&(), &key),
         }
     }
 
@@ -60,7 +57,7 @@ impl Kind for Object {
         put(index, key, meta, Budget::default())
     }
 
-    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+    fn remove(index: &mut Index, (): &(), (namespace, name): &Key) -> bool {
         index.entry_mut(namespace).remove_budget(name)
     }
 }

@@ -9,20 +9,17 @@ use super::Kind;
 use crate::index::Index;
 use crate::meta::{Kept, Key, Meta};
 use crate::sizes::{Autoscaler, DeclaredReplicas, DeploymentSize, surges_first};
-use crate::tables::KindId;
 
 impl Kind for Deployment {
-    const ID: KindId = KindId::Deployment;
-
-    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (): &(), (namespace, name): &Key) -> Option<Kept<'i>> {
         index.entry(namespace)?.deployments.get(name).map(|kept| kept.meta.kept())
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
         index.keys(|entry| entry.deployments.keys().cloned())
     }
 
-    fn put(index: &mut Index, (namespace, name): Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), (namespace, name): Key, meta: Meta, object: &Self) -> bool {
         let spec = object.spec.as_ref();
         let replicas = u32::try_from(spec.and_then(|spec| spec.replicas).unwrap_or(1)).unwrap_or_default();
         let declared = DeclaredReplicas::of(&object.metadata, replicas);
@@ -30,7 +27,7 @@ impl Kind for Deployment {
         index.entry_mut(&namespace).put_deployment(name, DeploymentSize { meta, declared, surges_first })
     }
 
-    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+    fn remove(index: &mut Index, (): &(), (namespace, name): &Key) -> bool {
         index.entry_mut(namespace).remove_deployment(name)
     }
 }
@@ -56,23 +53,21 @@ impl Index {
 }
 
 impl Kind for HorizontalPodAutoscaler {
-    const ID: KindId = KindId::Autoscaler;
-
-    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (): &(), (namespace, name): &Key) -> Option<Kept<'i>> {
         index.entry(namespace)?.autoscalers.get(name).map(|kept| kept.meta.kept())
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
         index.keys(|entry| entry.autoscalers.keys().cloned())
     }
 
-    fn put(index: &mut Index, (namespace, name): Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), (namespace, name): Key, meta: Meta, object: &Self) -> bool {
         let target = &object.spec.scale_target_ref;
         let target = (target.kind.as_str().into(), target.name.as_str().into());
         index.entry_mut(&namespace).put_autoscaler(name, Autoscaler { meta, target })
     }
 
-    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+    fn remove(index: &mut Index, (): &(), (namespace, name): &Key) -> bool {
         index.entry_mut(namespace).remove_autoscaler(name)
     }
 }

@@ -10,36 +10,33 @@ use crate::index::Index;
 use crate::limit_ranges::{LimitRangeDue, ObservedLimitRange};
 use crate::meta::{Kept, Key, Meta};
 use crate::namespace::NamespaceEntry;
-use crate::tables::KindId;
 
 /// The LimitRange called `quotient`, and those of others that give containers a default.
 impl Kind for LimitRange {
-    const ID: KindId = KindId::LimitRange;
-
     fn is_written(name: &str) -> bool {
         name == LIMIT_RANGE
     }
 
-    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (): &(), (namespace, name): &Key) -> Option<Kept<'i>> {
         let kept = index.entry(namespace)?.limit_range(name)?;
         Some(Kept::of(&kept.uid, kept.resource_version.as_ref()))
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
         index.keys(NamespaceEntry::limit_range_names)
     }
 
-    fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), key: Key, meta: Meta, object: &Self) -> bool {
         match ObservedLimitRange::of(object, key.1.clone(), meta.uid) {
             Some(observed) => {
                 let changed = index.entry_mut(&key.0).put_limit_range(observed);
                 index.show_unspecified(&key.0) | changed
             }
-            None => index.forget::<Self>(&key),
+            None => index.forget::<Self>(&(), &key),
         }
     }
 
-    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+    fn remove(index: &mut Index, (): &(), (namespace, name): &Key) -> bool {
         index.entry_mut(namespace).remove_limit_range(name);
         index.show_unspecified(namespace);
         true

@@ -4,7 +4,6 @@
 //! what changes it: this folder, `pods`, `owners` and `workload_kinds`.
 
 mod budgets;
-mod decoded;
 mod deployments;
 mod kind;
 mod ledger;
@@ -16,5 +15,6 @@ mod priority_classes;
 mod queue_jobs;
 mod queues;
 mod quotas;
+mod skipped;
 
-pub(crate) use kind::Kind;
+pub use kind::Kind;

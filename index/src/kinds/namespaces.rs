@@ -10,20 +10,17 @@ use super::Kind;
 use crate::index::Index;
 use crate::labels::{Entry, shared_labels};
 use crate::meta::{Kept, Key, Meta};
-use crate::tables::KindId;
 
 impl Kind for Object {
-    const ID: KindId = KindId::Namespace;
-
-    fn kept<'i>(index: &'i Index, (_, name): &Key) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (): &(), (_, name): &Key) -> Option<Kept<'i>> {
         index.labels.0.get(&namespace(name)).map(|entry| entry.meta.kept())
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
         index.labels.0.keys().map(|name| (Namespace::default(), name.as_str().into()))
     }
 
-    fn put(index: &mut Index, (_, name): Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), (_, name): Key, meta: Meta, object: &Self) -> bool {
         let name = namespace(&name);
         let known = index.labels.0.get(&name).map(|kept| &kept.labels);
         let labels =
@@ -32,7 +29,7 @@ impl Kind for Object {
         index.show_labels(&name)
     }
 
-    fn remove(index: &mut Index, (_, name): &Key) -> bool {
+    fn remove(index: &mut Index, (): &(), (_, name): &Key) -> bool {
         let name = namespace(name);
         index.labels.0.remove(&name);
         index.show_labels(&name)

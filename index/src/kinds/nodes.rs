@@ -10,24 +10,21 @@ use crate::index::Index;
 use crate::labels::shared_labels;
 use crate::meta::{Kept, Key, Meta};
 use crate::nodes::{NodeEntry, excess};
-use crate::tables::KindId;
 
 impl Kind for Object {
-    const ID: KindId = KindId::Node;
-
     fn excess(&self) -> Option<String> {
         excess(self)
     }
 
-    fn kept<'i>(index: &'i Index, (_, name): &Key) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (): &(), (_, name): &Key) -> Option<Kept<'i>> {
         index.nodes.0.get(&node(name)).map(|entry| entry.meta.kept())
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
         index.nodes.0.keys().map(|name| (Namespace::default(), name.as_str().into()))
     }
 
-    fn put(index: &mut Index, (_, name): Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), (_, name): Key, meta: Meta, object: &Self) -> bool {
         let name = node(&name);
         let known = index.nodes.0.get(&name).map(NodeEntry::labels);
         let labels =
@@ -45,7 +42,7 @@ impl Kind for Object {
         }
     }
 
-    fn remove(index: &mut Index, (_, name): &Key) -> bool {
+    fn remove(index: &mut Index, (): &(), (_, name): &Key) -> bool {
         index.nodes.0.remove(&node(name)).is_some()
     }
 }

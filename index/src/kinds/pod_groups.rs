@@ -1,5 +1,6 @@
 //! PodGroups as the index keeps them: their sizes, for the pods that name them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use kube::Resource as _;
@@ -7,47 +8,48 @@ use quotient_snapshot::names::{Namespace, OwnerUid};
 use quotient_snapshot::{Gang, PodMetadata};
 
 use super::Kind;
-use crate::gangs::{GroupName, PodGroup, Scheduler, Stated};
+use crate::gangs::{GroupName, PodGroup, PodGroupApi, Stated};
 use crate::index::Index;
 use crate::meta::{Kept, Key, Meta};
 use crate::namespace::GroupNote;
 use crate::owner_references::controller;
-use crate::tables::KindId;
 
 /// A PodGroup is kept in the version in which it was seen last, and is in the table of that version alone.
-impl<S: Scheduler> Kind for PodGroup<S> {
-    const ID: KindId = KindId::PodGroup(S::PLACE);
-
-    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
-        let kept = index.entry(namespace)?.pod_groups.get(&group::<S>(name))?;
-        // The same object in another version has the same age.
-        (kept.place == S::PLACE).then(|| kept.meta.kept())
+impl Kind for PodGroup {
+    fn kind_name(api: &PodGroupApi) -> Cow<'_, str> {
+        api.name.into()
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn kept<'i>(index: &'i Index, api: &PodGroupApi, (namespace, name): &Key) -> Option<Kept<'i>> {
+        let kept = index.entry(namespace)?.pod_groups.get(&group(api, name))?;
+        // The same object in another version has the same age.
+        (kept.api == api.name).then(|| kept.meta.kept())
+    }
+
+    fn keys(index: &Index, api: &PodGroupApi) -> impl Iterator<Item = Key> {
         index.keys(|entry| {
-            let of_this = entry.pod_groups.iter().filter(|(_, note)| note.place == S::PLACE);
+            let of_this = entry.pod_groups.iter().filter(|(_, note)| note.api == api.name);
             of_this.map(|(group, _)| group.name.clone())
         })
     }
 
-    fn put(index: &mut Index, (namespace, name): Key, meta: Meta, object: &Self) -> bool {
-        let (group, size) = (group::<S>(&name), object.size());
+    fn put(index: &mut Index, api: &PodGroupApi, (namespace, name): Key, meta: Meta, object: &Self) -> bool {
+        let (group, size) = (group(api, &name), object.size(api));
         let controller = controller(&mut index.texts, object.meta()).map(|controller| controller.uid);
-        let note = GroupNote { meta, size, place: S::PLACE, controller: controller.clone() };
+        let note = GroupNote { meta, size, api: api.name, controller: controller.clone() };
         index.entry_mut(&namespace).put_pod_group(group.clone(), note);
         index.resize_gang(&namespace, &group, size, controller.as_ref())
     }
 
-    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
-        let group = group::<S>(name);
+    fn remove(index: &mut Index, api: &PodGroupApi, (namespace, name): &Key) -> bool {
+        let group = group(api, name);
         index.entry_mut(namespace).remove_pod_group(&group);
         index.resize_gang(namespace, &group, 0, None)
     }
 }
 
-fn group<S: Scheduler>(name: &Arc<str>) -> GroupName {
-    GroupName { family: S::FAMILY, name: Arc::clone(name) }
+fn group(api: &PodGroupApi, name: &Arc<str>) -> GroupName {
+    GroupName { api_group: api.group, name: Arc::clone(name) }
 }
 
 impl Index {

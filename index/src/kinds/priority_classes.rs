@@ -8,27 +8,24 @@ use super::Kind;
 use crate::index::Index;
 use crate::meta::{Kept, Key, Meta};
 use crate::priority_classes::{AskedPriority, Class};
-use crate::tables::KindId;
 
 impl Kind for Object {
-    const ID: KindId = KindId::PriorityClass;
-
-    fn kept<'i>(index: &'i Index, (_, name): &Key) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (): &(), (_, name): &Key) -> Option<Kept<'i>> {
         index.priority_classes.0.get(name).map(|class| class.meta.kept())
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
         index.priority_classes.0.keys().map(|name| (Namespace::default(), name.clone()))
     }
 
-    fn put(index: &mut Index, (_, name): Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), (_, name): Key, meta: Meta, object: &Self) -> bool {
         let value = object.value.unwrap_or_default();
         let is_default = object.global_default.unwrap_or_default();
         index.priority_classes.0.insert(name, Class { meta, value, is_default });
         index.show_priorities()
     }
 
-    fn remove(index: &mut Index, (_, name): &Key) -> bool {
+    fn remove(index: &mut Index, (): &(), (_, name): &Key) -> bool {
         index.priority_classes.0.remove(name);
         index.show_priorities()
     }

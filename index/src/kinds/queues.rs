@@ -11,33 +11,31 @@ use crate::index::Index;
 use crate::meta::{Kept, Key, Meta};
 use crate::namespace::NamespaceEntry;
 use crate::queues::{ObservedQueue, decode, default_requests, undecodable};
-use crate::tables::KindId;
 
 impl Kind for Written {
-    const ID: KindId = KindId::Queue;
     const LISTS_ARE_DOUBTED: bool = true;
 
     fn is_written(_name: &str) -> bool {
         true
     }
 
-    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (): &(), (namespace, name): &Key) -> Option<Kept<'i>> {
         let kept = index.entry(namespace)?.queue(name)?;
         Some(Kept::of(kept.uid.as_str(), kept.resource_version.as_ref()))
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
         index.keys(NamespaceEntry::queue_names)
     }
 
-    fn put(index: &mut Index, (namespace, _): Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), (namespace, _): Key, meta: Meta, object: &Self) -> bool {
         let said = (Some(&object.spec), object.status.as_ref());
         index.put_queue(&namespace, &object.metadata, &meta, said, decode(object))
     }
 
     fn put_undecodable(index: &mut Index, key: Key, meta: Meta, object: &Undecodable) -> bool {
         if let Some(queue) = object.without_status() {
-            return Self::put(index, key, meta, &queue);
+            return Self::put(index, &(), key, meta, &queue);
         }
         let problem =
             format!("the Queue cannot be read: {}; correct the field and apply it again", object.error);
@@ -45,7 +43,7 @@ impl Kind for Written {
         index.put_queue(&key.0, metadata, &meta, (None, status.as_ref()), undecodable(metadata, &problem))
     }
 
-    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+    fn remove(index: &mut Index, (): &(), (namespace, name): &Key) -> bool {
         index.entry_mut(namespace).remove_queue(name);
         index.show_labels(namespace);
         index.show_quota(namespace);

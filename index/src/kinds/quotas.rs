@@ -9,17 +9,14 @@ use crate::index::Index;
 use crate::meta::{Kept, Key, Meta};
 use crate::namespace::NamespaceEntry;
 use crate::quotas::{ForeignQuota, ObservedQuota};
-use crate::tables::KindId;
 
 /// All ResourceQuotas: the one called `quotient`, and those of others for what they bound.
 impl Kind for ResourceQuota {
-    const ID: KindId = KindId::Quota;
-
     fn is_written(name: &str) -> bool {
         name == QUOTA
     }
 
-    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (): &(), (namespace, name): &Key) -> Option<Kept<'i>> {
         if Self::is_written(name) {
             let kept = index.observed_quota(namespace)?;
             return Some(Kept { uid: kept.uid.as_str(), age: kept.age() });
@@ -27,24 +24,24 @@ impl Kind for ResourceQuota {
         index.entry(namespace)?.foreign_quota(name).map(|kept| kept.meta.kept())
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
         let all = index.namespaces.iter();
         let observed = all.filter(|(_, entry)| entry.observed_quota().is_some());
         let ours = observed.map(|(namespace, _)| (namespace.clone(), QUOTA.into()));
         ours.chain(index.keys(NamespaceEntry::foreign_quota_names))
     }
 
-    fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), key: Key, meta: Meta, object: &Self) -> bool {
         if Self::is_written(&key.1) {
             return index.observe_quota(&key.0, Some(ObservedQuota::of(object, &meta.uid)));
         }
         match ForeignQuota::of(object, key.1.clone(), meta) {
             Some(quota) => index.entry_mut(&key.0).put_foreign_quota(quota),
-            None => index.forget::<Self>(&key),
+            None => index.forget::<Self>(&(), &key),
         }
     }
 
-    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+    fn remove(index: &mut Index, (): &(), (namespace, name): &Key) -> bool {
         if Self::is_written(name) {
             return index.observe_quota(namespace, None);
         }

@@ -15,8 +15,8 @@ pub(crate) struct GroupNote {
     pub(crate) meta: Meta,
     /// How many of its members have to run.
     pub(crate) size: u32,
-    /// In which version it was seen.
-    pub(crate) place: usize,
+    /// The name of the API that showed it last.
+    pub(crate) api: &'static str,
     /// The uid of the workload that controls it: the pods of that one are its members.
     pub(crate) controller: Option<OwnerUid>,
 }

@@ -20,7 +20,6 @@ use crate::pod_requests::{Defaultable, shape, unspecified};
 use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::TaskJob;
 use crate::sizes::DeclaredReplicas;
-use crate::tables::KindId;
 
 /// How many pods of an owner have succeeded, have failed without being deleted, and are Ready.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +30,7 @@ pub(crate) struct Outcome {
 }
 
 /// An object that creates pods from a template.
-pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
+pub(crate) trait OwnerObject: Resource<DynamicType = ()> + Send + 'static {
     /// Its kind.
     const KIND: OwnerKind;
 
@@ -76,14 +75,13 @@ pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
 /// The reply to a requeue must not be applied: unlike for Queues and the quota `quotient`, deletions are not remembered. The
 /// watch shows the same a moment later.
 impl<O: OwnerObject> Kind for O {
-    const ID: KindId = KindId::Owner(O::KIND);
     const LISTS_ARE_DOUBTED: bool = true;
 
     fn excess(&self) -> Option<String> {
         self.template().and_then(|template| template.spec.as_ref()).and_then(placement::excess)
     }
 
-    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (): &(), (namespace, name): &Key) -> Option<Kept<'i>> {
         let entry = index.entry(namespace)?;
         let owner = entry.owner(O::KIND, name);
         owner.map(|(owner, age)| Kept { uid: owner.uid.as_str(), age }).or_else(|| {
@@ -92,14 +90,14 @@ impl<O: OwnerObject> Kind for O {
         })
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
         index.keys(|entry| {
             let of_queue_jobs = entry.task_jobs.keys().filter(|_| O::KIND == OwnerKind::Job).cloned();
             entry.owner_names(O::KIND).chain(of_queue_jobs)
         })
     }
 
-    fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), key: Key, meta: Meta, object: &Self) -> bool {
         if let Some(job) = object.of_queue_job() {
             let removed = index.entry_mut(&key.0).remove_owner(O::KIND, &key.1);
             return index.put_task_job(&key.0, &key.1, Some(job)) | removed;
@@ -113,7 +111,7 @@ impl<O: OwnerObject> Kind for O {
             .filter(|_| !is_leaving)
             .map_or(wanted, |former| object.wanted_at(former));
         let Some(template) = object.template().filter(|_| wanted > 0 || rightful > 0) else {
-            return index.forget::<O>(&key);
+            return index.forget::<O>(&(), &key);
         };
         let refusal = object.refusal();
         let (mut owner, asked) = index.read_owner(O::KIND, metadata, &key, wanted, template);
@@ -145,7 +143,7 @@ impl<O: OwnerObject> Kind for O {
         index.keep_owner(&key.0, owner, note)
     }
 
-    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+    fn remove(index: &mut Index, (): &(), (namespace, name): &Key) -> bool {
         let entry = index.entry_mut(namespace);
         let is_of_queue_job = O::KIND == OwnerKind::Job && entry.task_jobs.contains_key(name);
         let removed = entry.remove_owner(O::KIND, name);

@@ -16,26 +16,24 @@ use crate::meta::{Age, Kept, Key, Meta, timestamp};
 use crate::namespace::NamespaceEntry;
 use crate::placement::{self, placement};
 use crate::pod_requests::effective_requests;
-use crate::tables::KindId;
 
 impl Kind for Object {
-    const ID: KindId = KindId::Pod;
     const LISTS_ARE_DOUBTED: bool = true;
 
     fn excess(&self) -> Option<String> {
         self.spec.as_ref().and_then(placement::excess).or_else(|| metadata::excess(self))
     }
 
-    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (): &(), (namespace, name): &Key) -> Option<Kept<'i>> {
         let (kept, age) = index.entry(namespace)?.pod(name)?;
         Some(Kept { uid: kept.uid.as_str(), age })
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
         index.keys(NamespaceEntry::pod_names)
     }
 
-    fn put(index: &mut Index, (namespace, name): Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), (namespace, name): Key, meta: Meta, object: &Self) -> bool {
         let uid = PodUid::new(meta.uid);
         let mut known = None;
         if let Some((kept, _)) = index.entry(&namespace).and_then(|entry| entry.pod(&name)) {
@@ -54,7 +52,7 @@ impl Kind for Object {
         index.namespaces.entry(namespace).or_default().put_pod(pod, meta.age)
     }
 
-    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+    fn remove(index: &mut Index, (): &(), (namespace, name): &Key) -> bool {
         let Some(removed) = index.entry_mut(namespace).remove_pod(name) else { return false };
         index.forget_overlays(namespace, &removed.uid);
         true

@@ -1,8 +1,11 @@
 //! What is read of one object of a configured kind.
 
+use std::borrow::Cow;
+
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::core::DynamicObject;
+use kube::Resource;
+use kube::core::{DynamicObject, NamespaceResourceScope};
 use quotient_crds::PodTemplate;
 use quotient_snapshot::amounts::Amounts;
 use serde_json::Value;
@@ -15,9 +18,38 @@ use crate::pod_requests::effective_requests;
 /// An object of a configured kind: its metadata, and the pods that it wants.
 #[derive(Clone, Debug)]
 pub struct WorkloadObject {
-    pub(super) metadata: ObjectMeta,
+    metadata: ObjectMeta,
     /// Its templates, each with other requests.
     pub(super) pods: Vec<WantedPods>,
+}
+
+impl Resource for WorkloadObject {
+    type DynamicType = WorkloadKind;
+    type Scope = NamespaceResourceScope;
+
+    fn kind(kind: &WorkloadKind) -> Cow<'_, str> {
+        kind.kind().into()
+    }
+
+    fn group(kind: &WorkloadKind) -> Cow<'_, str> {
+        kind.group.as_str().into()
+    }
+
+    fn version(kind: &WorkloadKind) -> Cow<'_, str> {
+        kind.version.as_str().into()
+    }
+
+    fn plural(kind: &WorkloadKind) -> Cow<'_, str> {
+        kind.plural.as_str().into()
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
 }
 
 /// How many pods of one template an object wants.

@@ -1,6 +1,6 @@
 //! The setting that names further workload kinds.
 
-use quotient_snapshot::ConfiguredKind;
+use quotient_snapshot::{ConfiguredKind, OwnerKind};
 use serde::Deserialize;
 
 use super::field_path::FieldPath;
@@ -91,6 +91,11 @@ impl WorkloadKind {
     /// The kind as manifests name it.
     pub const fn kind(&self) -> &'static str {
         self.kind.name
+    }
+
+    /// Its objects as owners.
+    pub(super) const fn owner_kind(&self) -> OwnerKind {
+        OwnerKind::Configured(self.kind)
     }
 
     /// The API version, such as `ray.io/v1`.

@@ -8,7 +8,7 @@ use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
 use quotient_crds::Queue;
 use quotient_engine::time::Timestamp;
-use quotient_index::{Decoded, Index, IndexSettings, Indexed};
+use quotient_index::{Decoded, Index, IndexSettings, Kind};
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -56,17 +56,18 @@ pub(super) fn index_of(objects: &[Value]) -> Index {
             "HorizontalPodAutoscaler" => apply::<HorizontalPodAutoscaler>(&mut index, object),
             "PodDisruptionBudget" => apply::<PodDisruptionBudget>(&mut index, object),
             "PriorityClass" => apply::<PriorityClass>(&mut index, object),
-            "Queue" => apply::<Decoded<Queue>>(&mut index, object),
+            "Queue" => {
+                if let Ok(object) = serde_json::from_value::<Decoded<Queue>>(object.clone()) {
+                    index.apply_decoded(&(), &object);
+                }
+            }
             other => panic!("no kind {other}"),
         }
     }
     index
 }
 
-fn apply<K: DeserializeOwned>(index: &mut Index, object: &Value)
-where
-    Index: Indexed<K>,
-{
+fn apply<K: Kind<DynamicType = ()> + DeserializeOwned>(index: &mut Index, object: &Value) {
     if let Ok(object) = serde_json::from_value::<K>(object.clone()) {
         index.apply(&object);
     }

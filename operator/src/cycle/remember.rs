@@ -29,7 +29,7 @@ mod tests {
     use quotient_engine::plan::QueuePlan;
     use quotient_engine::snapshot::Remembered;
     use quotient_engine::time::Timestamp;
-    use quotient_index::{Index, IndexSettings, Indexed};
+    use quotient_index::{Index, IndexSettings};
 
     const SINCE: Timestamp = Timestamp::from_seconds(7);
 
@@ -38,7 +38,7 @@ mod tests {
         queue.metadata.namespace = Some("a".to_owned());
         queue.metadata.uid = Some("1".to_owned());
         let mut index = Index::new(IndexSettings::default());
-        Indexed::<Queue>::apply(&mut index, &queue);
+        index.apply::<Queue>(&queue);
         View::new(index)
     }
 

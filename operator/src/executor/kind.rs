@@ -8,7 +8,7 @@ use quotient_crds::{Queue, QueueJob};
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::{OwnerKind, ScaleTargetKind};
 use quotient_index::pods::LeanPod;
-use quotient_index::{Decoded, Index, Indexed};
+use quotient_index::{Decoded, Index, Kind as IndexKind};
 use serde::de::DeserializeOwned;
 
 macro_rules! kinds {
@@ -38,7 +38,7 @@ macro_rules! kinds {
             /// Forgets this life of an object. Says whether a decision depends on the difference.
             pub(crate) fn forget(self, index: &mut Index, namespace: &Namespace, name: &str, uid: &str) -> bool {
                 match self {
-                    $(Self::$name => Indexed::<$object>::delete(index, namespace.as_str(), name, uid)),+
+                    $(Self::$name => index.delete::<$object>(&(), namespace.as_str(), name, uid)),+
                 }
             }
         }
@@ -84,12 +84,11 @@ impl Kind {
 
 fn keep<K>(index: &mut Index, answer: &str) -> (bool, Result<(), String>)
 where
-    K: DeserializeOwned + 'static + Resource<DynamicType = ()>,
-    Index: Indexed<K>,
+    K: IndexKind<DynamicType = ()> + DeserializeOwned,
 {
     match serde_json::from_str::<Decoded<K>>(answer) {
         Ok(object) => {
-            let changed = Indexed::<Decoded<K>>::apply_reply(index, &object);
+            let changed = index.apply_reply(&object);
             (changed, object.0.map(|_| ()).map_err(|undecodable| undecodable.error))
         }
         Err(error) => (false, Err(error.to_string())),

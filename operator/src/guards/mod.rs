@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn hear_of_all(signs: &Signs) {
-        for kind in crate::watch::KINDS {
+        for kind in crate::watch::kinds() {
             signs.liveness.beat(kind);
         }
     }

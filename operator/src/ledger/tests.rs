@@ -12,7 +12,7 @@ use quotient_engine::ledger::{Entry, Generation, Ledger};
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::{KeptTarget, Targets};
 use quotient_engine::time::Timestamp;
-use quotient_index::{Index, IndexSettings, Indexed, ResourceVersion};
+use quotient_index::{Index, IndexSettings, ResourceVersion};
 use serde_json::{Value, json};
 
 use super::document::{DocumentError, LeafTargets, pack, unpack};
@@ -134,7 +134,7 @@ fn kept(quotas: &[Value], answer: impl Fn(&Asked) -> Reply + Send + Sync + 'stat
         let queue =
             json!({"metadata": {"name": "team", "namespace": namespace, "uid": namespace}, "spec": {}});
         let queue: Queue = serde_json::from_value(queue).unwrap();
-        context.view.read(|index| Indexed::<Queue>::apply(index, &queue));
+        context.view.read(|index| index.apply::<Queue>(&queue));
     }
     let settings = LedgerSettings { namespace: "home".to_owned(), limit: LedgerSettings::LIMIT };
     Kept { keeper: LedgerKeeper::new(context.clone(), settings), context, log }
@@ -152,7 +152,7 @@ fn context(client: Client, quotas: &[Value]) -> Context {
     let view = View::new(Index::new(IndexSettings::default()));
     for quota in quotas {
         let quota = serde_json::from_value(quota.clone()).unwrap();
-        view.read(|index| Indexed::<ResourceQuota>::apply(index, &quota));
+        view.read(|index| index.apply::<ResourceQuota>(&quota));
     }
     crate::writer::tests::context(client, view).0
 }
@@ -388,7 +388,7 @@ async fn a_quota_from_the_future_has_the_ledger_read_again() {
         let mut quota = quota("a", stamp);
         quota["metadata"]["resourceVersion"] = version.into();
         let quota = serde_json::from_value(quota).unwrap();
-        kept.context.view.read(|index| Indexed::<ResourceQuota>::apply(index, &quota));
+        kept.context.view.read(|index| index.apply::<ResourceQuota>(&quota));
     };
     // Another leader wrote both.
     let other = Stored::holding(&ledger(8, &["a"]));

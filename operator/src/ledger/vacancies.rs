@@ -7,7 +7,7 @@ use kube::Api;
 use kube::api::{ListParams, ObjectList};
 use quotient_crds::Queue;
 use quotient_engine::names::Namespace;
-use quotient_index::{Decoded, Index, Indexed, ResourceVersion};
+use quotient_index::{Decoded, Index, ResourceVersion};
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
@@ -70,7 +70,7 @@ impl Vacancies {
                     debug!(%namespace, queues = queues.items.len(), "asked which Queues exist");
                     self.context.view.read(|index: &mut Index| {
                         for queue in &queues.items {
-                            Indexed::<Decoded<Queue>>::apply(index, queue);
+                            index.apply_decoded(&(), queue);
                         }
                         index.confirm_vacant(&namespace);
                     });

@@ -5,20 +5,19 @@ use std::fmt::Debug;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use futures::{Stream, StreamExt, pin_mut};
+use futures::{Stream, StreamExt, TryStreamExt, pin_mut};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::core::{ApiResource, Status};
+use kube::core::Status;
 use kube::runtime::utils::Backoff as _;
 use kube::runtime::watcher as watch;
 use kube::runtime::watcher::{self, Event};
-use kube::{Api, Client, Resource};
-use quotient_index::{Decoded, Index, Indexed, ListLoss, ResourceVersion, Undecodable, WorkloadKind};
+use kube::{Api, Resource};
+use quotient_index::{Decoded, Kind, ListLoss, ResourceVersion, Undecodable};
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use super::backoff::WatchBackoff;
-use super::intake::{Intake, Typed};
 use super::{FullList, Synced, WatchLiveness};
 use crate::answer::said;
 use crate::lock::lock;
@@ -48,43 +47,27 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// Watches a kind that has a type, for ever. Returns only if the stream ends, which it never should.
-    pub(super) async fn run<K>(self, client: Client, config: watcher::Config) -> &'static str
+    /// Watches a kind, for ever. Returns only if the stream ends, which it never should.
+    ///
+    /// `api` serves the objects as `S`, and `read` makes of them what the index takes.
+    pub(super) async fn run<S, K>(
+        self,
+        api: Api<Decoded<S>>,
+        config: watcher::Config,
+        of: K::DynamicType,
+        read: fn(&K::DynamicType, Decoded<S>) -> Decoded<K>,
+    ) -> &'static str
     where
-        K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
-        Index: Indexed<K>,
+        S: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+        K: Kind,
     {
-        self.run_into(&Typed::<K>::default(), Api::all(client), config).await
-    }
-
-    /// Watches a configured kind in the same way.
-    pub(super) async fn run_workloads(
-        self,
-        kind: WorkloadKind,
-        client: Client,
-        config: watcher::Config,
-    ) -> &'static str {
-        let resource = ApiResource {
-            group: kind.group.clone(),
-            version: kind.version.clone(),
-            api_version: kind.api_version().to_owned(),
-            kind: kind.kind().to_owned(),
-            plural: kind.plural.clone(),
-        };
-        self.run_into(&kind, Api::all_with(client, &resource), config).await
-    }
-
-    async fn run_into<I: Intake>(
-        self,
-        intake: &I,
-        api: Api<Decoded<I::Object>>,
-        config: watcher::Config,
-    ) -> &'static str {
         let mut backoff = self.backoff.clone();
         loop {
+            let events = watch(api.clone(), config.clone());
+            let events = events.map_ok(|event| map_object(event, |object| read(&of, object)));
             tokio::select! {
                 biased;
-                end = self.follow(intake, watch(api.clone(), config.clone()), &mut backoff) => match end {
+                end = self.follow(&of, events, &mut backoff) => match end {
                     End::OfStream => return self.kind,
                     End::Unreadable => info!(kind = self.kind, "listing anew: the watch said what cannot be read"),
                 },
@@ -95,10 +78,10 @@ impl Feed {
         }
     }
 
-    async fn follow<I: Intake>(
+    async fn follow<K: Kind>(
         &self,
-        intake: &I,
-        events: impl Stream<Item = watcher::Result<Event<Decoded<I::Object>>>> + Send,
+        of: &K::DynamicType,
+        events: impl Stream<Item = watcher::Result<Event<Decoded<K>>>> + Send,
         backoff: &mut WatchBackoff,
     ) -> End {
         pin_mut!(events);
@@ -114,13 +97,13 @@ impl Feed {
                     if !matches!(event, Event::Init) {
                         self.liveness.beat(self.kind);
                     }
-                    self.take(intake, event);
+                    self.take(of, event);
                 }
                 Err(error) => {
                     let wait = if let Some(look_again) = self.look_again.filter(|_| is_not_served(&error)) {
                         // As if an empty list had come.
-                        self.take(intake, Event::Init);
-                        self.take(intake, Event::InitDone);
+                        self.take::<K>(of, Event::Init);
+                        self.take::<K>(of, Event::InitDone);
                         self.liveness.beat(self.kind);
                         look_again
                     } else {
@@ -146,16 +129,14 @@ impl Feed {
         End::OfStream
     }
 
-    fn take<I: Intake>(&self, intake: &I, event: Event<Decoded<I::Object>>) {
+    fn take<K: Kind>(&self, of: &K::DynamicType, event: Event<Decoded<K>>) {
         match event {
             Event::Apply(object) | Event::InitApply(object) => {
-                let names = names(object.meta());
-                let object = intake.read(object);
                 match &object.0 {
-                    Ok(read) => self.report_excess(names, intake.excess(read)),
+                    Ok(read) => self.report_excess(names(read.meta()), read.excess()),
                     Err(undecodable) => self.report(undecodable),
                 }
-                self.view.update(|index| intake.apply(index, &object));
+                self.view.update(|index| index.apply_decoded(of, &object));
             }
             Event::Delete(object) => {
                 let meta = object.meta();
@@ -163,16 +144,16 @@ impl Feed {
                 let uid = meta.uid.clone().unwrap_or_default();
                 let version = meta.resource_version.as_deref().map(ResourceVersion::new);
                 self.view.update(|index| {
-                    let is_seen = version.is_some_and(|version| intake.seen_up_to(index, &version));
-                    intake.delete(index, &namespace, &name, &uid) | is_seen
+                    let is_seen = version.is_some_and(|version| index.seen_up_to::<K>(&version));
+                    index.delete::<K>(of, &namespace, &name, &uid) | is_seen
                 });
             }
             Event::Init => {
                 self.list.begins();
-                self.view.read(|index| intake.relist_begin(index));
+                self.view.read(|index| index.relist_begin::<K>(of));
             }
             Event::InitDone => {
-                let loss = self.view.read(|index| intake.relist_loss(index));
+                let loss = self.view.read(|index| index.relist_loss::<K>(of));
                 if self.list.doubts(loss, Instant::now()) {
                     let ListLoss { missing, kept } = loss;
                     warn!(
@@ -181,7 +162,7 @@ impl Feed {
                     );
                 } else {
                     self.list.ends();
-                    self.view.update(|index| intake.relist_finish(index));
+                    self.view.update(|index| index.relist_finish::<K>(of));
                 }
                 self.settle();
             }
@@ -215,6 +196,17 @@ impl Feed {
         }
         let [namespace, name] = of;
         warn!(kind = self.kind, namespace, name, why, "a part of an object is not kept");
+    }
+}
+
+/// The same event about what `map` makes of its object.
+fn map_object<S, K>(event: Event<S>, map: impl FnOnce(S) -> K) -> Event<K> {
+    match event {
+        Event::Apply(object) => Event::Apply(map(object)),
+        Event::Delete(object) => Event::Delete(map(object)),
+        Event::Init => Event::Init,
+        Event::InitApply(object) => Event::InitApply(map(object)),
+        Event::InitDone => Event::InitDone,
     }
 }
 

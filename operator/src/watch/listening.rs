@@ -14,8 +14,8 @@ use http_body::Frame;
 use http_body_util::{BodyStream, StreamBody};
 use kube::Client;
 use kube::client::Body;
+use quotient_index::ResourceVersion;
 use quotient_index::pods::LeanPod;
-use quotient_index::{Indexed, ResourceVersion};
 use tower::service_fn;
 use tracing::info;
 
@@ -115,7 +115,7 @@ impl WatchTimeout {
                         return timeout.count(next).map(|frame| (frame, (timeout, frames)));
                     };
                     if let Some(version) = timeout.bookmark.take().filter(|_| *kind == PODS) {
-                        timeout.view.update(|index| Indexed::<LeanPod>::seen_up_to(index, &version));
+                        timeout.view.update(|index| index.seen_up_to::<LeanPod>(&version));
                     }
                     let Ok(next) = tokio::time::timeout(timeout.silence, frames.next()).await else {
                         info!(

@@ -8,7 +8,6 @@ mod backoff;
 mod bookmarks;
 mod feed;
 mod full_list;
-mod intake;
 mod listening;
 mod liveness;
 mod pages;
@@ -23,14 +22,12 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{LimitRange, Namespace, Node, ResourceQuota};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
-use kube::Client;
+use kube::core::ApiResource;
 use kube::runtime::watcher;
+use kube::{Api, Client};
 use quotient_crds::{Queue, QueueJob};
 use quotient_index::pods::LeanPod;
-use quotient_index::{
-    Coscheduling, Kai, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup, Volcano,
-    WorkloadKind,
-};
+use quotient_index::{POD_GROUPS, PodGroup, WorkloadKind, WorkloadObject};
 use tokio::task::JoinSet;
 
 pub use full_list::{FullList, ListCounts};
@@ -54,26 +51,21 @@ const NODES: &str = "nodes";
 /// The kind whose bookmarks tell how old the view is.
 const PODS: &str = "pods";
 
-/// What begins the names of PodGroups, the kinds that the API server need not serve.
-const POD_GROUPS: &str = "podgroups.";
-
-/// Declares the kinds that are watched: what each is called in metrics and messages, and its type.
-///
-/// A PodGroup is called `plural.version.group`, as kubectl does.
+/// Declares the kinds that have a type of their own: what each is called in metrics and messages, and its type.
 macro_rules! kinds {
     ($($name:expr => $kind:ty),+ $(,)?) => {
-        /// The kinds that are watched, as they are called in metrics and messages.
-        pub const KINDS: &[&str] = &[$($name),+];
+        /// What they are called.
+        const TYPED: &[&str] = &[$($name),+];
 
-        /// Starts a watch of each kind, with what `feed` returns for its name.
-        fn watch_all(
+        /// Starts a watch of each, with what `feed` returns for its name.
+        fn watch_typed(
             tasks: &mut JoinSet<&'static str>,
             client: &Client,
             feed: impl Fn(&'static str) -> (Feed, watcher::Config),
         ) {
             $({
                 let (feed, config) = feed($name);
-                tasks.spawn(feed.run::<$kind>(client.clone(), config));
+                tasks.spawn(feed.run::<$kind, $kind>(Api::all(client.clone()), config, (), |(), object| object));
             })+
         }
     };
@@ -89,12 +81,6 @@ kinds!(
     "namespaces" => Namespace,
     NODES => Node,
     "poddisruptionbudgets" => PodDisruptionBudget,
-    "podgroups.v1alpha1.scheduling.x-k8s.io" => PodGroup<Coscheduling>,
-    "podgroups.v1alpha2.scheduling.k8s.io" => PodGroup<KubernetesV1Alpha2>,
-    "podgroups.v1alpha3.scheduling.k8s.io" => PodGroup<KubernetesV1Alpha3>,
-    "podgroups.v1beta1.scheduling.k8s.io" => PodGroup<KubernetesV1Beta1>,
-    "podgroups.v1beta1.scheduling.volcano.sh" => PodGroup<Volcano>,
-    "podgroups.v2alpha2.scheduling.run.ai" => PodGroup<Kai>,
     PODS => LeanPod,
     "priorityclasses" => PriorityClass,
     "queuejobs" => QueueJob,
@@ -106,6 +92,11 @@ kinds!(
     "statefulsets" => StatefulSet,
 );
 
+/// The kinds that are watched, as they are called in metrics and messages; those that only the settings know not among them.
+pub fn kinds() -> impl Iterator<Item = &'static str> {
+    TYPED.iter().copied().chain(POD_GROUPS.iter().map(|api| api.name))
+}
+
 /// What the watches are asked for and tell beside what they see.
 #[derive(Clone, Debug)]
 pub struct Signs {
@@ -115,14 +106,14 @@ pub struct Signs {
     pub liveness: WatchLiveness,
     /// The full lists of nodes.
     pub nodes: FullList,
-    /// The configured kinds, which are watched beside [`KINDS`].
+    /// The configured kinds, which are watched beside [`kinds`].
     pub workloads: Vec<WorkloadKind>,
 }
 
 impl Signs {
     /// Before anything was seen or heard.
     pub fn new(settings: WatchSettings, workloads: &[WorkloadKind]) -> Self {
-        let kinds = || KINDS.iter().copied().chain(workloads.iter().map(|kind| kind.name));
+        let kinds = || kinds().chain(workloads.iter().map(|kind| kind.name));
         Self {
             synced: Synced::none_of(kinds()),
             liveness: WatchLiveness::of(kinds(), settings.too_silent()),
@@ -163,19 +154,27 @@ pub fn start(
         backoff: WatchBackoff::of(identity.as_str(), kind),
         list: if kind == NODES { signs.nodes.clone() } else { FullList::default() },
         relist: after_others(kind, settings.relist),
-        look_again: kind.starts_with(POD_GROUPS).then_some(look_again),
+        look_again: None,
         is_optional: false,
         reported: Mutex::default(),
     };
-    watch_all(tasks, &client, |kind| match kind {
+    watch_typed(tasks, &client, |kind| match kind {
         // Finished pods hold nothing. Where batch jobs leave their pods behind they are most of all pods.
         PODS => (feed(kind), config().fields("status.phase!=Succeeded,status.phase!=Failed")),
         _ => (feed(kind), config()),
     });
+    // The API server need not serve them.
+    for api in POD_GROUPS {
+        let feed = Feed { look_again: Some(look_again), ..feed(api.name) };
+        let of_groups = Api::all_with(client.clone(), api);
+        tasks.spawn(feed.run::<PodGroup, PodGroup>(of_groups, config(), *api, |_, object| object));
+    }
     // Workloads that only the settings know. Another operator's kind that is not there, or not granted, stops nothing.
     for kind in &signs.workloads {
         let feed = Feed { look_again: Some(look_again), is_optional: true, ..feed(kind.name) };
-        tasks.spawn(feed.run_workloads(kind.clone(), client.clone(), config()));
+        let resource = ApiResource::erase::<WorkloadObject>(kind);
+        let api = Api::all_with(client.clone(), &resource);
+        tasks.spawn(feed.run(api, config(), kind.clone(), WorkloadKind::read));
     }
 }
 
@@ -184,7 +183,7 @@ mod tests;
 
 /// `time`, and a little more for every kind before this one, so that not all are listed at once.
 fn after_others(kind: &str, time: Duration) -> Duration {
-    let before = KINDS.iter().position(|other| *other == kind).unwrap_or_default();
+    let before = kinds().position(|other| other == kind).unwrap_or_default();
     let fiftieth = time.checked_div(50).unwrap_or_default();
     time.saturating_add(fiftieth.saturating_mul(u32::try_from(before).unwrap_or_default()))
 }

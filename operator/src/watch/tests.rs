@@ -168,7 +168,7 @@ async fn a_server_that_takes_watches_and_never_answers_is_complained_of() {
     assert_eq!(signs.liveness.failures(), [""; 0]);
     assert_eq!(metrics.watches.errors.with_label_values(&["nodes"]).get(), 1);
     seconds(10).await;
-    assert_eq!(signs.liveness.failures().len(), KINDS.len());
+    assert_eq!(signs.liveness.failures().len(), kinds().count());
 }
 
 #[tokio::test(start_paused = true)]
@@ -199,7 +199,7 @@ async fn one_object_that_cannot_be_decoded_stops_no_kind() {
         ]
     };
     let watching = Watching::begin(listed, |_| vec![]).await;
-    for kind in KINDS {
+    for kind in kinds() {
         let metrics = &watching.metrics.watches;
         assert_eq!(metrics.errors.with_label_values(&[kind]).get(), 0, "{kind}");
         assert!(metrics.undecodable.with_label_values(&[kind]).get() >= 1, "{kind}");
@@ -250,26 +250,39 @@ async fn one_queue_that_cannot_be_decoded_hides_no_other() {
     assert_eq!(watching.metrics.watches.errors.with_label_values(&["queues"]).get(), 0);
 }
 
-/// Of three configured kinds one is refused, one is not served until later, and one has an object that cannot be read.
-#[tokio::test(start_paused = true)]
-async fn configured_kinds_stop_nothing() {
-    let entry = |plural: &str| {
+/// Configured kinds with these plurals.
+fn configured(plurals: &[&str]) -> Vec<WorkloadKind> {
+    let entry = |plural: &&str| {
         json!({
             "group": "example.org", "version": "v1", "kind": plural.to_uppercase(), "plural": plural,
             "replicasPath": "spec.size", "templatePath": "spec.template",
         })
     };
-    let setting = json!([entry("refused"), entry("absent"), entry("jobs")]).to_string();
-    let workloads = WorkloadKind::read_setting(&setting).unwrap();
-    let object = |name: &str, size: Value| {
-        let template =
-            json!({"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}});
-        json!({
-            "apiVersion": "example.org/v1", "kind": "X",
-            "metadata": {"name": name, "namespace": "a", "uid": name, "resourceVersion": "3"},
-            "spec": {"size": size, "template": template},
-        })
-    };
+    let setting: Vec<Value> = plurals.iter().map(entry).collect();
+    WorkloadKind::read_setting(&json!(setting).to_string()).unwrap()
+}
+
+/// A workload of a configured kind, or a ReplicaSet.
+fn workload(name: &str, size: &Value) -> Value {
+    let template = json!({"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}});
+    json!({
+        "metadata": {"name": name, "namespace": "a", "uid": name, "resourceVersion": "3"},
+        "spec": {"size": size, "replicas": size, "selector": {}, "template": template},
+    })
+}
+
+/// The workloads that are known, and how many pods each wants.
+fn wanted(view: &View) -> Vec<(String, u32)> {
+    let snapshot = view.read(|index| index.snapshot(Timestamp::from_seconds(0)));
+    let state = snapshot.namespaces.get(&"a".into());
+    let owners = state.map(|state| state.owners.clone()).unwrap_or_default();
+    owners.iter().map(|owner| (owner.name.to_string(), owner.wanted)).collect()
+}
+
+/// Of three configured kinds one is refused, one is not served until later, and one has an object that cannot be read.
+#[tokio::test(start_paused = true)]
+async fn configured_kinds_stop_nothing() {
+    let workloads = configured(&["refused", "absent", "jobs"]);
     let begun = tokio::time::Instant::now();
     let server = client(move |asked| {
         if asked.query.contains("watch=true") {
@@ -287,8 +300,10 @@ async fn configured_kinds_stop_nothing() {
             "/apis/example.org/v1/absent" if begun.elapsed() < Duration::from_secs(30) => {
                 return failure(404);
             }
-            "/apis/example.org/v1/absent" => vec![object("later", json!(2))],
-            "/apis/example.org/v1/jobs" => vec![object("sound", json!(3)), object("odd", json!("many"))],
+            "/apis/example.org/v1/absent" => vec![workload("later", &json!(2))],
+            "/apis/example.org/v1/jobs" => {
+                vec![workload("sound", &json!(3)), workload("odd", &json!("many"))]
+            }
             "/apis/quotient.dev/v1alpha1/queues" => vec![queue("a", json!({}))],
             _ => vec![],
         };
@@ -296,19 +311,13 @@ async fn configured_kinds_stop_nothing() {
         Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
     });
     let Watching { view, signs, metrics, _tasks, .. } = Watching::of(server, &workloads);
-    let wanted = || {
-        let snapshot = view.read(|index| index.snapshot(Timestamp::from_seconds(0)));
-        let owners = snapshot.namespaces.get(&"a".into()).map(|state| state.owners.clone());
-        let owners = owners.unwrap_or_default();
-        owners.iter().map(|owner| (owner.name.to_string(), owner.wanted)).collect::<Vec<_>>()
-    };
     seconds(1).await;
     assert!(signs.synced.is_complete(), "{:?}", signs.synced.missing());
-    assert_eq!(wanted(), [("sound".to_owned(), 3)]);
+    assert_eq!(wanted(&view), [("sound".to_owned(), 3)]);
     assert_eq!(metrics.watches.undecodable.with_label_values(&["jobs.v1.example.org"]).get(), 1);
     assert!(metrics.watches.errors.with_label_values(&["refused.v1.example.org"]).get() >= 1);
     seconds(1000).await;
-    assert_eq!(wanted(), [("later".to_owned(), 2), ("sound".to_owned(), 3)]);
+    assert_eq!(wanted(&view), [("later".to_owned(), 2), ("sound".to_owned(), 3)]);
     assert_eq!(signs.liveness.failures(), [""; 0]);
 }
 

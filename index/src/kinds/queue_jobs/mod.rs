@@ -19,33 +19,31 @@ use crate::pod_requests::{Defaultable, shape};
 use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::{ObservedQueueJob, ObservedTask, QueueJobEntry, TaskJob, end, task_hash};
 use crate::reading::count;
-use crate::tables::KindId;
 
 impl Kind for Written {
-    const ID: KindId = KindId::QueueJob;
     const LISTS_ARE_DOUBTED: bool = true;
 
     fn is_written(_name: &str) -> bool {
         true
     }
 
-    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+    fn kept<'i>(index: &'i Index, (): &(), (namespace, name): &Key) -> Option<Kept<'i>> {
         let kept = &index.entry(namespace)?.queue_jobs.get(name)?.observed;
         Some(Kept::of(kept.uid.as_str(), kept.resource_version.as_ref()))
     }
 
-    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+    fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
         index.keys(|entry| entry.queue_jobs.keys().cloned())
     }
 
-    fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), key: Key, meta: Meta, object: &Self) -> bool {
         let decoded = index.decode_queue_job(object, meta.uid);
         index.put_queue_job(&key, decoded)
     }
 
     fn put_undecodable(index: &mut Index, key: Key, meta: Meta, object: &Undecodable) -> bool {
         if let Some(job) = object.without_status() {
-            return Self::put(index, key, meta, &job);
+            return Self::put(index, &(), key, meta, &job);
         }
         let problem =
             format!("the QueueJob cannot be read: {}; correct the field and apply it again", object.error);
@@ -56,7 +54,7 @@ impl Kind for Written {
         index.put_queue_job(&key, entry)
     }
 
-    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+    fn remove(index: &mut Index, (): &(), (namespace, name): &Key) -> bool {
         index.entry_mut(namespace).queue_jobs.remove(name);
         index.show_queue_job(namespace, name)
     }

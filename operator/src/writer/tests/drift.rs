@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_engine::ledger::Generation;
-use quotient_index::Indexed;
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -51,7 +50,7 @@ impl World {
     }
 
     fn delete_quota(&self) {
-        self.view.update(|index| Indexed::<ResourceQuota>::delete(index, "a", "quotient", "quota-a"));
+        self.view.update(|index| index.delete::<ResourceQuota>(&(), "a", "quotient", "quota-a"));
     }
 
     fn repairs(&self, change: &str) -> u64 {

@@ -3,7 +3,6 @@
 use k8s_openapi::api::core::v1::Pod;
 use quotient_engine::plan::{GateRemoval, Plan, PodId};
 use quotient_engine::snapshot::{GatePosition, Pod as ObservedPod};
-use quotient_index::Indexed;
 use serde_json::{Value, json};
 
 use super::{NOW, context, node, pod, queue, view};
@@ -27,7 +26,7 @@ async fn removed(deleted_meanwhile: bool) -> Option<bool> {
     let seen = view.clone();
     let (client, log) = client(move |_| {
         if deleted_meanwhile {
-            seen.read(|index| Indexed::<Pod>::delete(index, "a", "p", "uid-p"));
+            seen.read(|index| index.delete::<Pod>(&(), "a", "p", "uid-p"));
         }
         Reply::Json(200, gated(2, &json!([])))
     });

@@ -30,7 +30,7 @@ use quotient_engine::plan::Plan;
 use quotient_engine::planner::plan;
 use quotient_engine::snapshot::{Mode, Settings};
 use quotient_engine::time::Timestamp;
-use quotient_index::{Index, IndexSettings, Indexed};
+use quotient_index::{Index, IndexSettings};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -136,7 +136,7 @@ fn view(objects: &[Value]) -> View {
 fn put(view: &View, object: &Value) {
     macro_rules! apply {
         ($kind:ty) => {
-            view.read(|index| Indexed::<$kind>::apply(index, &read(object)))
+            view.read(|index| index.apply::<$kind>(&read(object)))
         };
     }
     match object["kind"].as_str().unwrap() {

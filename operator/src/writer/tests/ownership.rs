@@ -2,7 +2,6 @@
 
 use http::Method;
 use k8s_openapi::api::core::v1::ResourceQuota;
-use quotient_index::Indexed;
 use serde_json::{Value, json};
 
 use super::{World, node, owned_by, planned, put, queue, quota, view};
@@ -20,7 +19,7 @@ async fn written(view: &View, answer: impl Fn(&Asked) -> Reply + Send + Sync + '
 }
 
 fn delete_quota(view: &View) {
-    view.read(|index| Indexed::<ResourceQuota>::delete(index, "a", "quotient", "quota-a"));
+    view.read(|index| index.delete::<ResourceQuota>(&(), "a", "quotient", "quota-a"));
 }
 
 /// The Queue a with another id.
@@ -98,7 +97,7 @@ async fn a_queue_that_is_created_again_gets_a_quota_of_its_own() {
         Reply::Json(201, created)
     });
     writer.only(Class::Quota, &planned(&view)).await;
-    view.read(|index| Indexed::<quotient_crds::Queue>::delete(index, "a", "team", "queue-a"));
+    view.read(|index| index.delete::<quotient_crds::Queue>(&(), "a", "team", "queue-a"));
     put(&view, &successor());
     delete_quota(&view);
     writer.only(Class::Quota, &planned(&view)).await;

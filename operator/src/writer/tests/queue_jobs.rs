@@ -1,7 +1,6 @@
 //! A tenant with more QueueJobs than one cycle can write about.
 
 use quotient_crds::QueueJob;
-use quotient_index::Indexed;
 use serde_json::{Value, json};
 
 use super::{context, node, planned, queue, view, writer};
@@ -25,7 +24,7 @@ fn too_large(namespace: &str, name: &str) -> Value {
 }
 
 fn put(view: &View, job: &Value) {
-    view.read(|index| Indexed::<QueueJob>::apply(index, &serde_json::from_value(job.clone()).unwrap()));
+    view.read(|index| index.apply::<QueueJob>(&serde_json::from_value(job.clone()).unwrap()));
 }
 
 /// Answers with the QueueJob and the status that was written.

@@ -7,7 +7,6 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::{GangPart, IncompleteGang, Plan, Preemptor, QueuePlan, Resolution};
 use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::OwnerKind;
-use quotient_index::Indexed;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -325,7 +324,7 @@ async fn a_gang_that_another_one_yielded_to_is_told_when_all_of_it_has_room() {
     assert_eq!(world.cycle().await, 0);
     world.writer.memory.requeuer.promised(&completed());
     for (gone, printed) in [("low-0", 0), ("low-1", 1)] {
-        world.view.read(|index| Indexed::<Pod>::delete(index, "a", gone, &format!("uid-{gone}")));
+        world.view.read(|index| index.delete::<Pod>(&(), "a", gone, &format!("uid-{gone}")));
         assert_eq!(world.cycle().await, printed, "{gone}");
     }
 }
@@ -343,7 +342,7 @@ async fn a_controller_is_requeued_once_the_pods_evicted_for_it_are_gone() {
         world.writer.memory.requeuer.promised(&promised());
         assert_eq!(world.cycle().await, 0, "there is no room yet");
         tokio::time::sleep(Duration::from_secs(60)).await;
-        world.view.read(|index| Indexed::<Pod>::delete(index, "a", "low-0", "uid-low-0"));
+        world.view.read(|index| index.delete::<Pod>(&(), "a", "low-0", "uid-low-0"));
         assert_eq!(world.cycle().await, printed, "{within_queue}");
         tokio::time::sleep(Duration::from_secs(5)).await;
         assert_eq!(world.cycle().await, printed, "once");

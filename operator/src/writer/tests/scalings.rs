@@ -184,7 +184,7 @@ async fn a_size_is_given_back_and_nothing_is_remembered_any_more() {
     let gone = pod_of("ReplicaSet", "low", "low-0");
     world.view.read(|index| {
         use k8s_openapi::api::core::v1::Pod;
-        quotient_index::Indexed::<Pod>::delete(index, "a", "low-0", gone["metadata"]["uid"].as_str().unwrap())
+        index.delete::<Pod>(&(), "a", "low-0", gone["metadata"]["uid"].as_str().unwrap())
     });
     let mut satisfied = owner("ReplicaSet", "high", 0, 1000);
     satisfied["metadata"]["resourceVersion"] = json!("30");
