@@ -19,6 +19,8 @@ use crate::pod_requests::{Defaultable, unspecified};
 
 /// An object is kept as its owners, and its age and its uid are those of the first one.
 impl Kind for WorkloadObject {
+    const LISTS_ARE_DOUBTED: bool = true;
+
     fn kind_name(kind: &WorkloadKind) -> Cow<'_, str> {
         kind.name.into()
     }

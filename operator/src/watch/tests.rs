@@ -279,6 +279,41 @@ fn wanted(view: &View) -> Vec<(String, u32)> {
     owners.iter().map(|owner| (owner.name.to_string(), owner.wanted)).collect()
 }
 
+/// As an API server answers that has not heard of all objects yet: a list lacks what is there.
+#[tokio::test(start_paused = true)]
+async fn workloads_are_forgotten_when_a_second_list_lacks_them() {
+    let begun = tokio::time::Instant::now();
+    let server = client(move |asked| {
+        let now = begun.elapsed();
+        let is_early = now < Duration::from_secs(5);
+        if asked.query.contains("watch=true") {
+            // What cannot be read has the kind listed anew.
+            let odd = (Duration::from_secs(5), json!({"type": "MODIFIED", "object": "no object"}));
+            return if is_early { Reply::Lines(vec![odd]) } else { Reply::Silence };
+        }
+        let is_late = now > Duration::from_secs(10);
+        let items = match asked.path.as_str() {
+            "/apis/quotient.dev/v1alpha1/queues" => vec![queue("a", &json!({}))],
+            "/apis/apps/v1/replicasets" if is_early => vec![workload("web", &json!(2))],
+            "/apis/example.org/v1/fleets" if is_early => vec![workload("fleet", &json!(3))],
+            "/apis/example.org/v1/rays" if is_early || is_late => vec![workload("ray", &json!(4))],
+            _ => vec![],
+        };
+        let metadata = json!({"resourceVersion": "7"});
+        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
+    });
+    let Watching { view, log, _tasks, .. } = Watching::of(server, &configured(&["fleets", "rays"]));
+    let known = || wanted(&view).into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(" ");
+    seconds(1).await;
+    assert_eq!(known(), "web fleet ray");
+    seconds(9).await;
+    let of_fleets = |asked: &Asked| asked.path.ends_with("/fleets") && asked.query.contains("limit");
+    let lists = log.all().into_iter().filter(of_fleets).count();
+    assert_eq!((lists, known().as_str()), (2, "web fleet ray"), "the second list lacks them");
+    seconds(15).await;
+    assert_eq!(known(), "ray");
+}
+
 /// Of three configured kinds one is refused, one is not served until later, and one has an object that cannot be read.
 #[tokio::test(start_paused = true)]
 async fn configured_kinds_stop_nothing() {
