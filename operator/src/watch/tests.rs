@@ -293,7 +293,7 @@ async fn workloads_are_forgotten_when_a_second_list_lacks_them() {
         }
         let is_late = now > Duration::from_secs(10);
         let items = match asked.path.as_str() {
-            "/apis/quotient.dev/v1alpha1/queues" => vec![queue("a", &json!({}))],
+            "/apis/quotient.dev/v1alpha1/queues" => vec![queue("a", json!({}))],
             "/apis/apps/v1/replicasets" if is_early => vec![workload("web", &json!(2))],
             "/apis/example.org/v1/fleets" if is_early => vec![workload("fleet", &json!(3))],
             "/apis/example.org/v1/rays" if is_early || is_late => vec![workload("ray", &json!(4))],
