@@ -135,10 +135,10 @@ fn programs_read_what_cannot_start_and_what_was_kept() {
     expect![[r#"
         [
           {
-            "message": "The pods cannot start because the pods that use the room may not be evicted now. The quota rises when their budgets allow more. kubectl delete pod asks no budget.",
+            "message": "The pods cannot start because terminating pods use the room. The quota rises as these pods end.",
             "pods": 1,
             "queue": "b/q",
-            "reason": "Blocked",
+            "reason": "WaitingForPreemption",
             "requests": {
               "cpu": "2",
               "memory": "0"
@@ -157,10 +157,10 @@ fn programs_read_what_cannot_start_and_what_was_kept() {
             "what": "ReplicaSet huge"
           },
           {
-            "message": "The pods cannot start because they are not created or scheduled yet, although there is room. The controller creates them, or the scheduler places them.",
+            "message": "The pods cannot start because the pods that use the room may not be evicted now. The quota rises when their budgets allow more. kubectl delete pod asks no budget.",
             "pods": 1,
             "queue": "b/q",
-            "reason": "RoomAvailable",
+            "reason": "Blocked",
             "requests": {
               "cpu": "2",
               "memory": "0"
@@ -215,8 +215,9 @@ fn the_table_says_what_cannot_start_and_what_was_kept() {
           keep  a/p5  Budget: a disruption budget allows no more
           short  b/q  lacks 1c of the deserved 4c 4Gi because the pods that use the room may not be evicted now
           start  b/double-r1-0
-          unmet  b/double  1 pod of 2c cannot start: Blocked (the pods that use the room may not be evicted now)
+          unmet  b/double  1 pod of 2c cannot start: WaitingForPreemption (terminating pods use the room)
           unmet  b/huge    2 pods of 5c cannot start: NoNodeFits (no node could run one even if the node were empty)
+          unmet  b/double  1 pod of 2c cannot start: Blocked (the pods that use the room may not be evicted now)
 
         Not stable: more would happen; --until-stable shows it.
     "#]].assert_eq(&render(&cluster, &simulation, Format::Table, true, Style::Plain).unwrap());
