@@ -53,15 +53,6 @@ fn built_in_certificates() -> Option<Vec<Vec<u8>>> {
     Some(webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().map(|certificate| certificate.to_vec()).collect())
 }
 
-/// Which certificates of a server beside the API server are accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trust {
-    /// Those of known authorities. On loopback any, because it is that of a forwarded port.
-    Known,
-    /// Any, because the operator makes its own if it is given none.
-    Any,
-}
-
 impl ConnectionArgs {
     /// A client and the namespace that commands are about.
     pub(super) async fn client(&self) -> Result<(Client, String, String), ClusterError> {
@@ -107,12 +98,14 @@ impl ConnectionArgs {
     }
 
     /// What a server beside the API server returns to the user of the kubeconfig.
-    pub(crate) async fn fetch(&self, url: &str, trust: Trust) -> Result<Vec<u8>, ClusterError> {
+    ///
+    /// The request has the user's token, so the certificate of the server is verified. It is not where only this machine or the
+    /// cluster can answer: the operator makes its own certificate if it is given none.
+    pub(crate) async fn fetch(&self, url: &str) -> Result<Vec<u8>, ClusterError> {
         let url: http::Uri =
             url.parse().map_err(|error| ClusterError::config(format_args!("{url}: {error}")))?;
         let mut config = self.config().await?;
-        let is_local = url.host().is_some_and(|host| matches!(host, "localhost" | "127.0.0.1" | "[::1]"));
-        config.accept_invalid_certs = is_local || trust == Trust::Any;
+        config.accept_invalid_certs = url.host().is_some_and(is_near);
         config.read_timeout = Some(self.request_timeout);
         config.connect_timeout = Some(self.connect_timeout());
         config.root_cert = built_in_certificates();
@@ -129,5 +122,26 @@ impl ConnectionArgs {
         let body = response.into_body().collect_bytes().await.map_err(failed)?.to_vec();
         let said = || String::from_utf8_lossy(&body).trim().to_owned();
         if is_fine { Ok(body) } else { Err(ClusterError::Other(format!("get {url}: {status}: {}", said()))) }
+    }
+}
+
+/// Whether `host` is this machine, or a Service by the name that it has inside the cluster alone.
+fn is_near(host: &str) -> bool {
+    let is_service = [".svc", ".svc.cluster.local"].into_iter().any(|end| host.ends_with(end));
+    is_service || matches!(host, "localhost" | "127.0.0.1" | "[::1]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_goes_to_no_unverified_server_elsewhere() {
+        for near in ["localhost", "127.0.0.1", "[::1]", "quotient-metrics.quotient-system.svc"] {
+            assert!(is_near(near), "{near}");
+        }
+        for elsewhere in ["metrics.example.com", "a.svc.example.com", "svc", "10.0.0.1"] {
+            assert!(!is_near(elsewhere), "{elsewhere}");
+        }
     }
 }

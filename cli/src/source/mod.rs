@@ -13,7 +13,7 @@ use crate::objects::{ApiKind, Kind, POD_GROUP_KINDS};
 use crate::snapshot::{Snapshot, is_snapshot, read_file};
 
 pub(crate) use collection::Collection;
-pub(crate) use connect::{ConnectionArgs, Trust};
+pub(crate) use connect::ConnectionArgs;
 pub(crate) use live::{Live, PART_OF_QUOTIENT, now};
 
 /// Where the objects come from; without a flag, the cluster.

@@ -11,9 +11,7 @@ use crate::exit::{ClusterError, CommandError};
 use crate::manifests::OperatorFacts;
 use crate::objects::{ApiKind, Kind, find_text};
 use crate::output::Progress;
-use crate::source::{
-    ACCESS_REVIEWS, CRDS, Collection, ConnectionArgs, Live, PART_OF_QUOTIENT, POLICIES, Trust,
-};
+use crate::source::{ACCESS_REVIEWS, CRDS, Collection, ConnectionArgs, Live, PART_OF_QUOTIENT, POLICIES};
 
 /// What the API server says of itself. What may not be asked is none.
 #[derive(Clone, Debug, Default)]
@@ -164,7 +162,7 @@ const SERVED: &str = "quotient_build_info{";
 
 /// How many series the operator serves at `url`, or why none was read.
 pub(super) async fn metrics(connection: &ConnectionArgs, url: &str) -> Result<usize, String> {
-    let text = connection.fetch(url, Trust::Any).await.map_err(|error| error.to_string())?;
+    let text = connection.fetch(url).await.map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&text);
     if !text.contains(SERVED) {
         return Err(format!("{url} serves no metrics of Quotient"));

@@ -39,7 +39,8 @@ pub(crate) struct CheckArgs {
     /// Read the metrics of the operator at this URL as Prometheus would, such as
     /// `https://quotient-metrics.quotient-system.svc:8443/metrics`.
     ///
-    /// The request has your token. The certificate is not verified, because the operator makes its own if it is given none.
+    /// The request has your token. The certificate is verified, unless the host is this machine or a Service of the cluster
+    /// (`*.svc`): the operator makes its own if it is given none.
     #[arg(long, value_name = "URL", conflicts_with_all = ["files", "snapshot", "pre"])]
     pub(crate) metrics: Option<String>,
 

@@ -13,7 +13,7 @@ use crate::commands::diff::setting;
 use crate::exit::{CommandError, Outcome};
 use crate::output::{Answer, OutputArgs, document};
 use crate::snapshot::Setting;
-use crate::source::{ConnectionArgs, Trust};
+use crate::source::ConnectionArgs;
 
 use alternative::changed;
 pub(crate) use report::ReplayText;
@@ -88,7 +88,7 @@ impl Replay {
         settings: &[Setting],
     ) -> Result<Self, CommandError> {
         let file = if record.starts_with("https://") || record.starts_with("http://") {
-            connection.fetch(record, Trust::Known).await?
+            connection.fetch(record).await?
         } else {
             std::fs::read(record).map_err(|error| format!("read {record}: {error}"))?
         };
@@ -104,7 +104,7 @@ impl Replay {
         pod: &str,
         connection: &ConnectionArgs,
     ) -> Result<Option<Self>, CommandError> {
-        let decisions = connection.fetch(list, Trust::Known).await?;
+        let decisions = connection.fetch(list).await?;
         let decisions: Vec<Decision> =
             serde_json::from_slice(&decisions).map_err(|error| format!("read {list}: {error}"))?;
         let evicts = |decision: &&Decision| decision.evictions.iter().any(|evicted| evicted.pod == pod);
