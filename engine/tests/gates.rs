@@ -194,21 +194,6 @@ fn the_quota_holds_only_the_limit() {
     );
 }
 
-#[test]
-fn what_a_person_made_of_the_quota_stays_while_a_pause_lasts() {
-    let written = |pause: &str| {
-        let scenario = format!(
-            "node n1 cpu=4 memory=4Gi
-             queue a admission=Gate limit=cpu:3 {pause}
-             queue b admission=Gate {pause}
-             quota a cpu=1 granted=cpu:2,memory:2Gi
-             quota b cpu=0 granted=cpu:2,memory:2Gi"
-        );
-        plan(&story::parse(&scenario)).queues.values().filter(|queue| queue.quota_write.is_some()).count()
-    };
-    assert_eq!((written("paused=2000"), written("")), (0, 2));
-}
-
 /// The ledger, which takes the place of the quota, is written before the evictions of the same plan.
 #[test]
 fn in_gate_mode_a_pod_goes_in_the_cycle_that_lowers_its_queue() {

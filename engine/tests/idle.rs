@@ -39,20 +39,27 @@ fn limits_hold_where_idle_capacity_is_lent() {
     );
 }
 
-/// Alone each may use what the limit above leaves, and together they may not use more.
+/// Alone each may use what the limit above leaves. Together they may not use more, and none is left without.
 #[test]
-fn what_a_limit_above_leaves_is_lent_once() {
+fn what_a_limit_above_leaves_is_lent_once_and_evenly() {
     decides(
         "node n1 cpu=100 memory=100Gi
-         queue org children=All limit=cpu:3
+         queue org children=All limit=cpu:2
          queue a parent=org
-         queue b parent=org",
+         queue b parent=org
+         queue other children=All limit=cpu:8
+         queue c parent=other
+         queue d parent=other
+         pod d/p cpu=1 node=n1 started=10",
         &expect![[r#"
             step 1: capacity 100c 100Gi
-              a: deserved 0c 0, allocated 2c 8Gi, used 0c 0
+              a: deserved 0c 0, allocated 1c 8Gi, used 0c 0
               b: deserved 0c 0, allocated 1c 8Gi, used 0c 0
-              org: deserved 0c 0, allocated 3c 16Gi, used 0c 0
-              lower a, b
+              c: deserved 0c 0, allocated 2c 8Gi, used 0c 0
+              d: deserved 1c 0, allocated 3c 8Gi, used 1c 0
+              org: deserved 0c 0, allocated 2c 16Gi, used 0c 0
+              other: deserved 1c 0, allocated 5c 16Gi, used 1c 0
+              lower a, b, c, d
         "#]],
     );
 }

@@ -71,6 +71,10 @@ struct OfResource {
     everywhere: Amount,
     /// What is left below every limit.
     below: BranchMap<Amount>,
+    /// An even part of every limit for each leaf below.
+    even: BranchMap<Amount>,
+    /// What each leaf has already; of parents the sums.
+    taken: BranchMap<Amount>,
     /// The window that every queue begins with.
     first: Amount,
     /// The window of every branch; none of parents.
@@ -87,7 +91,8 @@ impl Idle {
     /// What is lent to each leaf that has its target.
     ///
     /// Any of them may use what is idle in the cluster. What a limit above them leaves is handed out, to one after the other: all
-    /// of it together would be more than the limit.
+    /// of it together would be more than the limit. With its loan none has more than an even part of such a limit, so that the
+    /// first of them do not take all of it.
     pub(super) fn lend(mut self, input: &GrantInput<'_>, firm: &BranchMap<Amounts>) -> BranchMap<Loans> {
         input.tree.branches.map(|at, _| self.loan(input, at, firm))
     }
@@ -129,6 +134,10 @@ impl OfResource {
         let all: Amount = tree.roots.iter().map(|root| taken[*root]).sum();
         let capacity = input.offered.get(resource).min(input.capacity.get(resource));
         let below = tree.branches.map(|at, branch| branch.limit(resource).less(taken[at]));
+        let count = sums(tree, input.of_leaves(|_| Amount::new(1)));
+        let even = tree.branches.map(|at, branch| {
+            Amount::new(branch.limit(resource).units().checked_div(count[at].units()).unwrap_or_default())
+        });
         let leaves = i128::try_from(input.each_leaf().count()).unwrap_or(i128::MAX).max(1);
         // All windows together stay below half of what there is, so that what quotas add up to stays within bounds.
         let half = match resource {
@@ -145,14 +154,23 @@ impl OfResource {
             let (known, target) = (known(leaf), input.targets[leaf.at].get(resource));
             Some(window(known.as_ref(), target, first, &mut growth, input.snapshot.now))
         });
-        Self { resource: resource.clone(), everywhere: capacity.less(all), below, first, windows }
+        Self {
+            resource: resource.clone(),
+            everywhere: capacity.less(all),
+            below,
+            even,
+            taken,
+            first,
+            windows,
+        }
     }
 
     /// What is lent within `window`: what is lent already, as long as it is neither more than is idle nor less than half of
     /// what may be lent.
     fn lent(&self, tree: &Tree<'_>, leaf: &Leaf<'_>, target: Amount, window: Amount) -> Amount {
         let below = tree.path_up(leaf.at).map(|(index, _)| self.below[index]);
-        let idle = below.fold(self.everywhere, Amount::min);
+        let even = tree.path_up(leaf.at).map(|(index, _)| self.even[index].less(self.taken[leaf.at]));
+        let idle = below.chain(even).fold(self.everywhere, Amount::min);
         let mut most = window;
         while most > idle {
             most = halved(most, &self.resource);

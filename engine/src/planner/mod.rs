@@ -365,8 +365,7 @@ fn queue_plan(
             pods.gated = gated.count();
             let write = limit_write(gated.quota(), branch.queue, &limit);
             let is_in_force = is_limit_in_force(gated.quota(), write.as_ref(), &limit);
-            // What a person made of it during a pause stays.
-            (write.filter(|_| branch.reach.lowers()), false, is_in_force)
+            (write.filter(|write| !write.lowers || branch.reach.lowers()), false, is_in_force)
         }
         None => (write.filter(|_| !is_left_alone), is_left_alone, is_in_force),
     };

@@ -36,7 +36,7 @@ pub(super) fn tell(purpose: &Purpose, outcome: &Outcome, why: &str) {
     if matches!(outcome, Outcome::Done) && is_news(purpose) {
         info!(object, content, "{sentence}");
     } else if is_alarming(purpose, outcome) {
-        warn!(object, error, "{sentence}");
+        warn!(object, content, error, "{sentence}");
     } else {
         debug!(object, content, error, "{sentence}");
     }

@@ -12,7 +12,7 @@ const LONGEST: usize = 16 * 1024;
 
 /// Reads the bookmarks among the lines of one watch, which come in pieces.
 ///
-/// kube reads bookmarks as well and reports none. Other lines are objects; the intake says whether an object could be read.
+/// kube reads bookmarks as well and reports none. Other lines are objects; the feed says whether an object could be read.
 #[derive(Debug, Default)]
 pub(super) struct Bookmarks {
     /// The line so far, as long as it may be one.

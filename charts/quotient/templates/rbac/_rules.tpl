@@ -1,6 +1,6 @@
 {{- /*
 The rules of files/rights.json that these values need, in the operator's own namespace or in the whole cluster:
-include "quotient.rules" (list . OWN). The operator reads the same file for --check.
+include "quotient.rules" (list . OWN). `kubectl quotient check` reads the same file.
 */}}
 {{- define "quotient.rules" }}
 {{- $values := (index . 0).Values }}
