@@ -22,7 +22,13 @@ pub(super) struct Drift {
     repaired: BTreeMap<QueueName, Instant>,
     /// The quotas that had to wait in this cycle: until when, and what was done to them.
     waiting: BTreeMap<QueueName, (Instant, Change)>,
+    /// The quotas that were seen without the owner that they had, and until when they are left as they are.
+    orphaned: BTreeMap<QueueName, Instant>,
 }
+
+/// How long a quota that has lost its owner is left as it is. The garbage collector takes the reference away from what is to
+/// outlive a deleted Queue, and the view may show that before it shows that the Queue goes.
+const ORPHANED: Duration = Duration::from_secs(1);
 
 /// What others must not change about a quota.
 fn content(ObservedQuota { uid, generation, hard, owner, .. }: &ObservedQuota) -> impl PartialEq {
@@ -32,7 +38,13 @@ fn content(ObservedQuota { uid, generation, hard, owner, .. }: &ObservedQuota) -
 impl Drift {
     /// Puts one quota right at most every `interval`.
     pub(super) const fn new(interval: Duration) -> Self {
-        Self { interval, written: BTreeMap::new(), repaired: BTreeMap::new(), waiting: BTreeMap::new() }
+        Self {
+            interval,
+            written: BTreeMap::new(),
+            repaired: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            orphaned: BTreeMap::new(),
+        }
     }
 
     /// Forgets Queues that are gone, and what waits. `uid` says which Queue has a name now: garbage collection deletes the quota
@@ -43,6 +55,27 @@ impl Drift {
             .retain(|queue, written| uid(queue).is_some_and(|uid| written.owner.as_ref() == Some(uid)));
         self.repaired.retain(|_, at| now.saturating_duration_since(*at) < interval);
         self.waiting.clear();
+        self.orphaned.retain(|queue, _| uid(queue).is_some());
+    }
+
+    /// Whether the quota of `queue`, which is `observed` now, lost its owner a moment ago.
+    pub(super) fn is_orphaned(
+        &mut self,
+        queue: &QueueName,
+        observed: Option<&ObservedQuota>,
+        now: Instant,
+    ) -> bool {
+        let had_owner = self.written.get(queue).is_some_and(|written| written.owner.is_some());
+        if !had_owner || observed.is_none_or(|quota| quota.owner.is_some()) {
+            self.orphaned.remove(queue);
+            return false;
+        }
+        let until =
+            *self.orphaned.entry(queue.clone()).or_insert_with(|| now.checked_add(ORPHANED).unwrap_or(now));
+        if until <= now {
+            self.orphaned.remove(queue);
+        }
+        now < until
     }
 
     /// What another writer did to the quota of `queue` since we wrote it; it is `observed` now.
@@ -93,7 +126,7 @@ impl Drift {
 
     /// When the first of those that had to wait may be put right.
     pub(super) fn next(&self) -> Option<Instant> {
-        self.waiting.values().map(|(due, _)| *due).min()
+        self.waiting.values().map(|(due, _)| *due).chain(self.orphaned.values().copied()).min()
     }
 
     /// The quotas that other writers change faster than they are restored, in words for their Queues.
@@ -160,6 +193,22 @@ mod tests {
         assert_eq!(change(None), Some(Change::Deleted));
         // Of what we did not write nothing is known.
         assert_eq!(drift.change(&QueueName::new("b", "team"), None), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_quota_that_lost_its_owner_waits_until_its_queue_may_be_seen_to_go() {
+        let mut drift = drift();
+        let start = Instant::now();
+        let orphan = ObservedQuota { owner: None, ..quota("1", 7, 4000) };
+        let mut is_orphaned = |millis| {
+            let is = drift.is_orphaned(&queue(), Some(&orphan), start + Duration::from_millis(millis));
+            (is, drift.next().map(|at| at.duration_since(start).as_millis()))
+        };
+        assert_eq!(is_orphaned(0), (true, Some(1000)));
+        assert_eq!(is_orphaned(999), (true, Some(1000)));
+        assert_eq!(is_orphaned(1000), (false, None));
+        assert!(!drift.is_orphaned(&queue(), Some(&quota("1", 7, 9000)), start));
+        assert!(!drift.is_orphaned(&queue(), None, start));
     }
 
     #[tokio::test(start_paused = true)]

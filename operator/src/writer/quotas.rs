@@ -72,9 +72,11 @@ impl Quotas {
         let mut due = wanted;
         due.retain(|operation| {
             let Purpose::Quota { queue, .. } = &operation.purpose else { return true };
-            let Some(change) = self.drift.change(queue, observed(context, queue).as_deref()) else {
-                return true;
-            };
+            let observed = observed(context, queue);
+            if self.drift.is_orphaned(queue, observed.as_deref(), now) {
+                return false;
+            }
+            let Some(change) = self.drift.change(queue, observed.as_deref()) else { return true };
             let waits = self.drift.has_to_wait(queue, &change, now);
             self.restored.insert(queue.clone(), change);
             !waits
