@@ -146,7 +146,7 @@ async fn a_queue_that_its_parent_does_not_accept_says_so(stage: &Stage) -> anyho
     let before = queue(&stage.bed, "good", "good").await?.deserved;
     stage.queue("closed", json!({"children": {"namespaces": {"from": "Same"}}})).await?;
     stage.claim("refused", json!({"parentRef": {"namespace": "closed", "name": "closed"}})).await?;
-    stage.claim("lost", json!({"parentRef": {"namespace": "closed", "name": "nobody"}})).await?;
+    stage.claim("lost", json!({"parentRef": {"namespace": "closed", "name": "absent"}})).await?;
     stage.until_reason("refused", "Stalled", "ParentNotAccepting").await?;
     stage.until_reason("lost", "Stalled", "ParentNotFound").await?;
     assert_eq!(queue(&stage.bed, "good", "good").await?.deserved, before);

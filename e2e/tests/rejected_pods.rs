@@ -56,15 +56,15 @@ async fn pods_that_the_api_server_refuses_are_told_within_a_minute() -> Result<(
     }
 
     let small = json!({"cpu": "1", "memory": "1Gi"});
-    let as_nobody = |workload| objects::pods_with(workload, "serviceAccountName", "nobody");
+    let with_absent_account = |workload| objects::pods_with(workload, "serviceAccountName", "nobody");
     let begin = Instant::now();
     for workload in [
         objects::workload("Deployment", "team", "careless", 2, &json!({})),
-        as_nobody(objects::workload("Deployment", "team", "web", 2, &small)),
+        with_absent_account(objects::workload("Deployment", "team", "web", 2, &small)),
         objects::workload("Deployment", "strict", "root", 2, &small),
-        as_nobody(objects::workload("Job", "team", "train", 1, &small)),
+        with_absent_account(objects::workload("Job", "team", "train", 1, &small)),
         objects::workload("Job", "team", "open", 1, &json!({"cpu": "1"})),
-        as_nobody(objects::workload("StatefulSet", "team", "db", 1, &small)),
+        with_absent_account(objects::workload("StatefulSet", "team", "db", 1, &small)),
         // What runs is not mentioned, and nothing of this keeps it from running.
         objects::workload("Deployment", "team", "fine", 2, &small),
     ] {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::names::Namespace;
-use crate::snapshot::{NamespaceState, Node, Snapshot};
+use crate::snapshot::{NamespaceState, Node, Pod, Snapshot};
+use crate::total::total;
 use crate::tree::Tree;
 use crate::usage::{NamespaceUsage, Usage};
 
@@ -113,7 +114,8 @@ fn held_in(namespace: &NamespaceState, namespace_usage: &NamespaceUsage) -> Amou
     let mut held = namespace_usage.bound.clone();
     if let Some(quota) = namespace.granting_quota() {
         let most = if namespace.is_in_gate_mode() { quota.allocated().clone() } else { quota.ceilings() };
-        let charged = namespace_usage.charged.less(&requests_of_gated(namespace));
+        let gated = namespace.pods.iter().filter(|pod| pod.is_gated());
+        let charged = namespace_usage.charged.less(&total(gated.map(Pod::requests)));
         for (resource, ceiling) in most.iter() {
             held.set(resource, ceiling.max(charged.get(resource)));
         }
@@ -123,12 +125,4 @@ fn held_in(namespace: &NamespaceState, namespace_usage: &NamespaceUsage) -> Amou
         }
     }
     held
-}
-
-fn requests_of_gated(namespace: &NamespaceState) -> Amounts {
-    let mut requests = Amounts::new();
-    for pod in namespace.pods.iter().filter(|pod| pod.is_gated()) {
-        requests.add_all(pod.requests());
-    }
-    requests
 }

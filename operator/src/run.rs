@@ -115,9 +115,11 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     let result = tokio::select! {
         biased;
         () = shutdown.cancelled() => Ok(()),
-        ended = watches.join_next() => Err(ended.map_or(RunError::Ended("watches"), unexpected)),
+        ended = watches.join_next() => Err(unexpected(ended.unwrap_or(Ok("watches")))),
         ended = lease.join_next(), if !lease.is_empty() => Err(failure(ended, "the lease")),
-        ended = server.join_next(), if !server.is_empty() => Err(failure(ended.map(|ended| ended.map(Ok::<_, RunError>)), "the HTTP server")),
+        ended = server.join_next(), if !server.is_empty() => {
+            Err(unexpected(ended.unwrap_or(Ok(())).map(|()| "the HTTP server")))
+        }
         ended = work.join_next() => Err(failure(ended, "the loop")),
     };
     // After an error nothing more may be written: leadership may be lost, or the view torn.

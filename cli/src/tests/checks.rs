@@ -92,6 +92,9 @@ fn case(id: &'static str, replaced: &[(&'static str, &str)], more: &str) -> Case
     (id, replaced.iter().map(|(from, to)| (*from, (*to).to_owned())).collect(), more.to_owned())
 }
 
+/// What shows that a pod runs a virtual machine.
+const MACHINE: &str = ", labels: {kubevirt.io: virt-launcher}, ownerReferences: [{apiVersion: kubevirt.io/v1, kind: VirtualMachineInstance, name: vm, uid: vm, controller: true}]";
+
 fn pod(metadata: &str, spec: &str) -> String {
     format!(
         "{{apiVersion: v1, kind: Pod, metadata: {{name: x, namespace: a, uid: p-x{metadata}}}, \
@@ -294,7 +297,7 @@ fn of_workloads() -> Vec<Case> {
             "",
         ),
         case("stuck-terminating", &[], &pod(", deletionTimestamp: \"2026-11-24T13:00:00Z\"", "")),
-        case("kubevirt", &[], &pod(", labels: {kubevirt.io: virt-launcher}", "")),
+        case("kubevirt", &[], &pod(MACHINE, "")),
         case("device-claims", &[], &pod("", ", resourceClaims: [{name: gpu, resourceClaimName: x}]")),
     ]
 }

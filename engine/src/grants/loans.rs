@@ -16,7 +16,7 @@ use crate::leaf::Leaf;
 use crate::shares::{rounded_down, sums};
 use crate::snapshot::Window;
 use crate::time::Timestamp;
-use crate::tree::{BranchId, BranchMap, Tree};
+use crate::tree::{Branch, BranchId, BranchMap, Tree};
 
 /// How long a window stays as large as it has grown without being used, or as small as it was made, in seconds.
 const IDLE_SECONDS: i64 = 600;
@@ -71,10 +71,8 @@ struct OfResource {
     everywhere: Amount,
     /// What is left below every limit.
     below: BranchMap<Amount>,
-    /// An even part of every limit for each leaf below.
+    /// What each leaf has less than an even part of every limit on its path.
     even: BranchMap<Amount>,
-    /// What each leaf has already; of parents the sums.
-    taken: BranchMap<Amount>,
     /// The window that every queue begins with.
     first: Amount,
     /// The window of every branch; none of parents.
@@ -135,8 +133,12 @@ impl OfResource {
         let capacity = input.offered.get(resource).min(input.capacity.get(resource));
         let below = tree.branches.map(|at, branch| branch.limit(resource).less(taken[at]));
         let count = sums(tree, input.of_leaves(|_| Amount::new(1)));
-        let even = tree.branches.map(|at, branch| {
-            Amount::new(branch.limit(resource).units().checked_div(count[at].units()).unwrap_or_default())
+        let even = input.of_leaves(|leaf| {
+            let part = |(at, branch): (BranchId, &Branch<'_>)| {
+                branch.limit(resource).units().checked_div(count[at].units()).unwrap_or_default()
+            };
+            let part = tree.path_up(leaf.at).map(part).min().unwrap_or_default();
+            Amount::new(part).less(taken[leaf.at])
         });
         let leaves = i128::try_from(input.each_leaf().count()).unwrap_or(i128::MAX).max(1);
         // All windows together stay below half of what there is, so that what quotas add up to stays within bounds.
@@ -154,23 +156,14 @@ impl OfResource {
             let (known, target) = (known(leaf), input.targets[leaf.at].get(resource));
             Some(window(known.as_ref(), target, first, &mut growth, input.snapshot.now))
         });
-        Self {
-            resource: resource.clone(),
-            everywhere: capacity.less(all),
-            below,
-            even,
-            taken,
-            first,
-            windows,
-        }
+        Self { resource: resource.clone(), everywhere: capacity.less(all), below, even, first, windows }
     }
 
     /// What is lent within `window`: what is lent already, as long as it is neither more than is idle nor less than half of
     /// what may be lent.
     fn lent(&self, tree: &Tree<'_>, leaf: &Leaf<'_>, target: Amount, window: Amount) -> Amount {
         let below = tree.path_up(leaf.at).map(|(index, _)| self.below[index]);
-        let even = tree.path_up(leaf.at).map(|(index, _)| self.even[index].less(self.taken[leaf.at]));
-        let idle = below.chain(even).fold(self.everywhere, Amount::min);
+        let idle = below.fold(self.everywhere.min(self.even[leaf.at]), Amount::min);
         let mut most = window;
         while most > idle {
             most = halved(most, &self.resource);

@@ -16,7 +16,7 @@ const MIRROR: &str = "kubernetes.io/config.mirror";
 const LAUNCHER: (&str, &str) = ("kubevirt.io", "virt-launcher");
 
 /// Why `pod` is never evicted, if it is not.
-pub(super) fn kept(pod: &Pod) -> Option<KeptReason> {
+pub fn kept(pod: &Pod) -> Option<KeptReason> {
     let (key, value) = LAUNCHER;
     let has_label = || {
         pod.metadata.labels.as_ref().and_then(|labels| labels.get(key)).is_some_and(|found| found == value)

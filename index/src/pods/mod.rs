@@ -7,3 +7,4 @@ mod life;
 mod metadata;
 
 pub use crate::lean_pod::LeanPod;
+pub use annotations::kept;

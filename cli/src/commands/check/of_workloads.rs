@@ -2,6 +2,8 @@
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
+use quotient_engine::reasons::KeptReason;
+use quotient_index::pods::kept;
 use quotient_index::sizes::surges_first;
 
 use super::CheckContext;
@@ -97,10 +99,7 @@ pub(super) fn bare(context: &CheckContext<'_>) -> Found {
 }
 
 pub(super) fn kubevirt(context: &CheckContext<'_>) -> Found {
-    let is_machine = |pod: &Pod| {
-        let labels = pod.metadata.labels.as_ref();
-        labels.and_then(|labels| labels.get("kubevirt.io")).is_some_and(|value| value == "virt-launcher")
-    };
+    let is_machine = |pod: &Pod| kept(pod) == Some(KeptReason::VirtualMachine);
     pods_that(context, is_machine, "runs a virtual machine", "run virtual machines")
 }
 
