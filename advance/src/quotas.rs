@@ -17,7 +17,7 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
         let Some(state) = snapshot.namespaces.get_mut(&name.namespace).filter(|_| !queue.is_parent) else {
             continue;
         };
-        if state.is_in_gate_mode() && !queue.quota_left_alone {
+        if state.is_in_gate_mode() && queue.is_granted() {
             let quota = gates::quota(state.quota.as_ref(), queue, plan.bounds(&queue.allocated));
             changed |= replace(state, Some(quota));
             continue;

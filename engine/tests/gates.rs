@@ -194,6 +194,29 @@ fn the_quota_holds_only_the_limit() {
     );
 }
 
+#[test]
+fn a_pause_leaves_the_quota_of_the_limit_as_a_person_made_it() {
+    let queues = |pause: &str| {
+        let scenario = format!(
+            "node n1 cpu=4 memory=4Gi
+             queue lowered admission=Gate limit=cpu:3 {pause}
+             queue raised admission=Gate limit=cpu:3 {pause}
+             queue added admission=Gate {pause}
+             queue deleted admission=Gate limit=cpu:3 {pause}
+             quota lowered cpu=1 granted=cpu:2,memory:2Gi
+             quota raised cpu=4 granted=cpu:2,memory:2Gi
+             quota added cpu=0 granted=cpu:2,memory:2Gi"
+        );
+        plan(&story::parse(&scenario)).queues
+    };
+    assert_eq!(queues("").values().filter(|queue| queue.quota_write.is_some()).count(), 4);
+    for queue in queues("paused=2000").into_values() {
+        assert_eq!((queue.quota_write.is_none(), queue.quota_left_alone), (true, true));
+        // The ledger is the operator's alone.
+        assert!(queue.is_granted());
+    }
+}
+
 /// The ledger, which takes the place of the quota, is written before the evictions of the same plan.
 #[test]
 fn in_gate_mode_a_pod_goes_in_the_cycle_that_lowers_its_queue() {

@@ -48,8 +48,7 @@ pub struct QueuePlan {
     pub quota_write: Option<QuotaWrite>,
     /// Whether the quota that stands is what this plan wants, and is in force; also where there is none and none is written.
     pub quota_in_force: bool,
-    /// Whether the quota is left as it stands: mode Observe, or a pause and a write that would lower or restore it. Then
-    /// nothing is granted either.
+    /// Whether the quota is left as it stands: mode Observe, or a pause and a write that would lower or restore it.
     pub quota_left_alone: bool,
     /// What happens to a new pod for which the queue has no room.
     pub admission: Admission,
@@ -63,6 +62,15 @@ pub struct QueuePlan {
     pub unmet: Vec<Unmet>,
     /// What the next decision has to know of this one, kept in the Queue's status.
     pub remember: Remembered,
+}
+
+impl QueuePlan {
+    /// Whether the ledger grants what is allocated. In Gate mode it does whatever becomes of the quota: only the operator
+    /// changes what it grants, and nothing of it falls during a pause.
+    pub fn is_granted(&self) -> bool {
+        let is_gated = self.admission == Admission::Gate && self.reach.writes_quotas();
+        is_gated || !self.quota_left_alone
+    }
 }
 
 /// How many pods a queue has in each state; finished ones do not count.

@@ -360,14 +360,15 @@ fn queue_plan(
     let is_in_force = leaf.is_none() || is_open || quota.is_some_and(is_in_force);
     let mut pods = leaf.map(|leaf| leaf.namespace_usage.pods).unwrap_or_default();
     let (write, is_left_alone, is_in_force) = match gated {
-        // The ledger is always written: only the operator changes what it grants, and nothing of it falls during a pause.
         Some(gated) => {
             pods.gated = gated.count();
             let write = limit_write(gated.quota(), branch.queue, &limit);
             let is_in_force = is_limit_in_force(gated.quota(), write.as_ref(), &limit);
-            (write.filter(|write| !write.lowers || branch.reach.lowers()), false, is_in_force)
+            // Nothing tells what a person made of the quota from a limit that was changed since.
+            let is_left_alone = write.is_some() && branch.reach.pause.is_some();
+            (write, is_left_alone, is_in_force)
         }
-        None => (write.filter(|_| !is_left_alone), is_left_alone, is_in_force),
+        None => (write, is_left_alone, is_in_force),
     };
     QueuePlan {
         uid: branch.queue.uid.clone(),
@@ -382,7 +383,7 @@ fn queue_plan(
         unmeetable: shares.unmeetable.clone(),
         used: leaf.map(|leaf| leaf.namespace_usage.charged.of(resources)).unwrap_or_default(),
         pods,
-        quota_write: write,
+        quota_write: write.filter(|_| !is_left_alone),
         quota_left_alone: is_left_alone,
         admission: branch.queue.admission,
         reach: branch.reach.clone(),
