@@ -28,48 +28,170 @@ pub(crate) struct Args {
     pub(crate) ascii: bool,
 }
 
-/// What is asked. The long help of each command is beside its flags; a doc comment here would replace it.
+/// What is asked. A comment is the help of its command; doc comments of arguments that several commands share would replace one
+/// that stands beside the arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    #[command(about = "Show which queue deserves, is allocated and uses what, and what is wrong")]
+    /// Show which queue deserves, is allocated and uses what, and what is wrong.
+    ///
+    /// Of a cluster the command reads the Queues, as the operator reported them, and if you may list them the nodes, the
+    /// operator's Deployment and its Lease. Of a snapshot it shows the same; of manifests it computes what the operator would
+    /// report.
+    ///
+    /// Exit code 1 if a queue is stalled, or starved for 5 minutes or longer.
+    #[command(after_long_help = include_str!("help/status.txt"))]
     Status(status::StatusArgs),
-    #[command(about = "Explain why a pod, a workload or a queue is as it is")]
-    #[command(visible_alias = "why")]
+    /// Explain why a pod, a workload or a queue is as it is.
+    ///
+    /// Why is a pod pending, why was it evicted, why do pods of a workload not exist, and why has a queue its share?
+    ///
+    /// The rights to view one namespace suffice. Of an eviction the command shows what the Queue's status remembers: the last
+    /// 20 of each queue.
+    ///
+    /// Exit code 1 if pods cannot start until a person changes something.
+    #[command(after_long_help = include_str!("help/explain.txt"), visible_alias = "why")]
     Explain(explain::ExplainArgs),
-    #[command(about = "List which queues, namespaces or workloads use most")]
+    /// List which queues, namespaces or workloads use most.
+    ///
+    /// Pods count as their quota counts them: by requests, until they are gone.
+    ///
+    /// Of a cluster the command reads Queues and nodes; for namespaces also pods, and for workloads also what creates them. -n
+    /// bounds it to one namespace.
+    #[command(after_long_help = include_str!("help/top.txt"))]
     Top(top::TopArgs),
-    #[command(about = "Print what Quotient did, in the order of time")]
+    /// Print what Quotient did, in the order of time.
+    ///
+    /// Quotas that moved, pods that it evicted or would evict, and workloads that it scaled are events of the namespace, or
+    /// with -A of all. Kubernetes keeps them for an hour unless the API server is set to keep them longer. Of a Queue the
+    /// command prints the events on it, on pods of its namespace, and on pods that were evicted for it.
+    #[command(after_long_help = include_str!("help/events.txt"))]
     Events(events::EventsArgs),
-    #[command(about = "Check the cluster, the operator, Queues, namespaces and workloads")]
+    /// Check the cluster, the operator, Queues, namespaces and workloads.
+    ///
+    /// The command finds what is missing, what would break, and what is configured against fair sharing. Each finding has an
+    /// id, a fix and a section in docs/reference/checks.md.
+    ///
+    /// With -n only one namespace is looked at. Checks that need a right that you do not have, or that need a cluster while you
+    /// look at files, are counted as not looked at. Nothing is changed, except by --measure.
+    ///
+    /// Exit code 1 if there is an error.
+    #[command(after_long_help = include_str!("help/check.txt"))]
     Check(check::CheckArgs),
-    #[command(about = "Show what a change would do before you make it")]
+    /// Show what a change would do before you make it.
+    ///
+    /// The command prints shares before and after, evicted pods, and how long it takes. Nothing is changed.
+    ///
+    /// The operator's engine plays the cluster twice until nothing happens any more, without the change and with it; what
+    /// differs is printed. Manifests are merged into objects of the same name, as kubectl apply would do. Those that name no
+    /// namespace are in that of -n, or else in that of the context; with --snapshot it is "default".
+    ///
+    /// Exit code 1 if something happens that --fail-on names.
+    #[command(after_long_help = include_str!("help/diff.txt"))]
     Diff(Box<diff::DiffArgs>),
-    #[command(about = "Show what Quotient would do, step by step; nothing is changed")]
+    /// Show what Quotient would do, step by step; nothing is changed.
+    ///
+    /// The command reads the cluster (--live), a snapshot (--snapshot) or ordinary manifests (-f), and asks the same engine as
+    /// the operator. Each step shows what every queue asks for, deserves, is allocated and uses, children below their parents.
+    /// It names the pods that are evicted and why, those that start, and those that cannot.
+    ///
+    /// A step is what one round of the operator leads to once the API server has taken in its quotas. Then the evicted pods go,
+    /// owners create what their quotas admit, pending pods are bound where they fit, and the next step begins. If only time
+    /// would change anything, the next step begins when it has passed.
+    ///
+    /// Exit code 2 if the input was not understood, with a line for each problem that names file, object and field. Evictions
+    /// are no finding.
+    #[command(after_long_help = include_str!("help/simulate.txt"))]
     Simulate(Box<simulate::SimulateArgs>),
-    #[command(about = "Write everything that the operator reads into one file")]
+    /// Write everything that the operator reads into one file.
+    ///
+    /// The file has compressed JSON of the API objects. Every other command takes it by --snapshot and then asks no cluster.
+    /// Attach it to a bug report: the same file gives the same answer everywhere.
+    ///
+    /// Pods are read without their environments, commands, images and volumes; --redact leaves out those of workloads, too.
+    /// With -n the file has one namespace, for which the right to view it suffices. Kinds that you may not list are named.
+    /// Answers from such snapshots may differ from what the operator decides.
+    #[command(after_long_help = include_str!("help/snapshot.txt"))]
     Snapshot(snapshot::SnapshotArgs),
-    #[command(about = "Compute a recorded decision again, also with other settings")]
+    /// Compute a recorded decision again, also with other settings.
+    ///
+    /// It is the same plan, byte for byte, with the pods that it evicted, their ranks, and the candidates that a rule kept.
+    ///
+    /// The operator keeps the last decisions that evicted pods, each with everything that it was made from, at most 20 and 4
+    /// MiB. They are served beside the metrics: /decisions lists them, /decisions/NUMBER and /decisions/latest return a record.
+    /// A record names the pods of all teams, so it needs the right to list all pods besides that to read the metrics.
+    ///
+    /// Exit code 1 if the plan differs. Only the version that decided computes the same plan.
+    #[command(after_long_help = include_str!("help/replay.txt"))]
     Replay(replay::ReplayArgs),
-    #[command(about = "Evict no pod from a queue or for it until a time")]
+    /// Evict no pod from a queue or for it until a time.
+    ///
+    /// Its quota does not shrink either. The command sets spec.pausedUntil. A pause of a parent queue covers its child queues.
+    /// It ends by itself. Evictions that the API server has accepted go on. You need the verbs patch and share on
+    /// queues.quotient.dev.
+    #[command(after_long_help = include_str!("help/pause.txt"))]
     Pause(pause::PauseArgs),
-    #[command(about = "End a pause now")]
-    Resume(pause::ResumeArgs),
-    #[command(about = "Take one namespace out of Quotient; no pod is evicted")]
+    /// End a pause now.
+    ///
+    /// The command removes spec.pausedUntil.
+    #[command(after_long_help = include_str!("help/resume.txt"))]
+    Resume(pause::QueuesArgs),
+    /// Take one namespace out of Quotient; no pod is evicted.
+    ///
+    /// The command deletes its Queues, after a look whether that is safe. Kubernetes then deletes the quota and the LimitRange
+    /// "quotient", because the Queue owns them. Pods run on. Pods that wait gated are let in, also while the operator is down.
+    ///
+    /// The command refuses where something would stay behind or other queues would lose their share, and says what to do first.
+    /// You need the verbs delete and share on queues.quotient.dev, and for gated pods the verb patch on pods.
+    #[command(after_long_help = include_str!("help/release.txt"))]
     Release(leaving::ReleaseArgs),
-    #[command(about = "List what uninstalling Quotient would leave behind")]
+    /// List what uninstalling Quotient would leave behind.
+    ///
+    /// The commands that uninstall it are listed, too. Nothing is changed.
+    ///
+    /// Exit code 1 if something would stay that restricts workloads: a quota or a LimitRange that no Queue owns, a workload
+    /// whose size Quotient lowered, or a gated pod.
+    #[command(after_long_help = include_str!("help/uninstall.txt"))]
     Uninstall(leaving::UninstallArgs),
-    #[command(about = "Propose a Queue for every namespace from its use")]
+    /// Propose a Queue for every namespace from its use.
+    ///
+    /// Each namespace that has pods and no Queue gets one in mode Observe. Nothing is applied.
+    ///
+    /// The weight is the percentage of the cluster that its pods request of the resource that they use most of, at least 1. A
+    /// namespace with a ResourceQuota is guaranteed half of what its pods request, because the quota is a promise; all halves
+    /// together fit into the cluster. ResourceQuotas that exist stay and act as limits.
+    #[command(after_long_help = include_str!("help/init.txt"))]
     Init(propose::InitArgs),
-    #[command(about = "Propose Queues for a cluster with workloads, and list what changes for them")]
-    Adopt(propose::AdoptArgs),
-    #[command(about = "Propose Queues from the objects of another system")]
+    /// Propose Queues for a cluster with workloads, and list what changes for them.
+    ///
+    /// Each namespace that has pods and no Queue gets one in mode Observe, from its quotas and its use. Nothing is applied.
+    ///
+    /// If all ResourceQuotas together fit into the cluster, each becomes the guaranteed amounts of its Queue. The team keeps
+    /// what it has today and lends what it does not use. Otherwise the weight is the percentage of the cluster that the quota,
+    /// or without one the use, stands for. The ResourceQuotas stay and act as limits until you delete them.
+    #[command(after_long_help = include_str!("help/adopt.txt"))]
+    Adopt(propose::TargetArgs),
+    /// Propose Queues from the objects of another system.
+    ///
+    /// The command prints a Queue for each queue, quota or tenant. Nothing is applied.
+    ///
+    /// Every leaf queue is in mode Observe: Quotient reports on it, and does nothing else. Fields without an equivalent are
+    /// named in comments, and under unmapped with -o json. Objects come from the cluster or from -f; a queue that no object
+    /// ties to a namespace is taken to be that of the namespace of its name.
+    #[command(after_long_help = include_str!("help/migrate.txt"))]
     Migrate(migrate::MigrateArgs),
-    #[command(about = "Print a script that completes the command line in a shell")]
+    /// Print a script that completes the command line in a shell.
+    ///
+    /// kubectl completes kubectl quotient by asking a program called `kubectl_complete-quotient`. That is this program under
+    /// another name: link it.
+    #[command(after_long_help = include_str!("help/completion.txt"))]
     Completion(completion::CompletionArgs),
-    #[command(about = "Print what the last word may become")]
+    /// Print what the last word may become.
     #[command(name = completion::COMPLETE, hide = true)]
     Complete(completion::WordsArgs),
-    #[command(about = "Print the version of this command, of the cluster and of the operator")]
+    /// Print the version of this command, of the cluster and of the operator.
+    ///
+    /// The last two are shown with --server, that of the operator if its Deployment is visible.
+    #[command(after_long_help = include_str!("help/version.txt"))]
     Version(version::VersionArgs),
 }
 
@@ -96,6 +218,7 @@ mod tests {
         assert_eq!(simulate.source.files, ["a", "b", "-"].map(PathBuf::from));
         assert!(!simulate.until_stable);
         assert!(Args::try_parse_from(["q", "simulate"]).is_err());
+        assert!(Args::try_parse_from(["q", "diff", "--snapshot", "x"]).is_err(), "without a change");
         assert!(Args::try_parse_from(["q", "simulate", "--live", "-f", "a"]).is_err());
     }
 

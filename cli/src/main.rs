@@ -68,7 +68,7 @@ async fn run(args: &Args) -> Result<Outcome, CommandError> {
         Command::Top(args) => commands::top::run(args, session).await,
         Command::Events(args) => commands::events::run(args, session).await,
         Command::Init(args) => commands::propose::run(&args.target, Basis::Usage, session).await,
-        Command::Adopt(args) => commands::propose::run(&args.target, Basis::Quotas, session).await,
+        Command::Adopt(args) => commands::propose::run(args, Basis::Quotas, session).await,
         Command::Migrate(args) => commands::migrate::run(args, connection).await,
         Command::Completion(args) => commands::completion::run(args, &mut Args::command()),
         Command::Complete(args) => commands::completion::complete(args, Args::command()),

@@ -12,7 +12,6 @@ use crate::output::print;
 
 /// Which shell.
 #[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct CompletionArgs {
     /// The shell.
     #[arg(value_name = "SHELL", value_enum)]
@@ -26,23 +25,6 @@ pub(crate) struct WordsArgs {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
 }
-
-const ABOUT: &str = "\
-Print a script that completes kubectl-quotient in a shell.
-
-kubectl completes kubectl quotient by asking a program called kubectl_complete-quotient. That is this program under another name: \
-link it.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # In this session of bash
-  source <(kubectl-quotient completion bash)
-
-  # For every session of zsh
-  kubectl quotient completion zsh > ~/.zfunc/_kubectl-quotient
-
-  # Behind kubectl, in every shell that completes kubectl
-  ln -s \"$(command -v kubectl-quotient)\" ~/.local/bin/kubectl_complete-quotient";
 
 /// The name under which kubectl asks for completions.
 const ASKED_BY_KUBECTL: &str = "kubectl_complete-quotient";

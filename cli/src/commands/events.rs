@@ -18,7 +18,6 @@ use crate::source::{EVENTS, Live, now};
 
 /// Which events.
 #[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct EventsArgs {
     /// Only events about this Queue or for it.
     #[arg(value_name = "QUEUE")]
@@ -39,20 +38,6 @@ pub(crate) struct EventsArgs {
     #[command(flatten)]
     output: OutputArgs,
 }
-
-const ABOUT: &str = "\
-Print what Quotient did: quotas that moved, pods that it evicted or would evict, workloads that it scaled.
-
-The events are those of the namespace, or with -A of all. Kubernetes keeps them for an hour unless the API server is set to keep \
-them longer. Of a Queue the command prints the events on it, on pods of its namespace, and on pods that were evicted for it.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # The last hour of a namespace
-  kubectl quotient events -n team-a
-
-  # What happened for one queue anywhere, and what happens next
-  kubectl quotient events team-a -A --since 10m -w";
 
 /// The reporter of every event of the operator.
 const CONTROLLER: &str = "quotient.dev/operator";

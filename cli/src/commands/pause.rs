@@ -17,7 +17,6 @@ use crate::source::{ConnectionArgs, Live, now};
 
 /// Which queues, and for how long.
 #[derive(Debug, clap::Args)]
-#[command(long_about = PAUSE, after_long_help = PAUSE_EXAMPLES)]
 #[command(group = clap::ArgGroup::new("end").required(true).args(["duration", "until"]))]
 pub(crate) struct PauseArgs {
     #[command(flatten)]
@@ -32,17 +31,9 @@ pub(crate) struct PauseArgs {
     until: Option<Timestamp>,
 }
 
-/// Which queues.
-#[derive(Debug, clap::Args)]
-#[command(long_about = RESUME, after_long_help = RESUME_EXAMPLES)]
-pub(crate) struct ResumeArgs {
-    #[command(flatten)]
-    queues: QueuesArgs,
-}
-
 /// The queues that a command changes.
 #[derive(Debug, clap::Args)]
-struct QueuesArgs {
+pub(crate) struct QueuesArgs {
     /// The queues in the namespace; all Queues of the namespace if left out.
     #[arg(value_name = "QUEUE")]
     names: Vec<String>,
@@ -62,31 +53,6 @@ struct QueuesArgs {
     output: OutputArgs,
 }
 
-const PAUSE: &str = "\
-Pause a queue: until a time its quota does not shrink, none of its pods is evicted, and no pod is evicted for it.
-
-The command sets spec.pausedUntil. A pause of a parent queue covers its child queues. It ends by itself. Evictions that the API \
-server has accepted go on. You need the verbs patch and share on queues.quotient.dev.";
-
-const PAUSE_EXAMPLES: &str = "\
-Examples:
-  # No evictions in a team for two hours
-  kubectl quotient pause team-a -n team-a --for 2h
-
-  # Nowhere, until the release is out
-  kubectl quotient pause -A --until 2026-12-01T08:00:00Z";
-
-const RESUME: &str = "\
-End the pause of a queue now: the command removes spec.pausedUntil.";
-
-const RESUME_EXAMPLES: &str = "\
-Examples:
-  # One team
-  kubectl quotient resume team-a -n team-a
-
-  # Every queue that is paused; first only say which
-  kubectl quotient resume -A --dry-run";
-
 /// Pauses.
 pub(crate) async fn pause(args: &PauseArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
     let now = now();
@@ -103,8 +69,8 @@ pub(crate) async fn pause(args: &PauseArgs, connection: &ConnectionArgs) -> Resu
 }
 
 /// Ends pauses.
-pub(crate) async fn resume(args: &ResumeArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
-    change(&args.queues, connection, |queue| {
+pub(crate) async fn resume(args: &QueuesArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
+    change(args, connection, |queue| {
         let until = find_text(queue, "/spec/pausedUntil")?;
         Some((patch(None), format!("no longer paused (until {until})")))
     })

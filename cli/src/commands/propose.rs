@@ -23,20 +23,11 @@ use crate::source::SourceArgs;
 
 /// What is proposed, and where.
 #[derive(Debug, clap::Args)]
-#[command(long_about = INIT, after_long_help = INIT_EXAMPLES)]
 pub(crate) struct InitArgs {
     /// Propose from what the pods of each namespace request now.
     #[arg(long, required = true)]
     from_usage: bool,
 
-    #[command(flatten)]
-    pub(crate) target: TargetArgs,
-}
-
-/// What is adopted, and where the Queues go.
-#[derive(Debug, clap::Args)]
-#[command(long_about = ADOPT, after_long_help = ADOPT_EXAMPLES)]
-pub(crate) struct AdoptArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
 }
@@ -50,36 +41,6 @@ pub(crate) struct TargetArgs {
     #[command(flatten)]
     source: SourceArgs,
 }
-
-const INIT: &str = "\
-Propose a Queue in mode Observe for every namespace that has pods and no Queue. Nothing is applied.
-
-The weight is the percentage of the cluster that the pods of the namespace request of the resource that they use most of, at least \
-1. A namespace with a ResourceQuota is guaranteed half of what its pods request, because the quota is a promise; all halves together \
-fit into the cluster. ResourceQuotas that exist stay and act as limits.";
-
-const INIT_EXAMPLES: &str = "\
-Examples:
-  # Propose, look, and play it
-  kubectl quotient init --from-usage -o quotient-queues/
-  kubectl quotient diff -f quotient-queues/";
-
-const ADOPT: &str = "\
-Propose a Queue in mode Observe for every namespace that has pods and no Queue, from its quotas and its use, and list what \
-changes for the workloads. Nothing is applied.
-
-If all ResourceQuotas together fit into the cluster, each becomes the guaranteed amounts of its Queue: the team keeps what it \
-has today and lends what it does not use. Otherwise the weight is the percentage of the cluster that the quota, or without one \
-the use, stands for. The ResourceQuotas stay and act as limits until you delete them.";
-
-const ADOPT_EXAMPLES: &str = "\
-Examples:
-  # Propose, look, and play it
-  kubectl quotient adopt -o quotient-queues/
-  kubectl quotient diff -f quotient-queues/
-
-  # The same without access to the cluster
-  kubectl quotient adopt --snapshot prod.json.gz";
 
 /// Reads, proposes and writes.
 pub(crate) async fn run(

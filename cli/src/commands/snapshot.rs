@@ -9,7 +9,6 @@ use crate::source::{ConnectionArgs, Scope, SourceArgs};
 
 /// Where the snapshot goes.
 #[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct SnapshotArgs {
     /// The file to write, such as prod.json.gz.
     #[arg(short = 'o', long, value_name = "FILE")]
@@ -26,25 +25,6 @@ pub(crate) struct SnapshotArgs {
     pub(crate) source: SourceArgs,
 }
 
-const ABOUT: &str = "\
-Write everything that the operator reads into one file: compressed JSON of the API objects.
-
-Every other command takes the file by --snapshot and then asks no cluster. Attach it to a bug report: the same file gives \
-the same answer everywhere. Pods are read without their environments, commands, images and volumes; --redact leaves out those of \
-workloads, too. With -n the file has one namespace, for which the right to view it suffices. Kinds that you may not \
-list are named. Answers from such snapshots may differ from what the operator decides.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # Everything that decisions depend on, without what may be secret
-  kubectl quotient snapshot -o prod.json.gz --redact
-
-  # Of one team, with the rights of a tenant
-  kubectl quotient snapshot -o team-a.json.gz -n team-a
-
-  # What would happen in it?
-  kubectl quotient simulate --snapshot prod.json.gz --until-stable";
-
 /// Reads and writes.
 pub(crate) async fn run(args: &SnapshotArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
     let namespace = connection.namespace.clone();
@@ -54,9 +34,7 @@ pub(crate) async fn run(args: &SnapshotArgs, connection: &ConnectionArgs) -> Res
         redact(&mut snapshot);
     }
     let bytes = write_file(&snapshot, &args.output)?;
-    for missing in &snapshot.missing {
-        eprintln!("warning: {} are missing: you may not list them", missing.resource);
-    }
+    snapshot.warn_of_missing();
     print(&summary(&snapshot, &args.output.display().to_string(), bytes))?;
     Ok(Outcome::of(!snapshot.missing.is_empty()))
 }

@@ -22,7 +22,6 @@ use crate::source::{Scope, SourceArgs};
 
 /// What to list, and how.
 #[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct TopArgs {
     /// What to list.
     #[arg(value_enum, default_value_t = What::Queues)]
@@ -76,26 +75,6 @@ pub(crate) enum Sort {
     Name,
 }
 
-const ABOUT: &str = "\
-List which queues, namespaces or workloads use most. Pods count as their quota counts them: by requests, until they are gone.
-
-Of a cluster the command reads Queues and nodes; for namespaces also pods, and for workloads also what creates them. -n bounds it to \
-one namespace.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # Which queues are above their shares?
-  kubectl quotient top --sort over
-
-  # The same, live
-  kubectl quotient top --sort over -w
-
-  # Which namespaces use GPUs, with or without a Queue?
-  kubectl quotient top namespaces -r gpu
-
-  # What in this team?
-  kubectl quotient top workloads -n ml-train";
-
 impl What {
     /// What is read of a cluster.
     const fn kinds(self) -> &'static str {
@@ -143,9 +122,7 @@ pub(crate) async fn run(args: &TopArgs, session: Session<'_>) -> Result<Outcome,
         }
         let mut cluster = at_rest(Cluster::of(&snapshot, None)?);
         if std::mem::take(&mut is_first) {
-            for missing in &snapshot.missing {
-                eprintln!("warning: {} are missing: you may not list them", missing.resource);
-            }
+            snapshot.warn_of_missing();
             cluster = cluster.warned();
         }
         let (rows, selected) = top(&cluster, args, namespace)?;
@@ -173,7 +150,7 @@ pub(crate) fn top(
     args: &TopArgs,
     namespace: Option<&str>,
 ) -> Result<(Vec<Line>, Option<Resource>), CommandError> {
-    let mut views = views(cluster, cluster.plan());
+    let mut views = views(cluster);
     views.retain(|view| args.selector.selects(view));
     let is_wanted = |name: &str| namespace.is_none_or(|wanted| wanted == name);
     let mut rows = match args.what {

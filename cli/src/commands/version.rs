@@ -9,7 +9,6 @@ use crate::source::{ConnectionArgs, Live, Scope, now};
 
 /// Which versions.
 #[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct VersionArgs {
     /// Ask the cluster, too.
     #[arg(long)]
@@ -18,17 +17,6 @@ pub(crate) struct VersionArgs {
     #[command(flatten)]
     output: OutputArgs,
 }
-
-const ABOUT: &str = "\
-Print the version of this command; with --server also those of the cluster and of the operator, if its Deployment is visible.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # This command
-  kubectl quotient version
-
-  # And the cluster and the operator
-  kubectl quotient version --server -o json";
 
 /// The versions.
 #[derive(Debug, Default, Serialize)]

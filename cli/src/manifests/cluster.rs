@@ -112,6 +112,11 @@ impl Cluster {
         settings_of(self.operator.as_ref())
     }
 
+    /// How many seconds ago that was; a time to come is negative.
+    pub(crate) fn seconds_since(&self, time: jiff::Timestamp) -> i64 {
+        self.snapshot.now.millis().saturating_sub(time.as_millisecond()).div_euclid(1000)
+    }
+
     /// What the nodes offer that count.
     pub(crate) fn offered(&self) -> Amounts {
         let nodes = self.snapshot.nodes.values().filter(|node| node.counts);

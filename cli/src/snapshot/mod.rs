@@ -86,6 +86,13 @@ impl Snapshot {
         self.entries.extend(objects.into_iter().map(entry));
     }
 
+    /// Says on standard error which lists are missing.
+    pub(crate) fn warn_of_missing(&self) {
+        for missing in &self.missing {
+            eprintln!("warning: {} are missing: you may not list them", missing.resource);
+        }
+    }
+
     /// Keeps every object as JSON.
     pub(crate) fn write_out(&mut self) {
         self.entries.iter_mut().for_each(|entry| entry.change(|_| ()));

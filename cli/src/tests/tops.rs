@@ -65,7 +65,7 @@ fn the_oldest_queue_of_a_namespace_governs_it() {
     };
     let queues = [queue("first", "02"), queue("second", "01")].join("\n---\n");
     let cluster = at_rest(read(&[("queues.yaml", &queues)]).unwrap());
-    let views = views(&cluster, None);
+    let views = views(&cluster);
     assert_eq!(governing(&views, "n").map(|view| view.name.to_string()).as_deref(), Some("n/second"));
 }
 

@@ -154,7 +154,7 @@ pub(crate) struct CheckContext<'a> {
 
 impl<'a> CheckContext<'a> {
     pub(super) fn at(cluster: &'a Cluster, facts: Option<&'a Facts>, namespace: Option<&'a str>) -> Self {
-        let views = views(cluster, cluster.plan());
+        let views = views(cluster);
         let leaves = views.iter().filter(|view| !view.is_parent());
         let managed = leaves.map(|view| view.name.namespace.to_string()).collect();
         Self { cluster, facts, views, namespace, managed }

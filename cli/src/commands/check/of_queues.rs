@@ -56,19 +56,16 @@ pub(super) fn outdated(context: &CheckContext<'_>) -> Found {
 }
 
 pub(super) fn deleting(context: &CheckContext<'_>) -> Found {
-    let now = context.cluster.snapshot.now.millis();
     of_each(context, |view| {
-        let since = view.queue.metadata.deletion_timestamp.as_ref()?;
-        let seconds = now.saturating_sub(since.0.as_millisecond()).div_euclid(1000);
+        let seconds = context.cluster.seconds_since(view.queue.metadata.deletion_timestamp.as_ref()?.0);
         (seconds >= PATIENCE_SECONDS).then(|| format!("deleted {} ago and still there", duration(seconds)))
     })
 }
 
 pub(super) fn paused(context: &CheckContext<'_>) -> Found {
-    let now = context.cluster.snapshot.now.millis();
     of_each(context, |view| {
-        let until = view.queue.spec.paused_until.as_ref()?;
-        (until.0.as_millisecond() > now).then(|| format!("paused until {}", until.0))
+        let until = view.queue.spec.paused_until.as_ref()?.0;
+        (context.cluster.seconds_since(until) < 0).then(|| format!("paused until {until}"))
     })
 }
 

@@ -132,10 +132,8 @@ pub(super) fn grace(context: &CheckContext<'_>) -> Found {
 const LATE: i64 = 60;
 
 pub(super) fn stuck(context: &CheckContext<'_>) -> Found {
-    let now = context.cluster.snapshot.now.millis();
     let sentences = pods(context).filter_map(|(name, pod)| {
-        let deadline = pod.metadata.deletion_timestamp.as_ref()?.0.as_millisecond();
-        let late = now.saturating_sub(deadline).div_euclid(1000);
+        let late = context.cluster.seconds_since(pod.metadata.deletion_timestamp.as_ref()?.0);
         (late > LATE).then(|| format!("Pod {name} should have ended {} ago", duration(late)))
     });
     Found::each(sentences)

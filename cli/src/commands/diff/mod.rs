@@ -27,7 +27,9 @@ pub(crate) use report::Report;
 
 /// The change, what it is compared with, and what must not happen.
 #[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES, override_usage = USAGE)]
+#[command(
+    override_usage = "kubectl quotient diff [-f FILE|DIR]... [--set ...]... [--drain NODE]... [--add-node ...]... [OPTIONS]"
+)]
 #[command(group = ArgGroup::new("change").required(true).multiple(true).args(["files", "set", "drain", "add_node"]))]
 pub(crate) struct DiffArgs {
     /// Manifests to apply: files, directories (their *.yaml, *.yml and *.json, by name) or `-` for standard input. May be
@@ -78,33 +80,6 @@ pub(crate) enum DiffFormat {
     /// A test report in which every gate is a test.
     Junit,
 }
-
-const USAGE: &str = "\
-kubectl quotient diff [-f FILE|DIR]... [--set ...]... [--drain NODE]... [--add-node ...]... [OPTIONS]";
-
-const ABOUT: &str = "\
-Show what a change would do before you make it: shares before and after, evicted pods, and how long it takes.
-
-The operator's engine plays the cluster twice until nothing happens any more, without the change and with it; what differs is \
-printed. Nothing is changed. Manifests are merged into objects of the same name, as kubectl apply would do. Those that name no namespace are in that of -n, or \
-else in that of the context; with --snapshot it is \"default\".
-
-Exit code 1 if something happens that --fail-on names.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # What would these Queues do to the cluster?
-  kubectl quotient diff -f team-x.yaml
-
-  # Twice the weight, or the loss of a node?
-  kubectl quotient diff --set queue/team-a.weight=2
-  kubectl quotient diff --drain node-7
-
-  # Would another node help?
-  kubectl quotient diff --add-node cpu=32,memory=128Gi,nvidia.com/gpu=4
-
-  # A gate for a pull request, without access to the cluster
-  kubectl quotient diff -f queues/ --snapshot prod.json.gz --fail-on evictions>0,share-drop>10% -o markdown";
 
 /// A change, and what it does.
 pub(crate) struct Diff {

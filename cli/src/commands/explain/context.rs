@@ -12,7 +12,7 @@ use super::{ExplainArgs, Question, Target};
 use crate::exit::{ClusterError, CommandError};
 use crate::manifests::Cluster;
 use crate::objects::{Kind, Object, find_text};
-use crate::output::{Explanation, list};
+use crate::output::{Explanation, duration, list};
 use crate::queues::{QueueView, governing, views};
 use crate::snapshot::{Entry, Snapshot};
 use crate::source::{ConnectionArgs, EVENTS, Live, Scope};
@@ -35,7 +35,7 @@ impl<'a> Context<'a> {
         namespace: Option<&str>,
         question: &'a Question<'a>,
     ) -> Result<Self, String> {
-        let views = views(cluster, cluster.plan());
+        let views = views(cluster);
         let namespace = match namespace {
             Some(namespace) => namespace.to_owned(),
             None => only_namespace(cluster, &views, target)?,
@@ -118,10 +118,9 @@ impl<'a> Context<'a> {
             .find(|(_, reclaim)| reclaim.pod == self.target.name)
     }
 
-    /// How long ago that was, in seconds.
-    pub(super) fn seconds_since(&self, time: jiff::Timestamp) -> i64 {
-        let now = self.cluster.snapshot.now.millis();
-        now.saturating_sub(time.as_millisecond()).div_euclid(1000).max(0)
+    /// How long ago that was, for people.
+    pub(super) fn ago(&self, time: jiff::Timestamp) -> String {
+        duration(self.cluster.seconds_since(time).max(0))
     }
 }
 

@@ -24,7 +24,7 @@ const MOST_KEPT: usize = 3;
 
 /// An eviction that the status of a Queue remembers.
 pub(super) fn explain(context: &Context<'_>, view: &QueueView, reclaim: &RecentReclaim) -> Explanation {
-    let ago = duration(context.seconds_since(reclaim.time.0));
+    let ago = context.ago(reclaim.time.0);
     let beneficiary = reclaim.beneficiary.as_deref().map(in_words);
     let returned = amounts(Some(&reclaim.amounts));
     let mut explanation = context.explanation();

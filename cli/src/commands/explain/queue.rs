@@ -7,7 +7,7 @@ use quotient_engine::names::QueueName;
 use super::arithmetic::arithmetic;
 use super::context::Context;
 use super::evicted::in_words;
-use crate::output::{Explanation, counted, duration, spaced};
+use crate::output::{Explanation, counted, spaced};
 use crate::queues::{QueueView, amounts, leaving, needs_a_person};
 
 /// The most evictions that are listed.
@@ -120,7 +120,7 @@ fn unmet(explanation: &mut Explanation, view: &QueueView) {
 
 fn reclaims(explanation: &mut Explanation, context: &Context<'_>, view: &QueueView) {
     for reclaim in view.status.recent_reclaims.iter().take(MOST_RECLAIMS) {
-        let ago = duration(context.seconds_since(reclaim.time.0));
+        let ago = context.ago(reclaim.time.0);
         let beneficiary =
             reclaim.beneficiary.as_deref().map(|queue| format!(" for queue {}", in_words(queue)));
         let beneficiary = beneficiary.unwrap_or_default();

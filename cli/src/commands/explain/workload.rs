@@ -92,7 +92,7 @@ fn rejected(context: &Context<'_>, names: &BTreeSet<(String, String)>) -> Option
     let times = ["/series/lastObservedTime", "/deprecatedLastTimestamp", "/eventTime"];
     let time = |event: &Value| times.iter().find_map(|pointer| text(event, pointer).parse().ok());
     if let Some(last) = context.question.events.iter().filter(is_it).filter_map(time).max() {
-        return Some(format!(", last {} ago", duration(context.seconds_since(last))));
+        return Some(format!(", last {} ago", context.ago(last)));
     }
     // Events are gone after an hour.
     let is_its = |set: &&Object| names.contains(&("ReplicaSet".to_owned(), set.name().to_owned()));

@@ -20,7 +20,6 @@ use crate::source::{Live, Scope, SourceArgs};
 
 /// Which namespace.
 #[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct ReleaseArgs {
     /// The namespace.
     #[arg(value_name = "NAMESPACE")]
@@ -37,22 +36,6 @@ pub(crate) struct ReleaseArgs {
     #[command(flatten)]
     source: SourceArgs,
 }
-
-const ABOUT: &str = "\
-Take one namespace out of Quotient: delete its Queues, after a look whether that is safe.
-
-Kubernetes then deletes the quota and the LimitRange \"quotient\", because the Queue owns them. Pods run on; none is evicted. \
-Pods that wait gated are let in, also while the operator is down. \
-The command refuses where something would stay behind or other queues would lose their share, and says what to do first. You \
-need the verbs delete and share on queues.quotient.dev, and for gated pods the verb patch on pods.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # What would happen?
-  kubectl quotient release team-a --dry-run
-
-  # Do it
-  kubectl quotient release team-a";
 
 /// What a look at the namespace found.
 #[derive(Debug)]

@@ -15,7 +15,6 @@ use crate::source::SourceArgs;
 
 /// Only a look.
 #[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct UninstallArgs {
     /// Look what would stay behind. The command itself uninstalls nothing.
     #[arg(long, required = true)]
@@ -27,17 +26,6 @@ pub(crate) struct UninstallArgs {
     #[command(flatten)]
     source: SourceArgs,
 }
-
-const ABOUT: &str = "\
-List what would stay behind if you uninstalled Quotient, and the commands that uninstall it. Nothing is changed.
-
-Exit code 1 if something would stay that restricts workloads: a quota or a LimitRange that no Queue owns, a workload whose \
-size Quotient lowered, or a gated pod.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # Can Quotient go without a trace?
-  kubectl quotient uninstall --check";
 
 /// Looks and prints.
 pub(crate) async fn run(args: &UninstallArgs, session: Session<'_>) -> Result<Outcome, CommandError> {

@@ -29,7 +29,6 @@ use tree::{Drafts, Places};
 
 /// What is migrated.
 #[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct MigrateArgs {
     /// The other system.
     #[arg(value_name = "SYSTEM", value_enum)]
@@ -66,27 +65,6 @@ pub(crate) enum SystemName {
     Capsule,
 }
 
-const ABOUT: &str = "\
-Print Queues for the queues, quotas or tenants of another system. Nothing is applied.
-
-Every leaf queue is in mode Observe: Quotient reports on it, and does nothing else. Fields without an equivalent are named in \
-comments, and under unmapped with -o json. Objects come from the cluster or from -f; a queue that no object ties to a \
-namespace is taken to be that of the namespace of its name.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # Queues for the ClusterQueues and cohorts of Kueue in the cluster
-  kubectl quotient migrate kueue > queues.yaml
-
-  # What would they do?
-  kubectl quotient diff -f queues.yaml
-
-  # From saved objects; quotas become limits instead of guarantees
-  kubectl quotient migrate resourcequota -f old-quotas.json --quotas-as limit
-
-  # Only what has no equivalent
-  kubectl quotient migrate volcano -o json | jq .unmapped";
-
 /// Reads, translates and prints.
 pub(crate) async fn run(args: &MigrateArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
     let system = args.system.system();
@@ -94,9 +72,7 @@ pub(crate) async fn run(args: &MigrateArgs, connection: &ConnectionArgs) -> Resu
     kinds.extend(system.kinds);
     let mut snapshot = args.source.read(connection, &Scope { kinds, namespace: None }, &[]).await?;
     snapshot.write_out();
-    for missing in &snapshot.missing {
-        eprintln!("warning: {} are missing: you may not list them", missing.resource);
-    }
+    snapshot.warn_of_missing();
     let migration = match migrate(args, &snapshot) {
         // Objects that may not be listed may be there.
         Err(error) => {

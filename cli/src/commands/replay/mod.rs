@@ -20,7 +20,6 @@ pub(crate) use report::ReplayText;
 
 /// Which decision.
 #[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct ReplayArgs {
     /// The decision: a file, or the address from which the operator serves it.
     #[arg(value_name = "FILE|URL")]
@@ -33,27 +32,6 @@ pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
-
-const ABOUT: &str = "\
-Compute a recorded decision again: the same plan, byte for byte, with the pods that it evicted, their ranks, and the candidates that a \
-rule kept.
-
-The operator keeps the last decisions that evicted pods, each with everything that it was made from, at most 20 and 4 MiB. They are \
-served beside the metrics: /decisions lists them, /decisions/NUMBER and /decisions/latest return a record. A record names the pods of \
-all teams, so it needs the right to list all pods besides that to read the metrics.
-
-Exit code 1 if the plan differs. Only the version that decided computes the same plan.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # The last decision, through a forwarded port: kubectl -n quotient-system port-forward deployment/quotient 8443
-  kubectl quotient replay https://localhost:8443/decisions/latest
-
-  # The same from a file
-  kubectl quotient replay decision
-
-  # Had the queue been guaranteed more
-  kubectl quotient replay decision --with queue/team-a.guaranteed.cpu=4";
 
 /// A decision, computed again.
 #[derive(Debug)]

@@ -20,7 +20,6 @@ pub(crate) use steps::{Simulation, simulate};
 
 /// What to simulate, and how to show it.
 #[derive(Debug, clap::Args)]
-#[command(long_about = SIMULATE, after_long_help = EXAMPLES)]
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -54,62 +53,6 @@ pub(crate) struct SimulateArgs {
 pub(crate) fn time(text: &str) -> Result<Timestamp, String> {
     objects::time(text).map_err(|error| format!("write a time such as 2026-11-21T12:00:00Z ({error})"))
 }
-
-const SIMULATE: &str = "\
-Show what Quotient would do with a cluster, step by step.
-
-Reads the cluster (--live), a snapshot (--snapshot) or ordinary manifests (-f: Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, PodDisruptionBudget, \
-PriorityClass, Queue, QueueJob, ResourceQuota, LimitRange, HorizontalPodAutoscaler, PodGroup; YAML or JSON; several documents or a \
-List; other kinds are skipped and counted), asks the same engine as the \
-operator, and prints each step: what every queue asks for, deserves, is allocated and uses (children below their \
-parents), which pods are evicted and why, which start, and which cannot. Nothing is changed.
-
-A step is what one round of the operator leads to once the API server has taken in its quotas. Then the evicted \
-pods go, owners create what their quotas admit, pending pods are bound where they fit, and the next step begins; \
-where only time would change anything, when it has passed.
-
-What manifests leave out:
-  - Without an explicit namespace an object is in that of -n, or else in \"default\".
-  - A pod with spec.nodeName runs, one without is pending, unless status.phase says otherwise.
-  - A pod that runs and has no status.startTime started when it was created.
-  - A pod belongs to the owner that its ownerReferences name as controller, by uid or else by kind and name.
-  - A Deployment without a ReplicaSet has one of its own name; with one that wants pods, it is scaled to the \
-Deployment's replicas.
-  - A DaemonSet without status wants a pod on every node that its template admits.
-  - An owner without some of its pods has created, before the first step, those that the quota of its namespace \
-admits; in a namespace that has a Queue and no quota yet it waits for the first step.
-  - A PodDisruptionBudget without status allows what the disruption controller would.
-  - A pod without priority has that of its PriorityClass, or of the default one.
-  - A namespace that no manifest describes has no labels but kubernetes.io/metadata.name, by which a parent \
-queue may select it; one that is described has this label, too.
-  - Objects without creationTimestamp are created at the time that the cluster is looked at.
-  - A node without status.conditions is Ready; its room is status.allocatable, else status.capacity.
-  - The ResourceQuota \"quotient\" of a namespace, with or without Quotient's label, is what its queue is allocated \
-at the beginning; without status.hard, spec.hard is enforced. Other ResourceQuotas are limits.
-
-Exit status: 0 when the input was understood, also if pods would be evicted; 2 when it was not, with a line for \
-each problem that names file, object and field.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # What would happen next in the cluster that these files describe?
-  kubectl quotient simulate -f cluster/
-
-  # And in the end, when a third queue joins? Which pods does a rule keep?
-  kubectl quotient simulate -f cluster/ -f new-queue.yaml --until-stable --explain
-
-  # In the cluster as it is now?
-  kubectl quotient simulate --live --until-stable
-
-  # In a snapshot that a colleague sent?
-  kubectl quotient simulate --snapshot prod.json.gz --until-stable
-
-  # Which pods would go, for a script?
-  kubectl quotient simulate -f cluster/ -o json | jq -r '.steps[].evictions[].pod'
-
-  # Which cannot start in the end, and why?
-  kubectl quotient simulate -f cluster/ --until-stable -o json \\
-    | jq -r '.steps[-1].unmet[] | \"\\(.queue) \\(.what): \\(.pods) pods, \\(.message)\"'";
 
 /// Reads, simulates and prints.
 pub(crate) async fn run(args: &SimulateArgs, session: Session<'_>) -> Result<Outcome, CommandError> {

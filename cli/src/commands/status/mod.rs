@@ -26,7 +26,6 @@ pub(crate) use report::Report;
 
 /// Which queues, and how long.
 #[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct StatusArgs {
     /// The queues to show, by name or NAMESPACE/NAME; all if left out.
     #[arg(value_name = "QUEUE")]
@@ -67,34 +66,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
     number.map(Duration::from_secs).map_err(|_| "write a number of seconds, such as 300".to_owned())
 }
 
-const ABOUT: &str = "\
-Show which queue deserves, is allocated and uses what, and what is wrong.
-
-Of a cluster the command reads the Queues, as the operator reported them, and if you may list them the nodes, the operator's \
-Deployment and its Lease. Of a snapshot it shows the same; of manifests it computes what the operator would report.
-
-Exit code 1 if a queue is stalled, or starved for 5 minutes or longer.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # All queues
-  kubectl quotient status
-
-  # Those of one organization, by the labels of the Queues
-  kubectl quotient status -A -l org=research
-
-  # Which queues use the GPUs?
-  kubectl quotient status -r gpu
-
-  # Two queues with every column
-  kubectl quotient status team-a ml/ml-dev -o wide
-
-  # Wait at most ten minutes until every queue has what it deserves
-  kubectl quotient status --wait --timeout 600
-
-  # The same question about a snapshot, for a script
-  kubectl quotient status --snapshot prod.json.gz -o json";
-
 /// The queues of one instant.
 pub(crate) struct Status {
     pub(crate) cluster: Cluster,
@@ -113,7 +84,7 @@ impl Status {
         connection: &ConnectionArgs,
     ) -> Result<Self, CommandError> {
         let cluster = at_rest(Cluster::of(snapshot, None)?);
-        let all = views(&cluster, cluster.plan());
+        let all = views(&cluster);
         let named = args.resource.as_ref().map(|name| select(name, &resource_names(&all)));
         let selected = named.transpose()?;
         if let Some(unknown) =
