@@ -11,6 +11,8 @@ use kube::client::Body;
 use serde_json::{Value, json};
 use tower::service_fn;
 
+use super::checks;
+use crate::commands::check::{Facts, check};
 use crate::exit::{ClusterError, CommandError};
 use crate::objects::Kind;
 use crate::source::{Live, Scope};
@@ -151,4 +153,25 @@ async fn a_change_is_a_merge_patch_under_the_name_of_the_command() {
     );
     assert!(request.contains("fieldManager=kubectl-quotient"), "{request}");
     assert_eq!(body, &patch);
+}
+
+/// A review that fails is no reason to believe that all is well. A person who may not ask for one looks at the rest.
+#[tokio::test]
+async fn rights_that_cannot_be_reviewed_are_a_finding() {
+    let cluster = checks::cluster(&[]);
+    for (code, is_found) in [(500, true), (403, false)] {
+        let (live, _) = live(move |line| match line {
+            line if line.contains("/version") => {
+                (200, json!({"major": "1", "minor": "36", "gitVersion": "v1.36.0"}))
+            }
+            line if line.contains("/subjectaccessreviews") => failure(code, "told", "told"),
+            _ => list(&[], ""),
+        });
+        let facts = Facts::read(&live, cluster.operator.as_ref(), None).await.unwrap();
+        let report = check(&cluster, Some(&facts), None, false);
+        let rights = report.results.iter().find(|one| one.id == "operator-rights").unwrap();
+        let said = rights.found.as_ref().map(|found| found.texts.concat());
+        let expected = "the rights of the operator are not known: create subjectaccessreviews.authorization.k8s.io: told";
+        assert_eq!(said.as_deref(), is_found.then_some(expected), "{code}");
+    }
 }

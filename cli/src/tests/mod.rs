@@ -41,6 +41,12 @@ use crate::snapshot::Snapshot;
 /// The page that shows what the commands print.
 const PAGE: &str = include_str!("../../../docs/reference/cli.md");
 
+/// The arguments of one command, as a user types them.
+fn args<A: clap::Args>(line: &str) -> A {
+    let command = A::augment_args(clap::Command::new("command").no_binary_name(true));
+    A::from_arg_matches(&command.try_get_matches_from(line.split_whitespace()).unwrap()).unwrap()
+}
+
 /// A directory of `examples/`.
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)
@@ -60,6 +66,12 @@ fn observed_at(path: &Path, time: &str) -> Snapshot {
     snapshot.source = "cluster prod-eu".to_owned();
     snapshot.entries.iter_mut().for_each(|entry| entry.is_written = false);
     snapshot
+}
+
+/// One YAML text, as an API server returned it at this time.
+fn observed_yaml(yaml: &str, time: &str) -> Snapshot {
+    let directory = directory(&[("input.yaml", yaml)]);
+    observed_at(&directory.path().join("input.yaml"), time)
 }
 
 /// A directory with these files.

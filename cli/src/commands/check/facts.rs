@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures::{StreamExt as _, stream};
 use quotient_operator::rights::{Feature, Right, needed, needed_for};
+use quotient_operator::settings::Settings;
 use serde_json::{Value, json};
 
 use crate::exit::{ClusterError, CommandError};
@@ -24,8 +25,8 @@ pub(crate) struct Facts {
     pub(crate) crds: Option<Vec<Value>>,
     /// The names of the admission policies.
     pub(crate) policies: Option<Vec<String>>,
-    /// The rights that the operator needs.
-    pub(crate) rights: Option<Rights>,
+    /// The rights that the operator needs, or why they could not be reviewed.
+    pub(crate) rights: Option<Result<Rights, String>>,
     /// How many monitors of the Prometheus Operator name the operator; none without that.
     pub(crate) monitors: Option<usize>,
     /// How long the quota controller took to enforce a new quota, if that was asked for.
@@ -56,7 +57,7 @@ const AT_ONCE: usize = 16;
 
 impl Facts {
     /// Asks the API server.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         live: &Live,
         operator: Option<&OperatorFacts>,
         measured_in: Option<&str>,
@@ -106,27 +107,44 @@ async fn monitors(live: &Live) -> Result<Option<usize>, CommandError> {
     Ok(count)
 }
 
-/// What the account of the operator may do; none if the user may not ask.
-async fn rights(live: &Live, operator: &OperatorFacts) -> Option<Rights> {
+/// What the account of the operator may do; none if the user may not ask, or its flags cannot be read. A review that fails is no
+/// reason to believe that all is well.
+async fn rights(live: &Live, operator: &OperatorFacts) -> Option<Result<Rights, String>> {
     let settings = operator.settings.as_ref().ok()?;
+    match reviewed(live, operator, settings).await {
+        Err(ClusterError::Forbidden(_)) => None,
+        reviewed => Some(reviewed.map_err(|error| error.to_string())),
+    }
+}
+
+async fn reviewed(
+    live: &Live,
+    operator: &OperatorFacts,
+    settings: &Settings,
+) -> Result<Rights, ClusterError> {
+    let unreadable = |error: serde_json::Error| ClusterError::Other(error.to_string());
+    let mode = settings.mode();
     let lease = settings.lease.as_ref().map(|lease| lease.name.as_str());
     let is_scraped = settings.scrape.as_ref().is_some_and(|scrape| !scrape.listen.ip().is_loopback());
-    let rights =
-        needed(settings.mode(), lease, is_scraped, settings.index.gate_mode, &settings.workload_kinds)
-            .ok()?;
+    let rights = needed(mode, lease, is_scraped, settings.index.gate_mode, &settings.workload_kinds);
+    let rights = rights.map_err(unreadable)?;
     let missing = missing(&rights, live, operator).await?;
     let mut optional = Vec::new();
     for feature in Feature::ALL {
-        let rights = needed_for(feature, settings.mode()).ok()?;
+        let rights = needed_for(feature, mode).map_err(unreadable)?;
         if !self::missing(&rights, live, operator).await?.is_empty() {
             optional.push(feature.is_off());
         }
     }
-    Some(Rights { needed: rights.len(), missing, optional })
+    Ok(Rights { needed: rights.len(), missing, optional })
 }
 
 /// Those of `rights` that the account of the operator does not have.
-async fn missing(rights: &BTreeSet<Right>, live: &Live, operator: &OperatorFacts) -> Option<Vec<String>> {
+async fn missing(
+    rights: &BTreeSet<Right>,
+    live: &Live,
+    operator: &OperatorFacts,
+) -> Result<Vec<String>, ClusterError> {
     let asked = rights.iter().map(|right| {
         let review = review(right, operator);
         async move { (right.to_string(), live.of(&ACCESS_REVIEWS, None).create(&review).await) }
@@ -134,13 +152,13 @@ async fn missing(rights: &BTreeSet<Right>, live: &Live, operator: &OperatorFacts
     let mut answers = stream::iter(asked).buffer_unordered(AT_ONCE);
     let mut missing = Vec::new();
     while let Some((right, answer)) = answers.next().await {
-        let is_allowed = answer.ok()?.pointer("/status/allowed").and_then(Value::as_bool);
+        let is_allowed = answer?.pointer("/status/allowed").and_then(Value::as_bool);
         if !is_allowed.unwrap_or_default() {
             missing.push(right);
         }
     }
     missing.sort();
-    Some(missing)
+    Ok(missing)
 }
 
 fn review(right: &Right, operator: &OperatorFacts) -> Value {

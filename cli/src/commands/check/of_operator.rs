@@ -64,12 +64,14 @@ pub(super) fn mode(context: &CheckContext<'_>) -> Seen {
 }
 
 pub(super) fn rights(context: &CheckContext<'_>) -> Seen {
-    let rights = context.facts?.rights.as_ref()?;
-    Some(Found::each(rights.missing.iter().map(|right| format!("the operator may not {right}"))))
+    Some(match context.facts?.rights.as_ref()? {
+        Ok(rights) => Found::each(rights.missing.iter().map(|right| format!("the operator may not {right}"))),
+        Err(error) => Found::when(true, || format!("the rights of the operator are not known: {error}")),
+    })
 }
 
 pub(super) fn optional_rights(context: &CheckContext<'_>) -> Seen {
-    Some(Found::each(context.facts?.rights.as_ref()?.optional.iter().cloned()))
+    Some(Found::each(context.facts?.rights.as_ref()?.as_ref().ok()?.optional.iter().cloned()))
 }
 
 pub(super) fn metrics(context: &CheckContext<'_>) -> Seen {

@@ -181,7 +181,7 @@ pub(super) fn passed(check: &Check, context: &CheckContext<'_>) -> Option<String
         "admission-policies" => "admission policies".to_owned(),
         "operator-not-ready" => format!("{} of {} replicas", operator?.ready, operator?.replicas),
         "operator-no-leader" => "leader found".to_owned(),
-        "operator-rights" => format!("{} permissions", facts?.rights.as_ref()?.needed),
+        "operator-rights" => format!("{} permissions", facts?.rights.as_ref()?.as_ref().ok()?.needed),
         "operator-metrics" => {
             format!("{} series of metrics", facts?.metrics.as_ref()?.as_ref().ok()?)
         }
