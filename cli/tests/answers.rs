@@ -1,24 +1,14 @@
 //! What every command prints for programs is what its schema says, in JSON and in YAML, and names stand alone.
 #![cfg(test)]
 
+mod program;
 mod schema;
 
-use std::path::Path;
-use std::process::Command;
-
+use program::{printed, root};
 use serde_json::{Value, json};
 
 fn run(line: &str, format: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_kubectl-quotient"))
-        .args(line.split(' '))
-        .args(["-o", format])
-        .current_dir(root)
-        .output()
-        .unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert!(matches!(output.status.code(), Some(0 | 1)), "{line}: {message}");
-    String::from_utf8(output.stdout).unwrap()
+    printed(line.split(' ').chain(["-o", format]))
 }
 
 /// Every command that reads files, on the examples.
@@ -58,9 +48,8 @@ fn answers_are_what_their_schemas_say() {
 /// Every published schema can be broken, so that the test above can fail.
 #[test]
 fn a_wrong_answer_is_found() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/cli");
     let mut seen = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(root().join("docs/reference/cli")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let kind = name.trim_end_matches(".json");
         let empty = json!({"apiVersion": "cli.quotient.dev/v1", "kind": kind, "odd": 1});

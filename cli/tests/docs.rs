@@ -9,23 +9,16 @@ mod code;
 mod imports;
 #[path = "docs/names.rs"]
 mod names;
+mod program;
 #[path = "docs/sentences.rs"]
 mod sentences;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use program::{command, root, text};
 use quotient_crds::{ConditionType, Queue, QueueJobCondition};
 use serde_yaml_ng::Value;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
-
-fn text(path: impl AsRef<Path>) -> String {
-    let path = root().join(path);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
 
 /// Every page, by its path from the root.
 fn pages() -> Vec<PathBuf> {
@@ -211,14 +204,10 @@ fn every_command_is_run_or_marked() {
         let (examples, others): (Vec<String>, Vec<String>) = commands(&content)
             .into_iter()
             .partition(|line| line.starts_with("kubectl quotient simulate -f examples/"));
-        for command in &examples {
-            let arguments = command.strip_prefix("kubectl quotient ").unwrap().split('|').next().unwrap();
-            let output = std::process::Command::new(env!("CARGO_BIN_EXE_kubectl-quotient"))
-                .args(arguments.split_whitespace())
-                .current_dir(root())
-                .output()
-                .unwrap();
-            assert!(output.status.success(), "{}: {command}", page.display());
+        for example in &examples {
+            let arguments = example.strip_prefix("kubectl quotient ").unwrap().split('|').next().unwrap();
+            let output = command(arguments.split_whitespace()).output().unwrap();
+            assert!(output.status.success(), "{}: {example}", page.display());
             run += 1;
         }
         let is_played = played.contains(page.to_string_lossy().as_ref());

@@ -1,17 +1,11 @@
 //! Exit codes of the program itself, and what stands on which stream.
 #![cfg(test)]
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod program;
 
-fn command(arguments: &[&str]) -> Command {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-quotient"));
-    // No cluster of the person who runs the tests.
-    command.env("KUBECONFIG", "/nonexistent").env_remove("KUBERNETES_SERVICE_HOST");
-    command.args(arguments).current_dir(root);
-    command
-}
+use std::process::Output;
+
+use program::command;
 
 fn run(arguments: &[&str]) -> Output {
     command(arguments).output().unwrap()

@@ -1,9 +1,9 @@
 //! The recipes for pipelines: each is YAML, and each command in them is understood and answers as the page says.
 #![cfg(test)]
 
-use std::path::Path;
-use std::process::Command;
+mod program;
 
+use program::command;
 use serde::Deserialize as _;
 use serde_yaml_ng::{Deserializer, Value};
 
@@ -35,7 +35,6 @@ fn words(line: &str) -> Option<Vec<String>> {
 
 /// What the program answers, with files of ours in place of those of the page.
 fn code(words: &[String]) -> i32 {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let words = words.iter().map(|word| match word.as_str() {
         "queues/" | "/queues" => "examples/newcomer",
         "prod.json.gz" => "examples/two-queues",
@@ -44,8 +43,7 @@ fn code(words: &[String]) -> i32 {
     let words: Vec<&str> = words.collect();
     let snapshot: &[&str] =
         if words.contains(&"--snapshot") { &[] } else { &["--snapshot", "examples/two-queues"] };
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-quotient"));
-    let output = command.args(&words).args(snapshot).current_dir(root).output().unwrap();
+    let output = command(words.iter().chain(snapshot)).output().unwrap();
     output.status.code().unwrap_or_else(|| panic!("{words:?}"))
 }
 

@@ -3,23 +3,16 @@
 //! `UPDATE_EXPECT=1` writes them; otherwise a page that differs from the code fails.
 #![cfg(test)]
 
+mod program;
+
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use clap::CommandFactory as _;
 use expect_test::expect_file;
+use program::{commands, help, root, text};
 use quotient_engine::reasons::{EvictionReason, KeptReason, ScalingReason, ShortReason, StallReason};
 use quotient_operator::args::Args;
 use serde_yaml_ng::Value;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
-
-fn text(path: &str) -> String {
-    std::fs::read_to_string(root().join(path)).unwrap()
-}
 
 fn check(page: &str, content: &str) {
     let content = format!("{}\n", content.trim_end());
@@ -337,25 +330,14 @@ fn names_of_others_are_read_and_those_of_the_chart_are_in_it() {
 
 // ---- the command line ---------------------------------------------------------------------------------------
 
-fn help(arguments: &[&str]) -> String {
-    let program = env!("CARGO_BIN_EXE_kubectl-quotient");
-    let output = Command::new(program).args(arguments).arg("--help").output().unwrap();
-    assert!(output.status.success(), "{arguments:?}");
-    let text = String::from_utf8(output.stdout).unwrap();
-    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
-}
-
 #[test]
 fn the_page_of_help_has_every_command() {
-    let overview = help(&[]);
-    let commands = overview.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let commands: Vec<&str> =
-        commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
-    assert!(commands.len() > 10, "{commands:?}");
     let mut page =
         "# Help of every command\n\nWhat `kubectl quotient COMMAND --help` prints. [Command line](cli.md) explains it.\n".to_owned();
-    for command in commands.into_iter().filter(|command| !command.is_empty() && *command != "help") {
-        let _ = write!(page, "\n## {command}\n\n```\n{}\n```\n", help(&[command]).trim_end());
+    for command in commands() {
+        let help = help(&[&command]);
+        let lines: Vec<&str> = help.trim_end().lines().map(str::trim_end).collect();
+        let _ = write!(page, "\n## {command}\n\n```\n{}\n```\n", lines.join("\n"));
     }
     check("help.md", &page);
 }

@@ -1,27 +1,26 @@
-//! The tutorials without a cluster: every command on a page is run, and prints what the page says.
+//! The README and the tutorials without a cluster: every command on a page is run, and prints what the page says.
 //!
 //! `UPDATE_EXPECT=1` writes what commands print, and the manifests, into the pages; read the difference.
 #![cfg(test)]
 
+mod program;
+
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use expect_test::expect_file;
+use program::{root, text};
 
 #[test]
 fn the_pages_say_what_simulate_prints() {
     let mut commands = 0;
     for path in pages() {
-        let page = std::fs::read_to_string(&path).unwrap();
+        let page = text(&path);
         commands += page.lines().filter(|line| line.starts_with("$ ")).count();
         expect_file![path].assert_eq(&played(&page));
     }
     assert!(commands >= 5, "{commands}");
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
 /// Played on a real control plane by the end-to-end test `tutorial`.
@@ -34,6 +33,7 @@ fn pages() -> Vec<PathBuf> {
     pages.retain(|page| {
         page.extension().is_some() && !NEED_A_CLUSTER.iter().any(|other| page.ends_with(other))
     });
+    pages.push(root().join("README.md"));
     pages.sort();
     pages
 }
@@ -46,7 +46,7 @@ fn played(page: &str) -> String {
         let _ = writeln!(written, "{line}");
         if let Some(path) = line.strip_prefix("```yaml ") {
             block(&mut lines);
-            written.push_str(&std::fs::read_to_string(root().join(path)).unwrap());
+            written.push_str(&text(path));
             written.push_str("```\n");
         } else if line == "```console" {
             let shown = block(&mut lines);

@@ -1,23 +1,13 @@
 //! `diff`: a change is played before it is made.
 
-use clap::Parser as _;
 use expect_test::{Expect, expect};
 
-use super::{directory, example, observed_at};
-use crate::args::{Args, Command};
+use super::{args, directory, example, observed_at, observed_yaml};
 use crate::commands::diff::{Diff, DiffArgs, text};
 use crate::exit::CommandError;
 use crate::manifests;
 use crate::output::Screen;
 use crate::snapshot::{Content, Entry, Snapshot};
-
-fn args(words: &[&str]) -> DiffArgs {
-    let words = ["kubectl-quotient", "diff"].iter().chain(words);
-    match Args::try_parse_from(words).unwrap().command {
-        Command::Diff(args) => *args,
-        _ => panic!("another command"),
-    }
-}
 
 fn base() -> Snapshot {
     let mut snapshot = manifests::read_snapshot(&[example("newcomer")], None).unwrap();
@@ -27,13 +17,23 @@ fn base() -> Snapshot {
     snapshot
 }
 
-fn compared(words: &[&str]) -> Result<Diff, CommandError> {
-    Diff::of(&base(), &args(words), None)
+fn compared(base: &Snapshot, line: &str) -> Result<Diff, CommandError> {
+    Diff::of(base, &args(line), None)
 }
 
-fn check(words: &[&str], expected: &Expect) {
-    let printed = text(&compared(words).unwrap(), args(words).output, Screen::plain()).unwrap();
-    expected.assert_eq(&printed);
+fn printed(base: &Snapshot, line: &str) -> String {
+    text(&compared(base, line).unwrap(), args::<DiffArgs>(line).output, Screen::plain()).unwrap()
+}
+
+fn check(base: &Snapshot, line: &str, expected: &Expect) {
+    expected.assert_eq(&printed(base, line));
+}
+
+/// A directory with one manifest, and the flag that applies it.
+fn applied(manifest: &str) -> (tempfile::TempDir, String) {
+    let directory = directory(&[("change.yaml", manifest)]);
+    let flag = format!("-f {}", directory.path().display());
+    (directory, flag)
 }
 
 const NEWCOMER: &str = "
@@ -53,22 +53,12 @@ spec:
     spec: {containers: [{name: main, resources: {requests: {cpu: 1, memory: 1Gi}}}]}
 ";
 
-/// The newcomer's manifests in a file, by a name that stays.
-fn with_newcomer(more: &[&str], check: impl Fn(&[&str])) {
-    let directory = directory(&[("team-x.yaml", NEWCOMER)]);
-    let path = directory.path().join("team-x.yaml");
-    let path = path.to_str().unwrap();
-    let words: Vec<&str> = ["-f", path].iter().chain(more).copied().collect();
-    check(&words);
-}
-
 #[test]
 fn manifests_without_a_namespace_are_in_the_one_that_is_named() {
     let queue =
         "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: team-1}, spec: {weight: 3}}";
-    let directory = directory(&[("queue.yaml", queue)]);
-    let args = args(&["-f", directory.path().to_str().unwrap()]);
-    let changes = |namespace| Diff::of(&base(), &args, namespace).unwrap().changes;
+    let (_directory, flag) = applied(queue);
+    let changes = |namespace| Diff::of(&base(), &args(&flag), namespace).unwrap().changes;
     assert_eq!(changes(Some("team-1")), ["change Queue team-1"]);
     assert_eq!(changes(Some("other")), ["create Queue other/team-1 (weight 3)"]);
     assert_eq!(changes(None), ["create Queue team-1 (weight 3)"]);
@@ -76,88 +66,71 @@ fn manifests_without_a_namespace_are_in_the_one_that_is_named() {
 
 #[test]
 fn a_newcomer_shows_who_gives_and_what_goes() {
-    with_newcomer(&[], |words| {
-        check(
-            words,
-            &expect![[r#"
-                examples/newcomer, plus: create Queue team-x (weight 1); create Deployment team-x/api
-                QUEUE   DESERVED             USED             EVICTED
-                team-1  3c 9Gi → 2.5c 8Gi    3c 2Gi → 2c 1Gi  1 bare pod
-                team-2  6c 18Gi → 5.1c 16Gi  5c 3Gi           -
-                team-x  0 → 1.2c 3Gi         0 → 1c 1Gi       1 pod starts, within ~35 s (longest grace 30 s)
-                ! ReplicaSet api in team-x: 2 pods of 1c 1Gi cannot start: ShareInUse (other pods of the queue use all of the share)
-                1 eviction, 0 blocked by budgets, 0 guarantees broken, stable after 3 steps
-            "#]],
-        );
-    });
-    with_newcomer(&["-o", "wide"], |words| {
-        check(
-            words,
-            &expect![[r#"
-                examples/newcomer, plus: create Queue team-x (weight 1); create Deployment team-x/api
-                QUEUE   DESERVED             USED             EVICTED
-                team-1  3c 9Gi → 2.5c 8Gi    3c 2Gi → 2c 1Gi  1 bare pod
-                team-2  6c 18Gi → 5.1c 16Gi  5c 3Gi           -
-                team-x  0 → 1.2c 3Gi         0 → 1c 1Gi       1 pod starts, within ~35 s (longest grace 30 s)
-                  evict  team-1/pod-3  1c 1Gi  Reclaimed  for team-x
-                ! ReplicaSet api in team-x: 2 pods of 1c 1Gi cannot start: ShareInUse (other pods of the queue use all of the share)
-                1 eviction, 0 blocked by budgets, 0 guarantees broken, stable after 3 steps
-            "#]],
-        );
-    });
+    let (_directory, flag) = applied(NEWCOMER);
+    let wide = printed(&base(), &format!("{flag} -o wide"));
+    expect![[r#"
+        examples/newcomer, plus: create Queue team-x (weight 1); create Deployment team-x/api
+        QUEUE   DESERVED             USED             EVICTED
+        team-1  3c 9Gi → 2.5c 8Gi    3c 2Gi → 2c 1Gi  1 bare pod
+        team-2  6c 18Gi → 5.1c 16Gi  5c 3Gi           -
+        team-x  0 → 1.2c 3Gi         0 → 1c 1Gi       1 pod starts, within ~35 s (longest grace 30 s)
+          evict  team-1/pod-3  1c 1Gi  Reclaimed  for team-x
+        ! ReplicaSet api in team-x: 2 pods of 1c 1Gi cannot start: ShareInUse (other pods of the queue use all of the share)
+        1 eviction, 0 blocked by budgets, 0 guarantees broken, stable after 3 steps
+    "#]]
+    .assert_eq(&wide);
+    let evicted = "  evict  team-1/pod-3  1c 1Gi  Reclaimed  for team-x\n";
+    assert_eq!(printed(&base(), &flag), wide.replace(evicted, ""));
 }
 
 #[test]
 fn gates_fail_and_pass() {
-    with_newcomer(
-        &["--fail-on", "evictions>0,share-drop>90%,guarantee-unmeetable,stalled", "-o", "markdown"],
-        |words| {
-            check(
-                words,
-                &expect![[r#"
-                    ### Quotient: what this change does
+    let (_directory, flag) = applied(NEWCOMER);
+    check(
+        &base(),
+        &format!("{flag} --fail-on evictions>0,share-drop>90%,guarantee-unmeetable,stalled -o markdown"),
+        &expect![[r#"
+            ### Quotient: what this change does
 
-                    examples/newcomer: create Queue team-x (weight 1); create Deployment team-x/api
+            examples/newcomer: create Queue team-x (weight 1); create Deployment team-x/api
 
-                    | queue | deserved | used | pods |
-                    |---|---|---|---|
-                    | team-1 | 3c 9Gi → 2.5c 8Gi | 3c 2Gi → 2c 1Gi | **evicted:** 1 bare pod |
-                    | team-2 | 6c 18Gi → 5.1c 16Gi | 5c 3Gi | - |
-                    | team-x | 0 → 1.2c 3Gi | 0 → 1c 1Gi | 1 pod starts, within ~35 s (longest grace 30 s) |
+            | queue | deserved | used | pods |
+            |---|---|---|---|
+            | team-1 | 3c 9Gi → 2.5c 8Gi | 3c 2Gi → 2c 1Gi | **evicted:** 1 bare pod |
+            | team-2 | 6c 18Gi → 5.1c 16Gi | 5c 3Gi | - |
+            | team-x | 0 → 1.2c 3Gi | 0 → 1c 1Gi | 1 pod starts, within ~35 s (longest grace 30 s) |
 
-                    1 eviction, 0 blocked by budgets, 0 guarantees broken, stable after 3 steps
+            1 eviction, 0 blocked by budgets, 0 guarantees broken, stable after 3 steps
 
-                    * ReplicaSet api in team-x: 2 pods of 1c 1Gi cannot start: ShareInUse (other pods of the queue use all of the share)
+            * ReplicaSet api in team-x: 2 pods of 1c 1Gi cannot start: ShareInUse (other pods of the queue use all of the share)
 
-                    | gate | result | |
-                    |---|---|---|
-                    | `evictions>0` | **failed** | 1 eviction |
-                    | `share-drop>90%` | passed | the share of queue team-2 falls by 14.2 % |
-                    | `guarantee-unmeetable` | passed | 0 guarantees that the cluster cannot meet |
-                    | `stalled` | passed | 0 Queues without a share |
-                "#]],
-            );
-        },
+            | gate | result | |
+            |---|---|---|
+            | `evictions>0` | **failed** | 1 eviction |
+            | `share-drop>90%` | passed | the share of queue team-2 falls by 14.2 % |
+            | `guarantee-unmeetable` | passed | 0 guarantees that the cluster cannot meet |
+            | `stalled` | passed | 0 Queues without a share |
+        "#]],
     );
-    with_newcomer(&["--fail-on", "evictions>0,share-drop>90%", "-o", "junit"], |words| {
-        check(
-            words,
-            &expect![[r#"
-                <?xml version="1.0" encoding="UTF-8"?>
-                <testsuite name="kubectl quotient diff" tests="2" failures="1">
-                  <testcase classname="quotient.diff" name="evictions&gt;0"><failure message="1 eviction"/></testcase>
-                  <testcase classname="quotient.diff" name="share-drop&gt;90%"/>
-                  <system-out>1 eviction, 0 blocked by budgets, 0 guarantees broken, stable after 3 steps</system-out>
-                </testsuite>
-            "#]],
-        );
-    });
+    check(
+        &base(),
+        &format!("{flag} --fail-on evictions>0,share-drop>90% -o junit"),
+        &expect![[r#"
+            <?xml version="1.0" encoding="UTF-8"?>
+            <testsuite name="kubectl quotient diff" tests="2" failures="1">
+              <testcase classname="quotient.diff" name="evictions&gt;0"><failure message="1 eviction"/></testcase>
+              <testcase classname="quotient.diff" name="share-drop&gt;90%"/>
+              <system-out>1 eviction, 0 blocked by budgets, 0 guarantees broken, stable after 3 steps</system-out>
+            </testsuite>
+        "#]],
+    );
 }
 
 #[test]
 fn a_weight_a_guarantee_a_node_and_a_drain() {
     check(
-        &["--set", "queue/team-1.weight=3"],
+        &base(),
+        "--set queue/team-1.weight=3",
         &expect![[r#"
             examples/newcomer, plus: set weight of Queue team-1 to 3
             QUEUE   DESERVED               USED    EVICTED
@@ -167,7 +140,8 @@ fn a_weight_a_guarantee_a_node_and_a_drain() {
         "#]],
     );
     check(
-        &["--set", "queue/team-2.guaranteed.cpu=12"],
+        &base(),
+        "--set queue/team-2.guaranteed.cpu=12",
         &expect![[r#"
         examples/newcomer, plus: set guaranteed.cpu of Queue team-2 to 12
         QUEUE   DESERVED           USED        EVICTED
@@ -178,7 +152,8 @@ fn a_weight_a_guarantee_a_node_and_a_drain() {
     "#]],
     );
     check(
-        &["--add-node", "cpu=4,memory=8Gi"],
+        &base(),
+        "--add-node cpu=4,memory=8Gi",
         &expect![[r#"
             examples/newcomer, plus: add Node added-1
             QUEUE   DESERVED               USED    EVICTED
@@ -187,14 +162,9 @@ fn a_weight_a_guarantee_a_node_and_a_drain() {
             0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 1 step
         "#]],
     );
-    let nodes: Vec<String> = base()
-        .entries
-        .iter()
-        .filter(|entry| entry.kind() == "Node")
-        .map(|entry| entry.name().to_owned())
-        .collect();
     check(
-        &["--drain", &nodes[0]],
+        &base(),
+        "--drain node-1",
         &expect![[r#"
             examples/newcomer, plus: drain Node node-1 (5 pods, of which controllers create 0 again)
             QUEUE   DESERVED     USED        EVICTED
@@ -207,22 +177,19 @@ fn a_weight_a_guarantee_a_node_and_a_drain() {
 
 #[test]
 fn programs_read_what_differs() {
-    with_newcomer(&["-o", "json"], |words| {
-        let printed = text(&compared(words).unwrap(), args(words).output, Screen::plain()).unwrap();
-        let json: serde_json::Value = serde_json::from_str(&printed).unwrap();
-        assert_eq!(json["kind"], "Diff");
-        assert_eq!(json["queues"][2]["deserved"]["before"], serde_json::Value::Null);
-        assert_eq!(json["changes"][0], "create Queue team-x (weight 1)");
-    });
+    let (_directory, flag) = applied(NEWCOMER);
+    let json: serde_json::Value =
+        serde_json::from_str(&printed(&base(), &format!("{flag} -o json"))).unwrap();
+    assert_eq!(json["kind"], "Diff");
+    assert_eq!(json["queues"][2]["deserved"]["before"], serde_json::Value::Null);
+    assert_eq!(json["changes"][0], "create Queue team-x (weight 1)");
 }
 
 #[test]
 fn a_change_of_what_does_not_exist_is_refused() {
-    let refused = |words: &[&str]| compared(words).err().unwrap();
-    assert_eq!(refused(&["--drain", "nothing"]).to_string(), "there is no Node nothing in examples/newcomer");
-    assert_eq!(refused(&["--set", "queue/nothing.weight=2"]).code(), 2);
-    let command_line = ["kubectl-quotient", "diff", "--snapshot", "x"];
-    assert!(Args::try_parse_from(command_line).is_err(), "without a change");
+    let refused = |line: &str| compared(&base(), line).err().unwrap();
+    assert_eq!(refused("--drain nothing").to_string(), "there is no Node nothing in examples/newcomer");
+    assert_eq!(refused("--set queue/nothing.weight=2").code(), 2);
 }
 
 /// A Deployment with one pod, as an API server returned it, with what kubectl applied last.
@@ -277,68 +244,47 @@ status: {phase: Running, startTime: "2026-11-01T00:00:00Z"}
 /// The whole rollout is played at once: the old pods are gone, and the ReplicaSet creates them by the new template.
 #[test]
 fn a_changed_template_is_rolled_out() {
-    let image =
-        "spec: {containers: [{name: main, image: other, resources: {requests: {cpu: 1000m, memory: 1Gi}}}]}";
-    let manifest = |template: &str| {
-        format!(
-            "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: web, namespace: a}}, spec: {{template: {{{template}}}}}}}"
-        )
-    };
-    let directory = directory(&[
-        ("cluster.yaml", OBSERVED),
-        ("image.yaml", &manifest(image)),
-        ("cpu.yaml", &manifest(&image.replace("1000m", "2"))),
-    ]);
-    let base = super::observed_at(&directory.path().join("cluster.yaml"), "2026-11-24T14:00:00Z");
-    let check = |name: &str, expected: &Expect| {
-        let args = args(&["-f", directory.path().join(name).to_str().unwrap()]);
-        let printed = text(&Diff::of(&base, &args, None).unwrap(), args.output, Screen::plain()).unwrap();
-        expected.assert_eq(&printed);
+    let base = observed_yaml(OBSERVED, "2026-11-24T14:00:00Z");
+    let check_requests = |cpu: &str, expected: &Expect| {
+        let (_directory, flag) = applied(&format!(
+            "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: web, namespace: a}}, spec: {{template: {{spec: \
+             {{containers: [{{name: main, image: other, resources: {{requests: {{cpu: {cpu}, memory: 1Gi}}}}}}]}}}}}}}}"
+        ));
+        check(&base, &flag, expected);
     };
     // Another image is no other demand.
-    check(
-        "image.yaml",
+    check_requests(
+        "1000m",
         &expect![[r#"
-        cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web
-        QUEUE  DESERVED  USED    EVICTED
-        a      1c 1Gi    1c 1Gi  -
-        0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 1 step
-    "#]],
+            cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web
+            QUEUE  DESERVED  USED    EVICTED
+            a      1c 1Gi    1c 1Gi  -
+            0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 1 step
+        "#]],
     );
-    check(
-        "cpu.yaml",
+    check_requests(
+        "2",
         &expect![[r#"
-        cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web
-        QUEUE  DESERVED         USED             EVICTED
-        a      1c 1Gi → 2c 1Gi  1c 1Gi → 2c 1Gi  1 pod starts
-        0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 2 steps
-    "#]],
+            cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web
+            QUEUE  DESERVED         USED             EVICTED
+            a      1c 1Gi → 2c 1Gi  1c 1Gi → 2c 1Gi  1 pod starts
+            0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 2 steps
+        "#]],
     );
 }
 
 #[test]
 fn objects_of_a_cluster_are_changed_as_kubectl_apply_would() {
-    let directory = directory(&[
-        ("cluster.yaml", OBSERVED),
-        (
-            "web.yaml",
-            "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: a}, spec: {replicas: 4}}",
-        ),
-        (
-            "queue.yaml",
-            "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: a, namespace: a}, spec: {}}",
-        ),
-    ]);
-    let base = super::observed_at(&directory.path().join("cluster.yaml"), "2026-11-24T14:00:00Z");
-    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
-    let check = |words: &[&str], expected: &Expect| {
-        let args = args(words);
-        let printed = text(&Diff::of(&base, &args, None).unwrap(), args.output, Screen::plain()).unwrap();
-        expected.assert_eq(&printed);
-    };
+    let base = observed_yaml(OBSERVED, "2026-11-24T14:00:00Z");
+    let scaled =
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: a}, spec: {replicas: 4}}";
+    let queue =
+        "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: a, namespace: a}, spec: {}}";
     // The Deployment is scaled, and the limit keeps two pods from starting.
+    let (_directory, flag) = applied(scaled);
     check(
-        &["-f", &path("web.yaml")],
+        &base,
+        &flag,
         &expect![[r#"
             cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web
             QUEUE  DESERVED         USED             EVICTED
@@ -349,8 +295,10 @@ fn objects_of_a_cluster_are_changed_as_kubectl_apply_would() {
         "#]],
     );
     // kubectl applied the limit, and the manifest leaves it out.
+    let (_directory, flag) = applied(&format!("{scaled}\n---\n{queue}"));
     check(
-        &["-f", &path("web.yaml"), &path("queue.yaml")],
+        &base,
+        &flag,
         &expect![[r#"
             cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web; change Queue a
             QUEUE  DESERVED         USED             EVICTED
@@ -359,17 +307,18 @@ fn objects_of_a_cluster_are_changed_as_kubectl_apply_would() {
         "#]],
     );
     // What is there already is no change, and its controller has acted on it.
+    let (_directory, flag) = applied(OBSERVED);
     check(
-        &["-f", &path("cluster.yaml")],
+        &base,
+        &flag,
         &expect![[r#"
-        cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: no change
-        QUEUE  DESERVED  USED    EVICTED
-        a      1c 1Gi    1c 1Gi  -
-        0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 1 step
-    "#]],
+            cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: no change
+            QUEUE  DESERVED  USED    EVICTED
+            a      1c 1Gi    1c 1Gi  -
+            0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 1 step
+        "#]],
     );
-    let refused = Diff::of(&base, &args(&["--set", "queue/a.limit.cpu=lots"]), None).err().unwrap();
-    assert_eq!(refused.code(), 2);
+    assert_eq!(compared(&base, "--set queue/a.limit.cpu=lots").err().unwrap().code(), 2);
 }
 
 /// Pods of a cluster are read while the next ones come, and are no JSON then.
@@ -386,17 +335,13 @@ fn pods_that_were_read_are_as_good_as_their_json() {
     let change = format!(
         "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, namespace: {namespace}}}, spec: {{priority: 7}}}}"
     );
-    let directory = directory(&[("pod.yaml", &change)]);
-    let change = directory.path().join("pod.yaml");
-    for (words, sentence) in [
-        (["--drain", node], "drain Node".to_owned()),
-        (["-f", change.to_str().unwrap()], format!("change Pod {namespace}/{name}")),
+    let (_directory, flag) = applied(&change);
+    for (line, sentence) in [
+        (format!("--drain {node}"), "drain Node".to_owned()),
+        (flag, format!("change Pod {namespace}/{name}")),
     ] {
-        let args = args(&words);
-        let [one, other] = [&written, &read].map(|snapshot| {
-            text(&Diff::of(snapshot, &args, None).unwrap(), args.output, Screen::plain()).unwrap()
-        });
-        assert_eq!(one, other, "{words:?}");
+        let [one, other] = [&written, &read].map(|snapshot| printed(snapshot, &line));
+        assert_eq!(one, other, "{line}");
         assert!(one.contains(&sentence), "{one}");
     }
 }

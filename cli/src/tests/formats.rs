@@ -1,28 +1,12 @@
 //! What is printed for programs, and details of what is printed for people.
 
-use expect_test::{expect, expect_file};
+use expect_test::expect;
 
-use super::{check, example, played, read};
+use super::{check, example, read};
 use crate::commands::simulate::{render, simulate, stalled};
 use crate::manifests;
 use crate::output::Format;
 use crate::output::Style;
-
-#[test]
-fn json_names_every_resource() {
-    let cluster = manifests::read(&[example("newcomer")], None).unwrap();
-    expect_file!["./newcomer.json"].assert_eq(&played(&cluster, Format::Json));
-}
-
-#[test]
-fn yaml_says_the_same_as_json() {
-    let cluster = manifests::read(&[example("overcommitted")], None).unwrap();
-    let json: serde_json::Value = serde_json::from_str(&played(&cluster, Format::Json)).unwrap();
-    let yaml: serde_json::Value = serde_yaml_ng::from_str(&played(&cluster, Format::Yaml)).unwrap();
-    assert_eq!(json, yaml);
-    assert_eq!(json["steps"][0]["evictions"][0]["beneficiary"], "team-2/team-2");
-    assert_eq!(json["stable"], true);
-}
 
 #[test]
 fn one_step_is_shown_unless_more_are_asked_for() {

@@ -2,27 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Parser as _;
 use expect_test::expect_file;
 use quotient_advance::settle;
+use serde::Deserialize as _;
+use serde_json::Value;
 
-use super::{directory, read};
-use crate::args::{Args, Command};
-use crate::commands::migrate::{MigrateArgs, Migration, MigrationText, migrate};
+use super::{args, directory, read};
+use crate::commands::migrate::{Migration, MigrationText, migrate};
 use crate::manifests;
 
 const SYSTEMS: [&str; 7] = ["resourcequota", "kueue", "volcano", "kai", "yunikorn", "hnc", "capsule"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/migrate")
-}
-
-fn args(line: &str) -> MigrateArgs {
-    let words = ["kubectl-quotient", "migrate"].into_iter().chain(line.split_whitespace());
-    match Args::try_parse_from(words).unwrap().command {
-        Command::Migrate(args) => args,
-        _ => panic!("{line}"),
-    }
 }
 
 fn migrated(line: &str, file: &Path) -> Migration {
@@ -34,8 +26,21 @@ fn every_system_becomes_queues() {
     for system in SYSTEMS {
         let migration = migrated(system, &folder().join(format!("{system}.yaml")));
         expect_file![folder().join(format!("{system}.queues.yaml"))].assert_eq(&migration.manifests());
-        let document = serde_json::to_string_pretty(&MigrationText::of(&migration)).unwrap();
-        expect_file![folder().join(format!("{system}.json"))].assert_eq(&format!("{document}\n"));
+        // The same for programs: each Queue, and each field without an equivalent, which is a comment in the manifests.
+        let (document, text) = (MigrationText::of(&migration), migration.manifests());
+        let document = serde_json::to_value(document).unwrap();
+        let objects = serde_yaml_ng::Deserializer::from_str(&text);
+        let objects = objects.map(|object| Value::deserialize(object).unwrap());
+        let queues: Vec<Value> = objects.filter(|object| object["kind"] == "Queue").collect();
+        assert_eq!((&document["system"], &document["queues"]), (&system.into(), &queues.into()));
+        let unmapped = document["unmapped"].as_array().unwrap();
+        for one in unmapped {
+            let [object, field, value, advice] =
+                ["object", "field", "value", "advice"].map(|name| one[name].as_str().unwrap());
+            let comment = format!("# No equivalent: {object} {field}: {value} ({advice})\n");
+            assert!(text.contains(&comment), "{comment}");
+        }
+        assert_eq!(text.contains("# No equivalent"), !unmapped.is_empty(), "{system}");
     }
 }
 

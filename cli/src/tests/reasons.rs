@@ -2,7 +2,7 @@
 
 use quotient_engine::reasons::{EvictionReason, ShortReason, StallReason};
 
-use super::{directory, observed_at};
+use super::observed_yaml;
 use crate::commands::explain::{Question, Target, explain};
 use crate::manifests::Cluster;
 use crate::output::{Explanation, Screen};
@@ -13,8 +13,7 @@ const ML: &str = include_str!("clusters/ml.yaml");
 /// What is said of `target` after one replacement in the cluster.
 fn explained(from: &str, to: &str, namespace: &str, target: &str) -> Explanation {
     assert!(ML.contains(from), "{from}");
-    let directory = directory(&[("ml.yaml", &ML.replacen(from, to, 1))]);
-    let observed = observed_at(&directory.path().join("ml.yaml"), "2026-11-24T14:02:00Z");
+    let observed = observed_yaml(&ML.replacen(from, to, 1), "2026-11-24T14:02:00Z");
     let cluster = Cluster::of(&Snapshot { is_partial: true, ..observed }, None).unwrap();
     explain(&cluster, &Target::parse(target).unwrap(), Some(namespace), &Question::default()).unwrap()
 }

@@ -4,19 +4,16 @@
 
 use std::fmt::Write as _;
 
-use clap::Parser as _;
 use expect_test::{Expect, expect};
 use quotient_advance::settle;
 use quotient_operator::decisions::Decisions;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{PAGE, directory, observed_at};
-use crate::args::{Args, Command};
-use crate::commands::diff::{self, Diff};
+use super::{PAGE, args, directory, observed, observed_yaml, status};
+use crate::commands::diff::{self, Diff, DiffArgs};
 use crate::commands::explain::{Question, Target, explain};
 use crate::commands::propose::{self, Basis, proposals};
 use crate::commands::replay::Replay;
-use crate::commands::status::{Status, findings, text};
 use crate::manifests::Cluster;
 use crate::output::Screen;
 use crate::snapshot::Snapshot;
@@ -136,22 +133,14 @@ fn ml(pods: &str, time: &str) -> Snapshot {
         .replace("j-trainer", "o-trainer")
         .replace("uid: p-46", "uid: p-trainer-46")
         .replace("14:01:58", "14:01:40");
-    let directory = directory(&[("ml.yaml", &format!("{base}{WORKLOADS}{pods}"))]);
-    observed_at(&directory.path().join("ml.yaml"), time)
+    observed_yaml(&format!("{base}{WORKLOADS}{pods}"), time)
 }
 
 #[test]
 fn status_shows_who_is_over_and_what_is_missing() {
     let snapshot = ml(&pods(47, 44..=46), NOW);
-    let Args { command: Command::Status(args), connection, .. } =
-        Args::try_parse_from(["q", "status", "-r", "gpu"]).unwrap()
-    else {
-        panic!("another command")
-    };
-    let status = Status::of(&snapshot, &args, &connection).unwrap();
-    let printed = text(&status, &findings(&status), args.output.output, Screen::plain()).unwrap();
     check(
-        &printed,
+        &status::printed(&snapshot, "-r gpu").unwrap(),
         &expect![[r#"
             Quotient 0.2.0 · mode Full · leader quotient-7c9f_1 (2 of 2 replicas ready) · lease renewed 2 s ago
             64 gpu, 64 used · unmanaged namespaces use 0 · 1 of 3 queues is starved
@@ -222,12 +211,7 @@ spec:
   template: {spec: {restartPolicy: Never, containers: [{name: main, resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}}]}}
 ";
     let directory = directory(&[("team-x.yaml", manifest)]);
-    let path = directory.path().join("team-x.yaml");
-    let Command::Diff(args) =
-        Args::try_parse_from(["q", "diff", "-f", path.to_str().unwrap()]).unwrap().command
-    else {
-        panic!("another command")
-    };
+    let args: DiffArgs = args(&format!("-f {}", directory.path().display()));
     let base = ml(&pods(44, 0..=0), "2026-11-24T14:02:11Z");
     let printed = diff::text(&Diff::of(&base, &args, None).unwrap(), args.output, Screen::plain()).unwrap();
     check(
@@ -247,140 +231,15 @@ spec:
     );
 }
 
-/// The Deployment that waits.
-const API: &str = "---
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: api, namespace: web, uid: d-api, generation: 1, creationTimestamp: \"2026-11-24T10:00:00Z\"}
-spec:
-  replicas: 10
-  selector: {matchLabels: {app: api}}
-  template: {spec: {containers: [{name: main, resources: {requests: {cpu: 1, memory: 0}}}]}}
----
-apiVersion: apps/v1
-kind: ReplicaSet
-metadata:
-  name: api-5d9c
-  namespace: web
-  uid: r-api
-  generation: 1
-  creationTimestamp: \"2026-11-24T10:00:00Z\"
-  ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: api, uid: d-api, controller: true}]
-spec:
-  replicas: 10
-  selector: {matchLabels: {app: api}}
-  template: {spec: {containers: [{name: main, resources: {requests: {cpu: 1, memory: 0}}}]}}
-";
-
-/// Two queues, of which one waits for pods of the other, as an operator reports it.
-fn web() -> (Snapshot, Vec<Value>) {
-    let condition = |kind: &str, status: &str, reason: &str, message: &str| {
-        format!(
-            "{{type: {kind}, status: \"{status}\", reason: {reason}, message: \"{message}\", lastTransitionTime: \"2026-11-24T14:00:00Z\"}}"
-        )
-    };
-    let queue = |name: &str, status: &str| {
-        format!(
-            "---
-apiVersion: quotient.dev/v1alpha1
-kind: Queue
-metadata: {{name: {name}, namespace: {name}, uid: q-{name}, generation: 1, creationTimestamp: \"2026-11-01T00:00:00Z\"}}
-spec: {{weight: 1}}
-status: {{observedGeneration: 1, {status}}}
----
-apiVersion: v1
-kind: ResourceQuota
-metadata: {{name: quotient, namespace: {name}, uid: rq-{name}, labels: {{app.kubernetes.io/managed-by: quotient}}}}
-spec: {{hard: {{requests.cpu: \"8\"}}}}
-status: {{hard: {{requests.cpu: \"8\"}}}}
-"
-        )
-    };
-    let ready = condition("Ready", "True", "Reconciled", "");
-    let starved = condition(
-        "Starved",
-        "True",
-        "WaitingForPreemption",
-        "The queue lacks cpu 2 of the deserved cpu 10 because terminating pods use the room. The quota rises as these pods end.",
-    );
-    let mut text = String::new();
-    for node in 1..=8 {
-        let cpu = if node == 7 { 8 } else { 2 };
-        let _ = write!(
-            text,
-            "---
-{{apiVersion: v1, kind: Node, metadata: {{name: node-{node}, uid: n-{node}, creationTimestamp: \"2026-11-01T00:00:00Z\"}},
- status: {{allocatable: {{cpu: {cpu}}}, conditions: [{{type: Ready, status: \"True\", lastTransitionTime: \"2026-11-01T00:00:00Z\"}}]}}}}
-"
-        );
-    }
-    let unmet = "unmet: [{kind: ReplicaSet, name: api-5d9c, pods: 2, reason: WaitingForPreemption, message: told}], unmetTotal: 2";
-    let _ = write!(
-        text,
-        "{}{}",
-        queue(
-            "web",
-            &format!(
-                "deserved: {{cpu: \"10\"}}, allocated: {{cpu: \"8\"}}, used: {{cpu: \"8\"}}, preempting: {{cpu: \"2\"}}, \
-                 {unmet}, conditions: [{ready}, {starved}]"
-            )
-        ),
-        queue(
-            "batch",
-            &format!(
-                "deserved: {{cpu: \"8\"}}, allocated: {{cpu: \"8\"}}, used: {{cpu: \"8\"}}, pods: {{running: 6, pending: 0, terminating: 2}}, \
-                 recentReclaims: [{}, {}], conditions: [{ready}]",
-                reclaim(7),
-                reclaim(8)
-            )
-        ),
-    );
-    text.push_str(API);
-    for (namespace, name, owner, of) in
-        [("web", "api-5d9c", "ReplicaSet", "r-api"), ("batch", "train", "Job", "j-train")]
-    {
-        for number in 1..=8 {
-            let ending = if namespace == "batch" && number > 6 {
-                ", deletionTimestamp: \"2026-11-24T14:00:30Z\", deletionGracePeriodSeconds: 30"
-            } else {
-                ""
-            };
-            // One of each on every node.
-            let node = number;
-            let _ = write!(
-                text,
-                "---
-apiVersion: v1
-kind: Pod
-metadata: {{name: {name}-{number}, namespace: {namespace}, uid: p-{name}-{number}, creationTimestamp: \"2026-11-24T10:00:00Z\"{ending},
-  ownerReferences: [{{apiVersion: x/v1, kind: {owner}, name: {name}, uid: {of}, controller: true}}]}}
-spec: {{nodeName: node-{node}, terminationGracePeriodSeconds: 30, containers: [{{name: main, resources: {{requests: {{cpu: 1}}}}}}]}}
-status: {{phase: Running, startTime: \"2026-11-24T10:00:00Z\"}}
-"
-            );
-        }
-    }
-    let directory = directory(&[("web.yaml", &text)]);
-    let snapshot = observed_at(&directory.path().join("web.yaml"), "2026-11-24T14:00:18Z");
+#[test]
+fn a_workload_that_waits_is_shown_when_it_starts() {
+    let cluster = Cluster::of(&observed("web.yaml", "2026-11-24T14:00:18Z"), None).unwrap();
     let event = json!({
         "regarding": {"kind": "ReplicaSet", "name": "api-5d9c"},
         "note": "Error creating: pods \"api-\" is forbidden: exceeded quota: quotient, requested: requests.cpu=1",
         "deprecatedLastTimestamp": "2026-11-24T14:00:06Z",
     });
-    (snapshot, vec![event])
-}
-
-fn reclaim(number: u32) -> String {
-    format!(
-        "{{time: \"2026-11-24T14:00:00Z\", pod: train-{number}, uid: p-train-{number}, beneficiary: web/web, amounts: {{cpu: \"1\"}}, rank: 1, reason: Reclaimed}}"
-    )
-}
-
-#[test]
-fn a_workload_that_waits_is_shown_when_it_starts() {
-    let (snapshot, events) = web();
-    let cluster = Cluster::of(&snapshot, None).unwrap();
-    let question = Question { events: &events, ..Question::default() };
+    let question = Question { events: &[event], ..Question::default() };
     let explanation =
         explain(&cluster, &Target::parse("deploy/api").unwrap(), Some("web"), &question).unwrap();
     check(

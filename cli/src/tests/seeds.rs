@@ -39,27 +39,3 @@ fn an_overused_queue_is_brought_back() {
         "#]],
     );
 }
-
-#[test]
-fn a_third_queue_joins() {
-    check_example(
-        "newcomer",
-        &expect![[r#"
-        Step 1  capacity 9c 27Gi
-          QUEUE          WEIGHT  DEMAND   DESERVED  ALLOCATED  USED    PREEMPTING
-          team-1/team-1  2       9c 27Gi  2c 6Gi    2c 6Gi     3c 2Gi  0
-          team-2/team-2  4       9c 27Gi  4c 12Gi   4c 12Gi    5c 3Gi  0
-          team-3/team-3  3       9c 27Gi  3c 9Gi    1c 9Gi     0       2c
-          evict  team-1/pod-3  team-3/team-3 is short of 2c; team-1/team-1 uses 3c 2Gi and deserves 2c 6Gi
-          evict  team-2/pod-3  team-3/team-3 is short of 2c; team-2/team-2 uses 5c 3Gi and deserves 4c 12Gi
-
-        Step 2  capacity 9c 27Gi
-          QUEUE          WEIGHT  DEMAND   DESERVED  ALLOCATED  USED    PREEMPTING
-          team-1/team-1  2       9c 27Gi  2c 6Gi    2c 6Gi     2c 1Gi  0
-          team-2/team-2  4       9c 27Gi  4c 12Gi   4c 12Gi    4c 2Gi  0
-          team-3/team-3  3       9c 27Gi  3c 9Gi    3c 9Gi     0       0
-
-        Stable: nothing more would happen.
-    "#]],
-    );
-}

@@ -2,7 +2,7 @@
 
 use quotient_advance::settle;
 
-use super::{example, observed};
+use super::{example, observed, observed_yaml};
 use crate::manifests::{self, Cluster};
 use crate::snapshot::{Snapshot, is_snapshot, read_file, redact, write_file};
 
@@ -22,7 +22,9 @@ fn what_is_written_decides_the_same() {
         let snapshot = manifests::read_snapshot(std::slice::from_ref(&path), None).unwrap();
         let mut redacted = snapshot.clone();
         redact(&mut redacted);
-        let expected = Cluster::of(&snapshot, None).unwrap().snapshot;
+        let cluster = Cluster::of(&snapshot, None).unwrap();
+        assert!(cluster.warnings.is_empty(), "{:?}", cluster.warnings);
+        let expected = cluster.snapshot;
         for stored in [through_a_file(&snapshot), through_a_file(&redacted)] {
             let found = Cluster::of(&stored, None).unwrap().snapshot;
             assert_eq!(settle(&found).1, settle(&expected).1, "{}", path.display());
@@ -51,8 +53,7 @@ spec:
           args: [--mode=Observe, --capacity=cpu=500]
           env: [{name: QUOTIENT_STATUS_INTERVAL_SECONDS, value: '7'}, {name: PASSWORD, value: secret}]
 ";
-    let directory = super::directory(&[("a.yaml", OPERATOR)]);
-    let snapshot = super::observed_at(&directory.path().join("a.yaml"), "2026-11-24T14:00:00Z");
+    let snapshot = observed_yaml(OPERATOR, "2026-11-24T14:00:00Z");
     let mut redacted = snapshot.clone();
     redact(&mut redacted);
     let facts = |snapshot| Cluster::of(snapshot, None).unwrap().operator.unwrap();
@@ -112,9 +113,7 @@ kind: Farm
 metadata: {name: crawl, namespace: a, uid: f-1, generation: 1}
 spec: {size: 3, template: {spec: {containers: [{name: main, resources: {requests: {cpu: 1}}}]}}}
 "#;
-    let directory = super::directory(&[("a.yaml", CLUSTER)]);
-    let snapshot = super::observed_at(&directory.path().join("a.yaml"), "2026-11-24T14:00:00Z");
-    let cluster = Cluster::of(&snapshot, None).unwrap();
+    let cluster = Cluster::of(&observed_yaml(CLUSTER, "2026-11-24T14:00:00Z"), None).unwrap();
     assert!(cluster.warnings.is_empty(), "{:?}", cluster.warnings);
     let plan = settle(&cluster.snapshot).1;
     let demand: Vec<String> = plan.queues.values().map(|queue| queue.demand.to_string()).collect();
@@ -134,9 +133,7 @@ fn an_object_that_cannot_be_read_is_skipped_and_named() {
 ---
 {apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: b, namespace: b}, spec: {weight: 2, later: true}}
 ";
-    let directory = super::directory(&[("a.yaml", CLUSTER)]);
-    let snapshot = super::observed_at(&directory.path().join("a.yaml"), "2026-11-24T14:00:00Z");
-    let cluster = Cluster::of(&snapshot, None).unwrap();
+    let cluster = Cluster::of(&observed_yaml(CLUSTER, "2026-11-24T14:00:00Z"), None).unwrap();
     let warnings = cluster.warnings.join("\n");
     for name in ["Pod a/odd", "Pod is skipped", "Deployment a/odd", "Queue a/a"] {
         assert!(warnings.contains(name), "not {name}:\n{warnings}");

@@ -19,7 +19,7 @@ fn args(line: &str) -> (StatusArgs, ConnectionArgs) {
     (status, args.connection)
 }
 
-fn printed(snapshot: &Snapshot, line: &str) -> Result<String, CommandError> {
+pub(super) fn printed(snapshot: &Snapshot, line: &str) -> Result<String, CommandError> {
     let (args, connection) = args(line);
     let status = Status::of(snapshot, &args, &connection)?;
     text(&status, &findings(&status), args.output.output, Screen::plain())
@@ -32,27 +32,6 @@ fn check(snapshot: &Snapshot, line: &str, expected: &Expect) {
 /// As a command reads it of a large cluster: without pods.
 fn ml() -> Snapshot {
     Snapshot { is_partial: true, ..observed("ml.yaml", "2026-11-24T14:02:00Z") }
-}
-
-#[test]
-fn one_resource_has_bars_and_what_differs() {
-    check(
-        &ml(),
-        "-r gpu",
-        &expect![[r#"
-            Quotient 0.2.0 · mode Full · leader quotient-7c9f_1 (2 of 2 replicas ready) · lease renewed 2 s ago
-            queues use 64 gpu · 1 of 3 queues is starved
-
-            QUEUE       WEIGHT  GUARANTEED  DESERVED  ALLOCATED  USED  STATE
-            ml               4           -        56         53    56
-              ml-dev         1           8        12          9     9  ████░                 3 below for 40 s, reclaiming
-              ml-train       3          16        44         44    47  ███████████████████▓  3 over, returning
-            web              1           8         8          8     8  ███
-
-            ! ml-dev    needs 3 gpu; 3 pods of ml-train are terminating (22 s of 30 s grace)   explain queue/ml-dev
-            ! ml-train  Deployment notebooks: 2 pods rejected by the quota                     explain deploy/notebooks -n ml-train
-        "#]],
-    );
 }
 
 #[test]

@@ -1,13 +1,11 @@
 //! `top` and `init`: what uses most, and what follows from that.
 
-use clap::Parser as _;
 use expect_test::{Expect, expect};
 
-use super::read;
-use crate::args::{Args, Command};
+use super::{args, read};
 use crate::commands::propose::{self, Basis, proposals};
 use crate::commands::simulate::at_rest;
-use crate::commands::top::{TopArgs, What, text, top};
+use crate::commands::top::{What, text, top};
 use crate::manifests::Cluster;
 use crate::output::Screen;
 use crate::queues::{governing, views};
@@ -40,14 +38,6 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, resourc
 
 fn cluster() -> Cluster {
     at_rest(read(&[("a.yaml", INPUT)]).unwrap())
-}
-
-fn args(line: &str) -> TopArgs {
-    let words = ["kubectl-quotient", "top"].into_iter().chain(line.split_whitespace());
-    match Args::try_parse_from(words).unwrap().command {
-        Command::Top(args) => args,
-        _ => panic!("{line}"),
-    }
 }
 
 fn check(line: &str, what: What, expected: &Expect) {

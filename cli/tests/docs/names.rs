@@ -1,13 +1,13 @@
 //! Images, flags and values that pages name, against those that there are.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
 
 use clap::CommandFactory as _;
 use quotient_operator::args::Args;
 use serde_yaml_ng::Value;
 
-use super::{pages, text};
+use super::pages;
+use super::program::{self, help, text};
 
 /// Flags of other programs that pages name.
 const OF_OTHERS: [&str; 14] = [
@@ -29,14 +29,6 @@ const OF_OTHERS: [&str; 14] = [
     "--memory-total",
 ];
 
-/// What `kubectl quotient COMMAND --help` prints.
-fn help(arguments: &[&str]) -> String {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_kubectl-quotient")).args(arguments).arg("--help").output().unwrap();
-    assert!(output.status.success(), "kubectl quotient {arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
 /// The flags that a text names, such as `--mode` and `-n`.
 fn flags(text: &str) -> BTreeSet<String> {
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
@@ -49,12 +41,11 @@ fn flags(text: &str) -> BTreeSet<String> {
 
 /// The commands of `kubectl quotient`, each with its flags.
 fn commands() -> BTreeMap<String, BTreeSet<String>> {
-    let overview = help(&[]);
-    let listed = overview.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let names = listed.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    let names = names.filter(|name| !name.is_empty() && *name != "help");
-    let mut commands: BTreeMap<String, BTreeSet<String>> =
-        names.map(|name| (name.to_owned(), flags(&help(&[name])))).collect();
+    let of = |name: String| {
+        let flags = flags(&help(&[&name]));
+        (name, flags)
+    };
+    let mut commands: BTreeMap<String, BTreeSet<String>> = program::commands().into_iter().map(of).collect();
     let explain = commands["explain"].clone();
     commands.insert("why".to_owned(), explain);
     commands
