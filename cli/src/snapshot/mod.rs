@@ -3,6 +3,7 @@
 mod entry;
 mod file;
 mod overlay;
+mod parts;
 mod redact;
 
 use quotient_engine::time::Timestamp;
@@ -14,10 +15,8 @@ pub(crate) use entry::{Content, Entry, Place};
 pub(crate) use file::Body;
 pub(crate) use file::{is_snapshot, read_file, write_file};
 pub(crate) use overlay::{NodeOffer, Setting, overlay};
-pub(crate) use redact::{
-    CONTAINER_STATES, CONTAINER_STATUSES, CONTAINERS, OF_CONTAINER, OF_CONTAINER_STATE, OF_CONTAINER_STATUS,
-    OF_POD, redact,
-};
+pub(crate) use parts::Part;
+pub(crate) use redact::redact;
 
 /// The objects of one instant.
 #[derive(Clone, Debug)]

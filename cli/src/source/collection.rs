@@ -100,7 +100,7 @@ impl<'a> Collection<'a> {
             let next = page.next().map_err(unreadable)?;
             // The next page is on its way while this one is read.
             pages.push(tokio::task::spawn_blocking(move || {
-                let objects = page.objects(kind.plural)?.into_iter();
+                let objects = page.objects(kind.kind)?.into_iter();
                 Ok(objects.map(|object| read(kind.complete(object))).collect::<Vec<T>>())
             }));
             if next.is_empty() {
