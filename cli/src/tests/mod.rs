@@ -3,7 +3,6 @@
 mod budgets;
 mod checks;
 mod diff;
-mod examples;
 mod explain;
 mod formats;
 mod input;
@@ -100,11 +99,4 @@ fn played(cluster: &Cluster, format: Format) -> String {
 /// The printed steps of one YAML text.
 fn check(yaml: &str, expected: &Expect) {
     expected.assert_eq(&played(&read(&[("input.yaml", yaml)]).unwrap(), Format::Table));
-}
-
-/// The printed steps of a directory of `examples/`, in which nothing is of no use.
-fn check_example(name: &str, expected: &Expect) {
-    let cluster = manifests::read(&[example(name)], None).unwrap();
-    assert!(cluster.warnings.is_empty(), "{:?}", cluster.warnings);
-    expected.assert_eq(&played(&cluster, Format::Table));
 }

@@ -1,41 +1,28 @@
-//! The examples of the documents that Quotient implements, as they stand in `examples/`.
+//! The examples of the documents that Quotient implements, and further ones, as they stand in `examples/`.
 
-use expect_test::expect;
+use std::path::Path;
 
-use super::check_example;
+use expect_test::expect_file;
 
-#[test]
-fn two_queues_share_by_weight() {
-    check_example(
-        "two-queues",
-        &expect![[r#"
-            Step 1  capacity 9c 27Gi
-              QUEUE          WEIGHT  DEMAND   DESERVED  ALLOCATED  USED  PREEMPTING
-              team-1/team-1  2       5c 10Gi  3c 9Gi    3c 9Gi     0     0
-              team-2/team-2  4       9c 20Gi  6c 18Gi   6c 18Gi    0     0
+use super::{example, played};
+use crate::manifests;
+use crate::output::Format;
 
-            Stable: nothing more would happen.
-        "#]],
-    );
-}
+/// Played to the end on a page, which `cli/tests/tutorials.rs` compares.
+const ON_PAGES: [&str; 3] = ["fence", "hierarchy", "newcomer"];
 
 #[test]
-fn an_overused_queue_is_brought_back() {
-    check_example(
-        "overcommitted",
-        &expect![[r#"
-            Step 1  capacity 9c 27Gi
-              QUEUE          WEIGHT  DEMAND   DESERVED  ALLOCATED  USED    PREEMPTING
-              team-1/team-1  2       9c 27Gi  3c 9Gi    3c 9Gi     5c 3Gi  0
-              team-2/team-2  4       9c 27Gi  6c 18Gi   6c 18Gi    5c 3Gi  0
-              evict  team-1/pod-1  team-2/team-2 needs its room on this node; team-1/team-1 uses 5c 3Gi and deserves 3c 9Gi
-
-            Step 2  capacity 9c 27Gi
-              QUEUE          WEIGHT  DEMAND   DESERVED  ALLOCATED  USED    PREEMPTING
-              team-1/team-1  2       9c 27Gi  3c 9Gi    3c 9Gi     3c 2Gi  0
-              team-2/team-2  4       9c 27Gi  6c 18Gi   6c 18Gi    5c 3Gi  0
-
-            Stable: nothing more would happen.
-        "#]],
-    );
+fn every_example_comes_to_rest_as_its_text_says() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/examples");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(example("")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if !example(&name).is_dir() || ON_PAGES.contains(&&*name) {
+            continue;
+        }
+        let cluster = manifests::read(&[example(&name)], None).unwrap();
+        expect_file![folder.join(format!("{name}.txt"))].assert_eq(&played(&cluster, Format::Table));
+        seen += 1;
+    }
+    assert!(seen >= 10, "{seen}");
 }
