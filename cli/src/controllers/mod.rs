@@ -11,6 +11,7 @@ use quotient_engine::snapshot::Snapshot;
 use crate::objects::Object;
 
 use disruptions::Disruptions;
+pub(crate) use owners::read_pods;
 use owners::{DaemonSets, Templates};
 
 /// The controllers of one cluster.

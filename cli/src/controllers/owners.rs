@@ -8,6 +8,7 @@ use k8s_openapi::api::core::v1::Pod as Manifest;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::snapshot::{Owner, Pod, Snapshot, Taint};
+use quotient_engine::time::Timestamp;
 use quotient_index::{Index, IndexSettings};
 
 use crate::objects::Object;
@@ -17,17 +18,10 @@ use crate::objects::Object;
 pub(super) struct Templates(BTreeMap<OwnerUid, Pod>);
 
 impl Templates {
-    /// The index reads the templates as it reads pods, so that both mean the same.
     pub(super) fn of(objects: &[Object]) -> Self {
-        let mut index = Index::new(IndexSettings::default());
-        for (owner, number) in objects.iter().zip(0_usize..) {
-            if let Some(pod) = first_pod(owner, number) {
-                index.apply(&pod);
-            }
-        }
-        let snapshot = index.snapshot(quotient_engine::time::Timestamp::default());
-        let pods = snapshot.namespaces.values().flat_map(|state| &state.pods);
-        Self(pods.filter_map(|pod| Some((pod.owner()?.clone(), pod.clone()))).collect())
+        let first = objects.iter().zip(0_usize..).filter_map(|(owner, number)| first_pod(owner, number));
+        let pods = read_pods(first).into_iter();
+        Self(pods.filter_map(|pod| Some((pod.owner()?.clone(), pod))).collect())
     }
 
     /// Completes the pods that were created in the last step.
@@ -46,6 +40,16 @@ impl Templates {
             }
         }
     }
+}
+
+/// Pods as the engine sees them. The index reads templates as it reads pods, so that both mean the same.
+pub(crate) fn read_pods(pods: impl IntoIterator<Item = Manifest>) -> Vec<Pod> {
+    let mut index = Index::new(IndexSettings::default());
+    for pod in pods {
+        index.apply(&pod);
+    }
+    let snapshot = index.snapshot(Timestamp::default());
+    snapshot.namespaces.values().flat_map(|state| &state.pods).cloned().collect()
 }
 
 /// A pod as `owner` would create it; none for what creates no pods itself.

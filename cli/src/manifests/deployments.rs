@@ -7,9 +7,8 @@ use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, ReplicaSetSpec};
 use k8s_openapi::api::core::v1::{Pod, PodTemplateSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::Resource as _;
-use quotient_engine::time::Timestamp;
-use quotient_index::{Index, IndexSettings};
 
+use crate::controllers::read_pods;
 use crate::objects::{Kind, Object};
 
 /// The annotation by which the deployment controller numbers the ReplicaSets of a Deployment.
@@ -69,21 +68,17 @@ pub(super) fn roll_out(objects: &mut Vec<Object>, written: &BTreeSet<Name>) {
     objects.extend(missing.into_iter().map(|set| Object::ReplicaSet(Arc::new(set))));
 }
 
-/// Whether pods of both templates request the same and may run on the same nodes. The index reads the templates as it reads pods.
+/// Whether pods of both templates request the same and may run on the same nodes.
 fn are_alike(one: &PodTemplateSpec, other: &PodTemplateSpec) -> bool {
     if one.spec == other.spec {
         return true;
     }
-    let mut index = Index::new(IndexSettings::default());
-    for (name, template) in [("one", one), ("other", other)] {
+    let pods = read_pods([("one", one), ("other", other)].map(|(name, template)| {
         let [name, namespace] = [name, "default"].map(|text| Some(text.to_owned()));
         let metadata = ObjectMeta { name, namespace, ..ObjectMeta::default() };
-        index.apply(&Pod { metadata, spec: template.spec.clone(), status: None });
-    }
-    let snapshot = index.snapshot(Timestamp::default());
-    let mut shapes = snapshot.namespaces.values().flat_map(|state| &state.pods).map(|pod| &pod.shape);
-    let first = shapes.next();
-    shapes.all(|shape| first == Some(shape))
+        Pod { metadata, spec: template.spec.clone(), status: None }
+    }));
+    pods.windows(2).all(|pair| matches!(pair, [one, other] if one.shape == other.shape))
 }
 
 /// Namespaces and names of the Deployments that a person wrote.

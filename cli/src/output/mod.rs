@@ -15,7 +15,7 @@ pub(crate) use format::{Answer, Format, OutputArgs, all_quantities, document, qu
 pub(crate) use quotient_operator::print::print;
 pub(crate) use report::report;
 pub(crate) use screen::{Color, Screen, Style, bar};
-pub(crate) use table::{Cell, align, columns, listing, titles};
+pub(crate) use table::{Cell, align, columns, indented, listing};
 pub(crate) use watch::{INTERVAL, Progress, Watch};
 pub(crate) use words::{
     UNBROKEN, counted, duration, hanging, length, list, number, only, short, short_name, spaced, sum, wrap,

@@ -33,24 +33,25 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// The titles of columns.
-pub(crate) fn titles(titles: &[&str]) -> Vec<Cell> {
-    titles.iter().map(|title| Cell::new(*title, Color::Faint)).collect()
-}
-
 /// A row of titles and the other rows, as lines with aligned columns.
 pub(crate) fn listing(
     names: &[&str],
     rows: impl IntoIterator<Item = Vec<Cell>>,
     style: Style,
 ) -> Vec<String> {
-    let rows: Vec<Vec<Cell>> = std::iter::once(titles(names)).chain(rows).collect();
+    let titles = names.iter().map(|name| Cell::new(*name, Color::Faint)).collect();
+    let rows: Vec<Vec<Cell>> = std::iter::once(titles).chain(rows).collect();
     columns(&rows, style)
 }
 
 /// The rows as indented lines with aligned columns, nothing behind the last.
 pub(crate) fn align(rows: &[Vec<Cell>], style: Style) -> Vec<String> {
-    columns(rows, style).into_iter().map(|line| format!("  {line}")).collect()
+    indented(columns(rows, style))
+}
+
+/// The lines further to the right.
+pub(crate) fn indented(lines: Vec<String>) -> Vec<String> {
+    lines.into_iter().map(|line| format!("  {line}")).collect()
 }
 
 /// The rows as lines with aligned columns, nothing behind the last.

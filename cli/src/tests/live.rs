@@ -15,7 +15,7 @@ use super::checks;
 use crate::commands::check::{Facts, check};
 use crate::exit::{ClusterError, CommandError};
 use crate::objects::Kind;
-use crate::source::{Live, Scope};
+use crate::source::{ConnectionArgs, Live, Scope};
 
 /// Method, path with query, and body of every request, in order.
 type Log = Arc<Mutex<Vec<(String, Value)>>>;
@@ -158,7 +158,7 @@ async fn a_change_is_a_merge_patch_under_the_name_of_the_command() {
 /// A review that fails is no reason to believe that all is well. A person who may not ask for one looks at the rest.
 #[tokio::test]
 async fn rights_that_cannot_be_reviewed_are_a_finding() {
-    let cluster = checks::cluster(&[]);
+    let (cluster, connection) = (checks::cluster(&[]), ConnectionArgs::default());
     for (code, is_found) in [(500, true), (403, false)] {
         let (live, _) = live(move |line| match line {
             line if line.contains("/version") => {
@@ -167,7 +167,7 @@ async fn rights_that_cannot_be_reviewed_are_a_finding() {
             line if line.contains("/subjectaccessreviews") => failure(code, "told", "told"),
             _ => list(&[], ""),
         });
-        let facts = Facts::read(&live, cluster.operator.as_ref(), None).await.unwrap();
+        let facts = Facts::read(&live, cluster.operator.as_ref(), None, None, &connection).await.unwrap();
         let report = check(&cluster, Some(&facts), None, false);
         let rights = report.results.iter().find(|one| one.id == "operator-rights").unwrap();
         let said = rights.found.as_ref().map(|found| found.texts.concat());

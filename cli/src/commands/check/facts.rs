@@ -61,6 +61,8 @@ impl Facts {
         live: &Live,
         operator: Option<&OperatorFacts>,
         measured_in: Option<&str>,
+        metrics_at: Option<&str>,
+        connection: &ConnectionArgs,
     ) -> Result<Self, CommandError> {
         let progress = Progress::begin("asking for versions, kinds and policies");
         let version = live.version().await?;
@@ -82,7 +84,10 @@ impl Facts {
                 Some(namespace) => Some(measure(live, namespace).await?),
                 None => None,
             },
-            metrics: None,
+            metrics: match metrics_at {
+                Some(url) => Some(metrics(connection, url).await),
+                None => None,
+            },
         })
     }
 }
@@ -179,7 +184,7 @@ fn review(right: &Right, operator: &OperatorFacts) -> Value {
 const SERVED: &str = "quotient_build_info{";
 
 /// How many series the operator serves at `url`, or why none was read.
-pub(super) async fn metrics(connection: &ConnectionArgs, url: &str) -> Result<usize, String> {
+async fn metrics(connection: &ConnectionArgs, url: &str) -> Result<usize, String> {
     let text = connection.fetch(url).await.map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&text);
     if !text.contains(SERVED) {
@@ -203,7 +208,7 @@ const INTERVAL: Duration = Duration::from_millis(2);
 /// Creates a quota in `namespace` that limits nothing, waits until its status has its amounts, and deletes it.
 ///
 /// Returns at least [`PATIENCE`] if nothing enforced it.
-pub(super) async fn measure(live: &Live, namespace: &str) -> Result<Duration, ClusterError> {
+async fn measure(live: &Live, namespace: &str) -> Result<Duration, ClusterError> {
     let quotas = live.of(Kind::ResourceQuota.api(), Some(namespace));
     let quota = json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": NAME}, "spec": {"hard": {COUNTED: "1"}}});
     quotas.create(&quota).await?;

@@ -66,12 +66,8 @@ pub(crate) async fn run(
     let cluster = Cluster::of(&snapshot, None)?.warned();
     let facts = match live {
         Some(live) => {
-            let facts = Facts::read(&live, cluster.operator.as_ref(), args.measure.as_deref()).await?;
-            let metrics = match &args.metrics {
-                Some(url) => Some(facts::metrics(connection, url).await),
-                None => None,
-            };
-            Some(Facts { metrics, ..facts })
+            let (operator, measured_in) = (cluster.operator.as_ref(), args.measure.as_deref());
+            Some(Facts::read(&live, operator, measured_in, args.metrics.as_deref(), connection).await?)
         }
         None => None,
     };

@@ -6,7 +6,7 @@ use quotient_engine::amounts::{Amount, Resource};
 use quotient_engine::shares::{Claim, divide};
 
 use super::context::Context;
-use crate::output::{Cell, Style, align, titles};
+use crate::output::{Cell, Style, indented, listing};
 use crate::queues::{QueueView, amounts, resource_names};
 
 /// The most siblings that are listed.
@@ -122,8 +122,7 @@ impl<'v> Division<'v> {
     }
 
     fn table(&self) -> Vec<String> {
-        let mut rows = vec![titles(&["QUEUE", "WEIGHT", "GUARANTEED", "DEMAND", "DESERVED", "LEVEL"])];
-        rows.extend(self.listed().into_iter().map(|other| {
+        let rows = self.listed().into_iter().map(|other| {
             let text = |amount: Amount| Cell::from(self.resource.format(amount));
             vec![
                 Cell::from(other.view.name.in_words()),
@@ -134,8 +133,9 @@ impl<'v> Division<'v> {
                 Cell::from(other.level(self.resource).as_deref().unwrap_or("-")),
                 Cell::from(other.note()),
             ]
-        }));
-        align(&rows, Style::Plain)
+        });
+        let names = ["QUEUE", "WEIGHT", "GUARANTEED", "DEMAND", "DESERVED", "LEVEL"];
+        indented(listing(&names, rows, Style::Plain))
     }
 
     /// The queue itself and the siblings with the largest shares, by name.

@@ -8,7 +8,7 @@ use quotient_engine::plan::{PassedOver, Plan};
 use quotient_operator::decisions::Evicted;
 
 use super::Replay;
-use crate::commands::simulate::pod_name;
+use crate::commands::simulate::{PassedOverReport, pod_name};
 use crate::output::{Cell, Screen, counted, joined, list, listing, quantities, report, time_text};
 
 report! {
@@ -20,7 +20,7 @@ report! {
         identical: bool = replay.is_identical,
         evictions: Vec<EvictionText> = replay.decision.evictions.iter().map(EvictionText::of).collect(),
         /// Candidates that a rule kept.
-        kept: Vec<KeptText> = replay.plan.passed_over.iter().map(KeptText::of).collect(),
+        kept: Vec<PassedOverReport> = replay.plan.passed_over.iter().map(PassedOverReport::of).collect(),
         #[serde(skip_serializing_if = "Option::is_none")]
         alternative: Option<AlternativeText> =
             replay.alternative.as_ref().map(|(with, plan)| AlternativeText::of(with, &replay.plan, plan)),
@@ -37,12 +37,6 @@ report! {
         /// What the API server said.
         #[serde(skip_serializing_if = "Option::is_none")]
         answer: Option<String> = evicted.answer.clone(),
-    }
-
-    struct KeptText(kept: &PassedOver) {
-        pod: String = pod_name(&kept.pod),
-        queue: String = kept.queue.to_string(),
-        reason: String = kept.reason.to_string(),
     }
 
     /// What had been decided.
@@ -100,11 +94,11 @@ impl Replay {
         });
         let names = ["POD", "QUEUE", "FOR", "REASON", "RANK", "ANSWER"];
         lines.extend(listing(&names, rows, screen.style));
-        if !report.kept.is_empty() {
-            let rows = report
-                .kept
-                .iter()
-                .map(|kept| [&kept.pod, &kept.queue, &kept.reason].map(Cell::from).to_vec());
+        let kept = &self.plan.passed_over;
+        if !kept.is_empty() {
+            let cells =
+                |kept: &PassedOver| [pod_name(&kept.pod), kept.queue.to_string(), kept.reason.to_string()];
+            let rows = kept.iter().map(|kept| cells(kept).map(Cell::from).to_vec());
             lines.extend(listing(&["KEPT", "QUEUE", "REASON"], rows, screen.style));
         }
         if let (Some(compared), Some((_, plan))) = (&report.alternative, &self.alternative) {

@@ -122,7 +122,7 @@ report! {
         message: String = why_unmet(&name.namespace, plan, unmet),
     }
 
-    struct PassedOverReport(passed: &PassedOver) {
+    pub(crate) struct PassedOverReport(passed: &PassedOver) {
         pod: String = pod_name(&passed.pod),
         queue: String = passed.queue.to_string(),
         reason: &'static str = passed.reason.name(),

@@ -9,7 +9,7 @@ use quotient_engine::reasons::ShortReason;
 use super::sentence::{how_scaled, why, why_again, why_it_waits, why_none, why_withheld};
 use super::steps::{Simulation, Step};
 use super::{pod_name, unmet};
-use crate::output::{Cell, Color, Style, align, joined, titles};
+use crate::output::{Cell, Color, Style, align, indented, joined, listing};
 use crate::queues::in_tree_order;
 
 /// The simulation as text, steps separated by an empty line; with the pods that rules kept if `explain`.
@@ -51,12 +51,11 @@ fn queues(step: &Step, style: Style) -> Vec<String> {
     if step.plan.queues.is_empty() {
         return vec!["  no Queue has a share".to_owned()];
     }
-    let mut rows =
-        vec![titles(&["QUEUE", "WEIGHT", "DEMAND", "DESERVED", "ALLOCATED", "USED", "PREEMPTING"])];
     let queues = step.plan.queues.iter().map(|(name, queue)| (name, queue.parent.clone(), (name, queue)));
     let queues = in_tree_order(queues.collect()).into_iter();
-    rows.extend(queues.map(|(depth, (name, queue))| queue_row(step, depth, name, queue)));
-    align(&rows, style)
+    let rows = queues.map(|(depth, (name, queue))| queue_row(step, depth, name, queue));
+    let names = ["QUEUE", "WEIGHT", "DEMAND", "DESERVED", "ALLOCATED", "USED", "PREEMPTING"];
+    indented(listing(&names, rows, style))
 }
 
 /// Children stand indented below their parent.
@@ -80,9 +79,9 @@ fn queue_jobs(step: &Step, style: Style) -> Vec<String> {
     if step.plan.queue_jobs.is_empty() {
         return Vec::new();
     }
-    let names = "QUEUEJOB STATE MIN SLOTS RUNNING SUCCEEDED DESERVED ALLOCATED REASON";
-    let mut rows = vec![titles(&names.split(' ').collect::<Vec<_>>())];
-    rows.extend(step.plan.queue_jobs.iter().map(|(name, job)| {
+    let names =
+        ["QUEUEJOB", "STATE", "MIN", "SLOTS", "RUNNING", "SUCCEEDED", "DESERVED", "ALLOCATED", "REASON"];
+    let rows = step.plan.queue_jobs.iter().map(|(name, job)| {
         vec![
             name.to_string().into(),
             format!("{:?}", job.phase).into(),
@@ -94,8 +93,8 @@ fn queue_jobs(step: &Step, style: Style) -> Vec<String> {
             job.amounts.allocated.compact().into(),
             job.reason.name().into(),
         ]
-    }));
-    align(&rows, style)
+    });
+    indented(listing(&names, rows, style))
 }
 
 /// `4`, or `4 -> 2` where they change.
