@@ -66,7 +66,7 @@ fn the_page_of_the_api_has_every_field() {
         .to_owned();
     for kind in ["queues", "queuejobs"] {
         let crd: Value =
-            serde_yaml_ng::from_str(&text(&format!("crds/yaml/{kind}.quotient.dev.yaml"))).unwrap();
+            serde_yaml_ng::from_str(&text(format!("crds/yaml/{kind}.quotient.dev.yaml"))).unwrap();
         let version = &crd["spec"]["versions"][0];
         let _ = write!(page, "\n## {}\n\n### Columns\n\n", crd["spec"]["names"]["kind"].as_str().unwrap());
         page.push_str("| column | `-o wide` | content |\n|---|---|---|\n");

@@ -1,5 +1,5 @@
-//! The parts of objects that decisions and explanations depend on. What is beside them is left out while objects are read, where it
-//! can be larger than the rest, and where a snapshot is redacted.
+//! The parts of objects that decisions and explanations depend on. What is beside them is left out while objects are read, where
+//! it can be larger than the rest, and where a snapshot is redacted.
 
 use std::fmt;
 
@@ -53,6 +53,7 @@ impl Part {
         self.deserialize(value).unwrap_or_default()
     }
 
+    #[expect(clippy::match_same_arms, reason = "a table: one part after the other")]
     fn field(self, name: &str) -> Field {
         use Field::{LeftOut, Parts, Whole};
         match (self, name) {

@@ -5,11 +5,8 @@ use std::collections::BTreeMap;
 use quotient_crds::LabelSelector;
 use serde_json::Value;
 
-use super::super::draft::{Draft, Reading};
-use super::super::fields::{Object, Objects};
-use super::super::tree::Drafts;
 use super::resource_quotas::default_requests;
-use super::{System, entry};
+use super::{Draft, Drafts, Object, Objects, Reading, System, entry};
 use crate::objects::ApiKind;
 
 const GROUP: &str = "capsule.clastix.io";

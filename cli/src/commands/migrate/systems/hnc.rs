@@ -2,10 +2,7 @@
 
 use quotient_crds::{LabelOperator, LabelRequirement, LabelSelector};
 
-use super::super::draft::{Draft, Reading};
-use super::super::fields::Objects;
-use super::super::tree::Drafts;
-use super::{System, entry};
+use super::{Draft, Drafts, Objects, Reading, System, entry};
 use crate::objects::ApiKind;
 
 const GROUP: &str = "hnc.x-k8s.io";

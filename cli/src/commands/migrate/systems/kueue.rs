@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use serde_json::Value;
 
-use super::super::draft::{Draft, Reading, amount};
-use super::super::fields::{Keys, Meaning, Object, Objects};
-use super::super::tree::Drafts;
-use super::{System, add_namespaces, entry};
+use super::super::draft::amount;
+use super::{Draft, Drafts, Keys, Meaning, Object, Objects, Reading, System, add_namespaces, entry};
 use crate::objects::ApiKind;
 
 const GROUP: &str = "kueue.x-k8s.io";

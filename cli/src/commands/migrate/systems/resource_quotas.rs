@@ -7,10 +7,7 @@ use quotient_index::IndexSettings;
 use quotient_index::quotas::is_scoped;
 use serde_json::Value;
 
-use super::super::draft::{Draft, Reading};
-use super::super::fields::{Object, Objects};
-use super::super::tree::Drafts;
-use super::{System, entry};
+use super::{Draft, Drafts, Object, Objects, Reading, System, entry};
 use crate::objects::{ApiKind, decoded, plain};
 
 pub(super) const SYSTEM: System = System {

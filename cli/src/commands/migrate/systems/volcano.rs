@@ -1,9 +1,6 @@
 //! Queues of Volcano.
 
-use super::super::draft::Reading;
-use super::super::fields::Objects;
-use super::super::tree::Drafts;
-use super::{System, add_namespaces, entry};
+use super::{Drafts, Objects, Reading, System, add_namespaces, entry};
 use crate::objects::ApiKind;
 
 const GROUP: &str = "scheduling.volcano.sh";

@@ -3,10 +3,7 @@
 use quotient_engine::amounts::Resource;
 use serde_json::{Value, json};
 
-use super::super::draft::{Draft, Reading};
-use super::super::fields::{Object, Objects};
-use super::super::tree::Drafts;
-use super::{System, entry};
+use super::{Draft, Drafts, Object, Objects, Reading, System, entry};
 use crate::objects::ApiKind;
 
 /// The ConfigMap and the file in it.
