@@ -9,54 +9,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use quotient_engine::Budgets;
 use quotient_engine::names::PodUid;
 use quotient_engine::snapshot::{Budget, NamespaceState, Phase, Pod, Snapshot};
 
-/// What the API server says to some evictions.
-#[derive(Debug, Default)]
-pub(super) struct Verdict {
-    /// The pods that go.
-    pub(super) granted: BTreeSet<PodUid>,
-    /// The pods that a budget protects.
-    pub(super) refused: BTreeSet<PodUid>,
-}
-
-/// Judges the evictions of the pods `asked`, one after the other.
-///
-/// As in the Eviction API, a pod that has not started costs nothing, nor does one that is not Ready where its budget says so; and
-/// one that several budgets protect is never evicted.
-pub(super) fn decide(state: &NamespaceState, asked: &[&PodUid]) -> Verdict {
-    let mut verdict = Verdict::default();
-    if asked.is_empty() {
-        return verdict;
-    }
-    if state.budgets.is_empty() {
-        verdict.granted = asked.iter().map(|uid| (*uid).clone()).collect();
-        return verdict;
-    }
-    let mut left: Vec<u32> = state.budgets.iter().map(|budget| budget.allowed).collect();
-    for uid in asked {
-        let pod = state.pods.iter().find(|pod| pod.uid == **uid);
-        let protects = |budget: &Budget| {
-            pod.is_some_and(|pod| {
-                pod.phase == Phase::Running
-                    && !(pod.stuck.is_some() && budget.lets_unready_go)
-                    && budget.selector.matches(&pod.metadata.labels)
-            })
-        };
-        let mut protecting = left.iter_mut().zip(&state.budgets).filter(|(_, budget)| protects(budget));
-        let granted = match (protecting.next(), protecting.next()) {
-            (None, _) => true,
-            (Some((left, _)), None) => {
-                let less = left.checked_sub(1);
-                *left = less.unwrap_or(0);
-                less.is_some()
-            }
-            (Some(_), Some(_)) => false,
-        };
-        if granted { &mut verdict.granted } else { &mut verdict.refused }.insert((*uid).clone());
-    }
-    verdict
+/// Which of the pods `asked` go, and which ones a budget protects, as the API server judges one after the other.
+pub(super) fn decide(state: &NamespaceState, asked: &[&PodUid]) -> (BTreeSet<PodUid>, BTreeSet<PodUid>) {
+    let mut budgets = Budgets::of(state);
+    let mut goes = |uid: &PodUid| {
+        let pod = || state.pods.iter().find(|pod| pod.uid == *uid);
+        state.budgets.is_empty() || pod().is_none_or(|pod| budgets.take(pod))
+    };
+    asked.iter().map(|uid| (*uid).clone()).partition(|uid| goes(uid))
 }
 
 /// Recomputes what every budget allows at the end of a step that began with `before`.

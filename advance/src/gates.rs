@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, PodUid};
-use quotient_engine::plan::{Plan, QueuePlan, QuotaWrite};
-use quotient_engine::snapshot::{GatePosition, NamespaceState, OwnerKind, Quota, Snapshot};
+use quotient_engine::plan::Plan;
+use quotient_engine::snapshot::{GatePosition, NamespaceState, OwnerKind, Snapshot};
 
 /// Removes the gates that `plan` removes.
 pub(super) fn remove(snapshot: &mut Snapshot, plan: &Plan) {
@@ -25,23 +24,4 @@ pub(super) fn remove(snapshot: &mut Snapshot, plan: &Plan) {
 pub(super) fn of_new_pod(state: &NamespaceState, kind: OwnerKind) -> Option<GatePosition> {
     let is_gated = state.is_in_gate_mode() && kind != OwnerKind::DaemonSet;
     is_gated.then(GatePosition::default)
-}
-
-/// The quota of a namespace in Gate mode once `queue` is carried out, which `granted` is for: it holds the limit, and the
-/// ledger what is granted.
-pub(super) fn quota(standing: Option<&Quota>, queue: &QueuePlan, granted: Bounds) -> Quota {
-    let standing = standing.cloned().unwrap_or_default();
-    let (hard, owner) = match &queue.quota_write {
-        Some(QuotaWrite { hard, owner, .. }) => (hard.clone(), owner.clone()),
-        None => (standing.hard, standing.owner),
-    };
-    Quota {
-        enforced: hard.clone(),
-        owner: owner.filter(|_| !hard.is_empty()),
-        hard,
-        ours: true,
-        granted: Some(granted),
-        owed: queue.preempting.clone(),
-        ..Quota::default()
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::PATIENCE_SECONDS;
-use super::budgets::{self, Verdict};
+use super::budgets;
 use quotient_engine::names::{Namespace, PodUid};
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{Phase, Pod, Snapshot};
@@ -29,7 +29,7 @@ pub(super) fn remove(snapshot: &mut Snapshot, plan: &Plan) {
         .collect();
     for (name, state) in &mut snapshot.namespaces {
         let asked = evicted.get(name).map(Vec::as_slice).unwrap_or_default();
-        let Verdict { granted, refused } = budgets::decide(state, asked);
+        let (granted, refused) = budgets::decide(state, asked);
         if state.refused != refused {
             Arc::make_mut(state).refused = refused;
         }

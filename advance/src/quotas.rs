@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::gates;
 use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::QueueUid;
 use quotient_engine::plan::{Plan, QuotaWrite};
@@ -17,34 +16,20 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
         let Some(state) = snapshot.namespaces.get_mut(&name.namespace).filter(|_| !queue.is_parent) else {
             continue;
         };
-        if state.is_in_gate_mode() && queue.is_granted() {
-            let quota = gates::quota(state.quota.as_ref(), queue, plan.bounds(&queue.allocated));
+        if !queue.is_granted() {
+            changed |= (queue.quota_write.is_some() || !queue.quota_in_force) && enforce(state);
+            continue;
+        }
+        let granted = state.is_in_gate_mode().then(|| plan.bounds(&queue.allocated));
+        if granted.is_some() || queue.quota_write.is_some() || !queue.quota_in_force {
+            let quota = written(state, queue.quota_write.as_ref(), granted, queue.preempting.clone());
             changed |= replace(state, Some(quota));
-            continue;
         }
-        if queue.quota_write.is_none() && queue.quota_in_force {
-            continue;
-        }
-        if queue.quota_left_alone {
-            changed |= enforce(state);
-            continue;
-        }
-        let standing = state.quota.clone().unwrap_or_default();
-        let (hard, owner) = match &queue.quota_write {
-            Some(QuotaWrite { hard, owner, .. }) => (hard.clone(), owner.clone().or(standing.owner)),
-            None => (standing.hard, standing.owner),
-        };
-        changed |=
-            replace(state, Some(in_force(hard, owner, standing.granted.is_some(), queue.preempting.clone())));
     }
     for (name, write) in &plan.retained {
         let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
-        let standing = state.quota.clone().unwrap_or_default();
-        let owner = write.owner.clone().or(standing.owner);
-        changed |= replace(
-            state,
-            Some(in_force(write.hard.clone(), owner, standing.granted.is_some(), Amounts::new())),
-        );
+        let quota = written(state, Some(write), None, Amounts::new());
+        changed |= replace(state, Some(quota));
     }
     for state in snapshot.namespaces.values_mut() {
         let exists = |owner: &QueueUid| state.queues.iter().any(|queue| queue.uid == *owner);
@@ -75,15 +60,26 @@ fn enforce(state: &mut Arc<NamespaceState>) -> bool {
     replace(state, enforced)
 }
 
-/// A quota of ours that says `hard`, and so does the ledger if it is `granted` there.
-fn in_force(hard: Bounds, owner: Option<QueueUid>, granted: bool, owed: Amounts) -> Quota {
+/// The quota of a namespace once `write` is carried out. The ledger says what is `granted` in Gate mode; else what the quota says,
+/// if it has an entry.
+fn written(
+    state: &NamespaceState,
+    write: Option<&QuotaWrite>,
+    granted: Option<Bounds>,
+    owed: Amounts,
+) -> Quota {
+    let standing = state.quota.clone().unwrap_or_default();
+    let (hard, owner) = match write {
+        Some(QuotaWrite { hard, owner, .. }) => (hard.clone(), owner.clone().or(standing.owner)),
+        None => (standing.hard, standing.owner),
+    };
     Quota {
         owed,
         enforced: hard.clone(),
-        granted: granted.then(|| hard.clone()),
+        granted: granted.or_else(|| standing.granted.map(|_| hard.clone())),
+        owner: owner.filter(|_| !hard.is_empty()),
         hard,
         ours: true,
-        owner,
         ..Quota::default()
     }
 }

@@ -46,4 +46,5 @@ mod tree;
 mod usage;
 mod workloads;
 
+pub use choice::Budgets;
 pub use intra_queue::removal::{ordinal, removal_order};

@@ -12,7 +12,7 @@ use crate::snapshot::{Budget, NamespaceState, Phase, Pod, PodMetadata};
 
 /// The budgets of one namespace, and what they still allow while victims are chosen.
 #[derive(Clone, Debug)]
-pub(crate) struct Budgets<'a> {
+pub struct Budgets<'a> {
     state: &'a NamespaceState,
     left: Vec<u32>,
     by_label: ByLabel<'a>,
@@ -77,7 +77,8 @@ impl<'a> ByLabel<'a> {
 }
 
 impl<'a> Budgets<'a> {
-    pub(crate) fn of(state: &'a NamespaceState) -> Self {
+    /// Those of `state`, as the disruption controller last computed them.
+    pub fn of(state: &'a NamespaceState) -> Self {
         let left = state.budgets.iter().map(|budget| budget.allowed).collect();
         Self { state, left, by_label: ByLabel::of(&state.budgets), matched: FxHashMap::default() }
     }
@@ -120,7 +121,12 @@ impl<'a> Budgets<'a> {
         allowed
     }
 
-    /// Whether `pod` may go; notes the budget that it used up.
+    /// Whether the API server lets `pod` go; takes out what it uses up.
+    pub fn take(&mut self, pod: &Pod) -> bool {
+        self.takes(pod, &mut Vec::new())
+    }
+
+    /// The same; notes the budget that it used up.
     fn takes(&mut self, pod: &Pod, used: &mut Vec<usize>) -> bool {
         let one = match self.of_pod(pod) {
             CountsIn::None => return true,
@@ -144,7 +150,7 @@ impl<'a> Budgets<'a> {
     /// Books what `victim` uses up.
     pub(crate) fn book(&mut self, victim: &Candidate<'a>) {
         for pod in victim.pods() {
-            self.takes(pod, &mut Vec::new());
+            self.take(pod);
         }
     }
 

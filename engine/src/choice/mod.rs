@@ -25,6 +25,7 @@ mod stuck;
 mod unbound;
 mod work;
 
+pub use budgets::Budgets;
 pub(crate) use nodes::{Group, Search};
 pub(crate) use outcome::ReclaimResult;
 pub(crate) use queue_state::QueueState;
