@@ -47,8 +47,7 @@ impl Kept {
             tasks: vec![TaskClaim {
                 requests: amounts((cpu.into(), memory.into())),
                 most,
-                floor: 0,
-                running: 0,
+                ..TaskClaim::default()
             }],
             ..GangClaim::default()
         };

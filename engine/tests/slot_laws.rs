@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
-use quotient_engine::slots::{CompetingPods, GangClaim, GangSlots, JobAllocation, TaskClaim, bring, divide};
+use quotient_engine::slots::{CompetingPods, GangClaim, GangSlots, TaskClaim, bring, divide};
 use quotient_engine::time::Timestamp;
 
 use crate::effort;
@@ -24,6 +24,7 @@ fn task() -> impl Strategy<Value = TaskClaim> {
             most,
             floor,
             running,
+            ..TaskClaim::default()
         },
     )
 }
@@ -41,6 +42,7 @@ fn claims() -> impl Strategy<Value = Vec<GangClaim>> {
                 admitted,
                 intact: true,
                 tasks,
+                ..GangClaim::default()
             })
             .collect()
     })
@@ -154,7 +156,7 @@ proptest! {
             name: format!("job-{at}").into(),
             floor: *floor,
             admitted: *admitted,
-            tasks: vec![TaskClaim { requests: amounts(1, 0), most: *most, floor: 0, running: *running }],
+            tasks: vec![TaskClaim { requests: amounts(1, 0), most: *most, running: *running, ..TaskClaim::default() }],
             ..GangClaim::default()
         }).collect();
         let slots = divided(&amounts(room, 0), &claims, &[]);
@@ -178,21 +180,23 @@ proptest! {
             name: format!("job-{at}").into(),
             created: Timestamp::from_seconds((*comes).into()),
             floor: (*floor).min(*most),
-            tasks: vec![TaskClaim { requests: amounts(*cpu, 0), most: *most, floor: 0, running: 0 }],
+            tasks: vec![TaskClaim { requests: amounts(*cpu, 0), most: *most, ..TaskClaim::default() }],
             ..GangClaim::default()
         })).collect();
         let mut leaving = 0u32;
         for (step, end) in ends.iter().enumerate() {
             let here: Vec<GangClaim> = world.iter()
                 .filter(|(comes, claim)| usize::try_from(*comes).unwrap() <= step && claim.tasks[0].most > 0)
-                .map(|(_, claim)| claim.clone()).collect();
+                .map(|(_, claim)| {
+                    let mut claim = claim.clone();
+                    claim.tasks[0].parallelism = claim.tasks[0].running;
+                    claim
+                }).collect();
             let slots = divided(&amounts(room, 0), &here, &[]);
             let running: u32 = here.iter().map(|claim| claim.tasks[0].running * cpu(claim)).sum();
             let free = room.saturating_sub(running + leaving);
-            let allocations: Vec<JobAllocation> = here.iter().zip(&slots).map(|(claim, slots)| JobAllocation {
-                slots: slots.tasks.clone(), parallelism: vec![claim.tasks[0].running], is_losing: false,
-            }).collect();
-            let now = bring(&here, &allocations, &amounts(free, 0), &RESOURCES);
+            let tasks: Vec<Vec<u32>> = slots.iter().map(|slots| slots.tasks.clone()).collect();
+            let now = bring(&here, &tasks, &amounts(free, 0), &RESOURCES);
             leaving = 0;
             for ((claim, slots), now) in here.iter().zip(&slots).zip(&now) {
                 let kept = &mut world.iter_mut().find(|(_, kept)| kept.name == claim.name).unwrap().1;
@@ -237,9 +241,21 @@ fn a_thousand_queue_jobs_are_divided_in_less_than_5_ms() {
             intact: true,
             priority: i32::try_from(at % 5).unwrap(),
             tasks: vec![
-                TaskClaim { requests: amounts(1 + at % 3, 2), most: 8, floor: 0, running: at % 5 },
-                TaskClaim { requests: amounts(2, 1 + at % 5), most: 2, floor: 1, running: at % 2 },
+                TaskClaim {
+                    requests: amounts(1 + at % 3, 2),
+                    most: 8,
+                    running: at % 5,
+                    ..TaskClaim::default()
+                },
+                TaskClaim {
+                    requests: amounts(2, 1 + at % 5),
+                    most: 2,
+                    floor: 1,
+                    running: at % 2,
+                    ..TaskClaim::default()
+                },
             ],
+            ..GangClaim::default()
         })
         .collect();
     let room = amounts(9000, 9000);

@@ -26,8 +26,8 @@ fn divides(story: &str, expected: &str) {
         let priority = value("priority").map_or(0, |text| text.parse().unwrap());
         let requests = requests(&words);
         let most = number("replicas").unwrap_or(1);
-        let task =
-            TaskClaim { requests: requests.clone(), most, floor: 0, running: number("running").unwrap_or(0) };
+        let running = number("running").unwrap_or(0);
+        let task = TaskClaim { requests: requests.clone(), most, running, ..TaskClaim::default() };
         match kind {
             "room" => room = requests,
             "whole" => whole = Some(requests),
@@ -39,6 +39,7 @@ fn divides(story: &str, expected: &str) {
                 admitted: value("admitted").is_some(),
                 intact: value("broken").is_none(),
                 tasks: vec![task],
+                ..GangClaim::default()
             }),
             "task" => {
                 let tasks = &mut claims.last_mut().unwrap().tasks;

@@ -16,7 +16,7 @@ use crate::names::{Namespace, OwnerUid, PodUid, QueueName};
 use crate::plan::{
     JobAmounts, Plan, PodCounts, QueueJobName, QueueJobPhase, QueueJobPlan, QueuePlan, SlotReason,
 };
-use crate::slots::{self, CompetingPods, GangClaim, GangSlots, TaskClaim};
+use crate::slots::{self, CompetingPods, GangClaim, TaskClaim};
 use crate::snapshot::{
     Ended, Mode, NamespaceState, OwnerKind, Phase, Pod, Preemption, QueueJob, QueueTask, Settings,
 };
@@ -188,19 +188,22 @@ impl Place<'_> {
         let claims: Vec<GangClaim> =
             claiming.iter().map(|job| self.claim(job, |task| self.most(job, task))).collect();
         let slots = slots::divide(room, &claims, competing, &plan.capacity, &plan.resources);
-        let allocations: Vec<slots::JobAllocation> =
-            claiming.iter().zip(&slots).map(|(job, slots)| self.allocation(job, slots)).collect();
-        let now = slots::bring(&claims, &allocations, &self.free(), &plan.resources);
-
-        let mut given = slots.into_iter().map(|slots| slots.tasks).zip(now);
+        let slots: Vec<Vec<u32>> = slots.into_iter().map(|slots| slots.tasks).collect();
+        // Where no pod is evicted, no slot is taken either.
+        let least = |task: &TaskClaim| if self.takes { 0 } else { task.parallelism };
+        let kept_slots = |(slots, claim): (&Vec<u32>, &GangClaim)| {
+            slots.iter().zip(&claim.tasks).map(|(slots, task)| least(task).max(*slots)).collect()
+        };
+        let kept_slots: Vec<Vec<u32>> = slots.iter().zip(&claims).map(kept_slots).collect();
+        let now = slots::bring(&claims, &kept_slots, &self.free(), &plan.resources);
+        let mut given: KeyedMap<&Arc<str>, (Vec<u32>, Vec<u32>)> =
+            claiming.iter().map(|job| &job.name).zip(slots.into_iter().zip(now)).collect();
         let decided = jobs.iter().zip(late).map(|(job, late)| {
             let mut decided = self.count(job);
-            let claims = may_claim(job) && !late;
-            (decided.slots, decided.parallelism) =
-                claims.then(|| given.next()).flatten().unwrap_or_else(|| {
-                    let kept = kept(job, job.invalid.is_none() || job.suspended || job.ended.is_some());
-                    (kept.clone(), kept)
-                });
+            (decided.slots, decided.parallelism) = given.remove(&job.name).unwrap_or_else(|| {
+                let kept = kept(job, job.invalid.is_none() || job.suspended || job.ended.is_some());
+                (kept.clone(), kept)
+            });
             if late {
                 (decided.start_failures, decided.retry_at) = self.rest(job);
             }
@@ -258,17 +261,12 @@ impl Place<'_> {
     }
 
     fn is_ready(&self, job: &QueueJob) -> bool {
-        let started = |task: &QueueTask| self.task_pods(task).started;
-        job.sum(started) >= job.floor()
-            && job.tasks.iter().all(|task| started(task) >= task.floor().min(task.left()))
+        suffices(job, |task| self.task_pods(task).started)
     }
 
     /// Whether so many of its pods yield that less than its minimum is left.
     fn yields_wholly(&self, job: &QueueJob) -> bool {
-        let most = |task: &QueueTask| self.most(job, task);
-        self.yields(job)
-            && (job.sum(most) < job.floor()
-                || job.tasks.iter().any(|task| most(task) < task.floor().min(task.left())))
+        self.yields(job) && !suffices(job, |task| self.most(job, task))
     }
 
     fn yields(&self, job: &QueueJob) -> bool {
@@ -287,7 +285,8 @@ impl Place<'_> {
             let pods = self.task_pods(task);
             let running = pods.staying.saturating_add(self.to_come(task)).saturating_sub(pods.yielding);
             let (requests, most) = (task.shape.requests.clone(), most(task));
-            TaskClaim { requests, most, floor: task.floor(), running }
+            let parallelism = task.parallelism;
+            TaskClaim { requests, most, floor: task.floor(), running, parallelism }
         };
         let tasks: Vec<TaskClaim> = job.tasks.iter().map(task).collect();
         let may_run = job.sum(QueueTask::may_run);
@@ -299,20 +298,8 @@ impl Place<'_> {
             floor: job.floor(),
             admitted: may_run > 0 && may_run >= job.floor(),
             intact: running >= job.floor(),
+            is_losing: job.tasks.iter().any(|task| self.task_pods(task).going > 0),
             tasks,
-        }
-    }
-
-    fn allocation(&self, job: &QueueJob, slots: &GangSlots) -> slots::JobAllocation {
-        let is_losing = job.tasks.iter().any(|task| self.task_pods(task).going > 0);
-        let parallelism: Vec<u32> = job.tasks.iter().map(|task| task.parallelism).collect();
-        let most =
-            slots.tasks.iter().zip(&parallelism).map(|(slots, parallelism)| (*slots).max(*parallelism));
-        slots::JobAllocation {
-            // Where no pod is evicted, no slot is taken either.
-            slots: if self.takes { slots.tasks.clone() } else { most.collect() },
-            parallelism,
-            is_losing,
         }
     }
 
@@ -383,6 +370,11 @@ impl Place<'_> {
         let deadline = self.deadline(job).filter(|deadline| *deadline > self.now);
         earliest(deadline.filter(|_| !job.is_resting(self.now)), decided.retry_at)
     }
+}
+
+/// Whether so many pods of each task are all that the gang cannot do without.
+fn suffices(job: &QueueJob, pods: impl Fn(&QueueTask) -> u32) -> bool {
+    job.sum(&pods) >= job.floor() && job.tasks.iter().all(|task| pods(task) >= task.floor().min(task.left()))
 }
 
 /// What the Jobs of a QueueJob have, or nothing if it `ends`.

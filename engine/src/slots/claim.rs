@@ -22,6 +22,9 @@ pub struct GangClaim {
     /// Whether as many of its pods as its floor are there to stay. Where a room has become too small for all that were let
     /// in, those go first that others' needs have taken apart.
     pub intact: bool,
+    /// Whether pods of it are being evicted for others: until they are gone its Jobs stay as they are, or each of these
+    /// slots would cost it two pods.
+    pub is_losing: bool,
     /// Its tasks, in the order of its spec.
     pub tasks: Vec<TaskClaim>,
 }
@@ -37,6 +40,8 @@ pub struct TaskClaim {
     pub floor: u32,
     /// How many of its pods are there to stay, or about to be.
     pub running: u32,
+    /// How many its Job may run now.
+    pub parallelism: u32,
 }
 
 /// Pods of another workload of the queue that were refused. They are ordered with the gangs that wait.
