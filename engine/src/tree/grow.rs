@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::successors;
 
-use super::{Branch, BranchId, BranchMap, Tree, stall};
+use super::stall::{self, Trouble};
+use super::{Branch, BranchId, BranchMap, Tree};
 use crate::keyed::KeyedMap;
 use crate::names::{Namespace, QueueName};
 use crate::plan::{Reach, Stall};
@@ -66,11 +67,11 @@ impl Growing<'_> {
             for queue in by_name.into_values() {
                 let name = QueueName::new(namespace.clone(), queue.name.clone());
                 let second = oldest.filter(|oldest| queue.children.is_none() && oldest.uid != queue.uid);
-                let trouble = second.map(|oldest| stall::taken(queue, oldest));
+                let trouble = second.map(stall::taken);
                 let trouble =
                     trouble.or_else(|| stall::of_spec(queue)).or_else(|| stall::kueue(queue, state));
                 if let Some(trouble) = trouble {
-                    self.tree.stalled.insert(name, trouble);
+                    self.stall(name, queue, trouble);
                 } else {
                     let (parent, children, is_settled) = <_>::default();
                     self.found.push(Found { name, namespace, state, queue, parent, children, is_settled });
@@ -92,6 +93,11 @@ impl Growing<'_> {
         starts
     }
 
+    fn stall(&mut self, name: QueueName, queue: &Queue, (reason, message): Trouble) {
+        let (uid, generation) = (queue.uid.clone(), queue.generation);
+        self.tree.stalled.insert(name, Stall { uid, generation, reason, message: message.into() });
+    }
+
     /// Settles the queue at `start`, which stands below `above`, and those below it.
     fn descend(&mut self, start: BranchId, above: Option<Place>) {
         let mut next = vec![(start, above)];
@@ -101,7 +107,7 @@ impl Growing<'_> {
             }
             let place = match self.trouble(at, above) {
                 Some(trouble) => {
-                    self.tree.stalled.insert(self.found[at].name.clone(), trouble);
+                    self.stall(self.found[at].name.clone(), self.found[at].queue, trouble);
                     None
                 }
                 None => Some(self.place(at, above)),
@@ -111,16 +117,16 @@ impl Growing<'_> {
     }
 
     /// What keeps the queue at `at` from a place below `above`.
-    fn trouble(&self, at: BranchId, above: Option<Place>) -> Option<Stall> {
+    fn trouble(&self, at: BranchId, above: Option<Place>) -> Option<Trouble> {
         let Found { namespace, state, queue, parent, .. } = &self.found[at];
         let named = queue.parent.as_ref()?;
         match parent.map(|parent| &self.found[parent]) {
-            None if !self.tree.stalled.contains_key(named) => Some(stall::not_found(queue, named)),
+            None if !self.tree.stalled.contains_key(named) => Some(stall::not_found(named)),
             Some(parent) if above.is_some() => {
                 let accepted = accepts(parent.queue, parent.namespace, namespace, state);
-                (!accepted).then(|| stall::not_accepting(queue, named, parent.queue.children.is_some()))
+                (!accepted).then(|| stall::not_accepting(named, parent.queue.children.is_some()))
             }
-            _ => Some(stall::parent_stalled(queue, named)),
+            _ => Some(stall::parent_stalled(named)),
         }
     }
 
@@ -170,8 +176,10 @@ impl Growing<'_> {
             for member in &circle {
                 let found = &mut self.found[*member];
                 found.is_settled = true;
-                let stall = found.queue.parent.as_ref().map(|parent| stall::cycle(found.queue, parent));
-                self.tree.stalled.extend(stall.map(|stall| (found.name.clone(), stall)));
+                let (name, queue) = (found.name.clone(), found.queue);
+                if let Some(parent) = &queue.parent {
+                    self.stall(name, queue, stall::cycle(parent));
+                }
             }
             let below = circle.iter().flat_map(|member| &self.found[*member].children).copied();
             for below in below.collect::<Vec<_>>() {
