@@ -1,5 +1,7 @@
 //! Amounts that are stated for some resources and left open for others.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::vector::place;
@@ -61,15 +63,7 @@ impl Bounds {
 impl FromIterator<(Resource, Amount)> for Bounds {
     /// Of a resource that comes twice, the last amount.
     fn from_iter<I: IntoIterator<Item = (Resource, Amount)>>(pairs: I) -> Self {
-        let mut all: Vec<(Resource, Amount)> = pairs.into_iter().collect();
-        all.sort_by(|(one, _), (other, _)| one.cmp(other));
-        all.dedup_by(|(later, amount), (name, first)| {
-            let same = later == name;
-            if same {
-                *first = *amount;
-            }
-            same
-        });
-        Self(all)
+        let last: BTreeMap<Resource, Amount> = pairs.into_iter().collect();
+        Self(last.into_iter().collect())
     }
 }

@@ -1,6 +1,7 @@
 //! Amounts of several resources at once.
 
 use std::fmt;
+use std::ops::{Add, Sub};
 
 use serde::{Deserialize, Serialize};
 
@@ -67,23 +68,23 @@ impl Amounts {
     /// Adds all of `other`.
     #[inline]
     pub fn add_all(&mut self, other: &Self) {
-        if other.0.len() > FEW {
-            *self = self.zip_with(other, |mine, theirs| mine + theirs);
-            return;
-        }
-        for (resource, amount) in other.iter() {
-            self.add(resource, amount);
-        }
+        self.change(other, Add::add);
     }
 
     /// Takes all of `other` away; what goes below nothing becomes negative.
     pub fn subtract_all(&mut self, other: &Self) {
+        self.change(other, Sub::sub);
+    }
+
+    /// Adds what `by` makes of nothing and each amount of `other`.
+    #[inline]
+    fn change(&mut self, other: &Self, by: impl Fn(Amount, Amount) -> Amount) {
         if other.0.len() > FEW {
-            *self = self.zip_with(other, |mine, theirs| mine - theirs);
+            *self = self.zip_with(other, by);
             return;
         }
         for (resource, amount) in other.iter() {
-            self.add(resource, Amount::ZERO - amount);
+            self.add(resource, by(Amount::ZERO, amount));
         }
     }
 
