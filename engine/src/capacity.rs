@@ -1,11 +1,10 @@
 //! How much there is to share.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::names::Namespace;
-use crate::snapshot::{NamespaceState, Node, Pod, Snapshot};
+use crate::snapshot::{NamespaceState, Pod, Snapshot};
 use crate::total::total;
 use crate::tree::Tree;
 use crate::usage::{NamespaceUsage, Usage};
@@ -18,19 +17,15 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
     if !snapshot.settings.resources.is_empty() {
         return snapshot.settings.resources.iter().cloned().collect();
     }
-    let mut resources = vec![Resource::Cpu, Resource::Memory];
+    let always = [Resource::Cpu, Resource::Memory];
     let offered = snapshot.nodes.values().flat_map(|node| node.allocatable.resources());
     let offered = offered.chain(snapshot.settings.expandable.resources());
     let written = snapshot.namespaces.values().filter_map(|namespace| namespace.granting_quota());
     let written =
         written.flat_map(|quota| quota.hard.iter().chain(quota.granted.iter().flat_map(Bounds::iter)));
     let written = written.map(|(resource, _)| resource);
-    for resource in offered.chain(written) {
-        if let Err(at) = resources.binary_search(resource) {
-            resources.insert(at, resource.clone());
-        }
-    }
-    resources
+    let all: BTreeSet<&Resource> = always.iter().chain(offered).chain(written).collect();
+    all.into_iter().cloned().collect()
 }
 
 /// What there is to share, and who else holds some.
@@ -65,43 +60,36 @@ impl Capacity {
             }
             held.add_all(&held_in(namespace, namespace_usage));
             let bound = namespace_usage.bound.of(resources);
-            if bound.iter().any(|(_, amount)| amount.is_positive()) {
+            if !bound.is_empty() {
                 unmanaged.insert(name.clone(), bound);
             }
         }
-        let beside = |all: Amounts| all.less(&held).of(resources);
-        let shared = beside(of_nodes(snapshot, usage, |node, bound| {
-            let is_within = bound.fits_in(&node.allocatable);
-            if is_within { Cow::Borrowed(&node.allocatable) } else { Cow::Owned(node.allocatable.max(bound)) }
-        }));
-        let offered = beside(of_nodes(snapshot, usage, |node, _| Cow::Borrowed(&node.allocatable)));
-        Self { shared, offered, unmanaged }
+        let (offered, beyond) = of_nodes(snapshot, usage);
+        let shared = offered.plus(&beyond).less(&held).of(resources);
+        Self { shared, offered: offered.less(&held).of(resources), unmanaged }
     }
 }
 
-/// What nodes bring, and what may be added, where `contribution` says what a node that counts brings with so much bound to it.
-fn of_nodes(
-    snapshot: &Snapshot,
-    usage: &Usage<'_>,
-    contribution: impl for<'a> Fn(&'a Node, &Amounts) -> Cow<'a, Amounts>,
-) -> Amounts {
-    let mut capacity = Amounts::new();
+/// What nodes offer with what may be added, and what is bound beyond that to nodes that count.
+fn of_nodes(snapshot: &Snapshot, usage: &Usage<'_>) -> (Amounts, Amounts) {
+    let (mut offered, mut beyond) = (Amounts::new(), Amounts::new());
     for (node, bound) in snapshot.nodes.values().zip(usage.nodes.bound_to_all()) {
         if node.counts {
-            capacity.add_all(&contribution(node, bound));
+            offered.add_all(&node.allocatable);
+            beyond.add_all(&bound.less(&node.allocatable));
         } else {
-            capacity.add_all(bound);
+            offered.add_all(bound);
         }
     }
     // A node that is gone leaves with its pods, never before them.
     for bound in usage.nodes.bound_to_nothing() {
-        capacity.add_all(bound);
+        offered.add_all(bound);
     }
     // What may still be added counts as well; but a cluster without any node is one that is not seen.
-    if capacity.iter().any(|(_, amount)| amount.is_positive()) {
-        capacity.add_all(&snapshot.settings.expandable);
+    if !(offered.is_empty() && beyond.is_empty()) {
+        offered.add_all(&snapshot.settings.expandable);
     }
-    capacity
+    (offered, beyond)
 }
 
 /// What a namespace without a share holds.
@@ -114,8 +102,8 @@ fn held_in(namespace: &NamespaceState, namespace_usage: &NamespaceUsage) -> Amou
     let mut held = namespace_usage.bound.clone();
     if let Some(quota) = namespace.granting_quota() {
         let most = if namespace.is_in_gate_mode() { quota.allocated().clone() } else { quota.ceilings() };
-        let gated = namespace.pods.iter().filter(|pod| pod.is_gated());
-        let charged = namespace_usage.charged.less(&total(gated.map(Pod::requests)));
+        let gated = total(namespace.gated_pods().map(Pod::requests));
+        let charged = namespace_usage.charged.less(&gated);
         for (resource, ceiling) in most.iter() {
             held.set(resource, ceiling.max(charged.get(resource)));
         }

@@ -44,7 +44,6 @@ mod targets;
 mod total;
 mod tree;
 mod usage;
-mod workloads;
 
 pub use choice::Budgets;
 pub use intra_queue::removal::{ordinal, removal_order};

@@ -269,6 +269,32 @@ fn free_room_serves_an_unmet_guarantee_first_whatever_bounds_its_reclaim() {
     }
 }
 
+/// Four are free. The guarantee of the inner parent, or of the leaf, is met before that of the parent around it.
+#[test]
+fn free_room_serves_an_inner_guarantee_before_the_outer_one() {
+    let claims = ("fixed=cpu:4", "");
+    let pods = ("", "owner a/w replicas=4 cpu=1\nowner b/w replicas=4 cpu=1");
+    for (inner, leaf) in [("guaranteed=cpu:4", ""), ("", "guaranteed=cpu:4")] {
+        for (words, lines) in [claims, pods] {
+            let printed = story::decide(&format!(
+                "node n1 cpu=12
+                 queue outer children=All guaranteed=cpu:8
+                 queue inner children=All parent=outer {inner}
+                 queue a parent=inner {leaf} {words}
+                 queue b parent=outer {words}
+                 queue c request=all
+                 quota a cpu=0
+                 quota b cpu=0
+                 quota c cpu=8
+                 owner c/w replicas=8 cpu=1
+                 pod c/w-1..8 cpu=1 node=n1 started=10+10 owner=w
+                 {lines}"
+            ));
+            assert!(printed.contains("a: deserved 4c, allocated 4c"), "{inner}{leaf} {words}: {printed}");
+        }
+    }
+}
+
 /// Six are free. Both claim as much, so each gets half, at whatever depth of the tree.
 #[test]
 fn free_room_is_divided_among_claims_alike_at_every_depth() {

@@ -136,6 +136,11 @@ impl NamespaceState {
         self.governing().is_some_and(|queue| queue.admission == Admission::Gate)
     }
 
+    /// Its pods that wait gated, in no order.
+    pub fn gated_pods(&self) -> impl Iterator<Item = &Pod> {
+        self.pods.iter().filter(|pod| pod.is_gated())
+    }
+
     /// The quota, if its amounts count as granted: a Queue governs the namespace, or may do so unseen.
     ///
     /// A quota with an owner reference is evidence of its Queue until garbage collection deletes both, and so is an entry of

@@ -8,7 +8,7 @@
 //! request.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{NamespaceState, Shape, Snapshot};
@@ -36,17 +36,14 @@ impl Snapshot {
 
     /// The resources of which amounts are kept, in order.
     fn kept(&self, governed: &[Resource]) -> Vec<Resource> {
-        let mut kept = governed.to_vec();
         // Without a list of resources all that nodes offer is governed.
-        if !self.settings.resources.is_empty() {
-            let offered = self.nodes.values().flat_map(|node| node.allocatable.resources());
-            for resource in offered.chain(self.settings.expandable.resources()) {
-                if let Err(at) = kept.binary_search(resource) {
-                    kept.insert(at, resource.clone());
-                }
-            }
+        if self.settings.resources.is_empty() {
+            return governed.to_vec();
         }
-        kept
+        let offered = self.nodes.values().flat_map(|node| node.allocatable.resources());
+        let offered = offered.chain(self.settings.expandable.resources());
+        let kept: BTreeSet<&Resource> = governed.iter().chain(offered).collect();
+        kept.into_iter().cloned().collect()
     }
 }
 

@@ -65,7 +65,7 @@ impl<'a> Simulation<'a> {
         back: Option<&Candidate<'a>>,
         suits: &mut dyn FnMut(&Resource, Amount) -> bool,
     ) -> bool {
-        let below = |top: BranchId| back.filter(|back| self.is_below(back.leaf, top));
+        let below = |top: BranchId| back.filter(|back| self.context.tree.is_below(back.leaf, top));
         match shortage {
             Shortage::Short(bound, asked) => {
                 let everywhere = |one: &Resource| Some(self.free.everywhere.get(one));
@@ -215,7 +215,7 @@ impl<'a> Simulation<'a> {
         let mut able = Vec::new();
         let mut kept: Vec<(&'a Pod, KeptReason)> = Vec::new();
         let mut last: Option<(&Amounts, bool)> = None;
-        let all_are_left = self.gone_of[at] == 0 && refused.is_empty();
+        let all_are_left = self.staying[at] == leaf.staying && refused.is_empty();
         // Of pods that all request the same, the first that cover it do.
         let enough = all.first_to_cover(&needed);
         for candidate in up_to(kind, all) {

@@ -12,7 +12,6 @@ use crate::pod_set::PodSet;
 use crate::reasons::{EvictionReason, KeptReason, ShortReason};
 use crate::snapshot::{Pod, Snapshot};
 use crate::tree::BranchId;
-use crate::workloads::Workloads;
 
 /// What is to be taken.
 #[derive(Debug, Default)]
@@ -39,37 +38,28 @@ pub(crate) struct ReclaimResult {
     pub(crate) unproven: Option<QueueName>,
 }
 
-/// What is the same for all that a leaf loses.
-struct Giver<'a> {
-    workloads: Workloads<'a>,
-    used: Arc<Amounts>,
-    deserved: Arc<Amounts>,
-}
-
 impl ReclaimResult {
     /// Records the victims.
-    pub(super) fn evict(&mut self, context: Context<'_>, victims: &[Victim<'_>]) {
-        let mut givers: BTreeMap<BranchId, Giver<'_>> = BTreeMap::new();
+    pub(super) fn evict<'a>(&mut self, context: Context<'a>, victims: &[Victim<'a>]) {
+        // What a leaf uses and deserves, which is the same for all that it loses.
+        let mut givers: BTreeMap<BranchId, (Arc<Amounts>, Arc<Amounts>)> = BTreeMap::new();
         self.evictions.reserve(victims.len());
         for victim in victims {
             let at = victim.candidate.leaf;
             let Some(queue_state) = context.queue_state(at) else { continue };
-            let giver = givers.entry(at).or_insert_with(|| {
+            let (used, deserved) = givers.entry(at).or_insert_with(|| {
                 let over = queue_state.leaf.staying.less(queue_state.target);
                 let over = context.resources.iter().filter(|one| over.get(one).is_positive());
                 let allocated = self.lowered.get(&at).unwrap_or(queue_state.allocated);
                 if !queue_state.is_fenced(allocated, over) {
                     self.not_in_force.insert(queue_state.leaf.name.clone());
                 }
-                Giver {
-                    workloads: Workloads::of(queue_state.leaf.state),
-                    used: Arc::new(queue_state.leaf.namespace_usage.charged.clone()),
-                    deserved: Arc::new(queue_state.deserved.clone()),
-                }
+                let used = queue_state.leaf.namespace_usage.charged.clone();
+                (Arc::new(used), Arc::new(queue_state.deserved.clone()))
             });
             self.evictions.extend(victim.candidate.pods().iter().map(|pod| Eviction {
                 pod: PodId::of(&queue_state.leaf.name.namespace, pod),
-                workload: giver.workloads.of_pod(pod).cloned(),
+                workload: queue_state.leaf.workload_of(pod).cloned(),
                 rank: Some(victim.candidate.rank),
                 queue: queue_state.leaf.name.clone(),
                 reason: victim.reason,
@@ -77,8 +67,8 @@ impl ReclaimResult {
                 stage: victim.candidate.stage,
                 priority: pod.priority,
                 requests: pod.requests().clone(),
-                used: Arc::clone(&giver.used),
-                deserved: Arc::clone(&giver.deserved),
+                used: Arc::clone(used),
+                deserved: Arc::clone(deserved),
                 grace_seconds: queue_state.leaf.eviction.grace_seconds(pod.grace_seconds.into()),
             }));
         }

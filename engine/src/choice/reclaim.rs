@@ -143,13 +143,11 @@ impl<'a> Reclaim<'a> {
 
     /// In which order leaves are served: those below their guarantees first, then those behind a fence, which can take from
     /// few.
-    fn turn(&self, at: BranchId) -> (bool, bool, Reverse<usize>, BranchId) {
-        let fence = self.context.tree.fence_above(at);
-        let depth = fence.map_or(0, |fence| self.context.tree.path_up(fence).count());
-        let (occupied, floor) = (&self.simulation.occupied, &self.simulation.floor);
-        let path = self.context.tree.path_up(at).map(|(index, _)| (&occupied[index], &floor[index]));
+    fn turn(&self, at: BranchId) -> (bool, Reverse<usize>, BranchId) {
+        let (tree, occupied, floor) = (self.context.tree, &self.simulation.free.sums, &self.simulation.floor);
+        let path = tree.path_up(at).map(|(index, _)| (&occupied[index], &floor[index]));
         let unmet = remaining_on_path(path).iter().any(|(_, lacks)| lacks.is_positive());
-        (!unmet, fence.is_none(), Reverse(depth), at)
+        (!unmet, Reverse(tree.depth_of_fence(at)), at)
     }
 
     /// Brings queues down to their limits by what did not go for any queue, inner ones first.

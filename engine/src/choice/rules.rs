@@ -102,7 +102,7 @@ impl<'a> Simulation<'a> {
     pub(super) fn gives(&self, at: BranchId, scope: &Scope) -> bool {
         scope.may_evict
             && scope.beneficiary != Some(at)
-            && scope.inside.is_none_or(|top| self.is_below(at, top))
+            && scope.inside.is_none_or(|top| self.context.tree.is_below(at, top))
             && self.context.leaf(at).is_some_and(|leaf| !leaf.never_evicted)
     }
 
@@ -124,7 +124,7 @@ impl<'a> Simulation<'a> {
         scope: &Scope,
     ) -> bool {
         let tree = self.context.tree;
-        let gains = |index: BranchId| scope.beneficiary.is_some_and(|gains| self.is_below(gains, index));
+        let gains = |index: BranchId| scope.beneficiary.is_some_and(|gains| tree.is_below(gains, index));
         let contested = scope.beneficiary.map(|beneficiary| &self.contested[beneficiary]);
         let is_reclaimed = |one: &Resource| {
             reclaimed.get(one).is_positive()
@@ -137,7 +137,7 @@ impl<'a> Simulation<'a> {
         }
         let takes = takes();
         guaranteed.all(|(index, _)| {
-            let used = if index == at { &self.staying[index] } else { &self.occupied[index] };
+            let used = if index == at { &self.staying[index] } else { &self.free.sums[index] };
             let spare = preemptable(&used.less(&self.uncounted[index]), &self.floor[index]);
             let mut guaranteed = self.floor[index].iter().filter(|(_, floor)| floor.is_positive());
             guaranteed.all(|(one, _)| !is_reclaimed(one) || takes.get(one) <= spare.get(one))
@@ -146,8 +146,7 @@ impl<'a> Simulation<'a> {
 
     /// What the leaf of `candidate` loses with it, of what counts as demand.
     pub(super) fn counted(&self, candidate: &Candidate<'a>) -> Amounts {
-        let trust =
-            self.context.queue_state(candidate.leaf).map(|queue_state| &queue_state.leaf.demand.trust);
+        let trust = self.context.leaf(candidate.leaf).map(|leaf| &leaf.demand.trust);
         let counts = |pod: &&Pod| !self.gone.contains(pod) && trust.is_none_or(|trust| trust.counts(pod));
         total(candidate.everything().filter(counts).map(Pod::requests))
     }

@@ -46,7 +46,7 @@ pub(crate) struct Simulation<'a> {
     pub(crate) node_resources: Option<NodeResources<'a>>,
     /// Where candidates are: pods of queues above their targets, or of all queues (true).
     pub(crate) searches: FxHashMap<bool, Search<'a>>,
-    /// What is free once things have settled and kept for no queue.
+    /// What queues occupy once things have settled and what is kept for them, and what is free beside that.
     pub(super) free: Room<'a>,
     /// What pods below every branch hold that stay.
     pub(crate) staying: BranchMap<Amounts>,
@@ -54,8 +54,6 @@ pub(crate) struct Simulation<'a> {
     pub(super) over: BranchMap<Amounts>,
     /// The same by the weight of every branch.
     pub(super) above: Above,
-    /// What queues occupy below every branch, and what is kept for them.
-    pub(super) occupied: BranchMap<Amounts>,
     /// What pods of every leaf hold that does not count as demand: no guarantee is for them.
     pub(super) uncounted: BranchMap<Amounts>,
     /// What is guaranteed and deserved below every branch.
@@ -68,8 +66,6 @@ pub(crate) struct Simulation<'a> {
     unbound: BranchMap<Amounts>,
     budgets: BranchMap<Option<Budgets<'a>>>,
     pub(crate) gone: PodSet,
-    /// How many of them are of which leaf.
-    pub(super) gone_of: BranchMap<usize>,
     /// The victims so far, in the order of their choice.
     pub(super) victims: Vec<Victim<'a>>,
     /// The pods that were placed, each with its node.
@@ -110,19 +106,17 @@ impl<'a> Simulation<'a> {
         let mut simulation = Self {
             node_resources: None,
             searches: FxHashMap::default(),
-            free: Room::beside(tree, &context.capacity.of(context.resources), &occupied),
+            free: Room::beside(tree, &context.capacity.of(context.resources), occupied),
             staying: tree.sums(context.of_leaves(|leaf| leaf.staying.clone())),
             over: tree.sums(of_states(&|queue_state| queue_state.overuse())),
             above: tree.branches.map(|_, _| Fraction::NOTHING),
             floor,
             uncounted: context.of_leaves(|leaf| leaf.uncounted.clone()),
-            occupied,
             contested: tree.branches.map(|_, _| Amounts::new()),
             promised: tree.branches.map(|_, _| Amounts::new()),
             unbound: context.of_leaves(unbound),
             budgets: tree.branches.map(|_, _| None),
             gone: PodSet::default(),
-            gone_of: tree.branches.map(|_, _| 0),
             victims: Vec::new(),
             placed: Vec::new(),
             placed_on: BTreeSet::new(),
@@ -189,11 +183,6 @@ impl<'a> Simulation<'a> {
         limits.filter(|(one, _)| self.context.resources.contains(one))
     }
 
-    /// Whether the queue at `at` is `top`, or below it.
-    pub(super) fn is_below(&self, at: BranchId, top: BranchId) -> bool {
-        self.context.tree.path_up(at).any(|(index, _)| index == top)
-    }
-
     pub(crate) fn mark(&self) -> Mark {
         Mark { victims: self.victims.len(), placed: self.placed.len(), promises: self.promises.len() }
     }
@@ -247,7 +236,7 @@ impl<'a> Simulation<'a> {
             let before = self.occupies(at, one);
             self.promised[at].add(one, amount);
             occupied.set(one, self.occupies(at, one) - before);
-            self.occupy(at, one, occupied.get(one));
+            self.free.take_of(at, one, occupied.get(one));
         }
         occupied
     }
@@ -265,11 +254,6 @@ impl<'a> Simulation<'a> {
         for (at, amounts) in needed {
             self.contested[*at].add_all(&amounts.of(&short));
         }
-    }
-
-    /// Books that the leaf at `at` occupies so much more, or less.
-    pub(super) fn occupy_all(&mut self, at: BranchId, more: &Amounts) {
-        more.iter().for_each(|(one, more)| self.occupy(at, one, more));
     }
 
     /// Puts a pod of `shape` on a node.
@@ -293,13 +277,10 @@ impl<'a> Simulation<'a> {
             for (one, amount) in pod.requests().iter().filter(|(one, _)| context.resources.contains(one)) {
                 self.hold(at, one, if is_back { amount } else { Amount::ZERO - amount });
             }
-            let count = &mut self.gone_of[at];
             if is_back {
                 self.gone.remove(pod);
-                *count = count.saturating_sub(1);
             } else {
                 self.gone.insert(pod);
-                *count = count.saturating_add(1);
             }
             if context.leaf(at).is_some_and(|leaf| !leaf.demand.trust.counts(pod)) {
                 let requests = pod.requests().of(context.resources);
@@ -331,7 +312,7 @@ impl<'a> Simulation<'a> {
             self.staying[index].add(one, more);
             self.over[index].add(one, over);
         }
-        self.occupy(at, one, self.occupies(at, one) - occupied);
+        self.free.take_of(at, one, self.occupies(at, one) - occupied);
     }
 
     /// What the leaf at `at` occupies of `one`: what its pods hold, or is granted, and what of the promises is not.
@@ -449,12 +430,6 @@ impl<'a> Simulation<'a> {
         }
         let whole = self.victims.iter().filter(|victim| victim.candidate.is_gang());
         whole.filter_map(|victim| Some((victim.candidate.leaf, &victim.candidate.pod.gang()?.name))).collect()
-    }
-
-    /// Books that the leaf at `at` occupies so much more of `one`, or less.
-    fn occupy(&mut self, at: BranchId, one: &Resource, more: Amount) {
-        self.free.take_of(at, one, more);
-        self.context.tree.path_up(at).for_each(|(index, _)| self.occupied[index].add(one, more));
     }
 
     /// Gives the room of `pod` to its node, or takes it.

@@ -21,7 +21,7 @@ impl<'a> Reclaim<'a> {
         };
         let unplaced: Vec<(BranchId, &'a Pod, Amounts)> = unplaced.into_iter().map(held).collect();
         for (at, _, held) in &unplaced {
-            self.simulation.occupy_all(*at, &held.times(-1));
+            self.simulation.free.take(*at, &held.times(-1));
         }
         unplaced
     }
@@ -33,7 +33,7 @@ impl<'a> Reclaim<'a> {
     /// so they start again there. A pod that waits longer than its demand counts is not tried any more, so the tries end.
     pub(super) fn place_stuck_pods(&mut self, unplaced: Vec<(BranchId, &'a Pod, Amounts)>) {
         for (at, pod, requests) in unplaced {
-            self.simulation.occupy_all(at, &requests);
+            self.simulation.free.take(at, &requests);
             let mark = self.simulation.mark();
             let placed = self.place_stuck_pod(at, pod);
             if placed.is_err() {

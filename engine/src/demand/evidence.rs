@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::PendingPods;
+use super::{PendingPods, members};
 use crate::keyed::KeyedMap;
 use crate::names::{GangName, OwnerUid};
 use crate::nodes::Nodes;
@@ -194,7 +194,7 @@ impl<'a> Workloads<'a> {
         nodes: &Nodes<'_>,
         snapshot: &Snapshot,
     ) -> Self {
-        let (all, progress, members) = <_>::default();
+        let (all, progress, members) = (BTreeMap::new(), KeyedMap::default(), members(state));
         let owners = state.owners.iter().map(|owner| (owner.uid.as_str(), owner)).collect();
         let room_since = queue.remembered.room_since.map(|since| since.min(snapshot.now));
         let mut workloads = Self { owners, all, progress, members, room_since, next_change: None };
@@ -239,10 +239,6 @@ impl<'a> Workloads<'a> {
         snapshot: &Snapshot,
     ) {
         let now = snapshot.now;
-        if let Some(gang) = pod.gang().filter(|_| pod.is_live()) {
-            let members = self.members.entry(&gang.name).or_default();
-            *members = members.saturating_add(1);
-        }
         let own = (pod.uid.as_str(), "Pod", pod.name.as_str());
         let owner = pod.owner().and_then(|uid| self.owners.get(uid.as_str())).copied();
         let (named, scope) = match (owner, &pod.metadata.owner) {

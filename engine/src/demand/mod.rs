@@ -15,7 +15,7 @@ mod trust;
 mod window;
 
 pub(crate) use evidence::node_patience;
-pub(crate) use pending_pods::{PendingPods, by_gang};
+pub(crate) use pending_pods::{PendingPods, by_gang, members};
 pub(crate) use trust::{Trust, within};
 
 use std::collections::BTreeMap;
@@ -33,15 +33,13 @@ use trust::Verdict;
 /// The demand of one leaf, and why.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demand<'a> {
-    /// What counts, of every resource.
-    pub(crate) counted: Amounts,
     /// The owners that want more pods than there are.
     pub(crate) pending_pods: Vec<PendingPods<'a>>,
     /// Which pods do not count, and how many of those that owners lack do.
     pub(crate) trust: Trust,
     /// The part of it that known pods show: what live pods request and owners lack, as far as it counts.
     pub(crate) shown: Amounts,
-    /// The demand of today for the decision of tomorrow; what else there is to remember stays as it was.
+    /// What counts, of every resource, as it is remembered for the next decision; what else there is to remember stays as it was.
     pub(crate) remember: Remembered,
     /// When the demand changes although nothing happens.
     pub(crate) next_change: Option<Timestamp>,
@@ -95,13 +93,11 @@ impl<'a> Demand<'a> {
             counts.set(resource, counts.get(resource).max(least));
         }
         remember.demand = remember.demand.less(&verdict.dropped);
-        let window = window::apply(counts, &namespace_usage.leaving, &remember, now);
-        remember.demand = window.demand.clone();
-        remember.falling = window.falling;
-        let next_change = earliest(verdict.next_change, window.next_change);
-        let next_change = earliest(next_change, next_unheard(state, namespace_usage, now));
+        let falls = window::follow(&mut remember, counts, &namespace_usage.leaving, now);
+        let due = [falls, next_unheard(state, namespace_usage, now)];
+        let next_change = due.into_iter().fold(verdict.next_change, earliest);
         let (trust, next_try) = (verdict.trust, verdict.next_try);
-        Self { counted: window.demand, pending_pods, trust, shown, remember, next_change, next_try }
+        Self { pending_pods, trust, shown, remember, next_change, next_try }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::amounts::Amounts;
-use crate::keyed::counts;
+use crate::keyed::{KeyedMap, counts};
 use crate::names::GangName;
 use crate::snapshot::{NamespaceState, Owner, Pod};
 use crate::time::Timestamp;
@@ -27,6 +27,12 @@ impl PendingPods<'_> {
     pub(crate) fn requests(&self) -> Amounts {
         self.owner.shape.requests.times(self.counted)
     }
+}
+
+/// How many live members each gang has.
+pub(crate) fn members(state: &NamespaceState) -> KeyedMap<&GangName, u32> {
+    let live = state.pods.iter().filter(|pod| pod.is_live());
+    counts(live.filter_map(Pod::gang).map(|gang| &gang.name))
 }
 
 /// Those of `pending_pods` for members of gangs, by gang.

@@ -3,55 +3,48 @@
 //! Demand that comes and goes every minute would otherwise evict every minute. And what pods on their way out hold is
 //! of no other queue before they are gone: shares that moved as soon as a victim begins to leave would choose another one.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::amounts::{Amounts, Resource};
+use crate::amounts::Amounts;
 use crate::snapshot::Remembered;
 use crate::time::{Timestamp, earliest};
 
 /// How long demand has to stay below what it was before it falls.
 const SECONDS: i64 = 30;
 
-/// Demand behind the window.
-#[derive(Debug, Default)]
-pub(super) struct Window {
-    pub(super) demand: Amounts,
-    /// Since when less is asked for than counts.
-    pub(super) falling: BTreeMap<Resource, Timestamp>,
-    /// When the first of these falls.
-    pub(super) next_change: Option<Timestamp>,
-}
-
-/// What counts of `raw`, the demand of this instant, where `leaving` is still held by pods on their way out.
-pub(super) fn apply(raw: Amounts, leaving: &Amounts, before: &Remembered, now: Timestamp) -> Window {
-    let mut window = Window::default();
-    let resources: BTreeSet<Resource> = raw.resources().chain(before.demand.resources()).cloned().collect();
-    window.demand = raw;
-    for resource in resources {
-        let kept = before.demand.get(&resource);
-        if window.demand.get(&resource) >= kept {
+/// Lets the demand that is remembered follow `raw`, the demand of this instant, where `leaving` is still held by pods on their
+/// way out. When it falls next, if it does.
+pub(super) fn follow(
+    remember: &mut Remembered,
+    raw: Amounts,
+    leaving: &Amounts,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let before = std::mem::replace(&mut remember.demand, raw);
+    let falling = std::mem::take(&mut remember.falling);
+    let mut next_change = None;
+    for (one, kept) in before.iter() {
+        let raw = remember.demand.get(one);
+        if raw >= kept {
             continue;
         }
         // Never in the future: a clock was wrong.
-        let since = before.falling.get(&resource).copied().unwrap_or(now).min(now);
+        let since = falling.get(one).copied().unwrap_or(now).min(now);
         let until = since.plus_seconds(SECONDS);
-        let (raw, leaving) = (window.demand.get(&resource), leaving.get(&resource));
+        let held = if until > now { kept } else { kept.min(raw + leaving.get(one)) };
         if until > now {
-            window.demand.set(&resource, kept);
-            window.falling.insert(resource, since);
-            window.next_change = earliest(window.next_change, Some(until));
-        } else if leaving.is_positive() {
-            window.demand.set(&resource, kept.min(raw + leaving));
-            window.falling.insert(resource, since);
+            next_change = earliest(next_change, Some(until));
+        }
+        if held > raw {
+            remember.demand.set(one, held);
+            remember.falling.insert(one.clone(), since);
         }
     }
-    window
+    next_change
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::amounts::Amount;
+    use crate::amounts::{Amount, Resource};
 
     fn cpu(units: i128) -> Amounts {
         [(Resource::Cpu, Amount::new(units))].into_iter().collect()
@@ -60,12 +53,11 @@ mod tests {
     /// Whose grace is longer than the window holds its room until it is gone, and as long no other queue has it.
     #[test]
     fn demand_falls_no_faster_than_pods_leave() {
-        let mut before = Remembered { demand: cpu(3000), ..Remembered::default() };
+        let mut remember = Remembered { demand: cpu(3000), ..Remembered::default() };
         let mut demand = Vec::new();
         for (now, raw, leaving) in [(0, 0, 3000), (40, 0, 3000), (50, 500, 2000), (60, 500, 0)] {
-            let window = apply(cpu(raw), &cpu(leaving), &before, Timestamp::from_seconds(now));
-            demand.push(window.demand.get(&Resource::Cpu).units());
-            before = Remembered { demand: window.demand, falling: window.falling, ..before };
+            follow(&mut remember, cpu(raw), &cpu(leaving), Timestamp::from_seconds(now));
+            demand.push(remember.demand.get(&Resource::Cpu).units());
         }
         assert_eq!(demand, [3000, 3000, 2500, 500]);
     }

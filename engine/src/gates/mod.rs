@@ -22,4 +22,4 @@ mod separated;
 mod unit;
 
 pub(crate) use removals::removals;
-pub(crate) use separated::{GatedNamespace, GatedNamespaces};
+pub(crate) use separated::GatedNamespaces;

@@ -1,7 +1,7 @@
 //! Which gates are removed now.
 
+use super::GatedNamespaces;
 use super::unit::GatedUnit;
-use super::{GatedNamespace, GatedNamespaces};
 use crate::amounts::Amounts;
 use crate::leaf::{IncompleteGangs, Leaf};
 use crate::names::{Namespace, QueueName};
@@ -42,7 +42,7 @@ pub(crate) fn removals(
 
 /// Every gate in a namespace, by age.
 fn all(namespace: &Namespace, state: &NamespaceState) -> Vec<GateRemoval> {
-    let mut pods: Vec<&Pod> = state.pods.iter().filter(|pod| pod.is_gated()).collect();
+    let mut pods: Vec<&Pod> = state.gated_pods().collect();
     pods.sort_by(|a, b| Pod::by_age(a, b));
     pods.into_iter().filter_map(|pod| removal(namespace, pod)).collect()
 }
@@ -53,7 +53,7 @@ fn all(namespace: &Namespace, state: &NamespaceState) -> Vec<GateRemoval> {
 /// behind single pods. Of resources that it does not request the others take what they need.
 fn within_share(
     namespace: &Namespace,
-    gated: &GatedNamespace<'_>,
+    gated: &NamespaceState,
     leaf: &Leaf<'_>,
     plan: &Plan,
 ) -> Vec<GateRemoval> {
@@ -68,7 +68,7 @@ fn within_share(
     let mut room = left(&queue.allocated);
     let mut coming = left(&queue.allocated.max(&queue.target));
     let (mut removals, mut incomplete) = (Vec::new(), IncompleteGangs::default());
-    for unit in GatedUnit::all(gated.pods(), leaf, &plan.resources) {
+    for unit in GatedUnit::all(gated.gated_pods(), leaf, &plan.resources) {
         if incomplete.lacks_minimum(unit.part.as_ref()) {
             continue;
         }

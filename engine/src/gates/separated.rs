@@ -7,75 +7,13 @@ use std::sync::Arc;
 use crate::keyed::{KeyedMap, KeyedSet};
 use crate::names::{Namespace, OwnerUid};
 use crate::snapshot::{
-    Admission, GATED_PODS, Gang, NamespaceState, Owner, OwnerKind, Pod, Queue, Quota, Shape, Snapshot,
+    Admission, GATED_PODS, Gang, NamespaceState, Owner, OwnerKind, Pod, Quota, Shape, Snapshot,
 };
 use crate::tree::{Branch, Tree};
 
-/// A namespace in Gate mode.
-pub(crate) struct GatedNamespace<'a> {
-    state: &'a NamespaceState,
-    queue: &'a Queue,
-}
-
 /// The namespaces in Gate mode.
 #[derive(Default)]
-pub(crate) struct GatedNamespaces<'a>(BTreeMap<&'a Namespace, GatedNamespace<'a>>);
-
-impl<'a> GatedNamespace<'a> {
-    /// The gated pods, in no order.
-    pub(super) fn pods(&self) -> impl Iterator<Item = &'a Pod> {
-        self.state.pods.iter().filter(|pod| pod.is_gated())
-    }
-
-    /// The quota that stands: it is to hold the limit.
-    pub(crate) const fn quota(&self) -> Option<&'a Quota> {
-        self.state.quota.as_ref()
-    }
-
-    /// How many pods are gated.
-    pub(crate) fn count(&self) -> u32 {
-        u32::try_from(self.pods().count()).unwrap_or(u32::MAX)
-    }
-
-    /// The namespace as every other step reads it.
-    fn without_gated_pods(&self) -> NamespaceState {
-        let known: KeyedSet<&OwnerUid> = self.state.owners.iter().map(|owner| &owner.uid).collect();
-        let mut own: Vec<&Pod> =
-            self.pods().filter(|pod| pod.owner().is_none_or(|owner| !known.contains(owner))).collect();
-        own.sort_by(|a, b| Pod::by_age(a, b));
-        let owners = self.state.owners.iter().cloned().chain(asking_for_themselves(&own));
-        let state = self.state;
-        NamespaceState {
-            labels: state.labels.clone(),
-            queues: state.queues.clone(),
-            vacant: state.vacant,
-            quota: self.ledger_as_quota(),
-            pods: state.pods.iter().filter(|pod| !pod.is_gated()).cloned().collect(),
-            owners: owners.collect(),
-            queue_jobs: state.queue_jobs.clone(),
-            budgets: state.budgets.clone(),
-            foreign_quotas: state.foreign_quotas.clone(),
-            refused: state.refused.clone(),
-        }
-    }
-
-    /// What the ledger granted, as a quota that is enforced: the operator removes no gate above it.
-    ///
-    /// Only the operator writes it, and no write of it can be late.
-    fn ledger_as_quota(&self) -> Option<Quota> {
-        let quota = self.state.quota.as_ref()?;
-        let granted = quota.granted.clone()?;
-        Some(Quota {
-            hard: granted.clone(),
-            enforced: granted.clone(),
-            ours: true,
-            granted: Some(granted),
-            owed: quota.owed.clone(),
-            owner: Some(self.queue.uid.clone()),
-            ..Quota::default()
-        })
-    }
-}
+pub(crate) struct GatedNamespaces<'a>(BTreeMap<&'a Namespace, &'a NamespaceState>);
 
 impl<'a> GatedNamespaces<'a> {
     /// Those of the queues that have a share, as far as Quotient may write there.
@@ -85,14 +23,14 @@ impl<'a> GatedNamespaces<'a> {
         };
         let namespace = |branch: &Branch<'a>| {
             let (name, state) = snapshot.namespaces.get_key_value(&branch.name.namespace)?;
-            Some((name, GatedNamespace { state, queue: branch.queue }))
+            Some((name, &**state))
         };
         Self(tree.branches.values().filter(is_gated).filter_map(namespace).collect())
     }
 
     /// The namespace of this name, if it is in Gate mode.
-    pub(crate) fn get(&self, namespace: &Namespace) -> Option<&GatedNamespace<'a>> {
-        self.0.get(namespace)
+    pub(crate) fn get(&self, namespace: &Namespace) -> Option<&'a NamespaceState> {
+        self.0.get(namespace).copied()
     }
 
     /// `snapshot` as every other step reads it. Copies the namespaces in Gate mode, and nothing where there is none.
@@ -101,11 +39,49 @@ impl<'a> GatedNamespaces<'a> {
             return Cow::Borrowed(snapshot);
         }
         let mut without = snapshot.clone();
-        for (name, gated) in &self.0 {
-            without.namespaces.insert((*name).clone(), Arc::new(gated.without_gated_pods()));
+        for (name, state) in &self.0 {
+            without.namespaces.insert((*name).clone(), Arc::new(without_gated_pods(state)));
         }
         Cow::Owned(without)
     }
+}
+
+/// A namespace as every other step reads it.
+fn without_gated_pods(state: &NamespaceState) -> NamespaceState {
+    let known: KeyedSet<&OwnerUid> = state.owners.iter().map(|owner| &owner.uid).collect();
+    let is_own = |pod: &&Pod| pod.owner().is_none_or(|owner| !known.contains(owner));
+    let mut own: Vec<&Pod> = state.gated_pods().filter(is_own).collect();
+    own.sort_by(|a, b| Pod::by_age(a, b));
+    let owners = state.owners.iter().cloned().chain(asking_for_themselves(&own));
+    NamespaceState {
+        labels: state.labels.clone(),
+        queues: state.queues.clone(),
+        vacant: state.vacant,
+        quota: ledger_as_quota(state),
+        pods: state.pods.iter().filter(|pod| !pod.is_gated()).cloned().collect(),
+        owners: owners.collect(),
+        queue_jobs: state.queue_jobs.clone(),
+        budgets: state.budgets.clone(),
+        foreign_quotas: state.foreign_quotas.clone(),
+        refused: state.refused.clone(),
+    }
+}
+
+/// What the ledger granted, as a quota that is enforced: the operator removes no gate above it.
+///
+/// Only the operator writes it, and no write of it can be late.
+fn ledger_as_quota(state: &NamespaceState) -> Option<Quota> {
+    let quota = state.quota.as_ref()?;
+    let granted = quota.granted.clone()?;
+    Some(Quota {
+        hard: granted.clone(),
+        enforced: granted.clone(),
+        ours: true,
+        granted: Some(granted),
+        owed: quota.owed.clone(),
+        owner: state.governing().map(|queue| queue.uid.clone()),
+        ..Quota::default()
+    })
 }
 
 /// What alike pods have in common that count as their own demand.

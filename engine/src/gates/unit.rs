@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use super::revisions::newest_first;
 use crate::amounts::{Amounts, Resource};
-use crate::keyed::{KeyedMap, counts};
+use crate::demand::members;
+use crate::keyed::KeyedMap;
 use crate::leaf::{GangPart, Leaf};
 use crate::names::GangName;
 use crate::snapshot::Pod;
@@ -42,7 +43,7 @@ impl<'a> GatedUnit<'a> {
                 None => units.push(Self::new(vec![pod], None, leaf, resources)),
             }
         }
-        let admitted = admitted_members(leaf, &gangs);
+        let admitted = if gangs.is_empty() { KeyedMap::default() } else { members(leaf.state) };
         for (name, mut members) in gangs {
             members.sort_by(|a, b| Pod::by_importance(a, b));
             let minimum = leaf.minimums.of_gang(members.iter().filter_map(|pod| pod.gang()));
@@ -77,13 +78,4 @@ impl<'a> GatedUnit<'a> {
             (one, other) => other.is_some().cmp(&one.is_some()),
         }
     }
-}
-
-/// How many live pods without a gate each of these gangs has.
-fn admitted_members<'l>(
-    leaf: &Leaf<'l>,
-    gangs: &BTreeMap<&GangName, Vec<&Pod>>,
-) -> KeyedMap<&'l GangName, u32> {
-    let live = leaf.state.pods.iter().filter(|pod| !gangs.is_empty() && pod.is_live());
-    counts(live.filter_map(Pod::gang).map(|gang| &gang.name).filter(|name| gangs.contains_key(name)))
 }

@@ -7,20 +7,10 @@ use crate::amounts::{Amount, Amounts, Resource};
 use crate::shares::{WaterFilling, sums, sums_within};
 use crate::tree::BranchId;
 
-/// Which of it is served.
-#[derive(Clone, Copy)]
-enum Pass {
-    /// What leaves lack of their own guarantees.
-    Guarantees,
-    /// What leaves lack below queues that lack a part of their guarantees.
-    GuaranteesAbove,
-    All,
-}
-
 /// Raises leaves by what they are lacking beside their units: first as far as it is owed to them, then as far as guarantees go,
-/// then all, the lowest A/T first.
-pub(super) fn raise_divisible(free: &mut Free<'_, '_>, lacking: &BTreeMap<BranchId, Lacking<'_>>) {
-    let part = |(at, lacking): (&BranchId, &Lacking<'_>)| {
+/// those of inner queues first, then all, the lowest A/T first.
+pub(super) fn raise_divisible(free: &mut Free<'_, '_>, lacking: &BTreeMap<BranchId, Lacking>) {
+    let part = |(at, lacking): (&BranchId, &Lacking)| {
         (*at, lacking.divisible.min(&free.input.targets[*at].less(&free.firm[*at])))
     };
     let parts = lacking.iter().map(part).filter(|(_, part)| !part.is_empty());
@@ -29,28 +19,26 @@ pub(super) fn raise_divisible(free: &mut Free<'_, '_>, lacking: &BTreeMap<Branch
         let more = part.min(&free.owed[*at]).min(&free.available(*at));
         free.grant(*at, &more);
     }
-    for pass in [Pass::Guarantees, Pass::GuaranteesAbove, Pass::All] {
+    let ranks = 0..=free.ranks.values().copied().max().unwrap_or_default();
+    for rank in ranks.map(Some).chain([None]) {
         for resource in free.input.resources.iter().filter(|_| !parts.is_empty()) {
-            pour(free, &parts, resource, pass);
+            pour(free, &parts, resource, rank);
         }
     }
 }
 
-fn pour(free: &mut Free<'_, '_>, parts: &[(BranchId, Amounts)], resource: &Resource, pass: Pass) {
+/// Pours `resource` as far as queues of this `rank` lack it of their guarantees; without a rank to every leaf.
+fn pour(free: &mut Free<'_, '_>, parts: &[(BranchId, Amounts)], resource: &Resource, rank: Option<usize>) {
     let input = *free.input;
     let tree = input.tree;
-    let unmet = |at: BranchId| free.unmet(at, resource);
-    let is_above = |at: BranchId| tree.path_up(at).skip(1).any(|(above, _)| !unmet(above).is_zero());
+    let lacks = |at: BranchId| Some(free.unmet(at, resource)).filter(|_| rank == Some(free.ranks[at]));
+    let is_served = |at: BranchId| tree.path_up(at).filter_map(|(above, _)| lacks(above)).max();
     let mut most = tree.branches.map(|_, _| Amount::ZERO);
     for (at, part) in parts {
         // What was granted of it in this step is granted.
-        let lacks = input.targets[*at].get(resource).less(free.firm[*at].get(resource));
-        let served = match pass {
-            Pass::Guarantees => unmet(*at),
-            Pass::GuaranteesAbove if !is_above(*at) => Amount::ZERO,
-            Pass::GuaranteesAbove | Pass::All => Amount::MAX,
-        };
-        most[*at] = lacks.min(part.get(resource)).min(served).min(free.available(*at).get(resource));
+        let lacking = input.targets[*at].get(resource).less(free.firm[*at].get(resource));
+        let served = if rank.is_some() { is_served(*at).unwrap_or_default() } else { Amount::MAX };
+        most[*at] = lacking.min(part.get(resource)).min(served).min(free.available(*at).get(resource));
     }
     if most.values().all(|amount| amount.is_zero()) {
         return;
@@ -58,8 +46,7 @@ fn pour(free: &mut Free<'_, '_>, parts: &[(BranchId, Amounts)], resource: &Resou
     let have = sums(tree, free.firm.map(|_, firm| firm.get(resource)));
     let room = sums_within(tree, most, |at| {
         let below = free.now.below(at, resource).map_or(Amount::MAX, Amount::or_zero);
-        let is_bound = matches!(pass, Pass::GuaranteesAbove) && !unmet(at).is_zero() && !is_above(at);
-        if is_bound { below.min(unmet(at)) } else { below }
+        lacks(at).filter(|lacks| lacks.is_positive()).map_or(below, |lacks| below.min(lacks))
     });
     let weight = free
         .target_sums

@@ -59,14 +59,9 @@ impl Loans {
     }
 }
 
-/// What no queue needs.
+/// What no queue needs of one resource.
 #[derive(Clone)]
 pub(super) struct Idle {
-    of: Vec<OfResource>,
-}
-
-#[derive(Clone)]
-struct OfResource {
     resource: Resource,
     everywhere: Amount,
     /// What is left below every limit.
@@ -80,10 +75,11 @@ struct OfResource {
 }
 
 impl Idle {
-    pub(super) fn of(input: &GrantInput<'_>) -> Self {
+    /// What is idle of each resource; nothing where nothing moves.
+    pub(super) fn of(input: &GrantInput<'_>) -> Vec<Self> {
         let nothing_moves = input.snapshot.reclaim_gate.held().is_some();
         let resources = if nothing_moves { &[] } else { input.resources };
-        Self { of: resources.iter().map(|one| OfResource::new(input, one)).collect() }
+        resources.iter().map(|one| Self::of_resource(input, one)).collect()
     }
 
     /// What is lent to each leaf that has its target.
@@ -91,17 +87,20 @@ impl Idle {
     /// Any of them may use what is idle in the cluster. What a limit above them leaves is handed out, to one after the other: all
     /// of it together would be more than the limit. With its loan none has more than an even part of such a limit, so that the
     /// first of them do not take all of it.
-    pub(super) fn lend(mut self, input: &GrantInput<'_>, firm: &BranchMap<Amounts>) -> BranchMap<Loans> {
-        input.tree.branches.map(|at, _| self.loan(input, at, firm))
+    pub(super) fn lend(
+        mut all: Vec<Self>,
+        input: &GrantInput<'_>,
+        firm: &BranchMap<Amounts>,
+    ) -> BranchMap<Loans> {
+        input.of_leaves(|leaf| Self::loan(&mut all, input, leaf, &firm[leaf.at]))
     }
 
-    fn loan(&mut self, input: &GrantInput<'_>, at: BranchId, firm: &BranchMap<Amounts>) -> Loans {
-        let mut loans = Loans::default();
-        let Some(leaf) = input.leaf(at) else { return loans };
-        for idle in &mut self.of {
+    fn loan(all: &mut [Self], input: &GrantInput<'_>, leaf: &Leaf<'_>, firm: &Amounts) -> Loans {
+        let (mut loans, at) = (Loans::default(), leaf.at);
+        for idle in all {
             let (one, target) = (&idle.resource, input.targets[at].get(&idle.resource));
             let known = leaf.queue.remembered.windows.get(one);
-            if firm[at].get(one) < target {
+            if firm.get(one) < target {
                 loans.windows.extend(known.map(|window| (one.clone(), *window)));
                 continue;
             }
@@ -120,10 +119,8 @@ impl Idle {
         }
         loans
     }
-}
 
-impl OfResource {
-    fn new(input: &GrantInput<'_>, resource: &Resource) -> Self {
+    fn of_resource(input: &GrantInput<'_>, resource: &Resource) -> Self {
         let tree = input.tree;
         let taken = input.of_leaves(|leaf| {
             input.targets[leaf.at].get(resource).max(leaf.namespace_usage.charged.get(resource))

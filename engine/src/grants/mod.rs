@@ -64,7 +64,7 @@ impl GrantInput<'_> {
     }
 
     /// What is left of `all` beside `sums`.
-    fn left(&self, all: &Amounts, sums: &BranchMap<Amounts>) -> Room<'_> {
+    fn left(&self, all: &Amounts, sums: BranchMap<Amounts>) -> Room<'_> {
         Room::beside(self.tree, &all.of(self.resources), sums)
     }
 }
@@ -81,7 +81,7 @@ pub(crate) fn grants<'a>(cluster: Cluster<'a>, targets: &'a BranchMap<Amounts>) 
         firm.values_mut().zip(at_no_cost.values()).for_each(|(firm, amount)| firm.set(resource, *amount));
     }
     let idle = loans::Idle::of(input);
-    let mut loans = idle.clone().lend(input, &firm);
+    let mut loans = loans::Idle::lend(idle.clone(), input, &firm);
     let mut owed = cluster.of_leaves(|leaf| {
         // What was owed before, as far as that is still lacking.
         let lacks = targets[leaf.at].less(&firm[leaf.at].max(&leaf.staying));
@@ -94,7 +94,7 @@ pub(crate) fn grants<'a>(cluster: Cluster<'a>, targets: &'a BranchMap<Amounts>) 
         raise::raise(input, &mut firm, &mut owed, &loans);
         // Queues that reached their targets by this raise are lent room, too.
         if firm != granted_before {
-            loans = idle.lend(input, &firm);
+            loans = loans::Idle::lend(idle, input, &firm);
         }
     }
     let mut allocated = tree.branches.map(|at, _| firm[at].plus(&loans[at].lent));
@@ -143,7 +143,7 @@ fn cut_to_what_comes(input: &GrantInput<'_>, firm: &BranchMap<Amounts>, owed: &m
     if owed.values().all(Amounts::is_empty) {
         return;
     }
-    let mut coming = input.left(input.capacity, &input.settled(firm));
+    let mut coming = input.left(input.capacity, input.settled(firm));
     for Leaf { at, .. } in input.each_leaf() {
         let owed = &mut owed[*at];
         *owed = coming.within_limits(*at, owed.min(&coming.everywhere.less(&Amounts::new())));

@@ -1,14 +1,14 @@
 //! Raising quotas into what is free: whole units first, then what comes in no units.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use super::divisible::raise_divisible;
 use super::{GrantInput, Loans};
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::leaf::{Fitting, IncompleteGangs, PendingUnits};
-use crate::shares::{Fraction, halved, in_turns, per_turn};
+use crate::leaf::{Backlog, Fitting, PendingUnits, Unit};
+use crate::shares::{Fraction, in_turns};
 use crate::total::total;
-use crate::tree::{BranchId, BranchMap, Room};
+use crate::tree::{Branch, BranchId, BranchMap, Room, Tree};
 
 /// The free room, and the part of it that is kept for each queue.
 pub(super) struct Free<'a, 'g> {
@@ -24,6 +24,8 @@ pub(super) struct Free<'a, 'g> {
     /// What is granted to each queue so far, and its target; of parents the sums of their children's.
     sums: BranchMap<Amounts>,
     pub(super) target_sums: BranchMap<Amounts>,
+    /// In which order guarantees are met: those of leaves first, then that of each parent after those below it.
+    pub(super) ranks: BranchMap<usize>,
 }
 
 /// Raises `firm` toward the targets, and takes what that grants out of what is `owed`.
@@ -61,11 +63,12 @@ impl<'a, 'g> Free<'a, 'g> {
             };
             input.resources.iter().map(of_resource).collect()
         });
-        let now = input.left(input.offered, &input.tree.sums(occupied));
+        let now = input.left(input.offered, input.tree.sums(occupied));
         let promised = total(owed.values());
         let target_sums = input.tree.sums(input.targets.clone());
         let (coming, sums) = (Amounts::new(), input.tree.branches.map(|_, _| Amounts::new()));
-        let mut free = Self { input, firm, owed, now, coming, promised, sums, target_sums };
+        let ranks = ranks(input.tree);
+        let mut free = Self { input, firm, owed, now, coming, promised, sums, target_sums, ranks };
         free.grant_what_is_charged();
         free.sums = input.tree.sums(free.firm.clone());
         let now = free.now.everywhere.less(&Amounts::new());
@@ -89,39 +92,32 @@ impl<'a, 'g> Free<'a, 'g> {
     }
 
     /// Unit by unit, as far as each is free as a whole. What is lacking then.
-    fn raise_units(&mut self, short: &[BranchId]) -> BTreeMap<BranchId, Lacking<'a>> {
+    fn raise_units(&mut self, short: &[BranchId]) -> BTreeMap<BranchId, Lacking> {
         let lacking = |at: &BranchId| (*at, Lacking::of(self.input, *at, &self.firm[*at]));
-        let mut all: BTreeMap<BranchId, Lacking<'a>> = short.iter().map(lacking).collect();
+        let mut all: BTreeMap<BranchId, Lacking> = short.iter().map(lacking).collect();
         in_turns(self, short.iter().copied(), Self::turn, |free, at| {
             all.get_mut(&at).is_some_and(|lacking| free.grant_next(at, lacking))
         });
         all
     }
 
-    /// Grants the first unit that fits. Those that do not will not fit later either.
-    fn grant_next(&mut self, at: BranchId, lacking: &mut Lacking<'a>) -> bool {
-        while let Some((pending, units)) = lacking.left.pop_front() {
-            if lacking.incomplete.lacks_minimum(pending.part.as_ref()) {
-                continue;
-            }
-            let room = halved(lacking.per_turn.min(units)).find_map(|count| {
-                let with = lacking.filled.plus(&pending.requests.times(count));
+    /// Grants the first unit that fits. Whether one did.
+    fn grant_next(&mut self, at: BranchId, lacking: &mut Lacking) -> bool {
+        let Lacking { filled, backlog, .. } = lacking;
+        let served = backlog.serve(
+            |_| true,
+            |requests| {
+                let with = filled.plus(requests);
                 // What pods of the queue are charged of other resources keeps no unit waiting that requests none of these.
                 let missing = |one: &Resource| (one.clone(), with.get(one).less(self.firm[at].get(one)));
-                let more: Amounts = pending.requests.resources().map(missing).collect();
-                (more.is_empty() || more.fits_in(&self.available(at))).then_some((count, with, more))
-            });
-            if let Some((count, with, more)) = room {
-                lacking.filled = with;
-                if units > count {
-                    lacking.left.push_front((pending, units.saturating_sub(count)));
-                }
-                self.grant(at, &more);
-                return true;
-            }
-            lacking.incomplete.given(pending.part.as_ref(), units, 0);
-        }
-        false
+                let more: Amounts = requests.resources().map(missing).collect();
+                (more.is_empty() || more.fits_in(&self.available(at))).then_some((with, more))
+            },
+        );
+        let Some((with, more)) = served else { return false };
+        *filled = with;
+        self.grant(at, &more);
+        true
     }
 
     /// What of what is free now the leaf at `at` may have: its own part, and what is not kept for others.
@@ -152,41 +148,52 @@ impl<'a, 'g> Free<'a, 'g> {
 
     /// Which leaf is next: one below a guarantee, its own or one of a queue above it, before all others; then the least of its
     /// target.
-    fn turn(&self, at: BranchId) -> (bool, Fraction) {
-        let is_unmet = self.input.tree.path_up(at).any(|(index, branch)| {
-            branch.queue.guaranteed.iter().any(|(one, _)| self.unmet(index, one).is_positive())
-        });
+    fn turn(&self, at: BranchId) -> (usize, Fraction) {
+        let is_unmet = |(index, branch): &(BranchId, &Branch<'_>)| {
+            branch.queue.guaranteed.iter().any(|(one, _)| self.unmet(*index, one).is_positive())
+        };
+        let mut unmet = self.input.tree.path_up(at).filter(is_unmet).map(|(index, _)| self.ranks[index]);
         let (firm, target) = (&self.firm[at], &self.input.targets[at]);
         let part = |one: &Resource| Fraction { part: firm.get(one).units(), whole: target.get(one).units() };
         let least = target.resources().map(part).min().unwrap_or(Fraction::NOTHING);
-        (!is_unmet, least)
+        (unmet.next().unwrap_or(usize::MAX), least)
     }
 }
 
+/// The rank of every queue among guarantees: how many parents with a guarantee are nested in it, itself included.
+fn ranks(tree: &Tree<'_>) -> BranchMap<usize> {
+    let mut ranks = tree.branches.map(|_, _| 0);
+    for (at, branch) in tree.branches.iter().rev() {
+        let below = branch.children.iter().map(|child| ranks[*child]).max().unwrap_or_default();
+        let is_guaranteed = !branch.is_leaf() && !branch.queue.guaranteed.is_empty();
+        ranks[at] = usize::from(is_guaranteed).saturating_add(below);
+    }
+    ranks
+}
+
 /// What the target of one leaf holds beside its pods, and is not granted yet.
-pub(super) struct Lacking<'l> {
+pub(super) struct Lacking {
     /// What its pods are charged, with the units that are granted.
     filled: Amounts,
-    /// Units, and how many of them.
-    left: VecDeque<(&'l PendingUnits<'l>, u32)>,
-    per_turn: u32,
-    incomplete: IncompleteGangs,
+    backlog: Backlog,
     /// What comes in no units.
     pub(super) divisible: Amounts,
 }
 
-impl<'l> Lacking<'l> {
-    fn of(input: &GrantInput<'l>, at: BranchId, firm: &Amounts) -> Self {
+impl Lacking {
+    fn of(input: &GrantInput<'_>, at: BranchId, firm: &Amounts) -> Self {
         let (mut filled, pending) =
             input.leaf(at).map(|leaf| (leaf.charged(), leaf.pending.as_slice())).unwrap_or_default();
         let (mut divisible, mut granted) = (input.targets[at].less(&filled), firm.less(&filled));
-        let fitting = PendingUnits::fit_all(pending, &[], &mut divisible, &mut granted);
-        let mut left = VecDeque::new();
-        for Fitting { pending, units, granted } in fitting.into_iter().filter(|one| one.units > 0) {
+        let mut left = Vec::new();
+        for Fitting { pending, units, granted } in
+            PendingUnits::fit_all(pending, &[], &mut divisible, &mut granted)
+        {
             filled.add_all(&pending.requests.times(granted));
-            left.extend((units > granted).then(|| (pending, units.saturating_sub(granted))));
+            let (requests, part) = (pending.requests.clone(), pending.part.clone());
+            let unit = Unit { requests, count: units.saturating_sub(granted), runs: false, part };
+            left.extend((unit.count > 0).then_some(unit));
         }
-        let per_turn = per_turn(left.iter().map(|(_, units)| *units));
-        Self { filled, left, per_turn, incomplete: IncompleteGangs::default(), divisible }
+        Self { filled, backlog: Backlog::of(left), divisible }
     }
 }

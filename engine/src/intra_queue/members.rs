@@ -39,8 +39,6 @@ pub(super) struct Members<'a> {
     places: FxHashMap<&'a PodUid, usize>,
     /// The pods of the tasks of QueueJobs.
     pub(super) tasks: KeyedMap<&'a OwnerUid, Vec<&'a Pod>>,
-    /// The owners some of whose pods are about to go, because they are more than are wanted.
-    giving: KeyedSet<&'a OwnerUid>,
 }
 
 impl<'a> Members<'a> {
@@ -60,18 +58,16 @@ impl<'a> Members<'a> {
         let places = in_order.map(|(at, pod)| (&pod.uid, at)).collect();
         let tasks = state.queue_jobs.iter().flat_map(|job| &job.tasks).map(|task| &task.owner);
         let tasks = tasks.map(|task| (task, pods.remove(task).unwrap_or_default())).collect();
-        let giving = all.values().filter(|member| !member.going.is_empty());
-        let giving = giving.map(|member| &member.owner.uid).collect();
-        Self { all, places, tasks, giving }
+        Self { all, places, tasks }
     }
 
     pub(super) fn of_pod(&self, pod: &Pod) -> Option<&Member<'a>> {
         self.all.get(pod.owner()?)
     }
 
-    /// Whether pods of the owner are about to go.
+    /// Whether pods of the owner are about to go, because they are more than are wanted.
     pub(super) fn gives(&self, owner: &OwnerUid) -> bool {
-        self.giving.contains(owner)
+        self.all.get(owner).is_some_and(|member| !member.going.is_empty())
     }
 
     pub(super) fn is_of_queue_job(&self, pod: &Pod) -> bool {

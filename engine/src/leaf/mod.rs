@@ -1,14 +1,17 @@
 //! A leaf: the queue that governs a namespace, what is there, and what is wanted.
 
+mod backlog;
 mod gang_part;
 mod holds;
 mod pending_units;
 mod unit;
 
 use std::cell::OnceCell;
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
+pub(crate) use backlog::Backlog;
 pub(crate) use gang_part::{GangPart, IncompleteGangs};
 pub(crate) use pending_units::{Fitting, PendingUnits};
 pub(crate) use unit::Unit;
@@ -17,10 +20,10 @@ use crate::amounts::{Amounts, Resource};
 use crate::candidates::{self, Candidates, GangMinimums};
 use crate::demand::Demand;
 use crate::keyed::KeyedMap;
-use crate::names::{OwnerUid, QueueName};
+use crate::names::OwnerUid;
 use crate::nodes::Nodes;
 use crate::shares::Wish;
-use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Owner, Pod, Queue, Shape, Snapshot};
+use crate::snapshot::{EvictionPolicy, NamespaceState, Owner, Pod, Shape, Snapshot, Workload};
 use crate::total::total;
 use crate::tree::{Branch, BranchId, BranchMap, Tree};
 use crate::usage::{NamespaceUsage, Usage};
@@ -28,15 +31,12 @@ use crate::usage::{NamespaceUsage, Usage};
 /// The queue that governs a namespace, what is there, and what is wanted.
 pub(crate) struct Leaf<'a> {
     pub(crate) at: BranchId,
-    pub(crate) name: QueueName,
-    pub(crate) queue: &'a Queue,
+    branch: &'a Branch<'a>,
     pub(crate) state: &'a NamespaceState,
     pub(crate) namespace_usage: &'a NamespaceUsage,
     pub(crate) demand: Demand<'a>,
     /// How many pods of its gangs still have to run together.
     pub(crate) minimums: GangMinimums<'a>,
-    /// What may be taken from it, inherited rules included.
-    pub(crate) eviction: EvictionRules,
     /// Whether its pods are never evicted, by policy.
     pub(crate) never_evicted: bool,
     /// What its pods will hold once all that leave are gone, of the governed resources. Pods that no node could run hold
@@ -54,34 +54,39 @@ pub(crate) struct Leaf<'a> {
     candidates: OnceCell<Candidates<'a>>,
 }
 
+impl<'a> Deref for Leaf<'a> {
+    type Target = Branch<'a>;
+
+    fn deref(&self) -> &Branch<'a> {
+        self.branch
+    }
+}
+
 impl<'a> Leaf<'a> {
     /// The leaves of the tree; none for parents.
     pub(crate) fn all(
         snapshot: &'a Snapshot,
         usage: &'a Usage<'a>,
-        tree: &Tree<'a>,
+        tree: &'a Tree<'a>,
         capacity: &Amounts,
         resources: &[Resource],
     ) -> BranchMap<Option<Self>> {
         let nodes = Rc::new(Nodes::new(snapshot, usage));
-        let of_branch = |at: BranchId, branch: &Branch<'a>| {
+        let of_branch = |at: BranchId, branch: &'a Branch<'a>| {
             let namespace = &branch.name.namespace;
             let state = &**snapshot.namespaces.get(namespace)?;
             let namespace_usage = usage.namespaces.get(namespace)?;
-            let queue = branch.queue;
             branch.is_leaf().then(|| {
-                let demand = Demand::of(queue, state, namespace_usage, capacity, &nodes, snapshot);
+                let demand = Demand::of(branch.queue, state, namespace_usage, capacity, &nodes, snapshot);
                 let unrunnable = unrunnable(state, namespace_usage, &nodes);
                 let minimums = GangMinimums::of(state);
                 let pending = PendingUnits::all(state, &minimums, &demand, &nodes, resources);
                 let never_evicted = branch.eviction.policy() == EvictionPolicy::Never;
                 Self {
                     at,
-                    name: branch.name.clone(),
-                    queue,
+                    branch,
                     state,
                     namespace_usage,
-                    eviction: branch.eviction,
                     never_evicted,
                     staying: namespace_usage.all_staying().less(&unrunnable).of(resources),
                     unrunnable,
@@ -102,7 +107,7 @@ impl<'a> Leaf<'a> {
     pub(crate) fn wish(&self) -> Wish {
         // Pods that did not start, or that no node could run, are set aside as those of every queue.
         let held = if self.never_evicted { self.staying.less(&self.uncounted) } else { Amounts::new() };
-        Wish { asked: self.demand.counted.clone(), held }
+        Wish { asked: self.demand.remember.demand.clone(), held }
     }
 
     /// What admission will charge it once all that leave are gone, pods that no node could run included.
@@ -114,6 +119,13 @@ impl<'a> Leaf<'a> {
     pub(crate) fn owner_of(&self, pod: &Pod) -> Option<&'a Owner> {
         let of = || self.state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
         pod.owner().and_then(|uid| self.owners.get_or_init(of).get(uid).copied())
+    }
+
+    /// The workload that created one of its pods, as people know it: the Deployment rather than its ReplicaSet. None for a bare
+    /// pod.
+    pub(crate) fn workload_of(&self, pod: &'a Pod) -> Option<&'a Workload> {
+        let controller = self.owner_of(pod).and_then(|owner| owner.controller.as_deref());
+        controller.or(pod.metadata.owner.as_ref())
     }
 
     /// Its live pods as candidates for an eviction. Those that no node could run leave nothing that others could use.

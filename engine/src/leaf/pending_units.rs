@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::gang_part::{GangPart, IncompleteGangs};
 use crate::amounts::{Amounts, Resource};
 use crate::candidates::GangMinimums;
-use crate::demand::{Demand, PendingPods, by_gang};
+use crate::demand::{Demand, PendingPods, by_gang, members};
 use crate::keyed::counts;
 use crate::names::{GangName, OwnerUid};
 use crate::nodes::Nodes;
@@ -151,9 +151,9 @@ fn gangs<'a>(
     if by_gang.is_empty() {
         return BTreeMap::new();
     }
-    let live = || state.pods.iter().filter(|pod| pod.is_live());
-    let members = counts(live().filter_map(Pod::gang).map(|gang| &gang.name));
-    let of_owner = counts(live().filter(|pod| pod.gang().is_some()).filter_map(Pod::owner));
+    let members = members(state);
+    let live = state.pods.iter().filter(|pod| pod.is_live() && pod.gang().is_some());
+    let of_owner = counts(live.filter_map(Pod::owner));
     let lacking = |(name, pending_pods): (&'a GangName, Vec<&PendingPods<'a>>)| {
         let job = minimums.queue_jobs.get(name);
         let minimum = minimums.of_gang(pending_pods.iter().filter_map(|pending| pending.owner.gang.as_ref()));

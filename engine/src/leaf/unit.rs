@@ -51,18 +51,23 @@ impl<'a> Leaf<'a> {
         never
             .into_iter()
             .filter(|pod| counts(pod))
-            .for_each(|pod| units.push(pod.requests(), pod.node.is_some(), None));
+            .for_each(|pod| units.push(pod.requests(), 1, pod.node.is_some(), None));
         let mut incomplete = self.incomplete_gangs();
         let mut met: BTreeSet<&GangName> = BTreeSet::new();
         for candidate in kept.chain(going.iter().rev()) {
             let gang = candidate.pod.gang().filter(|_| candidate.stage == Stage::NotRunning);
             match gang.and_then(|gang| incomplete.get_mut(&gang.name).map(|whole| (&gang.name, whole))) {
                 Some((name, whole)) if met.insert(name) => {
-                    units.push(whole, candidate.pod.node.is_some(), Some(&GangPart::Minimum(name.clone())));
+                    units.push(
+                        whole,
+                        1,
+                        candidate.pod.node.is_some(),
+                        Some(&GangPart::Minimum(name.clone())),
+                    );
                 }
                 None if candidate.pods().iter().all(|pod| counts(pod)) => {
                     let runs = candidate.pods().iter().all(|pod| pod.node.is_some());
-                    units.push(candidate.requests(), runs, None);
+                    units.push(candidate.requests(), 1, runs, None);
                 }
                 _ => {}
             }
@@ -70,7 +75,7 @@ impl<'a> Leaf<'a> {
         for pending in &self.pending {
             let stands_with_its_gang = pending.completes().is_some_and(|gang| met.contains(gang));
             if !stands_with_its_gang {
-                units.push_many(&pending.requests, pending.units, false, pending.part.as_ref());
+                units.push(&pending.requests, pending.units, false, pending.part.as_ref());
             }
         }
         units.all
@@ -100,11 +105,7 @@ struct Units<'r> {
 }
 
 impl Units<'_> {
-    fn push(&mut self, requests: &Amounts, runs: bool, part: Option<&GangPart>) {
-        self.push_many(requests, 1, runs, part);
-    }
-
-    fn push_many(&mut self, requests: &Amounts, count: u32, runs: bool, part: Option<&GangPart>) {
+    fn push(&mut self, requests: &Amounts, count: u32, runs: bool, part: Option<&GangPart>) {
         let requests = requests.of(self.resources);
         let is_alike =
             |last: &&mut Unit| last.runs == runs && last.requests == requests && last.part.as_ref() == part;

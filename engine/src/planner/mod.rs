@@ -7,8 +7,7 @@ mod quota_writes;
 mod retained;
 mod rollouts;
 mod short;
-mod shortened;
-mod stuck_terminating;
+mod terminating;
 mod unmet;
 mod withheld;
 
@@ -21,7 +20,7 @@ use crate::capacity::Capacity;
 use crate::choice::{self, Context, ReclaimResult};
 use crate::cluster::Cluster;
 use crate::demand::first_patience;
-use crate::gates::{self, GatedNamespace, GatedNamespaces};
+use crate::gates::{self, GatedNamespaces};
 use crate::grants::{Grants, cut_to_what_nodes_offer, grants, nothing_lowered};
 use crate::intra_queue::{self, Yielded};
 use crate::leaf::Leaf;
@@ -29,15 +28,13 @@ use crate::names::QueueName;
 use crate::plan::{Plan, Preemptor, QueuePlan, Unmet};
 use crate::reasons::ShortReason;
 use crate::shares::{self, Shares};
-use crate::snapshot::{OwnerKind, Pod, Quota, Snapshot};
+use crate::snapshot::{NamespaceState, OwnerKind, Pod, Quota, Snapshot};
 use crate::targets::{Decided, targets};
 use crate::time::{Timestamp, earliest};
 use crate::tree::{self, Branch, BranchId, BranchMap, Tree};
 use crate::{candidates, capacity, incomplete_gangs, usage};
 use quota_writes::{is_in_force, is_left_alone, is_limit_in_force, limit_write, quota_write};
-use shortened::Shortened;
-use stuck_terminating::StuckTerminating;
-use unmet::Obstacles;
+use unmet::{Obstacles, not_created_from};
 use withheld::WithheldEvictions;
 
 /// Decides what every queue deserves, what its quota allows next, and which pods have to go.
@@ -76,10 +73,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let mut allocated = allocated(&tree, &granted, &reclaim);
     let withheld = WithheldEvictions::take_out(cluster, &allocated, &mut reclaim);
     reclaim.wait_for_proof(snapshot);
-    let stuck_terminating = StuckTerminating::of(cluster, &targets);
     let held = snapshot.reclaim_gate.held();
-    let shortage = held
-        .unwrap_or_else(|| short::why_short(cluster, &allocated, &reclaim, stuck_terminating.overdue.len()));
+    let shortage = held.unwrap_or_else(|| short::why_short(cluster, &allocated, &reclaim));
     let keeps = |at: BranchId| held.is_some() || tree.is_paused(at);
     if tree.branches.ids().any(keeps) {
         allocated = nothing_lowered(cluster, &allocated, keeps);
@@ -92,7 +87,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     report_lacking_nodes(&tree, &reclaim.unmet, &mut plan);
     leave_out_waiting_gangs(&mut plan);
     report_evictions(reclaim, withheld, &mut plan);
-    report_shortened(cluster, &targets, stuck_terminating, &mut plan);
+    terminating::report(cluster, &targets, &mut plan);
     decide_inside_queues(context, &mut plan);
     plan.retained = retained::retained(snapshot, &tree);
     plan.gate_removals = gates::removals(seen, &gated, &tree, &leaves, &plan);
@@ -193,24 +188,6 @@ fn report_evictions(mut reclaim: ReclaimResult, withheld: WithheldEvictions, pla
     plan.unproven = reclaim.unproven;
 }
 
-/// Writes down which terminating pods hang, and which are evicted again.
-fn report_shortened(
-    cluster: Cluster<'_>,
-    targets: &BranchMap<Amounts>,
-    stuck_terminating: StuckTerminating,
-    plan: &mut Plan,
-) {
-    plan.overdue = stuck_terminating.overdue;
-    plan.terminating_since = stuck_terminating.since;
-    plan.next_change = earliest(plan.next_change, stuck_terminating.next_change);
-    if plan.held.is_none() {
-        let shortened = Shortened::of(cluster, targets, plan);
-        plan.next_change = earliest(plan.next_change, shortened.next_change);
-        plan.shortened = stuck_terminating.forced;
-        plan.shortened.extend(shortened.evictions);
-    }
-}
-
 /// Writes down why others hold part of the share of `decided`, if they do: for this `reason`, or because something is withheld.
 fn report_short(
     decided: &mut QueuePlan,
@@ -285,11 +262,14 @@ fn report_unmet(cluster: Cluster<'_>, plan: &mut Plan) {
     for leaf in cluster.each_leaf().filter(|leaf| waits(leaf)) {
         let Some(decided) = plan.queues.get_mut(&leaf.name) else { continue };
         let obstacles = Obstacles { cluster, leaf, decided, used: &used };
-        let found = obstacles.unmet();
-        decided.unmet = found.unmet;
-        decided.remember.waiting = found.waiting;
-        decided.remember.not_created = found.not_created;
-        plan.next_change = earliest(plan.next_change, found.next_change);
+        let (unmet, waiting) = obstacles.unmet();
+        let is_over = |since: &Timestamp| not_created_from(*since) <= cluster.snapshot.now;
+        let (over, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            waiting.clone().into_iter().partition(|(_, since)| is_over(since));
+        decided.unmet = unmet;
+        (decided.remember.waiting, decided.remember.not_created) = (waiting, over);
+        let next = others.into_values().map(not_created_from).min();
+        plan.next_change = earliest(plan.next_change, next);
     }
 }
 
@@ -343,7 +323,7 @@ fn queue_plan(
     tree: &Tree<'_>,
     branch: &Branch<'_>,
     leaf: Option<&Leaf<'_>>,
-    gated: Option<&GatedNamespace<'_>>,
+    gated: Option<&NamespaceState>,
     shares: &Shares,
     allocated: &Amounts,
     plan: &Plan,
@@ -361,9 +341,10 @@ fn queue_plan(
     let mut pods = leaf.map(|leaf| leaf.namespace_usage.pods).unwrap_or_default();
     let (write, is_left_alone, is_in_force) = match gated {
         Some(gated) => {
-            pods.gated = gated.count();
-            let write = limit_write(gated.quota(), branch.queue, &limit);
-            let is_in_force = is_limit_in_force(gated.quota(), write.as_ref(), &limit);
+            pods.gated = u32::try_from(gated.gated_pods().count()).unwrap_or(u32::MAX);
+            let quota = gated.quota.as_ref();
+            let write = limit_write(quota, branch.queue, &limit);
+            let is_in_force = is_limit_in_force(quota, write.as_ref(), &limit);
             // Nothing tells what a person made of the quota from a limit that was changed since.
             let is_left_alone = write.is_some() && branch.reach.pause.is_some();
             (write, is_left_alone, is_in_force)

@@ -5,22 +5,22 @@ use crate::choice::ReclaimResult;
 use crate::cluster::Cluster;
 use crate::leaf::Leaf;
 use crate::reasons::ShortReason;
-use crate::snapshot::{GrantGate, Queue, Remembered};
+use crate::snapshot::{GrantGate, Pod, Queue, Remembered};
 use crate::time::Timestamp;
 use crate::tree::BranchMap;
 
-/// What stands in the way of queues that are short and not fenced in; `overdue` pods hang in Terminating.
+/// What stands in the way of queues that are short and not fenced in.
 pub(super) fn why_short(
     cluster: Cluster<'_>,
     allocated: &BranchMap<Amounts>,
     reclaim: &ReclaimResult,
-    overdue: usize,
 ) -> ShortReason {
-    let terminating = cluster.each_leaf().map(|leaf| leaf.namespace_usage.pods.terminating);
-    let terminating = usize::try_from(terminating.fold(0, u32::saturating_add)).unwrap_or(usize::MAX);
-    let lowers = |leaf: &Leaf<'_>| cluster.tree.branches[leaf.at].reach.lowers();
-    let is_falling = |leaf: &Leaf<'_>| lowers(leaf) && leaf.falls_to(&allocated[leaf.at], cluster.governed);
-    if terminating > overdue || reclaim.evictions.iter().any(|eviction| !reclaim.waits(eviction)) {
+    let is_losing = |leaf: &&Leaf<'_>| leaf.namespace_usage.pods.terminating > 0;
+    let ends = |pod: &Pod| pod.is_charged() && pod.is_terminating() && !pod.is_overdue(cluster.snapshot.now);
+    let mut pods = cluster.each_leaf().filter(is_losing).flat_map(|leaf| &leaf.state.pods);
+    let is_falling =
+        |leaf: &Leaf<'_>| leaf.reach.lowers() && leaf.falls_to(&allocated[leaf.at], cluster.governed);
+    if pods.any(ends) || reclaim.evictions.iter().any(|eviction| !reclaim.waits(eviction)) {
         ShortReason::WaitingForPreemption
     } else if let (Some(_), Some(reason)) =
         (&reclaim.unproven, cluster.snapshot.reclaim_gate.evictions_wait())
@@ -28,7 +28,7 @@ pub(super) fn why_short(
         reason
     } else if !reclaim.evictions.is_empty() || cluster.each_leaf().any(is_falling) {
         ShortReason::WaitingForQuota
-    } else if overdue > 0 {
+    } else if cluster.each_leaf().any(|leaf| is_losing(&leaf)) {
         ShortReason::StuckTerminating
     } else {
         ShortReason::NothingToEvict

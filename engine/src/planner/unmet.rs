@@ -15,23 +15,15 @@ use crate::names::{GangName, OwnerUid};
 use crate::plan::{Lowered, Preemptor, QueuePlan, Unmet};
 use crate::reasons::ShortReason;
 use crate::snapshot::{Owner, OwnerKind, Pod, Rejection};
-use crate::time::{Timestamp, earliest};
+use crate::time::Timestamp;
 use crate::tree::{BranchId, BranchMap};
 
 /// For how long there may be room and pods that an owner lacks may not be there before they count as not created.
 const NOT_CREATED_SECONDS: i64 = 60;
 
-/// What one leaf cannot start.
-#[derive(Default)]
-pub(super) struct Found {
-    /// First the pods that are there, then what owners lack, the most important first.
-    pub(super) unmet: Vec<Unmet>,
-    /// Since when there has been room for pods that owners lack and that are not created, for the next decision.
-    pub(super) waiting: BTreeMap<OwnerUid, Timestamp>,
-    /// Those of them for which that has been long enough to be reported.
-    pub(super) not_created: BTreeMap<OwnerUid, Timestamp>,
-    /// When the next of them has had room for too long.
-    pub(super) next_change: Option<Timestamp>,
+/// When pods count as not created for which there has been room `since` then.
+pub(super) const fn not_created_from(since: Timestamp) -> Timestamp {
+    since.plus_seconds(NOT_CREATED_SECONDS)
 }
 
 /// What its pods show of an owner that lacks some.
@@ -53,9 +45,10 @@ pub(super) struct Obstacles<'a, 'p> {
 }
 
 impl Obstacles<'_, '_> {
-    /// The pods that cannot start, and why.
-    pub(super) fn unmet(&self) -> Found {
-        let mut found = Found { unmet: self.pods(), ..Found::default() };
+    /// The pods that cannot start, and why: first those that are there, then what owners lack, the most important first. With
+    /// them since when there has been room for pods that owners lack and that are not created, for the next decision.
+    pub(super) fn unmet(&self) -> (Vec<Unmet>, BTreeMap<OwnerUid, Timestamp>) {
+        let (mut unmet, mut all_waiting) = (self.pods(), BTreeMap::new());
         let signs = self.signs();
         let rollouts = rollouts::waiting(self.leaf.state, &self.leaf.demand.pending_pods);
         let minimums = self.leaf.pending.iter();
@@ -78,22 +71,17 @@ impl Obstacles<'_, '_> {
                 reason = ShortReason::RolloutNeedsRoom;
             }
             if let Some(since) = self.waiting(pending, unit, signs.newest) {
-                let until = since.plus_seconds(NOT_CREATED_SECONDS);
-                if until > self.cluster.snapshot.now {
-                    found.next_change = earliest(found.next_change, Some(until));
-                } else {
-                    found.not_created.insert(owner.uid.clone(), since);
-                    if reason != ShortReason::PodsRejected {
-                        reason = ShortReason::PodsNotCreated;
-                    }
+                let is_over = not_created_from(since) <= self.cluster.snapshot.now;
+                if is_over && reason != ShortReason::PodsRejected {
+                    reason = ShortReason::PodsNotCreated;
                 }
-                found.waiting.insert(owner.uid.clone(), since);
+                all_waiting.insert(owner.uid.clone(), since);
             }
             let other = not_counted(pending, rejection.is_some());
             let counted = if other == reason { pending.pods } else { pending.counted };
             let split = [(reason, counted), (other, pending.pods.saturating_sub(counted))];
             for (reason, pods) in split.into_iter().filter(|(_, pods)| *pods > 0) {
-                found.unmet.push(Unmet {
+                unmet.push(Unmet {
                     controller: owner.controller.clone(),
                     rejection: rejection.clone().filter(|_| reason == ShortReason::PodsRejected),
                     lowered: Lowered::of(owner).map(Box::new),
@@ -101,7 +89,7 @@ impl Obstacles<'_, '_> {
                 });
             }
         }
-        found
+        (unmet, all_waiting)
     }
 
     /// Since when there has been room for pods that `pending` lacks; none if there is none, or if they wait by rule.

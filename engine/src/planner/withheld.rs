@@ -85,8 +85,7 @@ fn cause(tree: &Tree<'_>, eviction: &Eviction) -> Option<Withheld> {
 
 /// What keeps the first quota that would be lowered as it is.
 fn first_kept_quota(cluster: Cluster<'_>, allocated: &BranchMap<Amounts>) -> Option<Withheld> {
-    let reach = |leaf: &Leaf<'_>| &cluster.tree.branches[leaf.at].reach;
     let is_kept =
-        |leaf: &&Leaf<'_>| !reach(leaf).lowers() && leaf.falls_to(&allocated[leaf.at], cluster.governed);
-    reach(cluster.each_leaf().find(is_kept)?).withheld()
+        |leaf: &&Leaf<'_>| !leaf.reach.lowers() && leaf.falls_to(&allocated[leaf.at], cluster.governed);
+    cluster.each_leaf().find(is_kept)?.reach.withheld()
 }

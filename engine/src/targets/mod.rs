@@ -13,18 +13,18 @@ mod damped;
 mod rest;
 mod stamp;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use damped::damped;
-use rest::{Rest, hand_out_rest};
+use rest::{beside, hand_out_rest};
 use stamp::{newest_bare_pod, stamp};
 
 use crate::amounts::{Amounts, Resource};
 use crate::cluster::Cluster;
-use crate::leaf::{IncompleteGangs, Leaf, PendingUnits, Unit};
+use crate::leaf::{Backlog, IncompleteGangs, Leaf, PendingUnits};
 use crate::names::Namespace;
-use crate::shares::{Shares, per_turn};
+use crate::shares::Shares;
 use crate::snapshot::{KeptTarget, Targets};
 use crate::time::Timestamp;
 use crate::tree::BranchMap;
@@ -39,12 +39,8 @@ pub(crate) struct Decided {
 
 /// The target of one leaf in the making.
 pub(super) struct Making {
-    /// Its units, those that run before the others, first to be kept first; those that have their place are taken out.
-    pub(super) left: VecDeque<Unit>,
-    /// How many alike ones of these are served at once.
-    pub(super) per_turn: u32,
-    /// Those whose minimum found no room in the rest of the capacity.
-    pub(super) incomplete: IncompleteGangs,
+    /// Its units that have no place yet, those that run before the others, first to be kept first.
+    pub(super) backlog: Backlog,
     /// What its units that have their place request.
     pub(super) fitted: Amounts,
     /// What it has beside its units: demand that no known pod shows.
@@ -60,7 +56,7 @@ pub(super) struct Making {
 impl Making {
     /// Whether units are left, or `running` ones.
     pub(super) fn has_left(&self, running: bool) -> bool {
-        self.left.front().is_some_and(|unit| unit.runs || !running)
+        self.backlog.begins_with(|unit| unit.runs || !running)
     }
 
     pub(super) fn target(&self) -> Amounts {
@@ -152,7 +148,7 @@ fn raise_outgrown(
     if outgrown.is_empty() {
         return false;
     }
-    let mut rest = Rest::beside(cluster, targets);
+    let mut rest = beside(cluster, targets);
     let mut is_raised = false;
     for leaf in outgrown {
         let target = begin(cluster, leaf, &shares[leaf.at]).target();
@@ -208,9 +204,7 @@ fn begin<'a>(cluster: Cluster<'a>, leaf: &Leaf<'a>, shares: &Shares) -> Making {
     let floor = leaf.queue.guaranteed.amounts().max(&held).min(deserved);
     left.sort_by_key(|unit| !unit.runs);
     Making {
-        per_turn: per_turn(left.iter().map(|unit| unit.count)),
-        left: left.into(),
-        incomplete: IncompleteGangs::default(),
+        backlog: Backlog::of(left),
         fitted,
         claimed,
         floor,

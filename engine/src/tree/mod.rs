@@ -110,6 +110,16 @@ impl<'a> Tree<'a> {
         self.branches[at].reach.pause.is_some()
     }
 
+    /// Whether the queue at `at` is `top`, or below it.
+    pub(crate) fn is_below(&self, at: BranchId, top: BranchId) -> bool {
+        self.path_up(at).any(|(index, _)| index == top)
+    }
+
+    /// How many queues there are from the root down to the lowest fence that the queue at `at` is behind.
+    pub(crate) fn depth_of_fence(&self, at: BranchId) -> usize {
+        self.fence_above(at).map_or(0, |fence| self.path_up(fence).count())
+    }
+
     /// The lowest fence that the queue at `at` is behind.
     pub(crate) fn fence_above(&self, at: BranchId) -> Option<BranchId> {
         self.path_up(at).find(|(_, branch)| branch.is_fence).map(|(index, _)| index)

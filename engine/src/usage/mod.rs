@@ -4,7 +4,6 @@ mod alike;
 mod nodes;
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use alike::Alike;
 use nodes::NodesUsage;
@@ -17,11 +16,11 @@ use crate::snapshot::{NamespaceState, Phase, Pod, Snapshot};
 use crate::time::Timestamp;
 
 /// The sums that everything else is computed from.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Usage<'a> {
     pub(crate) namespaces: BTreeMap<&'a Namespace, NamespaceUsage>,
     /// The requests of the pods bound to each node, whether the node still exists or not.
-    pub(crate) nodes: Rc<NodesUsage<'a>>,
+    pub(crate) nodes: NodesUsage<'a>,
     /// The pods on nodes that do not count: as a rule there are none.
     unreclaimable: PodSet,
 }
@@ -66,7 +65,7 @@ pub(crate) fn take<'a>(snapshot: &'a Snapshot) -> Usage<'a> {
         usage.namespaces.insert(name, namespace_usage);
     }
     nodes.add_up();
-    usage.nodes = Rc::new(nodes);
+    usage.nodes = nodes;
     usage
 }
 
