@@ -4,27 +4,17 @@
 struct Digits(Vec<u8>);
 
 impl Digits {
-    fn double(&mut self) {
-        let mut carry = 0;
+    /// Times `by`, and `more` added.
+    fn scale(&mut self, by: u32, more: u32) {
+        let mut carry = more;
         for digit in &mut self.0 {
-            let doubled = *digit * 2 + carry;
-            *digit = doubled % 10;
-            carry = doubled / 10;
+            let scaled = u32::from(*digit) * by + carry;
+            (*digit, carry) = (u8::try_from(scaled % 10).unwrap(), scaled / 10);
         }
-        if carry > 0 {
-            self.0.push(carry);
+        while carry > 0 {
+            self.0.push(u8::try_from(carry % 10).unwrap());
+            carry /= 10;
         }
-    }
-
-    fn increment(&mut self) {
-        for digit in &mut self.0 {
-            if *digit < 9 {
-                *digit += 1;
-                return;
-            }
-            *digit = 0;
-        }
-        self.0.push(1);
     }
 
     /// Times `10^power`, rounded up.
@@ -36,7 +26,7 @@ impl Digits {
             let cut = self.0.len().min(places);
             let rest: Vec<u8> = self.0.drain(..cut).collect();
             if rest.iter().any(|digit| *digit > 0) {
-                self.increment();
+                self.scale(1, 1);
             }
         }
     }
@@ -52,23 +42,14 @@ impl Digits {
 pub(super) fn nano(whole: &str, fraction: &str, suffix: &str) -> Option<u128> {
     let mut digits = Digits(whole.bytes().chain(fraction.bytes()).rev().map(|byte| byte - b'0').collect());
     let binary = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].iter().position(|name| *name == suffix);
-    if let Some(at) = binary {
-        for _ in 0..10 * (at + 1) {
-            digits.double();
-        }
+    for _ in 0..binary.map_or(0, |at| at + 1) {
+        digits.scale(1024, 0);
     }
-    let power = match suffix {
-        "n" => -9,
-        "u" => -6,
-        "m" => -3,
-        "k" => 3,
-        "M" => 6,
-        "G" => 9,
-        "T" => 12,
-        "P" => 15,
-        "E" => 18,
-        _ if binary.is_some() => 0,
-        _ => suffix.strip_prefix(['e', 'E']).map_or(0, |power| power.parse().unwrap()),
+    let decimal = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"].iter().position(|name| *name == suffix);
+    let power = match decimal {
+        Some(at) => 3 * i64::try_from(at).unwrap() - 9,
+        None if binary.is_some() => 0,
+        None => suffix.strip_prefix(['e', 'E']).map_or(0, |power| power.parse().unwrap()),
     };
     digits.shift(9 + power - i64::try_from(fraction.len()).unwrap());
     let most = ((1 << 63) - 1) * 1_000_000_000;
