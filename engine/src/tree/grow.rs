@@ -118,13 +118,12 @@ impl Growing<'_> {
 
     /// What keeps the queue at `at` from a place below `above`.
     fn trouble(&self, at: BranchId, above: Option<Place>) -> Option<Trouble> {
-        let Found { namespace, state, queue, parent, .. } = &self.found[at];
-        let named = queue.parent.as_ref()?;
-        match parent.map(|parent| &self.found[parent]) {
+        let found = &self.found[at];
+        let named = found.queue.parent.as_ref()?;
+        match found.parent.map(|parent| &self.found[parent]) {
             None if !self.tree.stalled.contains_key(named) => Some(stall::not_found(named)),
             Some(parent) if above.is_some() => {
-                let accepted = accepts(parent.queue, parent.namespace, namespace, state);
-                (!accepted).then(|| stall::not_accepting(named, parent.queue.children.is_some()))
+                (!parent.accepts(found)).then(|| stall::not_accepting(named, parent.queue.children.is_some()))
             }
             _ => Some(stall::parent_stalled(named)),
         }
@@ -189,16 +188,13 @@ impl Growing<'_> {
     }
 }
 
-fn accepts(
-    parent: &Queue,
-    parents_namespace: &Namespace,
-    namespace: &Namespace,
-    state: &NamespaceState,
-) -> bool {
-    match &parent.children {
-        None => false,
-        Some(Acceptance::Same) => parents_namespace == namespace,
-        Some(Acceptance::All) => true,
-        Some(Acceptance::Selector(selector)) => selector.matches(&state.labels),
+impl Found<'_> {
+    fn accepts(&self, child: &Found<'_>) -> bool {
+        match &self.queue.children {
+            None => false,
+            Some(Acceptance::Same) => self.namespace == child.namespace,
+            Some(Acceptance::All) => true,
+            Some(Acceptance::Selector(selector)) => selector.matches(&child.state.labels),
+        }
     }
 }
