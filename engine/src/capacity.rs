@@ -45,16 +45,11 @@ pub(crate) struct Capacity {
 
 impl Capacity {
     /// What there is of `resources`.
-    pub(crate) fn of(
-        snapshot: &Snapshot,
-        usage: &Usage<'_>,
-        tree: &Tree<'_>,
-        resources: &[Resource],
-    ) -> Self {
+    pub(crate) fn of(usage: &Usage<'_>, tree: &Tree<'_>, resources: &[Resource]) -> Self {
         let mut unmanaged = BTreeMap::new();
         let mut held = Amounts::new();
-        for ((name, namespace), namespace_usage) in snapshot.namespaces.iter().zip(usage.namespaces.values())
-        {
+        let namespaces = usage.snapshot.namespaces.iter().zip(usage.namespaces.values());
+        for ((name, namespace), namespace_usage) in namespaces {
             if tree.leaves.contains_key(name) {
                 continue;
             }
@@ -64,16 +59,16 @@ impl Capacity {
                 unmanaged.insert(name.clone(), bound);
             }
         }
-        let (offered, beyond) = of_nodes(snapshot, usage);
+        let (offered, beyond) = of_nodes(usage);
         let shared = offered.plus(&beyond).less(&held).of(resources);
         Self { shared, offered: offered.less(&held).of(resources), unmanaged }
     }
 }
 
 /// What nodes offer with what may be added, and what is bound beyond that to nodes that count.
-fn of_nodes(snapshot: &Snapshot, usage: &Usage<'_>) -> (Amounts, Amounts) {
+fn of_nodes(usage: &Usage<'_>) -> (Amounts, Amounts) {
     let (mut offered, mut beyond) = (Amounts::new(), Amounts::new());
-    for (node, bound) in snapshot.nodes.values().zip(usage.nodes.bound_to_all()) {
+    for (node, bound) in usage.snapshot.nodes.values().zip(usage.nodes.bound_to_all()) {
         if node.counts {
             offered.add_all(&node.allocatable);
             beyond.add_all(&bound.less(&node.allocatable));
@@ -87,7 +82,7 @@ fn of_nodes(snapshot: &Snapshot, usage: &Usage<'_>) -> (Amounts, Amounts) {
     }
     // What may still be added counts as well; but a cluster without any node is one that is not seen.
     if !(offered.is_empty() && beyond.is_empty()) {
-        offered.add_all(&snapshot.settings.expandable);
+        offered.add_all(&usage.snapshot.settings.expandable);
     }
     (offered, beyond)
 }

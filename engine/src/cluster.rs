@@ -2,6 +2,7 @@
 
 use crate::amounts::{Amounts, Resource};
 use crate::leaf::Leaf;
+use crate::names::Namespace;
 use crate::shares::Fraction;
 use crate::snapshot::Snapshot;
 use crate::tree::{BranchId, BranchMap, Tree};
@@ -28,6 +29,11 @@ pub(crate) struct Cluster<'a> {
 impl<'a> Cluster<'a> {
     pub(crate) fn leaf(&self, at: BranchId) -> Option<&'a Leaf<'a>> {
         self.leaves[at].as_ref()
+    }
+
+    /// The leaf that governs `namespace`.
+    pub(crate) fn leaf_in(&self, namespace: &Namespace) -> Option<&'a Leaf<'a>> {
+        self.leaf(*self.tree.leaves.get(namespace)?)
     }
 
     pub(crate) fn each_leaf(&self) -> impl Iterator<Item = &'a Leaf<'a>> + use<'a> {

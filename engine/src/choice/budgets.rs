@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::candidates::Candidate;
-use crate::keyed::KeyedMap;
+use crate::keyed::{KeyedMap, counts};
 use crate::pod_set::PodSet;
 use crate::snapshot::{Budget, NamespaceState, Phase, Pod, PodMetadata};
 
@@ -39,16 +39,14 @@ struct ByLabel<'a> {
 impl<'a> ByLabel<'a> {
     /// Every budget stands by the label that the fewest others ask for.
     fn of(budgets: &'a [Budget]) -> Self {
-        let mut frequency: KeyedMap<(&str, &str), usize> = KeyedMap::default();
         let labels = budgets.iter().flat_map(|budget| budget.selector.required());
-        for (key, value) in labels.flat_map(|(key, values)| values.iter().map(move |value| (key, &**value))) {
-            let times = frequency.entry((key, value)).or_default();
-            *times = times.saturating_add(1);
-        }
+        let labels = labels.flat_map(|(key, values)| values.iter().map(move |value| (key, &**value)));
+        let frequency = counts(labels);
         let mut by_label = Self::default();
         for (at, budget) in budgets.iter().enumerate() {
-            let often = |(key, values): &(&str, &[String])| -> usize {
-                values.iter().filter_map(|value| frequency.get(&(*key, &**value))).sum()
+            let often = |(key, values): &(&str, &[String])| {
+                let times = values.iter().filter_map(|value| frequency.get(&(*key, &**value)));
+                times.copied().fold(0, u32::saturating_add)
             };
             match budget.selector.required().min_by_key(often) {
                 None => by_label.others.push(at),

@@ -34,6 +34,19 @@ impl<'a> Simulation<'a> {
         found
     }
 
+    /// The fewest of `candidates` that cover `needed` and that `rules` let go together, of those that may go one by one.
+    pub(crate) fn fewest_victims(
+        &mut self,
+        candidates: &[Candidate<'a>],
+        needed: &Amounts,
+        rules: &dyn Rules<'a>,
+    ) -> Option<Vec<Candidate<'a>>> {
+        let helpful = candidates.iter().filter(|one| one.requests().overlaps(needed));
+        let able = helpful.filter(|one| rules.may_go_alone(self, one, needed)).cloned().collect();
+        let scale = self.context.capacity;
+        select_together(able, needed, scale, &mut |chosen| rules.may_go(self, chosen, needed))
+    }
+
     /// The candidates, by node: of the leaves above their targets, or of every leaf.
     fn search(&self, node_resources: &NodeResources<'a>, everywhere: bool) -> Search<'a> {
         let gives = |at: BranchId| everywhere || !self.over[at].is_empty();
@@ -124,16 +137,7 @@ impl<'a> PendingPod<'_, 'a> {
         if let Some(one) = self.one_suffices(candidates, &shortfall) {
             return Some(vec![one]);
         }
-        let helps = |one: &&Candidate<'a>| one.requests().overlaps(&shortfall);
-        let able = candidates
-            .left()
-            .iter()
-            .filter(helps)
-            .filter(|one| self.rules.may_go_alone(self.simulation, one, &shortfall));
-        let (able, scale) = (able.cloned().collect(), self.simulation.context.capacity);
-        select_together(able, &shortfall, scale, &mut |chosen| {
-            self.rules.may_go(self.simulation, chosen, &shortfall)
-        })
+        self.simulation.fewest_victims(candidates.left(), &shortfall, self.rules)
     }
 
     /// The one victim that [`select`](super::select()) would choose, where that is plain: the first candidate suffices, and

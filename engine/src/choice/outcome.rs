@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Context;
-use super::simulation::Victim;
+use super::simulation::Simulation;
 use crate::amounts::Amounts;
 use crate::names::QueueName;
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
-use crate::pod_set::PodSet;
-use crate::reasons::{EvictionReason, KeptReason, ShortReason};
-use crate::snapshot::{Pod, Snapshot};
+use crate::reasons::{EvictionReason, ShortReason};
+use crate::snapshot::Snapshot;
 use crate::tree::BranchId;
 
 /// What is to be taken.
@@ -40,7 +38,8 @@ pub(crate) struct ReclaimResult {
 
 impl ReclaimResult {
     /// Records the victims.
-    pub(super) fn evict<'a>(&mut self, context: Context<'a>, victims: &[Victim<'a>]) {
+    pub(super) fn evict(&mut self, simulation: &Simulation<'_>) {
+        let (context, victims) = (simulation.context, &simulation.victims);
         // What a leaf uses and deserves, which is the same for all that it loses.
         let mut givers: BTreeMap<BranchId, (Arc<Amounts>, Arc<Amounts>)> = BTreeMap::new();
         self.evictions.reserve(victims.len());
@@ -102,16 +101,11 @@ impl ReclaimResult {
         eviction.reason != EvictionReason::MovedAside && self.not_in_force.contains(&eviction.queue)
     }
 
-    /// Writes down which pods of which leaf a rule kept, but for those that went all the same.
-    pub(super) fn pass_over(
-        &mut self,
-        context: Context<'_>,
-        kept: BTreeMap<BranchId, Vec<(&Pod, KeptReason)>>,
-        gone: &PodSet,
-    ) {
-        for (at, mut kept) in kept {
-            let queue = &context.tree.branches[at].name;
-            kept.retain(|(pod, _)| !gone.contains(pod));
+    /// Writes down which pods a rule kept, but for those that went all the same.
+    pub(super) fn pass_over(&mut self, simulation: Simulation<'_>) {
+        for (at, mut kept) in simulation.passed_over {
+            let queue = &simulation.context.tree.branches[at].name;
+            kept.retain(|(pod, _)| !simulation.gone.contains(pod));
             kept.sort_by_key(|(pod, _)| (&pod.name, &pod.uid));
             self.passed_over.extend(kept.into_iter().map(|(pod, reason)| PassedOver {
                 pod: PodId::of(&queue.namespace, pod),

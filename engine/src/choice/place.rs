@@ -19,7 +19,7 @@ impl<'a> Simulation<'a> {
     /// Of a queue above its target the least important of them are the first to go: no room is kept for them. Those within the
     /// target that no node has room for are returned.
     pub(super) fn look_at_nodes(&mut self) -> Vec<(BranchId, &'a Pod)> {
-        let mut node_resources = NodeResources::settled(self.context.snapshot, self.context.usage);
+        let mut node_resources = NodeResources::settled(self.context.usage);
         let mut unplaced = Vec::new();
         let mut within: BTreeMap<BranchId, Amounts> = BTreeMap::new();
         for (namespace, pod) in super::unbound(self.context.snapshot) {
@@ -110,7 +110,7 @@ impl<'a> Simulation<'a> {
             let other = self
                 .node_resources
                 .as_mut()
-                .and_then(|node_resources| node_resources.free_beside(&pod.shape, node));
+                .and_then(|node_resources| node_resources.tightest(&pod.shape, Some(node)));
             other.map(|other| self.place(other, &pod.shape)).is_some()
         })
     }

@@ -57,7 +57,7 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
     Reclaim {
         simulation,
         context,
-        waits_for_nodes: first_patience(context.snapshot, context.usage).is_some(),
+        waits_for_nodes: first_patience(context.usage).is_some(),
         is_under_way,
         is_only_kept: is_under_way,
         pods_left: MOST_PLACED,
@@ -473,9 +473,8 @@ impl<'a> Reclaim<'a> {
         }
         let owed = |leaf: &Leaf<'_>| (leaf.at, self.simulation.owed(leaf.at));
         self.taken.owed = self.context.each_leaf().map(owed).filter(|(_, owed)| !owed.is_empty()).collect();
-        self.taken.evict(self.context, &self.simulation.victims);
-        let kept = std::mem::take(&mut self.simulation.passed_over);
-        self.taken.pass_over(self.context, kept, &self.simulation.gone);
+        self.taken.evict(&self.simulation);
+        self.taken.pass_over(self.simulation);
         self.taken
     }
 }

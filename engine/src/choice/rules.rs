@@ -13,12 +13,12 @@ use crate::tree::BranchId;
 
 /// Which victims may go.
 pub(crate) trait Rules<'a> {
-    /// Which of `victims`, in this order, may go together for what lacks `reclaimed`.
+    /// Which of `victims`, in this order, may go together for what is `needed`.
     fn may_go(
         &self,
         simulation: &mut Simulation<'a>,
         victims: &[Candidate<'a>],
-        reclaimed: &Amounts,
+        needed: &Amounts,
     ) -> Vec<bool>;
 
     /// Whether `victim` may go by itself.
@@ -26,9 +26,9 @@ pub(crate) trait Rules<'a> {
         &self,
         simulation: &mut Simulation<'a>,
         victim: &Candidate<'a>,
-        reclaimed: &Amounts,
+        needed: &Amounts,
     ) -> bool {
-        self.may_go(simulation, std::slice::from_ref(victim), reclaimed) == [true]
+        self.may_go(simulation, std::slice::from_ref(victim), needed) == [true]
     }
 }
 
@@ -77,14 +77,14 @@ impl<'a> Rules<'a> for Scope {
         &self,
         simulation: &mut Simulation<'a>,
         victims: &[Candidate<'a>],
-        reclaimed: &Amounts,
+        needed: &Amounts,
     ) -> Vec<bool> {
         let mut taken: BTreeMap<BranchId, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
         let mut verdicts = Vec::new();
         for candidate in victims {
             let (already, beside) = taken.entry(candidate.leaf).or_default();
             let (already, mut together) = (already.clone(), beside.clone());
-            let verdict = simulation.verdict(candidate, &already, &mut together, reclaimed, self);
+            let verdict = simulation.verdict(candidate, &already, &mut together, needed, self);
             if let Ok(with) = &verdict {
                 taken.insert(candidate.leaf, (with.clone(), together));
             }

@@ -401,7 +401,7 @@ impl<'a> Simulation<'a> {
                 break;
             }
             let node_resources = self.node_resources.as_ref();
-            let other = node_resources.and_then(|node_resources| node_resources.free_beside(shape, node));
+            let other = node_resources.and_then(|node_resources| node_resources.tightest(shape, Some(node)));
             if let Some(other) = other {
                 self.move_to(place, other);
                 moved.push((place, node));

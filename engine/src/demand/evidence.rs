@@ -7,7 +7,7 @@ use crate::keyed::KeyedMap;
 use crate::names::{GangName, OwnerUid};
 use crate::nodes::Nodes;
 use crate::snapshot::{
-    MAX_SET_ASIDE, NamespaceState, Owner, OwnerKind, Phase, Pod, Queue, SetAside, Settings, Shape, Snapshot,
+    Gang, MAX_SET_ASIDE, NamespaceState, Owner, OwnerKind, Phase, Pod, Queue, SetAside, Settings, Shape,
 };
 use crate::time::{Timestamp, earliest};
 
@@ -151,7 +151,11 @@ impl<'a> Evidence<'a> {
 }
 
 /// The workloads of a namespace. Of QueueJobs nothing is known here: they have a time to start of their own.
-pub(super) struct Workloads<'a> {
+pub(super) struct Workloads<'n, 'a> {
+    nodes: &'n Nodes<'a>,
+    now: Timestamp,
+    /// What is remembered of what was set aside.
+    entries: KeyedMap<&'a str, &'a SetAside>,
     owners: KeyedMap<&'a str, &'a Owner>,
     /// By the uid of the top workload.
     all: BTreeMap<&'a str, Evidence<'a>>,
@@ -185,60 +189,47 @@ fn revision(owner: &Owner) -> i64 {
     created.saturating_mul(GENERATIONS).saturating_add(owner.generation.rem_euclid(GENERATIONS))
 }
 
-impl<'a> Workloads<'a> {
+impl<'n, 'a> Workloads<'n, 'a> {
     /// Looks at the pods of a namespace and at what its owners lack.
     pub(super) fn of(
-        queue: &Queue,
+        queue: &'a Queue,
         state: &'a NamespaceState,
         pending_pods: &[PendingPods<'a>],
-        nodes: &Nodes<'_>,
-        snapshot: &Snapshot,
+        nodes: &'n Nodes<'a>,
     ) -> Self {
+        let (now, remembered) = (nodes.snapshot().now, &queue.remembered);
         let (all, progress, members) = (BTreeMap::new(), KeyedMap::default(), members(state));
         let owners = state.owners.iter().map(|owner| (owner.uid.as_str(), owner)).collect();
-        let room_since = queue.remembered.room_since.map(|since| since.min(snapshot.now));
-        let mut workloads = Self { owners, all, progress, members, room_since, next_change: None };
-        let now = snapshot.now;
-        let remembered = &queue.remembered.set_aside;
-        let entries: KeyedMap<&str, &SetAside> =
-            remembered.iter().map(|(uid, entry)| (uid.as_str(), entry)).collect();
+        let room_since = remembered.room_since.map(|since| since.min(now));
+        let entries = remembered.set_aside.iter().map(|(uid, entry)| (uid.as_str(), entry)).collect();
+        let mut workloads =
+            Self { nodes, now, entries, owners, all, progress, members, room_since, next_change: None };
         for owner in state.owners.iter().filter(|owner| owner.kind != OwnerKind::QueueJob) {
-            let evidence = workloads.evidence(top(owner), &entries, now);
+            let evidence = workloads.evidence(top(owner));
             evidence.revision = evidence.revision.max(revision(owner));
             let progress = workloads.progress.entry(scope(owner)).or_default();
             progress.proven = progress.proven.saturating_add(owner.succeeded);
         }
         // What an evicted pod shows counts until it is gone: an eviction changes no demand.
         for pod in state.pods.iter().filter(|pod| pod.is_live() || pod.evicted && pod.is_charged()) {
-            workloads.add_pod(pod, &entries, nodes, snapshot);
+            workloads.add_pod(pod);
         }
         for pending in pending_pods.iter().filter(|pending| pending.owner.kind != OwnerKind::QueueJob) {
-            workloads.add_pending(pending, queue.remembered.waiting.get(&pending.owner.uid), now);
+            workloads.add_pending(pending, remembered.waiting.get(&pending.owner.uid));
         }
         workloads
     }
 
-    fn evidence(
-        &mut self,
-        (uid, kind, name): (&'a str, &'a str, &'a str),
-        entries: &KeyedMap<&str, &SetAside>,
-        now: Timestamp,
-    ) -> &mut Evidence<'a> {
+    fn evidence(&mut self, (uid, kind, name): (&'a str, &'a str, &'a str)) -> &mut Evidence<'a> {
         self.all.entry(uid).or_insert_with(|| {
-            let entry = entries.get(uid).map(|entry| entry.not_after(now));
-            let entry = entry.filter(|entry| entry.evidence_until() > now);
+            let entry = self.entries.get(uid).map(|entry| entry.not_after(self.now));
+            let entry = entry.filter(|entry| entry.evidence_until() > self.now);
             Evidence { kind, name, entry, ..Evidence::default() }
         })
     }
 
-    fn add_pod(
-        &mut self,
-        pod: &'a Pod,
-        entries: &KeyedMap<&str, &SetAside>,
-        nodes: &Nodes<'_>,
-        snapshot: &Snapshot,
-    ) {
-        let now = snapshot.now;
+    fn add_pod(&mut self, pod: &'a Pod) {
+        let now = self.now;
         let own = (pod.uid.as_str(), "Pod", pod.name.as_str());
         let owner = pod.owner().and_then(|uid| self.owners.get(uid.as_str())).copied();
         let (named, scope) = match (owner, &pod.metadata.owner) {
@@ -246,12 +237,12 @@ impl<'a> Workloads<'a> {
             (Some(owner), _) => (top(owner), scope(owner)),
             (None, Some(owner)) => ((owner.uid.as_str(), &*owner.kind, &*owner.name), owner.uid.as_str()),
             // Of a bare pod only trouble matters, and what was remembered of it.
-            (None, None) if pod.stuck_since(now).is_none() && !entries.contains_key(own.0) => return,
+            (None, None) if pod.stuck_since(now).is_none() && !self.entries.contains_key(own.0) => return,
             (None, None) => (own, own.0),
         };
         let progress = self.progress.entry(scope).or_default();
         progress.newest = progress.newest.max(Some(pod.created));
-        let until = node_patience(pod, &snapshot.settings, now);
+        let until = node_patience(pod, &self.nodes.snapshot().settings, now);
         if is_proven(pod) {
             progress.proven = progress.proven.saturating_add(1);
         } else if until.is_none() {
@@ -259,8 +250,8 @@ impl<'a> Workloads<'a> {
             *count = count.saturating_add(1);
         }
         self.next_change = earliest(self.next_change, until);
-        let deadline = self.deadline(pod, nodes, snapshot);
-        let evidence = self.evidence(named, entries, now);
+        let deadline = self.deadline(pod);
+        let evidence = self.evidence(named);
         if is_proven(pod) {
             evidence.proven = evidence.proven.max(Some(pod.started.unwrap_or(pod.created)));
         } else if until.is_none() && pod.stuck_since(now).is_some() {
@@ -282,11 +273,11 @@ impl<'a> Workloads<'a> {
 
     /// When a pod that never started has had room for long enough. What holds the room of a pod without a node is no evidence
     /// against it, unless no node could run it at all.
-    pub(super) fn deadline(&self, pod: &Pod, nodes: &Nodes<'_>, snapshot: &Snapshot) -> Option<Timestamp> {
-        let stuck = pod.stuck_since(snapshot.now).filter(|_| pod.phase == Phase::Pending)?;
-        let waits = waits_for_nodes(pod, &snapshot.settings);
+    pub(super) fn deadline(&self, pod: &Pod) -> Option<Timestamp> {
+        let stuck = pod.stuck_since(self.now).filter(|_| pod.phase == Phase::Pending)?;
+        let waits = waits_for_nodes(pod, &self.nodes.snapshot().settings);
         let seconds = if waits { WITHOUT_NODE_SECONDS } else { patience(pod) };
-        let since = if pod.node.is_some() || waits || !nodes.could_run(&pod.shape) {
+        let since = if pod.node.is_some() || waits || !self.nodes.could_run(&pod.shape) {
             stuck
         } else {
             stuck.max(self.room_since?)
@@ -295,7 +286,7 @@ impl<'a> Workloads<'a> {
     }
 
     /// `waiting` is since when there has been room for one of the pods that `pending` lacks.
-    fn add_pending(&mut self, pending: &PendingPods<'a>, waiting: Option<&Timestamp>, now: Timestamp) {
+    fn add_pending(&mut self, pending: &PendingPods<'a>, waiting: Option<&Timestamp>) {
         let owner = pending.owner;
         let newest = self.progress.get(scope(owner)).and_then(|progress| progress.newest);
         let Some(evidence) = self.all.get_mut(top(owner).0) else { return };
@@ -305,7 +296,7 @@ impl<'a> Workloads<'a> {
             evidence.evident = Some(Timestamp::from_millis(i64::MIN));
         }
         if let Some(waiting) = waiting {
-            let since = newest.map_or(*waiting, |newest| newest.max(*waiting)).min(now);
+            let since = newest.map_or(*waiting, |newest| newest.max(*waiting)).min(self.now);
             evidence.evident = earliest(evidence.evident, Some(since.plus_seconds(EVIDENCE_SECONDS)));
             let is_reported = owner.fails || owner.rejected.is_some();
             let seconds = if is_reported { REPORTED_SECONDS } else { SILENT_SECONDS };
@@ -313,15 +304,11 @@ impl<'a> Workloads<'a> {
         }
     }
 
-    /// What is set aside now, or was within the last hour; `before` is what was remembered.
-    pub(super) fn set_aside(
-        &mut self,
-        before: &BTreeMap<OwnerUid, SetAside>,
-        nodes: &Nodes<'_>,
-        now: Timestamp,
-    ) -> BTreeMap<OwnerUid, SetAside> {
-        let gone = before.iter().filter(|(uid, _)| !self.all.contains_key(uid.as_str()));
-        let gone = gone.map(|(uid, entry)| (uid.clone(), entry.not_after(now)));
+    /// What is set aside now, or was within the last hour.
+    pub(super) fn set_aside(&mut self) -> BTreeMap<OwnerUid, SetAside> {
+        let (nodes, now) = (self.nodes, self.now);
+        let gone = self.entries.iter().filter(|(uid, _)| !self.all.contains_key(**uid));
+        let gone = gone.map(|(uid, entry)| (OwnerUid::from(*uid), entry.not_after(now)));
         let mut gone: Vec<_> = gone.filter(|(_, entry)| entry.evidence_until() > now).collect();
         gone.sort_by(|(a, one), (b, other)| (other.since, a).cmp(&(one.since, b)));
         gone.truncate(MAX_SET_ASIDE);
@@ -357,7 +344,8 @@ impl<'a> Workloads<'a> {
     }
 
     /// When anything of this changes although nothing happens.
-    pub(super) fn due(&self, now: Timestamp) -> Option<Timestamp> {
+    pub(super) fn due(&self) -> Option<Timestamp> {
+        let now = self.now;
         let of_workloads = self.all.values().flat_map(|evidence| {
             let evident = evidence.evident.filter(|_| evidence.lacks);
             // What is set aside has no other time than its end.
@@ -385,7 +373,7 @@ impl<'a> Workloads<'a> {
 
     /// How many members the gang of `owner` lacks to be of use.
     pub(super) fn lacking_of_gang(&self, owner: &Owner) -> u32 {
-        let lacks = |gang: &crate::snapshot::Gang| {
+        let lacks = |gang: &Gang| {
             gang.min_available.saturating_sub(self.members.get(&gang.name).copied().unwrap_or_default())
         };
         owner.gang.as_ref().map_or(0, lacks)

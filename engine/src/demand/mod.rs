@@ -22,9 +22,9 @@ use std::collections::BTreeMap;
 
 use crate::amounts::Amounts;
 use crate::keyed::KeyedMap;
-use crate::names::{Namespace, OwnerUid};
+use crate::names::OwnerUid;
 use crate::nodes::Nodes;
-use crate::snapshot::{NamespaceState, Pod, Queue, QueueJob, Remembered, Snapshot};
+use crate::snapshot::{NamespaceState, Pod, Queue, QueueJob, Remembered};
 use crate::time::{Timestamp, earliest};
 use crate::total::total;
 use crate::usage::{NamespaceUsage, Usage};
@@ -50,14 +50,13 @@ pub(crate) struct Demand<'a> {
 impl<'a> Demand<'a> {
     /// Looks at a namespace and its queue.
     pub(crate) fn of(
-        queue: &Queue,
+        queue: &'a Queue,
         state: &'a NamespaceState,
         namespace_usage: &NamespaceUsage,
         capacity: &Amounts,
-        nodes: &Nodes<'_>,
-        snapshot: &'a Snapshot,
+        nodes: &Nodes<'a>,
     ) -> Self {
-        let now = snapshot.now;
+        let now = nodes.snapshot().now;
         let before = &queue.remembered;
         let mut pending_pods = pending_pods::of_owners(state);
         let live = namespace_usage.all_staying();
@@ -65,7 +64,7 @@ impl<'a> Demand<'a> {
         let verdict = if is_quiet && !pending_pods.iter().any(|pending| pending.owner.fails) {
             Verdict { live, ..Verdict::default() }
         } else {
-            trust::assess(queue, state, &mut pending_pods, live, nodes, snapshot)
+            trust::assess(queue, state, &mut pending_pods, live, nodes)
         };
         // They could not use what they had; no pod is evicted for them until they try again.
         let resting = state.queue_jobs.iter().filter(|job| job.is_resting(now));
@@ -108,14 +107,13 @@ fn next_unheard(state: &NamespaceState, usage: &NamespaceUsage, now: Timestamp) 
 }
 
 /// Until when the first pod that waits for a node that an autoscaler may add is waited for; none if no pod does.
-pub(crate) fn first_patience(snapshot: &Snapshot, usage: &Usage<'_>) -> Option<Timestamp> {
+pub(crate) fn first_patience(usage: &Usage<'_>) -> Option<Timestamp> {
+    let snapshot = usage.snapshot;
     if snapshot.settings.expandable.is_empty() {
         return None;
     }
-    let is_stuck =
-        |name: &Namespace| usage.namespaces.get(name).is_some_and(|namespace_usage| namespace_usage.stuck);
-    let pods =
-        snapshot.namespaces.iter().filter(|(name, _)| is_stuck(name)).flat_map(|(_, state)| &state.pods);
-    let live = pods.filter(|pod| pod.is_live());
+    let namespaces = snapshot.namespaces.values().zip(usage.namespaces.values());
+    let stuck = namespaces.filter(|(_, namespace_usage)| namespace_usage.stuck);
+    let live = stuck.flat_map(|(state, _)| &state.pods).filter(|pod| pod.is_live());
     live.filter_map(|pod| node_patience(pod, &snapshot.settings, snapshot.now)).min()
 }

@@ -3,11 +3,11 @@
 use super::GatedNamespaces;
 use super::unit::GatedUnit;
 use crate::amounts::Amounts;
+use crate::cluster::Cluster;
 use crate::leaf::{IncompleteGangs, Leaf};
-use crate::names::{Namespace, QueueName};
+use crate::names::Namespace;
 use crate::plan::{GateRemoval, Plan, PodId};
 use crate::snapshot::{Mode, NamespaceState, Pod, Snapshot};
-use crate::tree::{BranchMap, Tree};
 
 /// The gates to remove by `plan`, in this order, queue by queue.
 ///
@@ -18,8 +18,7 @@ use crate::tree::{BranchMap, Tree};
 pub(crate) fn removals(
     snapshot: &Snapshot,
     gated: &GatedNamespaces<'_>,
-    tree: &Tree<'_>,
-    leaves: &BranchMap<Option<Leaf<'_>>>,
+    cluster: Cluster<'_>,
     plan: &Plan,
 ) -> Vec<GateRemoval> {
     if snapshot.settings.mode < Mode::Quota {
@@ -27,9 +26,9 @@ pub(crate) fn removals(
     }
     let mut removals = Vec::new();
     for (name, state) in &snapshot.namespaces {
-        let leaf = tree.leaves.get(name).and_then(|at| leaves[*at].as_ref());
+        let leaf = cluster.leaf_in(name);
         match (gated.get(name), leaf) {
-            (Some(gated), Some(leaf)) => removals.extend(within_share(name, gated, leaf, plan)),
+            (Some(gated), Some(leaf)) => removals.extend(within_share(gated, leaf, plan)),
             (None, None) if state.is_in_gate_mode() => {}
             // A pod is gated for a Queue, and may be seen before the Queue is.
             (None, None) if state.governing().is_none() && !state.vacant => {}
@@ -51,14 +50,8 @@ fn all(namespace: &Namespace, state: &NamespaceState) -> Vec<GateRemoval> {
 ///
 /// Room that a unit waits for, and that the target has for it, is kept from the units after it: a gang would wait for ever
 /// behind single pods. Of resources that it does not request the others take what they need.
-fn within_share(
-    namespace: &Namespace,
-    gated: &NamespaceState,
-    leaf: &Leaf<'_>,
-    plan: &Plan,
-) -> Vec<GateRemoval> {
-    let name = QueueName::new(namespace.clone(), leaf.queue.name.clone());
-    let Some(queue) = plan.queues.get(&name) else { return Vec::new() };
+fn within_share(gated: &NamespaceState, leaf: &Leaf<'_>, plan: &Plan) -> Vec<GateRemoval> {
+    let Some(queue) = plan.queues.get(&leaf.name) else { return Vec::new() };
     let used = &leaf.namespace_usage.charged;
     let left = |all: &Amounts| {
         let mut left = all.of(&plan.resources);
@@ -75,7 +68,7 @@ fn within_share(
         let has_room = unit.requests.times_in(&room, 1) > 0;
         let is_admitted = incomplete.given(unit.part.as_ref(), 1, has_room.into()) > 0;
         if is_admitted {
-            removals.extend(unit.pods.iter().filter_map(|pod| removal(namespace, pod)));
+            removals.extend(unit.pods.iter().filter_map(|pod| removal(&leaf.name.namespace, pod)));
         }
         if is_admitted || (unit.fits_node && unit.requests.times_in(&coming, 1) > 0) {
             room.subtract_all(&unit.requests);

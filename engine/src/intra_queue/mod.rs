@@ -126,7 +126,7 @@ impl<'a, 'p> Evicted<'a, 'p> {
 
 /// The cluster, without what pods will take that are there already and wait for nothing here.
 fn beside_others(context: Context<'_>) -> Simulation<'_> {
-    let mut node_resources = NodeResources::settled(context.snapshot, context.usage);
+    let mut node_resources = NodeResources::settled(context.usage);
     let yielding = context.each_leaf().filter(|leaf| yields(leaf));
     let losing: BTreeSet<_> = yielding.map(|leaf| &leaf.name.namespace).collect();
     for (namespace, pod) in unbound(context.snapshot) {

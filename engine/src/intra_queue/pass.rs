@@ -9,8 +9,8 @@ use super::room::QueueRoom;
 use super::rules::{Staying, Yielding};
 use super::waiting_units::{Kind, WaitingUnits};
 use crate::amounts::Amounts;
-use crate::candidates::{Candidate, select_together};
-use crate::choice::{Group, Mark, QueueState, Rules, Search, Simulation};
+use crate::candidates::Candidate;
+use crate::choice::{Group, Mark, QueueState, Search, Simulation};
 use crate::names::{GangName, PodUid};
 use crate::plan::QueuePlan;
 use crate::reasons::EvictionReason;
@@ -195,12 +195,8 @@ impl<'a, 's> Pass<'a, 's> {
         let Some(staying) = self.staying() else { return false };
         let rules =
             Yielding { members: &self.members, staying, beneficiary: (waiting.kind, waiting.priority) };
-        let scale = self.simulation.context.capacity;
-        let helpful = self.candidates.iter().filter(|one| one.requests().overlaps(&lacking));
-        let able =
-            helpful.filter(|one| rules.may_go_alone(self.simulation, one, &lacking)).cloned().collect();
-        let mut may_go = |victims: &[Candidate<'a>]| rules.may_go(self.simulation, victims, &lacking);
-        let Some(victims) = select_together(able, &lacking, scale, &mut may_go) else { return false };
+        let victims = self.simulation.fewest_victims(&self.candidates, &lacking, &rules);
+        let Some(victims) = victims else { return false };
         self.take(number, victims);
         true
     }

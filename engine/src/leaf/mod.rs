@@ -65,19 +65,18 @@ impl<'a> Deref for Leaf<'a> {
 impl<'a> Leaf<'a> {
     /// The leaves of the tree; none for parents.
     pub(crate) fn all(
-        snapshot: &'a Snapshot,
         usage: &'a Usage<'a>,
         tree: &'a Tree<'a>,
         capacity: &Amounts,
         resources: &[Resource],
     ) -> BranchMap<Option<Self>> {
-        let nodes = Rc::new(Nodes::new(snapshot, usage));
+        let nodes = Rc::new(Nodes::new(usage));
         let of_branch = |at: BranchId, branch: &'a Branch<'a>| {
             let namespace = &branch.name.namespace;
-            let state = &**snapshot.namespaces.get(namespace)?;
+            let state = &**usage.snapshot.namespaces.get(namespace)?;
             let namespace_usage = usage.namespaces.get(namespace)?;
             branch.is_leaf().then(|| {
-                let demand = Demand::of(branch.queue, state, namespace_usage, capacity, &nodes, snapshot);
+                let demand = Demand::of(branch.queue, state, namespace_usage, capacity, &nodes);
                 let unrunnable = unrunnable(state, namespace_usage, &nodes);
                 let minimums = GangMinimums::of(state);
                 let pending = PendingUnits::all(state, &minimums, &demand, &nodes, resources);

@@ -18,7 +18,6 @@ use crate::usage::Usage;
 
 /// The nodes that count; what is asked of them is found out once.
 pub(crate) struct Nodes<'a> {
-    snapshot: &'a Snapshot,
     usage: &'a Usage<'a>,
     /// Which shapes some node could run if it were empty.
     runnable: RefCell<FxHashMap<*const Shape, bool>>,
@@ -27,18 +26,23 @@ pub(crate) struct Nodes<'a> {
 }
 
 impl<'a> Nodes<'a> {
-    pub(crate) fn new(snapshot: &'a Snapshot, usage: &'a Usage<'a>) -> Self {
-        Self { snapshot, usage, runnable: RefCell::default(), resources: OnceCell::new() }
+    pub(crate) fn new(usage: &'a Usage<'a>) -> Self {
+        Self { usage, runnable: RefCell::default(), resources: OnceCell::new() }
     }
 
     /// Whether some node could run a pod of this shape if it were empty.
     pub(crate) fn could_run(&self, shape: &Arc<Shape>) -> bool {
         let mut runnable = self.runnable.borrow_mut();
-        *runnable.entry(Arc::as_ptr(shape)).or_insert_with(|| self.snapshot.could_run(shape))
+        *runnable.entry(Arc::as_ptr(shape)).or_insert_with(|| self.snapshot().could_run(shape))
+    }
+
+    /// The snapshot that they are of.
+    pub(crate) fn snapshot(&self) -> &'a Snapshot {
+        self.usage.snapshot
     }
 
     fn resources(&self) -> &NodeResources<'a> {
-        self.resources.get_or_init(|| NodeResources::now(self.snapshot, self.usage))
+        self.resources.get_or_init(|| NodeResources::now(self.usage))
     }
 
     /// How many there are.
@@ -48,6 +52,6 @@ impl<'a> Nodes<'a> {
 
     /// Whether a node has room for a pod of this shape, and may run it.
     pub(crate) fn have_room(&self, shape: &Shape) -> bool {
-        self.resources().have_room(shape)
+        self.resources().tightest(shape, None).is_some()
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::names::NodeName;
-use crate::snapshot::{Node, Pod, Shape, Snapshot};
+use crate::snapshot::{Node, Pod, Shape};
 use crate::usage::Usage;
 
 /// A node's place in [`NodeResources`].
@@ -36,8 +36,8 @@ pub(crate) struct NodeResources<'a> {
 
 impl<'a> NodeResources<'a> {
     /// What nodes have free now.
-    pub(super) fn now(snapshot: &'a Snapshot, usage: &'a Usage<'a>) -> Self {
-        let nodes = snapshot.nodes.iter().filter(|(_, node)| node.counts);
+    pub(super) fn now(usage: &'a Usage<'a>) -> Self {
+        let nodes = usage.snapshot.nodes.iter().filter(|(_, node)| node.counts);
         let nodes: Vec<(&NodeName, &Node)> = nodes.map(|(name, node)| (name, &**node)).collect();
         let free: Vec<Amounts> = nodes.iter().map(|(name, node)| usage.nodes.free(name, node)).collect();
         let mut by_room: BTreeMap<Resource, BTreeSet<(Amount, At)>> = BTreeMap::new();
@@ -48,16 +48,17 @@ impl<'a> NodeResources<'a> {
         }
         let mut counting = 0..nodes.len();
         let place = |node: &Arc<Node>| node.counts.then(|| counting.next()).flatten();
-        let places = snapshot.nodes.values().map(place).collect();
+        let places = usage.snapshot.nodes.values().map(place).collect();
         let (overfull, leaving, full, looks) = <_>::default();
         Self { usage, places, nodes, free, by_room, overfull, leaving, full, looks }
     }
 
     /// What nodes will have free once what is on its way out is gone.
-    pub(crate) fn settled(snapshot: &'a Snapshot, usage: &'a Usage<'a>) -> Self {
-        let mut node_resources = Self::now(snapshot, usage);
+    pub(crate) fn settled(usage: &'a Usage<'a>) -> Self {
+        let mut node_resources = Self::now(usage);
         let leaving = |pod: &&Pod| pod.is_terminating() && pod.is_charged();
-        for pod in snapshot.namespaces.values().flat_map(|state| state.pods.iter().filter(leaving)) {
+        let states = usage.snapshot.namespaces.values();
+        for pod in states.flat_map(|state| state.pods.iter().filter(leaving)) {
             if let Some(at) = pod.node.as_ref().and_then(|node| node_resources.find(node)) {
                 node_resources.leaving.insert(at);
                 node_resources.give(at, pod.requests());
@@ -104,11 +105,6 @@ impl<'a> NodeResources<'a> {
         node.map(|(name, node)| shape.placement.preference(name.as_str(), &node.labels)).unwrap_or_default()
     }
 
-    /// Whether a pod of this shape fits on a node.
-    pub(super) fn have_room(&self, shape: &Shape) -> bool {
-        self.tightest(shape, None).is_some()
-    }
-
     /// Finds the node with the least room that a pod of this shape fits on, and takes the room.
     pub(crate) fn reserve(&mut self, shape: &Shape) -> Option<At> {
         let at = self.free_for(shape)?;
@@ -131,12 +127,8 @@ impl<'a> NodeResources<'a> {
         found
     }
 
-    /// The same beside the node at `beside`.
-    pub(crate) fn free_beside(&self, shape: &Shape, beside: At) -> Option<At> {
-        self.tightest(shape, Some(beside))
-    }
-
-    fn tightest(&self, shape: &Shape, beside: Option<At>) -> Option<At> {
+    /// The same, whatever is known of the shape, and not the node at `beside`.
+    pub(crate) fn tightest(&self, shape: &Shape, beside: Option<At>) -> Option<At> {
         // Devices are scarcer than cpu, and cpu than memory.
         let scarcest = shape.requests.iter().max_by_key(|(resource, _)| match resource {
             Resource::Extended(_) => 2,

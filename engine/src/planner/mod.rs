@@ -28,7 +28,7 @@ use crate::names::QueueName;
 use crate::plan::{Plan, Preemptor, QueuePlan, Unmet};
 use crate::reasons::ShortReason;
 use crate::shares::{self, Shares};
-use crate::snapshot::{NamespaceState, OwnerKind, Pod, Quota, Snapshot};
+use crate::snapshot::{GrantGate, NamespaceState, OwnerKind, Pod, Quota, Remembered, Snapshot};
 use crate::targets::{Decided, targets};
 use crate::time::{Timestamp, earliest};
 use crate::tree::{self, Branch, BranchId, BranchMap, Tree};
@@ -47,8 +47,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let gated = GatedNamespaces::of(seen, &tree);
     let snapshot: &Snapshot = &gated.taken_out_of(seen);
     let usage = usage::take(snapshot);
-    let Capacity { shared: capacity, offered, unmanaged } = Capacity::of(snapshot, &usage, &tree, &resources);
-    let leaves = Leaf::all(snapshot, &usage, &tree, &capacity, &resources);
+    let Capacity { shared: capacity, offered, unmanaged } = Capacity::of(&usage, &tree, &resources);
+    let leaves = Leaf::all(&usage, &tree, &capacity, &resources);
 
     let wishes = leaves.map(|_, leaf| leaf.as_ref().map(Leaf::wish).unwrap_or_default());
     let shares = shares::shares(&tree, &wishes, &capacity, &resources);
@@ -75,14 +75,14 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     reclaim.wait_for_proof(snapshot);
     let held = snapshot.reclaim_gate.held();
     let shortage = held.unwrap_or_else(|| short::why_short(cluster, &allocated, &reclaim));
-    let keeps = |at: BranchId| held.is_some() || tree.is_paused(at);
+    let keeps = |at: BranchId| held.is_some() || tree.branches[at].reach.pause.is_some();
     if tree.branches.ids().any(keeps) {
         allocated = nothing_lowered(cluster, &allocated, keeps);
     }
     let (resources, capacity) = (resources.clone(), capacity.clone());
     let mut plan = Plan { resources, capacity, unmanaged, held, targets: kept, ..Plan::default() };
-    decide_queues(context, &gated, &allocated, &mut reclaim, &withheld, shortage, &mut plan);
-    parents::sum_up(&tree, &mut plan);
+    let decided = decide_queues(context, &gated, &allocated, &mut reclaim, &withheld, shortage, &mut plan);
+    parents::sum_up(&tree, decided, &mut plan);
     report_unmet(cluster, &mut plan);
     report_lacking_nodes(&tree, &reclaim.unmet, &mut plan);
     leave_out_waiting_gangs(&mut plan);
@@ -90,12 +90,12 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     terminating::report(cluster, &targets, &mut plan);
     decide_inside_queues(context, &mut plan);
     plan.retained = retained::retained(snapshot, &tree);
-    plan.gate_removals = gates::removals(seen, &gated, &tree, &leaves, &plan);
+    plan.gate_removals = gates::removals(seen, &gated, cluster, &plan);
     plan.stalled = tree.stalled;
     plan
 }
 
-/// Writes down what is decided for each queue; `shortage` is why those are short that nothing else keeps from their share.
+/// What is decided for each queue; `shortage` is why those are short that nothing else keeps from their share.
 fn decide_queues(
     context: Context<'_>,
     gated: &GatedNamespaces<'_>,
@@ -104,23 +104,31 @@ fn decide_queues(
     withheld: &WithheldEvictions,
     shortage: ShortReason,
     plan: &mut Plan,
-) {
+) -> BranchMap<QueuePlan> {
     let tree = context.tree;
     let target = tree.sums(context.targets.clone());
-    for (at, branch) in tree.branches.iter() {
+    tree.branches.map(|at, branch| {
         let leaf = context.leaf(at);
-        let reason = short::reason(context.snapshot.grant_gate, reclaim.obstacles.get(&at), shortage);
+        // No share can grow, or something stands in its own way, or in that of all.
+        let reason = match context.snapshot.grant_gate {
+            GrantGate::Held => ShortReason::WaitingForLedger,
+            GrantGate::Allowed => reclaim.obstacles.get(&at).copied().unwrap_or(shortage),
+        };
         let gated = gated.get(&branch.name.namespace).filter(|_| branch.is_leaf());
         let mut decided = queue_plan(tree, branch, leaf, gated, &context.shares[at], &allocated[at], plan);
         decided.target = target[at].clone();
         decided.preempting = reclaim.owed.remove(&at).unwrap_or_default();
         decided.lacking = reclaim.lacking.remove(&at).unwrap_or_default();
-        report_short(&mut decided, branch, reason, withheld);
+        if !decided.lacking.is_empty() {
+            decided.withheld = withheld.cause(branch, reason);
+            let is_withheld = decided.withheld.is_some();
+            decided.starved = Some(if is_withheld { ShortReason::EvictionsDisabled } else { reason });
+        }
         if let Some(leaf) = leaf {
             remember(&mut decided, leaf, context, reclaim, plan);
         }
-        plan.queues.insert(branch.name.clone(), decided);
-    }
+        decided
+    })
 }
 
 /// What quotas allow, without what is lent to queues whose pods go.
@@ -141,18 +149,21 @@ fn remember(
     reclaim: &ReclaimResult,
     plan: &mut Plan,
 ) {
-    let (snapshot, loans) = (context.snapshot, &context.granted.loans[leaf.at]);
-    let is_short = decided.starved.is_some();
-    let (mut remember, due) = short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
-    remember.windows = if reclaim.displaced.contains(&leaf.at) {
-        loans.windows_after_loss(leaf, &context.targets[leaf.at], snapshot.now)
+    let (now, loans) = (context.snapshot.now, &context.granted.loans[leaf.at]);
+    // Never in the future: a clock was wrong.
+    let since = leaf.queue.remembered.short_since.unwrap_or(now).min(now);
+    let short_since = decided.starved.map(|_| since);
+    let due = short_since.map(|since| since.plus_seconds(leaf.queue.reclaim.after_seconds.into()));
+    let windows = if reclaim.displaced.contains(&leaf.at) {
+        loans.windows_after_loss(leaf, &context.targets[leaf.at], now)
     } else {
         loans.windows.clone()
     };
-    remember.room_since = room_since(leaf, reclaim, snapshot);
+    let room_since = room_since(leaf, reclaim, context.snapshot);
+    let remember = Remembered { short_since, windows, room_since, ..leaf.demand.remember.clone() };
     // What is not governed is not remembered.
     decided.remember = remember.of(&plan.resources);
-    let due = [loans.next_change, leaf.demand.next_change, due];
+    let due = [loans.next_change, leaf.demand.next_change, due.filter(|due| *due > now)];
     plan.next_change = due.into_iter().fold(plan.next_change, earliest);
     plan.next_try = earliest(plan.next_try, leaf.demand.next_try);
 }
@@ -188,20 +199,6 @@ fn report_evictions(mut reclaim: ReclaimResult, withheld: WithheldEvictions, pla
     plan.unproven = reclaim.unproven;
 }
 
-/// Writes down why others hold part of the share of `decided`, if they do: for this `reason`, or because something is withheld.
-fn report_short(
-    decided: &mut QueuePlan,
-    branch: &Branch<'_>,
-    reason: ShortReason,
-    withheld: &WithheldEvictions,
-) {
-    if decided.lacking.is_empty() {
-        return;
-    }
-    decided.withheld = withheld.cause(branch, reason);
-    decided.starved = Some(if decided.withheld.is_some() { ShortReason::EvictionsDisabled } else { reason });
-}
-
 /// Writes down which workloads yield to others of the same queue, and to which.
 fn report_yields(yielded: Yielded, plan: &mut Plan) {
     for (name, promised) in &yielded.promised {
@@ -232,7 +229,7 @@ fn next_ripe(context: Context<'_>, plan: &Plan) -> Option<Timestamp> {
     let unprotected =
         |leaf: &Leaf<'_>| candidates::next_unprotected(leaf.state, leaf.eviction, cluster.snapshot.now);
     let ripe = cluster.each_leaf().filter(|_| matters).filter_map(unprotected).min();
-    earliest(ripe, first_patience(cluster.snapshot, cluster.usage))
+    earliest(ripe, first_patience(cluster.usage))
 }
 
 /// When the next pause ends.

@@ -40,8 +40,7 @@ pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Pl
     let mut decided = Vec::new();
     let (nothing, no_amounts) = (FxHashSet::default(), Arc::default());
     for (namespace, state) in snapshot.namespaces.iter().filter(|(_, state)| !state.queue_jobs.is_empty()) {
-        let leaf = cluster.tree.leaves.get(namespace).and_then(|at| cluster.leaf(*at));
-        let queue = leaf.and_then(|leaf| Some((leaf, plan.queues.get(&leaf.name)?)));
+        let queue = cluster.leaf_in(namespace).and_then(|leaf| Some((leaf, plan.queues.get(&leaf.name)?)));
         let takes = plan.held.is_none() && queue.is_none_or(|(_, queue)| queue.reach.evicts());
         let pods_of_tasks = pods_of_tasks(state, &going, if takes { &yielded.pods } else { &nothing });
         let (now, no_amounts) = (snapshot.now, &no_amounts);

@@ -105,11 +105,6 @@ impl<'a> Tree<'a> {
         left
     }
 
-    /// Whether a pause of the queue at `at` or of one above it lasts.
-    pub(crate) fn is_paused(&self, at: BranchId) -> bool {
-        self.branches[at].reach.pause.is_some()
-    }
-
     /// Whether the queue at `at` is `top`, or below it.
     pub(crate) fn is_below(&self, at: BranchId, top: BranchId) -> bool {
         self.path_up(at).any(|(index, _)| index == top)

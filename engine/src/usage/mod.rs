@@ -16,8 +16,10 @@ use crate::snapshot::{NamespaceState, Phase, Pod, Snapshot};
 use crate::time::Timestamp;
 
 /// The sums that everything else is computed from.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Usage<'a> {
+    /// What they are sums of.
+    pub(crate) snapshot: &'a Snapshot,
     pub(crate) namespaces: BTreeMap<&'a Namespace, NamespaceUsage>,
     /// The requests of the pods bound to each node, whether the node still exists or not.
     pub(crate) nodes: NodesUsage<'a>,
@@ -57,24 +59,24 @@ impl Usage<'_> {
 
 /// Counts every pod of the snapshot once.
 pub(crate) fn take<'a>(snapshot: &'a Snapshot) -> Usage<'a> {
-    let mut usage = Usage::default();
-    let mut nodes = NodesUsage::new(snapshot);
-    for (name, namespace) in &snapshot.namespaces {
-        let carry = |pod: &'a Pod| pod.node.as_ref().is_none_or(|node| nodes.carry(node, pod));
-        let namespace_usage = count(namespace, snapshot.now, carry, &mut usage.unreclaimable);
-        usage.namespaces.insert(name, namespace_usage);
-    }
+    let (mut nodes, mut unreclaimable) = (NodesUsage::new(snapshot), PodSet::default());
+    let mut carry = |pod: &'a Pod| {
+        if pod.node.as_ref().is_some_and(|node| !nodes.carry(node, pod)) {
+            unreclaimable.insert(pod);
+        }
+    };
+    let namespaces = snapshot.namespaces.iter();
+    let namespaces =
+        namespaces.map(|(name, namespace)| (name, count(namespace, snapshot.now, &mut carry))).collect();
     nodes.add_up();
-    usage.nodes = nodes;
-    usage
+    Usage { snapshot, namespaces, nodes, unreclaimable }
 }
 
-/// Counts the pods of one namespace; `frees_room` is asked once of each that is charged.
+/// Counts the pods of one namespace; each that is charged is given to `carry` once.
 fn count<'a>(
     namespace: &'a NamespaceState,
     now: Timestamp,
-    mut frees_room: impl FnMut(&'a Pod) -> bool,
-    unreclaimable: &mut PodSet,
+    mut carry: impl FnMut(&'a Pod),
 ) -> NamespaceUsage {
     let mut namespace_usage = NamespaceUsage::default();
     let (mut charged, mut without_node) = (Amounts::new(), Amounts::new());
@@ -84,9 +86,7 @@ fn count<'a>(
         if pod.node.is_none() {
             last_without_node.add(&pod.shape, &mut without_node);
         }
-        if !frees_room(pod) {
-            unreclaimable.insert(pod);
-        }
+        carry(pod);
         namespace_usage.stuck |= pod.stuck_since(now).is_some() && (pod.evicted || !pod.is_terminating());
         let counter = if pod.is_terminating() {
             namespace_usage.leaving.add_all(pod.requests());
