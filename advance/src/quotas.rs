@@ -60,8 +60,8 @@ fn enforce(state: &mut Arc<NamespaceState>) -> bool {
     replace(state, enforced)
 }
 
-/// The quota of a namespace once `write` is carried out. The ledger says what is `granted` in Gate mode; else what the quota says,
-/// if it has an entry.
+/// The quota of a namespace once `write` is carried out. In Gate mode the ledger says what is `granted`; else, if it has an
+/// entry, what the quota says.
 fn written(
     state: &NamespaceState,
     write: Option<&QuotaWrite>,

@@ -37,8 +37,7 @@ pub(super) fn bind(snapshot: &mut Snapshot) -> Vec<PodId> {
     for (namespace, pod) in waiting {
         let node = pod.node.clone().or_else(|| place(snapshot, &mut free, &pod));
         if node.is_some() && pod.phase == Phase::Pending {
-            let (name, uid) = (pod.name.clone(), pod.uid.clone());
-            started.push(PodId { namespace: namespace.clone(), name, uid });
+            started.push(PodId::of(&namespace, &pod));
         }
         if node.is_some() || pod.stuck.is_none() {
             found.entry(namespace).or_default().insert(pod.uid, node);

@@ -33,9 +33,3 @@ impl<'a> Extend<&'a Pod> for PodSet {
         self.0.extend(pods.into_iter().map(std::ptr::from_ref));
     }
 }
-
-impl<'a> FromIterator<&'a Pod> for PodSet {
-    fn from_iter<I: IntoIterator<Item = &'a Pod>>(pods: I) -> Self {
-        Self(pods.into_iter().map(std::ptr::from_ref).collect())
-    }
-}

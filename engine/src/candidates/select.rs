@@ -45,8 +45,8 @@ pub(crate) fn select_together<'a>(
     while needed.fits_in(&sum(&able)) {
         let chosen = select(able.clone(), needed, scale);
         let mut verdicts = may_go(&chosen).into_iter();
-        let refused = chosen.iter().filter(|_| verdicts.next() == Some(false));
-        let refused: PodSet = refused.map(|candidate| candidate.pod).collect();
+        let mut refused = PodSet::default();
+        refused.extend(chosen.iter().filter(|_| verdicts.next() == Some(false)).map(|one| one.pod));
         if refused.is_empty() {
             return Some(chosen);
         }

@@ -23,13 +23,14 @@ impl<'a> Simulation<'a> {
         tried: &[At],
         rules: &dyn Rules<'a>,
     ) -> Option<(At, Vec<Candidate<'a>>)> {
-        let node_resources = self.node_resources.take()?;
+        let none = NodeResources::none(self.context.usage);
+        let node_resources = std::mem::replace(&mut self.node_resources, none);
         let everywhere = group.within_target.is_some();
         let known = self.searches.remove(&everywhere);
         let mut search = known.unwrap_or_else(|| self.search(&node_resources, everywhere));
         let mut pending_pod = PendingPod { node_resources: &node_resources, shape, rules, simulation: self };
         let found = pending_pod.cheapest(&mut search, group, tried);
-        self.node_resources = Some(node_resources);
+        self.node_resources = node_resources;
         self.searches.insert(everywhere, search);
         found
     }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::rules::Scope;
+use super::rules::{Reclaimed, Scope};
 use super::simulation::{Mark, Simulation, Victim};
 use super::sorted_tree::SortedTree;
 use crate::amounts::{Amount, Amounts, Resource};
@@ -89,15 +89,15 @@ impl<'a> Simulation<'a> {
     /// Evicts pods until nothing is lacking, without those that turn out not to be needed. What still is lacking then.
     pub(super) fn cover(&mut self, scope: &Scope, shortage: Shortage<'_>) -> Amounts {
         let mark = self.mark();
-        let reclaimed = self.lacking(shortage);
-        let mut lacked = reclaimed.clone();
+        let amounts = &self.lacking(shortage);
+        let (reclaimed, mut lacked) = (Reclaimed { scope, amounts }, amounts.clone());
         loop {
             for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
                 let lacks = self.lacking(shortage);
                 if lacks.is_empty() {
                     break;
                 }
-                self.cover_with(kind, mark, scope, (&lacks, &reclaimed), shortage);
+                self.cover_with(kind, mark, reclaimed, &lacks, shortage);
             }
             let rest = self.lacking(shortage);
             let chosen = self.mark();
@@ -117,13 +117,13 @@ impl<'a> Simulation<'a> {
         &mut self,
         kind: Kind,
         mark: Mark,
-        scope: &Scope,
-        (lacks, reclaimed): (&Amounts, &Amounts),
+        reclaimed: Reclaimed<'_>,
+        lacks: &Amounts,
         shortage: Shortage<'_>,
     ) {
         let mut givers = SortedTree::default();
-        for leaf in self.context.each_leaf().filter(|leaf| self.gives(leaf.at, scope)) {
-            if self.may_give_more(leaf, kind, scope, (lacks, reclaimed)) {
+        for leaf in self.context.each_leaf().filter(|leaf| self.gives(leaf.at, reclaimed.scope)) {
+            if self.may_give_more(leaf, kind, reclaimed, lacks) {
                 givers.sort(leaf.at, Some(self.as_giver(leaf.at)), self.context.tree, &self.above);
             }
         }
@@ -145,8 +145,8 @@ impl<'a> Simulation<'a> {
             }
             let mut has_more = true;
             if let Some(candidate) = stock.get_mut(&at).and_then(Vec::pop) {
-                match self.allows(&candidate, scope, (&lacks, reclaimed)) {
-                    Ok(()) => self.take(candidate, scope.beneficiary, scope.reason),
+                match self.allows(&candidate, reclaimed, &lacks) {
+                    Ok(()) => self.take(candidate, reclaimed.scope.beneficiary, reclaimed.scope.reason),
                     Err(rule) => {
                         refused.extend(candidate.pods().iter().copied());
                         if let Some(rule) = rule {
@@ -161,7 +161,7 @@ impl<'a> Simulation<'a> {
                     back.into_iter().rev().for_each(|victim| self.shift(victim, true));
                     lacks = self.lacking(shortage);
                 }
-                let mut chosen = self.chosen(at, kind, scope, (&lacks, reclaimed), &refused);
+                let mut chosen = self.chosen(at, kind, reclaimed, &lacks, &refused);
                 chosen.reverse();
                 has_more = !chosen.is_empty();
                 stock.insert(at, chosen);
@@ -176,17 +176,11 @@ impl<'a> Simulation<'a> {
     /// Whether the leaf may give other pods now than of the kind before.
     ///
     /// Of pods that all request the same it would be as many, unless one of this kind helps beside them.
-    fn may_give_more(
-        &self,
-        leaf: &Leaf<'a>,
-        kind: Kind,
-        scope: &Scope,
-        (lacks, reclaimed): (&Amounts, &Amounts),
-    ) -> bool {
+    fn may_give_more(&self, leaf: &Leaf<'a>, kind: Kind, reclaimed: Reclaimed<'_>, lacks: &Amounts) -> bool {
         let candidates = leaf.candidates(self.context.snapshot);
         let of_this_kind = || up_to(kind, candidates).iter().rev().take_while(|one| Kind::of(one) == kind);
-        let helps = |candidate: &Candidate<'a>| !self.takes_of_target(candidate, scope, reclaimed);
-        self.takes_of(leaf.at, scope).overlaps(lacks)
+        let helps = |candidate: &Candidate<'a>| !self.takes_of_target(candidate, reclaimed);
+        self.takes_of(leaf.at, reclaimed.scope).overlaps(lacks)
             && (kind == Kind::NotRunning || !candidates.are_alike || of_this_kind().any(helps))
     }
 
@@ -201,11 +195,11 @@ impl<'a> Simulation<'a> {
         &mut self,
         at: BranchId,
         kind: Kind,
-        scope: &Scope,
-        (lacks, reclaimed): (&Amounts, &Amounts),
+        reclaimed: Reclaimed<'_>,
+        lacks: &Amounts,
         refused: &PodSet,
     ) -> Vec<Candidate<'a>> {
-        let Some(leaf) = self.context.leaf(at) else { return Vec::new() };
+        let (Some(leaf), scope) = (self.context.leaf(at), reclaimed.scope) else { return Vec::new() };
         let all = leaf.candidates(self.context.snapshot);
         let needed = self.takes_of(at, scope).min(lacks);
         if needed.is_empty() {
@@ -227,7 +221,7 @@ impl<'a> Simulation<'a> {
             let requests = candidate.requests();
             let helps = match last.filter(|(same, _)| std::ptr::eq(*same, requests)) {
                 Some((_, helps)) => helps,
-                None => requests.overlaps(&needed) && !self.takes_of_target(candidate, scope, reclaimed),
+                None => requests.overlaps(&needed) && !self.takes_of_target(candidate, reclaimed),
             };
             last = Some((requests, helps));
             if !helps || !(all_are_left || candidate.pods().iter().all(is_left)) {
@@ -242,7 +236,7 @@ impl<'a> Simulation<'a> {
             // What goes together is asked for when it is taken. Once that is refused, each is asked for here: else every one of
             // those that a budget protects would be chosen, refused and replaced by itself.
             let refused_alone =
-                || (!refused.is_empty()).then(|| self.refusal(candidate, scope, reclaimed)).flatten();
+                || (!refused.is_empty()).then(|| self.refusal(candidate, reclaimed)).flatten();
             match rule.or_else(refused_alone) {
                 Some(rule) => kept.extend(candidate.pods().iter().map(|pod| (*pod, rule))),
                 None => able.push(candidate.clone()),
@@ -259,31 +253,25 @@ impl<'a> Simulation<'a> {
     fn allows(
         &mut self,
         candidate: &Candidate<'a>,
-        scope: &Scope,
-        (lacks, reclaimed): (&Amounts, &Amounts),
+        reclaimed: Reclaimed<'_>,
+        lacks: &Amounts,
     ) -> Result<(), Option<KeptReason>> {
-        let at = candidate.leaf;
-        let takes = self.takes_of(at, scope);
+        let takes = self.takes_of(candidate.leaf, reclaimed.scope);
         let helps =
             |one: &Resource| candidate.requests().get(one).is_positive() && takes.get(one).is_positive();
         if !lacks.resources().any(helps) {
             return Err(None);
         }
-        if let Some(rule) = self.refusal(candidate, scope, reclaimed) {
+        if let Some(rule) = self.refusal(candidate, reclaimed) {
             return Err(Some(rule));
         }
-        if self.takes_of_target(candidate, scope, reclaimed) { Err(None) } else { Ok(()) }
+        if self.takes_of_target(candidate, reclaimed) { Err(None) } else { Ok(()) }
     }
 
     /// Why `candidate` may not go now, if it may not: it takes of a guarantee, or a budget protects it.
-    fn refusal(
-        &mut self,
-        candidate: &Candidate<'a>,
-        scope: &Scope,
-        reclaimed: &Amounts,
-    ) -> Option<KeptReason> {
+    fn refusal(&mut self, candidate: &Candidate<'a>, reclaimed: Reclaimed<'_>) -> Option<KeptReason> {
         let at = candidate.leaf;
-        if !self.is_spare(at, || self.counted(candidate), reclaimed, scope) {
+        if !self.is_spare(at, || self.counted(candidate), reclaimed) {
             return Some(KeptReason::Guarantee);
         }
         let is_allowed = self.budgets_allow(at, std::slice::from_ref(candidate)) == [true];
@@ -291,14 +279,14 @@ impl<'a> Simulation<'a> {
     }
 
     /// Whether `candidate` takes a part of the target of its leaf where targets are spared.
-    fn takes_of_target(&self, candidate: &Candidate<'a>, scope: &Scope, reclaimed: &Amounts) -> bool {
+    fn takes_of_target(&self, candidate: &Candidate<'a>, reclaimed: Reclaimed<'_>) -> bool {
+        let Reclaimed { scope, amounts } = reclaimed;
         if !scope.spares_targets {
             return false;
         }
         let (all, takes) = (candidate.requests(), self.takes_of(candidate.leaf, scope));
         // What is above a limit goes anyway.
-        reclaimed.resources().any(|one| all.get(one) > takes.get(one))
-            && !self.is_above_a_limit(candidate.leaf)
+        amounts.resources().any(|one| all.get(one) > takes.get(one)) && !self.is_above_a_limit(candidate.leaf)
     }
 
     /// Removes `candidate` with all that go with it, unless it went with another one.

@@ -45,7 +45,7 @@ impl<'a> Simulation<'a> {
             }
             self.work.spend(leaf, node_resources.take_looks());
         }
-        self.node_resources = Some(node_resources);
+        (self.node_resources, self.looks_at_nodes) = (node_resources, true);
         unplaced
     }
 
@@ -63,15 +63,17 @@ impl<'a> Simulation<'a> {
             return Err(ShortReason::PlanLimit);
         }
         let placed = self.find_place(shape, scope);
-        let of_nodes = self.node_resources.as_ref().map_or(0, NodeResources::take_looks);
+        let of_nodes = self.node_resources.take_looks();
         let of_candidates = std::mem::take(&mut self.looks);
         self.work.spend(scope.beneficiary, of_nodes.saturating_add(of_candidates));
         placed
     }
 
     fn find_place(&mut self, shape: &'a Shape, scope: &Scope) -> Result<(), ShortReason> {
-        let Some(node_resources) = &mut self.node_resources else { return Ok(()) };
-        if let Some(node) = node_resources.free_for(shape) {
+        if !self.looks_at_nodes {
+            return Ok(());
+        }
+        if let Some(node) = self.node_resources.free_for(shape) {
             self.place(node, shape);
             return Ok(());
         }
@@ -107,10 +109,7 @@ impl<'a> Simulation<'a> {
     /// Places the pods that make room on `node` on others, all of them together.
     fn place_elsewhere(&mut self, node: At, victims: &[Candidate<'a>]) -> bool {
         victims.iter().flat_map(Candidate::everything).all(|pod| {
-            let other = self
-                .node_resources
-                .as_mut()
-                .and_then(|node_resources| node_resources.tightest(&pod.shape, Some(node)));
+            let other = self.node_resources.tightest(&pod.shape, Some(node));
             other.map(|other| self.place(other, &pod.shape)).is_some()
         })
     }

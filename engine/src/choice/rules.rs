@@ -70,6 +70,13 @@ impl Scope {
     }
 }
 
+/// What is reclaimed, and in which scope.
+#[derive(Clone, Copy)]
+pub(super) struct Reclaimed<'s> {
+    pub(super) scope: &'s Scope,
+    pub(super) amounts: &'s Amounts,
+}
+
 /// Between queues: the victims have not been chosen, their queues hold too much of something that is lacking (or, within targets,
 /// more than they are guaranteed), no guarantee is touched and budgets allow it.
 impl<'a> Rules<'a> for Scope {
@@ -80,11 +87,11 @@ impl<'a> Rules<'a> for Scope {
         needed: &Amounts,
     ) -> Vec<bool> {
         let mut taken: BTreeMap<BranchId, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
-        let mut verdicts = Vec::new();
+        let (reclaimed, mut verdicts) = (Reclaimed { scope: self, amounts: needed }, Vec::new());
         for candidate in victims {
             let (already, beside) = taken.entry(candidate.leaf).or_default();
             let (already, mut together) = (already.clone(), beside.clone());
-            let verdict = simulation.verdict(candidate, &already, &mut together, needed, self);
+            let verdict = simulation.verdict(candidate, &already, &mut together, reclaimed);
             if let Ok(with) = &verdict {
                 taken.insert(candidate.leaf, (with.clone(), together));
             }
@@ -120,14 +127,13 @@ impl<'a> Simulation<'a> {
         &self,
         at: BranchId,
         takes: impl FnOnce() -> Amounts,
-        reclaimed: &Amounts,
-        scope: &Scope,
+        reclaimed: Reclaimed<'_>,
     ) -> bool {
-        let tree = self.context.tree;
+        let (tree, scope) = (self.context.tree, reclaimed.scope);
         let gains = |index: BranchId| scope.beneficiary.is_some_and(|gains| tree.is_below(gains, index));
         let contested = scope.beneficiary.map(|beneficiary| &self.contested[beneficiary]);
         let is_reclaimed = |one: &Resource| {
-            reclaimed.get(one).is_positive()
+            reclaimed.amounts.get(one).is_positive()
                 || contested.is_some_and(|contested| contested.get(one).is_positive())
         };
         let guaranteed = tree.path_up(at).filter(|(index, _)| !self.floor[*index].is_empty());
@@ -158,10 +164,9 @@ impl<'a> Simulation<'a> {
         candidate: &Candidate<'a>,
         already: &Amounts,
         beside: &mut Vec<Candidate<'a>>,
-        reclaimed: &Amounts,
-        scope: &Scope,
+        reclaimed: Reclaimed<'_>,
     ) -> Result<Amounts, Option<KeptReason>> {
-        let at = candidate.leaf;
+        let (at, scope) = (candidate.leaf, reclaimed.scope);
         if !self.gives(at, scope) || self.is_gone(candidate) {
             return Err(None);
         }
@@ -169,16 +174,16 @@ impl<'a> Simulation<'a> {
         let others = total(beside.iter().map(Candidate::all_requests));
         let stays_above = |one: &Candidate<'a>| {
             let others = others.plus(&candidate.all_requests()).less(&one.all_requests());
-            self.is_above_target(one, &others, reclaimed, scope)
+            self.is_above_target(one, &others, reclaimed)
         };
-        if !self.is_above_target(candidate, &others, reclaimed, scope) || !beside.iter().all(stays_above) {
+        if !self.is_above_target(candidate, &others, reclaimed) || !beside.iter().all(stays_above) {
             return Err(None);
         }
         if let Some(rule) = candidate.pods().iter().find_map(|pod| self.rule(pod, scope)) {
             return Err(Some(rule).filter(|rule| *rule == KeptReason::PriorityAboveAsk));
         }
         let with = already.plus(&self.counted(candidate));
-        if !self.is_spare(at, || with.clone(), reclaimed, scope) {
+        if !self.is_spare(at, || with.clone(), reclaimed) {
             return Err(Some(KeptReason::Guarantee));
         }
         beside.push(candidate.clone());
@@ -198,19 +203,14 @@ impl<'a> Simulation<'a> {
     /// `candidate` some of it.
     ///
     /// A gang cannot do without its minimum: that is above the target only as far as its surplus is not all that is.
-    fn is_above_target(
-        &self,
-        candidate: &Candidate<'a>,
-        others: &Amounts,
-        reclaimed: &Amounts,
-        scope: &Scope,
-    ) -> bool {
+    fn is_above_target(&self, candidate: &Candidate<'a>, others: &Amounts, reclaimed: Reclaimed<'_>) -> bool {
         let mut gone = others.clone();
         let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(pod));
         followers.for_each(|pod| gone.add_all(pod.requests()));
         let helps = |one: &Resource| candidate.pods().iter().any(|pod| pod.requests().get(one).is_positive());
-        let is_above =
-            |one: &Resource| scope.within_target || self.over_on_nodes(candidate.leaf, one) > gone.get(one);
-        reclaimed.resources().any(|one| helps(one) && is_above(one))
+        let is_above = |one: &Resource| {
+            reclaimed.scope.within_target || self.over_on_nodes(candidate.leaf, one) > gone.get(one)
+        };
+        reclaimed.amounts.resources().any(|one| helps(one) && is_above(one))
     }
 }

@@ -42,8 +42,10 @@ pub(super) type Level = SmallVec<[Fraction; 3]>;
 /// The cluster while victims are chosen.
 pub(crate) struct Simulation<'a> {
     pub(crate) context: Context<'a>,
-    /// The nodes; none where no pod needs a place.
-    pub(crate) node_resources: Option<NodeResources<'a>>,
+    /// The nodes; none as long as no pod needs a place.
+    pub(crate) node_resources: NodeResources<'a>,
+    /// Whether pods need places on nodes.
+    pub(super) looks_at_nodes: bool,
     /// Where candidates are: pods of queues above their targets, or of all queues (true).
     pub(crate) searches: FxHashMap<bool, Search<'a>>,
     /// What queues occupy once things have settled and what is kept for them, and what is free beside that.
@@ -104,7 +106,8 @@ impl<'a> Simulation<'a> {
             guaranteed.map(|(one, amount)| (one.clone(), amount.min(deserved[at].get(one)))).collect()
         });
         let mut simulation = Self {
-            node_resources: None,
+            node_resources: NodeResources::none(context.usage),
+            looks_at_nodes: false,
             searches: FxHashMap::default(),
             free: Room::beside(tree, &context.capacity.of(context.resources), occupied),
             staying: tree.sums(context.of_leaves(|leaf| leaf.staying.clone())),
@@ -199,9 +202,7 @@ impl<'a> Simulation<'a> {
         }
         for (place, (node, shape)) in (mark.placed..).zip(self.placed.split_off(mark.placed)) {
             self.placed_on.remove(&(node, place));
-            if let Some(node_resources) = &mut self.node_resources {
-                node_resources.give(node, &shape.requests);
-            }
+            self.node_resources.give(node, &shape.requests);
             self.searches.values_mut().for_each(|search| search.changed(node, true));
         }
         let back = self.victims.split_off(mark.victims);
@@ -258,9 +259,7 @@ impl<'a> Simulation<'a> {
 
     /// Puts a pod of `shape` on a node.
     pub(crate) fn place(&mut self, node: At, shape: &'a Shape) {
-        if let Some(node_resources) = &mut self.node_resources {
-            node_resources.take(node, &shape.requests);
-        }
+        self.node_resources.take(node, &shape.requests);
         self.placed_on.insert((node, self.placed.len()));
         self.placed.push((node, shape));
     }
@@ -375,8 +374,7 @@ impl<'a> Simulation<'a> {
 
     /// Whether the pods of `candidate` have room where they are, once what was placed there is moved.
     fn has_room_again(&mut self, candidate: &Candidate<'a>) -> bool {
-        let Some(node_resources) = &self.node_resources else { return true };
-        let nodes = candidate.pods().iter().filter_map(|pod| node_resources.find(pod.node.as_ref()?));
+        let nodes = candidate.pods().iter().filter_map(|pod| self.node_resources.find(pod.node.as_ref()?));
         let nodes: BTreeSet<At> = nodes.collect();
         let mut moved: Vec<(usize, At)> = Vec::new();
         let fits = nodes.into_iter().all(|node| self.move_away(node, &mut moved));
@@ -390,32 +388,25 @@ impl<'a> Simulation<'a> {
 
     /// Moves placed pods away until the node has no more than it holds.
     fn move_away(&mut self, node: At, moved: &mut Vec<(usize, At)>) -> bool {
-        let is_overfull = |simulation: &Self| {
-            simulation.node_resources.as_ref().is_some_and(|node_resources| node_resources.is_overfull(node))
-        };
         let on_node = self.placed_on.range((node, 0)..=(node, usize::MAX));
         let here: Vec<(usize, &'a Shape)> =
             on_node.filter_map(|(_, place)| Some((*place, self.placed.get(*place)?.1))).collect();
         for (place, shape) in here {
-            if !is_overfull(self) {
+            if !self.node_resources.is_overfull(node) {
                 break;
             }
-            let node_resources = self.node_resources.as_ref();
-            let other = node_resources.and_then(|node_resources| node_resources.tightest(shape, Some(node)));
-            if let Some(other) = other {
+            if let Some(other) = self.node_resources.tightest(shape, Some(node)) {
                 self.move_to(place, other);
                 moved.push((place, node));
             }
         }
-        !is_overfull(self)
+        !self.node_resources.is_overfull(node)
     }
 
     fn move_to(&mut self, place: usize, node: At) {
-        if let (Some(node_resources), Some((at, shape))) =
-            (&mut self.node_resources, self.placed.get_mut(place))
-        {
-            node_resources.give(*at, &shape.requests);
-            node_resources.take(node, &shape.requests);
+        if let Some((at, shape)) = self.placed.get_mut(place) {
+            self.node_resources.give(*at, &shape.requests);
+            self.node_resources.take(node, &shape.requests);
             self.placed_on.remove(&(*at, place));
             self.placed_on.insert((node, place));
             *at = node;
@@ -434,12 +425,11 @@ impl<'a> Simulation<'a> {
 
     /// Gives the room of `pod` to its node, or takes it.
     pub(crate) fn change_room(&mut self, pod: &Pod, gives: bool) {
-        let Some(node_resources) = &mut self.node_resources else { return };
-        let Some(node) = pod.node.as_ref().and_then(|node| node_resources.find(node)) else { return };
+        let Some(node) = pod.node.as_ref().and_then(|node| self.node_resources.find(node)) else { return };
         if gives {
-            node_resources.give(node, pod.requests());
+            self.node_resources.give(node, pod.requests());
         } else {
-            node_resources.take(node, pod.requests());
+            self.node_resources.take(node, pod.requests());
         }
         self.searches.values_mut().for_each(|search| search.changed(node, !gives));
     }

@@ -54,7 +54,7 @@ impl<'a> Reclaim<'a> {
         if self.simulation.work.is_spent(Some(at)) {
             return Err(ShortReason::PlanLimit);
         }
-        let Some(node_resources) = self.simulation.node_resources.as_mut() else { return Ok(None) };
+        let node_resources = &mut self.simulation.node_resources;
         if node_resources.reserve(&pod.shape).is_some() {
             return Ok(None);
         }

@@ -114,8 +114,8 @@ struct Assessment<'n, 'a> {
 }
 
 impl Assessment<'_, '_> {
-    /// The pods that count only on trial or within guarantees, first to count first: they never started, and their workload is set
-    /// aside or was.
+    /// The pods that count only on trial or within guarantees, first to count first: they never started, and their workload is
+    /// set aside or was.
     fn late_pods<'s>(&mut self, state: &'s NamespaceState) -> Vec<&'s Pod> {
         let Self { workloads, verdict, now } = self;
         if verdict.set_aside.is_empty() {

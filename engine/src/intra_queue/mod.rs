@@ -135,6 +135,6 @@ fn beside_others(context: Context<'_>) -> Simulation<'_> {
         }
     }
     let mut simulation = Simulation::new(context);
-    simulation.node_resources = Some(node_resources);
+    simulation.node_resources = node_resources;
     simulation
 }

@@ -64,11 +64,8 @@ impl<'a, 's> Pass<'a, 's> {
             going.add_all(pod.requests());
             simulation.change_room(pod, true);
         }
-        let nodes = simulation.node_resources.as_ref();
-        simulation.searches = nodes
-            .map(|nodes| (false, Search::new(nodes, candidates.iter().map(|one| (0, one)))))
-            .into_iter()
-            .collect();
+        let search = Search::new(&simulation.node_resources, candidates.iter().map(|one| (0, one)));
+        simulation.searches = [(false, search)].into_iter().collect();
         Self {
             room: QueueRoom::of(&queue_state, decided, &going, simulation.context.resources),
             held: simulation.staying[leaf.at].clone(),
@@ -164,8 +161,7 @@ impl<'a, 's> Pass<'a, 's> {
     }
 
     fn place(&mut self, number: usize, waiting: &WaitingUnits<'a>, shape: &'a Shape) -> bool {
-        let nodes = self.simulation.node_resources.as_mut();
-        if let Some(node) = nodes.and_then(|nodes| nodes.free_for(shape)) {
+        if let Some(node) = self.simulation.node_resources.free_for(shape) {
             self.simulation.place(node, shape);
             return true;
         }

@@ -35,6 +35,12 @@ pub(crate) struct NodeResources<'a> {
 }
 
 impl<'a> NodeResources<'a> {
+    /// No node.
+    pub(crate) fn none(usage: &'a Usage<'a>) -> Self {
+        let (places, nodes, free, by_room, overfull, leaving, full, looks) = <_>::default();
+        Self { usage, places, nodes, free, by_room, overfull, leaving, full, looks }
+    }
+
     /// What nodes have free now.
     pub(super) fn now(usage: &'a Usage<'a>) -> Self {
         let nodes = usage.snapshot.nodes.iter().filter(|(_, node)| node.counts);
@@ -49,8 +55,7 @@ impl<'a> NodeResources<'a> {
         let mut counting = 0..nodes.len();
         let place = |node: &Arc<Node>| node.counts.then(|| counting.next()).flatten();
         let places = usage.snapshot.nodes.values().map(place).collect();
-        let (overfull, leaving, full, looks) = <_>::default();
-        Self { usage, places, nodes, free, by_room, overfull, leaving, full, looks }
+        Self { places, nodes, free, by_room, ..Self::none(usage) }
     }
 
     /// What nodes will have free once what is on its way out is gone.
