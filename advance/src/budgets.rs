@@ -16,11 +16,11 @@ use quotient_engine::snapshot::{Budget, NamespaceState, Phase, Pod, Snapshot};
 /// Which of the pods `asked` go, and which ones a budget protects, as the API server judges one after the other.
 pub(super) fn decide(state: &NamespaceState, asked: &[&PodUid]) -> (BTreeSet<PodUid>, BTreeSet<PodUid>) {
     let mut budgets = Budgets::of(state);
-    let mut goes = |uid: &PodUid| {
+    let goes = |uid: &PodUid| {
         let pod = || state.pods.iter().find(|pod| pod.uid == *uid);
         state.budgets.is_empty() || pod().is_none_or(|pod| budgets.take(pod))
     };
-    asked.iter().map(|uid| (*uid).clone()).partition(|uid| goes(uid))
+    asked.iter().map(|uid| (*uid).clone()).partition(goes)
 }
 
 /// Recomputes what every budget allows at the end of a step that began with `before`.
@@ -29,18 +29,13 @@ pub(super) fn recover(snapshot: &mut Snapshot, before: &Snapshot) {
         let Some(before) = before.namespaces.get(name).filter(|before| !before.budgets.is_empty()) else {
             continue;
         };
-        let allowed: Vec<u32> = before
-            .budgets
-            .iter()
-            .map(|budget| {
-                let (then, now) = (healthy(budget, &before.pods), healthy(budget, &state.pods));
-                budget.allowed.saturating_add(now).saturating_sub(then)
-            })
-            .collect();
-        if state.budgets.iter().map(|budget| budget.allowed).ne(allowed.iter().copied()) {
-            for (budget, allowed) in Arc::make_mut(state).budgets.iter_mut().zip(allowed) {
-                budget.allowed = allowed;
-            }
+        let recovered = |budget: &Budget| {
+            let (then, now) = (healthy(budget, &before.pods), healthy(budget, &state.pods));
+            Budget { allowed: budget.allowed.saturating_add(now).saturating_sub(then), ..budget.clone() }
+        };
+        let budgets: Vec<Budget> = before.budgets.iter().map(recovered).collect();
+        if state.budgets != budgets {
+            Arc::make_mut(state).budgets = budgets;
         }
     }
 }

@@ -12,10 +12,8 @@ use quotient_engine::snapshot::{GrantGate, NamespaceState, Quota, Snapshot};
 pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
     let mut changed = false;
     keep_ledger(snapshot, plan);
-    for (name, queue) in &plan.queues {
-        let Some(state) = snapshot.namespaces.get_mut(&name.namespace).filter(|_| !queue.is_parent) else {
-            continue;
-        };
+    for (name, queue) in plan.queues.iter().filter(|(_, queue)| !queue.is_parent) {
+        let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
         if !queue.is_granted() {
             changed |= (queue.quota_write.is_some() || !queue.quota_in_force) && enforce(state);
             continue;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::PATIENCE_SECONDS;
 use quotient_engine::amounts::Amounts;
-use quotient_engine::names::{Namespace, NodeName, PodUid};
+use quotient_engine::names::NodeName;
 use quotient_engine::plan::PodId;
 use quotient_engine::snapshot::{Phase, Placement, Pod, Snapshot};
 use quotient_engine::time::Timestamp;
@@ -18,39 +18,32 @@ use quotient_engine::time::Timestamp;
 /// the first by name. What fits nowhere is reported unschedulable, and a bound pod that has not got on for long is
 /// left as it is.
 pub(super) fn bind(snapshot: &mut Snapshot) -> Vec<PodId> {
-    let mut free = free_room(snapshot);
-    let now = snapshot.now;
-    let mut waiting: Vec<(Namespace, Pod)> = snapshot
-        .namespaces
-        .iter()
-        .flat_map(|(name, state)| state.pods.iter().map(move |pod| (name, pod)))
-        .filter(|(_, pod)| waits(pod, now) && !pod.is_gated())
-        .map(|(name, pod)| (name.clone(), pod.clone()))
-        .collect();
-    waiting.sort_by(|(namespace_a, a), (namespace_b, b)| {
-        let key = |pod: &Pod| (Reverse(pod.priority), pod.created);
-        key(a).cmp(&key(b)).then_with(|| (namespace_a, &a.name, &a.uid).cmp(&(namespace_b, &b.name, &b.uid)))
-    });
-
-    let mut found: BTreeMap<Namespace, BTreeMap<PodUid, Option<NodeName>>> = BTreeMap::new();
-    let mut started = Vec::new();
-    for (namespace, pod) in waiting {
-        let node = pod.node.clone().or_else(|| place(snapshot, &mut free, &pod));
-        if node.is_some() && pod.phase == Phase::Pending {
-            started.push(PodId::of(&namespace, &pod));
-        }
-        if node.is_some() || pod.stuck.is_none() {
-            found.entry(namespace).or_default().insert(pod.uid, node);
+    let (mut free, now) = (free_room(snapshot), snapshot.now);
+    let mut waiting = Vec::new();
+    for (namespace, state) in &snapshot.namespaces {
+        let all = state.pods.iter().enumerate();
+        for (at, pod) in all.filter(|(_, pod)| waits(pod, now) && !pod.is_gated()) {
+            let (namespace, name, uid) = (namespace.clone(), pod.name.clone(), pod.uid.clone());
+            waiting.push((Reverse(pod.priority), pod.created, namespace, name, uid, at));
         }
     }
-    for (namespace, found) in found {
-        let Some(state) = snapshot.namespaces.get_mut(&namespace) else { continue };
-        for pod in &mut Arc::make_mut(state).pods {
-            match found.get(&pod.uid) {
-                Some(Some(node)) => start(pod, node, now),
-                Some(None) => pod.stuck = Some(now),
-                None => {}
-            }
+    waiting.sort();
+    let mut started = Vec::new();
+    for (_, _, namespace, _, _, at) in waiting {
+        let state = snapshot.namespaces.get(&namespace);
+        let Some(pod) = state.and_then(|state| state.pods.get(at)) else { continue };
+        let node = pod.node.clone().or_else(|| place(snapshot, &mut free, pod));
+        if node.is_none() && pod.stuck.is_some() {
+            continue;
+        }
+        let state = snapshot.namespaces.get_mut(&namespace).map(Arc::make_mut);
+        let Some(pod) = state.and_then(|state| state.pods.get_mut(at)) else { continue };
+        if node.is_some() && pod.phase == Phase::Pending {
+            started.push(PodId::of(&namespace, pod));
+        }
+        match node {
+            Some(node) => start(pod, node, now),
+            None => pod.stuck = Some(now),
         }
     }
     started.sort();
@@ -69,8 +62,8 @@ fn waits(pod: &Pod, now: Timestamp) -> bool {
     has_something_to_wait_for && gets_on && !pod.is_terminating()
 }
 
-fn start(pod: &mut Pod, node: &NodeName, now: Timestamp) {
-    pod.node = Some(node.clone());
+fn start(pod: &mut Pod, node: NodeName, now: Timestamp) {
+    pod.node = Some(node);
     pod.phase = Phase::Running;
     pod.started = pod.started.or(Some(now));
     pod.stuck = None;
