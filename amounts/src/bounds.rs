@@ -1,7 +1,5 @@
 //! Amounts that are stated for some resources and left open for others.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::vector::place;
@@ -63,7 +61,8 @@ impl Bounds {
 impl FromIterator<(Resource, Amount)> for Bounds {
     /// Of a resource that comes twice, the last amount.
     fn from_iter<I: IntoIterator<Item = (Resource, Amount)>>(pairs: I) -> Self {
-        let last: BTreeMap<Resource, Amount> = pairs.into_iter().collect();
-        Self(last.into_iter().collect())
+        let mut bounds = Self::new();
+        pairs.into_iter().for_each(|(resource, amount)| bounds.set(resource, amount));
+        bounds
     }
 }

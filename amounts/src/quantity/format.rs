@@ -1,25 +1,30 @@
 //! The canonical texts of quantities.
 
+use super::Quantity;
 use super::suffixes::{BINARY, BINARY_MOST, DECIMAL, NANO_IN_ONE};
 
-/// The largest decimal suffix that leaves a whole number.
-pub(super) fn decimal(nano: i128) -> String {
-    if nano == 0 {
-        return "0".to_owned();
+impl Quantity {
+    /// The canonical text of an amount of bytes: a whole number with the largest binary suffix, such as `1536Mi`.
+    ///
+    /// What is below 1024, fractional or beyond 2^63 − 1 is printed as [`decimal_text`](Self::decimal_text).
+    pub fn binary_text(self) -> String {
+        let magnitude = self.0.unsigned_abs();
+        let small = magnitude < NANO_IN_ONE << 10;
+        let fractional = !magnitude.is_multiple_of(NANO_IN_ONE);
+        if small || fractional || magnitude > BINARY_MOST {
+            return self.decimal_text();
+        }
+        whole(self.0, &BINARY).or_else(|| whole(self.0, &[("", NANO_IN_ONE)])).unwrap_or_default()
     }
-    // One nano divides everything, so a suffix is always found.
-    whole(nano, &DECIMAL).unwrap_or_default()
-}
 
-/// The largest binary suffix that leaves a whole number, where binary suffixes are in place.
-pub(super) fn binary(nano: i128) -> String {
-    let magnitude = nano.unsigned_abs();
-    let small = magnitude < NANO_IN_ONE << 10;
-    let fractional = !magnitude.is_multiple_of(NANO_IN_ONE);
-    if small || fractional || magnitude > BINARY_MOST {
-        return decimal(nano);
+    /// The canonical text of anything else: a whole number with the largest decimal suffix, such as `1500m`.
+    pub fn decimal_text(self) -> String {
+        if self.0 == 0 {
+            return "0".to_owned();
+        }
+        // One nano divides everything, so a suffix is always found.
+        whole(self.0, &DECIMAL).unwrap_or_default()
     }
-    whole(nano, &BINARY).or_else(|| whole(nano, &[("", NANO_IN_ONE)])).unwrap_or_default()
 }
 
 /// `nano` in the first of `suffixes` of which it is a multiple.

@@ -40,16 +40,4 @@ impl Quantity {
     pub const fn nano(self) -> i128 {
         self.0
     }
-
-    /// The canonical text of an amount of bytes: a whole number with the largest binary suffix, such as `1536Mi`.
-    ///
-    /// What is below 1024, fractional or beyond 2^63 − 1 is printed as [`decimal_text`](Self::decimal_text).
-    pub fn binary_text(self) -> String {
-        format::binary(self.0)
-    }
-
-    /// The canonical text of anything else: a whole number with the largest decimal suffix, such as `1500m`.
-    pub fn decimal_text(self) -> String {
-        format::decimal(self.0)
-    }
 }
