@@ -1,16 +1,13 @@
 //! What guarantees leave to take and to ask for (S-HARDEN): two vectors that look at guaranteed amounts alone.
 
-use crate::amounts::{Amount, Amounts, Bounds, Resource};
+use crate::amounts::{Amounts, Bounds};
 
 /// What a queue uses above its guaranteed amounts; of a resource without a guarantee everything.
 ///
 /// S-HARDEN §How `GetPreemptableResource` works: guaranteed 5, used 6 leaves 1; guaranteed cpu and used memory leaves
 /// the memory; without a guarantee all is preemptable.
 pub fn preemptable(used: &Amounts, guaranteed: &Bounds) -> Amounts {
-    let above = |(resource, amount): (&Resource, Amount)| {
-        (resource.clone(), amount.less(guaranteed.get(resource).unwrap_or_default()))
-    };
-    used.iter().map(above).collect()
+    used.less(&guaranteed.amounts())
 }
 
 /// What a queue lacks of its guaranteed amounts, negative where it is above them; nothing is said of a resource

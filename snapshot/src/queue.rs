@@ -132,24 +132,9 @@ impl EvictionRules {
         }
     }
 
-    /// Whether pods are evicted at all, and which.
-    pub fn policy(&self) -> EvictionPolicy {
-        self.policy.unwrap_or_default()
-    }
-
     /// How long a pod runs at least before it is as good a victim as others.
     pub fn min_runtime_seconds(&self) -> i64 {
         self.min_runtime_seconds.unwrap_or_default().into()
-    }
-
-    /// What happens to the last pod of an owner.
-    pub fn last_replica(&self) -> LastReplica {
-        self.last_replica.unwrap_or_default()
-    }
-
-    /// What happens to the pods that a gang cannot do without.
-    pub fn gangs(&self) -> GangPolicy {
-        self.gangs.unwrap_or_default()
     }
 
     /// The longest grace period that an evicted pod is given.

@@ -61,10 +61,7 @@ impl fmt::Debug for Timestamp {
 
 /// The earlier of two instants, if there is any.
 pub fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
+    one.into_iter().chain(other).min()
 }
 
 #[cfg(test)]

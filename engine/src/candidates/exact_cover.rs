@@ -21,10 +21,7 @@ pub(super) fn exact_cover<'a>(
     let mut split = Vec::new();
     for mut members in classes.into_iter().rev() {
         below -= sum(&members).get(resource);
-        members.sort_by(|a, b| {
-            let size = b.requests().get(resource).cmp(&a.requests().get(resource));
-            size.then_with(|| turn(a.pod).cmp(&turn(b.pod)))
-        });
+        members.sort_by_key(|member| (Reverse(member.requests().get(resource)), turn(member.pod)));
         let mut taken = 0usize;
         for candidate in &members {
             if freed + below >= needed {

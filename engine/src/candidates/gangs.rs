@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::candidate::{Bond, Candidate, Together};
 use super::minimums::GangMinimums;
-use super::order::rank;
+use super::order::{class, rank, turn};
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Stage;
 use crate::snapshot::{Owner, Pod, QueueTask};
@@ -99,10 +99,7 @@ fn set_stage(candidates: &mut [Candidate<'_>], members: &[usize], stage: Stage) 
 }
 
 fn by_rank(candidates: &[Candidate<'_>], members: &mut [usize]) {
-    members.sort_by(|a, b| match (candidates.get(*a), candidates.get(*b)) {
-        (Some(a), Some(b)) => rank(a, b),
-        _ => a.cmp(b),
-    });
+    members.sort_by_key(|at| candidates.get(*at).map(|member| (class(member), turn(member.pod))));
 }
 
 /// The candidate that takes the members `floor` at once, and the `others` of their gang with them.

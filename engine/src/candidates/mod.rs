@@ -84,7 +84,7 @@ pub(crate) fn candidates<'a>(
     let mut sorted = Candidates::default();
     sorted.may_go.reserve(all.len());
     let never = |pod: &Pod, last: bool| -> Option<KeptReason> {
-        let kept = rules.last_replica() == LastReplica::Never && last;
+        let kept = rules.last_replica == Some(LastReplica::Never) && last;
         pod.kept
             .or_else(|| kept.then_some(KeptReason::LastReplica))
             .or_else(|| state.refused.contains(&pod.uid).then_some(KeptReason::EvictionRefused))
@@ -92,7 +92,7 @@ pub(crate) fn candidates<'a>(
     for (floor, others) in &floors {
         let Some(whole) = gangs::as_a_whole(&all, floor, others) else { continue };
         let members = floor.iter().filter_map(|at| Some((all.get(*at)?, last.get(*at)?)));
-        let rule = if rules.gangs() == GangPolicy::Never {
+        let rule = if rules.gangs == Some(GangPolicy::Never) {
             Some(KeptReason::GangFloor)
         } else {
             members.into_iter().find_map(|(member, last)| never(member.pod, *last))

@@ -271,10 +271,10 @@ impl<'a> Simulation<'a> {
 
     /// Counts `candidate` as gone, or as there again.
     pub(super) fn shift(&mut self, candidate: &Candidate<'a>, is_back: bool) {
-        let (at, context) = (candidate.leaf, self.context);
+        let (at, context, sign) = (candidate.leaf, self.context, if is_back { 1 } else { -1 });
         for pod in candidate.pods() {
             for (one, amount) in pod.requests().iter().filter(|(one, _)| context.resources.contains(one)) {
-                self.hold(at, one, if is_back { amount } else { Amount::ZERO - amount });
+                self.hold(at, one, amount.times(sign));
             }
             if is_back {
                 self.gone.remove(pod);
@@ -282,11 +282,10 @@ impl<'a> Simulation<'a> {
                 self.gone.insert(pod);
             }
             if context.leaf(at).is_some_and(|leaf| !leaf.demand.trust.counts(pod)) {
-                let requests = pod.requests().of(context.resources);
-                change(&mut self.uncounted[at], &requests, is_back);
+                self.uncounted[at].add_all(&pod.requests().of(context.resources).times(sign));
             }
             if is_unbound(pod) {
-                change(&mut self.unbound[at], pod.requests(), is_back);
+                self.unbound[at].add_all(&pod.requests().times(sign));
             }
             self.change_room(pod, !is_back);
         }
@@ -426,11 +425,7 @@ impl<'a> Simulation<'a> {
     /// Gives the room of `pod` to its node, or takes it.
     pub(crate) fn change_room(&mut self, pod: &Pod, gives: bool) {
         let Some(node) = pod.node.as_ref().and_then(|node| self.node_resources.find(node)) else { return };
-        if gives {
-            self.node_resources.give(node, pod.requests());
-        } else {
-            self.node_resources.take(node, pod.requests());
-        }
+        self.node_resources.change(node, pod.requests(), gives);
         self.searches.values_mut().for_each(|search| search.changed(node, !gives));
     }
 
@@ -447,10 +442,6 @@ impl<'a> Simulation<'a> {
 /// Whether a pod waits for a node.
 pub(super) fn is_unbound(pod: &Pod) -> bool {
     pod.node.is_none() && pod.phase == Phase::Pending
-}
-
-fn change(amounts: &mut Amounts, by: &Amounts, more: bool) {
-    if more { amounts.add_all(by) } else { amounts.subtract_all(by) }
 }
 
 /// What live pods of a leaf request that wait for a node and would take the place of any that is freed.

@@ -96,10 +96,8 @@ impl<'a> Evidence<'a> {
             self.deadline = Some(at);
             self.late.clear();
         }
-        let is_known = self.late.last().is_some_and(|last| match (last, unbound) {
-            (Some(last), Some(shape)) => std::ptr::eq(*last, shape),
-            (last, shape) => last.is_none() && shape.is_none(),
-        });
+        let address = |shape: Option<&'a Shape>| shape.map(std::ptr::from_ref);
+        let is_known = self.late.last().copied().map(address) == Some(address(unbound));
         if self.deadline == Some(at) && !is_known {
             self.late.push(unbound);
         }

@@ -93,11 +93,11 @@ fn asking_for_themselves(pods: &[&Pod]) -> Vec<Owner> {
     let mut known: KeyedMap<Alike<'_>, usize> = KeyedMap::default();
     for pod in pods {
         let alike = (pod.owner(), &*pod.shape, pod.priority, pod.gang());
-        if let Some(owner) = known.get(&alike).and_then(|at| owners.get_mut(*at)) {
+        let at = *known.entry(alike).or_insert(owners.len());
+        if let Some(owner) = owners.get_mut(at) {
             owner.wanted = owner.wanted.saturating_add(1);
             continue;
         }
-        known.insert(alike, owners.len());
         owners.push(Owner {
             uid: OwnerUid::new(pod.uid.as_str()),
             kind: OwnerKind::Configured(&GATED_PODS),

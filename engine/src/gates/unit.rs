@@ -1,6 +1,6 @@
 //! What of the gated pods is of use together, and in which order gates are removed.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::revisions::newest_first;
@@ -62,7 +62,8 @@ impl<'a> GatedUnit<'a> {
                 Self { fits_node: runs && surplus.fits_node, ..surplus }
             }));
         }
-        units.sort_by(|a, b| (!a.fits_node).cmp(&!b.fits_node).then_with(|| a.in_order(b)));
+        let importance = |pod: &&'a Pod| (Reverse(pod.priority), pod.created, &pod.name, &pod.uid);
+        units.sort_by_key(|unit| (!unit.fits_node, unit.pods.first().map(importance)));
         newest_first(units, leaf)
     }
 
@@ -70,12 +71,5 @@ impl<'a> GatedUnit<'a> {
         let requests = total(pods.iter().map(|pod| pod.requests())).of(resources);
         let fits_node = pods.iter().all(|pod| leaf.could_run(pod));
         Self { pods, requests, fits_node, part }
-    }
-
-    fn in_order(&self, other: &Self) -> Ordering {
-        match (self.pods.first(), other.pods.first()) {
-            (Some(one), Some(other)) => Pod::by_importance(one, other),
-            (one, other) => other.is_some().cmp(&one.is_some()),
-        }
     }
 }

@@ -109,8 +109,7 @@ impl<'a, 'g> Free<'a, 'g> {
             |requests| {
                 let with = filled.plus(requests);
                 // What pods of the queue are charged of other resources keeps no unit waiting that requests none of these.
-                let missing = |one: &Resource| (one.clone(), with.get(one).less(self.firm[at].get(one)));
-                let more: Amounts = requests.resources().map(missing).collect();
+                let more = with.less(&self.firm[at]).only(|one, _| requests.offers(one));
                 (more.is_empty() || more.fits_in(&self.available(at))).then_some((with, more))
             },
         );

@@ -18,7 +18,6 @@ mod standoff;
 use standoff::Standoff;
 
 use crate::cluster::Cluster;
-use crate::leaf::Leaf;
 use crate::plan::{INCOMPLETE_SECONDS, Plan, Scaling};
 use crate::snapshot::Admission;
 use crate::time::earliest;
@@ -26,12 +25,10 @@ use crate::time::earliest;
 /// Tells every leaf which of its gangs are incomplete because of each other, and lowers the Jobs of those that yield.
 pub(crate) fn resolve(cluster: Cluster<'_>, plan: &mut Plan) {
     let now = cluster.snapshot.now;
-    for (at, branch) in cluster.tree.branches.iter() {
-        let in_quota_mode = |leaf: &&Leaf<'_>| leaf.queue.admission != Admission::Gate;
-        let Some(leaf) = cluster.leaf(at).filter(in_quota_mode) else { continue };
-        let Some(queue) = plan.queues.get_mut(&branch.name) else { continue };
+    for leaf in cluster.each_leaf().filter(|leaf| leaf.queue.admission != Admission::Gate) {
+        let Some(queue) = plan.queues.get_mut(&leaf.name) else { continue };
         // What yields to a higher priority leaves room first.
-        let lowers = |scaling: &Scaling| scaling.lowers() && scaling.queue == branch.name;
+        let lowers = |scaling: &Scaling| scaling.lowers() && scaling.queue == leaf.name;
         let may_hold = queue.reach.evicts()
             && !leaf.never_evicted
             && plan.held.is_none()
@@ -43,7 +40,7 @@ pub(crate) fn resolve(cluster: Cluster<'_>, plan: &mut Plan) {
         if now < due {
             plan.next_change = earliest(plan.next_change, Some(due));
         } else {
-            plan.scalings.extend(standoff.scalings(&branch.name));
+            plan.scalings.extend(standoff.scalings(&leaf.name));
         }
     }
 }

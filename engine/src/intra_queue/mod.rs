@@ -32,9 +32,9 @@ use crate::choice::{Context, Simulation, unbound};
 use crate::leaf::Leaf;
 use crate::names::{PodUid, QueueName};
 use crate::nodes::NodeResources;
-use crate::plan::{PassedOver, Plan, Scaling};
+use crate::plan::{PassedOver, Plan, Preemptor, Scaling};
 use crate::slots::CompetingPods;
-use crate::snapshot::{OwnerKind, Pod, Preemption};
+use crate::snapshot::{Pod, Preemption};
 
 use pass::Pass;
 use waiting_units::{Kind, is_unschedulable, waiting_units};
@@ -57,7 +57,7 @@ pub(crate) struct Yielded {
     /// The pods that a rule kept although pods of a higher priority lack room.
     pub(crate) passed_over: Vec<PassedOver>,
     /// The owners whose pods will have room once others are gone.
-    pub(crate) promised: BTreeMap<QueueName, BTreeSet<(OwnerKind, std::sync::Arc<str>)>>,
+    pub(crate) promised: BTreeMap<QueueName, BTreeSet<Preemptor>>,
 }
 
 /// What `plan` leaves to do inside queues.

@@ -1,6 +1,6 @@
 //! In which order the controllers of Kubernetes remove pods when their owner is to have fewer.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 
 use crate::snapshot::{OwnerKind, Phase, Pod};
 
@@ -26,23 +26,21 @@ pub fn removal_order(kind: OwnerKind, mut pods: Vec<&Pod>) -> Vec<&Pod> {
     match kind {
         OwnerKind::StatefulSet if pods.iter().all(|pod| ordinal(pod).is_some()) => {
             // Only a pod that its controller did not create has the ordinal of another one.
-            pods.sort_by(|a, b| ordinal(b).cmp(&ordinal(a)).then_with(|| by_age(a, b)));
+            pods.sort_by_key(|&pod| (Reverse(ordinal(pod)), by_age(pod)));
         }
-        _ => pods.sort_by(|a, b| by_use(a, b).then_with(|| cost(a).cmp(&cost(b))).then_with(|| by_age(a, b))),
+        _ => pods.sort_by_key(|&pod| (by_use(pod), cost(pod), by_age(pod))),
     }
     pods
 }
 
 /// Pods without a node first, then pending ones, then those that are not Ready.
-fn by_use(a: &Pod, b: &Pod) -> Ordering {
-    let key = |pod: &Pod| (pod.node.is_some(), pod.phase, pod.stuck.is_none());
-    key(a).cmp(&key(b))
+fn by_use(pod: &Pod) -> (bool, Phase, bool) {
+    (pod.node.is_some(), pod.phase, pod.stuck.is_none())
 }
 
 /// The most recent first.
-fn by_age(a: &Pod, b: &Pod) -> Ordering {
-    let key = |pod: &Pod| (pod.started, pod.created);
-    key(b).cmp(&key(a)).then_with(|| b.name.cmp(&a.name)).then_with(|| b.uid.cmp(&a.uid))
+fn by_age(pod: &Pod) -> impl Ord + '_ {
+    Reverse((pod.started, pod.created, &pod.name, &pod.uid))
 }
 
 /// Whether its deletion cost counts.

@@ -26,9 +26,8 @@ pub(super) fn report(pass: &Pass<'_, '_>, waiting_units: &[WaitingUnits<'_>], yi
     for (waiting, units) in
         pass.met.iter().filter_map(|(number, units)| Some((waiting_units.get(*number)?, *units)))
     {
-        if let (Preemptor::Owner(kind, name), true) = (&waiting.preemptor, waiting.kind != Kind::HeldBack) {
-            promised.insert((*kind, name.clone()));
-        }
+        let is_owner = matches!(waiting.preemptor, Preemptor::Owner(..));
+        promised.extend((is_owner && waiting.kind != Kind::HeldBack).then(|| waiting.preemptor.clone()));
         competing.extend(waiting.competing_pods(units));
     }
     // The rules that keep pods are reported only if other pods wait because of them.

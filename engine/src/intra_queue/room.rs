@@ -1,6 +1,6 @@
 //! The room of one queue: what admission will let in once everything on its way out is gone, and what it lets in now.
 
-use crate::amounts::{Amount, Amounts, Resource};
+use crate::amounts::{Amounts, Resource};
 use crate::choice::QueueState;
 use crate::plan::QueuePlan;
 use crate::reasons::ShortReason;
@@ -52,19 +52,13 @@ impl QueueRoom {
 
     /// What is lacking for more pods that request `requests`, once pods that hold `freed` are gone.
     pub(super) fn lacks(&self, requests: &Amounts, freed: &Amounts) -> Amounts {
-        let exceeds = |(resource, amount): (&Resource, Amount)| {
-            let used = self.used.get(resource) + amount - freed.get(resource);
-            (resource.clone(), used.less(self.cap.get(resource)))
-        };
-        requests.iter().map(exceeds).collect()
+        let used = self.used.plus(requests).less(freed);
+        used.less(&self.cap).only(|one, _| requests.offers(one))
     }
 
     /// What is lacking for those that were promised room.
     pub(super) fn lacks_already(&self, freed: &Amounts) -> Amounts {
-        let exceeds = |(resource, cap): (&Resource, Amount)| {
-            (resource.clone(), (self.used.get(resource) - freed.get(resource)).less(cap))
-        };
-        self.cap.iter().map(exceeds).collect()
+        self.used.less(freed).less(&self.cap).only(|one, _| self.cap.offers(one))
     }
 
     /// Whether admission lets such pods in now.

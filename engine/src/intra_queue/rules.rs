@@ -109,7 +109,7 @@ impl<'a> Staying<'a> {
     pub(super) fn of(members: &Members<'a>, rules: EvictionRules, simulation: &Simulation<'a>) -> Self {
         let (counts, needs, may_end) = <_>::default();
         let mut staying = Self { snapshot: simulation.context.snapshot, counts, needs, may_end };
-        let may_end = rules.last_replica() == LastReplica::LastResort;
+        let may_end = rules.last_replica != Some(LastReplica::Never);
         let is_left = |pod: &&Pod| !simulation.gone.contains(pod);
         for member in members.all.values() {
             if may_end && member.owner.kind == OwnerKind::Job {

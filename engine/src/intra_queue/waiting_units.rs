@@ -101,10 +101,8 @@ pub(super) fn waiting_units<'a>(leaf: &'a Leaf<'a>) -> Vec<WaitingUnits<'a>> {
         })
     });
     let mut waiting_units: Vec<WaitingUnits<'a>> = pods.chain(lacking).collect();
-    waiting_units.sort_by(|a, b| {
-        (Reverse(a.priority), a.kind)
-            .cmp(&(Reverse(b.priority), b.kind))
-            .then_with(|| (&a.order, &a.preemptor, a.owner).cmp(&(&b.order, &b.preemptor, b.owner)))
+    waiting_units.sort_by_cached_key(|one| {
+        (Reverse(one.priority), one.kind, one.order.clone(), one.preemptor.clone(), one.owner)
     });
     waiting_units
 }

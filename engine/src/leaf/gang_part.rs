@@ -16,18 +16,12 @@ pub(crate) enum GangPart {
 impl GangPart {
     /// The gang whose minimum it completes.
     pub(crate) const fn minimum_of(&self) -> Option<&GangName> {
-        match self {
-            Self::Minimum(gang) => Some(gang),
-            Self::Surplus(_) => None,
-        }
+        if let Self::Minimum(gang) = self { Some(gang) } else { None }
     }
 
     /// The gang that it comes on top of the minimum of.
     pub(crate) const fn surplus_of(&self) -> Option<&GangName> {
-        match self {
-            Self::Surplus(gang) => Some(gang),
-            Self::Minimum(_) => None,
-        }
+        if let Self::Surplus(gang) = self { Some(gang) } else { None }
     }
 }
 

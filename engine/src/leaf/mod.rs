@@ -80,7 +80,7 @@ impl<'a> Leaf<'a> {
                 let unrunnable = unrunnable(state, namespace_usage, &nodes);
                 let minimums = GangMinimums::of(state);
                 let pending = PendingUnits::all(state, &minimums, &demand, &nodes, resources);
-                let never_evicted = branch.eviction.policy() == EvictionPolicy::Never;
+                let never_evicted = branch.eviction.policy == Some(EvictionPolicy::Never);
                 Self {
                     at,
                     branch,

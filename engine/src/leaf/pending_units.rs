@@ -43,9 +43,8 @@ impl<'a> PendingUnits<'a> {
         let mut pending_pods: Vec<&PendingPods<'a>> =
             demand.pending_pods.iter().filter(|pending| pending.counted > 0).collect();
         pending_pods.retain(|pending| nodes.could_run(&pending.owner.shape));
-        pending_pods.sort_by(|PendingPods { owner: a, .. }, PendingPods { owner: b, .. }| {
-            (a.created, a.kind).cmp(&(b.created, b.kind)).then_with(|| Owner::by_age(a, b))
-        });
+        pending_pods
+            .sort_by_key(|PendingPods { owner, .. }| (owner.created, owner.kind, &owner.name, &owner.uid));
         let mut gangs = gangs(state, minimums, &pending_pods);
         let mut all = Vec::new();
         for pending in pending_pods {

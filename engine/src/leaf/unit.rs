@@ -47,27 +47,25 @@ impl<'a> Leaf<'a> {
         let mut never: Vec<&Pod> = all.never.iter().map(|(pod, _)| *pod).collect();
         never.sort_by(|a, b| Pod::by_age(a, b));
 
-        let mut units = Units { resources, all: Vec::new() };
-        never
-            .into_iter()
-            .filter(|pod| counts(pod))
-            .for_each(|pod| units.push(pod.requests(), 1, pod.node.is_some(), None));
+        let mut units = Vec::new();
+        let mut add = |requests: &Amounts, count: u32, runs: bool, part: Option<GangPart>| {
+            push(&mut units, Unit { requests: requests.of(resources), count, runs, part });
+        };
+        for pod in never.into_iter().filter(|pod| counts(pod)) {
+            add(pod.requests(), 1, pod.node.is_some(), None);
+        }
         let mut incomplete = self.incomplete_gangs();
         let mut met: BTreeSet<&GangName> = BTreeSet::new();
         for candidate in kept.chain(going.iter().rev()) {
             let gang = candidate.pod.gang().filter(|_| candidate.stage == Stage::NotRunning);
             match gang.and_then(|gang| incomplete.get_mut(&gang.name).map(|whole| (&gang.name, whole))) {
                 Some((name, whole)) if met.insert(name) => {
-                    units.push(
-                        whole,
-                        1,
-                        candidate.pod.node.is_some(),
-                        Some(&GangPart::Minimum(name.clone())),
-                    );
+                    let part = GangPart::Minimum(name.clone());
+                    add(whole, 1, candidate.pod.node.is_some(), Some(part));
                 }
                 None if candidate.pods().iter().all(|pod| counts(pod)) => {
                     let runs = candidate.pods().iter().all(|pod| pod.node.is_some());
-                    units.push(candidate.requests(), 1, runs, None);
+                    add(candidate.requests(), 1, runs, None);
                 }
                 _ => {}
             }
@@ -75,10 +73,10 @@ impl<'a> Leaf<'a> {
         for pending in &self.pending {
             let stands_with_its_gang = pending.completes().is_some_and(|gang| met.contains(gang));
             if !stands_with_its_gang {
-                units.push(&pending.requests, pending.units, false, pending.part.as_ref());
+                add(&pending.requests, pending.units, false, pending.part.clone());
             }
         }
-        units.all
+        units
     }
 
     /// What every gang that has members and lacks some comes to at its minimum.
@@ -98,21 +96,13 @@ impl<'a> Leaf<'a> {
     }
 }
 
-/// Units in the making.
-struct Units<'r> {
-    resources: &'r [Resource],
-    all: Vec<Unit>,
-}
-
-impl Units<'_> {
-    fn push(&mut self, requests: &Amounts, count: u32, runs: bool, part: Option<&GangPart>) {
-        let requests = requests.of(self.resources);
-        let is_alike =
-            |last: &&mut Unit| last.runs == runs && last.requests == requests && last.part.as_ref() == part;
-        match self.all.last_mut().filter(is_alike) {
-            Some(last) => last.count = last.count.saturating_add(count),
-            None if requests.is_empty() => {}
-            None => self.all.push(Unit { requests, count, runs, part: part.cloned() }),
-        }
+/// Adds `unit`, to the last one if the two are alike.
+fn push(units: &mut Vec<Unit>, unit: Unit) {
+    let is_alike =
+        |last: &&mut Unit| (last.runs, &last.requests, &last.part) == (unit.runs, &unit.requests, &unit.part);
+    match units.last_mut().filter(is_alike) {
+        Some(last) => last.count = last.count.saturating_add(unit.count),
+        None if unit.requests.is_empty() => {}
+        None => units.push(unit),
     }
 }

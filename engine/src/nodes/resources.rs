@@ -177,11 +177,14 @@ impl<'a> NodeResources<'a> {
 
     /// Gives room on a node: a pod goes.
     pub(crate) fn give(&mut self, at: At, requests: &Amounts) {
-        self.full.clear();
         self.change(at, requests, true);
     }
 
-    fn change(&mut self, at: At, requests: &Amounts, gives: bool) {
+    /// Gives room on a node, or takes it.
+    pub(crate) fn change(&mut self, at: At, requests: &Amounts, gives: bool) {
+        if gives {
+            self.full.clear();
+        }
         let Some(free) = self.free.get_mut(at) else { return };
         for (resource, amount) in requests.iter() {
             let before = free.get(resource);

@@ -205,11 +205,9 @@ fn report_yields(yielded: Yielded, plan: &mut Plan) {
         let Some(queue) = plan.queues.get_mut(name) else { continue };
         let evicts = queue.reach.evicts();
         for one in &mut queue.unmet {
-            let is_promised = match &one.preemptor {
-                Preemptor::Owner(kind, name) => promised.contains(&(*kind, name.clone())),
-                Preemptor::Pod(_) => false,
-            };
-            if is_promised && matches!(one.reason, ShortReason::ShareInUse | ShortReason::NothingToEvict) {
+            if promised.contains(&one.preemptor)
+                && matches!(one.reason, ShortReason::ShareInUse | ShortReason::NothingToEvict)
+            {
                 one.reason =
                     if evicts { ShortReason::WaitingForPreemption } else { ShortReason::EvictionsDisabled };
             }
@@ -294,8 +292,7 @@ fn report_lacking_nodes(tree: &Tree<'_>, found: &BTreeMap<BranchId, Vec<Unmet>>,
             match queue.unmet.get_mut(place) {
                 Some(_) if one.reason == ShortReason::UnitAboveShare => {}
                 // No room on a node helps pods that do not come to be.
-                Some(known)
-                    if matches!(known.reason, ShortReason::PodsRejected | ShortReason::PodsNotCreated) => {}
+                Some(Unmet { reason: ShortReason::PodsRejected | ShortReason::PodsNotCreated, .. }) => {}
                 Some(known) if one.pods < known.pods && one.reason != known.reason => {
                     let pods = known.pods.saturating_sub(one.pods);
                     let rest = Unmet { pods, ..known.clone() };

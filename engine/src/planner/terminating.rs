@@ -40,12 +40,15 @@ struct Short<'a> {
 
 /// Writes down in `plan` which terminating pods hang, and which are evicted again.
 pub(super) fn report(cluster: Cluster<'_>, targets: &BranchMap<Amounts>, plan: &mut Plan) {
+    let is_losing = |leaf: &&Leaf<'_>| leaf.namespace_usage.pods.terminating > 0;
+    if !cluster.each_leaf().any(|leaf| is_losing(&leaf)) {
+        return;
+    }
     let over = cluster.of_leaves(|leaf| leaf.namespace_usage.charged.less(&targets[leaf.at]));
     let (mut forced, mut leaving) = (Vec::new(), Vec::new());
-    for leaf in cluster.each_leaf().filter(|leaf| leaf.namespace_usage.pods.terminating > 0) {
+    for leaf in cluster.each_leaf().filter(is_losing) {
         forced.extend(hanging(leaf, &targets[leaf.at], cluster.snapshot.now, plan));
-        let gives = !over[leaf.at].is_empty() && !leaf.never_evicted && leaf.reach.evicts();
-        if gives {
+        if !over[leaf.at].is_empty() && !leaf.never_evicted && leaf.reach.evicts() {
             leaving.extend(leaving_pods(leaf, cluster.snapshot.now, plan));
         }
     }
@@ -88,20 +91,17 @@ fn hanging(leaf: &Leaf<'_>, target: &Amounts, now: Timestamp, plan: &mut Plan) -
 }
 
 /// The terminating pods of `leaf`; those with too long a grace count only where the quota admits no successor.
-fn leaving_pods<'a>(
-    leaf: &'a Leaf<'a>,
-    now: Timestamp,
-    plan: &Plan,
-) -> impl Iterator<Item = Leaving<'a>> + use<'a> {
+fn leaving_pods<'a>(leaf: &'a Leaf<'a>, now: Timestamp, plan: &Plan) -> Vec<Leaving<'a>> {
     let in_force = plan.queues.get(&leaf.name).is_some_and(|decided| decided.quota_in_force);
     let most = leaf.eviction.most_grace_seconds();
     let latest = now.plus_seconds(i64::from(most));
     let pods = leaf.state.pods.iter().filter(|pod| pod.is_charged() && pod.kept.is_none());
-    pods.filter_map(move |pod| {
+    let leaving = pods.filter_map(|pod| {
         let deadline = pod.deletion?;
         let cap = (deadline > latest).then_some(most);
         Some(Leaving { deadline, leaf, pod, cap, counts: in_force || cap.is_none() })
-    })
+    });
+    leaving.collect()
 }
 
 /// The evictions of pods that are `leaving` with the cap of their queue: as few as cover what other queues lack beside the pods

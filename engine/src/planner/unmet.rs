@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::rollouts;
-use crate::amounts::{Amount, Amounts, Resource};
+use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::cluster::Cluster;
 use crate::demand::{PendingPods, node_patience};
 use crate::keyed::KeyedMap;
@@ -16,7 +16,7 @@ use crate::plan::{Lowered, Preemptor, QueuePlan, Unmet};
 use crate::reasons::ShortReason;
 use crate::snapshot::{Owner, OwnerKind, Pod, Rejection};
 use crate::time::Timestamp;
-use crate::tree::{BranchId, BranchMap};
+use crate::tree::BranchMap;
 
 /// For how long there may be room and pods that an owner lacks may not be there before they count as not created.
 const NOT_CREATED_SECONDS: i64 = 60;
@@ -161,13 +161,11 @@ impl Obstacles<'_, '_> {
         for pod in pods {
             let reason = self.of_pod(pod);
             let owner = self.leaf.owner_of(pod);
-            let same = owner.and_then(|owner| known.get(&(&owner.uid, reason)).copied());
-            if let Some(entry) = same.and_then(|at| unmet.get_mut(at)) {
+            let next = unmet.len();
+            let at = owner.map_or(next, |owner| *known.entry((&owner.uid, reason)).or_insert(next));
+            if let Some(entry) = unmet.get_mut(at) {
                 entry.pods = entry.pods.saturating_add(1);
                 continue;
-            }
-            if let Some(owner) = owner {
-                known.insert((&owner.uid, reason), unmet.len());
             }
             unmet.push(Unmet {
                 controller: owner.and_then(|owner| owner.controller.clone()),
@@ -205,17 +203,13 @@ impl Obstacles<'_, '_> {
     fn reason_of(&self, pending: &PendingPods<'_>, unit: &Amounts, rejected: bool) -> ShortReason {
         let with = |used: Amount, resource: &Resource| used + unit.get(resource);
         let requested = || self.cluster.governed.iter().filter(|resource| unit.get(resource).is_positive());
-        let used = |at: BranchId, resource: &Resource| self.used[at].get(resource);
-        let above_foreign = requested().any(|resource| {
-            let bound = self.leaf.state.foreign_quotas.get(resource);
-            bound.is_some_and(|bound| with(used(self.leaf.at, resource), resource) > bound)
-        });
-        let above_limit = self.cluster.tree.path_up(self.leaf.at).any(|(at, branch)| {
-            requested().any(|resource| {
-                let limit = branch.queue.limit.get(resource);
-                limit.is_some_and(|limit| with(used(at, resource), resource) > limit)
-            })
-        });
+        let exceeds = |bounds: &Bounds, used: &Amounts| {
+            let is_above = |one: &Resource, bound: Amount| with(used.get(one), one) > bound;
+            requested().any(|one| bounds.get(one).is_some_and(|bound| is_above(one, bound)))
+        };
+        let above_foreign = exceeds(&self.leaf.state.foreign_quotas, &self.used[self.leaf.at]);
+        let mut path = self.cluster.tree.path_up(self.leaf.at);
+        let above_limit = path.any(|(at, branch)| exceeds(&branch.queue.limit, &self.used[at]));
         let fits = |room: &Amounts, used: &Amounts| {
             requested().all(|resource| with(used.get(resource), resource) <= room.get(resource))
         };

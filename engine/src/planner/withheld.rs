@@ -78,9 +78,8 @@ impl WithheldEvictions {
 
 /// What withholds this eviction; none if nothing does.
 fn cause(tree: &Tree<'_>, eviction: &Eviction) -> Option<Withheld> {
-    let queues = std::iter::once(&eviction.queue).chain(&eviction.beneficiary);
-    let mut leaves = queues.filter_map(|queue| tree.leaves.get(&queue.namespace));
-    leaves.find_map(|at| tree.branches[*at].reach.withheld())
+    let mut queues = std::iter::once(&eviction.queue).chain(&eviction.beneficiary);
+    queues.find_map(|queue| tree.branches[*tree.leaves.get(&queue.namespace)?].reach.withheld())
 }
 
 /// What keeps the first quota that would be lowered as it is.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::claim::GangClaim;
-use super::room::{ResourceVec, Resources, Room};
+use super::room::{ResourceVec, Room, vector};
 use crate::amounts::{Amounts, Resource};
 
 /// How many pods each Job may run now, on its way to its `slots`; an entry for each claim, in their order.
@@ -17,8 +17,7 @@ pub fn bring(
     free: &Amounts,
     resources: &[Resource],
 ) -> Vec<Vec<u32>> {
-    let resources = Resources(resources);
-    let mut free = Room(resources.vector(free));
+    let mut free = Room(vector(resources, free));
     let mut brought = vec![Vec::new(); claims.len()];
     let mut order: Vec<_> = claims.iter().zip(slots).zip(&mut brought).collect();
     order.sort_by_cached_key(|((claim, _), _)| {
@@ -30,12 +29,13 @@ pub fn bring(
     brought
 }
 
-fn bring_one(claim: &GangClaim, slots: &[u32], free: &mut Room, resources: Resources<'_>) -> Vec<u32> {
+fn bring_one(claim: &GangClaim, slots: &[u32], free: &mut Room, resources: &[Resource]) -> Vec<u32> {
     let parallelism = claim.tasks.iter().map(|task| task.parallelism);
     if claim.is_losing {
         return parallelism.collect();
     }
-    let vectors: Vec<ResourceVec> = claim.tasks.iter().map(|task| resources.vector(&task.requests)).collect();
+    let vectors: Vec<ResourceVec> =
+        claim.tasks.iter().map(|task| vector(resources, &task.requests)).collect();
     let mut now: Vec<u32> =
         parallelism.zip(slots).map(|(parallelism, slots)| parallelism.min(*slots)).collect();
     let floors = claim.floors().into_iter().zip(slots.iter().zip(&now));

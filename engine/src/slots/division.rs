@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::claim::{CompetingPods, GangClaim, GangSlots};
 use super::gang::Gang;
-use super::room::{Resources, Room};
+use super::room::{Room, vector};
 use super::surplus;
 use crate::amounts::{Amounts, Resource};
 use crate::time::Timestamp;
@@ -34,17 +34,16 @@ pub fn divide(
     whole: &Amounts,
     resources: &[Resource],
 ) -> Vec<GangSlots> {
-    let resources = Resources(resources);
-    let whole = resources.vector(whole);
+    let whole = vector(resources, whole);
     let divide_once = |claims: &[GangClaim]| -> Vec<GangSlots> {
-        let mut left = Room(resources.vector(room));
+        let mut left = Room(vector(resources, room));
         let mut gangs: Vec<Gang<'_>> = claims.iter().map(|claim| Gang::new(claim, resources)).collect();
         for waiting in in_turn(&mut gangs, competing) {
             match waiting {
                 Waiting::Gang(gang) => gang.let_in(&mut left),
                 Waiting::Others(pods) => {
-                    let vector = resources.vector(&pods.requests);
-                    left.take(&vector, left.fitting(&vector, pods.pods));
+                    let requested = vector(resources, &pods.requests);
+                    left.take(&requested, left.fitting(&requested, pods.pods));
                 }
             }
         }
@@ -72,9 +71,8 @@ pub fn divide(
 
 /// Whether `claim` would have what it needs, and a slot, if it were alone in `room`.
 pub(crate) fn fits_alone(room: &Amounts, claim: &GangClaim, resources: &[Resource]) -> bool {
-    let resources = Resources(resources);
     let mut gang = Gang::new(claim, resources);
-    gang.let_in(&mut Room(resources.vector(room)));
+    gang.let_in(&mut Room(vector(resources, room)));
     gang.slots.fits && gang.slots.total() > 0
 }
 

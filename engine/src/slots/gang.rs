@@ -1,7 +1,8 @@
 //! A gang while a room is divided.
 
 use super::claim::{GangClaim, GangSlots, TaskClaim};
-use super::room::{ResourceVec, Resources, Room};
+use super::room::{ResourceVec, Room, vector};
+use crate::amounts::Resource;
 
 /// A gang while a room is divided, and the slots that it has so far.
 pub(super) struct Gang<'a> {
@@ -15,10 +16,10 @@ pub(super) struct Gang<'a> {
 
 impl<'a> Gang<'a> {
     /// One without slots.
-    pub(super) fn new(claim: &'a GangClaim, resources: Resources<'_>) -> Self {
-        let vectors = claim.tasks.iter().map(|task| resources.vector(&task.requests)).collect();
+    pub(super) fn new(claim: &'a GangClaim, resources: &[Resource]) -> Self {
+        let vectors = claim.tasks.iter().map(|task| vector(resources, &task.requests)).collect();
         let slots = GangSlots { fits: false, tasks: vec![0; claim.tasks.len()] };
-        Self { claim, vectors, slots, used: ResourceVec::from_elem(0, resources.0.len()) }
+        Self { claim, vectors, slots, used: ResourceVec::from_elem(0, resources.len()) }
     }
 
     /// Gives it its floor if there is room for all of it, and one slot if it needs none to be of use.

@@ -5,18 +5,12 @@ use smallvec::SmallVec;
 use crate::amounts::{Amounts, Resource};
 use crate::shares::Fraction;
 
-/// How much of each resource, in the order of [`Resources`].
+/// How much of each resource, in the order of the resources that count.
 pub(super) type ResourceVec = SmallVec<[i128; 4]>;
 
-/// The resources that count.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Resources<'a>(pub(super) &'a [Resource]);
-
-impl Resources<'_> {
-    /// `amounts` of these resources.
-    pub(super) fn vector(self, amounts: &Amounts) -> ResourceVec {
-        self.0.iter().map(|resource| amounts.get(resource).units()).collect()
-    }
+/// `amounts` of these resources.
+pub(super) fn vector(resources: &[Resource], amounts: &Amounts) -> ResourceVec {
+    resources.iter().map(|resource| amounts.get(resource).units()).collect()
 }
 
 /// What is left.

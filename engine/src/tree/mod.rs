@@ -66,11 +66,6 @@ impl Branch<'_> {
         self.queue.limit.iter().filter(|_| !self.is_leaf())
     }
 
-    /// The same of `resource`.
-    fn limit_below(&self, resource: &Resource) -> Option<Amount> {
-        self.queue.limit.get(resource).filter(|_| !self.is_leaf())
-    }
-
     /// Its limit on `resource`, its own or of a parent, or more than anything.
     pub(crate) fn limit(&self, resource: &Resource) -> Amount {
         let own = self.queue.limit.get(resource);

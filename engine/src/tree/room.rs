@@ -21,7 +21,9 @@ impl<'a> Room<'a> {
 
     /// What is left of `one` below the limit of the queue at `at`, if it limits those below it.
     pub(crate) fn below(&self, at: BranchId, one: &Resource) -> Option<Amount> {
-        self.tree.branches[at].limit_below(one).map(|limit| limit - self.sums[at].get(one))
+        let branch = &self.tree.branches[at];
+        let limit = branch.queue.limit.get(one).filter(|_| !branch.is_leaf())?;
+        Some(limit - self.sums[at].get(one))
     }
 
     /// `amounts`, as far as they are left below every limit above the leaf at `at`.

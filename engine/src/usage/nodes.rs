@@ -69,7 +69,8 @@ impl<'a> NodesUsage<'a> {
         known.or_else(|| self.by_name.get(name)).copied()
     }
 
-    /// What the node called `name` offers beside what the pods bound to it request; less than nothing of what it has lost since, such as a device that failed.
+    /// What the node called `name` offers beside what the pods bound to it request; less than nothing of what it has lost
+    /// since, such as a device that failed.
     pub(crate) fn free(&self, name: &NodeName, node: &Node) -> Amounts {
         let mut free = node.allocatable.clone();
         if let Some(bound) = self.place(name).and_then(|at| self.bound.get(at)) {
