@@ -21,12 +21,8 @@ pub(super) fn remove(snapshot: &mut Snapshot, plan: &Plan) {
     for eviction in &plan.evictions {
         evicted.entry(&eviction.pod.namespace).or_default().push(&eviction.pod.uid);
     }
-    let forced: BTreeSet<&PodUid> = plan
-        .shortened
-        .iter()
-        .filter(|eviction| eviction.grace_seconds == Some(0))
-        .map(|eviction| &eviction.pod.uid)
-        .collect();
+    let forced = plan.shortened.iter().filter(|eviction| eviction.grace_seconds == Some(0));
+    let forced: BTreeSet<&PodUid> = forced.map(|eviction| &eviction.pod.uid).collect();
     for (name, state) in &mut snapshot.namespaces {
         let asked = evicted.get(name).map(Vec::as_slice).unwrap_or_default();
         let (granted, refused) = budgets::decide(state, asked);

@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::gates;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::{Namespace, PodName, PodUid};
-use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Pod, PodMetadata, Preemption, Snapshot};
+use quotient_engine::snapshot::{
+    GatePosition, NamespaceState, Owner, OwnerKind, Pod, PodMetadata, Preemption, Snapshot,
+};
 use quotient_engine::time::Timestamp;
 use quotient_engine::{ordinal, removal_order};
 
@@ -77,7 +78,8 @@ fn created(namespace: &Namespace, state: &NamespaceState, siblings: &[Pod], now:
             if let Some(ordinal) = ordinals.as_mut().and_then(Iterator::next) {
                 pod.name = PodName::new(format!("{}-{ordinal}", owner.name));
             }
-            created.push(Pod { gate: gates::of_new_pod(state, owner.kind), ..pod });
+            let is_gated = state.is_in_gate_mode() && owner.kind != OwnerKind::DaemonSet;
+            created.push(Pod { gate: is_gated.then(GatePosition::default), ..pod });
         }
     }
     created

@@ -80,9 +80,7 @@ fn drop_unneeded(chosen: &mut Vec<Candidate<'_>>, needed: &Amounts) {
     chosen.retain(|candidate| {
         let mut without = freed.clone();
         without.subtract_all(candidate.requests());
-        let is_needed = needed
-            .iter()
-            .any(|(resource, amount)| without.get(resource).min(amount) < freed.get(resource).min(amount));
+        let is_needed = without.min(needed) != freed.min(needed);
         if !is_needed {
             freed = without;
         }

@@ -228,11 +228,8 @@ impl<'a> Simulation<'a> {
                 continue;
             }
             // Above its own limit it does not matter what others could use.
-            let rule = candidate
-                .pods()
-                .iter()
-                .find_map(|pod| self.rule(pod, scope))
-                .filter(|_| !scope.is_own_limit(at));
+            let mut pods = candidate.pods().iter().filter(|_| !scope.is_own_limit(at));
+            let rule = pods.find_map(|pod| self.rule(pod, scope));
             // What goes together is asked for when it is taken. Once that is refused, each is asked for here: else every one of
             // those that a budget protects would be chosen, refused and replaced by itself.
             let refused_alone =

@@ -54,21 +54,12 @@ pub(super) fn of_owners(state: &NamespaceState) -> Vec<PendingPods<'_>> {
         return Vec::new();
     }
     let live = counts(state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner));
-    let mut pending_pods: Vec<PendingPods<'_>> = state
-        .owners
-        .iter()
-        .map(|owner| {
-            let pods = owner.rightful().saturating_sub(live.get(&owner.uid).copied().unwrap_or_default());
-            PendingPods {
-                owner,
-                pods,
-                withheld_replicas: owner.size.withheld_replicas.min(pods),
-                counted: pods,
-                set_aside: None,
-            }
-        })
-        .filter(|pending| pending.pods > 0)
-        .collect();
+    let all = state.owners.iter().map(|owner| {
+        let pods = owner.rightful().saturating_sub(live.get(&owner.uid).copied().unwrap_or_default());
+        let withheld_replicas = owner.size.withheld_replicas.min(pods);
+        PendingPods { owner, pods, withheld_replicas, counted: pods, set_aside: None }
+    });
+    let mut pending_pods: Vec<PendingPods<'_>> = all.filter(|pending| pending.pods > 0).collect();
     pending_pods.sort_by(|a, b| Owner::by_importance(a.owner, b.owner));
     pending_pods
 }

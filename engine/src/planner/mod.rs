@@ -86,7 +86,9 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     report_unmet(cluster, &mut plan);
     report_lacking_nodes(&tree, &reclaim.unmet, &mut plan);
     leave_out_waiting_gangs(&mut plan);
-    report_evictions(reclaim, withheld, &mut plan);
+    (plan.evictions, plan.waiting) = reclaim.take_evictions();
+    (plan.passed_over, plan.unproven) = (reclaim.passed_over, reclaim.unproven);
+    plan.withheld = withheld.evictions;
     terminating::report(cluster, &targets, &mut plan);
     decide_inside_queues(context, &mut plan);
     plan.retained = retained::retained(snapshot, &tree);
@@ -189,14 +191,6 @@ fn leave_out_waiting_gangs(plan: &mut Plan) {
             && unmet.reason == ShortReason::RoomAvailable
     };
     plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
-}
-
-/// Writes down the evicted pods, those that should be and are not, and those that a rule kept.
-fn report_evictions(mut reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &mut Plan) {
-    plan.withheld = withheld.evictions;
-    (plan.evictions, plan.waiting) = reclaim.take_evictions();
-    plan.passed_over = reclaim.passed_over;
-    plan.unproven = reclaim.unproven;
 }
 
 /// Writes down which workloads yield to others of the same queue, and to which.

@@ -49,8 +49,6 @@ pub(super) struct Making {
     pub(super) floor: Amounts,
     /// What it asks for in all: units that get room from the rest show more of what is claimed.
     pub(super) demand: Amounts,
-    /// Whether it may have more than it deserves.
-    pub(super) receives: bool,
 }
 
 impl Making {
@@ -203,12 +201,5 @@ fn begin<'a>(cluster: Cluster<'a>, leaf: &Leaf<'a>, shares: &Shares) -> Making {
     let held = leaf.wish().held.of(cluster.governed);
     let floor = leaf.queue.guaranteed.amounts().max(&held).min(deserved);
     left.sort_by_key(|unit| !unit.runs);
-    Making {
-        backlog: Backlog::of(left),
-        fitted,
-        claimed,
-        floor,
-        demand: shares.demand.clone(),
-        receives: !leaf.never_evicted,
-    }
+    Making { backlog: Backlog::of(left), fitted, claimed, floor, demand: shares.demand.clone() }
 }

@@ -3,6 +3,7 @@
 use super::Making;
 use crate::amounts::Amounts;
 use crate::cluster::Cluster;
+use crate::leaf::Leaf;
 use crate::shares::{Fraction, in_turns};
 use crate::tree::{BranchId, BranchMap, Room};
 
@@ -14,9 +15,10 @@ pub(super) fn hand_out_rest(
 ) {
     let mut rest = beside(cluster, targets);
     for running in [true, false] {
-        let receives = |making: &Making| making.receives && making.has_left(running);
-        let leaves = making.iter().filter(|(_, making)| making.as_ref().is_some_and(receives));
-        let leaves: Vec<BranchId> = leaves.map(|(at, _)| at).collect();
+        let waits =
+            |leaf: &&Leaf<'_>| making[leaf.at].as_ref().is_some_and(|making| making.has_left(running));
+        let leaves = cluster.each_leaf().filter(waits).filter(|leaf| !leaf.never_evicted);
+        let leaves: Vec<BranchId> = leaves.map(|leaf| leaf.at).collect();
         let level = |rest: &Room<'_>, at| level(cluster, rest, at);
         in_turns(&mut rest, leaves.into_iter(), level, |rest, at| {
             let Some(leaf) = &mut making[at] else { return false };

@@ -46,16 +46,14 @@ impl<'a> Score<'a> {
         shape: &Shape,
         scale: &Amounts,
     ) -> Self {
-        let pods = |candidate: &Candidate<'_>| candidate.pods().len();
+        let pods = |counts: &dyn Fn(&Candidate<'a>) -> bool| {
+            victims.iter().filter(|one| counts(one)).map(|one| one.pods().len()).sum()
+        };
         Self {
-            protected: victims.iter().filter(|candidate| candidate.protected).map(pods).sum(),
+            protected: pods(&|candidate| candidate.protected),
             running: victims.iter().any(|candidate| candidate.stage != Stage::NotRunning),
             level: Reverse(Level::new()),
-            gang_members: victims
-                .iter()
-                .filter(|candidate| candidate.goes_after_single_pods())
-                .map(pods)
-                .sum(),
+            gang_members: pods(&Candidate::goes_after_single_pods),
             stage: victims.iter().map(|candidate| candidate.stage).max(),
             priority: victims.iter().map(|candidate| candidate.pod.priority).max().unwrap_or(i32::MIN),
             pods: victims.iter().map(|candidate| candidate.everything().count()).sum(),
