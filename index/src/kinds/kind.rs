@@ -197,7 +197,8 @@ impl Index {
 
     /// What is remembered of the lists and the deletions of a kind.
     fn table<K: Kind>(&mut self, of: &K::DynamicType) -> &mut Table {
-        self.tables.entry(K::kind_name(of).into()).or_default()
+        let name = self.texts.get(K::kind_name(of));
+        self.tables.entry(name).or_default()
     }
 
     /// The keys of a kind of which every namespace has these names.
