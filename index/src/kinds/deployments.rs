@@ -3,11 +3,13 @@
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use quotient_snapshot::names::Namespace;
-use quotient_snapshot::{OwnerKind, ScaleTarget, ScaleTargetKind};
+use quotient_snapshot::{ScaleTarget, ScaleTargetKind};
 
 use super::Kind;
 use crate::index::Index;
 use crate::meta::{Kept, Key, Meta};
+use crate::namespace::SCALED;
+use crate::reading::count;
 use crate::sizes::{Autoscaler, DeclaredReplicas, DeploymentSize, surges_first};
 
 impl Kind for Deployment {
@@ -21,7 +23,7 @@ impl Kind for Deployment {
 
     fn put(index: &mut Index, (): &(), (namespace, name): Key, meta: Meta, object: &Self) -> bool {
         let spec = object.spec.as_ref();
-        let replicas = u32::try_from(spec.and_then(|spec| spec.replicas).unwrap_or(1)).unwrap_or_default();
+        let replicas = count(spec.and_then(|spec| spec.replicas).unwrap_or(1));
         let declared = DeclaredReplicas::of(&object.metadata, replicas);
         let surges_first = spec.is_some_and(|spec| surges_first(spec, replicas));
         index.entry_mut(&namespace).put_deployment(name, DeploymentSize { meta, declared, surges_first })
@@ -37,18 +39,12 @@ impl Index {
     /// are not remembered.
     pub fn holds_scale_target(&self, namespace: &Namespace, scale_target: &ScaleTarget) -> bool {
         let Some(entry) = self.namespaces.get(namespace) else { return false };
-        let owner = |kind| {
-            entry.owner(kind, &scale_target.name).is_some_and(|(owner, _)| owner.uid == scale_target.uid)
-        };
-        match scale_target.kind {
-            ScaleTargetKind::Deployment => entry
-                .deployments
-                .get(&scale_target.name)
-                .is_some_and(|kept| *kept.meta.uid == *scale_target.uid.as_str()),
-            ScaleTargetKind::ReplicaSet => owner(OwnerKind::ReplicaSet),
-            ScaleTargetKind::StatefulSet => owner(OwnerKind::StatefulSet),
-            ScaleTargetKind::Job => owner(OwnerKind::Job),
+        let ScaleTarget { kind, name, uid } = scale_target;
+        if *kind == ScaleTargetKind::Deployment {
+            return entry.deployments.get(name).is_some_and(|kept| *kept.meta.uid == *uid.as_str());
         }
+        let mut owners = SCALED.iter().filter(|(_, target)| target == kind);
+        owners.any(|(owner, _)| entry.owner(*owner, name).is_some_and(|(owner, _)| owner.uid == *uid))
     }
 }
 

@@ -76,9 +76,8 @@ impl Index {
         match stated {
             Stated::Whole(gang) => gang,
             Stated::Group(group) => {
-                let entry = self.namespaces.get(namespace);
-                let min_available = entry.and_then(|entry| entry.pod_group(&group)).unwrap_or_default();
-                Gang { name: group.gang(), min_available }
+                let seen = self.namespaces.get(namespace).and_then(|entry| entry.pod_groups.get(&group));
+                Gang { name: group.gang(), min_available: seen.map_or(0, |seen| seen.size) }
             }
         }
     }

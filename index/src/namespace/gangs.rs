@@ -22,17 +22,6 @@ pub(crate) struct GroupNote {
 }
 
 impl NamespaceEntry {
-    /// The size of this PodGroup, if it was seen.
-    pub(crate) fn pod_group(&self, group: &GroupName) -> Option<u32> {
-        Some(self.pod_groups.get(group)?.size)
-    }
-
-    /// The PodGroup that this workload controls, if there is one. The Job controller makes one for a Job with
-    /// `spec.scheduling`, and the Job's template does not name it.
-    pub(crate) fn pod_group_of(&self, controller: &OwnerUid) -> Option<&GroupName> {
-        self.groups_by_controller.get(controller)
-    }
-
     /// Keeps a PodGroup.
     pub(crate) fn put_pod_group(&mut self, group: GroupName, note: GroupNote) {
         self.remove_pod_group(&group);

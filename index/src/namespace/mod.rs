@@ -27,6 +27,7 @@ use crate::sizes::{Autoscaler, DeploymentSize};
 pub(crate) use gangs::GroupNote;
 pub(crate) use owner_note::OwnerNote;
 use queues::QueueEntry;
+pub(crate) use sizes::SCALED;
 use sizes::Sized;
 
 /// One namespace. Its state is shared with snapshots and copied when it changes while one of them is alive.
@@ -50,8 +51,9 @@ pub(crate) struct NamespaceEntry {
     limit_ranges: Vec<ObservedLimitRange>,
     /// PodGroups.
     pub(crate) pod_groups: BTreeMap<GroupName, GroupNote>,
-    /// Those of them that a workload controls, by its uid.
-    groups_by_controller: BTreeMap<OwnerUid, GroupName>,
+    /// Those of them that a workload controls, by its uid. The Job controller makes one for a Job with `spec.scheduling`, and the
+    /// template of the Job does not name it.
+    pub(crate) groups_by_controller: BTreeMap<OwnerUid, GroupName>,
     /// QueueJobs as they were seen last, by name.
     pub(crate) queue_jobs: BTreeMap<Arc<str>, QueueJobEntry>,
     /// The Jobs of QueueJobs as they were seen last, by name.

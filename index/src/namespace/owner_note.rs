@@ -1,8 +1,6 @@
 //! What only the index needs to know of an owner.
 
-use std::sync::Arc;
-
-use quotient_snapshot::{Unspecified, Workload};
+use quotient_snapshot::Unspecified;
 
 use crate::meta::Age;
 use crate::pod_requests::Defaultable;
@@ -22,8 +20,6 @@ pub(crate) struct OwnerNote {
     pub(crate) rightful: u32,
     /// What it says of its size itself.
     pub(crate) declared: DeclaredReplicas,
-    /// What controls it.
-    pub(crate) controller: Option<Arc<Workload>>,
     /// What some container of its template names no request for.
     pub(crate) unspecified: Unspecified,
     /// What its pods request by the defaults of the namespace, if some container of its template names none.

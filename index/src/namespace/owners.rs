@@ -18,7 +18,7 @@ impl NamespaceEntry {
         let name = (owner.kind, Arc::clone(&owner.name));
         let place = self.find_owner(owner.kind, &owner.name);
         let kept = place.ok().and_then(|at| self.state.owners.get(at).zip(self.owners.get(at)));
-        let concerned = self.sized.note(name, kept.map(|(_, note)| note), Some(&note));
+        let concerned = self.sized.note(name, kept, Some((&owner, &note)));
         if let Some((kept, _)) = kept {
             (owner.wanted, owner.size) = (kept.wanted, kept.size.clone());
         }
@@ -62,7 +62,8 @@ impl NamespaceEntry {
         let note = self.owners.remove(at);
         let owner = Arc::make_mut(&mut self.state).owners.remove(at);
         // Of two ReplicaSets of a Deployment only one may be left.
-        let concerned = self.sized.note((kind, owner.name), Some(&note), None);
+        let name = Arc::clone(&owner.name);
+        let concerned = self.sized.note((kind, name), Some((&owner, &note)), None);
         self.size_owners(concerned);
         self.has_queues()
     }

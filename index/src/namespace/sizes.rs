@@ -14,6 +14,13 @@ use quotient_snapshot::{Owner, OwnerKind, ScaleTarget, ScaleTargetKind, Size, Wo
 use super::{NamespaceEntry, OwnerNote};
 use crate::sizes::{Autoscaler, DeclaredReplicas, DeploymentSize};
 
+/// The owners that say their own size, as what they are and as what is scaled.
+pub(crate) const SCALED: [(OwnerKind, ScaleTargetKind); 3] = [
+    (OwnerKind::ReplicaSet, ScaleTargetKind::ReplicaSet),
+    (OwnerKind::StatefulSet, ScaleTargetKind::StatefulSet),
+    (OwnerKind::Job, ScaleTargetKind::Job),
+];
+
 /// An owner, as its namespace finds it.
 type OwnerName = (OwnerKind, Arc<str>);
 
@@ -34,15 +41,15 @@ impl Sized {
     pub(super) fn note(
         &mut self,
         owner: OwnerName,
-        former: Option<&OwnerNote>,
-        next: Option<&OwnerNote>,
+        former: Option<(&Owner, &OwnerNote)>,
+        next: Option<(&Owner, &OwnerNote)>,
     ) -> Vec<OwnerName> {
-        let controllers = [former, next].map(|note| note.and_then(deployment_of));
+        let controllers = [former, next].map(|noted| deployment_of(noted?.0));
         let before = controllers.map(|controller| controller.is_some_and(|one| self.is_in_rollout(one)));
-        if let Some((note, controller)) = former.zip(former.and_then(deployment_of)) {
+        if let Some(((_, note), controller)) = former.zip(controllers[0]) {
             self.remove(&owner, note, controller);
         }
-        if let Some((note, controller)) = next.zip(next.and_then(deployment_of)) {
+        if let Some(((_, note), controller)) = next.zip(controllers[1]) {
             self.add(&owner, note, controller);
         }
         let mut concerned = vec![owner];
@@ -153,14 +160,11 @@ impl NamespaceEntry {
 
     /// The owners whose size stands in the object of this kind and name.
     fn scaled_by(&self, (kind, name): &(Arc<str>, Arc<str>)) -> Vec<OwnerName> {
-        let owner = match &**kind {
-            "Deployment" => return self.sized.of_deployment(name),
-            "ReplicaSet" => OwnerKind::ReplicaSet,
-            "StatefulSet" => OwnerKind::StatefulSet,
-            "Job" => OwnerKind::Job,
-            _ => return Vec::new(),
-        };
-        vec![(owner, Arc::clone(name))]
+        if **kind == *ScaleTargetKind::Deployment.name() {
+            return self.sized.of_deployment(name);
+        }
+        let scaled = SCALED.iter().filter(|(_, target)| **kind == *target.name());
+        scaled.map(|(owner, _)| (*owner, Arc::clone(name))).collect()
     }
 
     /// Reads the sizes of these owners anew. Says whether a decision depends on what changed.
@@ -183,11 +187,12 @@ impl NamespaceEntry {
 
     /// How many pods an owner wants, and what says so.
     fn size(&self, owner: &Owner, note: &OwnerNote) -> (u32, Size) {
-        let rolls_out = deployment_of(note).is_some_and(|controller| self.sized.is_in_rollout(controller));
+        let controller = deployment_of(owner);
+        let rolls_out = controller.is_some_and(|controller| self.sized.is_in_rollout(controller));
         let Some((scale_target, declared)) = self.scale_target(owner, note) else {
             return (note.wanted, Size::default());
         };
-        let surges_first = deployment_of(note)
+        let surges_first = controller
             .and_then(|controller| self.deployments.get(&controller.name))
             .is_some_and(|deployment| deployment.surges_first)
             && declared.revision.is_some()
@@ -222,7 +227,7 @@ impl NamespaceEntry {
         owner: &Owner,
         note: &'n OwnerNote,
     ) -> Option<(ScaleTarget, &'n DeclaredReplicas)> {
-        if let Some(controller) = deployment_of(note) {
+        if let Some(controller) = deployment_of(owner) {
             let deployment = self.deployments.get(&controller.name)?;
             if !controller.uid.as_str().is_empty() && *deployment.meta.uid != *controller.uid.as_str() {
                 return None;
@@ -233,18 +238,13 @@ impl NamespaceEntry {
             return Some((scale_target, &deployment.declared));
         }
         let is_free = |controller: &Workload| &*controller.kind == "CronJob";
-        let kind = match owner.kind {
-            OwnerKind::ReplicaSet => ScaleTargetKind::ReplicaSet,
-            OwnerKind::StatefulSet => ScaleTargetKind::StatefulSet,
-            OwnerKind::Job => ScaleTargetKind::Job,
-            OwnerKind::QueueJob | OwnerKind::DaemonSet | OwnerKind::Configured(_) => return None,
-        };
+        let (_, kind) = SCALED.into_iter().find(|(kind, _)| *kind == owner.kind)?;
         let scale_target = ScaleTarget { kind, name: Arc::clone(&owner.name), uid: owner.uid.clone() };
-        note.controller.as_deref().is_none_or(is_free).then_some((scale_target, &note.declared))
+        owner.controller.as_deref().is_none_or(is_free).then_some((scale_target, &note.declared))
     }
 }
 
 /// The Deployment of a ReplicaSet.
-fn deployment_of(note: &OwnerNote) -> Option<&Workload> {
-    note.controller.as_deref().filter(|controller| &*controller.kind == "Deployment")
+fn deployment_of(owner: &Owner) -> Option<&Workload> {
+    owner.controller.as_deref().filter(|controller| &*controller.kind == "Deployment")
 }

@@ -12,7 +12,7 @@ use super::replicas::Refusal;
 use crate::gangs::{Stated, stated};
 use crate::index::Index;
 use crate::kinds::Kind;
-use crate::meta::{Kept, Key, Meta, timestamp};
+use crate::meta::{Age, Kept, Key, Meta, timestamp};
 use crate::namespace::OwnerNote;
 use crate::owner_references::controller;
 use crate::placement;
@@ -97,7 +97,7 @@ impl<O: OwnerObject> Kind for O {
         })
     }
 
-    fn put(index: &mut Index, (): &(), key: Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, (): &(), key: Key, _: Meta, object: &Self) -> bool {
         if let Some(job) = object.of_queue_job() {
             let removed = index.entry_mut(&key.0).remove_owner(O::KIND, &key.1);
             return index.put_task_job(&key.0, &key.1, Some(job)) | removed;
@@ -113,33 +113,20 @@ impl<O: OwnerObject> Kind for O {
         let Some(template) = object.template().filter(|_| wanted > 0 || rightful > 0) else {
             return index.forget::<O>(&(), &key);
         };
-        let refusal = object.refusal();
-        let (mut owner, asked) = index.read_owner(O::KIND, metadata, &key, wanted, template);
-        if let Refusal::Other(text) = refusal {
-            owner.rejected = Some(index.texts.get(text));
+        let (mut owner, mut note) = index.read_owner(O::KIND, metadata, &key, wanted, template);
+        match object.refusal() {
+            // What the quota was counted against had all the requests that it demands.
+            Refusal::QuotaUsedUp => note.unspecified = Unspecified::default(),
+            Refusal::Other(text) => owner.rejected = Some(index.texts.get(text)),
+            Refusal::None => {}
         }
         let Outcome { succeeded, failed, ready } = object.outcome();
         // Evicted pods count as failed. Those of an owner that had a Ready pod have shown that they can run.
-        let was_ready = ready > 0 || index.entry(&key.0).is_some_and(|entry| entry.was_ready(&owner));
+        note.was_ready = ready > 0 || index.entry(&key.0).is_some_and(|entry| entry.was_ready(&owner));
         owner.succeeded = succeeded;
-        owner.fails = failed > 0 && succeeded == 0 && !was_ready;
-        owner.controller = controller(&mut index.texts, metadata).map(Arc::new);
-        let controller = owner.controller.clone();
-        // What the quota was counted against had all the requests that it demands.
-        let named = refusal == Refusal::QuotaUsedUp;
-        let unspecified = if named { Unspecified::default() } else { unspecified(template.spec.as_ref()) };
-        let note = OwnerNote {
-            age: meta.age,
-            asked,
-            wanted,
-            rightful,
-            declared,
-            controller,
-            unspecified,
-            defaultable: Defaultable::of(template.spec.as_ref()),
-            manual_selector: object.manual_selector(),
-            was_ready,
-        };
+        owner.fails = failed > 0 && succeeded == 0 && !note.was_ready;
+        (note.rightful, note.declared) = (rightful, declared);
+        note.manual_selector = object.manual_selector();
         index.keep_owner(&key.0, owner, note)
     }
 
@@ -166,6 +153,7 @@ impl Index {
         entry.put_owner(owner, note)
     }
 
+    /// What a template says of the pods that an object of this `kind` wants, and what only the index needs to know of it.
     pub(crate) fn read_owner(
         &mut self,
         kind: OwnerKind,
@@ -173,7 +161,7 @@ impl Index {
         key: &Key,
         wanted: u32,
         template: &PodTemplateSpec,
-    ) -> (Owner, AskedPriority) {
+    ) -> (Owner, OwnerNote) {
         let (namespace, name) = key;
         // Manifests have no uids; there the pods name their owner in the same way.
         let uid = match metadata.uid.as_deref() {
@@ -185,7 +173,7 @@ impl Index {
         let asked = spec.map(AskedPriority::of).unwrap_or_default();
         let gang = template.metadata.as_ref().and_then(|metadata| stated(metadata, spec, Some(&uid)));
         let controlled = || {
-            let group = self.entry(namespace)?.pod_group_of(&uid)?;
+            let group = self.entry(namespace)?.groups_by_controller.get(&uid)?;
             Some(Stated::Group(group.clone()))
         };
         let gang = gang.or_else(controlled);
@@ -198,9 +186,19 @@ impl Index {
             shape: self.shapes.get(shape(spec)),
             gang: gang.map(|stated| self.gang(namespace, stated)),
             priority: self.priority_classes.resolve(&asked),
+            controller: controller(&mut self.texts, metadata).map(Arc::new),
             uid,
             ..Owner::default()
         };
-        (owner, asked)
+        let note = OwnerNote {
+            age: Age::of(metadata),
+            asked,
+            wanted,
+            rightful: wanted,
+            unspecified: unspecified(spec),
+            defaultable: Defaultable::of(spec),
+            ..OwnerNote::default()
+        };
+        (owner, note)
     }
 }

@@ -13,9 +13,6 @@ use super::setting::WorkloadKind;
 use crate::index::Index;
 use crate::kinds::Kind;
 use crate::meta::{Kept, Key, Meta};
-use crate::namespace::OwnerNote;
-use crate::owner_references::controller;
-use crate::pod_requests::{Defaultable, unspecified};
 
 /// An object is kept as its owners, and its age and its uid are those of the first one.
 impl Kind for WorkloadObject {
@@ -34,7 +31,7 @@ impl Kind for WorkloadObject {
         index.keys(|entry| entry.owner_names(kind.owner_kind()).filter(|name| !name.contains('/')))
     }
 
-    fn put(index: &mut Index, kind: &WorkloadKind, key: Key, meta: Meta, object: &Self) -> bool {
+    fn put(index: &mut Index, kind: &WorkloadKind, key: Key, _: Meta, object: &Self) -> bool {
         let metadata = object.meta();
         let wants_none = object.pods.iter().all(|pods| pods.replicas == 0);
         // What is in no namespace is in no queue.
@@ -47,23 +44,12 @@ impl Kind for WorkloadObject {
         let mut shapes: Vec<Arc<Shape>> = Vec::new();
         let mut uid = OwnerUid::default();
         for (at, pods) in object.pods.iter().enumerate() {
-            let (mut owner, asked) =
+            let (mut owner, note) =
                 index.read_owner(owner_kind, metadata, &key, pods.replicas, &pods.template);
-            owner.controller = controller(&mut index.texts, metadata).map(Arc::new);
             uid = if at == 0 { owner.uid.clone() } else { uid };
             owner.name = owner_name(&key.1, at);
             owner.uid = owner_uid(&uid, at);
             let name = Arc::clone(&owner.name);
-            let note = OwnerNote {
-                age: meta.age,
-                asked,
-                wanted: pods.replicas,
-                rightful: pods.replicas,
-                controller: owner.controller.clone(),
-                unspecified: unspecified(pods.template.spec.as_ref()),
-                defaultable: Defaultable::of(pods.template.spec.as_ref()),
-                ..OwnerNote::default()
-            };
             changed |= index.keep_owner(&key.0, owner, note);
             let kept = index.entry(&key.0).and_then(|entry| entry.owner(owner_kind, &name));
             shapes.extend(kept.map(|(owner, _)| Arc::clone(&owner.shape)));
