@@ -40,7 +40,7 @@ pub struct Index {
     pub(crate) has_limit_ranges: bool,
     pub(crate) skipped: SkippedObjects,
     pub(crate) ledger: Option<Arc<Ledger>>,
-    pub(crate) labels: NamespaceLabels,
+    pub(crate) labels: BTreeMap<Namespace, NamespaceLabels>,
     pub(crate) shapes: Interned<Shape>,
     pub(crate) metadata: Interned<PodMetadata>,
     pub(crate) texts: Interned<str>,

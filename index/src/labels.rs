@@ -3,29 +3,18 @@
 use std::collections::BTreeMap;
 
 use quotient_snapshot::labels::Labels;
-use quotient_snapshot::names::Namespace;
 
 use crate::interned::Interned;
 use crate::meta::Meta;
 
-/// The labels of every namespace that the API server knows.
+/// The labels of a namespace that the API server knows.
 ///
-/// They stand here, in a few hundred bytes a namespace, and are shown only of namespaces with Queues: a cluster may
+/// They are kept in a few hundred bytes a namespace, and shown only of namespaces with Queues: a cluster may
 /// have ten thousand namespaces that take part in nothing, and snapshots do not mention them.
-#[derive(Debug, Default)]
-pub(crate) struct NamespaceLabels(pub(crate) BTreeMap<Namespace, Entry>);
-
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct NamespaceLabels {
     pub(crate) meta: Meta,
     pub(crate) labels: Labels,
-}
-
-impl NamespaceLabels {
-    /// The labels of `namespace`; none if it is not known.
-    pub(crate) fn of(&self, namespace: &Namespace) -> Labels {
-        self.0.get(namespace).map(|entry| entry.labels.clone()).unwrap_or_default()
-    }
 }
 
 /// The labels of an object: `known`, if they are the same, otherwise new ones that share their texts with all others.

@@ -61,4 +61,4 @@ pub use reading::{UnreadableQuantity, governable};
 pub use settings::IndexSettings;
 pub use skipped::SkippedObject;
 pub use tables::ListLoss;
-pub use workload_kinds::{FieldPath, FieldPathError, WorkloadKind, WorkloadKindError, WorkloadObject};
+pub use workload_kinds::{WorkloadKind, WorkloadKindError, WorkloadObject};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{LimitRange, LimitRangeItem};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use kube::ResourceExt as _;
 use quotient_crds::names::{LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
 use quotient_snapshot::amounts::Bounds;
 use quotient_snapshot::names::QueueUid;
@@ -73,7 +74,7 @@ pub(crate) struct ObservedLimitRange {
 impl ObservedLimitRange {
     /// What is kept of `object`; none if it is of no concern.
     pub(crate) fn of(object: &LimitRange, name: Arc<str>, uid: Arc<str>) -> Option<Self> {
-        let keeper = object.metadata.labels.as_ref().and_then(|labels| labels.get(MANAGED_BY_LABEL));
+        let keeper = object.labels().get(MANAGED_BY_LABEL);
         let has_our_name = *name == *LIMIT_RANGE;
         let items = object.spec.as_ref().map_or(&[][..], |spec| &spec.limits);
         let defaults = defaults(items);

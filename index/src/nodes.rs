@@ -26,7 +26,8 @@ pub(crate) struct NodeEntry {
     node: Arc<Node>,
     selected: bool,
     eligible: bool,
-    readiness: Readiness,
+    /// None if it is not Ready, or unknown.
+    ready_since: Option<Timestamp>,
 }
 
 impl NodeEntry {
@@ -42,8 +43,8 @@ impl NodeEntry {
                 taints: taints(written.unwrap_or_default()),
             }),
             selected,
-            eligible: selected && is_schedulable(object),
-            readiness: Readiness::of(object),
+            eligible: selected && object.spec.as_ref().and_then(|spec| spec.unschedulable) != Some(true),
+            ready_since: ready_since(object),
         }
     }
 
@@ -60,14 +61,15 @@ impl NodeEntry {
     /// Whether a decision can tell this entry from `other`.
     pub(crate) fn differs_from(&self, other: &Self) -> bool {
         let Node { allocatable, labels, taints, .. } = &*self.node;
-        (self.selected, self.eligible, self.readiness) != (other.selected, other.eligible, other.readiness)
+        (self.selected, self.eligible, self.ready_since)
+            != (other.selected, other.eligible, other.ready_since)
             || (allocatable, labels, taints)
                 != (&other.node.allocatable, &other.node.labels, &other.node.taints)
     }
 
     /// The node as of `now`, shared with the snapshots before as long as it is the same.
     pub(crate) fn at(&mut self, now: Timestamp, ready_seconds: i64) -> Arc<Node> {
-        let counts = self.eligible && self.readiness.ripe(ready_seconds).is_some_and(|ripe| ripe <= now);
+        let counts = self.ripe(ready_seconds).is_some_and(|ripe| ripe <= now);
         if self.node.counts != counts {
             Arc::make_mut(&mut self.node).counts = counts;
         }
@@ -76,7 +78,12 @@ impl NodeEntry {
 
     /// When it will begin to count, if it does not yet and will if left alone.
     pub(crate) fn ripens_after(&self, now: Timestamp, ready_seconds: i64) -> Option<Timestamp> {
-        self.readiness.ripe(ready_seconds).filter(|ripe| self.eligible && *ripe > now)
+        self.ripe(ready_seconds).filter(|ripe| *ripe > now)
+    }
+
+    /// The instant from which it counts; none if it is not on the way there.
+    fn ripe(&self, ready_seconds: i64) -> Option<Timestamp> {
+        self.ready_since.filter(|_| self.eligible).map(|since| since.plus_seconds(ready_seconds))
     }
 }
 
@@ -115,41 +122,15 @@ fn offered(node: &Object, reading: &mut Reading) -> Amounts {
     }
 }
 
-/// What a node's Ready condition says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Readiness {
-    /// It is not Ready, or unknown.
-    NotReady,
-    /// It is Ready since then.
-    ReadySince(Timestamp),
-    /// It is Ready without an end: a manifest does not repeat what a kubelet would say.
-    Ready,
-}
+/// What is Ready without an end: a manifest does not repeat what a kubelet would say.
+const ALWAYS: Timestamp = Timestamp::from_millis(i64::MIN);
 
-impl Readiness {
-    /// What `node` reports. One without any condition is taken from a manifest and counts as Ready.
-    pub(crate) fn of(node: &Object) -> Self {
-        let conditions = node.status.as_ref().and_then(|status| status.conditions.as_deref());
-        let Some(conditions) = conditions.filter(|conditions| !conditions.is_empty()) else {
-            return Self::Ready;
-        };
-        match conditions.iter().find(|condition| condition.type_ == "Ready") {
-            Some(ready) if ready.status == "True" => ready
-                .last_transition_time
-                .as_ref()
-                .map_or(Self::Ready, |time| Self::ReadySince(timestamp(time))),
-            _ => Self::NotReady,
-        }
-    }
-
-    /// The instant from which it has been Ready for `seconds`; none if it is not on the way there.
-    pub(crate) fn ripe(self, seconds: i64) -> Option<Timestamp> {
-        match self {
-            Self::NotReady => None,
-            Self::ReadySince(since) => Some(since.plus_seconds(seconds)),
-            Self::Ready => Some(Timestamp::from_millis(i64::MIN)),
-        }
-    }
+/// Since when `node` reports that it is Ready. One without any condition is taken from a manifest and counts as Ready.
+fn ready_since(node: &Object) -> Option<Timestamp> {
+    let conditions = node.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    let ready = conditions.iter().find(|condition| condition.type_ == "Ready" && condition.status == "True");
+    let since = ready.map(|ready| ready.last_transition_time.as_ref().map_or(ALWAYS, timestamp));
+    since.or(conditions.is_empty().then_some(ALWAYS))
 }
 
 /// Label and taint of a control-plane node.
@@ -159,7 +140,7 @@ const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
 ///
 /// The label of a control-plane node alone does not exclude it: clusters of one node carry it too, and take
 /// pods.
-pub(crate) fn is_selected(node: &Object, selector: &Selector) -> bool {
+fn is_selected(node: &Object, selector: &Selector) -> bool {
     let unlabeled = BTreeMap::new();
     let labels = node.metadata.labels.as_ref().unwrap_or(&unlabeled);
     let spec = node.spec.as_ref();
@@ -167,11 +148,6 @@ pub(crate) fn is_selected(node: &Object, selector: &Selector) -> bool {
     let control_plane = labels.contains_key(CONTROL_PLANE)
         && taints.any(|taint| taint.key == CONTROL_PLANE && taint.effect == "NoSchedule");
     !control_plane && selector.matches(labels)
-}
-
-/// Whether new pods may run on `node`.
-pub(crate) fn is_schedulable(node: &Object) -> bool {
-    !node.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or(false)
 }
 
 /// Every node that the API server knows.

@@ -11,6 +11,7 @@ use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::meta::{Kept, Key, Meta};
 use crate::namespace::NamespaceEntry;
+use crate::reading::count;
 use crate::selector::selector;
 
 /// The most labels and values of one selector that are kept. Each is compared with every pod of the namespace; an object has room
@@ -81,7 +82,7 @@ fn allowed(budget: &Object) -> u32 {
     if status.observed_generation.unwrap_or_default() < budget.metadata.generation.unwrap_or_default() {
         return 0;
     }
-    u32::try_from(status.disruptions_allowed.unwrap_or_default()).unwrap_or_default()
+    count(status.disruptions_allowed.unwrap_or_default())
 }
 
 /// Whether the API server evicts pods that run and are not Ready without asking the budget.

@@ -2,13 +2,13 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::{Queue as Written, QueueSpec, QueueStatus};
-use quotient_snapshot::names::Namespace;
+use quotient_snapshot::names::{Namespace, QueueUid};
 use quotient_snapshot::{Admission, Queue};
 
 use super::Kind;
 use crate::decoded::Undecodable;
 use crate::index::Index;
-use crate::meta::{Kept, Key, Meta};
+use crate::meta::{Kept, Key, Meta, ResourceVersion};
 use crate::namespace::NamespaceEntry;
 use crate::queues::{ObservedQueue, decode, default_requests, undecodable};
 
@@ -62,8 +62,14 @@ impl Index {
         mut queue: Queue,
     ) -> bool {
         let governed = &self.settings.engine.resources;
-        let defaults = spec.map(|spec| default_requests::of(spec, governed)).unwrap_or_default();
-        let observed = ObservedQueue::of(metadata, &meta.uid, status, defaults);
+        let observed = ObservedQueue {
+            uid: QueueUid::from(&*meta.uid),
+            resource_version: ResourceVersion::of(metadata),
+            generation: metadata.generation,
+            deleting: metadata.deletion_timestamp.is_some(),
+            status: status.cloned(),
+            default_requests: spec.map(|spec| default_requests::of(spec, governed)).unwrap_or_default(),
+        };
         if queue.children.is_none() && self.settings.protected.contains(namespace) {
             let problem = format!(
                 "no Queue can manage the namespace {namespace}, because it is protected: it is the operator's own or one of \

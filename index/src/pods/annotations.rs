@@ -2,6 +2,7 @@
 
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::ResourceExt as _;
 use quotient_crds::names::{DELETION_COST_ANNOTATION, PREEMPTIBLE_ANNOTATION, PREEMPTIBLE_LAST};
 use quotient_snapshot::reasons::KeptReason;
 
@@ -18,9 +19,7 @@ const LAUNCHER: (&str, &str) = ("kubevirt.io", "virt-launcher");
 /// Why `pod` is never evicted, if it is not.
 pub fn kept(pod: &Pod) -> Option<KeptReason> {
     let (key, value) = LAUNCHER;
-    let has_label = || {
-        pod.metadata.labels.as_ref().and_then(|labels| labels.get(key)).is_some_and(|found| found == value)
-    };
+    let has_label = || pod.labels().get(key).is_some_and(|found| found == value);
     let is_machine = |owner: &OwnerReference| {
         owner.kind == "VirtualMachineInstance" && owner.api_version.starts_with("kubevirt.io/")
     };
@@ -51,5 +50,5 @@ pub(super) fn deletion_cost(pod: &Pod) -> i32 {
 }
 
 fn annotation<'p>(pod: &'p Pod, name: &str) -> Option<&'p str> {
-    pod.metadata.annotations.as_ref()?.get(name).map(String::as_str)
+    pod.annotations().get(name).map(String::as_str)
 }

@@ -6,7 +6,7 @@ use quotient_crds::names::{
 };
 use quotient_crds::{QueueJob, Task};
 use quotient_snapshot::QueueJob as Gang;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::observed::{job_name, task_hash};
 
@@ -34,7 +34,7 @@ pub fn job_body(owner: &QueueJob, task: &Task, parallelism: Option<u32>) -> Valu
         "template": pod_template(owner, task),
     });
     if let Some(deadline) = owner.spec.active_deadline_seconds {
-        set(&mut spec, "activeDeadlineSeconds", deadline.into());
+        overlay(&mut spec, json!({"activeDeadlineSeconds": deadline}));
     }
     json!({
         "apiVersion": "batch/v1",
@@ -60,42 +60,34 @@ pub fn job_body(owner: &QueueJob, task: &Task, parallelism: Option<u32>) -> Valu
 fn pod_template(owner: &QueueJob, task: &Task) -> Value {
     let name = owner.metadata.name.as_deref().unwrap_or_default();
     let mut template = task.template.0.clone();
-    let metadata = object(&mut template, "metadata");
-    let labels = object(metadata, "labels");
-    set(labels, QUEUE_JOB_LABEL, name.into());
-    set(labels, TASK_LABEL, task.name.as_str().into());
-    let annotations = object(metadata, "annotations");
-    set(annotations, GANG_ANNOTATION, Gang::gang_name(name).as_str().into());
-    set(annotations, GANG_MIN_AVAILABLE_ANNOTATION, owner.spec.floor().to_string().into());
-    let pod = object(&mut template, "spec");
-    set(pod, "restartPolicy", "Never".into());
+    let of_template = template.pointer("/spec/priorityClassName").and_then(Value::as_str);
     let class = owner.spec.priority_class_name.as_deref().filter(|class| !class.is_empty());
-    let names_one =
-        pod.get("priorityClassName").and_then(Value::as_str).is_some_and(|class| !class.is_empty());
-    if let Some(class) = class.filter(|_| !names_one) {
-        set(pod, "priorityClassName", class.into());
+    if let Some(class) = class.filter(|_| of_template.unwrap_or_default().is_empty()) {
+        overlay(&mut template, json!({"spec": {"priorityClassName": class}}));
     }
+    let of_gang = json!({
+        "metadata": {
+            "labels": {QUEUE_JOB_LABEL: name, TASK_LABEL: task.name},
+            "annotations": {
+                GANG_ANNOTATION: Gang::gang_name(name).as_str(),
+                GANG_MIN_AVAILABLE_ANNOTATION: owner.spec.floor().to_string(),
+            },
+        },
+        "spec": {"restartPolicy": "Never"},
+    });
+    overlay(&mut template, of_gang);
     template
 }
 
-/// The object under `key`, made if there is none.
-fn object<'v>(value: &'v mut Value, key: &str) -> &'v mut Value {
-    if !value.is_object() {
-        *value = Value::Object(Map::new());
-    }
-    let entry = match value {
-        Value::Object(fields) => fields.entry(key.to_owned()).or_insert_with(|| json!({})),
-        other => return other,
-    };
-    if !entry.is_object() {
-        *entry = json!({});
-    }
-    entry
-}
-
-fn set(value: &mut Value, key: &str, to: Value) {
-    if let Value::Object(fields) = value {
-        fields.insert(key.to_owned(), to);
+/// Sets the fields of `value` that `over` has, and leaves all others.
+fn overlay(value: &mut Value, over: Value) {
+    match (value, over) {
+        (Value::Object(fields), Value::Object(over)) => {
+            for (key, over) in over {
+                overlay(fields.entry(key).or_insert(Value::Null), over);
+            }
+        }
+        (value, over) => *value = over,
     }
 }
 
@@ -117,7 +109,6 @@ mod tests {
         }))
         .unwrap();
         let body = job_body(&owner, &owner.spec.tasks[0], Some(3));
-        let text = serde_yaml_like(&body);
         expect![[r#"
             {
               "apiVersion": "batch/v1",
@@ -189,12 +180,8 @@ mod tests {
               }
             }
         "#]]
-        .assert_eq(&text);
+        .assert_eq(&format!("{body:#}\n"));
         let waiting = job_body(&owner, &owner.spec.tasks[0], None);
         assert_eq!((&waiting["spec"]["suspend"], &waiting["spec"]["parallelism"]), (&json!(true), &json!(0)));
-    }
-
-    fn serde_yaml_like(value: &Value) -> String {
-        serde_json::to_string_pretty(value).unwrap() + "\n"
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::batch::v1::Job;
+use kube::ResourceExt as _;
 use quotient_crds::names::TEMPLATE_ANNOTATION;
 use quotient_crds::{QueueJobCondition, QueueJobSpec, QueueJobStatus, Task};
 use quotient_snapshot::names::QueueJobUid;
@@ -114,7 +115,7 @@ impl ObservedQueueJob {
 }
 
 /// What is kept of a QueueJob.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct QueueJobEntry {
     /// What its spec and its status say; what its Jobs say is left open.
     pub(crate) job: QueueJob,
@@ -162,7 +163,6 @@ pub(crate) fn task_job(job: &Job) -> Option<TaskJob> {
     let spec = job.spec.as_ref()?;
     let status = job.status.as_ref();
     let number = |number: Option<i32>| count(number.unwrap_or_default());
-    let annotations = job.metadata.annotations.as_ref();
     Some(TaskJob {
         age: Age::of(&job.metadata),
         controller: controller.into(),
@@ -174,11 +174,7 @@ pub(crate) fn task_job(job: &Job) -> Option<TaskJob> {
             parallelism: number(spec.parallelism.or(Some(1))),
             completions: number(spec.completions),
             suspended: spec.suspend == Some(true),
-            template: annotations
-                .and_then(|all| all.get(TEMPLATE_ANNOTATION))
-                .map(String::as_str)
-                .unwrap_or_default()
-                .into(),
+            template: job.annotations().get(TEMPLATE_ANNOTATION).map_or("", String::as_str).into(),
             deleting: job.metadata.deletion_timestamp.is_some(),
             end: end_of_job(job),
         },

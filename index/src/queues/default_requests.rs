@@ -11,6 +11,8 @@ use crate::reading::Rounding;
 /// The amounts of `spec.defaultRequests`.
 pub(super) fn read(map: Option<&ResourceMap>, mistakes: &mut Mistakes) -> Bounds {
     let read = mistakes.amounts(map, Rounding::Up, "defaultRequests");
+    // What a quota insists on. A device that is requested without an equal limit makes a container invalid.
+    let can_be_default = |resource: &Resource| matches!(resource, Resource::Cpu | Resource::Memory);
     for (resource, _) in read.iter().filter(|(resource, _)| !can_be_default(resource)) {
         mistakes.add(format!(
             "spec.defaultRequests names {:?}: a default exists for cpu and memory alone; leave other resources out",
@@ -35,9 +37,4 @@ pub(crate) fn of(spec: &QueueSpec, governed: &BTreeSet<Resource>) -> Bounds {
     };
     let read = read(Some(named), &mut mistakes);
     if mistakes.text().is_some() { Bounds::new() } else { read }
-}
-
-/// What a quota insists on. A device that is requested without an equal limit makes a container invalid.
-const fn can_be_default(resource: &Resource) -> bool {
-    matches!(resource, Resource::Cpu | Resource::Memory)
 }

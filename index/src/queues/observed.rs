@@ -1,6 +1,5 @@
 //! What the API server said of one Queue beyond its spec.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::QueueStatus;
 use quotient_snapshot::amounts::Bounds;
 use quotient_snapshot::names::QueueUid;
@@ -22,23 +21,4 @@ pub struct ObservedQueue {
     pub status: Option<QueueStatus>,
     /// The requests that containers of its namespace get where they name none; nothing if that cannot be read.
     pub default_requests: Bounds,
-}
-
-impl ObservedQueue {
-    /// Of a Queue that could not be decoded there is no spec, and maybe no status.
-    pub(crate) fn of(
-        metadata: &ObjectMeta,
-        uid: &str,
-        status: Option<&QueueStatus>,
-        default_requests: Bounds,
-    ) -> Self {
-        Self {
-            uid: QueueUid::from(uid),
-            resource_version: ResourceVersion::of(metadata),
-            generation: metadata.generation,
-            deleting: metadata.deletion_timestamp.is_some(),
-            status: status.cloned(),
-            default_requests,
-        }
-    }
 }

@@ -8,7 +8,7 @@ use quotient_snapshot::names::OwnerUid;
 use quotient_snapshot::{Remembered, SetAside, Window};
 
 use crate::meta::timestamp;
-use crate::reading::{Reading, Rounding, governable};
+use crate::reading::{Reading, Rounding, count, governable};
 
 /// What `status` remembers. Only the operator writes it; what cannot be read in it is forgotten.
 pub(super) fn remembered(status: &QueueStatus) -> Remembered {
@@ -52,14 +52,13 @@ fn window(name: &str, written: &LendingWindow) -> Option<(Resource, Window)> {
 }
 
 fn set_aside(written: &Written) -> (OwnerUid, SetAside) {
-    let read = |number: i32| u32::try_from(number).unwrap_or_default();
     let entry = SetAside {
         kind: written.kind.as_str().into(),
         name: written.name.as_str().into(),
         revision: written.revision,
         since: timestamp(&written.since),
-        times: read(written.times),
-        nodes: read(written.nodes),
+        times: count(written.times),
+        nodes: count(written.nodes),
         lacked_room: written.lacked_room,
     };
     (OwnerUid::from(written.uid.as_str()), entry)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
+use kube::ResourceExt as _;
 use quotient_crds::names::{
     FIELD_MANAGER, GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, USAGE_RESYNC_KEY,
 };
@@ -67,11 +68,8 @@ impl ObservedQuota {
         let marked = spec.is_some_and(|hard| hard.contains_key(USAGE_RESYNC_KEY));
         let status = quota.status.as_ref().and_then(|status| status.hard.as_ref());
         let used = quota.status.as_ref().and_then(|status| status.used.as_ref());
-        let annotations = quota.metadata.annotations.as_ref();
-        let annotation = |key| annotations.and_then(|annotations| annotations.get(key));
-        let generation = annotation(GENERATION_ANNOTATION);
-        let labels = quota.metadata.labels.as_ref();
-        let keeper = labels.and_then(|labels| labels.get(MANAGED_BY_LABEL));
+        let generation = quota.annotations().get(GENERATION_ANNOTATION);
+        let keeper = quota.labels().get(MANAGED_BY_LABEL);
         Self {
             uid: QuotaUid::new(uid),
             resource_version: ResourceVersion::of(&quota.metadata),

@@ -1,7 +1,6 @@
 //! Paths to fields of an object, such as `spec.workerGroupSpecs[*].template`.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,7 +11,7 @@ const EACH_ITEM: &str = "[*]";
 /// A path to one field, or with `[*]` to the same field in every item of a list or in every value of a map.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct FieldPath {
+pub(super) struct FieldPath {
     text: String,
     steps: Vec<Step>,
 }
@@ -23,20 +22,10 @@ enum Step {
     EachItem,
 }
 
-/// Why a text is no path.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "read path {text:?}: write fields with dots between them and [*] after a list, such as spec.groups[*].template"
-)]
-pub struct FieldPathError {
-    text: String,
-}
+impl TryFrom<String> for FieldPath {
+    type Error = String;
 
-impl FromStr for FieldPath {
-    type Err = FieldPathError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || FieldPathError { text: text.to_owned() };
+    fn try_from(text: String) -> Result<Self, String> {
         let is_name = |name: &str| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
         };
@@ -45,20 +34,15 @@ impl FromStr for FieldPath {
             let name = part.strip_suffix(EACH_ITEM);
             let field = name.unwrap_or(part);
             if !is_name(field) {
-                return Err(wrong());
+                return Err(format!(
+                    "read path {text:?}: write fields with dots between them and [*] after a list, such as \
+                     spec.groups[*].template"
+                ));
             }
             steps.push(Step::Field(field.to_owned()));
             steps.extend(name.map(|_| Step::EachItem));
         }
-        Ok(Self { text: text.to_owned(), steps })
-    }
-}
-
-impl TryFrom<String> for FieldPath {
-    type Error = FieldPathError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
+        Ok(Self { text, steps })
     }
 }
 
@@ -101,7 +85,7 @@ mod tests {
     use serde_json::json;
 
     fn found(path: &str, object: &Value) -> String {
-        let path: FieldPath = path.parse().unwrap();
+        let path = FieldPath::try_from(path.to_owned()).unwrap();
         let found: Vec<String> = path
             .find(object)
             .into_iter()
@@ -135,7 +119,7 @@ mod tests {
     #[test]
     fn what_is_no_path_is_named() {
         for text in ["", ".spec", "spec.", "spec..a", "spec[0].a", "spec[*]a", "[*]", "spec.a b", "$.spec"] {
-            let error = text.parse::<FieldPath>().unwrap_err().to_string();
+            let error = FieldPath::try_from(text.to_owned()).unwrap_err();
             assert!(error.starts_with(&format!("read path {text:?}: ")), "{error}");
         }
     }

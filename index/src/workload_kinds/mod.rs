@@ -12,6 +12,5 @@ mod object;
 mod pods;
 mod setting;
 
-pub use field_path::{FieldPath, FieldPathError};
 pub use object::WorkloadObject;
 pub use setting::{WorkloadKind, WorkloadKindError};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::PodSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta};
-use quotient_crds::{QueueJob as Written, QueueJobCondition, QueueJobStatus, Task};
+use quotient_crds::{QueueJob as Written, QueueJobCondition, QueueJobStatus};
 use quotient_snapshot::names::{Namespace, QueueJobUid};
 use quotient_snapshot::{QueueJob, QueueTask, RememberedJob, Shape};
 
@@ -123,10 +123,17 @@ impl Index {
             };
             entry.asked.get_or_insert(asked);
             let name = self.texts.get(task.name.as_str());
-            entry.job.tasks.push(read_task(task, Arc::clone(&name), shape));
+            let replicas = count(task.replicas());
+            entry.job.tasks.push(QueueTask {
+                name: Arc::clone(&name),
+                replicas,
+                min_available: count(task.min_available()),
+                shape,
+                ..QueueTask::default()
+            });
             observed.push(ObservedTask {
                 name,
-                replicas: count(task.replicas()),
+                replicas,
                 template: self.texts.get(task_hash(spec, task)),
                 job: None,
             });
@@ -180,8 +187,6 @@ pub(super) fn undecodable(metadata: &ObjectMeta, uid: QueueJobUid, problem: Opti
             invalid: problem.map(Into::into),
             ..QueueJob::default()
         },
-        asked: None,
-        defaultable: Vec::new(),
         observed: ObservedQueueJob {
             uid,
             resource_version: ResourceVersion::of(metadata),
@@ -189,16 +194,7 @@ pub(super) fn undecodable(metadata: &ObjectMeta, uid: QueueJobUid, problem: Opti
             deleting: metadata.deletion_timestamp.is_some(),
             ..ObservedQueueJob::default()
         },
-    }
-}
-
-fn read_task(task: &Task, name: Arc<str>, shape: Arc<Shape>) -> QueueTask {
-    QueueTask {
-        name,
-        replicas: count(task.replicas()),
-        min_available: count(task.min_available()),
-        shape,
-        ..QueueTask::default()
+        ..QueueJobEntry::default()
     }
 }
 
