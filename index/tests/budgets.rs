@@ -2,9 +2,7 @@
 
 use expect_test::expect;
 
-use super::{apply, index_of, shown};
-
-const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
+use super::{QUEUE, apply, check, index_of, namespace_a, shown};
 
 fn budget(name: &str, spec: &str, allowed: i32) -> String {
     format!(
@@ -20,7 +18,7 @@ status: {{observedGeneration: 2, disruptionsAllowed: {allowed}, currentHealthy: 
 
 #[test]
 fn budgets_protect_by_label() {
-    let text = shown(
+    check(
         &[
             QUEUE,
             &budget("labels", "{minAvailable: 2, selector: {matchLabels: {app: web, tier: front}}}", 1),
@@ -41,17 +39,15 @@ fn budgets_protect_by_label() {
             &budget("overdrawn", "{selector: {}}", -1),
         ]
         .concat(),
-        "12:00:00",
+        &expect![[r#"
+            namespace a
+              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
+              budget everything: 0 and any that is not Ready may go; Selector([])
+              budget expressions: 2 and any that is not Ready may go; Selector([In("app", ["web", "api"]), NotIn("app", ["db"]), Exists("app"), DoesNotExist("debug")])
+              budget labels: 1 and any that is not Ready may go; Selector([In("app", ["web"]), In("tier", ["front"])])
+              budget overdrawn: 0 and any that is not Ready may go; Selector([])
+        "#]],
     );
-    expect![[r#"
-        namespace a
-          queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
-          budget everything: 0 and any that is not Ready may go; Selector([])
-          budget expressions: 2 and any that is not Ready may go; Selector([In("app", ["web", "api"]), NotIn("app", ["db"]), Exists("app"), DoesNotExist("debug")])
-          budget labels: 1 and any that is not Ready may go; Selector([In("app", ["web"]), In("tier", ["front"])])
-          budget overdrawn: 0 and any that is not Ready may go; Selector([])
-    "#]]
-    .assert_eq(&text);
 }
 
 /// As the API server decides on an eviction.
@@ -61,7 +57,7 @@ fn pods_that_are_not_ready_go_by_policy_or_while_enough_are_healthy() {
         let object = format!(
             "{{kind: PodDisruptionBudget, metadata: {{name: b, namespace: a}}, spec: {{selector: {{}}{spec}}}, status: {status}}}"
         );
-        shown(&format!("{QUEUE}{object}"), "12:00:00").contains("any that is not Ready")
+        shown(&format!("{QUEUE}{object}")).contains("any that is not Ready")
     };
     let healthy = |current: u32, desired: u32| {
         format!(
@@ -87,7 +83,7 @@ fn a_budget_that_was_not_computed_yet_allows_nothing() {
         (changed, "0 and any that is not Ready may go"),
         (new, "0 may go"),
     ] {
-        let text = shown(&[QUEUE, &written].concat(), "12:00:00");
+        let text = shown(&[QUEUE, &written].concat());
         assert!(text.contains(&format!("budget b: {allowed};")), "{text}");
     }
 }
@@ -110,5 +106,5 @@ fn where_there_is_no_queue_a_budget_is_no_news() {
     let mut index = index_of("{kind: Pod, metadata: {name: p, namespace: a}, spec: {containers: []}}");
     assert_eq!(apply(&mut index, &budget("b", "{selector: {}}", 1)), [false]);
     assert_eq!(apply(&mut index, QUEUE), [true]);
-    assert_eq!(index.snapshot(super::at("12:00:00")).namespaces[&"a".into()].budgets.len(), 1);
+    assert_eq!(namespace_a(&mut index).budgets.len(), 1);
 }

@@ -8,7 +8,7 @@ use quotient_snapshot::NodeTerm;
 use serde::de::DeserializeOwned;
 
 use super::kinds::{KINDS, for_kind};
-use super::{apply, at, index_of, story};
+use super::{apply, index_of, namespace_a, printed};
 use quotient_index::pods::LeanPod;
 use quotient_index::{Decoded, Index, IndexSettings};
 
@@ -156,7 +156,7 @@ fn a_budget_that_cannot_be_decoded_allows_no_disruption_in_its_namespace() {
     assert!(broken.0.is_err());
     let apply = |index: &mut Index, object: &Decoded<PodDisruptionBudget>| index.apply_decoded(&(), object);
     let printed = |index: &mut Index| {
-        let text = story::describe(&index.snapshot(at("12:00:00")));
+        let text = printed(index);
         text.lines().find(|line| line.contains("budget")).unwrap_or_default().trim().to_owned()
     };
     // At a start, and in place of one that could be read.
@@ -251,7 +251,7 @@ fn a_queue_whose_status_cannot_be_decoded_has_its_share_all_the_same() {
     for status in ["5", r#"{"windows":{"cpu":{"size":"6"}}}"#] {
         let mut index = Index::new(IndexSettings::default());
         index.apply_decoded::<Queue>(&(), &decoded(&text(status)));
-        let queue = index.snapshot(at("12:00:00")).namespaces[&"a".into()].queues[0].clone();
+        let queue = namespace_a(&mut index).queues[0].clone();
         assert_eq!((queue.weight, &queue.invalid), (7, &None), "{status}");
         assert!(skipped(&index)[0].starts_with("queues.quotient.dev q: "), "{:?}", skipped(&index));
         index.apply_decoded::<Queue>(&(), &decoded(&text("{}")));
@@ -260,7 +260,7 @@ fn a_queue_whose_status_cannot_be_decoded_has_its_share_all_the_same() {
     let job = r#"{"metadata":{"name":"j","namespace":"a"},"spec":{"minAvailable":1,"tasks":[]},"status":[]}"#;
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
     index.apply_decoded::<QueueJob>(&(), &decoded(job));
-    assert_eq!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].queue_jobs[0].invalid, None);
+    assert_eq!(namespace_a(&mut index).queue_jobs[0].invalid, None);
 }
 
 #[test]
@@ -268,12 +268,12 @@ fn what_is_kept_of_an_object_stays_when_a_list_shows_it_as_undecodable() {
     let mut index = index_of(
         "{kind: Pod, metadata: {name: p, namespace: a, uid: u, resourceVersion: '1'}, spec: {containers: []}}",
     );
-    let before = story::describe(&index.snapshot(at("12:00:00")));
+    let before = printed(&mut index);
     let broken = r#"{"kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"u","resourceVersion":"2"},"spec":{"priority":"high"}}"#;
     index.relist_begin::<LeanPod>(&());
     assert!(!index.apply_decoded::<LeanPod>(&(), &decoded(broken)));
     assert!(!index.relist_finish::<LeanPod>(&()));
-    assert_eq!(story::describe(&index.snapshot(at("12:00:00"))), before);
+    assert_eq!(printed(&mut index), before);
     assert!(index.delete::<LeanPod>(&(), "a", "p", "u"));
 }
 
@@ -293,10 +293,7 @@ fn a_placement_with_too_many_parts_fits_no_node_and_is_named() {
         ))
     };
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
-    let required = |index: &mut Index| {
-        let snapshot = index.snapshot(at("12:00:00"));
-        snapshot.namespaces[&"a".into()].pods[0].shape.placement.required.clone()
-    };
+    let required = |index: &mut Index| namespace_a(index).pods[0].shape.placement.required.clone();
     index.apply_decoded::<LeanPod>(&(), &pod(1022));
     assert_eq!((required(&mut index)[0].0.len(), skipped(&index).len()), (1, 0));
     index.apply_decoded::<LeanPod>(&(), &pod(1023));
@@ -320,7 +317,7 @@ fn of_the_labels_of_a_pod_so_many_are_kept() {
     );
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
     index.apply_decoded::<LeanPod>(&(), &decoded(&text));
-    let kept = index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].metadata.labels.iter().count();
+    let kept = namespace_a(&mut index).pods[0].metadata.labels.iter().count();
     assert_eq!(kept, 256);
     assert_eq!(skipped(&index), ["pods p: it has 1000 labels, of which 256 are kept"]);
 }
@@ -335,7 +332,7 @@ fn a_selector_with_too_many_values_allows_no_disruption() {
     );
     let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
     index.apply_decoded::<PodDisruptionBudget>(&(), &decoded(&text));
-    let text = story::describe(&index.snapshot(at("12:00:00")));
+    let text = printed(&mut index);
     assert!(text.contains("budget web: 0 may go; Selector([])"), "{text}");
     assert_eq!(
         skipped(&index),

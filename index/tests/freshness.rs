@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::kinds::{KINDS, delete_value, relist_begin, relist_finish};
-use super::{apply, at, documents, index_of, story};
+use super::{apply, documents, index_of, printed};
 use quotient_index::Index;
 
 /// One object of every kind, in this version, with a content that depends on it. The Queue comes first: without one
@@ -73,10 +73,6 @@ const ALL: usize = 13;
 /// The kinds of `objects`; those that only say the size of others have their own tests (`sizes.rs`, `gangs.rs`).
 fn described_kinds() -> impl Iterator<Item = &'static str> {
     KINDS.into_iter().filter(|kind| !["Deployment", "HorizontalPodAutoscaler", "PodGroup"].contains(kind))
-}
-
-fn printed(index: &mut Index) -> String {
-    story::describe(&index.snapshot(at("12:00:00")))
 }
 
 /// Deletes the objects, the last one first, and says of each whether that was news.

@@ -3,7 +3,7 @@
 use kube::Resource as _;
 use serde_json::{Value, json};
 
-use super::{at, index_of};
+use super::{at, index_of, namespace_a};
 use quotient_index::{Index, POD_GROUPS, PodGroup, PodGroupApi};
 
 const COSCHEDULING: &str = "scheduling.x-k8s.io/v1alpha1";
@@ -27,8 +27,7 @@ fn gang(metadata: &str) -> Option<String> {
 fn gang_of(metadata: &str) -> Option<String> {
     let pod =
         format!("{{kind: Pod, metadata: {{name: p, namespace: a, {metadata}}}, spec: {{containers: []}}}}");
-    let snapshot = index_of(&pod).snapshot(super::at("12:00:00"));
-    let gang = snapshot.namespaces[&"a".into()].pods[0].gang().cloned();
+    let gang = namespace_a(&mut index_of(&pod)).pods[0].gang().cloned();
     gang.map(|gang| format!("{}/{}", gang.name, gang.min_available))
 }
 
@@ -52,20 +51,14 @@ fn group(namespace: &str, spec: &Value) -> PodGroup {
 
 /// What the snapshot says of the gang of pod and owner, which are members of the same one.
 fn shown(index: &mut Index) -> Option<String> {
-    let snapshot = index.snapshot(at("12:00:00"));
-    let state = &snapshot.namespaces[&"a".into()];
+    let state = namespace_a(index);
     let gang = state.pods[0].gang().cloned();
     assert_eq!(state.owners[0].gang.clone().filter(|gang| gang.min_available > 0), gang);
     gang.map(|gang| format!("{}/{}", gang.name, gang.min_available))
 }
 
-fn follows_its_pod_group(
-    api: &PodGroupApi,
-    metadata: &str,
-    spec: &str,
-    size: &dyn Fn(u32) -> Value,
-    name: &str,
-) {
+fn follows_its_pod_group(api: &PodGroupApi, metadata: &str, spec: &str, size: fn(u32) -> Value) {
+    let name = format!("podgroup.{}/g", PodGroup::group(api));
     let mut index = pod_and_owner(metadata, spec);
     assert_eq!(shown(&mut index), None, "its size is unknown");
     assert!(index.apply_of(api, &group("a", &size(3))));
@@ -94,47 +87,25 @@ fn follows_its_pod_group(
     // A list without it: it is gone.
     index.relist_begin::<PodGroup>(api);
     assert!(index.relist_finish::<PodGroup>(api));
-    assert_eq!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].gang(), None);
+    assert_eq!(namespace_a(&mut index).pods[0].gang(), None);
 }
 
 #[test]
 fn a_pod_group_says_how_large_a_gang_is() {
-    let members = |size| json!({"minMember": size});
-    let count = |size| json!({"schedulingPolicy": {"gang": {"minCount": size}}});
-    follows_its_pod_group(
-        api(COSCHEDULING),
-        "labels: {scheduling.x-k8s.io/pod-group: g}",
-        "",
-        &members,
-        "podgroup.scheduling.x-k8s.io/g",
-    );
-    let volcano = "podgroup.scheduling.volcano.sh/g";
-    follows_its_pod_group(
-        api(VOLCANO),
-        "annotations: {scheduling.k8s.io/group-name: g}",
-        "",
-        &members,
-        volcano,
-    );
-    follows_its_pod_group(
-        api(VOLCANO),
-        "annotations: {scheduling.volcano.sh/group-name: g}",
-        "",
-        &members,
-        volcano,
-    );
-    follows_its_pod_group(
-        api(KAI),
-        "annotations: {pod-group-name: g}",
-        "",
-        &members,
-        "podgroup.scheduling.run.ai/g",
-    );
+    let members: fn(u32) -> Value = |size| json!({"minMember": size});
+    let count: fn(u32) -> Value = |size| json!({"schedulingPolicy": {"gang": {"minCount": size}}});
     let core = "schedulingGroup: {podGroupName: g}";
-    let kubernetes = "podgroup.scheduling.k8s.io/g";
-    follows_its_pod_group(api(KUBERNETES_V1ALPHA2), "labels: {}", core, &count, kubernetes);
-    follows_its_pod_group(api(KUBERNETES_V1ALPHA3), "labels: {}", core, &count, kubernetes);
-    follows_its_pod_group(api(KUBERNETES_V1BETA1), "labels: {}", core, &count, kubernetes);
+    for (api_version, metadata, spec, size) in [
+        (COSCHEDULING, "labels: {scheduling.x-k8s.io/pod-group: g}", "", members),
+        (VOLCANO, "annotations: {scheduling.k8s.io/group-name: g}", "", members),
+        (VOLCANO, "annotations: {scheduling.volcano.sh/group-name: g}", "", members),
+        (KAI, "annotations: {pod-group-name: g}", "", members),
+        (KUBERNETES_V1ALPHA2, "labels: {}", core, count),
+        (KUBERNETES_V1ALPHA3, "labels: {}", core, count),
+        (KUBERNETES_V1BETA1, "labels: {}", core, count),
+    ] {
+        follows_its_pod_group(api(api_version), metadata, spec, size);
+    }
 }
 
 /// The Job controller makes a PodGroup for a Job with `spec.scheduling`, and names it in the pods, not in the template.
@@ -151,8 +122,7 @@ fn the_pods_that_a_workload_lacks_are_members_of_the_pod_group_that_it_controls(
         group
     };
     let gang = |index: &mut Index| {
-        let snapshot = index.snapshot(at("12:00:00"));
-        let owner = &snapshot.namespaces[&"a".into()].owners[0];
+        let owner = &namespace_a(index).owners[0];
         owner.gang.as_ref().map(|gang| format!("{}/{}", gang.name, gang.min_available))
     };
     let expected = Some("podgroup.scheduling.k8s.io/g/3".to_owned());

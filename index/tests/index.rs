@@ -27,6 +27,10 @@ mod story;
 mod wide;
 mod workload_kinds;
 
+use std::sync::Arc;
+
+use expect_test::Expect;
+use quotient_snapshot::NamespaceState;
 use quotient_snapshot::time::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
@@ -34,6 +38,9 @@ use serde_json::Value;
 use quotient_index::{Index, IndexSettings};
 
 use kinds::apply_value;
+
+/// A queue of the namespace `a`, and the beginning of the next document.
+const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
 
 /// The documents of a YAML text.
 fn documents(yaml: &str) -> Vec<Value> {
@@ -53,9 +60,23 @@ fn index_of(yaml: &str) -> Index {
     index
 }
 
-/// What a snapshot of these objects shows, at this time of 2026-01-01.
-fn shown(yaml: &str, time: &str) -> String {
-    story::describe(&index_of(yaml).snapshot(at(time)))
+/// What a snapshot at noon shows.
+fn printed(index: &mut Index) -> String {
+    story::describe(&index.snapshot(at("12:00:00")))
+}
+
+/// The namespace `a` in a snapshot at noon.
+fn namespace_a(index: &mut Index) -> Arc<NamespaceState> {
+    Arc::clone(&index.snapshot(at("12:00:00")).namespaces[&"a".into()])
+}
+
+/// What a snapshot of these objects shows.
+fn shown(yaml: &str) -> String {
+    printed(&mut index_of(yaml))
+}
+
+fn check(yaml: &str, expected: &Expect) {
+    expected.assert_eq(&shown(yaml));
 }
 
 /// This time of 2026-01-01, such as `12:00:05`.

@@ -6,7 +6,7 @@ use expect_test::expect;
 use kube::core::{Expression, Selector};
 use quotient_snapshot::amounts::Resource;
 
-use super::{apply, at, shown, story};
+use super::{apply, at, check, printed, story};
 use quotient_index::{Index, IndexSettings};
 
 const READY_AT_NOON: &str = "
@@ -39,7 +39,7 @@ fn a_node_counts_once_it_has_been_ready_for_a_while() {
 
 #[test]
 fn nodes_that_do_not_count() {
-    let text = shown(
+    check(
         "
 kind: Node
 metadata: {name: cordoned}
@@ -74,19 +74,17 @@ status: {capacity: {cpu: 1}}
 kind: Node
 metadata: {name: nothing}
 ",
-        "12:00:00",
+        &expect![[r#"
+            node capacity-alone: cpu 1; counts
+            node control-plane: cpu 1; does not count, node-role.kubernetes.io/control-plane=, node-role.kubernetes.io/control-plane=:NoSchedule
+            node cordoned: cpu 1; does not count
+            node lost: cpu 1; does not count
+            node manifest: cpu 1; counts
+            node new: cpu 1; does not count
+            node nothing: nothing; counts
+            node single-node-cluster: cpu 1; counts, node-role.kubernetes.io/control-plane=
+        "#]],
     );
-    expect![[r#"
-        node capacity-alone: cpu 1; counts
-        node control-plane: cpu 1; does not count, node-role.kubernetes.io/control-plane=, node-role.kubernetes.io/control-plane=:NoSchedule
-        node cordoned: cpu 1; does not count
-        node lost: cpu 1; does not count
-        node manifest: cpu 1; counts
-        node new: cpu 1; does not count
-        node nothing: nothing; counts
-        node single-node-cluster: cpu 1; counts, node-role.kubernetes.io/control-plane=
-    "#]]
-    .assert_eq(&text);
 }
 
 #[test]
@@ -158,7 +156,7 @@ status: {allocatable: {cpu: 1}}
     expect![[r#"
         node n1: cpu 1; counts, pool=gpu,zone=x, gpu=:NoSchedule, spot=yes:PreferNoSchedule
     "#]]
-    .assert_eq(&story::describe(&index.snapshot(at("12:00:00"))));
+    .assert_eq(&printed(&mut index));
     let before = index.snapshot(at("12:00:00"));
     // When a taint was added, and what only annotations say, makes no difference.
     assert_eq!(apply(&mut index, &node.replace("11:00", "11:30").replace("beat: '1'", "beat: '2'")), [false]);

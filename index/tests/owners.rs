@@ -2,14 +2,12 @@
 
 use expect_test::expect;
 
-use super::{apply, at, index_of, shown, story};
+use super::{QUEUE, apply, at, check, index_of, namespace_a, printed, shown};
 use quotient_index::Index;
-
-const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
 
 #[test]
 fn owners_that_want_pods() {
-    let text = shown(
+    check(
         &[
             QUEUE,
             "
@@ -47,16 +45,14 @@ status: {succeeded: 2}
 ",
         ]
         .concat(),
-        "12:00:00",
+        &expect![[r#"
+            namespace a
+              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
+              ReplicaSet web-7d9c (r-1), generation 4, created 11:00:00: wants 3 of cpu 2, memory 1Gi, priority 7, gang r-1 of 2, only on [("disk", "ssd")]
+              StatefulSet db (a/StatefulSet/db), generation 0, created -: wants 1 of cpu 500m
+              Job train (j-1), generation 0, created -: wants 4 of nvidia.com/gpu 1, 2 succeeded, gang ring of 4
+        "#]],
     );
-    expect![[r#"
-        namespace a
-          queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
-          ReplicaSet web-7d9c (r-1), generation 4, created 11:00:00: wants 3 of cpu 2, memory 1Gi, priority 7, gang r-1 of 2, only on [("disk", "ssd")]
-          StatefulSet db (a/StatefulSet/db), generation 0, created -: wants 1 of cpu 500m
-          Job train (j-1), generation 0, created -: wants 4 of nvidia.com/gpu 1, 2 succeeded, gang ring of 4
-    "#]]
-    .assert_eq(&text);
 }
 
 #[test]
@@ -68,13 +64,14 @@ fn a_daemon_set_wants_a_pod_on_every_node_that_its_controller_counts() {
               status: {{currentNumberScheduled: 1, numberMisscheduled: 0, numberReady: 0{status}}}}}"
         )
     };
-    let text = shown(&[QUEUE, &daemon_set("", ", desiredNumberScheduled: 3")].concat(), "12:00:00");
-    expect![[r#"
-        namespace a
-          queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
-          DaemonSet agent (d), generation 0, created -: wants 3 of cpu 1; cannot be scaled
-    "#]]
-    .assert_eq(&text);
+    check(
+        &[QUEUE, &daemon_set("", ", desiredNumberScheduled: 3")].concat(),
+        &expect![[r#"
+            namespace a
+              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
+              DaemonSet agent (d), generation 0, created -: wants 3 of cpu 1; cannot be scaled
+        "#]],
+    );
     for (metadata, status) in [
         ("", ", desiredNumberScheduled: 0"),
         ("", ", desiredNumberScheduled: -1"),
@@ -88,8 +85,7 @@ fn a_daemon_set_wants_a_pod_on_every_node_that_its_controller_counts() {
 
 /// How many pods the one owner wants; none if it is not there.
 fn wanted(object: &str) -> Option<u32> {
-    let snapshot = index_of(&[QUEUE, object].concat()).snapshot(at("12:00:00"));
-    snapshot.namespaces[&"a".into()].owners.first().map(|owner| owner.wanted)
+    namespace_a(&mut index_of(&[QUEUE, object].concat())).owners.first().map(|owner| owner.wanted)
 }
 
 #[test]
@@ -99,8 +95,7 @@ fn how_the_pods_of_a_job_end() {
             "{{kind: Job, metadata: {{name: x, namespace: a}}, spec: {{completions: 9, template: {{spec: {{containers: []}}}}}}, \
              status: {status}}}"
         );
-        let snapshot = index_of(&[QUEUE, &object].concat()).snapshot(at("12:00:00"));
-        let owner = &snapshot.namespaces[&"a".into()].owners[0];
+        let owner = &namespace_a(&mut index_of(&[QUEUE, &object].concat())).owners[0];
         (owner.succeeded, owner.fails)
     };
     assert_eq!(outcome("{}"), (0, false));
@@ -122,7 +117,7 @@ fn a_job_that_lost_its_ready_pods_does_not_only_fail() {
              spec: {{parallelism: 4, template: {{spec: {{containers: []}}}}}}, status: {status}}}"
         );
         apply(&mut index, &job);
-        index.snapshot(at("12:00:00")).namespaces[&"a".into()].owners[0].fails
+        namespace_a(&mut index).owners[0].fails
     };
     assert!(!fails("one", "{active: 4, ready: 4}"));
     assert!(!fails("one", "{failed: 4, terminating: 4}"));
@@ -219,7 +214,7 @@ fn former_replica_sets_cost_nothing() {
     for number in 0..1000 {
         apply(&mut index, &replica_set(&format!("web-{number}"), 0, ", nodeSelector: {a: b}"));
     }
-    assert!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].owners.is_empty());
+    assert!(namespace_a(&mut index).owners.is_empty());
     // The texts are the names of the two kinds.
     assert_eq!((index.kept().texts, index.kept().shapes), (2, 0));
 }
@@ -230,7 +225,7 @@ fn where_there_is_no_queue_an_owner_is_no_news_and_no_namespace_of_a_snapshot() 
     assert_eq!(apply(&mut index, &replica_set("web", 2, "")), [false]);
     assert!(index.snapshot(at("12:00:00")).namespaces.is_empty());
     assert_eq!(apply(&mut index, QUEUE), [true]);
-    assert_eq!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].owners.len(), 1);
+    assert_eq!(namespace_a(&mut index).owners.len(), 1);
     assert_eq!(apply(&mut index, &replica_set("web", 3, "")), [true]);
 }
 
@@ -239,7 +234,7 @@ fn owners_are_sorted_whatever_order_they_came_in() {
     let job =
         "{kind: Job, metadata: {name: a, namespace: a}, spec: {template: {spec: {containers: []}}}}\n---\n";
     let objects = [QUEUE.to_owned(), replica_set("b", 1, ""), job.to_owned(), replica_set("a", 1, "")];
-    let printed = |objects: &[String]| story::describe(&index_of(&objects.concat()).snapshot(at("12:00:00")));
+    let printed = |objects: &[String]| printed(&mut index_of(&objects.concat()));
     let mut backwards = objects.clone();
     backwards.reverse();
     assert_eq!(printed(&objects), printed(&backwards));
@@ -263,8 +258,7 @@ kind: StatefulSet
 metadata: {name: s, namespace: a}
 spec: {selector: {}, template: {spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}}
 ";
-    let snapshot = index_of(&[pod, owner].concat()).snapshot(at("12:00:00"));
-    let state = &snapshot.namespaces[&"a".into()];
+    let state = namespace_a(&mut index_of(&[pod, owner].concat()));
     assert!(std::sync::Arc::ptr_eq(&state.pods[0].shape, &state.owners[0].shape));
 }
 
@@ -282,8 +276,7 @@ metadata:
   ownerReferences: [{apiVersion: batch/v1, kind: Job, name: train, controller: true}]
 spec: {containers: []}
 ";
-    let snapshot = index_of(objects).snapshot(at("12:00:00"));
-    let state = &snapshot.namespaces[&"a".into()];
+    let state = namespace_a(&mut index_of(objects));
     assert_eq!(state.pods[0].owner(), Some(&state.owners[0].uid));
 }
 
@@ -294,8 +287,7 @@ fn class(name: &str, value: i32, default: bool) -> String {
 }
 
 fn priorities(index: &mut Index) -> Vec<i32> {
-    let snapshot = index.snapshot(at("12:00:00"));
-    snapshot.namespaces[&"a".into()].owners.iter().map(|owner| owner.priority).collect()
+    namespace_a(index).owners.iter().map(|owner| owner.priority).collect()
 }
 
 #[test]
@@ -360,7 +352,6 @@ spec:
       resources: {limits: {cpu: 4, memory: 4Gi}}
       containers: [{name: c, resources: {requests: {cpu: 500m}}}, {name: d, resources: {limits: {cpu: 250m}}}]
 ",
-        "12:00:00",
     );
     assert!(text.contains("750m") && text.contains("4Gi"), "{text}");
 }

@@ -3,11 +3,11 @@
 use expect_test::expect;
 use quotient_snapshot::{Placement, Snapshot};
 
-use super::{at, index_of, shown};
+use super::{at, check, index_of, namespace_a};
 
 #[test]
 fn everything_that_is_read() {
-    let text = shown(
+    check(
         "
 kind: Pod
 metadata: {name: p, namespace: a}
@@ -41,13 +41,11 @@ spec:
       - {weight: 10, preference: {matchExpressions: [{key: disk, operator: In, values: [ssd]}]}}
       - {weight: 100, preference: {}}
 ",
-        "12:00:00",
+        &expect![[r#"
+            namespace a
+              pod p (a/p): nothing; Pending, created -, only on [("disk", "ssd"), ("zone", "x")], requires [NodeTerm([Label(In("zone", ["x", "y"])), Label(NotIn("zone", ["z"])), Label(Exists("gpu")), Label(DoesNotExist("old")), Above("cores", 16), Below("cores", 64), Named(["n1"]), NotNamed(["n2"])]), NodeTerm([])], prefers [(10, NodeTerm([Label(In("disk", ["ssd"]))]))], tolerates [Toleration { key: Some("gpu"), value: Some("yes"), effect: Some(NoSchedule) }, Toleration { key: Some("spot"), value: None, effect: None }, Toleration { key: None, value: None, effect: Some(NoExecute) }, Toleration { key: Some("slow"), value: Some(""), effect: Some(PreferNoSchedule) }]
+        "#]],
     );
-    expect![[r#"
-        namespace a
-          pod p (a/p): nothing; Pending, created -, only on [("disk", "ssd"), ("zone", "x")], requires [NodeTerm([Label(In("zone", ["x", "y"])), Label(NotIn("zone", ["z"])), Label(Exists("gpu")), Label(DoesNotExist("old")), Above("cores", 16), Below("cores", 64), Named(["n1"]), NotNamed(["n2"])]), NodeTerm([])], prefers [(10, NodeTerm([Label(In("disk", ["ssd"]))]))], tolerates [Toleration { key: Some("gpu"), value: Some("yes"), effect: Some(NoSchedule) }, Toleration { key: Some("spot"), value: None, effect: None }, Toleration { key: None, value: None, effect: Some(NoExecute) }, Toleration { key: Some("slow"), value: Some(""), effect: Some(PreferNoSchedule) }]
-    "#]]
-    .assert_eq(&text);
 }
 
 /// The names of the nodes that the pod with this spec may run on.
@@ -140,8 +138,7 @@ fn a_bound_pod_of_a_daemon_set_is_bound_for_good() {
         )
     };
     let mut index = index_of(&[pod(0, true), pod(1, true), pod(2, false)].concat());
-    let snapshot = index.snapshot(at("12:00:00"));
-    let pods = &snapshot.namespaces[&"a".into()].pods;
+    let pods = &namespace_a(&mut index).pods;
     assert!(std::sync::Arc::ptr_eq(&pods[0].shape, &pods[1].shape));
     assert_eq!(pods[0].shape.placement, Placement::default());
     // The scheduler still has to find that one node for this one.

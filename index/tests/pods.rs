@@ -1,12 +1,8 @@
 //! What a snapshot shows of a pod.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use super::{index_of, shown};
-
-fn check(yaml: &str, expected: &Expect) {
-    expected.assert_eq(&shown(yaml, "12:00:00"));
-}
+use super::{check, index_of, printed, shown};
 
 #[test]
 fn a_running_pod() {
@@ -52,7 +48,7 @@ fn phases() {
         let yaml = format!(
             "{{kind: Pod, metadata: {{name: p, namespace: a}}, spec: {{containers: []}}, status: {{phase: {phase:?}}}}}"
         );
-        let text = shown(&yaml, "12:00:00");
+        let text = shown(&yaml);
         assert!(text.contains(&format!("; {expected},")), "{phase}: {text}");
     }
 }
@@ -76,21 +72,6 @@ status: {phase: Running, startTime: 2026-01-01T11:00:01Z}
             namespace a
               pod pulling (a/pulling): nothing; Pending, created -, on n1
               pod unreported (a/unreported): nothing; Running, created -, on n1, started 11:00:01
-        "#]],
-    );
-}
-
-#[test]
-fn a_manifest_is_enough() {
-    check(
-        "
-kind: Pod
-metadata: {name: p, namespace: a}
-spec: {containers: [{name: c}]}
-",
-        &expect![[r#"
-            namespace a
-              pod p (a/p): nothing; Pending, created -
         "#]],
     );
 }
@@ -175,7 +156,7 @@ fn reluctant_pods() {
         let yaml = format!(
             "{{kind: Pod, metadata: {{name: p, namespace: a, annotations: {{{annotation}}}}}, spec: {{containers: []}}}}"
         );
-        shown(&yaml, "12:00:00").contains(", goes last")
+        shown(&yaml).contains(", goes last")
     };
     for annotation in [
         "quotient.dev/preemptible: last",
@@ -317,7 +298,7 @@ fn quantities_that_cannot_be_read_are_named() {
 #[test]
 fn pods_without_a_name_are_ignored() {
     let mut index = index_of("{kind: Pod, metadata: {namespace: a}, spec: {containers: []}}");
-    assert_eq!(super::story::describe(&index.snapshot(super::at("12:00:00"))), "");
+    assert_eq!(printed(&mut index), "");
 }
 
 #[test]
@@ -328,7 +309,7 @@ fn pods_that_do_not_get_on() {
              conditions: [{{type: Initialized, status: 'False', lastTransitionTime: 2026-01-01T10:00:00Z}}, \
              {{{condition}, lastTransitionTime: 2026-01-01T11:00:00Z}}]}}}}"
         );
-        shown(&yaml, "12:00:00").contains(", stuck since 11:00:00")
+        shown(&yaml).contains(", stuck since 11:00:00")
     };
     let unschedulable = "type: PodScheduled, status: 'False', reason: Unschedulable";
     let node = ", nodeName: n1";
@@ -355,7 +336,7 @@ fn pods_that_do_not_get_on() {
 fn a_pod_with_a_node_name_of_its_own_does_not_get_on_since_it_was_created() {
     let yaml = "{kind: Pod, metadata: {name: p, namespace: a, creationTimestamp: 2026-01-01T11:00:00Z}, \
                 spec: {containers: [], nodeName: n1}, status: {phase: Pending}}";
-    let printed = shown(yaml, "12:00:00");
+    let printed = shown(yaml);
     assert!(printed.contains(", stuck since 11:00:00"), "{printed}");
 }
 
@@ -367,7 +348,7 @@ fn pods_of_which_the_kubelet_reports_a_failure() {
              containerStatuses: [{{name: a, image: i, imageID: i, ready: false, restartCount: 0, state: {state}}}]}}}}"
         );
         let init = yaml.replace("containerStatuses", "initContainerStatuses");
-        let printed = [yaml, init].map(|yaml| shown(&yaml, "12:00:00").contains(", failing"));
+        let printed = [yaml, init].map(|yaml| shown(&yaml).contains(", failing"));
         assert_eq!(printed[0], printed[1], "{state}");
         printed[0]
     };

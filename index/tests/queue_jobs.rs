@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use quotient_snapshot::NamespaceState;
 use serde_json::Value;
 
-use super::{apply, at, index_of};
+use super::{apply, at, index_of, namespace_a};
 use quotient_index::Index;
 
 const QUEUE_JOB: &str = r"
@@ -177,8 +177,7 @@ fn a_queue_job_rests_until_its_spec_changes() {
         job["metadata"]["generation"] = generation.into();
         job["status"] = serde_yaml_ng::from_str(status).unwrap();
         let mut index = index_of(&serde_json::to_string(&job).unwrap());
-        let snapshot = index.snapshot(at("12:00:00"));
-        let job = &snapshot.namespaces[&"a".into()].queue_jobs[0];
+        let job = &namespace_a(&mut index).queue_jobs[0];
         (job.remembered.start_failures, job.rests_until(at("12:00:00")).is_some())
     };
     assert_eq!(rests(3), (6, true));

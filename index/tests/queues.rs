@@ -4,11 +4,11 @@ use expect_test::expect;
 use quotient_snapshot::Mode;
 use quotient_snapshot::names::{Namespace, QueueName};
 
-use super::{apply, at, index_of, shown};
+use super::{apply, at, check, index_of};
 
 #[test]
 fn a_spec_as_the_engine_reads_it() {
-    let text = shown(
+    check(
         "
 kind: Queue
 metadata: {name: all, namespace: a, uid: u-1, creationTimestamp: 2026-01-01T10:00:00Z}
@@ -26,20 +26,19 @@ kind: Queue
 metadata: {name: empty-request, namespace: b}
 spec: {weight: 0, request: {}}
 ",
-        "12:00:00",
+        &expect![[r#"
+            namespace a
+              queue all (u-1), created 10:00:00: weight 2; request cpu 5, memory 10Gi, nvidia.com/gpu 0; guaranteed cpu 1m; limit cpu 20, nvidia.com/gpu 4
+              queue nothing (a/nothing), created -: weight 1; request -; guaranteed -; limit -
+            namespace b
+              queue empty-request (b/empty-request), created -: weight 0; request -; guaranteed -; limit -
+        "#]],
     );
-    expect![[r#"
-        namespace a
-          queue all (u-1), created 10:00:00: weight 2; request cpu 5, memory 10Gi, nvidia.com/gpu 0; guaranteed cpu 1m; limit cpu 20, nvidia.com/gpu 4
-          queue nothing (a/nothing), created -: weight 1; request -; guaranteed -; limit -
-        namespace b
-          queue empty-request (b/empty-request), created -: weight 0; request -; guaranteed -; limit -
-    "#]].assert_eq(&text);
 }
 
 #[test]
 fn a_place_in_the_tree() {
-    let text = shown(
+    check(
         "
 kind: Queue
 metadata: {name: research, namespace: org}
@@ -76,17 +75,16 @@ spec:
   parentRef: {namespace: org, name: research}
   eviction: {lastReplica: Never, minRuntimeSeconds: 600}
 ",
-        "12:00:00",
+        &expect![[r#"
+            namespace a
+              queue team (a/team), created -: weight 1; request -; guaranteed -; limit -; parent org/research; last replica Never; left alone for 600s
+            namespace org
+              queue company (org/company), created -: weight 1; request -; guaranteed -; limit -; children All; evictions Never
+              queue everybody (org/everybody), created -: weight 1; request -; guaranteed -; limit -; children Selector(Selector([]))
+              queue research (org/research), created -: weight 1; request -; guaranteed -; limit -; parent org/company; children Selector(Selector([In("org", ["research"]), In("tier", ["gold", "silver"]), NotIn("tier", ["silver"]), Exists("open"), DoesNotExist("closed")])); gangs Never; grace at most 0s; forced after 600s; reclaims from Subtree
+              queue same (org/same), created -: weight 1; request -; guaranteed -; limit -; children Same
+        "#]],
     );
-    expect![[r#"
-        namespace a
-          queue team (a/team), created -: weight 1; request -; guaranteed -; limit -; parent org/research; last replica Never; left alone for 600s
-        namespace org
-          queue company (org/company), created -: weight 1; request -; guaranteed -; limit -; children All; evictions Never
-          queue everybody (org/everybody), created -: weight 1; request -; guaranteed -; limit -; children Selector(Selector([]))
-          queue research (org/research), created -: weight 1; request -; guaranteed -; limit -; parent org/company; children Selector(Selector([In("org", ["research"]), In("tier", ["gold", "silver"]), NotIn("tier", ["silver"]), Exists("open"), DoesNotExist("closed")])); gangs Never; grace at most 0s; forced after 600s; reclaims from Subtree
-          queue same (org/same), created -: weight 1; request -; guaranteed -; limit -; children Same
-    "#]].assert_eq(&text);
 }
 
 #[test]
@@ -100,13 +98,15 @@ kind: Queue
 metadata: {name: q, namespace: b}
 spec: {mode: Quota, weight: -1}
 ";
-    let text = shown(yaml, "12:00:00");
-    expect![[r#"
-        namespace a
-          queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; mode Observe; paused until 12:00:00
-        namespace b
-          queue q (b/q), created -, invalid: spec.weight is -1: write 0 to 1000000
-    "#]].assert_eq(&text);
+    check(
+        yaml,
+        &expect![[r#"
+            namespace a
+              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; mode Observe; paused until 12:00:00
+            namespace b
+              queue q (b/q), created -, invalid: spec.weight is -1: write 0 to 1000000
+        "#]],
+    );
     let mut index = index_of(yaml);
     let snapshot = index.snapshot(at("12:00:00"));
     let invalid = &snapshot.namespaces[&Namespace::from("b")].queues[0];
@@ -115,7 +115,7 @@ spec: {mode: Quota, weight: -1}
 
 #[test]
 fn an_invalid_parent_is_still_no_leaf() {
-    let text = shown(
+    check(
         "
 kind: Queue
 metadata: {name: parent, namespace: a}
@@ -135,21 +135,20 @@ kind: Queue
 metadata: {name: no-selector, namespace: c}
 spec: {children: {namespaces: {from: Selector}}, eviction: {minRuntimeSeconds: 2592001}}
 ",
-        "12:00:00",
+        &expect![[r#"
+            namespace a
+              queue parent (a/parent), created -, invalid parent: read spec.limit.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.children.namespaces.selector counts only with from: Selector: write that, or leave selector out
+            namespace b
+              queue selector (b/selector), created -, invalid parent: spec.parentRef.name is empty: write the name of the parent queue; spec.children.namespaces.selector: In of "k" needs values: write at least one; spec.children.namespaces.selector: Exists of "k" takes no values: leave values out; spec.eviction.minRuntimeSeconds is -1: write 0 to 2592000
+            namespace c
+              queue no-selector (c/no-selector), created -, invalid parent: spec.children.namespaces.from is Selector, but there is no selector: write one, such as {matchLabels: {org: research}}; spec.eviction.minRuntimeSeconds is 2592001: write 0 to 2592000
+        "#]],
     );
-    expect![[r#"
-        namespace a
-          queue parent (a/parent), created -, invalid parent: read spec.limit.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.children.namespaces.selector counts only with from: Selector: write that, or leave selector out
-        namespace b
-          queue selector (b/selector), created -, invalid parent: spec.parentRef.name is empty: write the name of the parent queue; spec.children.namespaces.selector: In of "k" needs values: write at least one; spec.children.namespaces.selector: Exists of "k" takes no values: leave values out; spec.eviction.minRuntimeSeconds is -1: write 0 to 2592000
-        namespace c
-          queue no-selector (c/no-selector), created -, invalid parent: spec.children.namespaces.from is Selector, but there is no selector: write one, such as {matchLabels: {org: research}}; spec.eviction.minRuntimeSeconds is 2592001: write 0 to 2592000
-    "#]].assert_eq(&text);
 }
 
 #[test]
 fn mistakes_are_explained_to_the_administrator() {
-    let text = shown(
+    check(
         "
 kind: Queue
 metadata: {name: amounts, namespace: a}
@@ -167,15 +166,14 @@ kind: Queue
 metadata: {name: weight, namespace: a}
 spec: {weight: -1}
 ",
-        "12:00:00",
+        &expect![[r#"
+            namespace a
+              queue amounts (a/amounts), created -, invalid: read spec.request.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; read spec.guaranteed.memory: "-1Gi" is negative; write 0 or more; read spec.limit.cpu: "10000000000000000000000000" is beyond 2^63; if no bound is meant, leave the resource out
+              queue names (a/names), created -, invalid: spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.limit names "ephemeral-storage", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu
+              queue type (u-3), created -, invalid: the Queue cannot be read: spec.weight: invalid type: string "heavy", expected i32; correct the field and apply it again
+              queue weight (a/weight), created -, invalid: spec.weight is -1: write 0 to 1000000
+        "#]],
     );
-    expect![[r#"
-        namespace a
-          queue amounts (a/amounts), created -, invalid: read spec.request.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; read spec.guaranteed.memory: "-1Gi" is negative; write 0 or more; read spec.limit.cpu: "10000000000000000000000000" is beyond 2^63; if no bound is meant, leave the resource out
-          queue names (a/names), created -, invalid: spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.limit names "ephemeral-storage", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu
-          queue type (u-3), created -, invalid: the Queue cannot be read: spec.weight: invalid type: string "heavy", expected i32; correct the field and apply it again
-          queue weight (a/weight), created -, invalid: spec.weight is -1: write 0 to 1000000
-    "#]].assert_eq(&text);
 }
 
 #[test]
@@ -213,7 +211,7 @@ fn a_new_generation_is_news_even_if_it_means_the_same() {
 
 #[test]
 fn claims_and_what_is_reclaimed_for_them() {
-    let text = shown(
+    check(
         "
 kind: Queue
 metadata: {name: claims, namespace: a}
@@ -233,15 +231,13 @@ spec:
   eviction: {maxGraceSeconds: 86401, forceAfterSeconds: -5}
 status: {demand: {cpu: 1}}
 ",
-        "12:00:00",
+        &expect![[r#"
+            namespace a
+              queue claims (a/claims), created -: weight 1; request cpu 1m, memory 2Gi; guaranteed -; limit -; waits 300s
+            namespace b
+              queue observed (b/observed), created -: weight 1; request -; guaranteed -; limit -; reclaims from Nothing
+            namespace c
+              queue wrong (c/wrong), created -, invalid: read spec.request.cpu: read quantity "much": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.reclaim.afterSeconds is -1: write 0 to 86400; spec.eviction.maxGraceSeconds is 86401: write 0 to 86400; spec.eviction.forceAfterSeconds is -5: write 0 to 86400
+        "#]],
     );
-    expect![[r#"
-        namespace a
-          queue claims (a/claims), created -: weight 1; request cpu 1m, memory 2Gi; guaranteed -; limit -; waits 300s
-        namespace b
-          queue observed (b/observed), created -: weight 1; request -; guaranteed -; limit -; reclaims from Nothing
-        namespace c
-          queue wrong (c/wrong), created -, invalid: read spec.request.cpu: read quantity "much": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.reclaim.afterSeconds is -1: write 0 to 86400; spec.eviction.maxGraceSeconds is 86401: write 0 to 86400; spec.eviction.forceAfterSeconds is -5: write 0 to 86400
-    "#]]
-    .assert_eq(&text);
 }

@@ -7,12 +7,12 @@ use quotient_snapshot::ledger::Generation;
 use quotient_snapshot::names::Namespace;
 use quotient_snapshot::time::Timestamp;
 
-use super::{apply, at, index_of, shown};
+use super::{QUEUE, apply, at, check, index_of, namespace_a, printed};
 use quotient_index::Index;
 
 #[test]
 fn ours_is_the_quota_called_quotient() {
-    let text = shown(
+    check(
         "
 kind: ResourceQuota
 metadata: {name: quotient, namespace: a, labels: {app.kubernetes.io/managed-by: quotient}}
@@ -35,18 +35,16 @@ kind: ResourceQuota
 metadata: {name: quotient, namespace: d}
 spec: {hard: {requests.cpu: 1}}
 ",
-        "12:00:00",
+        &expect![[r#"
+            namespace a
+              quota: hard cpu 3, memory 9Gi, nvidia.com/gpu 2; enforced cpu 4, memory 9Gi
+              others allow cpu 1
+            namespace c
+              foreign quota: hard cpu 1; enforced -
+            namespace d
+              foreign quota: hard cpu 1; enforced -
+        "#]],
     );
-    expect![[r#"
-        namespace a
-          quota: hard cpu 3, memory 9Gi, nvidia.com/gpu 2; enforced cpu 4, memory 9Gi
-          others allow cpu 1
-        namespace c
-          foreign quota: hard cpu 1; enforced -
-        namespace d
-          foreign quota: hard cpu 1; enforced -
-    "#]]
-    .assert_eq(&text);
 }
 
 #[test]
@@ -89,8 +87,6 @@ fn quantities_that_cannot_be_read_are_named() {
     );
 }
 
-const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
-
 fn theirs(name: &str, spec: &str) -> String {
     format!(
         "{{kind: ResourceQuota, metadata: {{name: {name}, namespace: a, uid: {name}}}, spec: {spec}}}\n---\n"
@@ -99,7 +95,7 @@ fn theirs(name: &str, spec: &str) -> String {
 
 /// What the quotas of others allow in the namespace.
 fn others(index: &mut Index) -> String {
-    let text = super::story::describe(&index.snapshot(at("12:00:00")));
+    let text = printed(index);
     let line = text.lines().find_map(|line| line.split_once("others allow "));
     line.map(|(_, bounds)| bounds.to_owned()).unwrap_or_default()
 }
@@ -163,7 +159,7 @@ fn the_queue_that_owns_a_quota_stands_on_it() {
     };
     let mut index = index_of(&quota(1, "q"));
     let owner = |index: &mut Index| {
-        let shown = index.snapshot(at("12:00:00")).namespaces[&"a".into()].quota.clone().unwrap().owner;
+        let shown = namespace_a(index).quota.clone().unwrap().owner;
         assert_eq!(index.observed_quota(&Namespace::from("a")).unwrap().owner, shown);
         shown.map(|uid| uid.as_str().to_owned())
     };

@@ -1,7 +1,7 @@
 //! What is known of pods that the API server refuses.
 
 use super::kinds::{delete_value, relist_begin, relist_finish};
-use super::{apply, at, documents, index_of};
+use super::{apply, documents, index_of, namespace_a};
 use quotient_index::Index;
 
 /// A Queue without default requests.
@@ -26,8 +26,7 @@ fn failure(message: &str) -> String {
 
 /// What is shown of why pods of the one owner are refused.
 fn rejected(index: &mut Index) -> Option<String> {
-    let snapshot = index.snapshot(at("12:00:00"));
-    snapshot.namespaces[&"a".into()].owners[0].rejected.as_ref().map(ToString::to_string)
+    namespace_a(index).owners[0].rejected.as_ref().map(ToString::to_string)
 }
 
 #[test]
@@ -80,8 +79,7 @@ fn job(spec: &str) -> String {
 
 /// The resources that the one owner names no request for.
 fn unspecified(index: &mut Index) -> String {
-    let snapshot = index.snapshot(at("12:00:00"));
-    let owner = &snapshot.namespaces[&"a".into()].owners[0];
+    let owner = &namespace_a(index).owners[0];
     owner.unspecified.resources().map(|resource| resource.name().to_owned()).collect::<Vec<_>>().join(" ")
 }
 

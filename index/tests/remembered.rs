@@ -3,7 +3,7 @@
 use quotient_snapshot::Remembered;
 use quotient_snapshot::names::QueueName;
 
-use super::{apply, at, index_of, story};
+use super::{apply, at, index_of, printed, story};
 use quotient_index::Index;
 
 fn queue(version: u32, uid: &str, status: &str) -> String {
@@ -14,7 +14,7 @@ fn queue(version: u32, uid: &str, status: &str) -> String {
 }
 
 fn memory(index: &mut Index) -> String {
-    let text = story::describe(&index.snapshot(at("12:00:00")));
+    let text = printed(index);
     text.split_once("remembers ").map(|(_, memory)| memory.trim_end().to_owned()).unwrap_or_default()
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{apply, at, index_of};
+use super::{apply, at, index_of, namespace_a};
 
 fn pod(namespace: &str, name: &str, cpu: &str) -> String {
     format!(
@@ -65,8 +65,7 @@ fn pods_of_one_owner_share_all_that_they_have_in_common() {
     };
     let mut index = index_of(&[pod(1, "gold"), pod(2, "gold"), pod(3, "iron")].concat());
     let metadata = |index: &mut quotient_index::Index| -> Vec<_> {
-        let snapshot = index.snapshot(at("12:00:00"));
-        snapshot.namespaces[&"a".into()].pods.iter().map(|pod| pod.metadata.clone()).collect()
+        namespace_a(index).pods.iter().map(|pod| pod.metadata.clone()).collect()
     };
     let before = metadata(&mut index);
     assert!(Arc::ptr_eq(&before[0], &before[1]));

@@ -7,7 +7,7 @@ use super::{apply, at, documents, index_of, shown};
 
 fn shows(manifests: &str, expected: &Expect) {
     let queue = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {preemption: LowerPriority}}\n---\n";
-    expected.assert_eq(&shown(&[queue, manifests].concat(), "12:00:00"));
+    expected.assert_eq(&shown(&[queue, manifests].concat()));
 }
 
 const SET: &str = "

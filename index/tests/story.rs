@@ -65,14 +65,11 @@ fn queue(queue: &Queue) -> String {
 /// What a Queue says of its demand beyond the defaults, and what is remembered of it.
 fn demand(queue: &Queue) -> String {
     let Queue { reclaim, remembered, .. } = queue;
-    let mut text = String::new();
-    if reclaim.from != ReclaimFrom::Cluster {
-        write!(text, "; reclaims from {:?}", reclaim.from).unwrap();
-    }
-    if reclaim.after_seconds > 0 {
-        write!(text, "; waits {}s", reclaim.after_seconds).unwrap();
-    }
-    text + &memory(remembered)
+    all([
+        (reclaim.from != ReclaimFrom::Cluster).then(|| format!("; reclaims from {:?}", reclaim.from)),
+        (reclaim.after_seconds > 0).then(|| format!("; waits {}s", reclaim.after_seconds)),
+        Some(memory(remembered)),
+    ])
 }
 
 fn memory(remembered: &Remembered) -> String {
@@ -105,90 +102,66 @@ fn memory(remembered: &Remembered) -> String {
 fn place(queue: &Queue) -> String {
     let Queue { parent, children, eviction, preemption, mode, admission, paused_until, .. } = queue;
     let EvictionRules { policy, min_runtime_seconds, last_replica, gangs, .. } = eviction;
-    let mut text = String::new();
-    if let Some(parent) = parent {
-        write!(text, "; parent {parent}").unwrap();
-    }
-    if let Some(children) = children {
-        write!(text, "; children {children:?}").unwrap();
-    }
-    if let Some(policy) = policy {
-        write!(text, "; evictions {policy:?}").unwrap();
-    }
-    if let Some(last_replica) = last_replica {
-        write!(text, "; last replica {last_replica:?}").unwrap();
-    }
-    if let Some(gangs) = gangs {
-        write!(text, "; gangs {gangs:?}").unwrap();
-    }
-    if *mode != Mode::Full {
-        write!(text, "; mode {mode}").unwrap();
-    }
-    if *admission != Admission::Quota {
-        write!(text, "; admission {admission:?}").unwrap();
-    }
-    if let Some(until) = paused_until {
-        write!(text, "; paused until {}", time(*until)).unwrap();
-    }
-    if *preemption != Preemption::Never {
-        write!(text, "; preempts {preemption:?}").unwrap();
-    }
-    if let Some(seconds) = eviction.max_grace_seconds {
-        write!(text, "; grace at most {seconds}s").unwrap();
-    }
-    if let Some(seconds) = eviction.force_after_seconds {
-        write!(text, "; forced after {seconds}s").unwrap();
-    }
-    if let Some(min_runtime_seconds) = min_runtime_seconds {
-        write!(text, "; left alone for {min_runtime_seconds}s").unwrap();
-    }
-    text
+    let EvictionRules { max_grace_seconds, force_after_seconds, .. } = eviction;
+    all([
+        parent.as_ref().map(|parent| format!("; parent {parent}")),
+        children.as_ref().map(|children| format!("; children {children:?}")),
+        policy.as_ref().map(|policy| format!("; evictions {policy:?}")),
+        last_replica.as_ref().map(|last_replica| format!("; last replica {last_replica:?}")),
+        gangs.as_ref().map(|gangs| format!("; gangs {gangs:?}")),
+        (*mode != Mode::Full).then(|| format!("; mode {mode}")),
+        (*admission != Admission::Quota).then(|| format!("; admission {admission:?}")),
+        paused_until.map(|until| format!("; paused until {}", time(until))),
+        (*preemption != Preemption::Never).then(|| format!("; preempts {preemption:?}")),
+        max_grace_seconds.map(|seconds| format!("; grace at most {seconds}s")),
+        force_after_seconds.map(|seconds| format!("; forced after {seconds}s")),
+        min_runtime_seconds.map(|seconds| format!("; left alone for {seconds}s")),
+    ])
+}
+
+/// The parts that there are.
+fn all<const N: usize>(parts: [Option<String>; N]) -> String {
+    parts.into_iter().flatten().collect()
 }
 
 fn quota(quota: &Quota) -> String {
     let Quota { hard, enforced, ours, granted, owed, unconfirmed, unstamped, drifted, owner, charged } =
         quota;
     let whose = if *ours { "quota" } else { "foreign quota" };
-    format!(
-        "{whose}: hard {}; enforced {}{}{}{}{}{}{}{}",
-        bounds(hard),
-        bounds(enforced),
-        granted.as_ref().map(|granted| format!("; granted {}", bounds(granted))).unwrap_or_default(),
-        if owed.is_empty() { String::new() } else { format!("; owed {owed}") },
-        if unconfirmed.is_empty() { String::new() } else { format!("; may become {}", bounds(unconfirmed)) },
-        if charged.is_empty() { String::new() } else { format!("; charged already {}", bounds(charged)) },
-        if *unstamped { "; not stamped" } else { "" },
-        if *drifted { "; changed by others" } else { "" },
-        owner.as_ref().map(|owner| format!("; owned by {owner}")).unwrap_or_default()
-    )
+    all([
+        Some(format!("{whose}: hard {}; enforced {}", bounds(hard), bounds(enforced))),
+        granted.as_ref().map(|granted| format!("; granted {}", bounds(granted))),
+        (!owed.is_empty()).then(|| format!("; owed {owed}")),
+        (!unconfirmed.is_empty()).then(|| format!("; may become {}", bounds(unconfirmed))),
+        (!charged.is_empty()).then(|| format!("; charged already {}", bounds(charged))),
+        unstamped.then(|| "; not stamped".into()),
+        drifted.then(|| "; changed by others".into()),
+        owner.as_ref().map(|owner| format!("; owned by {owner}")),
+    ])
 }
 
 fn owner(owner: &Owner) -> String {
     let Owner { uid, kind, name, generation, created, wanted, shape, gang, priority, size, .. } = owner;
     let Owner { rejected, unspecified, controller, succeeded, fails, .. } = owner;
-    let mut line = format!(
+    let wants = format!(
         "{} {name} ({uid}), generation {generation}, created {}: wants {wanted} of {}",
         kind.name(),
         time(*created),
         shape.requests
     );
-    if *succeeded > 0 || *fails {
-        write!(line, ", {succeeded} succeeded{}", if *fails { ", only fails" } else { "" }).unwrap();
-    }
-    if *priority != 0 {
-        write!(line, ", priority {priority}").unwrap();
-    }
-    if shape.left_out.resources > 0 {
-        write!(line, ", and {} more", shape.left_out.resources).unwrap();
-    }
-    let mut refused = rejected.as_ref().map(|why| format!("; rejected: {why}")).unwrap_or_default();
-    if !unspecified.is_nothing() {
-        write!(refused, "; no request for {unspecified:?}").unwrap();
-    }
-    if let Some(controller) = controller {
-        write!(refused, "; of {} {} ({})", controller.kind, controller.name, controller.api_version).unwrap();
-    }
-    line + &gang_of(gang.as_ref()) + &placement(&shape.placement) + &self::size(owner, size) + &refused
+    let ends = if *fails { ", only fails" } else { "" };
+    all([
+        Some(wants),
+        (*succeeded > 0 || *fails).then(|| format!(", {succeeded} succeeded{ends}")),
+        (*priority != 0).then(|| format!(", priority {priority}")),
+        (shape.left_out.resources > 0).then(|| format!(", and {} more", shape.left_out.resources)),
+        gang.as_ref().map(gang_of),
+        Some(placement(&shape.placement)),
+        Some(self::size(owner, size)),
+        rejected.as_ref().map(|why| format!("; rejected: {why}")),
+        (!unspecified.is_nothing()).then(|| format!("; no request for {unspecified:?}")),
+        controller.as_ref().map(|one| format!("; of {} {} ({})", one.kind, one.name, one.api_version)),
+    ])
 }
 
 /// What is unusual about the size of `owner`: what says it, what it was, why it stays.
@@ -201,27 +174,15 @@ fn size(owner: &Owner, size: &Size) -> String {
         left_alone,
         surges_first,
     } = size;
-    let mut text = String::new();
-    match scale_target {
-        None => text.push_str("; cannot be scaled"),
-        Some(scale_target) if scale_target.uid != owner.uid => {
-            write!(text, "; sized by {scale_target} ({})", scale_target.uid).unwrap();
-        }
-        Some(_) => {}
-    }
-    if scale_target.is_some() && *written != owner.wanted {
-        write!(text, "; {written} written").unwrap();
-    }
-    if let Some(former) = former {
-        write!(text, "; {former} before, {withheld_replicas} held back").unwrap();
-    }
-    if let Some(reason) = left_alone {
-        write!(text, "; left alone: {reason}").unwrap();
-    }
-    if *surges_first {
-        text.push_str("; surges first");
-    }
-    text
+    let others = scale_target.as_ref().filter(|scale_target| scale_target.uid != owner.uid);
+    all([
+        scale_target.is_none().then(|| "; cannot be scaled".into()),
+        others.map(|scale_target| format!("; sized by {scale_target} ({})", scale_target.uid)),
+        (scale_target.is_some() && *written != owner.wanted).then(|| format!("; {written} written")),
+        former.map(|former| format!("; {former} before, {withheld_replicas} held back")),
+        left_alone.as_ref().map(|reason| format!("; left alone: {reason}")),
+        surges_first.then(|| "; surges first".into()),
+    ])
 }
 
 fn budget(budget: &Budget) -> String {
@@ -230,26 +191,18 @@ fn budget(budget: &Budget) -> String {
     format!("budget {name}: {allowed}{unready} may go; {selector:?}")
 }
 
-fn gang_of(gang: Option<&Gang>) -> String {
-    gang.map(|gang| format!(", gang {} of {}", gang.name, gang.min_available)).unwrap_or_default()
+fn gang_of(gang: &Gang) -> String {
+    format!(", gang {} of {}", gang.name, gang.min_available)
 }
 
 fn placement(placement: &Placement) -> String {
     let Placement { node_selector, required, preferred, tolerations } = placement;
-    let mut text = String::new();
-    if !node_selector.is_empty() {
-        write!(text, ", only on {node_selector:?}").unwrap();
-    }
-    if !required.is_empty() {
-        write!(text, ", requires {required:?}").unwrap();
-    }
-    if !preferred.is_empty() {
-        write!(text, ", prefers {preferred:?}").unwrap();
-    }
-    if !tolerations.is_empty() {
-        write!(text, ", tolerates {tolerations:?}").unwrap();
-    }
-    text
+    all([
+        (!node_selector.is_empty()).then(|| format!(", only on {node_selector:?}")),
+        (!required.is_empty()).then(|| format!(", requires {required:?}")),
+        (!preferred.is_empty()).then(|| format!(", prefers {preferred:?}")),
+        (!tolerations.is_empty()).then(|| format!(", tolerates {tolerations:?}")),
+    ])
 }
 
 fn labels(labels: &Labels) -> String {
@@ -281,56 +234,29 @@ fn pod(pod: &Pod) -> String {
         grace_seconds,
     } = pod;
     let requests = &shape.requests;
-    let mut line = format!("pod {name} ({uid}): {requests}; {phase:?}, created {}", time(*created));
-    if shape.left_out.resources > 0 {
-        write!(line, ", and {} resources more", shape.left_out.resources).unwrap();
-    }
-    if let Some(node) = node {
-        write!(line, ", on {node}").unwrap();
-    }
-    if *priority != 0 {
-        write!(line, ", priority {priority}").unwrap();
-    }
-    if let Some(started) = started {
-        write!(line, ", started {}", time(*started)).unwrap();
-    }
-    if let Some(deletion) = deletion {
-        write!(line, ", gone by {}", time(*deletion)).unwrap();
-    }
-    if *deletion_seconds != 0 {
-        write!(line, " given {deletion_seconds}s").unwrap();
-    }
-    if *evicted {
-        write!(line, ", evicted").unwrap();
-    }
-    if *forced {
-        write!(line, ", forced").unwrap();
-    }
-    if *deletion_cost != 0 {
-        write!(line, ", deletion cost {deletion_cost}").unwrap();
-    }
-    if *grace_seconds != 30 {
-        write!(line, ", grace {grace_seconds}s").unwrap();
-    }
-    if let Some(gate) = gate {
-        write!(line, ", gated at {}", gate.number()).unwrap();
-    }
-    if let Some(stuck) = stuck {
-        write!(line, ", stuck since {}", time(*stuck)).unwrap();
-    }
-    if *failing {
-        write!(line, ", failing").unwrap();
-    }
-    if let Some(reason) = kept {
-        write!(line, ", {reason:?}").unwrap();
-    }
-    if *do_not_disrupt {
-        write!(line, ", goes last").unwrap();
-    }
-    if let Some(owner) = &metadata.owner {
-        write!(line, ", of {}", owner.uid).unwrap();
-    }
-    line + &gang_of(metadata.gang.as_ref()) + &labels(&metadata.labels) + &placement(&shape.placement)
+    let left_out = shape.left_out.resources;
+    all([
+        Some(format!("pod {name} ({uid}): {requests}; {phase:?}, created {}", time(*created))),
+        (left_out > 0).then(|| format!(", and {left_out} resources more")),
+        node.as_ref().map(|node| format!(", on {node}")),
+        (*priority != 0).then(|| format!(", priority {priority}")),
+        started.map(|started| format!(", started {}", time(started))),
+        deletion.map(|deletion| format!(", gone by {}", time(deletion))),
+        (*deletion_seconds != 0).then(|| format!(" given {deletion_seconds}s")),
+        evicted.then(|| ", evicted".into()),
+        forced.then(|| ", forced".into()),
+        (*deletion_cost != 0).then(|| format!(", deletion cost {deletion_cost}")),
+        (*grace_seconds != 30).then(|| format!(", grace {grace_seconds}s")),
+        gate.as_ref().map(|gate| format!(", gated at {}", gate.number())),
+        stuck.map(|stuck| format!(", stuck since {}", time(stuck))),
+        failing.then(|| ", failing".into()),
+        kept.as_ref().map(|reason| format!(", {reason:?}")),
+        do_not_disrupt.then(|| ", goes last".into()),
+        metadata.owner.as_ref().map(|owner| format!(", of {}", owner.uid)),
+        metadata.gang.as_ref().map(gang_of),
+        Some(labels(&metadata.labels)),
+        Some(placement(&shape.placement)),
+    ])
 }
 
 fn bounds(bounds: &Bounds) -> String {

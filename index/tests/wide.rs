@@ -9,10 +9,8 @@ use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
 use super::kinds::apply_value;
-use super::{at, documents, index_of};
+use super::{QUEUE, at, documents, index_of, namespace_a, printed};
 use quotient_index::{Index, IndexSettings};
-
-const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
 
 /// The processor time of this thread so far: other work on the machine does not count.
 fn effort() -> Duration {
@@ -123,7 +121,7 @@ fn sizes_are_the_same_in_every_order() {
         for object in objects {
             apply_value(&mut index, object);
         }
-        super::story::describe(&index.snapshot(at("12:00:00")))
+        printed(&mut index)
     };
     let expected = shown(&mut objects.iter());
     assert_eq!(expected.matches("RollingOut").count(), 0, "{expected}");
@@ -151,7 +149,7 @@ fn wide(name: &str, resources: usize) -> String {
 fn of_a_pod_64_resources_are_kept() {
     for (requested, kept, left_out) in [(0, 2, 0), (62, 64, 0), (63, 64, 1), (12_000, 64, 11_938)] {
         let mut index = index_of(&[QUEUE, &wide("p", requested)].concat());
-        let shape = &index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].shape;
+        let shape = &namespace_a(&mut index).pods[0].shape;
         let names: Vec<&str> = shape.requests.resources().map(Resource::name).collect();
         assert_eq!((names.len(), shape.left_out.resources), (kept, left_out), "{requested}");
         assert_eq!(names[..2], ["cpu", "memory"]);
@@ -168,7 +166,7 @@ fn a_request_of_nothing_takes_nobodys_place() {
     }
     let pod = wide("p", 10).replace("cpu: 1", &format!("{zeros}cpu: 1"));
     let mut index = index_of(&[QUEUE, &pod].concat());
-    let shape = &index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].shape;
+    let shape = &namespace_a(&mut index).pods[0].shape;
     assert_eq!((shape.requests.iter().count(), shape.left_out.resources), (12, 0));
 }
 
@@ -188,7 +186,7 @@ fn of_a_template_64_are_kept_as_well() {
     let begin = effort();
     apply_value(&mut index, &job);
     assert!(effort().saturating_sub(begin) < Duration::from_secs(2), "{:?}", effort().saturating_sub(begin));
-    let shape = &index.snapshot(at("12:00:00")).namespaces[&"a".into()].owners[0].shape;
+    let shape = &namespace_a(&mut index).owners[0].shape;
     assert_eq!((shape.requests.iter().count(), shape.left_out.resources), (64, 9_936));
 }
 

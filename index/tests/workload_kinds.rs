@@ -4,10 +4,8 @@ use expect_test::expect;
 use kube::core::DynamicObject;
 use serde_json::Value;
 
-use super::{at, documents, story};
+use super::{QUEUE, documents, printed};
 use quotient_index::{Decoded, Index, IndexSettings, Undecodable, WorkloadKind, WorkloadObject};
-
-const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
 
 /// A kind with one template, and a kind with a head and any number of groups.
 fn kinds() -> Vec<WorkloadKind> {
@@ -42,10 +40,6 @@ fn feed(index: &mut Index, yaml: &str) {
             super::apply_value(index, &object);
         }
     }
-}
-
-fn printed(index: &mut Index) -> String {
-    story::describe(&index.snapshot(at("12:00:00")))
 }
 
 fn template(cpu: u32) -> String {
