@@ -1,37 +1,9 @@
-//! What the API server and kubectl need of the Queue's definition.
-#![cfg(test)]
+//! What the Queue's definition bounds and promises.
 
-mod definition;
-
-use definition::{definition, each_schema, explained_fields, schema, version};
-use kube::{CustomResourceExt, Resource};
-use quotient_crds::{Queue, names};
+use super::{each_schema, schema};
 use serde_json::{Value, json};
 
-const NAME: &str = "queues.quotient.dev";
-
-#[test]
-fn the_names_are_the_constants() {
-    assert_eq!(Queue::group(&()), names::GROUP);
-    assert_eq!(Queue::version(&()), names::VERSION);
-    assert_eq!(Queue::api_version(&()), names::API_VERSION);
-    assert_eq!(Queue::crd_name(), NAME);
-    assert_eq!(
-        definition(NAME)["spec"]["names"],
-        json!({
-            "kind": "Queue", "plural": "queues", "singular": "queue",
-            "shortNames": ["qtq"], "categories": ["quotient"],
-        })
-    );
-    assert_eq!(definition(NAME)["spec"]["scope"], "Namespaced");
-}
-
-#[test]
-fn every_field_is_explained() {
-    let fields = explained_fields(NAME);
-    assert!(fields > 30, "only {fields} fields were visited");
-    assert!(schema(NAME)["description"].as_str().unwrap().starts_with("A Queue gives"));
-}
+pub(super) const NAME: &str = "queues.quotient.dev";
 
 /// What the operator does with it, and in which mode; not what it once did not do.
 #[test]
@@ -165,16 +137,6 @@ fn reclaim_eviction_and_preemption_say_their_bounds_and_defaults() {
 }
 
 #[test]
-fn the_status_is_a_subresource_whose_conditions_merge_by_type() {
-    assert_eq!(version(NAME)["subresources"], json!({"status": {}}));
-    let status = schema(NAME)["properties"]["status"].clone();
-    assert_eq!(status.get("required"), None);
-    let conditions = &status["properties"]["conditions"];
-    assert_eq!(conditions["x-kubernetes-list-type"], "map");
-    assert_eq!(conditions["x-kubernetes-list-map-keys"], json!(["type"]));
-}
-
-#[test]
 fn what_the_status_remembers_can_be_read_back() {
     let status = schema(NAME)["properties"]["status"]["properties"].clone();
     for time in ["/shortSince", "/demandFalling/additionalProperties", "/setAside/items/properties/since"] {
@@ -188,56 +150,4 @@ fn what_the_status_remembers_can_be_read_back() {
     for field in ["demandFalling", "setAside", "unmet"] {
         assert_eq!(status[field].get("default"), None, "{field}");
     }
-}
-
-#[test]
-fn no_rule_may_refuse_what_the_operator_reports() {
-    each_schema("status", &schema(NAME)["properties"]["status"], &mut |path, schema| {
-        for bound in ["x-kubernetes-validations", "maxProperties", "maxItems", "pattern", "maxLength"] {
-            assert_eq!(schema.get(bound), None, "{path}");
-        }
-    });
-}
-
-#[test]
-fn the_columns_show_fields_that_exist() {
-    let columns = version(NAME)["additionalPrinterColumns"].clone();
-    let titles: Vec<&str> =
-        columns.as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
-    assert_eq!(
-        titles,
-        [
-            "Parent",
-            "Weight",
-            "Demand",
-            "Deserved",
-            "Allocated",
-            "Used",
-            "Preempting",
-            "State",
-            "Age",
-            "Nominal",
-            "Guaranteed",
-            "Limit",
-            "Pods"
-        ]
-    );
-    let is_wide = |column: &&Value| column["priority"] == 1;
-    assert_eq!(columns.as_array().unwrap().iter().filter(is_wide).count(), 4);
-    for column in columns.as_array().unwrap() {
-        let path = column["jsonPath"].as_str().unwrap();
-        if path.starts_with(".metadata") {
-            continue;
-        }
-        let pointer = path.replace('.', "/properties/");
-        let field = schema(NAME).pointer(&pointer).cloned();
-        assert_eq!(field.map(|field| field["type"].clone()), Some(column["type"].clone()), "{path}");
-    }
-}
-
-#[test]
-fn client_side_apply_can_store_the_definition() {
-    // kubectl keeps the whole object in an annotation, and 262144 bytes is the limit for all of them.
-    let stored = definition(NAME).to_string().len();
-    assert!(stored < 36 * 1024, "the definition has grown to {stored} bytes of JSON");
 }
