@@ -10,8 +10,8 @@ use crate::campaign::trial::{DOWN, WITHOUT_LEASE};
 use crate::faults::{
     Act, Fault, Match, NAMESPACE, OperatorOptions, StaleView, WatchFault, WatchMatch, WatchWhat, What,
 };
-use crate::objects::{Key, Kind};
-use crate::server::Call;
+use crate::objects::Kind;
+use crate::scenario::build::{deleted, merged, status_merged};
 use crate::trace::Verb;
 
 /// Longer than an operator waits for an answer.
@@ -274,21 +274,21 @@ impl Family {
     pub fn strike(self, options: OperatorOptions, nth: u64, namespace: &str) -> OperatorOptions {
         let at = |what: What| options.clone().fault(Fault::at_write(nth, what));
         let event = |what: WatchWhat, kind: Watched| {
-            let on = WatchMatch { kind: Some(kind.kind()), ..WatchMatch::default() };
+            let on = WatchMatch::of(kind.kind());
             let skip = u32::try_from(nth).unwrap_or(u32::MAX);
             options.clone().watch_fault(WatchFault::on(on, what).skip(skip))
         };
         // A list of the second life: the first has been there before.
         let list = |kind: Kind, what: What| {
-            let on = Match { verb: Some(Verb::List), kind: Some(kind), ..Match::default() };
+            let on = Match::requests(Verb::List, kind);
             at(What::CrashAfter(DOWN)).fault(Fault::on(on, what).skip(1))
         };
         let second = |view: Option<StaleView>| {
             let second = OperatorOptions { view, ..OperatorOptions::default().flag(WITHOUT_LEASE) };
             at(What::Then(Box::new(Act::Start(second))))
         };
-        if let Some(call) = self.by_user(namespace) {
-            return at(What::Then(Box::new(Act::Human(call))));
+        if let Some(act) = self.by_user(namespace) {
+            return at(What::Then(Box::new(act)));
         }
         match self {
             Self::CrashBefore => at(What::CrashBefore(DOWN)),
@@ -330,26 +330,22 @@ impl Family {
     }
 
     /// What a user does, if it is that.
-    fn by_user(self, namespace: &str) -> Option<Call> {
-        let quota = Key::new(Kind::ResourceQuota, namespace, "quotient");
-        let hard = |cpu: &str| Call::merge(quota.clone(), json!({"spec": {"hard": {"requests.cpu": cpu}}}));
-        let ledger = Key::new(Kind::ConfigMap, NAMESPACE, "quotient-ledger");
+    fn by_user(self, namespace: &str) -> Option<Act> {
+        let hard = |cpu: &str| {
+            let patch = json!({"spec": {"hard": {"requests.cpu": cpu}}});
+            merged(Kind::ResourceQuota, namespace, "quotient", patch)
+        };
+        let ledger = "quotient-ledger";
+        let spoiled = || json!({"binaryData": {"ledger": "bm9uc2Vuc2U="}, "data": null});
+        let faked = || json!({"status": {"deserved": {"cpu": "100"}, "allocated": {"cpu": "100"}, "preempting": null}});
         Some(match self {
-            Self::QuotaDeleted => Call::delete(quota, json!({})),
+            Self::QuotaDeleted => deleted(Kind::ResourceQuota, namespace, "quotient"),
             Self::QuotaRaised => hard("100"),
             Self::QuotaLowered => hard("0"),
-            Self::LeaseDeleted => {
-                Call::delete(Key::new(Kind::Lease, NAMESPACE, "quotient-operator"), json!({}))
-            }
-            Self::LedgerDeleted => Call::delete(ledger, json!({})),
-            Self::LedgerSpoiled => {
-                Call::merge(ledger, json!({"binaryData": {"ledger": "bm9uc2Vuc2U="}, "data": null}))
-            }
-            Self::StatusFaked => {
-                let queue = Key::new(Kind::Queue, namespace, namespace);
-                let status = json!({"status": {"deserved": {"cpu": "100"}, "allocated": {"cpu": "100"}, "preempting": null}});
-                Call::merge(queue, status).on("status")
-            }
+            Self::LeaseDeleted => deleted(Kind::Lease, NAMESPACE, "quotient-operator"),
+            Self::LedgerDeleted => deleted(Kind::ConfigMap, NAMESPACE, ledger),
+            Self::LedgerSpoiled => merged(Kind::ConfigMap, NAMESPACE, ledger, spoiled()),
+            Self::StatusFaked => status_merged(Kind::Queue, namespace, namespace, faked()),
             _ => return None,
         })
     }

@@ -81,6 +81,16 @@ impl Fault {
 }
 
 impl Match {
+    /// Requests of this sort for objects of a kind.
+    pub fn requests(verb: Verb, kind: Kind) -> Self {
+        Self { verb: Some(verb), kind: Some(kind), ..Self::default() }
+    }
+
+    /// Evictions.
+    pub fn evictions() -> Self {
+        Self { subresource: Some("eviction"), ..Self::default() }
+    }
+
     fn meets(&self, call: &Call, write: Option<u64>, time: Duration) -> bool {
         (self.write.is_none() || self.write == write)
             && self.verb.is_none_or(|verb| verb == call.verb)

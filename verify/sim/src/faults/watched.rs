@@ -59,6 +59,11 @@ impl WatchFault {
 }
 
 impl WatchMatch {
+    /// Events of a kind.
+    pub fn of(kind: Kind) -> Self {
+        Self { kind: Some(kind), ..Self::default() }
+    }
+
     fn meets(&self, change: &Change, event: Event) -> bool {
         self.kind.is_none_or(|kind| kind == change.key.kind)
             && self.event.is_none_or(|wanted| wanted == event)

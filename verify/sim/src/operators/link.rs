@@ -223,7 +223,7 @@ impl OperatorLink {
                 state.watches.push((kind, what));
             }
             WatchWhat::Drop | WatchWhat::Twice | WatchWhat::Delay(_) => {
-                let on = WatchMatch { kind: Some(kind), ..WatchMatch::default() };
+                let on = WatchMatch::of(kind);
                 state.watch_faults.push(WatchFault::on(on, what));
             }
         }

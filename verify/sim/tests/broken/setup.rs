@@ -13,7 +13,7 @@ use quotient_sim::faults::{Act, Fault, Match, OperatorOptions, Tamper, What};
 use quotient_sim::objects::Kind;
 use quotient_sim::random::Lag;
 use quotient_sim::scenario::Workload;
-use quotient_sim::scenario::build::{self, created, joins, merged, node_and_teams, queue_of, seconds, train};
+use quotient_sim::scenario::build::{self, created, merged, node_and_teams, queue_of, seconds, train};
 use quotient_sim::trace::Verb;
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ impl Setup {
             Self::Leaders => run(leaders(&back_and_forth())),
             Self::WaitingGang => run(gated::waiting_gang().reference()),
             Self::TwoGates => {
-                let removals = Match { kind: Some(Kind::Pod), verb: Some(Verb::Patch), ..Match::default() };
+                let removals = Match::requests(Verb::Patch, Kind::Pod);
                 let lost = Fault::on(removals, What::ReplyLost);
                 let watch_lag = Lag::new(5_000, 6_000);
                 let operators = vec![OperatorOptions { watch_lag, ..OperatorOptions::default().fault(lost) }];
@@ -109,8 +109,7 @@ impl fmt::Display for Setup {
 
 /// An operator that ends at the eviction after so many, and begins anew a second later.
 fn ends_after(evictions: u32) -> Vec<OperatorOptions> {
-    let eviction = Match { subresource: Some("eviction"), ..Match::default() };
-    let crash = Fault::on(eviction, What::CrashAfter(seconds(1))).skip(evictions);
+    let crash = Fault::on(Match::evictions(), What::CrashAfter(seconds(1))).skip(evictions);
     vec![OperatorOptions::default().fault(crash)]
 }
 
@@ -120,14 +119,7 @@ fn campaigns(workload: &str) -> Case {
 
 /// team-1 holds eight cpus with this work, under this Queue; team-2 is as heavy and gets half.
 fn half_for_another(name: &'static str, queue: (Kind, Value), work: Act) -> Workload {
-    Workload::new(name, node_and_teams("8", "8Gi", 2))
-        .with([queue])
-        .at(6, work)
-        .at(30, joins("team-2", 1))
-        .at(31, train("team-2", 4))
-        .until(32)
-        .shares([("team-1", "4", "4Gi"), ("team-2", "4", "4Gi")])
-        .evictions(4)
+    Workload::new(name, node_and_teams("8", "8Gi", 2)).with([queue]).at(6, work).halved("4Gi")
 }
 
 /// The holder is guaranteed six, so that team-2 gets the other two, one of them in a whole pod.

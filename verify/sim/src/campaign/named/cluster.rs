@@ -5,11 +5,11 @@ use std::time::Duration;
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
-use super::play::{DOWN, evictions, requests};
+use super::play::DOWN;
 use super::{Named, here};
 use crate::campaign::trial::Trial;
 use crate::controllers::Lags;
-use crate::faults::{Act, What};
+use crate::faults::{Act, Match, What};
 use crate::objects::Kind;
 use crate::random::Lag;
 use crate::scenario::build::{self, created};
@@ -69,8 +69,8 @@ pub(super) const ALL: &[Named] = &[
         let play = at_first.fold(Trial::of("newcomer"), |play, (kind, object)| play.with(kind, object));
         let later = odd_ones("later").into_iter();
         let play = later.fold(play, |play, (kind, object)| play.at(50, created(kind, object)));
-        let evicted = play.clone().fault(evictions(), What::ReplyError(504));
-        vec![play.fault(requests(Verb::List, Kind::Pod), What::Reset), evicted]
+        let evicted = play.clone().fault(Match::evictions(), What::ReplyError(504));
+        vec![play.fault(Match::requests(Verb::List, Kind::Pod), What::Reset), evicted]
     })
     .and(&["e2e/tests/undecodable.rs: one_bad_object_of_any_kind_stops_nothing"]),
     here(
@@ -102,7 +102,7 @@ pub(super) const ALL: &[Named] = &[
                 // Nothing is enforced meanwhile, so shares wait for longer than they may.
                 Trial { tolerance: Tolerance { progress: false, ..play.tolerance.clone() }, ..play }
             };
-            vec![stops(0), stops(59), stops(61), stops(62).fault(evictions(), What::CrashAfter(DOWN))]
+            vec![stops(0), stops(59), stops(61), stops(62).fault(Match::evictions(), What::CrashAfter(DOWN))]
         },
     )
     .and(&["e2e/tests/quota_controller.rs: no_pod_is_evicted_while_no_quota_takes_effect_at_start"]),

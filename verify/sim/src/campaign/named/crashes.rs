@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::play::{DOWN, evictions, newcomer, quota_change, quota_create, requests, statuses};
+use super::play::{DOWN, newcomer, quota_change, quota_create, statuses};
 use super::{Named, here};
 use crate::campaign::trial::Trial;
 use crate::faults::{Act, Match, What};
@@ -15,11 +15,11 @@ pub(super) const ALL: &[Named] = &[
         ["team-1", "team-2"].map(|loser| newcomer().fault(quota_change(loser), What::CrashAfter(DOWN))).into()
     }),
     here("P02", "crash after a quota is lowered, before any eviction", "I5 I26 L1", || {
-        vec![newcomer().fault(evictions(), What::CrashBefore(DOWN))]
+        vec![newcomer().fault(Match::evictions(), What::CrashBefore(DOWN))]
     }),
     here("P03", "crash between one eviction and the next", "I9 I20 L4", || {
         let between = |(workload, nth): (&str, u32)| {
-            Trial::of(workload).faults(evictions(), What::CrashBefore(DOWN), nth, 1)
+            Trial::of(workload).faults(Match::evictions(), What::CrashBefore(DOWN), nth, 1)
         };
         [("newcomer", 1), ("budgets", 1), ("budgets", 2), ("ten-queues", 3), ("ten-queues", 7)]
             .map(between)
@@ -27,7 +27,7 @@ pub(super) const ALL: &[Named] = &[
     }),
     here("P04", "crash between the last eviction and the status that tells of it", "I3 I26 L7", || {
         vec![
-            newcomer().faults(evictions(), What::CrashAfter(DOWN), 1, 1),
+            newcomer().faults(Match::evictions(), What::CrashAfter(DOWN), 1, 1),
             newcomer().faults(statuses(), What::CrashBefore(DOWN), 8, 1),
         ]
     }),
@@ -39,13 +39,13 @@ pub(super) const ALL: &[Named] = &[
             quota_create("team-3"),
             quota_change("team-1"),
             quota_change("team-3"),
-            evictions(),
-            requests(Verb::Create, Kind::ConfigMap),
-            requests(Verb::Update, Kind::ConfigMap),
+            Match::evictions(),
+            Match::requests(Verb::Create, Kind::ConfigMap),
+            Match::requests(Verb::Update, Kind::ConfigMap),
             statuses(),
-            requests(Verb::Create, Kind::Event),
-            requests(Verb::Patch, Kind::Job),
-            requests(Verb::Update, Kind::Lease),
+            Match::requests(Verb::Create, Kind::Event),
+            Match::requests(Verb::Patch, Kind::Job),
+            Match::requests(Verb::Update, Kind::Lease),
         ];
         let lost = |on: Match| {
             [What::ReplyLost, What::ReplyError(504), What::ReplyReset]
@@ -58,8 +58,11 @@ pub(super) const ALL: &[Named] = &[
         "crash while a namespace, or the whole cluster, is governed for the first time",
         "I2 I26",
         || {
-            let first =
-                [quota_create("team-3"), quota_create("team-1"), requests(Verb::Create, Kind::ConfigMap)];
+            let first = [
+                quota_create("team-3"),
+                quota_create("team-1"),
+                Match::requests(Verb::Create, Kind::ConfigMap),
+            ];
             let both = |on: Match| {
                 [What::CrashBefore(DOWN), What::CrashAfter(DOWN)]
                     .map(|what| newcomer().fault(on.clone(), what))
@@ -75,7 +78,7 @@ pub(super) const ALL: &[Named] = &[
     here("P09", "the operator panics in the middle of a preemption", "I26", || {
         let panic = || What::First(Box::new(Act::Panic { operator: 0 }));
         let quotas = ["team-1", "team-3"].map(|namespace| newcomer().fault(quota_change(namespace), panic()));
-        let plays = std::iter::once(newcomer().fault(evictions(), panic())).chain(quotas);
+        let plays = std::iter::once(newcomer().fault(Match::evictions(), panic())).chain(quotas);
         plays.map(|play| Trial { panics: true, ..play }).collect()
     })
     .and(&["operator/src/cycle/mod.rs: a_panic_of_the_engine_ends_the_loop"]),
@@ -87,12 +90,12 @@ pub(super) const ALL: &[Named] = &[
             let unknown =
                 json!({"metadata": {"annotations": {"quotient.dev/of-the-future": "yes"}}, "ofTheFuture": 1});
             let of_queue = json!({"status": {"ofTheFuture": {"cpu": "5"}}, "spec": {"ofTheFuture": true}});
-            let mut play = newcomer().fault(evictions(), What::CrashAfter(DOWN));
+            let mut play = newcomer().fault(Match::evictions(), What::CrashAfter(DOWN));
             for namespace in ["team-1", "team-2", "team-3"] {
                 let queue = merged(Kind::Queue, namespace, namespace, of_queue.clone());
                 let quota = merged(Kind::ResourceQuota, namespace, "quotient", unknown.clone());
                 for act in [queue, quota] {
-                    play = play.fault(evictions(), What::First(Box::new(act)));
+                    play = play.fault(Match::evictions(), What::First(Box::new(act)));
                 }
             }
             vec![play]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::play::{WATCHED, evictions, from_to, newcomer, quota_change, requests, statuses};
+use super::play::{WATCHED, from_to, newcomer, quota_change, statuses};
 use super::{Named, here};
 use crate::campaign::trial::Trial;
 use crate::faults::{Act, Fault, Match, OperatorOptions, WatchWhat, What};
@@ -19,10 +19,15 @@ pub(super) const ALL: &[Named] = &[
     here("P22", "429, with and without the time to come back", "L1 L6", || {
         let busy =
             |on: Match| [Some(1), None].map(|after| newcomer().faults(on.clone(), What::Busy(after), 0, 8));
-        [evictions(), quota_change("team-1"), statuses(), requests(Verb::Update, Kind::ConfigMap)]
-            .into_iter()
-            .flat_map(busy)
-            .collect()
+        [
+            Match::evictions(),
+            quota_change("team-1"),
+            statuses(),
+            Match::requests(Verb::Update, Kind::ConfigMap),
+        ]
+        .into_iter()
+        .flat_map(busy)
+        .collect()
     }),
     here("P23", "everything is refused with 500, or 503, for a minute", "I26 L1", || {
         [500, 503].map(|code| newcomer().faults(from_to(59, 119), What::Reject(code), 0, 1_000_000)).into()
@@ -30,11 +35,11 @@ pub(super) const ALL: &[Named] = &[
     .and(&["e2e/tests/bad_days.rs: an_api_server_that_refuses_everything_is_waited_for"]),
     here("P24", "a connection breaks in the middle of an answer, or hangs for 30 s", "I2 I20", || {
         let kinds = [
-            evictions(),
+            Match::evictions(),
             quota_change("team-1"),
             quota_change("team-3"),
-            requests(Verb::Update, Kind::ConfigMap),
-            requests(Verb::List, Kind::Pod),
+            Match::requests(Verb::Update, Kind::ConfigMap),
+            Match::requests(Verb::List, Kind::Pod),
         ];
         let both = |on: Match| {
             [What::ReplyReset, What::Delay(Duration::from_secs(30))]

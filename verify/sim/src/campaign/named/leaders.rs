@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::play::{evictions, from_to, newcomer, quota_change, requests};
+use super::play::{from_to, newcomer, quota_change};
 use super::{Named, here};
 use crate::campaign::trial::{Trial, WITHOUT_LEASE};
-use crate::faults::{Act, Fault, OperatorOptions, What};
+use crate::faults::{Act, Fault, Match, OperatorOptions, What};
 use crate::objects::Kind;
 use crate::scenario::build::deleted;
 use crate::trace::Verb;
@@ -16,7 +16,7 @@ pub(super) const ALL: &[Named] = &[
         let start = |on| newcomer().fault(on, What::Then(Box::new(Act::Start(second()))));
         let both = |workload| Trial::of(workload).flag(WITHOUT_LEASE).operator(second());
         let mut plays =
-            vec![start(evictions()), start(quota_change("team-1")), start(quota_change("team-3"))];
+            vec![start(Match::evictions()), start(quota_change("team-1")), start(quota_change("team-3"))];
         plays.extend(["newcomer", "weights", "lent"].map(both));
         plays.into_iter().map(|play| play.heals_after(90)).collect()
     }),
@@ -30,10 +30,10 @@ pub(super) const ALL: &[Named] = &[
                 newcomer().fault(on, stop()).operator(OperatorOptions::default()).blind().heals_after(90)
             };
             vec![
-                play(evictions()),
+                play(Match::evictions()),
                 play(quota_change("team-1")),
                 play(quota_change("team-3")),
-                play(requests(Verb::Update, Kind::ConfigMap)),
+                play(Match::requests(Verb::Update, Kind::ConfigMap)),
             ]
         },
     )

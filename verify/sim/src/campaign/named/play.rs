@@ -125,26 +125,17 @@ pub(super) fn newcomer() -> Trial {
     Trial::of("newcomer")
 }
 
-/// Requests of this sort for objects of a kind.
-pub(super) fn requests(verb: Verb, kind: Kind) -> Match {
-    Match { verb: Some(verb), kind: Some(kind), ..Match::default() }
-}
-
 /// Writes of the quota of a namespace: the first creates it, the following ones change it.
 pub(super) fn quota_change(namespace: &str) -> Match {
-    Match { namespace: Some(namespace.to_owned()), ..requests(Verb::Patch, Kind::ResourceQuota) }
+    Match { namespace: Some(namespace.to_owned()), ..Match::requests(Verb::Patch, Kind::ResourceQuota) }
 }
 
 pub(super) fn quota_create(namespace: &str) -> Match {
-    Match { namespace: Some(namespace.to_owned()), ..requests(Verb::Create, Kind::ResourceQuota) }
-}
-
-pub(super) fn evictions() -> Match {
-    Match { subresource: Some("eviction"), ..Match::default() }
+    Match { namespace: Some(namespace.to_owned()), ..Match::requests(Verb::Create, Kind::ResourceQuota) }
 }
 
 pub(super) fn statuses() -> Match {
-    Match { subresource: Some("status"), ..requests(Verb::Patch, Kind::Queue) }
+    Match { subresource: Some("status"), ..Match::requests(Verb::Patch, Kind::Queue) }
 }
 
 /// Everything from one second to another.
@@ -152,13 +143,8 @@ pub(super) fn from_to(from: u64, until: u64) -> Match {
     Match { from: seconds(from), until: Some(seconds(until)), ..Match::default() }
 }
 
-/// Events of a kind.
-pub(super) fn events(kind: Kind) -> WatchMatch {
-    WatchMatch { kind: Some(kind), ..WatchMatch::default() }
-}
-
 pub(super) fn ends_of(kind: Kind) -> WatchMatch {
-    WatchMatch { event: Some(Event::Deleted), ..events(kind) }
+    WatchMatch { event: Some(Event::Deleted), ..WatchMatch::of(kind) }
 }
 
 /// The kinds that an operator watches and that are there in every workload.

@@ -2,16 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::play::evictions;
 use super::{Named, gangs, here};
 use crate::World;
 use crate::campaign::trial::Trial;
 use crate::campaign::workloads::Case;
 use crate::controllers::{LOST, RUNS_SECONDS};
-use crate::faults::What;
+use crate::faults::{Match, What};
 use crate::objects::{Kind, object};
 use crate::scenario::Workload;
-use crate::scenario::build::{self, created, joins, merged, status_merged, teams, train};
+use crate::scenario::build::{self, created, merged, status_merged, teams};
 
 pub(super) const ALL: &[Named] = &[
     here("P37", "a budget allows no disruption at any time", "L6 L7", || {
@@ -48,7 +47,7 @@ pub(super) const ALL: &[Named] = &[
         };
         let mut bare = Trial::on(&bare_pods(None));
         for name in ["pod-5", "pod-6", "pod-7"] {
-            bare = bare.fault(evictions(), gone(name));
+            bare = bare.fault(Match::evictions(), gone(name));
         }
         vec![
             bare.otherwise().expect("enough is free", |world| world.running("team-2", "cpu") == "4"),
@@ -111,7 +110,7 @@ pub(super) fn half(nodes: Vec<(Kind, Value)>, work: Vec<(Kind, Value)>) -> Workl
         Workload::new("half", nodes).with(teams(2)).with([(Kind::Queue, build::team("team-1", 1))]);
     let workload =
         work.into_iter().fold(workload, |workload, (kind, object)| workload.create(6, kind, object));
-    workload.at(30, joins("team-2", 1)).at(31, train("team-2", 4)).until(32).shares(HALF).evictions(4)
+    workload.halved("4Gi")
 }
 
 fn two_nodes() -> Case {

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::play::{DOWN, WATCHED, ends_of, events, evictions, newcomer, requests};
+use super::play::{DOWN, WATCHED, ends_of, newcomer};
 use super::{Named, here};
 use crate::campaign::trial::Trial;
-use crate::faults::{Act, OperatorOptions, StaleView, WatchWhat, What};
+use crate::faults::{Act, Match, OperatorOptions, StaleView, WatchMatch, WatchWhat, What};
 use crate::objects::Kind;
 use crate::scenario::build::{self, created, deleted, merged, seconds};
 use crate::trace::Verb;
@@ -21,7 +21,7 @@ pub(super) const ALL: &[Named] = &[
                 let stale = OperatorOptions { view: Some(view), ..OperatorOptions::default() };
                 let acts = [Act::Start(stale), Act::Stop { operator: 0 }];
                 acts.into_iter().fold(newcomer().blind().heals_after(150), |play, act| {
-                    play.faults(evictions(), What::Then(Box::new(act)), 1, 1)
+                    play.faults(Match::evictions(), What::Then(Box::new(act)), 1, 1)
                 })
             })
             .into()
@@ -53,7 +53,7 @@ pub(super) const ALL: &[Named] = &[
             WATCHED
                 .map(|kind| {
                     newcomer()
-                        .watch(events(kind), WatchWhat::Delay(seconds(3)), 10_000)
+                        .watch(WatchMatch::of(kind), WatchWhat::Delay(seconds(3)), 10_000)
                         .blind()
                         .heals_after(90)
                 })
@@ -67,7 +67,7 @@ pub(super) const ALL: &[Named] = &[
         || {
             let twice = WATCHED
                 .into_iter()
-                .fold(newcomer(), |play, kind| play.watch(events(kind), WatchWhat::Twice, 100_000));
+                .fold(newcomer(), |play, kind| play.watch(WatchMatch::of(kind), WatchWhat::Twice, 100_000));
             let storm = WATCHED.into_iter().fold(newcomer(), |play, kind| {
                 let gone = || Act::Watch { operator: 0, kind, what: WatchWhat::Gone };
                 (59..63).fold(play, |play, second| play.at(second, gone()))
@@ -81,12 +81,10 @@ pub(super) const ALL: &[Named] = &[
         "I2 I9",
         || {
             let between = |act: Act| {
-                newcomer().flag("--watch-page-size=2").fault(evictions(), What::CrashAfter(DOWN)).faults(
-                    requests(Verb::List, Kind::Pod),
-                    What::First(Box::new(act)),
-                    2,
-                    1,
-                )
+                newcomer()
+                    .flag("--watch-page-size=2")
+                    .fault(Match::evictions(), What::CrashAfter(DOWN))
+                    .faults(Match::requests(Verb::List, Kind::Pod), What::First(Box::new(act)), 2, 1)
             };
             let mut work = build::work("1m", "1Mi");
             work["nodeSelector"] = json!({"kubernetes.io/hostname": "nowhere"});
@@ -99,13 +97,13 @@ pub(super) const ALL: &[Named] = &[
         },
     ),
     here("P17", "a list of nodes is empty", "I22", || {
-        let list = || requests(Verb::List, Kind::Node);
+        let list = || Match::requests(Verb::List, Kind::Node);
         vec![
             // Of a running operator: nothing is believed.
             touched(gone("newcomer").faults(list(), What::EmptyList, 1, 1)),
             // And of one that has just begun.
             newcomer()
-                .fault(evictions(), What::CrashAfter(DOWN))
+                .fault(Match::evictions(), What::CrashAfter(DOWN))
                 .faults(list(), What::EmptyList, 1, 1)
                 .blind()
                 .heals_after(RELISTED)
@@ -113,13 +111,13 @@ pub(super) const ALL: &[Named] = &[
         ]
     }),
     here("P18", "half of the nodes are missing in one list", "I22", || {
-        let list = requests(Verb::List, Kind::Node);
+        let list = Match::requests(Verb::List, Kind::Node);
         vec![touched(gone("two-queues").faults(list, What::PartialList, 1, 1))]
     }),
     here("P19", "nodes are seen much later than pods", "I2 I22", || {
         vec![
             Trial::of("nodes")
-                .watch(events(Kind::Node), WatchWhat::Delay(seconds(20)), 10_000)
+                .watch(WatchMatch::of(Kind::Node), WatchWhat::Delay(seconds(20)), 10_000)
                 .blind()
                 .heals_after(90),
         ]
@@ -138,7 +136,7 @@ pub(super) const ALL: &[Named] = &[
 
 /// The nodes of a workload are listed anew.
 fn gone(workload: &str) -> Trial {
-    Trial::of(workload).watch(events(Kind::Node), WatchWhat::Gone, 1)
+    Trial::of(workload).watch(WatchMatch::of(Kind::Node), WatchWhat::Gone, 1)
 }
 
 /// Something happens to a node, so that its watch says what it has to say.

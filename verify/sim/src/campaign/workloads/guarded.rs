@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Case;
 use crate::objects::Kind;
 use crate::scenario::Workload;
-use crate::scenario::build::{self, created, joins, node_and_teams, queue_of, teams, train};
+use crate::scenario::build::{self, created, node_and_teams, queue_of, teams, train};
 
 pub(super) fn all() -> Vec<Case> {
     vec![
@@ -45,11 +45,7 @@ fn budgets() -> Workload {
         .at(6, train("team-1", 4))
         // Younger, so it would go first.
         .create(12, Kind::ReplicaSet, web)
-        .at(30, joins("team-2", 1))
-        .at(31, train("team-2", 4))
-        .until(32)
-        .shares([("team-1", "4", "8Gi"), ("team-2", "4", "8Gi")])
-        .evictions(4)
+        .halved("8Gi")
 }
 
 /// Two nodes of four GPUs, all taken by single ones of team-1; team-2 deserves four and wants them in one pod.

@@ -20,11 +20,7 @@ fn stateful() -> Workload {
     Workload::new("stateful", node_and_teams("8", "32Gi", 2))
         .with([(Kind::Queue, build::team("team-1", 1))])
         .create(6, Kind::StatefulSet, set)
-        .at(30, joins("team-2", 1))
-        .at(31, train("team-2", 4))
-        .until(32)
-        .shares([("team-1", "4", "16Gi"), ("team-2", "4", "16Gi")])
-        .evictions(4)
+        .halved("16Gi")
 }
 
 /// 55 cpu: one each by weight; the tenth takes ten from all of the others.

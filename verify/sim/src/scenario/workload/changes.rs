@@ -21,18 +21,6 @@ pub fn guarded_by_a_budget() -> Workload {
         .evictions(4)
 }
 
-/// Demand is observed: one team's work fills the cluster while the other has none, and leaves when that one has some.
-pub fn observed() -> Workload {
-    let work = build::work("1", "1Gi");
-    Workload::new("observed", node_and_teams("8", "32Gi", 2))
-        .with(["team-1", "team-2"].map(|team| queue_of(team, team, json!({}))))
-        .create(WORK, Kind::ReplicaSet, build::replica_set("team-1", "web", 8, &work))
-        .create(CLAIM, Kind::ReplicaSet, build::replica_set("team-2", "web", 8, &work))
-        .until(CLAIM)
-        .running([("team-1", "4"), ("team-2", "4")])
-        .evictions(4)
-}
-
 /// One of two queues is deleted, and its pods with it: the other one takes all.
 pub fn queue_deleted() -> Workload {
     let work = build::work("1", "1Gi");

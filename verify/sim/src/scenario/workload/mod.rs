@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-pub use changes::{guarded_by_a_budget, node_added, observed, queue_deleted};
+pub use changes::{guarded_by_a_budget, node_added, queue_deleted};
 pub use seeds::{newcomer, two_queues};
 pub use tree::grandchildren;
 
 use super::World;
-use super::build::{created, seconds};
+use super::build::{created, joins, seconds, train};
 use crate::faults::Act;
 use crate::objects::Kind;
 
@@ -101,6 +101,16 @@ impl Workload {
     #[must_use]
     pub fn running(self, cpus: impl IntoIterator<Item = (&'static str, &'static str)>) -> Self {
         Self { running_cpu: cpus.into_iter().collect(), ..self }
+    }
+
+    /// team-2 joins a queue that has eight cpus, and is as heavy: four pods go, and each has half of the cpus and this memory.
+    #[must_use]
+    pub fn halved(self, memory: &'static str) -> Self {
+        self.at(30, joins("team-2", 1))
+            .at(31, train("team-2", 4))
+            .until(32)
+            .shares([("team-1", "4", memory), ("team-2", "4", memory)])
+            .evictions(4)
     }
 
     /// It takes so many evictions.
