@@ -5,46 +5,26 @@
 use std::time::Duration;
 
 use quotient_sim::World;
-use quotient_sim::faults::OperatorOptions;
-use quotient_sim::faults::{Fault, What};
-use quotient_sim::operators::Exit;
+use quotient_sim::faults::{Fault, OperatorOptions, What};
 use quotient_sim::scenario::workload;
 
-const SEED: u64 = 5;
+use super::{differences, settle, world_of};
 
-fn execution(options: OperatorOptions) -> (World, bool) {
+/// The newcomer's scenario by this operator, and what is wrong in the end.
+fn execution(options: OperatorOptions) -> (World, Vec<String>) {
     let workload = workload::newcomer();
-    let mut world = World::new(SEED);
-    workload.build(&world);
-    world.start(options);
-    let settled = workload.run(&mut world).is_some();
-    (world, settled)
-}
-
-fn writes() -> u64 {
-    let (world, _) = execution(OperatorOptions::default());
-    let trace = world.trace();
-    u64::try_from(trace.asked_by("quotient-0").filter(|record| !record.is_lease()).count()).unwrap()
+    let mut world = world_of(&workload, 5, [options]);
+    let mut wrong = settle(&workload, &mut world);
+    wrong.extend(differences(&workload, &world));
+    (world, wrong)
 }
 
 fn check(what: &What) {
-    let workload = workload::newcomer();
+    let (undisturbed, _) = execution(OperatorOptions::default());
+    let writes = undisturbed.trace().asked_by("quotient-0").filter(|record| !record.is_lease()).count();
     let mut wrong = Vec::new();
-    for write in 0..writes() {
-        let (world, settled) =
-            execution(OperatorOptions::default().fault(Fault::at_write(write, what.clone())));
-        let operator = world.cluster().operator(0).unwrap();
-        let mut found = workload.differences(&world);
-        if !settled {
-            found.push("never settles".to_owned());
-        }
-        if world.evictions() != workload.evictions {
-            found.push(format!("{} evictions", world.evictions()));
-        }
-        if operator.faults_left() > 0 {
-            found.push("the fault hit nothing".to_owned());
-        }
-        found.extend(operator.exits().into_iter().filter(Exit::is_panic).map(|exit| exit.why));
+    for write in 0..writes as u64 {
+        let (_, found) = execution(OperatorOptions::default().fault(Fault::at_write(write, what.clone())));
         if !found.is_empty() {
             wrong.push(format!("{what} at write {write}: {}", found.join("; ")));
         }

@@ -5,11 +5,13 @@ use std::time::Duration;
 use quotient_sim::World;
 use quotient_sim::faults::{Act, Event, Fault, Match, WatchFault, WatchMatch, WatchWhat, What};
 use quotient_sim::faults::{OperatorOptions, StaleView};
-use quotient_sim::objects::{Key, Kind};
+use quotient_sim::objects::Kind;
+use quotient_sim::scenario::build::merged;
 use quotient_sim::scenario::workload;
-use quotient_sim::server::Call;
 use quotient_sim::trace::{Trace, Verb};
 use serde_json::json;
+
+use super::{settle, world_of};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -23,27 +25,11 @@ fn newcomer(operators: Vec<OperatorOptions>) -> (World, Trace) {
 /// The same, however it ends.
 fn settled(operators: Vec<OperatorOptions>) -> (World, Trace) {
     let workload = workload::newcomer();
-    let mut world = World::new(11);
-    workload.build(&world);
-    for options in operators {
-        world.start(options);
-    }
-    let settled = workload.run(&mut world);
+    let mut world = world_of(&workload, 11, operators);
+    let wrong = settle(&workload, &mut world);
     let trace = world.trace();
-    assert!(settled.is_some(), "it settles:\n{}", trace.text());
-    for operator in world.cluster().operators() {
-        assert_eq!(operator.faults_left(), 0, "every fault hit something:\n{}", trace.text());
-        assert!(
-            !operator.exits().iter().any(quotient_sim::operators::Exit::is_panic),
-            "{:?}",
-            operator.exits()
-        );
-    }
+    assert_eq!(wrong, Vec::<String>::new(), "{}", trace.text());
     (world, trace)
-}
-
-fn eviction() -> Match {
-    Match { subresource: Some("eviction"), ..Match::default() }
 }
 
 fn hit<'a>(trace: &'a Trace, fault: &'a str) -> Vec<&'a quotient_sim::trace::Record> {
@@ -54,7 +40,8 @@ fn hit<'a>(trace: &'a Trace, fault: &'a str) -> Vec<&'a quotient_sim::trace::Rec
 #[test]
 fn a_crash_before_a_write_loses_it_and_one_after_does_not() {
     for (what, applied) in [(What::CrashBefore(SECOND), false), (What::CrashAfter(SECOND), true)] {
-        let (world, trace) = newcomer(vec![OperatorOptions::default().fault(Fault::on(eviction(), what))]);
+        let (world, trace) =
+            newcomer(vec![OperatorOptions::default().fault(Fault::on(Match::evictions(), what))]);
         let [record] = hit(&trace, "Crash")[..] else { panic!("{}", trace.text()) };
         assert_eq!((record.write.is_some(), record.life), (applied, 0));
         let [exit] = &world.cluster().operator(0).unwrap().exits()[..] else { panic!("one crash") };
@@ -71,7 +58,8 @@ fn a_crash_before_a_write_loses_it_and_one_after_does_not() {
 #[test]
 fn a_lost_reply_is_a_write_without_an_answer() {
     for what in [What::ReplyLost, What::ReplyReset, What::ReplyError(504), What::ReplyError(500)] {
-        let (world, trace) = newcomer(vec![OperatorOptions::default().fault(Fault::on(eviction(), what))]);
+        let (world, trace) =
+            newcomer(vec![OperatorOptions::default().fault(Fault::on(Match::evictions(), what))]);
         let [record] = hit(&trace, "Reply")[..] else { panic!("{}", trace.text()) };
         assert!(record.evicted());
         assert_eq!(world.evictions(), 2, "{}", trace.text());
@@ -82,7 +70,7 @@ fn a_lost_reply_is_a_write_without_an_answer() {
 fn refusals_and_broken_connections_change_nothing() {
     let refused = |what: What, run: fn(Vec<OperatorOptions>) -> (World, Trace)| {
         let name = what.to_string();
-        let (world, trace) = run(vec![OperatorOptions::default().fault(Fault::on(eviction(), what))]);
+        let (world, trace) = run(vec![OperatorOptions::default().fault(Fault::on(Match::evictions(), what))]);
         let [record] = hit(&trace, &name)[..] else { panic!("{}", trace.text()) };
         assert_eq!((record.write, world.evictions()), (None, 2), "{}", trace.text());
     };
@@ -100,7 +88,7 @@ fn refusals_and_broken_connections_change_nothing() {
 
 #[test]
 fn a_delayed_write_arrives_although_its_client_is_gone() {
-    let quota = Match { kind: Some(Kind::ResourceQuota), verb: Some(Verb::Patch), ..Match::default() };
+    let quota = Match::requests(Verb::Patch, Kind::ResourceQuota);
     let delay = What::Delay(Duration::from_secs(20));
     let (_, trace) = newcomer(vec![OperatorOptions::default().fault(Fault::on(quota, delay))]);
     let [record] = hit(&trace, "Delay")[..] else { panic!("{}", trace.text()) };
@@ -148,7 +136,7 @@ fn an_operator_that_starts_in_the_past_acts_on_it_until_it_catches_up() {
     let late =
         OperatorOptions { view: Some(view), ..OperatorOptions::default() }.flag("--leader-elect=false");
     let start = What::Then(Box::new(Act::Start(late)));
-    let (_, trace) = newcomer(vec![OperatorOptions::default().fault(Fault::on(eviction(), start))]);
+    let (_, trace) = newcomer(vec![OperatorOptions::default().fault(Fault::on(Match::evictions(), start))]);
     let lists =
         trace.records.iter().filter(|record| &*record.client == "quotient-1" && record.verb == Verb::List);
     let newest = |record: &&quotient_sim::trace::Record| {
@@ -162,13 +150,14 @@ fn an_operator_that_starts_in_the_past_acts_on_it_until_it_catches_up() {
 
 #[test]
 fn people_interfere_and_clocks_jump() {
-    let edit = Call::merge(
-        Key::new(Kind::ResourceQuota, "team-3", "quotient"),
-        json!({"spec": {"hard": {"requests.cpu": "9"}}}),
-    );
+    let hard = json!({"spec": {"hard": {"requests.cpu": "9"}}});
+    let edit = merged(Kind::ResourceQuota, "team-3", "quotient", hard);
     let options = OperatorOptions::default()
-        .fault(Fault::on(eviction(), What::Then(Box::new(Act::Human(edit)))))
-        .fault(Fault::on(eviction(), What::First(Box::new(Act::Clock { operator: 0, millis: 3_600_000 }))));
+        .fault(Fault::on(Match::evictions(), What::Then(Box::new(edit))))
+        .fault(Fault::on(
+            Match::evictions(),
+            What::First(Box::new(Act::Clock { operator: 0, millis: 3_600_000 })),
+        ));
     let (_, trace) = newcomer(vec![options]);
     assert!(trace.records.iter().any(|record| &*record.client == "human" && record.verb == Verb::Patch));
 }

@@ -5,30 +5,17 @@ use std::time::Duration;
 use quotient_sim::World;
 use quotient_sim::faults::OperatorOptions;
 use quotient_sim::faults::{Act, Event, Fault, Match, WatchFault, WatchMatch, WatchWhat, What};
-use quotient_sim::objects::{Key, Kind};
-use quotient_sim::scenario::{Workload, build, workload};
-use quotient_sim::server::Call;
+use quotient_sim::objects::Kind;
+use quotient_sim::scenario::build::{self, created, deleted, joins, merged, seconds, status_merged};
+use quotient_sim::scenario::{Workload, workload};
 use quotient_sim::trace::{Record, Trace, Verb};
 use serde_json::json;
 
-const fn seconds(count: u64) -> Duration {
-    Duration::from_secs(count)
-}
+use super::world_of;
 
 /// Two queues on two nodes, at rest since long before 40 seconds.
 fn at_rest(options: OperatorOptions) -> World {
-    let world = World::new(5);
-    workload::two_queues().build(&world);
-    world.start(options);
-    world
-}
-
-fn human(call: Call) -> Act {
-    Act::Human(call)
-}
-
-fn node(name: &str, patch: serde_json::Value) -> Act {
-    human(Call::merge(Key::new(Kind::Node, "", name), patch).on("status"))
+    world_of(&workload::two_queues(), 5, [options])
 }
 
 /// What the operator did to quotas, and evicted, from `time` on.
@@ -54,14 +41,15 @@ fn lists_of_nodes(trace: &Trace) -> usize {
 
 /// Nodes are listed again, because their watch was too old, and the list comes back short.
 fn short_list(lie: &What, options: OperatorOptions) -> World {
-    let nodes = Match { kind: Some(Kind::Node), verb: Some(Verb::List), ..Match::default() };
-    let modified = WatchMatch { kind: Some(Kind::Node), event: Some(Event::Modified), from: seconds(40) };
+    let nodes = Match::requests(Verb::List, Kind::Node);
+    let modified =
+        WatchMatch { event: Some(Event::Modified), from: seconds(40), ..WatchMatch::of(Kind::Node) };
     let options = options
         .fault(Fault::on(nodes, lie.clone()).skip(1))
         .watch_fault(WatchFault::on(modified, WatchWhat::Gone));
     let mut world = at_rest(options);
     let label = json!({"metadata": {"labels": {"touched": "yes"}}});
-    world.at(seconds(40), human(Call::merge(Key::new(Kind::Node, "", "node-1"), label)));
+    world.at(seconds(40), merged(Kind::Node, "", "node-1", label));
     world.run_for(seconds(160));
     world
 }
@@ -87,13 +75,12 @@ fn one_short_list_of_any_kind_changes_nothing() {
     let mut wrong = Vec::new();
     for kind in [Kind::Queue, Kind::Pod, Kind::ReplicaSet, Kind::Job, Kind::StatefulSet] {
         for lie in [What::EmptyList, What::PartialList] {
-            let list =
-                Match { kind: Some(kind), verb: Some(Verb::List), from: seconds(40), ..Match::default() };
+            let list = Match { from: seconds(40), ..Match::requests(Verb::List, kind) };
             let mut world = at_rest(OperatorOptions::default().fault(Fault::on(list, lie.clone())));
             // Without its pods an unmanaged namespace leaves their room to the queues.
             for name in ["one", "two", "three"] {
                 let pod = build::pod("default", name, &build::work("1", "1Gi"));
-                world.at(seconds(1), human(Call::create(Kind::Pod, pod)));
+                world.at(seconds(1), created(Kind::Pod, pod));
             }
             world.at(seconds(40), Act::Watch { operator: 0, kind, what: WatchWhat::Gone });
             world.run_for(seconds(160));
@@ -124,14 +111,14 @@ fn a_forged_status_or_stamp_costs_no_other_queue_anything() {
     for status in forged {
         let mut world = at_rest(OperatorOptions::default());
         for round in 0..4 {
-            let call = Call::merge(Key::new(Kind::Queue, "team-1", "team-1"), json!({"status": status}));
-            world.at(seconds(40 + 10 * round), human(call.on("status")));
+            let forge = status_merged(Kind::Queue, "team-1", "team-1", json!({"status": status}));
+            world.at(seconds(40 + 10 * round), forge);
             let stamp =
                 json!({"metadata": {"annotations": {"quotient.dev/generation": (1_u64 << 62).to_string()}}});
-            let call = Call::merge(quota("team-1"), stamp);
             // An account that may write only the status may write annotations with it.
-            let call = if round % 2 == 0 { call } else { call.on("status") };
-            world.at(seconds(45 + 10 * round), human(call));
+            let merged = if round % 2 == 0 { merged } else { status_merged };
+            let forge = merged(Kind::ResourceQuota, "team-1", "quotient", stamp);
+            world.at(seconds(45 + 10 * round), forge);
         }
         world.run_for(seconds(240));
         let printed = changed(&world.trace(), seconds(40));
@@ -152,8 +139,8 @@ fn a_status_that_cannot_be_decoded_costs_no_share_and_is_replaced() {
         [json!({"windows": {"cpu": {"size": "6", "target": null}}}), json!({"pods": 5, "odd": {"x": 1}})]
     {
         let mut world = at_rest(OperatorOptions::default());
-        let call = Call::merge(Key::new(Kind::Queue, "team-1", "team-1"), json!({"status": status}));
-        world.at(seconds(40), human(call.on("status")));
+        let merge = status_merged(Kind::Queue, "team-1", "team-1", json!({"status": status}));
+        world.at(seconds(40), merge);
         world.run_for(seconds(90));
         let healed = world.get(Kind::Queue, "team-1", "team-1").unwrap()["status"].clone();
         assert!(healed["pods"].is_object() && healed["odd"].is_null(), "{healed}");
@@ -181,9 +168,9 @@ fn capacity_that_comes_back_was_never_gone() {
     {
         let mut world = at_rest(OperatorOptions::default());
         for name in ["node-1", "node-2"] {
-            world.at(seconds(15), node(name, before.clone()));
-            world.at(seconds(60), node(name, gone.clone()));
-            world.at(seconds(85), node(name, back.clone()));
+            world.at(seconds(15), status_merged(Kind::Node, "", name, before.clone()));
+            world.at(seconds(60), status_merged(Kind::Node, "", name, gone.clone()));
+            world.at(seconds(85), status_merged(Kind::Node, "", name, back.clone()));
         }
         world.run_for(seconds(200));
         assert_eq!(changed(&world.trace(), seconds(60)), Vec::<String>::new(), "{gone}");
@@ -193,11 +180,10 @@ fn capacity_that_comes_back_was_never_gone() {
 /// What is gone for good is believed after a minute and another list, and not before.
 #[test]
 fn capacity_that_stays_away_is_believed_in_the_end() {
-    let mut world = World::new(5);
     // No queue has pods: those of a lost node would keep their room.
-    Workload { later: Vec::new(), ..workload::two_queues() }.build(&world);
-    world.start(OperatorOptions::default());
-    world.at(seconds(60), human(Call::delete(Key::new(Kind::Node, "", "node-1"), json!({}))));
+    let without_pods = Workload { later: Vec::new(), ..workload::two_queues() };
+    let mut world = world_of(&without_pods, 5, [OperatorOptions::default()]);
+    world.at(seconds(60), deleted(Kind::Node, "", "node-1"));
     world.run_for(seconds(300));
     let trace = world.trace();
     let changed = changed(&trace, seconds(60));
@@ -212,14 +198,9 @@ fn capacity_that_stays_away_is_believed_in_the_end() {
 /// The newcomer comes while nothing is heard of pods.
 #[test]
 fn no_pod_is_evicted_because_of_an_old_view() {
-    let blind = |verb| Match {
-        kind: Some(Kind::Pod),
-        verb: Some(verb),
-        from: seconds(30),
-        until: Some(seconds(400)),
-        ..Match::default()
-    };
-    let pods = WatchMatch { kind: Some(Kind::Pod), from: seconds(40), ..WatchMatch::default() };
+    let blind =
+        |verb| Match { from: seconds(30), until: Some(seconds(400)), ..Match::requests(verb, Kind::Pod) };
+    let pods = WatchMatch { from: seconds(40), ..WatchMatch::of(Kind::Pod) };
     let options = OperatorOptions::default()
         .fault(Fault::on(blind(Verb::Watch), What::Reject(500)).times(1000))
         .fault(Fault::on(blind(Verb::List), What::Reject(500)).times(1000))
@@ -227,9 +208,9 @@ fn no_pod_is_evicted_because_of_an_old_view() {
     let mut world = at_rest(options);
     // Something happens to a pod, and the watch falls silent.
     let bare = build::pod("default", "bare", &build::work("1m", "1Mi"));
-    world.at(seconds(45), human(Call::create(Kind::Pod, bare)));
-    world.at(seconds(260), human(Call::create(Kind::Namespace, build::namespace("team-3"))));
-    world.at(seconds(260), human(Call::create(Kind::Queue, build::team("team-3", 60))));
+    world.at(seconds(45), created(Kind::Pod, bare));
+    world.at(seconds(260), created(Kind::Namespace, build::namespace("team-3")));
+    world.at(seconds(260), joins("team-3", 60));
     world.run_for(seconds(395));
     assert_eq!(world.evictions(), 0);
     let lowered =
@@ -239,16 +220,12 @@ fn no_pod_is_evicted_because_of_an_old_view() {
     assert!(lowered(&world) && world.evictions() > 0, "{:?}", changed(&world.trace(), seconds(240)));
 }
 
-fn quota(namespace: &str) -> Key {
-    Key::new(Kind::ResourceQuota, namespace, "quotient")
-}
-
 #[test]
 fn a_quota_that_is_edited_every_ten_seconds_is_put_right_every_thirty() {
     let mut world = at_rest(OperatorOptions::default());
     for round in 0..18 {
         let hard = json!({"spec": {"hard": {"requests.cpu": "90"}}});
-        world.at(seconds(60 + 10 * round), human(Call::merge(quota("team-1"), hard)));
+        world.at(seconds(60 + 10 * round), merged(Kind::ResourceQuota, "team-1", "quotient", hard));
     }
     world.run_for(seconds(400));
     let trace = world.trace();
@@ -276,7 +253,7 @@ fn a_quota_that_is_edited_every_ten_seconds_is_put_right_every_thirty() {
 fn a_quota_that_is_deleted_is_there_again_and_costs_no_pod() {
     let mut world = at_rest(OperatorOptions::default());
     for namespace in ["team-1", "team-2"] {
-        world.at(seconds(60), human(Call::delete(quota(namespace), json!({}))));
+        world.at(seconds(60), deleted(Kind::ResourceQuota, namespace, "quotient"));
     }
     world.run_for(seconds(62));
     assert!(world.get(Kind::ResourceQuota, "team-1", "quotient").is_some());
@@ -306,19 +283,12 @@ fn a_namespace_without_rights_stops_no_other() {
 /// A third queue joins, and while pods leave for it its Queue is deleted and made anew.
 #[test]
 fn a_queue_that_is_made_anew_in_the_middle_gets_its_share_all_the_same() {
-    let queue = Key::new(Kind::Queue, "team-3", "team-3");
     for gone in [22, 25, 40] {
-        let mut world = World::new(11);
-        let workload = workload::two_queues();
-        workload.build(&world);
-        world.start(OperatorOptions::default());
-        world.at(seconds(20), human(Call::create(Kind::Namespace, build::namespace("team-3"))));
-        world.at(seconds(21), human(Call::create(Kind::Queue, build::team("team-3", 3))));
-        world.at(seconds(gone), human(Call::delete(queue.clone(), json!({}))));
-        world.at(
-            seconds(gone) + Duration::from_millis(300),
-            human(Call::create(Kind::Queue, build::team("team-3", 3))),
-        );
+        let mut world = world_of(&workload::two_queues(), 11, [OperatorOptions::default()]);
+        world.at(seconds(20), created(Kind::Namespace, build::namespace("team-3")));
+        world.at(seconds(21), joins("team-3", 3));
+        world.at(seconds(gone), deleted(Kind::Queue, "team-3", "team-3"));
+        world.at(seconds(gone) + Duration::from_millis(300), joins("team-3", 3));
         world.run_for(seconds(60));
         assert!(world.run_until_settled().is_some(), "{}", world.trace().text());
         assert_eq!(world.hard("team-3"), "requests.cpu 3, requests.memory 9Gi");
@@ -332,12 +302,10 @@ fn a_queue_that_is_made_anew_in_the_middle_gets_its_share_all_the_same() {
 #[test]
 fn a_namespace_that_is_deleted_in_the_middle_leaves_its_share_to_the_others() {
     for gone in [22, 25, 40] {
-        let mut world = World::new(11);
-        workload::two_queues().build(&world);
-        world.start(OperatorOptions::default());
-        world.at(seconds(20), human(Call::create(Kind::Namespace, build::namespace("team-3"))));
-        world.at(seconds(21), human(Call::create(Kind::Queue, build::team("team-3", 3))));
-        world.at(seconds(gone), human(Call::delete(Key::new(Kind::Namespace, "", "team-2"), json!({}))));
+        let mut world = world_of(&workload::two_queues(), 11, [OperatorOptions::default()]);
+        world.at(seconds(20), created(Kind::Namespace, build::namespace("team-3")));
+        world.at(seconds(21), joins("team-3", 3));
+        world.at(seconds(gone), deleted(Kind::Namespace, "", "team-2"));
         world.run_for(seconds(60));
         assert!(world.run_until_settled().is_some(), "{}", world.trace().text());
         assert_eq!((world.pods("team-2"), world.hard("team-2")), (0, String::new()));
@@ -371,25 +339,16 @@ fn what_cannot_be_read_is_told_so_once() {
 
 /// Two queues share eight cpu. The pods of the second cannot start, because no scheduler looks at them.
 fn claimed_in_vain(hold: &serde_json::Value) -> World {
-    let mut world = World::new(9);
-    for (kind, object) in build::node_and_teams("8", "8Gi", 2) {
-        world.create(kind, object);
-    }
-    for team in ["team-1", "team-2"] {
-        let (kind, queue) = build::queue_of(team, team, json!({"weight": 1}));
-        world.create(kind, queue);
-    }
-    world.start(OperatorOptions::default());
     let mut unheard = build::work("1", "1Gi");
     for (name, value) in hold.as_object().into_iter().flatten() {
         unheard[name] = value.clone();
     }
-    let web = build::replica_set("team-1", "web", 8, &build::work("1", "1Gi"));
-    world.at(seconds(6), human(Call::create(Kind::ReplicaSet, web)));
-    world.at(
-        seconds(60),
-        human(Call::create(Kind::ReplicaSet, build::replica_set("team-2", "web", 8, &unheard))),
-    );
+    let web = |team, work| build::replica_set(team, "web", 8, work);
+    let workload = Workload::new("claimed-in-vain", build::node_and_teams("8", "8Gi", 2))
+        .with(["team-1", "team-2"].map(|team| build::queue_of(team, team, json!({"weight": 1}))))
+        .create(6, Kind::ReplicaSet, web("team-1", &build::work("1", "1Gi")))
+        .create(60, Kind::ReplicaSet, web("team-2", &unheard));
+    let mut world = world_of(&workload, 9, [OperatorOptions::default()]);
     world.run_for(seconds(120));
     world
 }
@@ -428,11 +387,9 @@ fn pods_that_no_scheduler_looks_at_claim_nothing_for_ever() {
 /// room.
 #[test]
 fn a_full_ledger_keeps_what_is_in_it_and_goes_on_when_there_is_room() {
-    let mut world = World::new(3);
-    for (kind, object) in build::node_and_teams("90", "90Gi", 0) {
-        world.create(kind, object);
-    }
-    world.start(OperatorOptions { ledger_limit: Some(700), ..OperatorOptions::default() });
+    let options = OperatorOptions { ledger_limit: Some(700), ..OperatorOptions::default() };
+    let node = Workload::new("full-ledger", build::node_and_teams("90", "90Gi", 0));
+    let mut world = world_of(&node, 3, [options]);
     let name = |number: u32| format!("team-{number:02}-{:08x}", number.wrapping_mul(2_654_435_761));
     let has_quota = |world: &World, number: u32| !world.hard(&name(number)).is_empty();
     for number in 0..40_u32 {
@@ -458,12 +415,12 @@ fn a_full_ledger_keeps_what_is_in_it_and_goes_on_when_there_is_room() {
     // What is in the ledger still moves.
     let first = name(0);
     let more = json!({"spec": {"request": {"cpu": "4", "memory": "4Gi"}}});
-    world.act(human(Call::merge(Key::new(Kind::Queue, &first, "team"), more)));
+    world.act(merged(Kind::Queue, &first, "team", more));
     let before = world.hard(&first);
     world.run_for(seconds(60));
     assert_ne!(world.hard(&first), before);
     for number in (0..40).filter(|number| !without.contains(number)) {
-        world.act(human(Call::delete(Key::new(Kind::Namespace, "", &name(number)), json!({}))));
+        world.act(deleted(Kind::Namespace, "", &name(number)));
     }
     world.run_for(seconds(900));
     assert!(without.iter().all(|number| has_quota(&world, *number)), "{without:?}");

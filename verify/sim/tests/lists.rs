@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use quotient_sim::World;
 use quotient_sim::faults::OperatorOptions;
 use quotient_sim::faults::{Act, Fault, Match, WatchWhat, What};
 use quotient_sim::objects::Kind;
 use quotient_sim::scenario::workload;
 use quotient_sim::trace::Verb;
+
+use super::{differences, settle, world_of};
 
 /// When the list lies, and when the next one does not.
 const LIE: Duration = Duration::from_secs(45);
@@ -15,27 +16,18 @@ const TRUTH: Duration = Duration::from_secs(130);
 
 /// The newcomer's scenario, in which one list of `kind` lies. What is wrong in the end.
 fn execution(kind: Kind, what: &What) -> Vec<String> {
-    let list = Match { kind: Some(kind), verb: Some(Verb::List), from: LIE, ..Match::default() };
+    let list = Match { from: LIE, ..Match::requests(Verb::List, kind) };
     let workload = workload::newcomer();
-    let mut world = World::new(11);
-    workload.build(&world);
-    world.start(OperatorOptions::default().fault(Fault::on(list, what.clone())));
+    let mut world =
+        world_of(&workload, 11, [OperatorOptions::default().fault(Fault::on(list, what.clone()))]);
     for time in [LIE, TRUTH] {
         world.at(time, Act::Watch { operator: 0, kind, what: WatchWhat::Gone });
     }
     world.run_for(TRUTH + Duration::from_secs(1));
-    let settled = workload.run(&mut world);
+    let mut wrong = settle(&workload, &mut world);
     // While nodes are not seen nothing guards the shares: it settles, and not always in the same state.
-    let same = kind != Kind::Node;
-    let mut wrong = if same { workload.differences(&world) } else { Vec::new() };
-    if same && world.evictions() != workload.evictions {
-        wrong.push(format!("{} evictions", world.evictions()));
-    }
-    if settled.is_none() {
-        wrong.push("never settles".to_owned());
-    }
-    if world.cluster().operator(0).unwrap().faults_left() > 0 {
-        wrong.push("no list lied".to_owned());
+    if kind != Kind::Node {
+        wrong.extend(differences(&workload, &world));
     }
     wrong.iter().map(|wrong| format!("{kind:?} {what}: {wrong}")).collect()
 }

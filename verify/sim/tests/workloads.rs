@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use quotient_sim::World;
+use quotient_sim::campaign::workloads;
 use quotient_sim::faults::OperatorOptions;
 use quotient_sim::scenario::{Workload, workload};
 
+use super::{differences, settle, world_of};
+
 /// The execution of one seed, until it is settled.
 fn execution(workload: &Workload, seed: u64) -> World {
-    let mut world = World::new(seed);
-    workload.build(&world);
-    world.start(OperatorOptions::default());
-    let settled = workload.run(&mut world);
-    assert!(settled.is_some(), "{} settles:\n{}", workload.name, world.trace().text());
+    let mut world = world_of(workload, seed, [OperatorOptions::default()]);
+    let wrong = settle(workload, &mut world);
+    assert_eq!(wrong, Vec::<String>::new(), "{}:\n{}", workload.name, world.trace().text());
     world
 }
 
@@ -20,8 +21,7 @@ fn check(workload: &Workload) {
     for seed in 0..5 {
         let mut world = execution(workload, seed);
         let printed = |world: &World| format!("seed {seed}:\n{}", world.trace().text());
-        assert_eq!(workload.differences(&world), Vec::<String>::new(), "{}", printed(&world));
-        assert_eq!(world.evictions(), workload.evictions, "{}", printed(&world));
+        assert_eq!(differences(workload, &world), Vec::<String>::new(), "{}", printed(&world));
         assert_eq!(world.cluster().operator(0).unwrap().exits(), []);
 
         // At the fixed point nothing is written but the Lease.
@@ -51,7 +51,7 @@ fn a_budget_turns_evictions_to_others() {
 
 #[test]
 fn observed_demand_takes_back_its_half() {
-    check(&workload::observed());
+    check(&workloads::named("lent").unwrap().workload);
 }
 
 #[test]
