@@ -125,25 +125,17 @@ impl fmt::Display for ConditionStatus {
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_name_of_a_queue_is_read_back() {
-        for condition in ConditionType::ALL {
-            assert_eq!(ConditionType::from_text(condition.as_str()), Some(condition));
+    fn check<Name: ConditionName + fmt::Debug>(unknown: &str) {
+        assert!(Name::ALL.windows(2).all(|pair| pair[0] < pair[1]), "without repetition");
+        for condition in Name::ALL {
+            assert_eq!(Name::from_text(condition.as_str()), Some(*condition));
         }
-        assert_eq!(ConditionType::from_text("ready"), None);
+        assert_eq!(Name::from_text(unknown), None);
     }
 
     #[test]
-    fn all_of_a_queue_is_in_order_and_without_repetition() {
-        assert!(ConditionType::ALL.windows(2).all(|pair| pair[0] < pair[1]));
-    }
-
-    #[test]
-    fn all_of_a_queue_job_is_in_order_and_every_name_is_read_back() {
-        assert!(QueueJobCondition::ALL.windows(2).all(|pair| pair[0] < pair[1]));
-        for condition in QueueJobCondition::ALL {
-            assert_eq!(QueueJobCondition::from_text(condition.as_str()), Some(condition));
-        }
-        assert_eq!(QueueJobCondition::from_text("Starved"), None);
+    fn all_are_in_order_and_every_name_is_read_back() {
+        check::<ConditionType>("ready");
+        check::<QueueJobCondition>("Starved");
     }
 }

@@ -168,10 +168,11 @@ mod tests {
         }
         for text in [
             "", "+", ".", "Ki", "abc", " 1", "1 ", "1\n", "1K", "1ki", "1e", "1e.5", "--1", "+-1", "1m5",
-            "1.1.1", "0x10", "1_000", "inf", "nan", "1e999999", "1e100",
+            "1.1.1", "0x10", "1_000", "inf", "nan", "1e999", "1e100",
         ] {
             assert!(!pattern.is_match(text), "{text}");
         }
+        assert!(!pattern.is_match("1e999999999"), "the API server never gets done with it");
     }
 
     #[test]

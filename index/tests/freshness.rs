@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::kinds::{KINDS, delete_value, relist_begin, relist_finish};
-use super::{apply, documents, index_of, printed};
+use super::{apply, delete, documents, index_of, printed};
 use quotient_index::Index;
 
 /// One object of every kind, in this version, with a content that depends on it. The Queue comes first: without one
@@ -75,11 +75,6 @@ fn described_kinds() -> impl Iterator<Item = &'static str> {
     KINDS.into_iter().filter(|kind| !["Deployment", "HorizontalPodAutoscaler", "PodGroup"].contains(kind))
 }
 
-/// Deletes the objects, the last one first, and says of each whether that was news.
-fn delete_all(index: &mut Index, yaml: &str) -> Vec<bool> {
-    documents(yaml).iter().rev().map(|object| delete_value(index, object)).collect()
-}
-
 #[test]
 fn an_older_version_is_ignored() {
     // 9 before 10: versions are numbers, not texts.
@@ -96,23 +91,23 @@ fn the_predecessor_of_what_is_kept_is_ignored() {
     let mut index = index_of(&objects(10, "second"));
     let before = printed(&mut index);
     assert_eq!(apply(&mut index, &objects(9, "first")), [false; ALL]);
-    assert_eq!(delete_all(&mut index, &objects(9, "first")), [false; ALL]);
+    assert_eq!(delete(&mut index, &objects(9, "first")), [false; ALL]);
     assert_eq!(printed(&mut index), before);
 }
 
 #[test]
 fn what_is_deleted_is_gone() {
     let mut index = index_of(&objects(10, "u"));
-    assert_eq!(delete_all(&mut index, &objects(10, "u")), [true; ALL]);
+    assert_eq!(delete(&mut index, &objects(10, "u")), [true; ALL]);
     assert_eq!(printed(&mut index), "");
-    assert_eq!(delete_all(&mut index, &objects(10, "u")), [false; ALL]);
+    assert_eq!(delete(&mut index, &objects(10, "u")), [false; ALL]);
     assert_eq!(index.kept().namespaces, 0);
 }
 
 #[test]
 fn a_late_reply_does_not_bring_a_deleted_object_back() {
     let mut index = index_of(&objects(10, "u"));
-    delete_all(&mut index, &objects(10, "u"));
+    delete(&mut index, &objects(10, "u"));
     let written = |yaml: &str| -> Vec<Value> {
         let ours = |object: &Value| object["kind"] == "Queue" || object["metadata"]["name"] == "quotient";
         documents(yaml).into_iter().filter(ours).collect()

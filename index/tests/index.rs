@@ -37,7 +37,7 @@ use serde_json::Value;
 
 use quotient_index::{Index, IndexSettings};
 
-use kinds::apply_value;
+use kinds::{apply_value, delete_value};
 
 /// A queue of the namespace `a`, and the beginning of the next document.
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
@@ -51,6 +51,11 @@ fn documents(yaml: &str) -> Vec<Value> {
 /// Applies every document of a YAML text and says of each whether it changed anything.
 fn apply(index: &mut Index, yaml: &str) -> Vec<bool> {
     documents(yaml).into_iter().map(|document| apply_value(index, &document)).collect()
+}
+
+/// Deletes every document of a YAML text, the last one first, and says of each whether that was news.
+fn delete(index: &mut Index, yaml: &str) -> Vec<bool> {
+    documents(yaml).iter().rev().map(|document| delete_value(index, document)).collect()
 }
 
 /// The objects of a YAML text in an index with default settings.

@@ -3,8 +3,8 @@
 use quotient_snapshot::amounts::{Bounds, Resource};
 use quotient_snapshot::names::Namespace;
 
-use super::kinds::{delete_value, relist_begin, relist_finish};
-use super::{apply, at, documents, index_of};
+use super::kinds::{relist_begin, relist_finish};
+use super::{apply, at, delete, index_of};
 use quotient_index::limit_ranges::LimitRangeDue;
 use quotient_index::{Index, IndexSettings};
 
@@ -168,8 +168,7 @@ fn only_news_is_news() {
     assert_eq!(apply(&mut index, &limit_range("own", 7, false, "{type: Pod}")), [true]);
     assert_eq!(due(&index), "change l-quotient: cpu 100m, memory 128Mi");
 
-    let gone = &documents(&ours(12, ONE))[0];
-    assert!(delete_value(&mut index, gone));
+    assert_eq!(delete(&mut index, &ours(12, ONE)), [true]);
     assert_eq!(apply(&mut index, &ours(13, ONE)), [false], "a late reply brings nothing back");
     assert_eq!(due(&index), "create: cpu 100m, memory 128Mi");
 }
@@ -232,7 +231,6 @@ spec: {{tasks: [{{name: main, template: {template}}}]}}
         .replace("'1'", "'2'");
     apply(&mut index, &other);
     assert_eq!(expected(&mut index), ["1510m 1408Mi"; 2]);
-    let gone = &documents(&limit_range("own", 5, false, ONE))[0];
-    assert!(delete_value(&mut index, gone));
+    assert_eq!(delete(&mut index, &limit_range("own", 5, false, ONE)), [true]);
     assert_eq!(expected(&mut index), ["1210m 1408Mi"; 2]);
 }

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::{QUEUE, apply, at, check, index_of, namespace_a, printed, shown};
+use super::{QUEUE, apply, at, check, delete, index_of, namespace_a, printed, shown};
 use quotient_index::Index;
 
 #[test]
@@ -311,8 +311,7 @@ fn the_priority_of_a_template_is_that_of_its_class() {
     // An owner that comes later is told as well.
     assert_eq!(apply(&mut index, &replica_set("b-class", 2, ", priorityClassName: high")), [true]);
     assert_eq!(priorities(&mut index), [5, 1000, 2_000_001_000, 10]);
-    let classes = class("high", 1000, false);
-    assert!(super::kinds::delete_value(&mut index, &super::documents(&classes)[0]));
+    assert_eq!(delete(&mut index, &class("high", 1000, false)), [true]);
     assert_eq!(priorities(&mut index), [5, 0, 2_000_001_000, 10]);
 }
 

@@ -1,7 +1,7 @@
 //! What is known of pods that the API server refuses.
 
-use super::kinds::{delete_value, relist_begin, relist_finish};
-use super::{apply, documents, index_of, namespace_a};
+use super::kinds::{relist_begin, relist_finish};
+use super::{apply, delete, index_of, namespace_a};
 use quotient_index::Index;
 
 /// A Queue without default requests.
@@ -131,8 +131,7 @@ fn what_has_a_default_need_not_be_named() {
     assert_eq!(unspecified(&mut index), "memory");
     assert_eq!(apply(&mut index, &limit_range("own", 6, "{cpu: 1, memory: 1Gi}")), [true]);
     assert_eq!(unspecified(&mut index), "");
-    let gone = documents(&ranges).remove(0);
-    assert!(delete_value(&mut index, &gone));
+    assert_eq!(delete(&mut index, &ranges), [true]);
     assert_eq!(unspecified(&mut index), "cpu memory");
     // What the Queue says is there in a moment.
     let with_defaults = QUEUE.replace("'1'", "'2'").replace("{}", "{memory: 1Gi}");
@@ -144,8 +143,7 @@ fn what_has_a_default_need_not_be_named() {
         &bare.replace("uid: j-1", "uid: j-1, resourceVersion: '9'").replace("name: c", "name: d"),
     );
     assert_eq!(unspecified(&mut index), "cpu");
-    let queue = documents(&with_defaults).remove(0);
-    assert!(delete_value(&mut index, &queue));
+    assert_eq!(delete(&mut index, &with_defaults), [true]);
     apply(&mut index, &QUEUE.replace("uid: q", "uid: q-2"));
     assert_eq!(unspecified(&mut index), "cpu memory");
     // And so is what it has without saying so.

@@ -2,8 +2,8 @@
 
 use expect_test::{Expect, expect};
 
-use super::kinds::{delete_value, relist_begin, relist_finish};
-use super::{apply, at, documents, index_of, shown};
+use super::kinds::{relist_begin, relist_finish};
+use super::{apply, at, delete, index_of, shown};
 
 fn shows(manifests: &str, expected: &Expect) {
     let queue = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {preemption: LowerPriority}}\n---\n";
@@ -216,7 +216,6 @@ fn what_says_a_size_is_kept_like_everything_else() {
     }
     assert_eq!(wanted(&mut index), (3, false, None));
     apply(&mut index, &deployment(13, 2));
-    let gone = documents(&deployment(13, 2)).remove(0);
-    assert!(delete_value(&mut index, &gone));
+    assert_eq!(delete(&mut index, &deployment(13, 2)), [true]);
     assert_eq!(wanted(&mut index), (3, false, None));
 }
