@@ -38,12 +38,7 @@ impl Server {
             Some(json!({"status": {"allocatable": {"cpu": "4", "pods": "110"}, "conditions": [{"type": "Ready", "status": "True"}]}})),
         );
         for (namespace, cpu) in [("loser", "4"), ("gainer", "0")] {
-            server.other(
-                "queues",
-                namespace,
-                namespace,
-                Some(json!({"metadata": {"uid": namespace}, "spec": {}})),
-            );
+            server.queue(namespace, json!({"metadata": {"uid": namespace}, "spec": {}}));
             server.quota_of_others(namespace, cpu, cpu, 1);
         }
         for number in 1..=4 {
@@ -94,6 +89,16 @@ impl Server {
         self.write(false, (resource, ""), (namespace, name), None, after);
     }
 
+    /// A write of the operator.
+    fn own(&mut self, resource: &str, namespace: &str, name: &str, after: Option<Value>) {
+        self.write(true, (resource, ""), (namespace, name), None, after);
+    }
+
+    /// A Queue of the name of its namespace.
+    fn queue(&mut self, name: &str, queue: Value) {
+        self.other("queues", name, name, Some(queue));
+    }
+
     fn pod(&mut self, namespace: &str, name: &str) {
         let pod = json!({
             "metadata": {"uid": format!("uid-{name}")},
@@ -125,7 +130,13 @@ impl Server {
 
     fn quota(&mut self, namespace: &str, hard: &str, enforced: &str, stamp: u64) {
         let quota = Self::quota_object(hard, enforced, stamp);
-        self.write(true, ("resourcequotas", ""), (namespace, "quotient"), None, Some(quota));
+        self.own("resourcequotas", namespace, "quotient", Some(quota));
+    }
+
+    /// The operator lowers the quota of `loser`, and it is in force.
+    fn lower(&mut self, cpu: &str) {
+        self.quota("loser", cpu, "4", 2);
+        self.quota_of_others("loser", cpu, cpu, 2);
     }
 
     fn evict(&mut self, name: &str) {
@@ -151,8 +162,7 @@ impl Server {
 #[test]
 fn a_proper_reclaim_breaks_nothing() {
     let mut server = Server::start();
-    server.quota("loser", "2", "4", 2);
-    server.quota_of_others("loser", "2", "2", 2);
+    server.lower("2");
     server.evict("pod-4");
     server.evict("pod-3");
     server.gone("pod-4");
@@ -174,8 +184,7 @@ fn evicting_before_the_lower_quota_is_in_force() {
 #[test]
 fn evicting_one_too_many() {
     let mut server = Server::start();
-    server.quota("loser", "2", "4", 2);
-    server.quota_of_others("loser", "2", "2", 2);
+    server.lower("2");
     for name in ["pod-4", "pod-3", "pod-2"] {
         server.evict(name);
     }
@@ -190,15 +199,13 @@ fn evicting_one_too_many() {
 #[test]
 fn who_ends_by_himself_a_moment_before_is_not_known_yet() {
     let mut server = Server::start();
-    server.quota("loser", "3", "4", 2);
-    server.quota_of_others("loser", "3", "3", 2);
+    server.lower("3");
     server.gone("pod-1");
     server.evict("pod-4");
     assert_eq!(server.checker.violations(), []);
     // Later it is.
     let mut server = Server::start();
-    server.quota("loser", "3", "4", 2);
-    server.quota_of_others("loser", "3", "3", 2);
+    server.lower("3");
     server.gone("pod-1");
     server.at += 5_000;
     server.evict("pod-4");
@@ -208,8 +215,7 @@ fn who_ends_by_himself_a_moment_before_is_not_known_yet() {
 #[test]
 fn growing_before_the_room_is_free() {
     let mut server = Server::start();
-    server.quota("loser", "2", "4", 2);
-    server.quota_of_others("loser", "2", "2", 2);
+    server.lower("2");
     server.evict("pod-4");
     server.quota("gainer", "1", "0", 3);
     assert_eq!(server.found(), [Invariant::NeverOverGranted]);
@@ -218,8 +224,7 @@ fn growing_before_the_room_is_free() {
 #[test]
 fn granting_the_same_room_twice() {
     let mut server = Server::start();
-    server.quota("loser", "2", "4", 2);
-    server.quota_of_others("loser", "2", "2", 2);
+    server.lower("2");
     server.evict("pod-4");
     server.gone("pod-4");
     server.quota("gainer", "1", "0", 3);
@@ -298,7 +303,7 @@ fn taking_what_is_guaranteed() {
         "spec": {"guaranteed": {"cpu": "4"}},
         "status": {"observedGeneration": 1, "deserved": {"cpu": "4"}},
     });
-    server.other("queues", "loser", "loser", Some(queue));
+    server.queue("loser", queue);
     server.quota("loser", "2", "2", 2);
     server.evict("pod-4");
     assert_eq!(server.found(), [Invariant::GuaranteeKept]);
@@ -311,7 +316,7 @@ fn a_guarantee_is_about_what_is_reclaimed() {
         let mut server = Server::start();
         let of = json!({"observedGeneration": 1, "deserved": {"cpu": "2", "memory": "4Gi"}});
         let queue = json!({"spec": {"guaranteed": {"memory": "4Gi"}}, "status": of});
-        server.other("queues", "loser", "loser", Some(queue));
+        server.queue("loser", queue);
         for name in ["pod-1", "pod-2", "pod-3", "pod-4"] {
             let requests = json!({"requests": {"cpu": "1", "memory": "1Gi"}});
             let spec = json!({"nodeName": "node-1", "containers": [{"resources": requests}]});
@@ -322,7 +327,7 @@ fn a_guarantee_is_about_what_is_reclaimed() {
         for part in ["spec", "status"] {
             quota[part]["hard"]["requests.memory"] = json!(memory);
         }
-        server.write(true, ("resourcequotas", ""), ("loser", "quotient"), None, Some(quota));
+        server.own("resourcequotas", "loser", "quotient", Some(quota));
         server.evict("pod-4");
         server.found()
     };
@@ -336,7 +341,7 @@ fn taking_what_is_guaranteed_and_said_not_to_be_deserved() {
     let evicted = |spec: Value| {
         let mut server = Server::start();
         let status = json!({"observedGeneration": 1, "deserved": {"cpu": "2"}});
-        server.other("queues", "loser", "loser", Some(json!({"spec": spec, "status": status})));
+        server.queue("loser", json!({"spec": spec, "status": status}));
         server.quota("loser", "2", "2", 2);
         server.evict("pod-4");
         server.found()
@@ -364,10 +369,10 @@ fn evicting_for_none_or_for_a_limit() {
         let mut server = Server::start();
         let limit = |cpu: &str| json!({"cpu": cpu});
         let org = json!({"metadata": {"uid": "org"}, "spec": {"children": {}, "limit": limit(limits[0])}});
-        server.other("queues", "org", "org", Some(org));
+        server.queue("org", org);
         let parent = json!({"namespace": "org", "name": "org"});
         let spec = json!({"parentRef": parent, "limit": limit(limits[1])});
-        server.other("queues", "loser", "loser", Some(json!({"metadata": {"uid": "loser"}, "spec": spec})));
+        server.queue("loser", json!({"metadata": {"uid": "loser"}, "spec": spec}));
         let mut ledger = GzEncoder::new(Vec::new(), Compression::default());
         ledger.write_all(br#"{"entries": {"loser": {"granted": {"cpu": "3"}}}}"#).unwrap();
         let data = ByteString(ledger.finish().unwrap());
@@ -402,7 +407,7 @@ fn evicting_at_once_who_may_take_his_time() {
     {
         let mut server = Server::start();
         let spec = json!({"eviction": {"maxGraceSeconds": grace}});
-        server.other("queues", "loser", "loser", Some(json!({"spec": spec})));
+        server.queue("loser", json!({"spec": spec}));
         server.quota("loser", "2", "2", 2);
         server.evict_with("pod-4", &at_once);
         assert_eq!(server.found(), expected);
@@ -412,22 +417,37 @@ fn evicting_at_once_who_may_take_his_time() {
 #[test]
 fn what_is_not_the_operators() {
     let mut server = Server::start();
-    server.write(true, ("pods", ""), ("loser", "pod-1"), None, None);
-    server.write(true, ("resourcequotas", ""), ("loser", "of-the-team"), None, Some(json!({})));
-    server.write(true, ("resourcequotas", ""), ("loser", "quotient"), None, None);
-    server.write(true, ("secrets", ""), ("loser", "key"), None, Some(json!({})));
+    server.own("pods", "loser", "pod-1", None);
+    server.own("resourcequotas", "loser", "of-the-team", Some(json!({})));
+    server.own("resourcequotas", "loser", "quotient", None);
+    server.own("secrets", "loser", "key", Some(json!({})));
     let owner = |note: &str, replicas: u32| json!({"metadata": {"annotations": {"quotient.dev/requeued-at": note}}, "spec": {"replicas": replicas}});
     server.other("replicasets", "gainer", "web", Some(owner("1", 2)));
-    server.write(true, ("replicasets", ""), ("gainer", "web"), None, Some(owner("2", 2)));
-    server.write(true, ("replicasets", ""), ("gainer", "web"), None, Some(owner("3", 1)));
+    server.own("replicasets", "gainer", "web", Some(owner("2", 2)));
+    server.own("replicasets", "gainer", "web", Some(owner("3", 1)));
     let range = |keeper: &str| json!({"metadata": {"labels": {"app.kubernetes.io/managed-by": keeper}}});
-    server.write(true, ("limitranges", ""), ("loser", "quotient"), None, Some(range("quotient")));
-    server.write(true, ("limitranges", ""), ("loser", "quotient"), None, None);
+    server.own("limitranges", "loser", "quotient", Some(range("quotient")));
+    server.own("limitranges", "loser", "quotient", None);
     server.other("limitranges", "loser", "quotient", Some(range("kubectl")));
-    server.write(true, ("limitranges", ""), ("loser", "quotient"), None, None);
-    server.write(true, ("limitranges", ""), ("loser", "of-the-team"), None, Some(range("quotient")));
+    server.own("limitranges", "loser", "quotient", None);
+    server.own("limitranges", "loser", "of-the-team", Some(range("quotient")));
     let own = Invariant::KeepsToItsOwn;
     assert_eq!(server.found(), [Invariant::Gentle, own, own, own, own, own, own]);
+}
+
+/// Each of these changes of an object by the operator is its own, or breaks `invariant`.
+fn check_changes(
+    (resource, namespace, name): (&str, &str, &str),
+    invariant: Invariant,
+    changes: &[(Value, Value, bool)],
+) {
+    for (before, after, is_own) in changes {
+        let mut server = Server::start();
+        server.other(resource, namespace, name, Some(before.clone()));
+        server.own(resource, namespace, name, Some(after.clone()));
+        let expected = if *is_own { vec![] } else { vec![invariant] };
+        assert_eq!(server.found(), expected, "{before} {after}");
+    }
 }
 
 #[test]
@@ -439,19 +459,14 @@ fn a_job_is_woken_by_what_means_the_same() {
         }
         job
     };
-    for (before, after, is_own) in [
+    let changes = [
         (job("1", None, 2), job("2", Some(false), 2), true),
         (job("1", Some(false), 2), job("2", None, 2), true),
         (job("1", None, 2), job("2", Some(true), 2), false),
         (job("1", Some(true), 2), job("2", None, 2), false),
         (job("1", None, 2), job("2", Some(false), 3), false),
-    ] {
-        let mut server = Server::start();
-        server.other("jobs", "gainer", "train", Some(before.clone()));
-        server.write(true, ("jobs", ""), ("gainer", "train"), None, Some(after.clone()));
-        let expected = if is_own { vec![] } else { vec![Invariant::KeepsToItsOwn] };
-        assert_eq!(server.found(), expected, "{before} {after}");
-    }
+    ];
+    check_changes(("jobs", "gainer", "train"), Invariant::KeepsToItsOwn, &changes);
 }
 
 /// An owner of this size, and what stands beside it.
@@ -468,7 +483,7 @@ fn sized(size: u32, before: Option<&str>, lowered: Option<&str>) -> Value {
 #[test]
 fn a_size_is_lowered_with_what_remembers_it_and_raised_no_further() {
     let lower = sized(2, Some("3"), Some("2"));
-    for (before, after, is_own) in [
+    let changes = [
         (sized(3, None, None), lower.clone(), true),
         (lower.clone(), sized(1, Some("3"), Some("1")), true),
         (sized(1, Some("3"), Some("1")), lower.clone(), true),
@@ -478,13 +493,8 @@ fn a_size_is_lowered_with_what_remembers_it_and_raised_no_further() {
         (sized(3, None, None), sized(2, Some("3"), Some("1")), false),
         (lower.clone(), sized(4, None, None), false),
         (lower, sized(3, Some("3"), Some("3")), false),
-    ] {
-        let mut server = Server::start();
-        server.other("deployments", "gainer", "web", Some(before.clone()));
-        server.write(true, ("deployments", ""), ("gainer", "web"), None, Some(after.clone()));
-        let expected = if is_own { vec![] } else { vec![Invariant::KeepsToItsOwn] };
-        assert_eq!(server.found(), expected, "{before} {after}");
-    }
+    ];
+    check_changes(("deployments", "gainer", "web"), Invariant::KeepsToItsOwn, &changes);
 }
 
 #[test]
@@ -497,19 +507,14 @@ fn pods_are_marked_and_changed_in_no_other_way() {
         pod
     };
     let mark = Some("-2147483648");
-    for (before, after, is_own) in [
+    let changes = [
         (pod(None, "a"), pod(mark, "a"), true),
         (pod(Some("5"), "a"), pod(mark, "a"), true),
         (pod(mark, "a"), pod(None, "a"), true),
         (pod(None, "a"), pod(Some("5"), "a"), false),
         (pod(None, "a"), pod(mark, "b"), false),
-    ] {
-        let mut server = Server::start();
-        server.other("pods", "loser", "pod-1", Some(before.clone()));
-        server.write(true, ("pods", ""), ("loser", "pod-1"), None, Some(after.clone()));
-        let expected = if is_own { vec![] } else { vec![Invariant::Gentle] };
-        assert_eq!(server.found(), expected, "{before} {after}");
-    }
+    ];
+    check_changes(("pods", "loser", "pod-1"), Invariant::Gentle, &changes);
 }
 
 #[test]
@@ -532,27 +537,22 @@ fn what_rests_has_to_add_up() {
             "conditions": conditions,
         }})
     };
-    server.other("queues", "loser", "loser", Some(queue("4", "4", "0", json!([]))));
-    server.other("queues", "gainer", "gainer", Some(queue("0", "0", "0", json!([]))));
+    server.queue("loser", queue("4", "4", "0", json!([])));
+    server.queue("gainer", queue("0", "0", "0", json!([])));
     server.checker.rests(server.at);
     assert_eq!(server.checker.violations(), []);
 
     // Not what its quota says, and promised more than it lacks; a share that nothing excuses, and a promise that does not fit.
-    server.other("queues", "loser", "loser", Some(queue("3", "3", "1", json!([]))));
-    server.other("queues", "gainer", "gainer", Some(queue("2", "0", "2", json!([]))));
+    server.queue("loser", queue("3", "3", "1", json!([])));
+    server.queue("gainer", queue("2", "0", "2", json!([])));
     server.checker.rests(server.at);
     assert_eq!(
         server.found(),
         [Invariant::SharesArrive, Invariant::SharesAddUp, Invariant::QuotaIsAllocated, Invariant::Conserved]
     );
     let excused = json!([{"type": "Starved", "status": "True"}]);
-    server.other("queues", "gainer", "gainer", Some(queue("1", "0", "1", excused)));
-    server.other(
-        "queues",
-        "loser",
-        "loser",
-        Some(queue("3", "4", "0", json!([{"type": "Stalled", "status": "True"}]))),
-    );
+    server.queue("gainer", queue("1", "0", "1", excused));
+    server.queue("loser", queue("3", "4", "0", json!([{"type": "Stalled", "status": "True"}])));
     server.checker.rests(server.at);
     assert_eq!(server.found().len(), 4);
 }
@@ -565,15 +565,13 @@ fn no_more_is_promised_than_is_missing() {
             "observedGeneration": 1, "deserved": {"cpu": "2"}, "preempting": {"cpu": preempting},
             "conditions": [{"type": "Starved", "status": "True"}],
         });
-        server.other(
-            "queues",
+        server.queue(
             "loser",
-            "loser",
-            Some(json!({"status": {"conditions": [
+            json!({"status": {"conditions": [
                 {"type": "Stalled", "status": "True"},
-            ]}})),
+            ]}}),
         );
-        server.other("queues", "gainer", "gainer", Some(json!({"spec": {}, "status": status})));
+        server.queue("gainer", json!({"spec": {}, "status": status}));
         server.checker.rests(server.at);
         assert_eq!(server.found(), vec![Invariant::SharesAddUp; expected], "{preempting}");
     }
@@ -597,7 +595,7 @@ fn what_is_under_way_while_another_leader_opens_the_door_is_nobodys_fault() {
 /// Changes the spec of a Queue, long ago by now.
 fn restrain(server: &mut Server, namespace: &str, spec: &Value) {
     let queue = json!({"metadata": {"uid": namespace, "namespace": namespace}, "spec": spec});
-    server.other("queues", namespace, namespace, Some(queue));
+    server.queue(namespace, queue);
     server.at += 60_000;
 }
 
@@ -629,7 +627,7 @@ fn a_parent_restrains_its_children() {
     let mut server = Server::start();
     let parent =
         json!({"metadata": {"uid": "org", "namespace": "org"}, "spec": {"children": {}, "mode": "Quota"}});
-    server.other("queues", "org", "org", Some(parent));
+    server.queue("org", parent);
     restrain(&mut server, "loser", &json!({"parentRef": {"namespace": "org", "name": "org"}}));
     server.quota_of_others("loser", "2", "2", 2);
     server.at += 60_000;
@@ -704,7 +702,7 @@ fn member(name: &str, minimum: &str, is_gated: bool) -> Value {
 fn a_gang_is_let_in_when_all_of_it_is_there_and_whole() {
     let removal = |minimum: &str| {
         let mut server = gated(minimum);
-        server.write(true, ("pods", ""), ("gainer", "x-1"), None, Some(member("x-1", minimum, false)));
+        server.own("pods", "gainer", "x-1", Some(member("x-1", minimum, false)));
         server
     };
     // Without a ledger nothing is granted.
@@ -717,7 +715,7 @@ fn a_gang_is_let_in_when_all_of_it_is_there_and_whole() {
     first["metadata"]["ownerReferences"] = json!([{"kind": "Job", "uid": "j"}]);
     first["status"] = json!({"phase": "Succeeded"});
     server.other("pods", "gainer", "x-0", Some(first));
-    server.write(true, ("pods", ""), ("gainer", "x-1"), None, Some(member("x-1", "3", false)));
+    server.own("pods", "gainer", "x-1", Some(member("x-1", "3", false)));
     assert_eq!(server.found(), [Invariant::GatesWithinShare]);
     // At rest it is let in in part.
     lacking.checker.rests(lacking.at);

@@ -18,9 +18,19 @@ pub(crate) type Server<'a> = &'a dyn Fn(&Call) -> Reply;
 /// What deals with a request in the operator's place.
 pub(crate) type Dealer = fn(Call, Server<'_>) -> Reply;
 
-/// Changes every request.
+/// Changes the requests that are meant.
 #[derive(Debug)]
-pub(crate) struct Asks(pub(crate) fn(&mut Call));
+pub(crate) struct Asks {
+    pub(crate) means: fn(&Call) -> bool,
+    pub(crate) change: fn(&mut Call),
+}
+
+/// Changes what is seen of a kind.
+#[derive(Debug)]
+pub(crate) struct Alters {
+    pub(crate) kind: Kind,
+    pub(crate) change: fn(&mut Value),
+}
 
 /// Changes or hides what is seen.
 #[derive(Debug)]
@@ -61,8 +71,19 @@ impl Tamper for FirstTargets {
 
 impl Tamper for Asks {
     fn pass(&self, mut call: Call, server: Server<'_>) -> Reply {
-        (self.0)(&mut call);
+        if (self.means)(&call) {
+            (self.change)(&mut call);
+        }
         server(&call)
+    }
+}
+
+impl Tamper for Alters {
+    fn shows(&self, kind: Kind, object: &mut Value) -> bool {
+        if kind == self.kind {
+            (self.change)(object);
+        }
+        true
     }
 }
 

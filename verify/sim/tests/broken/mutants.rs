@@ -10,8 +10,8 @@ use quotient_sim::trace::Verb;
 use serde_json::{Value, json};
 
 use super::layers::{
-    Asks, Dealer, Deals, DealsWithout, FirstTargets, Keeps, Sees, change, deletion, entries, is_eviction,
-    is_gate_removal, is_leaving, is_quota_write, operations, status, success, uncounted,
+    Alters, Asks, Dealer, Deals, DealsWithout, FirstTargets, Keeps, Sees, change, deletion, entries,
+    is_eviction, is_gate_removal, is_leaving, is_quota_write, operations, status, success, uncounted,
 };
 use super::setup::Setup;
 
@@ -36,8 +36,8 @@ const fn mutant(
     Mutant { what, layer, setup, finding }
 }
 
-fn asks(change: fn(&mut Call)) -> Arc<dyn Tamper> {
-    Arc::new(Asks(change))
+fn asks(means: fn(&Call) -> bool, change: fn(&mut Call)) -> Arc<dyn Tamper> {
+    Arc::new(Asks { means, change })
 }
 
 /// One that does not know of budgets: the real one does not even ask where one is in the way.
@@ -45,11 +45,27 @@ fn without_budgets(deals: Dealer) -> Arc<dyn Tamper> {
     Arc::new(DealsWithout { kind: Kind::PodDisruptionBudget, deals })
 }
 
-/// Takes a field out of the spec.
-fn forget(object: &mut Value, field: &str) {
-    if let Some(spec) = object["spec"].as_object_mut() {
-        spec.remove(field);
+fn alters(kind: Kind, change: fn(&mut Value)) -> Arc<dyn Tamper> {
+    Arc::new(Alters { kind, change })
+}
+
+/// Takes fields out of an object, where it is one.
+fn forget(object: &mut Value, fields: &[&str]) {
+    if let Some(object) = object.as_object_mut() {
+        object.retain(|field, _| !fields.contains(&&**field));
     }
+}
+
+fn any(_: &Call) -> bool {
+    true
+}
+
+fn is_of_ledger(call: &Call) -> bool {
+    call.key.kind == Kind::ConfigMap
+}
+
+fn is_owner_patch(call: &Call) -> bool {
+    matches!(call.key.kind, Kind::Job | Kind::ReplicaSet) && call.verb == Verb::Patch
 }
 
 fn sees(change: fn(Kind, &mut Value) -> bool) -> Arc<dyn Tamper> {
@@ -58,10 +74,8 @@ fn sees(change: fn(Kind, &mut Value) -> bool) -> Arc<dyn Tamper> {
 
 pub(crate) const ALL: &[Mutant] = &[
     mutant("evictions without the pod's uid", Setup::Plain("newcomer"), "I20u", |_| {
-        asks(|call| {
-            if is_eviction(call) {
-                change(call, |body| body["deleteOptions"]["preconditions"] = Value::Null);
-            }
+        asks(is_eviction, |call| {
+            change(call, |body| body["deleteOptions"]["preconditions"] = Value::Null);
         })
     }),
     mutant("a plain DELETE instead of an eviction", Setup::Plain("newcomer"), "I23", |_| {
@@ -73,10 +87,8 @@ pub(crate) const ALL: &[Mutant] = &[
         }))
     }),
     mutant("evictions without grace", Setup::Plain("newcomer"), "I23", |_| {
-        asks(|call| {
-            if is_eviction(call) {
-                change(call, |body| body["deleteOptions"]["gracePeriodSeconds"] = 0.into());
-            }
+        asks(is_eviction, |call| {
+            change(call, |body| body["deleteOptions"]["gracePeriodSeconds"] = 0.into());
         })
     }),
     mutant("a pod whose budget refuses is deleted", Setup::Plain("budgets"), "I23", |_| {
@@ -108,30 +120,14 @@ pub(crate) const ALL: &[Mutant] = &[
         }))
     }),
     mutant("modes are not read", Setup::Plain("modes"), "I28", |_| {
-        sees(|kind, object| {
-            if kind == Kind::Queue {
-                forget(object, "mode");
-            }
-            true
-        })
+        alters(Kind::Queue, |queue| forget(&mut queue["spec"], &["mode"]))
     }),
     mutant("pauses are not read", Setup::Plain("modes"), "I28", |_| {
-        sees(|kind, object| {
-            if kind == Kind::Queue {
-                forget(object, "pausedUntil");
-            }
-            true
-        })
+        alters(Kind::Queue, |queue| forget(&mut queue["spec"], &["pausedUntil"]))
     }),
     mutant("pods on their way out count as staying", Setup::Restarted, "I20 ", |_| {
-        sees(|kind, object| {
-            if kind == Kind::Pod
-                && let Some(meta) = object["metadata"].as_object_mut()
-            {
-                meta.remove("deletionTimestamp");
-                meta.remove("deletionGracePeriodSeconds");
-            }
-            true
+        alters(Kind::Pod, |pod| {
+            forget(&mut pod["metadata"], &["deletionTimestamp", "deletionGracePeriodSeconds"]);
         })
     }),
     mutant(
@@ -139,11 +135,10 @@ pub(crate) const ALL: &[Mutant] = &[
         Setup::SlowQuotas("newcomer"),
         "I5",
         |_| {
-            sees(|kind, object| {
-                if kind == Kind::ResourceQuota && object["status"].is_object() {
-                    object["status"]["hard"] = object["spec"]["hard"].clone();
+            alters(Kind::ResourceQuota, |quota| {
+                if quota["status"].is_object() {
+                    quota["status"]["hard"] = quota["spec"]["hard"].clone();
                 }
-                true
             })
         },
     ),
@@ -167,33 +162,20 @@ pub(crate) const ALL: &[Mutant] = &[
         sees(|kind, object| kind != Kind::Node || object["metadata"]["name"] != "node-2")
     }),
     mutant("a quota of another name is written", Setup::Plain("newcomer"), "I24", |_| {
-        asks(|call| {
-            if is_quota_write(call) {
-                change(call, |body| {
-                    if body["metadata"].is_object() {
-                        body["metadata"]["name"] = "compute".into();
-                    }
-                });
-                call.key.name = "compute".into();
-            }
+        asks(is_quota_write, |call| {
+            change(call, |body| {
+                if body["metadata"].is_object() {
+                    body["metadata"]["name"] = "compute".into();
+                }
+            });
+            call.key.name = "compute".into();
         })
     }),
     mutant("owners are scaled, not requeued", Setup::Plain("weights"), "I24", |_| {
-        asks(|call| {
-            if matches!(call.key.kind, Kind::Job | Kind::ReplicaSet) && call.verb == Verb::Patch {
-                change(call, |body| body["spec"]["parallelism"] = 0.into());
-            }
-        })
+        asks(is_owner_patch, |call| change(call, |body| body["spec"]["parallelism"] = 0.into()))
     }),
     mutant("guarantees are not read", Setup::Guaranteed, "I11", |_| {
-        sees(|kind, object| {
-            if kind == Kind::Queue
-                && let Some(spec) = object["spec"].as_object_mut()
-            {
-                spec.remove("guaranteed");
-            }
-            true
-        })
+        alters(Kind::Queue, |queue| forget(&mut queue["spec"], &["guaranteed"]))
     }),
     mutant("the Lease is no lock: every replica leads", Setup::Replicas("newcomer"), "I20 ", |number| {
         Arc::new(Keeps { kind: Kind::Lease, number })
@@ -205,14 +187,10 @@ pub(crate) const ALL: &[Mutant] = &[
         |number| Arc::new(Keeps { kind: Kind::ConfigMap, number }),
     ),
     mutant("what is freed for a queue is not written first", Setup::Plain("newcomer"), "I30", |_| {
-        asks(|call| {
-            entries(call, |entry| {
-                entry.as_object_mut().unwrap().remove("owed");
-            });
-        })
+        asks(any, |call| entries(call, |entry| forget(entry, &["owed"])))
     }),
     mutant("more is owed than is freed", Setup::Plain("newcomer"), "I29", |_| {
-        asks(|call| {
+        asks(any, |call| {
             entries(call, |entry| {
                 if entry.get("owed").is_some() {
                     entry["owed"] = json!({"cpu": "9"});
@@ -221,47 +199,33 @@ pub(crate) const ALL: &[Mutant] = &[
         })
     }),
     mutant("loans are written down as targets", Setup::Idle, "I2 ", |_| {
-        asks(|call| {
-            entries(call, |entry| {
-                entry.as_object_mut().unwrap().remove("target");
-            });
-        })
+        asks(any, |call| entries(call, |entry| forget(entry, &["target"])))
     }),
     mutant("targets stay after their inputs have changed", Setup::HeavierLater, "team-", |_| {
         Arc::new(FirstTargets::default())
     }),
     mutant("the ledger is written whatever it says by now", Setup::Leaders, "I2 ", |_| {
-        asks(|call| {
-            if call.key.kind == Kind::ConfigMap {
-                change(call, |body| {
-                    if let Some(meta) = body["metadata"].as_object_mut() {
-                        meta.remove("resourceVersion");
-                    }
-                });
-            }
+        asks(is_of_ledger, |call| {
+            change(call, |body| forget(&mut body["metadata"], &["resourceVersion"]));
         })
     }),
     mutant("quotas are written over a later stamp", Setup::Leaders, "I27", |_| {
-        asks(|call| {
-            if is_quota_write(call) {
-                operations(call, |operation| operation["op"] != "test");
-            }
+        asks(is_quota_write, |call| {
+            operations(call, |operation| operation["op"] != "test");
         })
     }),
     mutant("a generation is used again", Setup::Plain("newcomer"), "I27", |_| {
-        asks(|call| {
-            if is_quota_write(call) {
-                operations(call, |operation| {
-                    if operation["op"] == "replace" {
-                        operation["value"] = "0".into();
-                    }
-                    true
-                });
-            }
+        asks(is_quota_write, |call| {
+            operations(call, |operation| {
+                if operation["op"] == "replace" {
+                    operation["value"] = "0".into();
+                }
+                true
+            });
         })
     }),
     mutant("gates are removed before the ledger is written", Setup::Plain("gated"), "I32", |_| {
-        asks(|call| {
+        asks(any, |call| {
             entries(call, |entry| entry["granted"] = json!({}));
         })
     }),
@@ -281,31 +245,23 @@ pub(crate) const ALL: &[Mutant] = &[
         }))
     }),
     mutant("gates are removed by place, whatever is there", Setup::TwoGates, "I23", |_| {
-        asks(|call| {
-            if is_gate_removal(call) {
-                operations(call, |operation| operation["op"] != "test");
-            }
+        asks(is_gate_removal, |call| {
+            operations(call, |operation| operation["op"] != "test");
         })
     }),
     mutant("of gated pods the gang is not read", Setup::WaitingGang, "I33", |_| {
-        sees(|kind, object| {
-            if kind == Kind::Pod
-                && let Some(annotations) = object["metadata"]["annotations"].as_object_mut()
-            {
-                annotations.remove(GANG_ANNOTATION);
-                annotations.remove(GANG_MIN_AVAILABLE_ANNOTATION);
-            }
-            true
+        alters(Kind::Pod, |pod| {
+            forget(&mut pod["metadata"]["annotations"], &[GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION]);
         })
     }),
     mutant("gated pods are forgotten", Setup::Plain("gated"), "L9", |_| {
         sees(|kind, object| kind != Kind::Pod || !is_gated(object))
     }),
     mutant("no reason is given for a pending reclaim", Setup::Named("P37", 0), "L7", |_| {
-        asks(|call| status(call, |status| drop(status.remove("conditions"))))
+        asks(any, |call| status(call, |status| drop(status.remove("conditions"))))
     }),
     mutant("statuses say that every queue has its deserved share", Setup::Named("P37", 0), "I4", |_| {
-        asks(|call| {
+        asks(any, |call| {
             status(call, |status| {
                 status.remove("preempting");
                 match status.get("deserved").cloned() {
@@ -323,7 +279,7 @@ pub(crate) const ALL: &[Mutant] = &[
         }))
     }),
     mutant("no reason is given for four minutes", Setup::Named("P37", 0), "L11", |_| {
-        asks(|call| status(call, |status| drop(status.remove("conditions"))))
+        asks(any, |call| status(call, |status| drop(status.remove("conditions"))))
     }),
     mutant("no gate of one queue is removed", Setup::Plain("gated"), "L13", |_| {
         Arc::new(Deals(|call, server| {
