@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use super::LeaseSettings;
-use super::evaluate::{Observed, Step, evaluate};
 use super::leadership::{Leadership, Term};
 use super::moment::Moment;
 use super::record::Record;
@@ -59,7 +58,6 @@ pub struct Elector {
     identity: Identity,
     clock: Clock,
     beat: Heartbeat,
-    start: Instant,
     /// The Lease as last seen, and when it was first seen so.
     seen: Option<(Record, Instant)>,
     /// When the last successful renewal was sent; none while another replica leads.
@@ -87,7 +85,6 @@ impl Elector {
             identity,
             clock,
             beat,
-            start: Instant::now(),
             seen: None,
             renewed: None,
             leading,
@@ -178,25 +175,12 @@ impl Elector {
     /// Does what the Lease as last seen asks for. True if its version was stale.
     async fn attempt(&mut self) -> Result<bool, LeaseError> {
         let sent = Moment::now(&self.clock);
-        let now = self.clock.now();
-        let identity = self.identity.as_str();
-        let wanted = match (self.decide(), &self.seen) {
-            (Step::Wait, Some((record, _))) if self.renewed.is_some() => {
-                let holder = record.holder().to_owned();
-                return Err(self.lost(LeaseError::Taken { lease: self.name(), holder }));
-            }
-            (Step::Create, _) | (_, None) => Record::create(&self.settings, identity, now),
-            (Step::Wait, Some((record, _))) => {
-                let holder = record.holder().to_owned();
-                if self.other != holder {
-                    info!(lease = %self.name(), holder, "another replica leads");
-                    self.other = holder;
-                }
-                return Ok(false);
-            }
-            (Step::Renew, Some((record, _))) => record.renewed(&self.settings, identity, now),
-            (Step::Take, Some((record, _))) => record.taken(&self.settings, identity, now),
+        let (identity, now) = (self.identity.as_str(), self.clock.now());
+        let wanted = match &self.seen {
+            None => Some(Record::create(&self.settings, identity, now)),
+            Some((record, since)) => record.next(&self.settings, identity, since.elapsed(), now),
         };
+        let Some(wanted) = wanted else { return self.wait().map(|()| false) };
         match self.write(&wanted).await {
             Ok(lease) => {
                 self.see(lease)?;
@@ -215,6 +199,19 @@ impl Elector {
         }
     }
 
+    /// Another replica holds the Lease.
+    fn wait(&mut self) -> Result<(), LeaseError> {
+        let holder = self.seen.as_ref().map(|(record, _)| record.holder().to_owned()).unwrap_or_default();
+        if self.renewed.is_some() {
+            return Err(self.lost(LeaseError::Taken { lease: self.name(), holder }));
+        }
+        if self.other != holder {
+            info!(lease = %self.name(), holder, "another replica leads");
+            self.other = holder;
+        }
+        Ok(())
+    }
+
     async fn write(&self, lease: &Lease) -> Answer<Lease> {
         let parameters = PostParams::default();
         if lease.meta().resource_version.is_some() {
@@ -222,16 +219,6 @@ impl Elector {
         } else {
             ask(CALL, self.api.create(&parameters, lease)).await
         }
-    }
-
-    fn decide(&self) -> Step {
-        let local = |instant: Instant| instant.saturating_duration_since(self.start);
-        let observed = self.seen.as_ref().map(|(record, since)| Observed {
-            holder: record.holder().to_owned(),
-            duration: record.duration(self.settings.duration),
-            changed_at: local(*since),
-        });
-        evaluate(observed.as_ref(), self.identity.as_str(), local(Instant::now()))
     }
 
     fn lost(&mut self, why: LeaseError) -> LeaseError {

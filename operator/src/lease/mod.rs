@@ -10,7 +10,6 @@
 //! - a leader that cannot renew before the deadline stops being one, and the process ends.
 
 mod elector;
-mod evaluate;
 mod leadership;
 mod moment;
 mod record;

@@ -23,7 +23,7 @@ impl Record {
     }
 
     /// How long it keeps others out, by its own word.
-    pub(super) fn duration(&self, default: Duration) -> Duration {
+    fn duration(&self, default: Duration) -> Duration {
         self.spec()
             .and_then(|spec| spec.lease_duration_seconds)
             .and_then(|seconds| u64::try_from(seconds).ok())
@@ -44,6 +44,24 @@ impl Record {
         self.0.metadata.uid == other.0.metadata.uid && both.is_some_and(|(this, other)| this < other)
     }
 
+    /// What `identity` writes where this process has seen the Lease `unchanged` for so long; none while another replica holds it.
+    ///
+    /// Its own Lease is renewed however old it is, and one that was released is taken at once.
+    pub(super) fn next(
+        &self,
+        settings: &LeaseSettings,
+        identity: &str,
+        unchanged: Duration,
+        now: Timestamp,
+    ) -> Option<Lease> {
+        let holder = self.holder();
+        if holder == identity {
+            return Some(self.renewed(settings, identity, now));
+        }
+        let is_free = holder.is_empty() || unchanged >= self.duration(settings.duration);
+        is_free.then(|| self.taken(settings, identity, now))
+    }
+
     /// The first Lease of all.
     pub(super) fn create(settings: &LeaseSettings, identity: &str, now: Timestamp) -> Lease {
         let metadata = ObjectMeta {
@@ -56,7 +74,7 @@ impl Record {
     }
 
     /// This Lease, renewed by its holder.
-    pub(super) fn renewed(&self, settings: &LeaseSettings, identity: &str, now: Timestamp) -> Lease {
+    fn renewed(&self, settings: &LeaseSettings, identity: &str, now: Timestamp) -> Lease {
         let former = self.0.spec.clone().unwrap_or_default();
         let spec = LeaseSpec {
             acquire_time: former.acquire_time.clone(),
@@ -67,7 +85,7 @@ impl Record {
     }
 
     /// This Lease, held by a new replica.
-    pub(super) fn taken(&self, settings: &LeaseSettings, identity: &str, now: Timestamp) -> Lease {
+    fn taken(&self, settings: &LeaseSettings, identity: &str, now: Timestamp) -> Lease {
         let transitions = self.spec().and_then(|spec| spec.lease_transitions).unwrap_or_default();
         self.with(LeaseSpec {
             lease_transitions: Some(transitions.saturating_add(1)),
@@ -99,5 +117,32 @@ fn held(settings: &LeaseSettings, identity: &str, now: Timestamp) -> LeaseSpec {
         acquire_time: Some(MicroTime(now)),
         renew_time: Some(MicroTime(now)),
         ..LeaseSpec::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lease::tests::settings;
+
+    #[test]
+    fn a_lease_is_renewed_by_its_holder_and_taken_once_it_has_lapsed() {
+        let settings = settings();
+        // A Lease that is renewed keeps its number of transitions, and one that is taken counts one more.
+        for (holder, unchanged, transitions) in [
+            ("me", 0, Some(0)),
+            ("me", 1000, Some(0)),
+            ("", 0, Some(1)),
+            ("you", 0, None),
+            ("you", 14, None),
+            ("you", 15, Some(1)),
+        ] {
+            let record = Record(Record::create(&settings, holder, Timestamp::UNIX_EPOCH));
+            let written = record.next(&settings, "me", Duration::from_secs(unchanged), Timestamp::UNIX_EPOCH);
+            let spec = written.map(|lease| lease.spec.unwrap());
+            assert!(spec.iter().all(|spec| spec.holder_identity.as_deref() == Some("me")), "{spec:?}");
+            let counted = spec.and_then(|spec| spec.lease_transitions);
+            assert_eq!(counted, transitions, "{holder:?} {unchanged}");
+        }
     }
 }

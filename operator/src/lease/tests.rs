@@ -71,17 +71,20 @@ struct Candidate {
     task: JoinHandle<Result<(), LeaseError>>,
 }
 
-fn candidate(store: &Store, identity: &str) -> Candidate {
-    let settings = LeaseSettings {
+pub(super) fn settings() -> LeaseSettings {
+    LeaseSettings {
         namespace: "home".to_owned(),
         name: "quotient-operator".to_owned(),
         duration: Duration::from_secs(15),
         renew_deadline: Duration::from_secs(10),
         retry: Duration::from_secs(2),
-    };
+    }
+}
+
+fn candidate(store: &Store, identity: &str) -> Candidate {
     let beat = Heartbeat::new("the lease", Duration::from_secs(60));
     let (elector, leadership) =
-        Elector::new(store.client(identity), settings, Identity::new(identity), Clock::wall(), beat);
+        Elector::new(store.client(identity), settings(), Identity::new(identity), Clock::wall(), beat);
     let stop = CancellationToken::new();
     let task = tokio::spawn(elector.run(stop.clone()));
     Candidate { leadership, stop, task }
