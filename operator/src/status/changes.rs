@@ -11,7 +11,7 @@ use quotient_index::SkippedObject;
 use quotient_index::queues::ObservedQueue;
 use tokio::time::Instant;
 
-use super::pace::{Pacer, When};
+use super::pace::{Pace, When};
 use super::patch::status_patch;
 use super::task::Report;
 use super::{Circumstances, Overview, QuotaState, compose};
@@ -33,30 +33,31 @@ const STATUS_RESEND_INTERVAL: Duration = Duration::from_secs(60);
 /// Remembers, per Queue, what keeps its status from being written too often.
 pub(super) struct StatusChanges {
     context: Context,
-    pacer: Pacer,
-    /// Since when each queue's quota is not what the plan wants, or not enforced.
-    unsettled: BTreeMap<QueueName, Instant>,
-    /// What was sent last, and to which life of the Queue.
-    sent: BTreeMap<QueueName, (Instant, QueueUid, QueueStatus)>,
-    /// Queues that need nothing, as they were seen when that was found.
-    quiet: BTreeMap<QueueName, Seen>,
-    /// The report for which that was found.
+    /// How often what only informs is written for one Queue.
+    interval: Duration,
+    known: BTreeMap<QueueName, Known>,
+    /// The report that was looked at last.
     former: Option<Arc<Report>>,
+}
+
+/// What is remembered of one Queue.
+#[derive(Default)]
+struct Known {
+    pace: Pace,
+    /// Since when its quota is not what the plan wants, or not enforced.
+    unsettled: Option<Instant>,
+    /// What was written last, and to which life of the Queue.
+    sent: Option<(QueueUid, QueueStatus)>,
+    /// If it needs nothing, as it was seen when that was found for the last report.
+    quiet: Option<Seen>,
 }
 
 /// A Queue, and the objects of its namespace that cannot be decoded, as they were seen.
 type Seen = (Arc<ObservedQueue>, Option<Arc<Vec<SkippedObject>>>);
 
 impl StatusChanges {
-    pub(super) fn new(context: Context, interval: Duration) -> Self {
-        Self {
-            context,
-            pacer: Pacer::new(interval),
-            unsettled: BTreeMap::new(),
-            sent: BTreeMap::new(),
-            quiet: BTreeMap::new(),
-            former: None,
-        }
+    pub(super) const fn new(context: Context, interval: Duration) -> Self {
+        Self { context, interval, known: BTreeMap::new(), former: None }
     }
 
     /// What is to be written now, and when to ask again. `executor` knows what failed.
@@ -82,17 +83,18 @@ impl StatusChanges {
             if !concerns(&report.plan, queue, &observed) {
                 continue;
             }
-            let is_quiet = |(quiet, known): &(_, _)| Arc::ptr_eq(quiet, &observed) && *known == skipped;
-            if comparable.as_ref().is_some_and(|former| same(former, report, queue))
-                && self.quiet.get(queue).is_some_and(is_quiet)
+            let known = self.known.entry(queue.clone()).or_default();
+            let is_as_seen = |(quiet, others): Seen| Arc::ptr_eq(&quiet, &observed) && others == skipped;
+            if known.quiet.take().is_some_and(is_as_seen)
+                && comparable.as_ref().is_some_and(|former| same(former, report, queue))
                 && !self.context.reclaims.has_unsaved(&observed.uid)
             {
+                known.quiet = Some((observed, skipped));
                 continue;
             }
-            self.quiet.remove(queue);
             let stored = observed.status.as_ref();
             let circumstances = Circumstances {
-                quota: self.quota_state(report, queue, now, &mut later),
+                quota: known.quota_state(report, queue, now, &mut later),
                 blocked: report.blocked.get(queue).cloned(),
                 reclaims: self.context.reclaims.unsaved(&observed.uid, listed(stored)),
                 skipped,
@@ -100,12 +102,10 @@ impl StatusChanges {
             let wanted = compose(&overview, queue, observed.generation, stored, &circumstances, time);
             let Some(wanted) = wanted else { continue };
             self.context.metrics.queues.show_conditions(queue, &wanted.conditions);
-            match self.when((queue, &observed), &wanted, executor, now) {
+            match known.when((queue, &observed), &wanted, self.interval, executor, now) {
                 // While a quota settles, time alone changes the status.
                 When::Never if circumstances.quota == QuotaState::Settling => {}
-                When::Never => {
-                    self.quiet.insert(queue.clone(), (observed, circumstances.skipped));
-                }
+                When::Never => known.quiet = Some((observed, circumstances.skipped)),
                 When::Soon if informing == AT_ONCE => later.extend(now.checked_add(PAUSE)),
                 when @ (When::Now | When::Soon) => {
                     informing = informing.saturating_add(usize::from(when == When::Soon));
@@ -123,25 +123,40 @@ impl StatusChanges {
 
     /// The status of `queue` was written.
     pub(super) fn wrote(&mut self, queue: QueueName, uid: QueueUid, status: QueueStatus, now: Instant) {
-        self.pacer.wrote(&queue, now);
-        self.sent.insert(queue, (now, uid, status));
+        let known = self.known.entry(queue).or_default();
+        known.pace.wrote(now);
+        known.sent = Some((uid, status));
     }
 
+    fn forget_absent(&mut self, plan: &Plan, executor: &mut Executor) {
+        let exists = |queue: &QueueName| plan.queues.contains_key(queue) || plan.stalled.contains_key(queue);
+        executor.wants(Class::Status, |key| exists(&key.queue()));
+        self.known.retain(|queue, _| exists(queue));
+        self.context.metrics.queues.retain_conditions(exists);
+        let uids = plan.queues.values().map(|queue| &queue.uid);
+        let uids: BTreeSet<&QueueUid> = uids.chain(plan.stalled.values().map(|stall| &stall.uid)).collect();
+        self.context.reclaims.retain(|queue| uids.contains(queue));
+    }
+}
+
+impl Known {
     fn when(
         &mut self,
         (queue, observed): (&QueueName, &ObservedQueue),
         wanted: &QueueStatus,
+        interval: Duration,
         executor: &mut Executor,
         now: Instant,
     ) -> When {
-        let when = self.pacer.when(queue, observed.status.as_ref(), wanted, now);
+        let when = self.pace.when(queue, observed.status.as_ref(), wanted, interval, now);
         if when == When::Never {
             executor.retries.clear(&status_key(queue));
             return when;
         }
-        let stubborn =
-            self.sent.get(queue).filter(|(_, uid, sent)| *uid == observed.uid && sent.same_meaning(wanted));
-        let stubborn = stubborn.and_then(|(at, ..)| at.checked_add(STATUS_RESEND_INTERVAL));
+        let is_stubborn =
+            |(uid, sent): &(QueueUid, QueueStatus)| *uid == observed.uid && sent.same_meaning(wanted);
+        let stubborn = self.pace.written.filter(|_| self.sent.as_ref().is_some_and(is_stubborn));
+        let stubborn = stubborn.and_then(|at| at.checked_add(STATUS_RESEND_INTERVAL));
         match executor.retries.until(&status_key(queue)).max(stubborn) {
             Some(until) if until > now => When::At(until),
             _ => when,
@@ -157,7 +172,7 @@ impl StatusChanges {
     ) -> QuotaState {
         let is_settled = |plan: &QueuePlan| plan.quota_in_force || plan.quota_left_alone;
         if report.plan.queues.get(queue).is_none_or(is_settled) {
-            self.unsettled.remove(queue);
+            self.unsettled = None;
             return QuotaState::InForce;
         }
         if let Some(why) = report.refused.get(queue) {
@@ -166,7 +181,7 @@ impl StatusChanges {
         if let Some(what) = report.contested.get(queue) {
             return QuotaState::Contested(what.clone());
         }
-        let since = *self.unsettled.entry(queue.clone()).or_insert(now);
+        let since = *self.unsettled.get_or_insert(now);
         match since.checked_add(NORMAL) {
             Some(due) if due > now => {
                 later.push(due);
@@ -174,19 +189,6 @@ impl StatusChanges {
             }
             _ => QuotaState::Waiting,
         }
-    }
-
-    fn forget_absent(&mut self, plan: &Plan, executor: &mut Executor) {
-        let exists = |queue: &QueueName| plan.queues.contains_key(queue) || plan.stalled.contains_key(queue);
-        self.pacer.retain(exists);
-        executor.wants(Class::Status, |key| exists(&key.queue()));
-        self.unsettled.retain(|queue, _| exists(queue));
-        self.sent.retain(|queue, _| exists(queue));
-        self.quiet.retain(|queue, _| exists(queue));
-        self.context.metrics.queues.retain_conditions(exists);
-        let uids = plan.queues.values().map(|queue| &queue.uid);
-        let uids: BTreeSet<&QueueUid> = uids.chain(plan.stalled.values().map(|stall| &stall.uid)).collect();
-        self.context.reclaims.retain(|queue| uids.contains(queue));
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 /// When to write a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub(super) enum When {
     /// It says what the stored one says.
     Never,
     /// At once.
@@ -33,76 +33,64 @@ const OF_OTHERS: u32 = 20;
 /// once they run.
 const OF_STARTED_PODS: u32 = 5;
 
-/// Remembers when each queue's status was written last.
+/// Paces the status of one queue.
 ///
-/// Only a hint: forgetting it costs one early write a queue.
-#[derive(Debug)]
-pub struct Pacer {
-    interval: Duration,
-    written: BTreeMap<QueueName, Instant>,
+/// Only a hint: forgetting it costs one early write.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    /// When it was written last.
+    pub(super) written: Option<Instant>,
     /// Since when what only informs is out of date.
-    stale: BTreeMap<QueueName, Instant>,
+    stale: Option<Instant>,
 }
 
-impl Pacer {
-    /// Lets what only informs be written every `interval`, and a little later for some queues, so that they do
-    /// not all write at the same moment.
-    pub fn new(interval: Duration) -> Self {
-        Self { interval, written: BTreeMap::new(), stale: BTreeMap::new() }
-    }
-
-    /// When `wanted` is to replace `stored`.
-    pub fn when(
+impl Pace {
+    /// When `wanted` is to replace `stored`. What only informs is written every `interval`, and a little later for some queues, so
+    /// that they do not all write at the same moment.
+    pub(super) fn when(
         &mut self,
         queue: &QueueName,
         stored: Option<&QueueStatus>,
         wanted: &QueueStatus,
+        interval: Duration,
         now: Instant,
     ) -> When {
         let Some(stored) = stored else { return When::Now };
         if stored.same_meaning(wanted) {
-            self.stale.remove(queue);
+            self.stale = None;
             return When::Never;
         }
         if is_urgent(stored, wanted) {
             return When::Now;
         }
-        let since = *self.stale.entry(queue.clone()).or_insert(now);
-        let gathered = since.checked_add(GATHER.min(self.interval));
+        let since = *self.stale.get_or_insert(now);
+        let gathered = since.checked_add(GATHER.min(interval));
         let wait = if stored.same_meaning_but_for_others(wanted) {
-            self.interval.saturating_mul(OF_OTHERS)
+            interval.saturating_mul(OF_OTHERS)
         } else if wanted.unmet.is_empty() && !stored.unmet.is_empty() {
-            self.interval.checked_div(OF_STARTED_PODS).unwrap_or_default()
+            interval.checked_div(OF_STARTED_PODS).unwrap_or_default()
         } else {
-            self.interval
+            interval
         };
-        let wait = wait.saturating_add(self.jitter(queue));
-        let rested = self.written.get(queue).and_then(|written| written.checked_add(wait));
+        let wait = wait.saturating_add(jitter(queue, interval));
+        let rested = self.written.and_then(|written| written.checked_add(wait));
         match gathered.max(rested) {
             Some(due) if due > now => When::At(due),
             _ => When::Soon,
         }
     }
 
-    /// The status of `queue` was written.
-    pub fn wrote(&mut self, queue: &QueueName, now: Instant) {
-        self.written.insert(queue.clone(), now);
-        self.stale.remove(queue);
+    /// The status was written.
+    pub(super) const fn wrote(&mut self, now: Instant) {
+        *self = Self { written: Some(now), stale: None };
     }
+}
 
-    /// Forgets queues that are gone.
-    pub fn retain(&mut self, exists: impl Fn(&QueueName) -> bool) {
-        self.written.retain(|queue, _| exists(queue));
-        self.stale.retain(|queue, _| exists(queue));
-    }
-
-    /// Up to a fifth of the interval, always the same for the same name.
-    fn jitter(&self, queue: &QueueName) -> Duration {
-        let fifth =
-            u64::try_from(self.interval.as_millis()).unwrap_or(u64::MAX).checked_div(5).unwrap_or_default();
-        let hash = stable_hash(queue.to_string().bytes());
-        Duration::from_millis(hash.checked_rem(fifth).unwrap_or_default())
-    }
+/// Up to a fifth of the interval, always the same for the same name.
+fn jitter(queue: &QueueName, interval: Duration) -> Duration {
+    let fifth = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX).checked_div(5).unwrap_or_default();
+    let hash = stable_hash(queue.to_string().bytes());
+    Duration::from_millis(hash.checked_rem(fifth).unwrap_or_default())
 }
 
 /// Whether the two differ in more than what only informs: used, demand, the nominal share, counts, the words of a message,
@@ -140,6 +128,12 @@ mod tests {
     use k8s_openapi::jiff::Timestamp;
     use quotient_crds::{LendingWindow, SetAside, Unmet, stored_time};
 
+    const INTERVAL: Duration = Duration::from_secs(15);
+
+    fn queue() -> QueueName {
+        QueueName::new("a", "team")
+    }
+
     fn status(deserved: &str, used: &str) -> QueueStatus {
         QueueStatus {
             deserved: Some([("cpu", deserved)].into()),
@@ -148,69 +142,74 @@ mod tests {
         }
     }
 
-    /// A pacer that has just written the status of a queue.
-    fn written() -> (Pacer, QueueName, Instant, QueueStatus) {
-        let mut pacer = Pacer::new(Duration::from_secs(15));
-        let queue = QueueName::new("a", "team");
-        let now = Instant::now();
-        let stored = status("3", "1");
-        pacer.wrote(&queue, now);
-        (pacer, queue, now, stored)
+    /// A status that was written at this time.
+    struct Written {
+        pace: Pace,
+        start: Instant,
+        stored: QueueStatus,
+    }
+
+    fn written() -> Written {
+        let start = Instant::now();
+        Written { pace: Pace { written: Some(start), stale: None }, start, stored: status("3", "1") }
+    }
+
+    impl Written {
+        /// When `wanted` is written that comes so many seconds later; the seconds where it has to wait.
+        fn when(&mut self, wanted: &QueueStatus, second: u64) -> Result<When, u64> {
+            let now = self.start + Duration::from_secs(second);
+            match self.pace.when(&queue(), Some(&self.stored), wanted, INTERVAL, now) {
+                When::At(due) => Err(due.duration_since(self.start).as_secs()),
+                when => Ok(when),
+            }
+        }
     }
 
     #[tokio::test(start_paused = true)]
     async fn shares_are_written_at_once_and_usage_now_and_then() {
-        let mut pacer = Pacer::new(Duration::from_secs(15));
-        let queue = QueueName::new("a", "team");
-        let now = Instant::now();
-        let stored = status("3", "1");
-        assert_eq!(pacer.when(&queue, None, &stored, now), When::Now);
-        assert_eq!(pacer.when(&queue, Some(&stored), &stored.clone(), now), When::Never);
-        // After a quiet time usage is written soon.
-        let soon = now + Duration::from_secs(1);
-        assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "2"), now), When::At(soon));
-        assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "3"), soon), When::Soon);
-
-        pacer.wrote(&queue, now);
-        assert_eq!(pacer.when(&queue, Some(&stored), &status("4", "1"), now), When::Now);
-        let When::At(due) = pacer.when(&queue, Some(&stored), &status("3", "2"), now) else {
-            panic!("usage was written a moment ago")
-        };
-        let wait = due.duration_since(now);
-        assert!((15..18).contains(&wait.as_secs()), "{wait:?}");
+        let mut it = written();
+        let first = Pace::default().when(&queue(), None, &it.stored, INTERVAL, it.start);
+        assert_eq!(first, When::Now);
+        assert_eq!(it.when(&status("3", "1"), 0), Ok(When::Never));
+        assert_eq!(it.when(&status("4", "1"), 0), Ok(When::Now));
+        let due = it.when(&status("3", "2"), 0).unwrap_err();
+        assert!((15..18).contains(&due), "usage was written a moment ago: {due}");
         // The last value is written in the end.
-        assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "2"), due), When::Soon);
+        assert_eq!(it.when(&status("3", "2"), due + 1), Ok(When::Soon));
+        // After a quiet time usage is written soon.
+        it.pace = Pace::default();
+        assert_eq!(it.when(&status("3", "2"), 100), Err(101));
+        assert_eq!(it.when(&status("3", "3"), 101), Ok(When::Soon));
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_only_others_have_changed_is_seldom_written() {
-        let (mut pacer, queue, now, stored) = written();
-        let share = |cpu| QueueStatus { nominal: Some([("cpu", cpu)].into()), ..stored.clone() };
-        let minute = now + Duration::from_secs(60);
-        assert!(matches!(pacer.when(&queue, Some(&stored), &share("4"), minute), When::At(_)));
+        let mut it = written();
+        let share = QueueStatus { nominal: Some([("cpu", "4")].into()), ..it.stored.clone() };
+        assert!(it.when(&share, 60).is_err());
         // It goes along with whatever else is to be said.
-        let used = QueueStatus { used: Some([("cpu", "2")].into()), ..share("4") };
-        let gathered = minute + Duration::from_secs(1);
-        assert_eq!(pacer.when(&queue, Some(&stored), &used, gathered), When::Soon);
-        let minutes = now + Duration::from_secs(320);
-        assert_eq!(pacer.when(&queue, Some(&stored), &share("4"), minutes), When::Soon);
+        let used = QueueStatus { used: Some([("cpu", "2")].into()), ..share.clone() };
+        assert_eq!(it.when(&used, 61), Ok(When::Soon));
+        assert_eq!(it.when(&share, 320), Ok(When::Soon));
     }
 
     #[tokio::test(start_paused = true)]
     async fn pods_that_have_started_are_not_reported_as_waiting_for_long() {
-        let (mut pacer, queue, now, stored) = written();
-        let unmet = Unmet { kind: "Deployment".to_owned(), name: "web".to_owned(), ..Unmet::default() };
-        let waiting = QueueStatus { unmet: vec![unmet], ..stored.clone() };
-        let When::At(due) = pacer.when(&queue, Some(&waiting), &stored, now) else {
-            panic!("the status was written a moment ago")
-        };
-        let wait = due.duration_since(now);
-        assert!((3..6).contains(&wait.as_secs()), "{wait:?}");
+        let mut it = written();
+        let started = it.stored.clone();
+        it.stored.unmet = vec![unmet("web")];
+        let due = it.when(&started, 0).unwrap_err();
+        assert!((3..6).contains(&due), "{due}");
+    }
+
+    fn unmet(name: &str) -> Unmet {
+        Unmet { kind: "Deployment".to_owned(), name: name.to_owned(), ..Unmet::default() }
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_a_later_decision_needs_is_written_at_once_unless_it_changes_all_the_time() {
-        let (mut pacer, queue, now, stored) = written();
+        let mut it = written();
+        let stored = it.stored.clone();
         let time = || stored_time(Timestamp::UNIX_EPOCH);
         let entry = SetAside {
             kind: "Job".to_owned(),
@@ -227,29 +226,27 @@ mod tests {
             QueueStatus { not_created_since: [("2".to_owned(), time())].into(), ..stored.clone() },
             QueueStatus { short_since: Some(time()), ..stored.clone() },
         ] {
-            assert_eq!(pacer.when(&queue, Some(&stored), &urgent, now), When::Now, "{urgent:?}");
+            assert_eq!(it.when(&urgent, 0), Ok(When::Now), "{urgent:?}");
         }
         let window = LendingWindow { size: "2".into(), target: "1".into(), used: time(), lost: None };
-        let unmet = Unmet { kind: "Pod".to_owned(), name: "x".to_owned(), ..Unmet::default() };
         for paced in [
             QueueStatus { demand_falling: [("cpu".to_owned(), time())].into(), ..stored.clone() },
             QueueStatus { demand: Some([("cpu", "1")].into()), ..stored.clone() },
             QueueStatus { windows: [("cpu".to_owned(), window)].into(), ..stored.clone() },
             QueueStatus { nominal: Some([("cpu", "1")].into()), ..stored.clone() },
-            QueueStatus { unmet: vec![unmet], ..stored.clone() },
+            QueueStatus { unmet: vec![unmet("x")], ..stored.clone() },
         ] {
-            assert!(matches!(pacer.when(&queue, Some(&stored), &paced, now), When::At(_)), "{paced:?}");
+            assert!(it.when(&paced, 0).is_err(), "{paced:?}");
         }
     }
 
     #[test]
     fn queues_spread_and_each_keeps_its_place() {
-        let pacer = Pacer::new(Duration::from_secs(15));
-        let jitters: Vec<Duration> =
-            (0..20).map(|number| pacer.jitter(&QueueName::new("a", format!("queue-{number}")))).collect();
+        let jitter = |number: usize| super::jitter(&QueueName::new("a", format!("queue-{number}")), INTERVAL);
+        let jitters: Vec<Duration> = (0..20).map(jitter).collect();
         let distinct: std::collections::BTreeSet<_> = jitters.iter().collect();
         assert!(distinct.len() > 15, "{jitters:?}");
         assert!(jitters.iter().all(|jitter| *jitter < Duration::from_secs(3)));
-        assert_eq!(pacer.jitter(&QueueName::new("a", "queue-3")), jitters[3]);
+        assert_eq!(jitter(3), jitters[3]);
     }
 }

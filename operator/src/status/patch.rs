@@ -25,7 +25,7 @@ pub(super) fn status_patch<S: Serialize>(
 ///
 /// What `new` lacks is set to null: that is how a merge patch takes a resource out of a map. Lists are replaced
 /// as a whole.
-pub fn merge_patch(old: &Value, new: &Value) -> Option<Value> {
+fn merge_patch(old: &Value, new: &Value) -> Option<Value> {
     let (Value::Object(old), Value::Object(new)) = (old, new) else {
         return (old != new).then(|| new.clone());
     };
