@@ -50,7 +50,7 @@ pub(super) struct Requeuer {
     begun: bool,
     rises: BTreeMap<Namespace, QuotaIncrease>,
     promised: BTreeMap<Namespace, Promises>,
-    /// When each owner was requeued last.
+    /// The owners that were requeued, and until when each is left alone.
     requeued: BTreeMap<OwnerUid, Instant>,
     /// Where admission is to count anew.
     usage_resyncs: BTreeSet<Namespace>,
@@ -162,7 +162,7 @@ impl Requeuer {
             let standing = snapshot.namespaces.iter().filter(|(_, state)| ours(state));
             self.risen(standing.map(|(namespace, _)| namespace.clone()).collect());
         }
-        self.requeued.retain(|_, at| now < rested(*at));
+        self.requeued.retain(|_, until| now < *until);
         self.alarm = Alarm::default();
         let mut requeues = Vec::new();
         let mut rises = std::mem::take(&mut self.rises);
@@ -206,23 +206,36 @@ impl Requeuer {
                     YieldsTo::Gang(lacking) => missing.min(*lacking),
                 });
                 let has_room = |pods: u32| room.has(&owner.shape.requests.times(pods));
-                if !together.is_some_and(has_room) {
-                    continue;
+                if together.is_some_and(has_room) {
+                    self.requeue((namespace, owner), now, requeues);
+                    room.take(&owner.shape.requests, missing);
                 }
-                match self.requeued.get(&owner.uid).map(|at| rested(*at)) {
-                    Some(until) => self.alarm.set(until),
-                    None if requeues.len() < MOST => {
-                        self.requeued.insert(owner.uid.clone(), now);
-                        self.alarm.set(rested(now));
-                        requeues.push(Requeue::of(namespace, owner));
-                    }
-                    None => self.alarm.set(now),
-                }
-                room.take(&owner.shape.requests, missing);
             }
             !owners.is_empty()
         });
         self.promised = promised;
+    }
+
+    /// Requeues an owner, unless it was a moment ago: then it is seen first what came of that. Says whether it is on its way to take
+    /// the room that there is; not if this cycle requeues no more.
+    fn requeue(
+        &mut self,
+        (namespace, owner): (&Namespace, &Owner),
+        now: Instant,
+        requeues: &mut Vec<Requeue>,
+    ) -> bool {
+        let until = match self.requeued.get(&owner.uid) {
+            Some(until) => *until,
+            None if requeues.len() < MOST => {
+                let until = now.checked_add(REQUEUE_INTERVAL).unwrap_or(now);
+                self.requeued.insert(owner.uid.clone(), until);
+                requeues.push(Requeue::of(namespace, owner));
+                until
+            }
+            None => now,
+        };
+        self.alarm.set(until);
+        now < until
     }
 
     /// Finds those to requeue in one namespace.
@@ -253,21 +266,10 @@ impl Requeuer {
                 continue;
             }
             let waits = rise.owners.get(&owner.uid) == Some(&Notified::Not);
-            let left_alone = self.requeued.get(&owner.uid).map(|at| rested(*at));
-            match left_alone {
-                // It is on its way to take what there is. Then it is seen what came of that.
-                Some(until) => self.alarm.set(until),
-                None if waits && requeues.len() < MOST => {
-                    self.requeued.insert(owner.uid.clone(), now);
-                    self.alarm.set(rested(now));
-                    requeues.push(Requeue::of(namespace, owner));
-                }
-                None if waits => {
-                    self.alarm.set(now);
-                    continue;
-                }
-                // No quota rejected it, or it was requeued and does not come: other pods may use the room.
-                None => continue,
+            // Else no quota rejected it, or it was requeued and does not come: other pods may use the room.
+            let is_called = waits || self.requeued.contains_key(&owner.uid);
+            if !is_called || !self.requeue((namespace, owner), now, requeues) {
+                continue;
             }
             seen.take(requests, missing);
             room.take(requests, missing);
@@ -326,8 +328,4 @@ impl Requeuer {
 /// How long nothing has to have moved `since` then for another count after so many.
 fn still_until(since: Instant, usage_resyncs: u32) -> Instant {
     since.checked_add(RESYNC_DELAY.saturating_mul(1 << usage_resyncs)).unwrap_or(since)
-}
-
-fn rested(at: Instant) -> Instant {
-    at.checked_add(REQUEUE_INTERVAL).unwrap_or(at)
 }
