@@ -7,8 +7,8 @@ use tokio::time::Instant;
 pub(crate) struct Alarm(pub(crate) Option<Instant>);
 
 impl Alarm {
-    /// Something more is due then.
-    pub(crate) fn set(&mut self, at: Instant) {
-        self.0 = self.0.into_iter().chain([at]).min();
+    /// Something more is due then, if at all.
+    pub(crate) fn set(&mut self, at: impl Into<Option<Instant>>) {
+        self.0 = self.0.into_iter().chain(at.into()).min();
     }
 }

@@ -96,8 +96,8 @@ pub(crate) type Prepared = Result<(Life, Request), Outcome>;
 pub(crate) enum Purpose {
     /// The share of a queue is enforced.
     Quota { queue: QueueName, write: QuotaWrite, before: Option<Bounds> },
-    /// Containers that state no requests get these.
-    LimitRange { queue: QueueName, uid: QueueUid, defaults: Bounds },
+    /// Containers that state no requests get these. The LimitRange that there is may lack its owner.
+    LimitRange { queue: QueueName, uid: QueueUid, defaults: Bounds, lacks_owner: bool },
     /// kube-controller-manager counts what a quota charges again. The second of two writes removes what the first added.
     UsageResync { namespace: Namespace, is_second: bool },
     /// A controller tries again to create rejected pods.

@@ -29,6 +29,7 @@ pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation>
 
 fn of(queue: OwningQueue<'_>, due: LimitRangeDue) -> Operation {
     let defaults = due.defaults();
+    let lacks_owner = matches!(due, LimitRangeDue::Change { disowned: true, .. });
     let (life, request) = match due {
         LimitRangeDue::Create(defaults) => (None, Request::Create(body(queue, &defaults))),
         LimitRangeDue::Change { uid, defaults, disowned } => {
@@ -47,9 +48,10 @@ fn of(queue: OwningQueue<'_>, due: LimitRangeDue) -> Operation {
             )),
         ),
     };
+    let (name, uid) = (queue.name.clone(), queue.uid.clone());
     Operation {
-        purpose: Purpose::LimitRange { queue: queue.name.clone(), uid: queue.uid.clone(), defaults },
-        object: Object::new(Kind::LimitRange, &queue.name.namespace, LIMIT_RANGE),
+        object: Object::new(Kind::LimitRange, &name.namespace, LIMIT_RANGE),
+        purpose: Purpose::LimitRange { queue: name, uid, defaults, lacks_owner },
         life,
         request,
     }

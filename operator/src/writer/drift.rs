@@ -7,28 +7,20 @@ use quotient_engine::names::{QueueName, QueueUid};
 use quotient_index::quotas::ObservedQuota;
 use tokio::time::Instant;
 
+use super::restores::Restores;
 use crate::events::Change;
 
-/// What was written last, and when quotas that others change were put right.
+/// What was written last, and what others did to it.
 ///
-/// Two that correct each other would write for ever, so the same quota is put right once at once and then only now and
-/// then. This delays nothing that keeps the cluster safe: until it is written a quota counts as what it allows.
-///
-/// Only a hint: after a restart the first change is put right at once again.
+/// That a restore waits delays nothing that keeps the cluster safe: until it is written a quota counts as what it allows.
 #[derive(Debug)]
 pub(super) struct Drift {
     interval: Duration,
+    restores: Restores,
     written: BTreeMap<QueueName, ObservedQuota>,
-    repaired: BTreeMap<QueueName, Instant>,
-    /// The quotas that had to wait in this cycle: until when, and what was done to them.
-    waiting: BTreeMap<QueueName, (Instant, Change)>,
-    /// The quotas that were seen without the owner that they had, and until when they are left as they are.
-    orphaned: BTreeMap<QueueName, Instant>,
+    /// What was done to the quotas that this cycle is to restore, and until when that has to wait.
+    changes: BTreeMap<QueueName, (Change, Option<Instant>)>,
 }
-
-/// How long a quota that has lost its owner is left as it is. The garbage collector takes the reference away from what is to
-/// outlive a deleted Queue, and the view may show that before it shows that the Queue goes.
-const ORPHANED: Duration = Duration::from_secs(1);
 
 /// What others must not change about a quota.
 fn content(ObservedQuota { uid, generation, hard, owner, .. }: &ObservedQuota) -> impl PartialEq {
@@ -38,48 +30,40 @@ fn content(ObservedQuota { uid, generation, hard, owner, .. }: &ObservedQuota) -
 impl Drift {
     /// Puts one quota right at most every `interval`.
     pub(super) const fn new(interval: Duration) -> Self {
-        Self {
-            interval,
-            written: BTreeMap::new(),
-            repaired: BTreeMap::new(),
-            waiting: BTreeMap::new(),
-            orphaned: BTreeMap::new(),
-        }
+        let restores = Restores::new(interval);
+        Self { interval, restores, written: BTreeMap::new(), changes: BTreeMap::new() }
     }
 
     /// Forgets Queues that are gone, and what waits. `uid` says which Queue has a name now: garbage collection deletes the quota
     /// of a former one, and that is no edit.
     pub(super) fn begin<'a>(&mut self, now: Instant, uid: impl Fn(&QueueName) -> Option<&'a QueueUid>) {
-        let interval = self.interval;
         self.written
             .retain(|queue, written| uid(queue).is_some_and(|uid| written.owner.as_ref() == Some(uid)));
-        self.repaired.retain(|_, at| now.saturating_duration_since(*at) < interval);
-        self.waiting.clear();
-        self.orphaned.retain(|queue, _| uid(queue).is_some());
+        self.restores.begin(now);
+        self.changes.clear();
     }
 
-    /// Whether the quota of `queue`, which is `observed` now, lost its owner a moment ago.
-    pub(super) fn is_orphaned(
+    /// Until when the quota of `queue`, which is `observed` now, is left as it is: it lost its owner a moment ago, or was put right
+    /// a short while ago and is changed again.
+    pub(super) fn waits_until(
         &mut self,
         queue: &QueueName,
         observed: Option<&ObservedQuota>,
         now: Instant,
-    ) -> bool {
+    ) -> Option<Instant> {
         let had_owner = self.written.get(queue).is_some_and(|written| written.owner.is_some());
-        if !had_owner || observed.is_none_or(|quota| quota.owner.is_some()) {
-            self.orphaned.remove(queue);
-            return false;
+        let lost_owner = had_owner && observed.is_some_and(|quota| quota.owner.is_none());
+        if let Some(until) = self.restores.orphaned_until(queue, lost_owner, now) {
+            return Some(until);
         }
-        let until =
-            *self.orphaned.entry(queue.clone()).or_insert_with(|| now.checked_add(ORPHANED).unwrap_or(now));
-        if until <= now {
-            self.orphaned.remove(queue);
-        }
-        now < until
+        let change = self.change(queue, observed)?;
+        let until = self.restores.rests_until(queue, now);
+        self.changes.insert(queue.clone(), (change, until));
+        until
     }
 
     /// What another writer did to the quota of `queue` since we wrote it; it is `observed` now.
-    pub(super) fn change(&self, queue: &QueueName, observed: Option<&ObservedQuota>) -> Option<Change> {
+    fn change(&self, queue: &QueueName, observed: Option<&ObservedQuota>) -> Option<Change> {
         let written = self.written.get(queue)?;
         match observed {
             Some(observed) if observed.uid == written.uid => {
@@ -94,39 +78,25 @@ impl Drift {
         }
     }
 
-    /// Whether the quota of `queue` has to wait after `change`, because it was put right a short while ago.
-    pub(super) fn has_to_wait(&mut self, queue: &QueueName, change: &Change, now: Instant) -> bool {
-        let due = self.repaired.get(queue).and_then(|at| at.checked_add(self.interval));
-        let Some(due) = due.filter(|due| now < *due) else { return false };
-        self.waiting.insert(queue.clone(), (due, change.clone()));
-        true
-    }
-
-    /// We wrote the quota of `queue`, and it is `observed`; `repairs` if another writer had changed it.
+    /// We wrote the quota of `queue`, and it is `observed`. Returns what that has undone.
     pub(super) fn wrote(
         &mut self,
         queue: &QueueName,
         observed: Option<&ObservedQuota>,
-        repairs: bool,
         now: Instant,
-    ) {
+    ) -> Option<Change> {
         match observed {
             Some(observed) => self.written.insert(queue.clone(), observed.clone()),
             None => self.written.remove(queue),
         };
-        if repairs {
-            self.repaired.insert(queue.clone(), now);
-        }
+        let (change, _) = self.changes.remove(queue)?;
+        self.restores.restored(queue, now);
+        Some(change)
     }
 
     /// The quota of `queue` is unknown by now.
     pub(super) fn lost_sight(&mut self, queue: &QueueName) {
         self.written.remove(queue);
-    }
-
-    /// When the first of those that had to wait may be put right.
-    pub(super) fn next(&self) -> Option<Instant> {
-        self.waiting.values().map(|(due, _)| *due).chain(self.orphaned.values().copied()).min()
     }
 
     /// The quotas that other writers change faster than they are restored, in words for their Queues.
@@ -138,7 +108,8 @@ impl Drift {
                  most, and until then counts as what it allows"
             )
         };
-        self.waiting.iter().map(|(queue, (_, change))| (queue.clone(), message(change))).collect()
+        let waiting = self.changes.iter().filter(|(_, (_, until))| until.is_some());
+        waiting.map(|(queue, (change, _))| (queue.clone(), message(change))).collect()
     }
 }
 
@@ -174,23 +145,27 @@ mod tests {
 
     fn drift() -> Drift {
         let mut drift = Drift::new(INTERVAL);
-        drift.wrote(&queue(), Some(&quota("1", 7, 4000)), false, Instant::now());
+        drift.wrote(&queue(), Some(&quota("1", 7, 4000)), Instant::now());
         drift
     }
 
     #[test]
     fn what_others_do_is_told_from_what_we_do() {
         let drift = drift();
-        let change = |observed: Option<&ObservedQuota>| drift.change(&queue(), observed);
-        let edited = Some(Change::Edited { by: Some("kubectl-edit".into()) });
-        assert_eq!(change(Some(&quota("1", 7, 4000))), None);
-        assert_eq!(change(Some(&quota("1", 7, 9000))), edited);
-        // With another stamp it was written by another operator.
-        assert_eq!(change(Some(&quota("1", 8, 9000))), None);
-        assert_eq!(change(Some(&ObservedQuota { generation: None, ..quota("1", 7, 4000) })), edited);
-        assert_eq!(change(Some(&ObservedQuota { owner: None, ..quota("1", 7, 4000) })), edited);
-        assert_eq!(change(Some(&quota("2", 7, 4000))), Some(Change::Deleted));
-        assert_eq!(change(None), Some(Change::Deleted));
+        let ours = || quota("1", 7, 4000);
+        let edited = || Some(Change::Edited { by: Some("kubectl-edit".into()) });
+        for (observed, expected) in [
+            (Some(ours()), None),
+            (Some(quota("1", 7, 9000)), edited()),
+            // With another stamp it was written by another operator.
+            (Some(quota("1", 8, 9000)), None),
+            (Some(ObservedQuota { generation: None, ..ours() }), edited()),
+            (Some(ObservedQuota { owner: None, ..ours() }), edited()),
+            (Some(quota("2", 7, 4000)), Some(Change::Deleted)),
+            (None, Some(Change::Deleted)),
+        ] {
+            assert_eq!(drift.change(&queue(), observed.as_ref()), expected, "{observed:?}");
+        }
         // Of what we did not write nothing is known.
         assert_eq!(drift.change(&QueueName::new("b", "team"), None), None);
     }
@@ -200,15 +175,13 @@ mod tests {
         let mut drift = drift();
         let start = Instant::now();
         let orphan = ObservedQuota { owner: None, ..quota("1", 7, 4000) };
-        let mut is_orphaned = |millis| {
-            let is = drift.is_orphaned(&queue(), Some(&orphan), start + Duration::from_millis(millis));
-            (is, drift.next().map(|at| at.duration_since(start).as_millis()))
+        let mut waits = |observed: Option<&ObservedQuota>, millis| {
+            let until = drift.waits_until(&queue(), observed, start + Duration::from_millis(millis));
+            until.map(|until| until.duration_since(start).as_millis())
         };
-        assert_eq!(is_orphaned(0), (true, Some(1000)));
-        assert_eq!(is_orphaned(999), (true, Some(1000)));
-        assert_eq!(is_orphaned(1000), (false, None));
-        assert!(!drift.is_orphaned(&queue(), Some(&quota("1", 7, 9000)), start));
-        assert!(!drift.is_orphaned(&queue(), None, start));
+        assert_eq!([0, 999, 1000].map(|millis| waits(Some(&orphan), millis)), [Some(1000), Some(1000), None]);
+        assert_eq!(waits(Some(&quota("1", 7, 9000)), 0), None);
+        assert_eq!(waits(None, 0), None);
     }
 
     #[tokio::test(start_paused = true)]
@@ -216,21 +189,23 @@ mod tests {
         let mut drift = drift();
         let uid = QueueUid::from("q");
         let start = Instant::now();
-        let mut repairs = Vec::new();
+        let mut repairs: Vec<u64> = Vec::new();
         for second in 0..100 {
             let now = start + Duration::from_secs(second);
             drift.begin(now, |_| Some(&uid));
             // Another writer changes it every ten seconds, and it stays changed until it is restored.
             if second % 10 == 0 {
-                drift.wrote(&queue(), Some(&quota("1", 7, 4000)), false, now);
+                drift.wrote(&queue(), Some(&quota("1", 7, 4000)), now);
             }
-            if drift.change(&queue(), Some(&quota("1", 7, 9000))).is_some()
-                && !drift.has_to_wait(&queue(), &Change::Deleted, now)
-            {
-                repairs.push(second);
-                drift.wrote(&queue(), Some(&quota("1", 7, 4000)), true, now);
-            } else {
-                assert_eq!(drift.next(), Some(start + Duration::from_secs(repairs.last().unwrap() + 30)));
+            match drift.waits_until(&queue(), Some(&quota("1", 7, 9000)), now) {
+                Some(until) => {
+                    assert_eq!(until, start + Duration::from_secs(repairs.last().unwrap() + 30));
+                    assert_eq!(drift.contested().len(), 1);
+                }
+                None => {
+                    repairs.push(second);
+                    assert!(drift.wrote(&queue(), Some(&quota("1", 7, 4000)), now).is_some());
+                }
             }
         }
         assert_eq!(repairs, [0, 30, 60, 90]);
@@ -238,18 +213,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_gone_or_unsure_is_forgotten() {
+        // Another Queue of the same name never had that quota.
+        let [same, successor] = ["q", "r"].map(QueueUid::from);
+        for (uid, expected) in [(None, None), (Some(&same), Some(Change::Deleted)), (Some(&successor), None)]
+        {
+            let mut drift = drift();
+            drift.begin(Instant::now(), |_| uid);
+            assert_eq!(drift.change(&queue(), None), expected, "{uid:?}");
+        }
         let mut drift = drift();
         drift.lost_sight(&queue());
-        assert_eq!(drift.change(&queue(), None), None);
-        let mut drift = self::drift();
-        drift.begin(Instant::now(), |_| None);
-        assert_eq!(drift.change(&queue(), None), None);
-        // Another Queue of the same name never had that quota.
-        let mut drift = self::drift();
-        let [same, successor] = ["q", "r"].map(QueueUid::from);
-        drift.begin(Instant::now(), |_| Some(&same));
-        assert_eq!(drift.change(&queue(), None), Some(Change::Deleted));
-        drift.begin(Instant::now(), |_| Some(&successor));
         assert_eq!(drift.change(&queue(), None), None);
     }
 }

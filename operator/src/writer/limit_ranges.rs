@@ -1,7 +1,6 @@
 //! What is remembered of LimitRanges that were written, and what became of writes.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, QueueName, QueueUid};
@@ -9,35 +8,27 @@ use quotient_engine::plan::Plan;
 use tokio::time::Instant;
 use tracing::warn;
 
+use super::restores::Restores;
 use crate::alarm::Alarm;
 use crate::context::Context;
 use crate::events::Notice;
 use crate::executor::{Completed, Operation, Outcome, Purpose, Request};
 use crate::settings::WriteSettings;
 
-/// Paces the restoring of LimitRanges.
-///
-/// Nothing that keeps the cluster safe depends on them, so one that others change is restored at once the first time, and then
-/// only now and then.
+/// Paces the restoring of LimitRanges. Nothing that keeps the cluster safe depends on them.
 #[derive(Debug)]
 pub(super) struct LimitRanges {
-    interval: Duration,
+    restores: Restores,
     /// What was written last, and for which Queue; nothing where it was deleted.
     written: BTreeMap<QueueName, (QueueUid, Bounds)>,
-    /// When the change of another writer was undone.
-    repaired: BTreeMap<Namespace, Instant>,
     /// Why it could not be written, as far as that was told.
     reported: BTreeMap<Namespace, String>,
 }
 
 impl LimitRanges {
     pub(super) const fn new(settings: WriteSettings) -> Self {
-        Self {
-            interval: settings.repair_interval,
-            written: BTreeMap::new(),
-            repaired: BTreeMap::new(),
-            reported: BTreeMap::new(),
-        }
+        let restores = Restores::new(settings.repair_interval);
+        Self { restores, written: BTreeMap::new(), reported: BTreeMap::new() }
     }
 
     /// What of `wanted` this cycle writes.
@@ -52,7 +43,7 @@ impl LimitRanges {
         self.reported
             .retain(|namespace, _| wanted.iter().any(|wanted| wanted.object.namespace == *namespace));
         self.written.retain(|queue, (uid, _)| plan.uid(queue) == Some(uid));
-        self.repaired.retain(|_, at| now.saturating_duration_since(*at) < self.interval);
+        self.restores.begin(now);
         let mut due = wanted;
         due.retain(|operation| self.may_begin(operation, now, alarm, context));
         due
@@ -65,19 +56,19 @@ impl LimitRanges {
         alarm: &mut Alarm,
         context: &Context,
     ) -> bool {
-        let Purpose::LimitRange { queue, uid, defaults } = &operation.purpose else { return true };
+        let Purpose::LimitRange { queue, uid, defaults, lacks_owner } = &operation.purpose else {
+            return true;
+        };
         if let Request::Impossible(why) = &operation.request {
             self.report_refusal(queue, why, context);
             return false;
         }
-        let due = self.repaired.get(&queue.namespace).and_then(|at| at.checked_add(self.interval));
-        match due.filter(|due| now < *due && self.was_written(queue, uid, defaults)) {
-            Some(due) => {
-                alarm.set(due);
-                false
-            }
-            None => true,
-        }
+        let orphaned = self.restores.orphaned_until(queue, *lacks_owner, now);
+        let rests =
+            || self.restores.rests_until(queue, now).filter(|_| self.was_written(queue, uid, defaults));
+        let until = orphaned.or_else(rests);
+        alarm.set(until);
+        until.is_none()
     }
 
     /// Whether this was written last. If it is to be written again, another writer has changed it.
@@ -88,14 +79,13 @@ impl LimitRanges {
     /// Takes note of what became of a LimitRange.
     pub(super) fn settle(&mut self, completed: &Completed, context: &Context) {
         let Completed { purpose, outcome, why, is_lasting } = completed;
-        let Purpose::LimitRange { queue, uid, defaults } = purpose else { return };
-        let namespace = &queue.namespace;
+        let Purpose::LimitRange { queue, uid, defaults, .. } = purpose else { return };
         match outcome {
             Outcome::Done => {
-                self.reported.remove(namespace);
+                self.reported.remove(&queue.namespace);
                 if self.was_written(queue, uid, defaults) {
-                    warn!(%namespace, "another writer had changed the LimitRange");
-                    self.repaired.insert(namespace.clone(), Instant::now());
+                    warn!(namespace = %queue.namespace, "another writer had changed the LimitRange");
+                    self.restores.restored(queue, Instant::now());
                 }
                 self.written.insert(queue.clone(), (uid.clone(), defaults.clone()));
                 let (queue, defaults) = (queue.clone(), defaults.clone());

@@ -18,6 +18,7 @@ mod queue_jobs;
 mod quotas;
 mod refusals;
 mod requeues;
+mod restores;
 mod scalings;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -29,6 +30,7 @@ use quotient_engine::ledger::Ledger;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{Admission, Mode, Snapshot};
+use quotient_index::Index;
 use tokio::time::Instant;
 
 use crate::alarm::Alarm;
@@ -155,9 +157,9 @@ impl Writer {
     /// Finds the controllers in `snapshot` that are to be told that there is room for their pods.
     pub fn find_requeues(&mut self, snapshot: &Snapshot) {
         let view = &self.memory.context.view;
-        let observed = |namespace: &Namespace| view.read(|index| index.observed_quota(namespace).cloned());
         let charged = |namespace: &Namespace| {
-            observed(namespace).map(|observed| observed.charged.clone()).unwrap_or_default()
+            let charged = |index: &mut Index| Some(index.observed_quota(namespace)?.charged.clone());
+            view.read(charged).unwrap_or_default()
         };
         self.requeues = self.memory.requeuer.due(snapshot, charged, Instant::now());
     }
@@ -319,7 +321,7 @@ impl Memory {
                 queue_jobs::forget_settled(&mut self.refused_jobs, &wanted);
                 let now = Instant::now();
                 let left = context.view.read(|index| next_expiry(plan, index, context.clock.now()));
-                left.and_then(|left| now.checked_add(left)).into_iter().for_each(|at| alarm.set(at));
+                alarm.set(left.and_then(|left| now.checked_add(left)));
                 let (taken, is_left) = bounded(wanted, executor);
                 if is_left {
                     alarm.set(now);

@@ -13,7 +13,7 @@ use tracing::warn;
 use super::drift::Drift;
 use crate::alarm::Alarm;
 use crate::context::Context;
-use crate::events::{Change, Notice};
+use crate::events::Notice;
 use crate::executor::{Completed, Operation, Outcome, Purpose};
 use crate::settings::WriteSettings;
 
@@ -21,8 +21,6 @@ use crate::settings::WriteSettings;
 #[derive(Debug)]
 pub(super) struct Quotas {
     pub(super) drift: Drift,
-    /// What another writer did to the quotas that this cycle restores.
-    restored: BTreeMap<QueueName, Change>,
     /// Written and not seen enforced: since when, and which amounts.
     settling: BTreeMap<QueueName, (Instant, Bounds)>,
     /// The namespaces whose quota allows more since they were last taken out, or may.
@@ -33,7 +31,6 @@ impl Quotas {
     pub(super) const fn new(settings: WriteSettings) -> Self {
         Self {
             drift: Drift::new(settings.repair_interval),
-            restored: BTreeMap::new(),
             settling: BTreeMap::new(),
             risen: BTreeSet::new(),
         }
@@ -68,20 +65,14 @@ impl Quotas {
     ) -> Vec<Operation> {
         let now = Instant::now();
         self.drift.begin(now, |queue| plan.uid(queue));
-        self.restored.clear();
         let mut due = wanted;
         due.retain(|operation| {
             let Purpose::Quota { queue, .. } = &operation.purpose else { return true };
             let observed = observed(context, queue);
-            if self.drift.is_orphaned(queue, observed.as_deref(), now) {
-                return false;
-            }
-            let Some(change) = self.drift.change(queue, observed.as_deref()) else { return true };
-            let waits = self.drift.has_to_wait(queue, &change, now);
-            self.restored.insert(queue.clone(), change);
-            !waits
+            let until = self.drift.waits_until(queue, observed.as_deref(), now);
+            alarm.set(until);
+            until.is_none()
         });
-        *alarm = Alarm(self.drift.next());
         due
     }
 
@@ -100,8 +91,7 @@ impl Quotas {
     }
 
     fn written(&mut self, queue: &QueueName, write: &QuotaWrite, before: Option<&Bounds>, context: &Context) {
-        let change = self.restored.remove(queue);
-        self.drift.wrote(queue, observed(context, queue).as_deref(), change.is_some(), Instant::now());
+        let change = self.drift.wrote(queue, observed(context, queue).as_deref(), Instant::now());
         self.settling.insert(queue.clone(), (Instant::now(), write.hard.clone()));
         if rises(before, &write.hard) {
             self.risen.insert(queue.namespace.clone());

@@ -96,7 +96,7 @@ impl JobStatuses {
     ) {
         let now = Instant::now();
         if !matches!(outcome, Outcome::Done | Outcome::Skipped) {
-            alarm.set(now.checked_add(AGAIN).unwrap_or(now));
+            alarm.set(now.checked_add(AGAIN));
         }
         self.written.insert(name.clone(), (now, wanted.clone()));
     }

@@ -1,0 +1,63 @@
+//! When objects that other writers change are put right.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quotient_engine::names::QueueName;
+use tokio::time::Instant;
+
+/// How long an object that has lost its owner is left as it is. The garbage collector takes the reference away from what is to
+/// outlive a deleted Queue, and the view may show that before it shows that the Queue goes.
+const ORPHANED: Duration = Duration::from_secs(1);
+
+/// Paces how often the one object of each Queue is put right.
+///
+/// Two that correct each other would write for ever, so the same object is put right once at once and then only now and then.
+///
+/// Only a hint: after a restart the first change is put right at once again.
+#[derive(Debug)]
+pub(super) struct Restores {
+    interval: Duration,
+    /// The objects that were put right, and until when that is not done again.
+    restored: BTreeMap<QueueName, Instant>,
+    /// The objects that were seen without their owner, and until when they are left as they are.
+    orphaned: BTreeMap<QueueName, Instant>,
+}
+
+impl Restores {
+    /// Puts one object right at most every `interval`.
+    pub(super) const fn new(interval: Duration) -> Self {
+        Self { interval, restored: BTreeMap::new(), orphaned: BTreeMap::new() }
+    }
+
+    /// Forgets what is over.
+    pub(super) fn begin(&mut self, now: Instant) {
+        let interval = self.interval;
+        self.restored.retain(|_, until| now < *until);
+        self.orphaned.retain(|_, until| now.saturating_duration_since(*until) < interval);
+    }
+
+    /// The object of `queue` was put right.
+    pub(super) fn restored(&mut self, queue: &QueueName, now: Instant) {
+        self.restored.insert(queue.clone(), now.checked_add(self.interval).unwrap_or(now));
+    }
+
+    /// Until when the object of `queue` is not put right again, because it was a short while ago.
+    pub(super) fn rests_until(&self, queue: &QueueName, now: Instant) -> Option<Instant> {
+        self.restored.get(queue).copied().filter(|until| now < *until)
+    }
+
+    /// Until when the object of `queue` is left as it is, because it is seen without its owner and was not a moment ago.
+    pub(super) fn orphaned_until(
+        &mut self,
+        queue: &QueueName,
+        lacks_owner: bool,
+        now: Instant,
+    ) -> Option<Instant> {
+        let known = self.orphaned.remove(queue);
+        let until =
+            known.or_else(|| now.checked_add(ORPHANED)).filter(|until| lacks_owner && now < *until)?;
+        self.orphaned.insert(queue.clone(), until);
+        Some(until)
+    }
+}
