@@ -136,21 +136,16 @@ mod tests {
     /// And another one since.
     const TWO: (u64, u64) = (2, 2);
 
-    /// What is made of each: `.` trusted, `!` doubted anew, `?` doubted still.
-    fn outcomes(all: &[Seen]) -> String {
+    /// What is made of each where quotas allow so much cpu: `.` trusted, `!` doubted anew, `?` doubted still.
+    fn outcomes(mut guard: CapacityGuard, promised: i128, all: &[Seen]) -> String {
         let start = Instant::now();
-        let at = |second: u64| start + Duration::from_secs(second);
-        let mut guard = CapacityGuard::new(30, Duration::from_secs(GRACE));
-        let outcome = |(second, cpu, devices, (begun, finished)): &Seen| {
-            let offered = [("cpu", *cpu), ("nvidia.com/gpu", *devices)];
-            let offered =
-                offered.into_iter().map(|(name, units)| (Resource::from_name(name), Amount::new(units)));
-            match guard.check(
-                offered.collect(),
-                &Amounts::new(),
-                ListCounts { begun: *begun, finished: *finished },
-                at(*second),
-            ) {
+        let cpu = |units| (Resource::Cpu, Amount::new(units));
+        let outcome = |(second, units, devices, (begun, finished)): &Seen| {
+            let devices = (Resource::from_name("nvidia.com/gpu"), Amount::new(*devices));
+            let offered = [cpu(*units), devices].into_iter().collect();
+            let lists = ListCounts { begun: *begun, finished: *finished };
+            let now = start + Duration::from_secs(*second);
+            match guard.check(offered, &[cpu(promised)].into_iter().collect(), lists, now) {
                 CapacityTrust::Trusted => '.',
                 CapacityTrust::Doubted { news: Some(_) } => '!',
                 CapacityTrust::Doubted { news: None } => '?',
@@ -159,99 +154,50 @@ mod tests {
         all.iter().map(outcome).collect()
     }
 
-    #[test]
-    fn a_fall_of_less_than_a_third_is_believed() {
-        assert_eq!(outcomes(&[(0, 100, 0, ONE), (100, 70, 0, ONE), (200, 50, 0, ONE)]), "...");
-        assert_eq!(outcomes(&[(0, 100, 0, ONE), (100, 69, 0, ONE)]), ".!");
+    fn check(what: &str, all: &[Seen], expected: &str) {
+        let guard = CapacityGuard::new(30, Duration::from_secs(GRACE));
+        assert_eq!(outcomes(guard, 0, all), expected, "{what}");
     }
 
     #[test]
-    fn the_first_view_is_believed_and_growth_always_is() {
-        assert_eq!(outcomes(&[(0, 0, 0, ONE), (1, 100, 8, ONE), (2, 1000, 80, ONE)]), "...");
-    }
-
-    #[test]
-    fn what_comes_back_ends_the_doubt() {
-        assert_eq!(outcomes(&[(0, 100, 0, ONE), (5, 0, 0, ONE), (6, 0, 0, ONE), (7, 100, 0, ONE)]), ".!?.");
-        // A fall to half is over once it is back to what would have been believed at once.
-        assert_eq!(outcomes(&[(0, 100, 0, ONE), (5, 50, 0, ONE), (6, 71, 0, ONE)]), ".!.");
-    }
-
-    #[test]
-    fn a_fall_is_believed_when_a_later_list_agrees_and_it_has_lasted() {
+    fn a_deep_fall_is_doubted_until_it_has_lasted_and_a_later_list_agrees() {
+        check("less than a third", &[(0, 100, 0, ONE), (100, 70, 0, ONE), (200, 50, 0, ONE)], "...");
+        check("more than that", &[(0, 100, 0, ONE), (100, 69, 0, ONE)], ".!");
+        check("growth", &[(0, 0, 0, ONE), (1, 100, 8, ONE), (2, 1000, 80, ONE)], "...");
+        check("it is back", &[(0, 100, 0, ONE), (5, 0, 0, ONE), (6, 0, 0, ONE), (7, 100, 0, ONE)], ".!?.");
+        check(
+            "it is back to what is believed at once",
+            &[(0, 100, 0, ONE), (5, 50, 0, ONE), (6, 71, 0, ONE)],
+            ".!.",
+        );
         let fall = (10, 50, 0, ONE);
-        // A list that was begun before says nothing.
         let begun = (10, 50, 0, (2, 1));
-        assert_eq!(outcomes(&[(0, 100, 0, ONE), begun, (69, 50, 0, TWO), (200, 50, 0, TWO)]), ".!??");
-        assert_eq!(outcomes(&[(0, 100, 0, ONE), fall, (69, 50, 0, TWO), (70, 50, 0, TWO)]), ".!?.");
-        // And from then on it is what a further fall is measured by.
-        assert_eq!(outcomes(&[(0, 100, 0, ONE), fall, (70, 50, 0, TWO), (71, 40, 0, TWO)]), ".!..");
-    }
-
-    #[test]
-    fn a_deeper_fall_is_doubted_from_its_own_time() {
-        let seen =
+        let lasting = [(0, 100, 0, ONE), begun, (69, 50, 0, TWO), (200, 50, 0, TWO)];
+        check("a list that was begun before says nothing", &lasting, ".!??");
+        check("a later list", &[(0, 100, 0, ONE), fall, (69, 50, 0, TWO), (70, 50, 0, TWO)], ".!?.");
+        let further = [(0, 100, 0, ONE), fall, (70, 50, 0, TWO), (71, 40, 0, TWO)];
+        check("a further fall is measured by what is believed then", &further, ".!..");
+        let deeper =
             [(0, 100, 0, ONE), (10, 50, 0, ONE), (60, 10, 0, TWO), (75, 10, 0, (3, 3)), (120, 10, 0, (3, 3))];
-        assert_eq!(outcomes(&seen), ".!!?.");
-    }
-
-    #[test]
-    fn one_resource_is_enough() {
-        // A device plugin restarts.
-        assert_eq!(outcomes(&[(0, 100, 8, ONE), (1, 100, 0, ONE), (20, 100, 8, ONE)]), ".!.");
-    }
-
-    #[test]
-    fn small_falls_within_the_grace_add_up() {
-        let slowly: Vec<Seen> =
-            (0..4).map(|step| (step * 100, 100 - 15 * i128::from(step), 0, ONE)).collect();
-        assert_eq!(outcomes(&slowly), "....");
-        let at_once: Vec<Seen> = (0..4).map(|step| (step * 5, 100 - 15 * i128::from(step), 0, ONE)).collect();
-        assert_eq!(outcomes(&at_once), "...!");
-    }
-
-    #[test]
-    fn without_grace_the_list_alone_decides() {
-        let start = Instant::now();
-        let cpu = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect::<Amounts>();
-        let mut guard = CapacityGuard::new(30, Duration::ZERO);
-        let one = ListCounts { begun: 1, finished: 1 };
-        let two = ListCounts { begun: 2, finished: 2 };
-        assert_eq!(guard.check(cpu(100), &Amounts::new(), one, start), CapacityTrust::Trusted);
-        assert!(matches!(guard.check(cpu(10), &Amounts::new(), one, start), CapacityTrust::Doubted { .. }));
-        assert_eq!(guard.check(cpu(10), &Amounts::new(), two, start), CapacityTrust::Trusted);
+        check("a deeper fall is doubted from its own time", &deeper, ".!!?.");
+        check("a device plugin restarts", &[(0, 100, 8, ONE), (1, 100, 0, ONE), (20, 100, 8, ONE)], ".!.");
+        let steps = |seconds: u64| {
+            (0..4).map(|step| (step * seconds, 100 - 15 * i128::from(step), 0, ONE)).collect::<Vec<Seen>>()
+        };
+        check("small falls one after the other", &steps(100), "....");
+        check("small falls within the grace add up", &steps(5), "...!");
     }
 
     #[test]
     fn a_fresh_process_measures_its_first_view_by_what_quotas_allow() {
-        let start = Instant::now();
-        let cpu = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect::<Amounts>();
-        let one = ListCounts { begun: 1, finished: 1 };
-        let two = ListCounts { begun: 2, finished: 2 };
-        let mut guard = CapacityGuard::new(30, Duration::from_secs(GRACE));
-        assert!(matches!(
-            guard.check(cpu(50), &cpu(100), one, start),
-            CapacityTrust::Doubted { news: Some(_) }
-        ));
-        assert_eq!(guard.check(cpu(100), &cpu(100), two, start), CapacityTrust::Trusted);
+        let guard = |percent, grace| CapacityGuard::new(percent, Duration::from_secs(grace));
+        let (is_back, seen) = ([(0, 50, 0, ONE), (0, 100, 0, TWO)], [(0, 80, 0, ONE), (0, 60, 0, ONE)]);
+        assert_eq!(outcomes(guard(30, GRACE), 100, &is_back), "!.");
         // Once it has seen for itself, what quotas allow says nothing any more.
-        assert_eq!(guard.check(cpu(100), &cpu(1000), two, start), CapacityTrust::Trusted);
-        // And a cluster that is smaller by now is believed in the end.
-        let mut guard = CapacityGuard::new(30, Duration::ZERO);
-        assert!(matches!(guard.check(cpu(50), &cpu(100), one, start), CapacityTrust::Doubted { .. }));
-        assert_eq!(guard.check(cpu(50), &cpu(100), two, start), CapacityTrust::Trusted);
-    }
-
-    #[test]
-    fn who_doubts_nothing_is_never_in_doubt() {
-        let now = Instant::now();
-        let mut guard = CapacityGuard::new(100, Duration::from_secs(60));
-        let all: Amounts = [(Resource::Cpu, Amount::new(8000))].into_iter().collect();
-        assert_eq!(guard.check(all, &Amounts::new(), ListCounts::default(), now), CapacityTrust::Trusted);
-        assert_eq!(
-            guard.check(Amounts::new(), &Amounts::new(), ListCounts::default(), now),
-            CapacityTrust::Trusted
-        );
+        assert_eq!(outcomes(guard(30, GRACE), 100, &seen), "..");
+        // A cluster that is smaller by now is believed in the end; without grace the list alone decides.
+        assert_eq!(outcomes(guard(30, 0), 100, &[(0, 50, 0, ONE), (0, 50, 0, TWO), (0, 10, 0, TWO)]), "!.!");
+        assert_eq!(outcomes(guard(100, GRACE), 1000, &[(0, 100, 0, ONE), (0, 0, 0, ONE)]), "..");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Statuses from plans.
 
+use expect_test::{Expect, expect};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use k8s_openapi::jiff::Timestamp;
-use quotient_crds::{ConditionType, QueueStatus, condition};
+use quotient_crds::QueueStatus;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Pause, Plan, PodCounts, QueuePlan, Reach, Stall, Unmet, Withheld};
@@ -28,20 +30,14 @@ fn team() -> QueueName {
 fn settled() -> QueuePlan {
     QueuePlan {
         uid: "1".into(),
-        is_parent: false,
-        parent: None,
         demand: amounts(5000, 10),
         deserved: amounts(3000, 9),
         target: amounts(3000, 9),
         nominal: amounts(3000, 9),
         allocated: amounts(3000, 9),
         used: amounts(2000, 2),
-        preempting: Amounts::new(),
-        unmeetable: Amounts::new(),
         pods: PodCounts { running: 2, ..PodCounts::default() },
-        quota_write: None,
         quota_in_force: true,
-        starved: None,
         ..QueuePlan::default()
     }
 }
@@ -69,26 +65,38 @@ fn status(
     compose(&Overview::of(plan), &team(), Some(3), former, circumstances, now).unwrap()
 }
 
-/// `Type=Status Reason`, of those that are not as they should be.
-fn unusual(status: &QueueStatus) -> Vec<String> {
-    let usual = |type_: &str| if ["Ready", "QuotaSynced"].contains(&type_) { "True" } else { "False" };
-    status
-        .conditions
-        .iter()
-        .filter(|condition| condition.status != usual(&condition.type_))
-        .map(|condition| format!("{}={} {}", condition.type_, condition.status, condition.reason))
-        .collect()
+/// The reasons of a queue that is as it should be.
+const USUAL: [&str; 6] = ["Reconciled", "Synced", "ShareMet", "WithinShare", "Meetable", "Governing"];
+
+/// The state in one word, and `Type=Status Reason: message` of the conditions that say something else than usual.
+fn printed(status: &QueueStatus) -> String {
+    let mut text = status.summary.as_ref().and_then(|summary| summary.state.clone()).unwrap() + "\n";
+    for condition in status.conditions.iter().filter(|condition| !USUAL.contains(&condition.reason.as_str()))
+    {
+        let Condition { type_, status, reason, message, .. } = condition;
+        text += &format!("{type_}={status} {reason}: {message}\n");
+    }
+    text
 }
 
-fn message<'a>(status: &'a QueueStatus, type_: &str) -> &'a str {
-    &status.conditions.iter().find(|condition| condition.type_ == type_).unwrap().message
+/// What the status of a Queue says that had none.
+fn check_plan(plan: &Plan, circumstances: &Circumstances, expected: &Expect) {
+    expected.assert_eq(&printed(&status(plan, None, circumstances, 10)));
+}
+
+fn check(queue: QueuePlan, expected: &Expect) {
+    check_plan(&plan(queue), &normal(), expected);
+}
+
+/// The same where the write of the quota stands like this.
+fn check_quota(queue: QueuePlan, quota: QuotaState, expected: &Expect) {
+    check_plan(&plan(queue), &Circumstances { quota, ..normal() }, expected);
 }
 
 #[test]
 fn a_queue_that_has_its_share() {
     let mut status = status(&plan(settled()), None, &normal(), 10);
-    assert_eq!(unusual(&status), Vec::<String>::new());
-    assert_eq!(status.conditions.len(), 6);
+    assert_eq!((printed(&status).as_str(), status.conditions.len()), ("OK\n", 6));
     status.conditions.clear();
     assert_eq!(
         serde_json::to_value(&status).unwrap(),
@@ -113,149 +121,199 @@ fn a_queue_that_has_its_share() {
     );
 }
 
-fn state(status: &QueueStatus) -> String {
-    status.summary.as_ref().and_then(|summary| summary.state.clone()).unwrap_or_default()
-}
-
 #[test]
-fn a_queue_that_waits_for_others_to_leave() {
-    let queue = QueuePlan {
-        allocated: amounts(1000, 9),
+fn what_is_lacking_is_told_in_whole_pods() {
+    let waits = || QueuePlan {
         preempting: amounts(2000, 0),
         lacking: amounts(2000, 0),
         starved: Some(ShortReason::WaitingForPreemption),
         ..settled()
     };
-    let status = status(&plan(queue), None, &normal(), 10);
-    assert_eq!(unusual(&status), ["Starved=True WaitingForPreemption"]);
-    assert_eq!(state(&status), "WaitingForPreemption");
-    assert_eq!(
-        message(&status, "Starved"),
-        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because terminating pods use the room. \
-         The quota rises as these pods end."
+    check(
+        QueuePlan { allocated: amounts(1000, 9), ..waits() },
+        &expect![[r#"
+        WaitingForPreemption
+        Starved=True WaitingForPreemption: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because terminating pods use the room. The quota rises as these pods end.
+    "#]],
     );
-    assert_eq!(status.preempting, Some([("cpu", "2")].into()));
+    let queue = QueuePlan { target: amounts(4000, 9), allocated: amounts(2000, 9), ..waits() };
+    check(
+        queue,
+        &expect![[r#"
+        WaitingForPreemption
+        Starved=True WaitingForPreemption: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi (cpu 4, memory 9Gi in whole pods) because terminating pods use the room. The quota rises as these pods end.
+    "#]],
+    );
+    // What its own pods hold is missing in its quota alone.
+    let held = QueuePlan { allocated: amounts(2000, 9), used: amounts(3000, 9), ..settled() };
+    check(
+        held,
+        &expect![[r#"
+        OK
+        Starved=False HeldByItself: The pods of the queue use cpu 1 that its quota does not allow. The quota rises when all queues together use no more than the nodes offer.
+    "#]],
+    );
 }
 
 #[test]
-fn what_is_lacking_is_measured_in_whole_pods() {
-    let queue = QueuePlan {
-        target: amounts(4000, 9),
-        allocated: amounts(2000, 9),
-        lacking: amounts(2000, 0),
-        starved: Some(ShortReason::WaitingForPreemption),
-        ..settled()
+fn what_a_queue_uses_above_its_share_is_lent_by_those_that_use_less() {
+    let more = QueuePlan { used: amounts(5000, 2), ..settled() };
+    let amounts_of = |queue| {
+        let mut plan = plan(queue);
+        plan.queues.insert(QueueName::new("b", "batch"), QueuePlan { used: amounts(4000, 1), ..settled() });
+        let status = status(&plan, None, &normal(), 10);
+        (status.borrowed, status.lent)
     };
-    let status = status(&plan(queue), None, &normal(), 10);
-    assert!(
-        message(&status, "Starved").starts_with(
-            "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi (cpu 4, memory 9Gi in whole pods) because terminating"
-        ),
-        "{}",
-        message(&status, "Starved")
+    check(
+        more.clone(),
+        &expect![[r#"
+        Borrowing
+        Overused=True UsedAboveDeserved: The queue uses cpu 5 and deserves cpu 3. Quotient evicts the least protected pods when another queue is starved.
+    "#]],
     );
-}
-
-#[test]
-fn a_queue_that_holds_too_much() {
-    let queue = QueuePlan { used: amounts(5000, 2), ..settled() };
-    let status = status(&plan(queue), None, &normal(), 10);
-    assert_eq!(unusual(&status), ["Overused=True UsedAboveDeserved"]);
-    assert_eq!(state(&status), "Borrowing");
-    assert_eq!(status.borrowed, Some([("cpu", "2")].into()));
-}
-
-#[test]
-fn what_others_borrow_is_lent_by_those_who_use_less() {
-    let mut plan = plan(QueuePlan { used: amounts(1000, 1), ..settled() });
-    plan.queues.insert(QueueName::new("b", "batch"), QueuePlan { used: amounts(4000, 1), ..settled() });
-    assert_eq!(status(&plan, None, &normal(), 10).lent, Some([("cpu", "2")].into()));
+    assert_eq!(amounts_of(more).0, Some([("cpu", "2")].into()));
+    assert_eq!(amounts_of(QueuePlan { used: amounts(1000, 1), ..settled() }).1, Some([("cpu", "2")].into()));
 }
 
 #[test]
 fn a_quota_that_moves_normally_is_no_news() {
+    let moving = || QueuePlan { quota_in_force: false, ..settled() };
     let first = status(&plan(settled()), None, &normal(), 10);
-    let moving = plan(QueuePlan { quota_in_force: false, ..settled() });
     let settling = Circumstances { quota: QuotaState::Settling, ..normal() };
-    assert!(status(&moving, Some(&first), &settling, 20).same_meaning(&first));
+    assert!(status(&plan(moving()), Some(&first), &settling, 20).same_meaning(&first));
     // A new Queue has none yet, and says so.
-    assert_eq!(
-        unusual(&status(&moving, None, &settling, 20)),
-        ["Ready=False WaitingForQuotaController", "QuotaSynced=False WaitingForQuotaController"]
+    check_quota(
+        moving(),
+        QuotaState::Settling,
+        &expect![[r#"
+        WaitingForQuotaController
+        Ready=False WaitingForQuotaController: the quota's status does not show the allocated amounts yet, so they are not enforced; kube-controller-manager fills it in
+        QuotaSynced=False WaitingForQuotaController: the quota's status does not show the allocated amounts yet, so they are not enforced; kube-controller-manager fills it in
+    "#]],
     );
     let waiting = Circumstances { quota: QuotaState::Waiting, ..normal() };
-    let late = status(&moving, Some(&first), &waiting, 30);
-    assert_eq!(
-        unusual(&late),
-        ["Ready=False WaitingForQuotaController", "QuotaSynced=False WaitingForQuotaController"]
-    );
+    let late = status(&plan(moving()), Some(&first), &waiting, 30);
+    assert_eq!(printed(&late), printed(&status(&plan(moving()), None, &settling, 20)));
     let times: Vec<i64> =
         late.conditions.iter().map(|condition| condition.last_transition_time.0.as_second()).collect();
     assert_eq!(times, [30, 30, 10, 10, 10, 10]);
-}
-
-#[test]
-fn a_quota_that_is_refused_is_not_ready() {
-    let refused = Circumstances { quota: QuotaState::Refused("forbidden".to_owned()), ..normal() };
-    let status = status(&plan(QueuePlan { quota_in_force: false, ..settled() }), None, &refused, 10);
-    assert_eq!(unusual(&status), ["Ready=False WriteRefused", "QuotaSynced=False WriteRefused"]);
-    assert_eq!(state(&status), "WriteRefused");
-    assert_eq!(message(&status, "Ready"), "the quota cannot be written: forbidden");
+    check_quota(
+        moving(),
+        QuotaState::Refused("forbidden".to_owned()),
+        &expect![[r#"
+        WriteRefused
+        Ready=False WriteRefused: the quota cannot be written: forbidden
+        QuotaSynced=False WriteRefused: the quota cannot be written: forbidden
+    "#]],
+    );
+    let what = "the quota was edited by kubectl-edit again";
+    check_quota(
+        moving(),
+        QuotaState::Contested(what.to_owned()),
+        &expect![[r#"
+        QuotaContested
+        Ready=False QuotaContested: the quota was edited by kubectl-edit again
+        QuotaSynced=False QuotaContested: the quota was edited by kubectl-edit again
+    "#]],
+    );
 }
 
 #[test]
 fn objects_that_cannot_be_read_are_named() {
-    let object = |name: &str| SkippedObject {
-        kind: "poddisruptionbudgets.policy".into(),
-        name: name.into(),
-        error: "status.conditions: invalid type".to_owned(),
-    };
-    let skipped = |objects: Vec<SkippedObject>| Circumstances { skipped: Some(objects.into()), ..normal() };
-    let reported = status(&plan(settled()), None, &skipped(vec![object("web")]), 10);
-    assert_eq!(unusual(&reported), [""; 0]);
-    let ready = condition(&reported.conditions, ConditionType::Ready).unwrap();
-    assert_eq!(ready.reason, "ObjectsSkipped");
-    assert_eq!(
-        ready.message,
-        "Quotient cannot read all of poddisruptionbudgets.policy web: status.conditions: invalid type. \
-         Correct or delete the object."
-    );
-    let reported =
-        status(&plan(settled()), None, &skipped(vec![object("web"), object("x"), object("y")]), 10);
-    assert!(message(&reported, "Ready").contains("The same holds for 2 more objects."), "{reported:?}");
+    for (names, expected) in [
+        (
+            &["web"][..],
+            expect![[r#"
+        OK
+        Ready=True ObjectsSkipped: Quotient cannot read all of poddisruptionbudgets.policy web: status.conditions: invalid type. Correct or delete the object.
+    "#]],
+        ),
+        (
+            &["web", "x", "y"],
+            expect![[r#"
+        OK
+        Ready=True ObjectsSkipped: Quotient cannot read all of poddisruptionbudgets.policy web: status.conditions: invalid type. The same holds for 2 more objects. Correct or delete the object.
+    "#]],
+        ),
+    ] {
+        let object = |name: &&str| SkippedObject {
+            kind: "poddisruptionbudgets.policy".into(),
+            name: (*name).into(),
+            error: "status.conditions: invalid type".to_owned(),
+        };
+        let skipped: Vec<SkippedObject> = names.iter().map(object).collect();
+        check_plan(&plan(settled()), &Circumstances { skipped: Some(skipped.into()), ..normal() }, &expected);
+    }
 }
 
 #[test]
 fn a_blocked_preemption_says_what_blocks_it() {
-    let reported = Blocked::of_pods(KeptReason::Budget, "pod b/web cannot be evicted".to_owned());
-    let blocked = Circumstances { blocked: Some(reported), ..normal() };
-    let waits = || QueuePlan { starved: Some(ShortReason::Blocked), lacking: amounts(2000, 0), ..settled() };
-    let reported = status(&plan(waits()), None, &blocked, 10);
-    assert_eq!(unusual(&reported), ["Starved=True Budget"]);
-    assert_eq!(
-        message(&reported, "Starved"),
-        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because pod b/web cannot be evicted. \
-         The quota rises when their budgets allow more. kubectl delete pod asks no budget."
-    );
-    // Where no eviction is allowed at all, that comes first.
-    let waits = QueuePlan { starved: Some(ShortReason::EvictionsDisabled), ..waits() };
-    let reported = status(&plan(waits), None, &blocked, 10);
-    assert_eq!(unusual(&reported), ["Starved=True EvictionsDisabled"]);
+    let blocked = Blocked::of_pods(KeptReason::Budget, "pod b/web cannot be evicted".to_owned());
+    let blocked = Circumstances { blocked: Some(blocked), ..normal() };
+    for (starved, expected) in [
+        (
+            ShortReason::Blocked,
+            expect![[r#"
+            Budget
+            Starved=True Budget: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because pod b/web cannot be evicted. The quota rises when their budgets allow more. kubectl delete pod asks no budget.
+        "#]],
+        ),
+        // Where no eviction is allowed at all, that comes first.
+        (
+            ShortReason::EvictionsDisabled,
+            expect![[r#"
+            EvictionsDisabled
+            Starved=True EvictionsDisabled: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because a mode or a pause withholds the evictions. No pod is evicted for it. The quota rises as pods of other queues finish.
+        "#]],
+        ),
+    ] {
+        let queue = QueuePlan { starved: Some(starved), lacking: amounts(2000, 0), ..settled() };
+        check_plan(&plan(queue), &blocked, &expected);
+    }
+}
+
+fn in_mode(mode: Mode) -> QueuePlan {
+    QueuePlan { reach: Reach { mode, ..Reach::default() }, ..settled() }
 }
 
 #[test]
-fn in_mode_observe_no_quota_is_expected() {
-    let reach = Reach { mode: Mode::Observe, ..Reach::default() };
-    let queue = QueuePlan { quota_in_force: false, quota_left_alone: true, reach, ..settled() };
-    let waiting = Circumstances { quota: QuotaState::Waiting, ..normal() };
-    let reported = status(&plan(queue.clone()), None, &waiting, 10);
-    assert_eq!(unusual(&reported), ["QuotaSynced=False ObserveMode"]);
-    assert_eq!(state(&reported), "Observe");
-    let message = message(&reported, "QuotaSynced");
-    assert_eq!(message, "Quotient writes no quota here because the operator runs in mode Observe");
+fn a_mode_below_full_is_told() {
+    let observing = || QueuePlan { quota_in_force: false, quota_left_alone: true, ..in_mode(Mode::Observe) };
+    check_quota(
+        observing(),
+        QuotaState::Waiting,
+        &expect![[r#"
+        Observe
+        QuotaSynced=False ObserveMode: Quotient writes no quota here because the operator runs in mode Observe
+    "#]],
+    );
     // A parent has no quota of its own.
-    let parent = QueuePlan { is_parent: true, quota_left_alone: false, ..queue };
-    assert_eq!(unusual(&status(&plan(parent), None, &waiting, 10)), ["QuotaSynced=False ObserveMode"]);
+    let parent = QueuePlan { is_parent: true, quota_left_alone: false, ..observing() };
+    check_quota(
+        parent,
+        QuotaState::Waiting,
+        &expect![[r#"
+        Observe
+        QuotaSynced=False ObserveMode: Quotient writes no quota here because the operator runs in mode Observe
+        Stalled=False Grouping: the Queue groups the queues that take their share from it
+    "#]],
+    );
+    // The state names a mode below Full.
+    let state = |mode, starved: Option<ShortReason>, used| {
+        let lacking = if starved.is_some() { amounts(1000, 0) } else { Amounts::new() };
+        let queue = QueuePlan { starved, lacking, used, ..in_mode(mode) };
+        status(&plan(queue), None, &normal(), 10).summary.unwrap().state.unwrap()
+    };
+    let disabled = Some(ShortReason::EvictionsDisabled);
+    for (mode, starved, used, expected) in [
+        (Mode::Observe, disabled, 1000, "Observe"),
+        (Mode::Quota, disabled, 1000, "EvictionsDisabled"),
+        (Mode::Quota, None, 9000, "Quota"),
+        (Mode::Full, None, 9000, "Borrowing"),
+        (Mode::Full, None, 1000, "OK"),
+    ] {
+        assert_eq!(state(mode, starved, amounts(used, 1)), expected);
+    }
 }
 
 fn paused() -> Reach {
@@ -266,44 +324,59 @@ fn paused() -> Reach {
 #[test]
 fn a_pause_shows_in_a_condition_with_its_end() {
     let queue = QueuePlan { reach: paused(), ..settled() };
-    let reported = status(&plan(queue.clone()), None, &normal(), 10);
-    assert_eq!(unusual(&reported), [""; 0]);
-    assert_eq!(state(&reported), "Paused");
-    assert_eq!(
-        ready(&plan(queue.clone()), &normal()),
-        "True Paused: Quotient lowers no quota and evicts no pod here because queue org/research is paused until \
-         2026-12-01T08:00:00Z. The pause ends by itself. To end it now, remove spec.pausedUntil of that queue"
+    check(
+        queue.clone(),
+        &expect![[r#"
+        Paused
+        Ready=True Paused: Quotient lowers no quota and evicts no pod here because queue org/research is paused until 2026-12-01T08:00:00Z. The pause ends by itself. To end it now, remove spec.pausedUntil of that queue
+    "#]],
     );
     // The quota was deleted: it stays so, and that is no failure.
     let left = QueuePlan { quota_left_alone: true, quota_in_force: false, ..queue };
-    let waiting = Circumstances { quota: QuotaState::Waiting, ..normal() };
-    let reported = status(&plan(left), None, &waiting, 10);
-    assert_eq!(unusual(&reported), ["QuotaSynced=False Paused"]);
-    assert_eq!(state(&reported), "Paused");
-}
-
-#[test]
-fn the_state_names_a_mode_below_full() {
-    let reported = |mode, starved: Option<ShortReason>, used| {
-        let reach = Reach { mode, ..Reach::default() };
-        let lacking = if starved.is_some() { amounts(1000, 0) } else { Amounts::new() };
-        state(&status(&plan(QueuePlan { reach, starved, lacking, used, ..settled() }), None, &normal(), 10))
-    };
-    let (less, more) = (amounts(1000, 1), amounts(9000, 1));
-    assert_eq!(reported(Mode::Observe, Some(ShortReason::EvictionsDisabled), less.clone()), "Observe");
-    assert_eq!(
-        reported(Mode::Quota, Some(ShortReason::EvictionsDisabled), less.clone()),
-        "EvictionsDisabled"
+    check_quota(
+        left,
+        QuotaState::Waiting,
+        &expect![[r#"
+        Paused
+        Ready=True Paused: Quotient lowers no quota and evicts no pod here because queue org/research is paused until 2026-12-01T08:00:00Z. The pause ends by itself. To end it now, remove spec.pausedUntil of that queue
+        QuotaSynced=False Paused: Quotient leaves the quota as it is because queue org/research is paused until 2026-12-01T08:00:00Z. Quotient writes the quota again after that
+    "#]],
     );
-    assert_eq!(reported(Mode::Quota, None, more.clone()), "Quota");
-    assert_eq!(reported(Mode::Full, None, more), "Borrowing");
-    assert_eq!(reported(Mode::Full, None, less), "OK");
 }
 
 #[test]
-fn a_cluster_without_nodes_is_not_ready() {
-    let empty = Plan { capacity: Amounts::new(), ..plan(settled()) };
-    assert_eq!(unusual(&status(&empty, None, &normal(), 10)), ["Ready=False CapacityUnknown"]);
+fn what_keeps_shares_from_moving_is_told_by_every_queue() {
+    let of_plan = |plan: Plan, expected: Expect| check_plan(&plan, &normal(), &expected);
+    of_plan(
+        Plan { capacity: Amounts::new(), ..plan(settled()) },
+        expect![[r#"
+        CapacityUnknown
+        Ready=False CapacityUnknown: no node counts toward the capacity; until one does, no quota shrinks and no pod is evicted
+    "#]],
+    );
+    of_plan(
+        Plan { held: Some(ShortReason::CapacityUntrusted), ..plan(settled()) },
+        expect![[r#"
+        OK
+        Ready=True CapacityUntrusted: Quotas do not shrink because much of the capacity of the nodes vanished at once. Quotient waits for the capacity, or for a second full list and --capacity-grace-seconds. The spec is understood and its share computed.
+    "#]],
+    );
+    of_plan(
+        Plan { held: Some(ShortReason::ViewStale), ..plan(settled()) },
+        expect![[r#"
+        OK
+        Ready=True ViewStale: Quotas do not shrink because the API server has sent nothing for too long. Quotient goes on as soon as the API server has sent every kind of object. The spec is understood and its share computed.
+    "#]],
+    );
+    // A tighter quota of others.
+    let foreign_limit = [(Resource::Cpu, Amount::new(2000))].into_iter().collect();
+    of_plan(
+        plan(QueuePlan { foreign_limit, ..settled() }),
+        expect![[r#"
+        OK
+        Ready=True ForeignQuota: The spec is understood and its share computed. Another ResourceQuota of the namespace bounds the share to cpu 2.
+    "#]],
+    );
 }
 
 #[test]
@@ -317,11 +390,16 @@ fn a_stalled_queue_says_what_to_mend_and_has_no_amounts() {
     };
     let plan = Plan { stalled: [(team(), stall)].into(), ..Plan::default() };
     let status = status(&plan, Some(&former), &normal(), 20);
-    assert_eq!(
-        unusual(&status),
-        ["Ready=False NamespaceTaken", "QuotaSynced=False NamespaceTaken", "Stalled=True NamespaceTaken"]
-    );
-    assert_eq!(message(&status, "Stalled"), "the older Queue a/first governs the namespace");
+    expect![[r#"
+        NamespaceTaken
+        Ready=False NamespaceTaken: the older Queue a/first governs the namespace
+        QuotaSynced=False NamespaceTaken: no quota is written for a Queue without a share
+        Starved=False NamespaceTaken: the Queue has no share
+        Overused=False NamespaceTaken: the Queue has no share
+        GuaranteeUnmeetable=False NamespaceTaken: the Queue has no share
+        Stalled=True NamespaceTaken: the older Queue a/first governs the namespace
+    "#]]
+    .assert_eq(&printed(&status));
     assert_eq!(status.deserved, None);
 }
 
@@ -338,71 +416,70 @@ fn short(starved: ShortReason, unmet: Option<ShortReason>) -> QueuePlan {
 }
 
 #[test]
-fn what_its_own_pods_hold_is_missing_in_its_quota_alone() {
-    let queue = QueuePlan { allocated: amounts(2000, 9), used: amounts(3000, 9), ..settled() };
-    let status = status(&plan(queue), None, &normal(), 10);
-    let starved = status.conditions.iter().find(|condition| condition.type_ == "Starved").unwrap();
-    assert_eq!((starved.status.as_str(), starved.reason.as_str()), ("False", "HeldByItself"));
-    assert_eq!(
-        starved.message,
-        "The pods of the queue use cpu 1 that its quota does not allow. The quota rises when all queues together use no \
-         more than the nodes offer."
-    );
-    assert_eq!(unusual(&status), Vec::<String>::new());
-}
-
-#[test]
 fn what_waits_is_named_where_the_queue_is_starved() {
-    let reported = |queue: QueuePlan| {
-        let status = status(&plan(queue), None, &normal(), 10);
-        let starved = status.conditions.iter().find(|condition| condition.type_ == "Starved").unwrap();
-        (starved.reason.clone(), starved.message.clone())
-    };
-    let (reason, message) = reported(short(ShortReason::Fenced, Some(ShortReason::Fragmented)));
-    assert_eq!(reason, "Fenced");
-    assert_eq!(
-        message,
-        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queues outside the preemption fence use the room. \
-         The quota rises as pods outside the fence finish."
+    check(
+        short(ShortReason::Fenced, Some(ShortReason::Fragmented)),
+        &expect![[r#"
+        Fenced
+        Starved=True Fenced: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queues outside the preemption fence use the room. The quota rises as pods outside the fence finish.
+    "#]],
     );
     // The same is said once.
-    let (_, message) = reported(short(ShortReason::Delayed, Some(ShortReason::Delayed)));
-    assert_eq!(message.matches("reclaim.afterSeconds").count(), 1, "{message}");
-    assert!(message.ends_with(". ReplicaSet web: 3 pods of cpu 2."), "{message}");
+    check(
+        short(ShortReason::Delayed, Some(ShortReason::Delayed)),
+        &expect![[r#"
+        Delayed
+        Starved=True Delayed: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because reclaim.afterSeconds of the queue have not passed yet. Then Quotient evicts pods of other queues. ReplicaSet web: 3 pods of cpu 2.
+    "#]],
+    );
     // A queue may have all that it deserves, and still its pods do not start.
     let whole = QueuePlan {
         preempting: Amounts::new(),
         lacking: Amounts::new(),
         ..short(ShortReason::UnitAboveShare, Some(ShortReason::UnitAboveShare))
     };
-    let (reason, message) = reported(whole);
-    assert_eq!(reason, "UnitAboveShare");
-    assert!(message.starts_with("The queue has the deserved cpu 3, memory 9Gi and cannot use"), "{message}");
+    check(
+        whole,
+        &expect![[r#"
+        UnitAboveShare
+        Starved=True UnitAboveShare: The queue has the deserved cpu 3, memory 9Gi and cannot use all of it because one pod, or the minimum of a gang, requests more than the deserved share. ReplicaSet web: 3 pods of cpu 2.
+    "#]],
+    );
 }
 
 #[test]
 fn what_withholds_evictions_is_named() {
-    let reported = |withheld| {
-        let disabled = Some(ShortReason::EvictionsDisabled);
-        let queue = QueuePlan { withheld, ..short(ShortReason::EvictionsDisabled, disabled) };
+    let disabled = ShortReason::EvictionsDisabled;
+    for (withheld, expected) in [
+        (
+            Withheld::QueueMode(QueueName::new("team-b", "team-b"), Mode::Quota),
+            expect![[r#"
+            EvictionsDisabled
+            Starved=True EvictionsDisabled: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queue team-b is in mode Quota. No pod is evicted for it. The quota rises as pods of other queues finish. ReplicaSet web: 3 pods of cpu 2.
+            The pods cannot start because queue team-b is in mode Quota. No pod is evicted for it. The quota rises as pods of other queues finish.
+        "#]],
+        ),
+        (
+            Withheld::Pause(paused().pause.unwrap()),
+            expect![[r#"
+            EvictionsDisabled
+            Starved=True EvictionsDisabled: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queue org/research is paused until 2026-12-01T08:00:00Z. No pod is evicted for it. The quota rises as pods of other queues finish. ReplicaSet web: 3 pods of cpu 2.
+            The pods cannot start because queue org/research is paused until 2026-12-01T08:00:00Z. No pod is evicted for it. The quota rises as pods of other queues finish.
+        "#]],
+        ),
+        (
+            Withheld::OperatorMode(Mode::Observe),
+            expect![[r#"
+            EvictionsDisabled
+            Starved=True EvictionsDisabled: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because the operator runs in mode Observe. No pod is evicted for it. The quota rises as pods of other queues finish. ReplicaSet web: 3 pods of cpu 2.
+            The pods cannot start because the operator runs in mode Observe. No pod is evicted for it. The quota rises as pods of other queues finish.
+        "#]],
+        ),
+    ] {
+        let queue = QueuePlan { withheld: Some(withheld), ..short(disabled, Some(disabled)) };
         let status = status(&plan(queue), None, &normal(), 10);
-        (message(&status, "Starved").to_owned(), status.unmet[0].message.clone())
-    };
-    let (message, unmet) =
-        reported(Some(Withheld::QueueMode(QueueName::new("team-b", "team-b"), Mode::Quota)));
-    let why = "queue team-b is in mode Quota. No pod is evicted for it. The quota rises as pods of other queues \
-               finish.";
-    assert!(message.contains(&format!("because {why}")), "{message}");
-    assert_eq!(unmet, format!("The pods cannot start because {why}"));
-    let pause = paused().pause.map(Withheld::Pause);
-    assert!(
-        reported(pause).0.contains("because queue org/research is paused until 2026-12-01T08:00:00Z. No pod")
-    );
-    assert!(
-        reported(Some(Withheld::OperatorMode(Mode::Observe)))
-            .0
-            .contains("because the operator runs in mode Observe.")
-    );
+        expected.assert_eq(&format!("{}{}\n", printed(&status), status.unmet[0].message));
+    }
 }
 
 #[test]
@@ -448,41 +525,6 @@ fn what_is_remembered_and_what_waits_is_written() {
     // What is read back is what is composed, so that nothing is written at rest.
     let read: QueueStatus = serde_json::from_value(written).unwrap();
     assert!(read.same_meaning(&compose(&overview, &team(), Some(3), Some(&read), &normal(), now).unwrap()));
-}
-
-fn ready(plan: &Plan, circumstances: &Circumstances) -> String {
-    let status = status(plan, None, circumstances, 10);
-    let ready = status.conditions.iter().find(|condition| condition.type_ == "Ready").unwrap();
-    format!("{} {}: {}", ready.status, ready.reason, ready.message)
-}
-
-#[test]
-fn while_nothing_is_taken_every_queue_says_so() {
-    for reason in [ShortReason::CapacityUntrusted, ShortReason::ViewStale] {
-        let plan = Plan { held: Some(reason), ..plan(settled()) };
-        let reported = ready(&plan, &normal());
-        assert!(reported.starts_with(&format!("True {reason}: Quotas do not shrink because")), "{reported}");
-        assert!(reported.ends_with("The spec is understood and its share computed."), "{reported}");
-    }
-}
-
-#[test]
-fn a_tighter_quota_of_others_is_told() {
-    let foreign_limit = [(Resource::Cpu, Amount::new(2000))].into_iter().collect();
-    let plan = plan(QueuePlan { foreign_limit, ..settled() });
-    let expected = "True ForeignQuota: The spec is understood and its share computed. Another ResourceQuota of the \
-                    namespace bounds the share to cpu 2.";
-    assert_eq!(ready(&plan, &normal()), expected);
-}
-
-#[test]
-fn a_quota_that_others_change_again_and_again_is_not_in_sync() {
-    let what = "the quota was edited by kubectl-edit again";
-    let contested = Circumstances { quota: QuotaState::Contested(what.to_owned()), ..normal() };
-    let plan = plan(QueuePlan { quota_in_force: false, ..settled() });
-    assert_eq!(ready(&plan, &contested), format!("False QuotaContested: {what}"));
-    let unusual = unusual(&status(&plan, None, &contested, 10));
-    assert_eq!(unusual, ["Ready=False QuotaContested", "QuotaSynced=False QuotaContested"]);
 }
 
 #[test]

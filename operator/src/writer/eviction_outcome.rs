@@ -119,86 +119,60 @@ fn budget(status: &Status) -> Option<String> {
 mod tests {
     use super::*;
     use crate::answer::classify;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
-    fn of(body: Value) -> EvictionOutcome {
+    /// What an answer with this status, this message and this cause comes to, as the record of a decision has it.
+    fn printed(code: u16, message: &str, cause: Option<&str>) -> String {
+        let causes: Vec<_> =
+            cause.iter().map(|cause| json!({"reason": "DisruptionBudget", "message": cause})).collect();
+        let body =
+            json!({"status": "Failure", "message": message, "code": code, "details": {"causes": causes}});
         let status: Status = serde_json::from_value(body).unwrap();
-        eviction_outcome(&classify(kube::Error::Api(status.boxed())).into()).unwrap()
-    }
-
-    #[test]
-    fn a_budget_blocks_and_says_why() {
-        let blocked = of(json!({
-            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "message": "Cannot evict pod as it would violate the pod's disruption budget.",
-            "reason": "TooManyRequests",
-            "details": {"causes": [{
-                "reason": "DisruptionBudget",
-                "message": "The disruption budget web needs 2 healthy pods and has 2 currently",
-            }]},
-            "code": 429,
-        }));
-        let why = "The disruption budget web needs 2 healthy pods and has 2 currently";
-        assert_eq!(blocked, EvictionOutcome::Refused(Refusal::Budget, why.to_owned()));
-    }
-
-    #[test]
-    fn two_budgets_block_although_it_reads_like_a_failure() {
-        let message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-        let blocked = of(json!({"status": "Failure", "message": message, "code": 500}));
-        assert_eq!(blocked, EvictionOutcome::Refused(Refusal::SeveralBudgets, message.to_owned()));
-    }
-
-    #[test]
-    fn an_overloaded_server_is_no_budget() {
-        let body = json!({
-            "status": "Failure", "message": "Too many requests, please try again later.",
-            "reason": "TooManyRequests", "details": {"retryAfterSeconds": 1}, "code": 429,
-        });
-        assert!(matches!(of(body), EvictionOutcome::Busy(_)));
-    }
-
-    #[test]
-    fn what_the_operator_may_not_do_is_told_apart() {
-        let forbidden = json!({
-            "status": "Failure", "message": "pods \"a\" is forbidden: User \"quotient\" cannot create resource",
-            "reason": "Forbidden", "code": 403,
-        });
-        assert!(matches!(of(forbidden), EvictionOutcome::Refused(Refusal::Forbidden, _)));
-    }
-
-    #[test]
-    fn what_is_gone_is_gone() {
-        let absent = json!({"status": "Failure", "message": "pods \"a\" not found", "reason": "NotFound", "code": 404});
-        assert_eq!(of(absent), EvictionOutcome::Gone);
-        for message in [
-            "Operation cannot be fulfilled on Pod \"a\": the UID in the precondition (1) does not match the UID in \
-             record (2). The object might have been deleted and then recreated",
-            "Operation cannot be fulfilled on Pod \"a\": Precondition failed: UID in precondition: 1, UID in object \
-             meta: 2",
-        ] {
-            let successor =
-                json!({"status": "Failure", "reason": "Conflict", "message": message, "code": 409});
-            assert_eq!(of(successor), EvictionOutcome::Gone);
+        let outcome = eviction_outcome(&classify(kube::Error::Api(status.boxed())).into()).unwrap();
+        match &outcome {
+            EvictionOutcome::Refused(refusal, _) => format!("{}: {outcome}", refusal.name()),
+            _ => outcome.to_string(),
         }
-        let other = json!({
-            "status": "Failure", "reason": "Conflict", "code": 409,
-            "message": "Operation cannot be fulfilled on pods \"a\": the object has been modified",
-        });
-        assert!(matches!(of(other), EvictionOutcome::Busy(_)));
     }
 
     #[test]
-    fn a_webhook_that_cannot_be_called_is_a_refusal() {
-        let message =
-            "Internal error occurred: failed calling webhook \"pods.example.com\": no endpoints available";
-        let body = json!({"status": "Failure", "message": message, "reason": "InternalError", "code": 500});
-        assert_eq!(of(body), EvictionOutcome::Refused(Refusal::ServerError, message.to_owned()));
-    }
-
-    #[test]
-    fn a_timeout_of_the_server_is_unknown() {
-        let body = json!({"status": "Failure", "message": "Timeout: request did not complete", "reason": "Timeout", "code": 504});
-        assert!(matches!(of(body), EvictionOutcome::Unknown(_)));
+    fn every_answer_is_told_apart() {
+        let budget = "The disruption budget web needs 2 healthy pods and has 2 currently";
+        let would_violate = "Cannot evict pod as it would violate the pod's disruption budget.";
+        let two = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+        let forbidden = "pods \"a\" is forbidden: User \"quotient\" cannot create resource";
+        let webhook = "failed calling webhook \"pods.example.com\": no endpoints available";
+        let modified = "Operation cannot be fulfilled on pods \"a\": the object has been modified";
+        for (code, message, cause, expected) in [
+            (429, would_violate, Some(budget), format!("Budget: refused: {budget}")),
+            (429, would_violate, Some(""), format!("Budget: refused: {would_violate}")),
+            // It reads like a failure.
+            (500, two, None, format!("SeveralBudgets: refused: {two}")),
+            (500, webhook, None, format!("ServerError: refused: {webhook}")),
+            (403, forbidden, None, format!("Forbidden: refused: {forbidden}")),
+            (400, "no", None, "Other: refused: no".to_owned()),
+            // An overloaded server is no budget.
+            (429, "Too many requests", None, "not now: Too many requests".to_owned()),
+            (409, modified, None, format!("not now: {modified}")),
+            (504, "Timeout", None, "not known: Timeout".to_owned()),
+            (404, "pods \"a\" not found", None, "the pod is gone".to_owned()),
+            // A successor has its name, in the words of both layers of the API server.
+            (
+                409,
+                "Operation cannot be fulfilled on Pod \"a\": the UID in the precondition (1) does not match the UID in \
+                 record (2). The object might have been deleted and then recreated",
+                None,
+                "the pod is gone".to_owned(),
+            ),
+            (
+                409,
+                "Operation cannot be fulfilled on Pod \"a\": Precondition failed: UID in precondition: 1, UID in object \
+                 meta: 2",
+                None,
+                "the pod is gone".to_owned(),
+            ),
+        ] {
+            assert_eq!(printed(code, message, cause), expected);
+        }
     }
 }

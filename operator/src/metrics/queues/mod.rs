@@ -173,14 +173,42 @@ mod tests {
     use quotient_engine::snapshot::{Mode, Settings, Snapshot};
     use quotient_engine::time::Timestamp;
 
-    fn lines(registry: &Registry) -> Vec<String> {
-        let mut text = Vec::new();
-        TextEncoder::new().encode(&registry.gather(), &mut text).unwrap();
-        let text = String::from_utf8(text).unwrap();
-        // Histograms are there from the start.
-        let is_histogram = |line: &str| line.contains("_seconds_") && !line.contains("_seconds_total");
-        let series = text.lines().filter(|line| !line.starts_with('#') && !is_histogram(line));
-        series.map(ToOwned::to_owned).collect()
+    /// The metrics of queues, and where they are scraped.
+    struct Shown {
+        registry: Registry,
+        queues: QueueMetrics,
+    }
+
+    fn shown() -> Shown {
+        let registry = Registry::new();
+        let queues = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
+        Shown { registry, queues }
+    }
+
+    impl Shown {
+        /// What a scrape shows, without the comments and the histograms, which are there from the start.
+        fn lines(&self) -> Vec<String> {
+            let mut text = Vec::new();
+            TextEncoder::new().encode(&self.registry.gather(), &mut text).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            let is_histogram = |line: &str| line.contains("_seconds_") && !line.contains("_seconds_total");
+            let series = text.lines().filter(|line| !line.starts_with('#') && !is_histogram(line));
+            series.map(ToOwned::to_owned).collect()
+        }
+
+        /// The lines that begin like this.
+        fn of(&self, name: &str) -> Vec<String> {
+            self.lines().into_iter().filter(|line| line.starts_with(name)).collect()
+        }
+
+        /// A scrape shows each of `expected`.
+        #[track_caller]
+        fn has(&self, expected: &[&str]) {
+            let lines = self.lines();
+            for expected in expected {
+                assert!(lines.iter().any(|line| line == expected), "{expected} is not in {lines:#?}");
+            }
+        }
     }
 
     fn plan(queues: &[&str]) -> Arc<Plan> {
@@ -204,27 +232,23 @@ mod tests {
 
     #[test]
     fn a_series_comes_and_goes_with_its_queue() {
-        let registry = Registry::new();
-        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
-        gauges.show(&plan(&["team"]), Terms::default());
-        let shown = lines(&registry);
-        assert!(shown.contains(&r#"quotient_capacity{resource="cpu"} 1.5"#.to_owned()), "{shown:?}");
-        let deserved = r#"quotient_queue_deserved{namespace="a",queue="team",resource="cpu"} 1.5"#;
-        assert!(shown.contains(&deserved.to_owned()), "{shown:?}");
-        assert!(shown.contains(&deserved.replace("deserved", "used").replace("1.5", "0")), "{shown:?}");
-
-        gauges.show(&plan(&["other"]), Terms::default());
-        let shown = lines(&registry).join("\n");
-        assert!(!shown.contains("team") && shown.contains("other"), "{shown}");
-
-        gauges.clear();
-        assert_eq!(lines(&registry), Vec::<String>::new());
+        let shown = shown();
+        shown.queues.show(&plan(&["team"]), Terms::default());
+        shown.has(&[
+            r#"quotient_capacity{resource="cpu"} 1.5"#,
+            r#"quotient_queue_deserved{namespace="a",queue="team",resource="cpu"} 1.5"#,
+            r#"quotient_queue_used{namespace="a",queue="team",resource="cpu"} 0"#,
+        ]);
+        shown.queues.show(&plan(&["other"]), Terms::default());
+        let lines = shown.lines().join("\n");
+        assert!(!lines.contains("team") && lines.contains("other"), "{lines}");
+        shown.queues.clear();
+        assert_eq!(shown.lines(), [""; 0]);
     }
 
     #[test]
     fn queues_whose_names_are_alike_when_joined_are_two() {
-        let registry = Registry::new();
-        let queues = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
+        let shown = shown();
         let (one, other) = (QueueName::new("a", "bc"), QueueName::new("ab", "c"));
         let mut plan = Plan::default();
         for (name, pods) in [(&one, 1), (&other, 2)] {
@@ -232,11 +256,11 @@ mod tests {
                 QueuePlan { unmet: vec![unmet(pods, ShortReason::Fragmented)], ..QueuePlan::default() };
             plan.queues.insert(name.clone(), queue);
         }
-        queues.show(&Arc::new(plan), Terms::default());
-        queues.evicted(&one, EvictionReason::Reclaimed, Duration::from_secs(90));
-        queues.refused(&other, "Budget");
-        let shown = lines(&registry);
-        for expected in [
+        shown.queues.show(&Arc::new(plan), Terms::default());
+        shown.queues.evicted(&one, EvictionReason::Reclaimed, Duration::from_secs(90));
+        shown.queues.refused(&other, "Budget");
+        let lines = shown.lines();
+        shown.has(&[
             r#"quotient_queue_unmet_pods{namespace="a",queue="bc",reason="Fragmented"} 1"#,
             r#"quotient_queue_unmet_pods{namespace="ab",queue="c",reason="Fragmented"} 2"#,
             r#"quotient_evictions_total{namespace="a",queue="bc",reason="Reclaimed"} 1"#,
@@ -245,48 +269,39 @@ mod tests {
             r#"quotient_evictions_blocked_total{namespace="ab",queue="c",reason="Budget"} 1"#,
             r#"quotient_evicted_pod_seconds_total{namespace="a",queue="bc"} 90"#,
             r#"quotient_evicted_pod_seconds_total{namespace="ab",queue="c"} 0"#,
-        ] {
-            assert!(shown.iter().any(|line| line == expected), "{expected} is not in {shown:#?}");
-        }
-        assert_eq!(lines(&registry), shown, "a second scrape shows the same");
+        ]);
+        assert_eq!(shown.lines(), lines, "every scrape shows the same");
     }
 
     /// Also where it is nothing: the recorded share of namespaces without a Queue subtracts it.
     #[test]
     fn what_an_autoscaler_may_add_is_shown_beside_the_capacity() {
-        for (expandable, shown_as) in [(Amounts::new(), "0"), (cpu(1000), "1")] {
-            let registry = Registry::new();
-            let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
+        for (expandable, expected) in [(Amounts::new(), "0"), (cpu(1000), "1")] {
+            let shown = shown();
             let settings = Settings { expandable, ..Settings::default() };
-            let snapshot = Snapshot { settings, ..Snapshot::default() };
             let plan = plan(&["team"]);
-            gauges.show(&plan, Terms::of(&plan, &snapshot));
-            let shown = lines(&registry);
-            let expected = format!(r#"quotient_capacity_expandable{{resource="cpu"}} {shown_as}"#);
-            assert!(shown.contains(&expected), "{expected} is not in {shown:#?}");
+            shown.queues.show(&plan, Terms::of(&plan, &Snapshot { settings, ..Snapshot::default() }));
+            shown.has(&[&format!(r#"quotient_capacity_expandable{{resource="cpu"}} {expected}"#)]);
         }
     }
 
     #[test]
     fn the_largest_namespaces_without_a_share_are_named() {
-        let registry = Registry::new();
-        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
+        let shown = shown();
         let mut plan = plan(&["team"]);
         Arc::make_mut(&mut plan).unmanaged =
             (0..60).map(|number| (format!("n-{number:02}").as_str().into(), cpu(number * 1000))).collect();
-        gauges.show(&plan, Terms::default());
-        let shown = lines(&registry);
-        let named: Vec<&String> =
-            shown.iter().filter(|line| line.starts_with("quotient_unmanaged_namespace_used")).collect();
-        assert_eq!(named.len(), 50);
-        assert_eq!(named[0], r#"quotient_unmanaged_namespace_used{namespace="n-10",resource="cpu"} 10"#);
-        assert_eq!(named[49], r#"quotient_unmanaged_namespace_used{namespace="n-59",resource="cpu"} 59"#);
+        shown.queues.show(&plan, Terms::default());
+        let named = shown.of("quotient_unmanaged_namespace_used");
+        let expected = (10..60).map(|number| {
+            format!(r#"quotient_unmanaged_namespace_used{{namespace="n-{number}",resource="cpu"}} {number}"#)
+        });
+        assert_eq!(named, expected.collect::<Vec<_>>());
     }
 
     #[test]
     fn what_specs_state_is_shown_where_they_state_it() {
-        let registry = Registry::new();
-        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
+        let shown = shown();
         let mut plan = plan(&["team"]);
         for queue in Arc::make_mut(&mut plan).queues.values_mut() {
             queue.parent = Some(QueueName::new("org", "research"));
@@ -294,25 +309,21 @@ mod tests {
         let guaranteed = [(Resource::Cpu, Amount::new(500))].into_iter().collect();
         let term = Term { weight: 3, guaranteed, ..Term::default() };
         let terms = Terms { queues: [(QueueName::new("a", "team"), term)].into(), ..Terms::default() };
-        gauges.show(&plan, terms);
-        let shown = lines(&registry);
-        for expected in [
+        shown.queues.show(&plan, terms);
+        shown.has(&[
             r#"quotient_queue_guaranteed{namespace="a",queue="team",resource="cpu"} 0.5"#,
             r#"quotient_queue_weight{namespace="a",queue="team"} 3"#,
             r#"quotient_queue_info{namespace="a",queue="team",kind="Leaf",parent="org/research"} 1"#,
             r#"quotient_evictions_total{namespace="a",queue="team",reason="Reclaimed"} 0"#,
-        ] {
-            assert!(shown.iter().any(|line| line == expected), "{expected} is not in {shown:#?}");
-        }
-        assert!(!shown.iter().any(|line| line.starts_with("quotient_queue_limit")), "{shown:#?}");
-        gauges.show(&plan, Terms::default());
-        assert!(!lines(&registry).iter().any(|line| line.starts_with("quotient_queue_guaranteed")));
+        ]);
+        assert_eq!(shown.of("quotient_queue_limit"), [""; 0]);
+        shown.queues.show(&plan, Terms::default());
+        assert_eq!(shown.of("quotient_queue_guaranteed"), [""; 0]);
     }
 
     #[test]
     fn modes_pauses_and_what_they_withhold_are_shown() {
-        let registry = Registry::new();
-        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
+        let shown = shown();
         let mut plan = plan(&["full", "team"]);
         let name = QueueName::new("a", "team");
         let decided = Arc::make_mut(&mut plan);
@@ -320,40 +331,33 @@ mod tests {
         let reach = Reach { mode: Mode::Quota, mode_of: None, pause: Some(pause) };
         decided.queues.get_mut(&name).unwrap().reach = reach;
         decided.withheld = vec![eviction("p"), eviction("p")];
-        gauges.show(&plan, Terms::default());
-        let shown = lines(&registry);
-        for expected in [
+        shown.queues.show(&plan, Terms::default());
+        shown.has(&[
             r#"quotient_queue_mode_info{namespace="a",queue="full",mode="Full"} 1"#,
             r#"quotient_queue_mode_info{namespace="a",queue="team",mode="Quota"} 1"#,
             r#"quotient_queue_paused{namespace="a",queue="full"} 0"#,
             r#"quotient_queue_paused{namespace="a",queue="team"} 1"#,
             r#"quotient_queue_withheld_evictions{namespace="a",queue="team"} 2"#,
-        ] {
-            assert!(shown.iter().any(|line| line == expected), "{expected} is not in {shown:#?}");
-        }
-        gauges.clear();
-        assert_eq!(lines(&registry), [""; 0]);
+        ]);
     }
 
     #[test]
     fn conditions_come_and_go_with_their_queue() {
-        let registry = Registry::new();
-        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
-        let condition = |kind: &str, status: &str| {
-            let time = "2026-01-01T00:00:00Z".parse().unwrap();
-            Condition {
+        let shown = shown();
+        let show = |conditions: [(&str, &str); 2]| {
+            let conditions = conditions.map(|(kind, status)| Condition {
                 type_: kind.to_owned(),
                 status: status.to_owned(),
                 reason: "Because".to_owned(),
                 message: String::new(),
                 observed_generation: None,
-                last_transition_time: Time(time),
-            }
+                last_transition_time: Time("2026-01-01T00:00:00Z".parse().unwrap()),
+            });
+            shown.queues.show_conditions(&QueueName::new("a", "team"), &conditions);
         };
-        let name = QueueName::new("a", "team");
-        gauges.show_conditions(&name, &[condition("Ready", "True"), condition("Starved", "True")]);
+        show([("Ready", "True"), ("Starved", "True")]);
         assert_eq!(
-            lines(&registry),
+            shown.lines(),
             [
                 r#"quotient_queue_abnormal{namespace="a",queue="team",condition="Starved",reason="Because"} 1"#,
                 r#"quotient_queue_condition{namespace="a",queue="team",condition="Ready"} 1"#,
@@ -361,72 +365,62 @@ mod tests {
                 r#"quotient_queue_starved_since_timestamp_seconds{namespace="a",queue="team"} 1767225600"#,
             ]
         );
-        gauges.show_conditions(&name, &[condition("Ready", "True"), condition("Starved", "False")]);
-        assert_eq!(lines(&registry).len(), 2);
-        gauges.show_conditions(&name, &[condition("Ready", "False"), condition("Starved", "False")]);
-        let abnormal =
-            r#"quotient_queue_abnormal{namespace="a",queue="team",condition="Ready",reason="Because"} 1"#;
-        assert!(lines(&registry).contains(&abnormal.to_owned()), "{:?}", lines(&registry));
-        gauges.retain_conditions(|_| false);
-        assert_eq!(lines(&registry), [""; 0]);
+        show([("Ready", "True"), ("Starved", "False")]);
+        assert_eq!(shown.lines().len(), 2);
+        show([("Ready", "False"), ("Starved", "False")]);
+        shown.has(&[
+            r#"quotient_queue_abnormal{namespace="a",queue="team",condition="Ready",reason="Because"} 1"#,
+        ]);
+        shown.queues.retain_conditions(|_| false);
+        assert_eq!(shown.lines(), [""; 0]);
     }
 
     #[test]
     fn pods_that_hang_are_counted_while_they_do() {
-        let registry = Registry::new();
-        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
+        let shown = shown();
         let mut plan = plan(&["team"]);
-        let pod = |namespace: &str, name: &str| PodId {
+        let pod = |(namespace, name): (&str, &str)| PodId {
             namespace: namespace.into(),
             name: name.into(),
             uid: name.into(),
         };
-        Arc::make_mut(&mut plan).overdue = vec![pod("a", "web-0"), pod("a", "web-1"), pod("b", "web-0")];
-        let shown = |plan: &Arc<Plan>| {
-            gauges.show(plan, Terms::default());
-            lines(&registry).into_iter().filter(|line| line.contains("overdue")).collect::<Vec<_>>()
+        let overdue = |plan: &Arc<Plan>| {
+            shown.queues.show(plan, Terms::default());
+            shown.of("quotient_queue_overdue_pods")
         };
-        assert_eq!(shown(&plan), [r#"quotient_queue_overdue_pods{namespace="a",queue="team"} 2"#]);
+        Arc::make_mut(&mut plan).overdue = [("a", "web-0"), ("a", "web-1"), ("b", "web-0")].map(pod).to_vec();
+        assert_eq!(overdue(&plan), [r#"quotient_queue_overdue_pods{namespace="a",queue="team"} 2"#]);
         Arc::make_mut(&mut plan).overdue.clear();
-        assert_eq!(shown(&plan), [""; 0]);
+        assert_eq!(overdue(&plan), [""; 0]);
         Arc::make_mut(&mut plan).terminating_since =
             [(QueueName::new("a", "team"), Timestamp::from_seconds(1700))].into();
-        gauges.show(&plan, Terms::default());
-        let since = r#"quotient_queue_terminating_since_timestamp_seconds{namespace="a",queue="team"} 1700"#;
-        assert!(lines(&registry).iter().any(|line| line == since), "{:?}", lines(&registry));
+        shown.queues.show(&plan, Terms::default());
+        shown
+            .has(&[r#"quotient_queue_terminating_since_timestamp_seconds{namespace="a",queue="team"} 1700"#]);
     }
 
     #[test]
     fn pods_that_wait_are_counted_by_what_stands_in_their_way() {
-        let registry = Registry::new();
-        let gauges = QueueMetrics::declare(&mut Catalog::new(&registry)).unwrap();
-        let mut plan = plan(&["team"]);
-        for queue in Arc::make_mut(&mut plan).queues.values_mut() {
-            queue.unmet = vec![
-                unmet(2, ShortReason::Fragmented),
-                unmet(1, ShortReason::NoNodeFits),
-                unmet(3, ShortReason::Fragmented),
-            ];
+        let shown = shown();
+        let (fragmented, no_node) = (ShortReason::Fragmented, ShortReason::NoNodeFits);
+        for (waiting, expected) in [
+            (
+                vec![unmet(2, fragmented), unmet(1, no_node), unmet(3, fragmented)],
+                &[("Fragmented", 5), ("NoNodeFits", 1)][..],
+            ),
+            (vec![unmet(2, fragmented)], &[("Fragmented", 2)]),
+        ] {
+            let mut plan = plan(&["team"]);
+            for queue in Arc::make_mut(&mut plan).queues.values_mut() {
+                queue.unmet.clone_from(&waiting);
+            }
+            shown.queues.show(&plan, Terms::default());
+            let expected = expected.iter().map(|(reason, count)| {
+                format!(
+                    r#"quotient_queue_unmet_pods{{namespace="a",queue="team",reason="{reason}"}} {count}"#
+                )
+            });
+            assert_eq!(shown.of("quotient_queue_unmet_pods"), expected.collect::<Vec<_>>());
         }
-        gauges.show(&plan, Terms::default());
-        let waiting = || {
-            let all = lines(&registry).into_iter();
-            all.filter_map(|line| line.strip_prefix("quotient_queue_unmet_pods").map(ToOwned::to_owned))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            waiting(),
-            [
-                r#"{namespace="a",queue="team",reason="Fragmented"} 5"#,
-                r#"{namespace="a",queue="team",reason="NoNodeFits"} 1"#
-            ]
-        );
-        for queue in Arc::make_mut(&mut plan).queues.values_mut() {
-            queue.unmet.truncate(1);
-        }
-        gauges.show(&plan, Terms::default());
-        assert_eq!(waiting(), [r#"{namespace="a",queue="team",reason="Fragmented"} 2"#]);
-        gauges.clear();
-        assert_eq!(lines(&registry), Vec::<String>::new());
     }
 }

@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::evictions::{done, refusals};
 use super::{World, view};
-use crate::context::Context;
 use crate::events::Notice;
 use crate::executor::Class;
 use crate::tests::api::Reply;
@@ -37,12 +36,11 @@ fn stuck(names: &[&str]) -> Plan {
 
 #[tokio::test(start_paused = true)]
 async fn they_go_without_grace_once_in_half_a_minute() {
-    let World { mut writer, context: Context { metrics, .. }, mut news, log, .. } =
-        World::of(view(&[]), |_| done());
+    let mut it = World::of(view(&[]), |_| done());
     let plan = stuck(&["p2", "p1"]);
-    writer.only(Class::Eviction, &plan).await;
-    writer.only(Class::Eviction, &plan).await;
-    let asked = log.all();
+    it.writer.only(Class::Eviction, &plan).await;
+    it.writer.only(Class::Eviction, &plan).await;
+    let asked = it.log.all();
     assert_eq!(asked.len(), 2);
     for asked in &asked {
         let name = asked.body["metadata"]["name"].as_str().unwrap();
@@ -50,53 +48,46 @@ async fn they_go_without_grace_once_in_half_a_minute() {
         let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": format!("uid-{name}")}});
         assert_eq!(asked.body["deleteOptions"], options);
     }
-    assert_eq!(metrics.evictions.forced.get(), 2);
-    let Notice::ForceDeleted { queue, pods } = news.try_recv().unwrap() else { panic!("it is told") };
-    assert_eq!((queue.to_string().as_str(), pods), ("a/team", vec!["p1".into(), "p2".into()]));
+    assert_eq!(it.context.metrics.evictions.forced.get(), 2);
+    let [Notice::ForceDeleted { queue, pods }] = &it.told()[..] else { panic!("it is told") };
+    assert_eq!((queue.to_string().as_str(), &pods[..]), ("a/team", &["p1".into(), "p2".into()][..]));
 
     // A finalizer may hold them: they are evicted again, without another event.
-    tokio::time::sleep_until(writer.next_retry().unwrap()).await;
-    writer.only(Class::Eviction, &plan).await;
-    assert_eq!(log.all().len(), 4);
-    assert!(news.try_recv().is_err());
+    tokio::time::sleep_until(it.writer.next_retry().unwrap()).await;
+    it.writer.only(Class::Eviction, &plan).await;
+    assert_eq!((it.asked(), it.told()), (4, vec![]));
     // Nothing is due once they are gone.
-    writer.only(Class::Eviction, &stuck(&[])).await;
-    assert_eq!(writer.next_retry(), None);
+    it.writer.only(Class::Eviction, &stuck(&[])).await;
+    assert_eq!(it.writer.next_retry(), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_counted_and_not_told_as_done() {
-    let World { mut writer, context: Context { metrics, .. }, mut news, log, .. } =
-        World::of(view(&[]), |_| Reply::failure(403, "Forbidden", "pods \"p1\" is forbidden"));
-    writer.only(Class::Eviction, &stuck(&["p1"])).await;
-    writer.only(Class::Eviction, &stuck(&["p1"])).await;
-    assert_eq!(log.all().len(), 1);
-    assert_eq!(refusals(&metrics, "Forbidden"), 1);
-    assert_eq!(metrics.evictions.forced.get(), 0);
-    assert!(news.try_recv().is_err());
-    let wait = writer.next_retry().unwrap().duration_since(tokio::time::Instant::now());
+    let mut it = World::of(view(&[]), |_| Reply::failure(403, "Forbidden", "pods \"p1\" is forbidden"));
+    it.writer.only(Class::Eviction, &stuck(&["p1"])).await;
+    it.writer.only(Class::Eviction, &stuck(&["p1"])).await;
+    let metrics = &it.context.metrics;
+    assert_eq!((refusals(metrics, "Forbidden"), metrics.evictions.forced.get()), (1, 0));
+    let wait = it.writer.next_retry().unwrap().duration_since(tokio::time::Instant::now());
     assert_eq!(wait, Duration::from_secs(30));
+    assert_eq!((it.asked(), it.told()), (1, vec![]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_capped_grace_is_told_on_the_pod() {
-    let World { mut writer, context: Context { metrics, .. }, mut news, log, .. } =
-        World::of(view(&[]), |_| done());
+    let mut it = World::of(view(&[]), |_| done());
     let capped = Eviction {
         beneficiary: Some(QueueName::new("b", "team")),
         reason: EvictionReason::GraceShortened,
         grace_seconds: Some(600),
         ..again("p1")
     };
-    writer.only(Class::Eviction, &Plan { shortened: vec![capped], ..Plan::default() }).await;
+    it.writer.only(Class::Eviction, &Plan { shortened: vec![capped], ..Plan::default() }).await;
     let options = json!({"gracePeriodSeconds": 600, "preconditions": {"uid": "uid-p1"}});
-    assert_eq!(log.all()[0].body["deleteOptions"], options);
-    let Notice::Reclaimed(printed) = news.try_recv().unwrap() else { panic!("the pod is told") };
-    assert_eq!(
-        (printed.first.reason, printed.first.grace_seconds),
-        (EvictionReason::GraceShortened, Some(600))
-    );
-    // Its queue lost it before, to whatever deleted it.
-    assert!(news.try_recv().is_err());
-    assert_eq!(metrics.evictions.forced.get(), 0);
+    assert_eq!(it.log.all()[0].body["deleteOptions"], options);
+    // Nothing beside: its queue lost it before, to whatever deleted it.
+    let [Notice::Reclaimed(printed)] = &it.told()[..] else { panic!("the pod is told") };
+    let Eviction { reason, grace_seconds, .. } = printed.first;
+    assert_eq!((reason, grace_seconds), (EvictionReason::GraceShortened, Some(600)));
+    assert_eq!(it.context.metrics.evictions.forced.get(), 0);
 }

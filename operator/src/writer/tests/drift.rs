@@ -8,8 +8,7 @@ use quotient_engine::ledger::Generation;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{World, node, planned, put, queue, quota, view};
-use crate::context::Context;
+use super::{World, node, put, queue, quota, view};
 use crate::events::{Change, Notice};
 use crate::executor::Class;
 use crate::tests::api::{Asked, Reply};
@@ -26,7 +25,7 @@ fn world() -> World {
 
 impl World {
     async fn write_quota(&mut self) {
-        self.writer.only(Class::Quota, &planned(&self.view)).await;
+        self.cycle(Class::Quota).await;
     }
 
     /// Another writer sets the quota to 9 cpu; its annotations stay.
@@ -59,13 +58,11 @@ impl World {
 
     /// The repairs that were reported.
     fn reported_repairs(&mut self) -> Vec<Change> {
-        let mut repairs = Vec::new();
-        while let Ok(happening) = self.news.try_recv() {
-            if let Notice::QuotaRepaired { change, .. } = happening {
-                repairs.push(change);
-            }
-        }
-        repairs
+        let repaired = self.told().into_iter().filter_map(|notice| match notice {
+            Notice::QuotaRepaired { change, .. } => Some(change),
+            _ => None,
+        });
+        repaired.collect()
     }
 }
 
@@ -88,9 +85,9 @@ async fn what_is_edited_every_ten_seconds_is_put_right_every_thirty() {
         if second % 10 == 5 {
             world.edit_quota();
         }
-        let before = world.log.all().len();
+        let before = world.asked();
         world.write_quota().await;
-        if world.log.all().len() > before {
+        if world.asked() > before {
             written.push(second);
         }
         if second == 20 {
@@ -124,34 +121,31 @@ async fn what_we_change_ourselves_is_no_repair() {
     world.write_quota().await;
     put(&world.view, &queue("b"));
     world.write_quota().await;
-    assert!(world.log.all().len() > 1);
+    assert!(world.asked() > 1);
     assert_eq!(world.reported_repairs(), []);
 }
 
 /// No rights in one namespace, or one that is being deleted: the others go on, without a storm of requests.
 #[tokio::test(start_paused = true)]
 async fn a_namespace_without_rights_stops_no_other() {
-    let World { view, mut writer, context: Context { metrics, .. }, log, .. } =
-        World::of(view(&[node(4), queue("a"), queue("b")]), |asked| {
-            if asked.path.starts_with("/api/v1/namespaces/a/") {
-                return Reply::failure(
-                    403,
-                    "Forbidden",
-                    "resourcequotas is forbidden: no rights in namespace a",
-                );
-            }
-            Reply::Json(201, quota("b", 1000, Some(1), 2, 2))
-        });
+    let why = "resourcequotas is forbidden: no rights in namespace a";
+    let mut world = World::of(view(&[node(4), queue("a"), queue("b")]), move |asked| {
+        if asked.path.starts_with("/api/v1/namespaces/a/") {
+            return Reply::failure(403, "Forbidden", why);
+        }
+        Reply::Json(201, quota("b", 1000, Some(1), 2, 2))
+    });
     for _ in 0..600 {
-        writer.only(Class::Quota, &planned(&view)).await;
+        world.write_quota().await;
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    let asked = |namespace: &str| log.all().iter().filter(|asked| asked.path.contains(namespace)).count();
+    let lines = world.log.lines();
+    let asked = |namespace: &str| lines.iter().filter(|line| line.contains(namespace)).count();
     assert_eq!(asked("/namespaces/b/"), 1);
     assert!((10..=20).contains(&asked("/namespaces/a/")), "{}", asked("/namespaces/a/"));
-    let refused = writer.refused_quotas();
+    let refused = world.writer.refused_quotas();
     let refused: Vec<_> = refused.iter().map(|(queue, why)| format!("{queue}: {why}")).collect();
-    assert_eq!(refused, ["a/team: resourcequotas is forbidden: no rights in namespace a"]);
-    let forbidden = metrics.writes.all.with_label_values(&["resourcequota", "forbidden"]).get();
+    assert_eq!(refused, [format!("a/team: {why}")]);
+    let forbidden = world.context.metrics.writes.all.with_label_values(&["resourcequota", "forbidden"]).get();
     assert_eq!(usize::try_from(forbidden).unwrap(), asked("/namespaces/a/"));
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{World, node, owned_by, planned, put, queue, view};
+use super::{World, node, owned_by, put, queue, view};
 use crate::events::Notice;
 use crate::executor::Class;
 use crate::tests::api::{Asked, Reply};
@@ -36,7 +36,7 @@ fn writer(objects: &[Value], answer: impl Fn(&Asked) -> Reply + Send + Sync + 's
 
 impl World {
     async fn write_limit_ranges(&mut self) {
-        self.writer.only(Class::LimitRange, &planned(&self.view)).await;
+        self.cycle(Class::LimitRange).await;
     }
 }
 
@@ -51,10 +51,10 @@ async fn one_that_is_missing_is_created() {
     assert_eq!(asked.body["metadata"]["labels"], json!({"app.kubernetes.io/managed-by": "quotient"}));
     assert_eq!(asked.body["metadata"]["ownerReferences"], owned_by("queue-a"));
     assert_eq!(asked.body["spec"]["limits"], json!([{"type": "Container", "defaultRequest": defaults}]));
-    assert!(matches!(it.news.try_recv().unwrap(), Notice::DefaultRequestsWritten { .. }));
+    assert!(matches!(it.told()[..], [Notice::DefaultRequestsWritten { .. }]));
     // What was written is in view: equal means no write.
     it.write_limit_ranges().await;
-    assert_eq!(it.log.lines().len(), 1);
+    assert_eq!(it.asked(), 1);
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn one_that_says_something_else_is_changed_in_its_life() {
         ])
     );
     it.write_limit_ranges().await;
-    assert_eq!(it.log.lines().len(), 1);
+    assert_eq!(it.asked(), 1);
 }
 
 #[tokio::test]
@@ -87,12 +87,12 @@ async fn one_without_a_queue_is_deleted_just_as_it_was_seen() {
     assert_eq!(asked.line(), format!("DELETE {RANGES}/quotient"));
     assert_eq!(asked.body["preconditions"], json!({"uid": "range", "resourceVersion": "5"}));
     it.write_limit_ranges().await;
-    assert_eq!(it.log.lines().len(), 1);
+    assert_eq!(it.asked(), 1);
 
     // Without a Queue garbage collection deletes it.
     let mut left = writer(&[node(4), ours()], |_| Reply::Silence);
     left.write_limit_ranges().await;
-    assert_eq!(left.log.lines(), Vec::<String>::new());
+    assert_eq!(left.log.lines(), [""; 0]);
 }
 
 /// The garbage collector takes the owner away from what is to outlive a deleted Queue, and the view may show that before it shows
@@ -132,7 +132,7 @@ async fn one_that_another_queue_owns_gets_its_own_again_after_a_second() {
     let owners = json!({"op": "add", "path": "/metadata/ownerReferences", "value": owned_by("queue-a")});
     assert_eq!(asked.body[2], owners);
     it.write_limit_ranges().await;
-    assert_eq!(it.log.lines().len(), 1);
+    assert_eq!(it.asked(), 1);
 }
 
 #[tokio::test]
@@ -141,13 +141,9 @@ async fn a_strangers_is_left_alone_and_the_queue_is_told_once() {
     let mut it = writer(&[node(4), asking(&json!({"cpu": "1"})), theirs], |_| Reply::Silence);
     it.write_limit_ranges().await;
     it.write_limit_ranges().await;
-    assert_eq!(it.log.lines(), Vec::<String>::new());
-    let printed = it.news.try_recv().unwrap();
-    assert!(
-        matches!(&printed, Notice::DefaultRequestsRefused { why, .. } if why.contains("rename that one")),
-        "{printed:?}"
-    );
-    assert!(it.news.try_recv().is_err());
+    assert_eq!(it.log.lines(), [""; 0]);
+    let [Notice::DefaultRequestsRefused { why, .. }] = &it.told()[..] else { panic!("it is told once") };
+    assert!(why.contains("rename that one"), "{why}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -157,10 +153,10 @@ async fn edits_are_restored_at_once_and_repeated_ones_at_intervals() {
     it.write_limit_ranges().await;
     let mut repairs = Vec::new();
     for second in 0..70 {
-        let (version, before) = (2000 + second, it.log.lines().len());
+        let (version, before) = (2000 + second, it.asked());
         put(&it.view, &range(version, true, &json!({"cpu": "9"})));
         it.write_limit_ranges().await;
-        if it.log.lines().len() > before {
+        if it.asked() > before {
             repairs.push(second);
             // The answer is older than the edit: it stands for what the next edit makes of it.
         } else {
@@ -174,9 +170,9 @@ async fn edits_are_restored_at_once_and_repeated_ones_at_intervals() {
     other["metadata"]["resourceVersion"] = "2".into();
     other["metadata"]["generation"] = 2.into();
     put(&it.view, &other);
-    let before = it.log.lines().len();
+    let before = it.asked();
     it.write_limit_ranges().await;
-    assert_eq!(it.log.lines().len(), before + 1);
+    assert_eq!(it.asked(), before + 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -190,10 +186,9 @@ async fn a_lasting_refusal_is_told_and_tried_ever_later() {
         tokio::time::advance(Duration::from_millis(100)).await;
     }
     // At once, and after 0.25, 0.5, 1, 2 and 4 seconds.
-    assert_eq!(it.log.lines().len(), 7);
-    let printed = it.news.try_recv().unwrap();
-    assert!(matches!(&printed, Notice::DefaultRequestsRefused { why, .. } if why.contains("policy says no")));
-    assert!(it.news.try_recv().is_err());
+    assert_eq!(it.asked(), 7);
+    let [Notice::DefaultRequestsRefused { why, .. }] = &it.told()[..] else { panic!("it is told once") };
+    assert!(why.contains("policy says no"), "{why}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -211,6 +206,6 @@ async fn a_restore_that_fails_is_tried_again_at_once() {
         it.write_limit_ranges().await;
         tokio::time::advance(Duration::from_millis(100)).await;
     }
-    assert_eq!(it.log.lines().len(), 3, "created, and restored with the second try");
+    assert_eq!(it.asked(), 3, "created, and restored with the second try");
     assert_eq!(it.writer.next_retry(), None);
 }

@@ -103,6 +103,21 @@ impl World {
         let (context, news) = context(client, view.clone());
         Self { view, writer: writer_with(context.clone(), settings), context, news, log }
     }
+
+    /// Carries out what the engine wants of one class for what is in view.
+    async fn cycle(&mut self, class: Class) {
+        self.writer.only(class, &planned(&self.view)).await;
+    }
+
+    /// What was asked for so far.
+    fn asked(&self) -> usize {
+        self.log.all().len()
+    }
+
+    /// What was announced since this was asked last.
+    fn told(&mut self) -> Vec<Notice> {
+        std::iter::from_fn(|| self.news.try_recv().ok()).collect()
+    }
 }
 
 /// A writer that keeps no ledger.

@@ -13,9 +13,9 @@ use crate::view::View;
 const QUOTA_A: &str = "/api/v1/namespaces/a/resourcequotas/quotient";
 
 async fn written(view: &View, answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Vec<Asked> {
-    let World { mut writer, log, .. } = World::of(view.clone(), answer);
-    writer.only(Class::Quota, &planned(view)).await;
-    log.all()
+    let mut world = World::of(view.clone(), answer);
+    world.cycle(Class::Quota).await;
+    world.log.all()
 }
 
 fn delete_quota(view: &View) {
@@ -78,36 +78,33 @@ async fn nothing_is_created_for_a_queue_that_is_being_deleted() {
     let mut leaving = queue("a");
     leaving["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z".into();
     leaving["metadata"]["finalizers"] = json!(["foregroundDeletion"]);
-    let World { view, mut writer, mut news, log, .. } =
-        World::of(view(&[node(4), leaving, quota("a", 5, Some(7), 4, 4)]), |_| Reply::Silence);
-    writer.only(Class::Quota, &planned(&view)).await;
-    delete_quota(&view);
-    writer.only(Class::Quota, &planned(&view)).await;
-    assert!(log.lines().is_empty());
-    assert!(news.try_recv().is_err());
+    let mut it = World::of(view(&[node(4), leaving, quota("a", 5, Some(7), 4, 4)]), |_| Reply::Silence);
+    it.cycle(Class::Quota).await;
+    delete_quota(&it.view);
+    it.cycle(Class::Quota).await;
+    assert_eq!((it.log.lines(), it.told()), (vec![], vec![]));
 }
 
 /// That its quota was deleted is no repair: the former Queue took it along.
 #[tokio::test]
 async fn a_queue_that_is_created_again_gets_a_quota_of_its_own() {
-    let World { view, mut writer, mut news, log, .. } = World::of(view(&[node(4), queue("a")]), |asked| {
+    let mut it = World::of(view(&[node(4), queue("a")]), |asked| {
         let mut created = quota("a", 1000, None, 4, 4);
         created["metadata"]["annotations"] = asked.body["metadata"]["annotations"].clone();
         created["metadata"]["ownerReferences"] = asked.body["metadata"]["ownerReferences"].clone();
         Reply::Json(201, created)
     });
-    writer.only(Class::Quota, &planned(&view)).await;
-    view.read(|index| index.delete::<quotient_crds::Queue>(&(), "a", "team", "queue-a"));
-    put(&view, &successor());
-    delete_quota(&view);
-    writer.only(Class::Quota, &planned(&view)).await;
+    it.cycle(Class::Quota).await;
+    it.view.read(|index| index.delete::<quotient_crds::Queue>(&(), "a", "team", "queue-a"));
+    put(&it.view, &successor());
+    delete_quota(&it.view);
+    it.cycle(Class::Quota).await;
     let owners: Vec<Value> =
-        log.all().iter().map(|asked| asked.body["metadata"]["ownerReferences"].clone()).collect();
+        it.log.all().iter().map(|asked| asked.body["metadata"]["ownerReferences"].clone()).collect();
     assert_eq!(owners, [owned_by("queue-a"), owned_by("queue-a-2")]);
-    for _ in 0..2 {
-        let printed = news.try_recv().unwrap();
-        assert!(matches!(printed, Notice::QuotaWritten { before: None, .. }), "{printed:?}");
-    }
+    let told = it.told();
+    let is_new = |notice: &Notice| matches!(notice, Notice::QuotaWritten { before: None, .. });
+    assert!(told.len() == 2 && told.iter().all(is_new), "{told:?}");
 }
 
 #[tokio::test]
@@ -117,15 +114,15 @@ async fn what_a_queue_without_a_share_was_granted_is_written_anew_even_if_it_is_
     let view = view(&[node(4), stalled, quota("a", 5, Some(7), 3, 3)]);
     planned(&view);
     let standing = quota("a", 5, Some(7), 3, 3);
-    let World { view, mut writer, log, .. } = World::of(view, move |asked| match asked.method {
+    let mut it = World::of(view, move |asked| match asked.method {
         Method::POST => Reply::Json(201, standing.clone()),
         _ => Reply::failure(500, "", "never asked"),
     });
-    writer.only(Class::Quota, &planned(&view)).await;
-    assert_eq!(log.lines(), Vec::<String>::new());
-    delete_quota(&view);
-    writer.only(Class::Quota, &planned(&view)).await;
-    let [asked] = log.all().try_into().unwrap();
+    it.cycle(Class::Quota).await;
+    assert_eq!(it.log.lines(), [""; 0]);
+    delete_quota(&it.view);
+    it.cycle(Class::Quota).await;
+    let [asked] = it.log.all().try_into().unwrap();
     assert_eq!(asked.line(), "POST /api/v1/namespaces/a/resourcequotas");
     assert_eq!(asked.body["spec"], json!({"hard": {"requests.cpu": "3"}}));
     assert_eq!(asked.body["metadata"]["annotations"]["quotient.dev/generation"], "7");
@@ -137,13 +134,13 @@ async fn a_refused_owner_is_told_and_tried_again() {
     let bare = quota("a", 5, None, 9, 9);
     let view = view(&[node(4), queue("a"), bare.clone()]);
     let why = "cannot set an ownerRef on a resource you can't delete";
-    let World { view, mut writer, log, .. } = World::of(view, move |asked| match asked.method {
+    let mut it = World::of(view, move |asked| match asked.method {
         Method::GET => Reply::Json(200, bare.clone()),
         _ => Reply::failure(403, "Forbidden", why),
     });
     for _ in 0..2 {
-        writer.only(Class::Quota, &planned(&view)).await;
+        it.cycle(Class::Quota).await;
     }
-    assert_eq!(log.lines()[1], format!("PATCH {QUOTA_A}"));
-    assert_eq!(writer.refused_quotas().into_values().collect::<Vec<_>>(), [why]);
+    assert_eq!(it.log.lines()[1], format!("PATCH {QUOTA_A}"));
+    assert_eq!(it.writer.refused_quotas().into_values().collect::<Vec<_>>(), [why]);
 }
