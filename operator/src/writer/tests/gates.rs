@@ -5,9 +5,9 @@ use quotient_engine::plan::{GateRemoval, Plan, PodId};
 use quotient_engine::snapshot::{GatePosition, Pod as ObservedPod};
 use serde_json::{Value, json};
 
-use super::{NOW, context, node, pod, queue, view};
+use super::{NOW, World, node, pod, queue, view};
 use crate::executor::Class;
-use crate::tests::api::{Reply, client};
+use crate::tests::api::Reply;
 
 /// A pod without a node, with these gates.
 fn gated(version: u32, gates: &Value) -> Value {
@@ -24,18 +24,17 @@ async fn removed(deleted_meanwhile: bool) -> Option<bool> {
     let waits = gated(1, &json!([{"name": "quotient.dev/share"}]));
     let view = view(&[node(4), queue("a"), waits]);
     let seen = view.clone();
-    let (client, log) = client(move |_| {
+    let mut it = World::of(view, move |_| {
         if deleted_meanwhile {
             seen.read(|index| index.delete::<Pod>(&(), "a", "p", "uid-p"));
         }
         Reply::Json(200, gated(2, &json!([])))
     });
-    let mut writer = super::writer(context(client, view.clone()).0);
     let pod = PodId { namespace: "a".into(), name: "p".into(), uid: "uid-p".into() };
     let removal = GateRemoval { pod, position: GatePosition::default() };
-    writer.only(Class::Gate, &Plan { gate_removals: vec![removal], ..Plan::default() }).await;
-    assert_eq!(log.lines(), ["PATCH /api/v1/namespaces/a/pods/p"]);
-    let snapshot = view.read(|index| index.snapshot(NOW));
+    it.writer.only(Class::Gate, &Plan { gate_removals: vec![removal], ..Plan::default() }).await;
+    assert_eq!(it.log.lines(), ["PATCH /api/v1/namespaces/a/pods/p"]);
+    let snapshot = it.view.read(|index| index.snapshot(NOW));
     snapshot.namespaces[&"a".into()].pods.first().map(ObservedPod::is_gated)
 }
 

@@ -101,7 +101,9 @@ impl World {
     ) -> Self {
         let (client, log) = client(answer);
         let (context, news) = context(client, view.clone());
-        Self { view, writer: writer_with(context.clone(), settings), context, news, log }
+        let ledger = LedgerSettings { namespace: "quotient-system".to_owned(), limit: 1 << 20 };
+        let writer = Writer::new(&context, Mode::Observe, settings, ledger);
+        Self { view, writer, context, news, log }
     }
 
     /// Carries out what the engine wants of one class for what is in view.
@@ -118,17 +120,6 @@ impl World {
     fn told(&mut self) -> Vec<Notice> {
         std::iter::from_fn(|| self.news.try_recv().ok()).collect()
     }
-}
-
-/// A writer that keeps no ledger.
-fn writer(context: Context) -> Writer {
-    writer_with(context, SETTINGS)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "every test is done with it")]
-fn writer_with(context: Context, settings: WriteSettings) -> Writer {
-    let ledger = LedgerSettings { namespace: "quotient-system".to_owned(), limit: 1 << 20 };
-    Writer::new(&context, Mode::Observe, settings, ledger)
 }
 
 impl Writer {

@@ -2,31 +2,16 @@
 
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::Mode;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{NOW, SETTINGS, context, node, planned, queue, quota, view};
 use crate::settings::LedgerSettings;
 use crate::tests::api::{Log, Reply, client};
+use crate::tests::objects::owner;
 use crate::writer::Writer;
 
 fn ledger_settings() -> LedgerSettings {
     LedgerSettings { namespace: "home".to_owned(), limit: LedgerSettings::LIMIT }
-}
-
-/// A ReplicaSet of namespace a whose pods were refused.
-fn refused() -> Value {
-    json!({
-        "kind": "ReplicaSet", "apiVersion": "apps/v1",
-        "metadata": {"name": "web", "namespace": "a", "uid": "uid-web", "resourceVersion": "1"},
-        "spec": {
-            "replicas": 2,
-            "selector": {"matchLabels": {"app": "web"}},
-            "template": {
-                "metadata": {"labels": {"app": "web"}},
-                "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
-            },
-        },
-    })
 }
 
 /// The requests of one cycle in which two queues share 4 cpu, and `a` has this mode.
@@ -35,7 +20,7 @@ async fn asked(mode: &str) -> Vec<String> {
     team["spec"] = json!({"mode": mode, "defaultRequests": {"cpu": "100m"}});
     let mut standing = quota("a", 1, Some(1), 4, 4);
     standing["metadata"]["labels"] = json!({"app.kubernetes.io/managed-by": "quotient"});
-    let view = view(&[node(4), team, queue("b"), standing, refused()]);
+    let view = view(&[node(4), team, queue("b"), standing, owner("ReplicaSet", "web", 2)]);
     let (client, log): (_, Log) = client(|_| Reply::failure(503, "ServiceUnavailable", "later"));
     let (context, _told) = context(client, view.clone());
     let mut writer = Writer::new(&context, Mode::Full, SETTINGS, ledger_settings());

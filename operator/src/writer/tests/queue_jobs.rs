@@ -3,9 +3,9 @@
 use quotient_crds::QueueJob;
 use serde_json::{Value, json};
 
-use super::{context, node, planned, queue, view, writer};
+use super::{World, node, planned, queue, view};
 use crate::operations::queue_jobs::MOST_PER_CYCLE;
-use crate::tests::api::{Asked, Log, Reply, client};
+use crate::tests::api::{Asked, Log, Reply};
 use crate::view::View;
 
 /// A QueueJob whose gang is larger than the cluster.
@@ -54,9 +54,7 @@ async fn a_cycle_writes_about_so_many_and_none_twice() {
     let count = 2 * MOST_PER_CYCLE;
     (0..count).for_each(|at| put(&view, &too_large("crowd", &format!("job-{at}"))));
     put(&view, &too_large("other", "job"));
-    let (client, log) = client(store);
-    let (context, _announced) = context(client, view.clone());
-    let mut writer = writer(context);
+    let World { view, mut writer, log, .. } = World::of(view, store);
     let mut before = 0;
     let mut cycles = Vec::new();
     for _ in 0..4 {
@@ -93,7 +91,7 @@ fn two_tasks(generation: u32, tasks: [(&str, u32); 2]) -> Value {
 async fn jobs_follow_the_spec_that_was_decided_on() {
     let view = view(&[node(16), queue("a"), super::quota("a", 5, Some(1), 16, 16)]);
     put(&view, &two_tasks(1, [("launcher", 1), ("worker", 8)]));
-    let (client, log) = client(|asked| {
+    let World { view, mut writer, log, .. } = World::of(view, |asked| {
         let body = asked.body.clone();
         if asked.method == "GET" {
             Reply::Json(200, two_tasks(2, [("worker", 8), ("launcher", 1)]))
@@ -101,8 +99,6 @@ async fn jobs_follow_the_spec_that_was_decided_on() {
             Reply::Json(201, body)
         }
     });
-    let (context, _announced) = context(client, view.clone());
-    let mut writer = writer(context);
     let plan = planned(&view);
     put(&view, &two_tasks(2, [("worker", 8), ("launcher", 1)]));
     writer.keep_queue_jobs(&plan).await;

@@ -1,5 +1,6 @@
 //! Requeues: which owners are told that there is room, with what, and how rarely.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
@@ -10,14 +11,11 @@ use quotient_engine::snapshot::OwnerKind;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{NOW, context, node, pod, put, queue, quota, view};
-use crate::context::Context;
+use super::{NOW, World, node, pod, put, queue, quota, view};
 use crate::executor::Class;
-use crate::tests::api::{Log, Reply, client};
+use crate::tests::api::Reply;
 use crate::tests::objects::{owner, pod_of};
 use crate::tests::plan::unmet;
-use crate::view::View;
-use crate::writer::Writer;
 
 const WEB: &str = "PATCH /apis/apps/v1/namespaces/a/replicasets/web";
 
@@ -28,55 +26,68 @@ fn ours(version: u32, hard: u32, enforced: u32) -> Value {
     quota
 }
 
-struct World {
-    view: View,
-    writer: Writer,
-    context: Context,
-    log: Log,
+/// A world with `objects` in which the first look is over, and every patch is carried out.
+async fn world(objects: &[Value]) -> World {
+    world_of(objects, || Reply::Json(200, metadata())).await
 }
 
-/// A world with `objects` in which the first look is over.
-async fn world(objects: &[Value]) -> World {
+/// The same where patches are answered like this.
+async fn world_of(objects: &[Value], answer: impl Fn() -> Reply + Send + Sync + 'static) -> World {
     let view = view(&[&[node(9), queue("a")], objects].concat());
-    let (client, log) = client(|_| {
-        Reply::Json(
-            200,
-            json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "web"}}),
-        )
-    });
-    let context = context(client, view.clone()).0;
-    let mut world = World { view, writer: super::writer(context.clone()), context, log };
-    world.cycle().await;
+    let mut world = World::of(view, move |_| answer());
+    world.look().await;
     world
+}
+
+fn metadata() -> Value {
+    json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "web"}})
 }
 
 impl World {
     /// What one cycle does about requeues. Returns how many requests have been made by then.
-    async fn cycle(&mut self) -> usize {
+    async fn look(&mut self) -> usize {
         let snapshot = self.view.read(|index| index.snapshot(NOW));
         self.writer.find_requeues(&snapshot);
         self.writer.only(Class::Requeue, &Plan::default()).await;
-        self.log.all().len()
+        self.asked()
+    }
+
+    /// When the requeuer has something to do next.
+    fn next(&self) -> Option<Instant> {
+        self.writer.memory.requeuer.next()
+    }
+
+    /// The quota of `a` is seen like this, and has risen.
+    async fn rise(&mut self, quota: Value) -> usize {
+        put(&self.view, &quota);
+        self.writer.memory.requeuer.risen(["a".into()].into());
+        self.look().await
+    }
+
+    /// How many ReplicaSets were requeued.
+    fn requeued(&self) -> u64 {
+        self.context.metrics.writes.requeues.with_label_values(&["ReplicaSet"]).get()
+    }
+
+    /// Whether usage is to be counted anew, since this was asked last.
+    fn is_counted_anew(&mut self) -> bool {
+        !self.writer.memory.requeuer.take_usage_resyncs().is_empty()
     }
 
     /// The quota is raised: written at first, enforced a cycle later.
     async fn raise(&mut self, version: u32, hard: u32, enforced: u32) -> usize {
-        put(&self.view, &ours(version, hard, enforced));
-        self.writer.memory.requeuer.risen(["a".into()].into());
-        self.cycle().await;
+        self.rise(ours(version, hard, enforced)).await;
         put(&self.view, &ours(version + 1, hard, hard));
-        self.cycle().await
+        self.look().await
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_owner_with_room_is_told_once_it_is_in_force() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
-    put(&world.view, &ours(6, 2, 0));
-    world.writer.memory.requeuer.risen(["a".into()].into());
-    assert_eq!(world.cycle().await, 0);
+    assert_eq!(world.rise(ours(6, 2, 0)).await, 0);
     put(&world.view, &ours(7, 2, 2));
-    assert_eq!(world.cycle().await, 1);
+    assert_eq!(world.look().await, 1);
     let asked = world.log.all().pop().unwrap();
     assert_eq!(asked.line(), WEB);
     assert_eq!(asked.content_type, "application/merge-patch+json");
@@ -86,10 +97,10 @@ async fn an_owner_with_room_is_told_once_it_is_in_force() {
         metadata["annotations"]["quotient.dev/requeued-at"].as_str().unwrap().parse().unwrap();
     assert!(printed.as_second() > 1_700_000_000);
     assert_eq!(asked.body, json!({"metadata": metadata}), "nothing else is patched");
-    assert_eq!(world.context.metrics.writes.requeues.with_label_values(&["ReplicaSet"]).get(), 1);
+    assert_eq!(world.requeued(), 1);
     // Once for one rise, however long it does not come.
     tokio::time::sleep(Duration::from_secs(5)).await;
-    assert_eq!(world.cycle().await, 1);
+    assert_eq!(world.look().await, 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -115,14 +126,14 @@ async fn rises_in_quick_succession_are_told_every_half_second() {
     assert_eq!(world.raise(6, 1, 0).await, 1);
     put(&world.view, &pod("a", "p1"));
     assert_eq!(world.raise(8, 2, 1).await, 1);
-    let rest = world.writer.memory.requeuer.next().unwrap();
+    let rest = world.next().unwrap();
     assert_eq!(rest.duration_since(Instant::now()), Duration::from_millis(500));
     tokio::time::sleep_until(rest).await;
-    assert_eq!(world.cycle().await, 2);
+    assert_eq!(world.look().await, 2);
     // What came of it is looked at once.
-    tokio::time::sleep_until(world.writer.memory.requeuer.next().unwrap()).await;
-    assert_eq!(world.cycle().await, 2);
-    assert_eq!(world.writer.memory.requeuer.next(), None);
+    tokio::time::sleep_until(world.next().unwrap()).await;
+    assert_eq!(world.look().await, 2);
+    assert_eq!(world.next(), None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -145,7 +156,7 @@ async fn no_more_are_told_than_there_is_room_for_and_the_oldest_first() {
     assert_eq!(world.log.lines(), [WEB]);
     // It does not come: after a while the room is the other's.
     tokio::time::sleep(Duration::from_secs(2)).await;
-    world.cycle().await;
+    world.look().await;
     assert_eq!(world.log.lines(), [WEB, "PATCH /apis/apps/v1/namespaces/a/replicasets/batch"]);
 }
 
@@ -155,7 +166,7 @@ async fn an_owner_that_came_after_the_rise_was_never_refused() {
     world.raise(6, 1, 0).await;
     put(&world.view, &owner("ReplicaSet", "new", 1));
     tokio::time::sleep(Duration::from_secs(3)).await;
-    assert_eq!(world.cycle().await, 1);
+    assert_eq!(world.look().await, 1);
     assert_eq!(world.log.lines(), [WEB]);
 }
 
@@ -168,12 +179,12 @@ async fn a_new_process_takes_every_quota_as_risen() {
 #[tokio::test(start_paused = true)]
 async fn a_namespace_without_a_queue_or_a_quota_of_ours_is_none_of_our_business() {
     let strangers = world(&[quota("a", 5, Some(1), 2, 2), owner("ReplicaSet", "web", 1)]).await;
-    assert_eq!(strangers.log.lines(), Vec::<String>::new());
+    assert_eq!(strangers.log.lines(), [""; 0]);
     let mut elsewhere = ours(5, 2, 2);
     elsewhere["metadata"]["namespace"] = "b".into();
     let mut web = owner("ReplicaSet", "web", 1);
     web["metadata"]["namespace"] = "b".into();
-    assert_eq!(world(&[elsewhere, web]).await.log.lines(), Vec::<String>::new());
+    assert_eq!(world(&[elsewhere, web]).await.log.lines(), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -181,9 +192,9 @@ async fn a_large_rise_is_told_in_pieces() {
     let owners: Vec<Value> = (0..70).map(|number| owner("Job", &format!("job-{number}"), 1)).collect();
     let mut world = world(&[&[ours(5, 0, 0)], owners.as_slice()].concat()).await;
     assert_eq!(world.raise(6, 100, 0).await, 64);
-    assert!(world.writer.memory.requeuer.next().unwrap() <= Instant::now());
-    assert_eq!(world.cycle().await, 70);
-    assert!(world.writer.memory.requeuer.next().unwrap() > Instant::now());
+    assert!(world.next().unwrap() <= Instant::now());
+    assert_eq!(world.look().await, 70);
+    assert!(world.next().unwrap() > Instant::now());
 }
 
 #[tokio::test(start_paused = true)]
@@ -202,18 +213,13 @@ async fn a_job_gets_another_generation_that_means_the_same() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_refused_is_not_repeated() {
-    let objects = [node(9), queue("a"), ours(5, 2, 2), owner("ReplicaSet", "web", 1)];
     for code in [403, 404, 422] {
-        let view = view(&objects);
-        let (client, log) = client(move |_| Reply::failure(code, "", "no"));
-        let context = context(client, view.clone()).0;
-        let mut writer = super::writer(context.clone());
-        for _ in 0..3 {
-            writer.find_requeues(&view.read(|index| index.snapshot(NOW)));
-            writer.only(Class::Requeue, &Plan::default()).await;
+        let objects = [ours(5, 2, 2), owner("ReplicaSet", "web", 1)];
+        let mut world = world_of(&objects, move || Reply::failure(code, "", "no")).await;
+        for _ in 0..2 {
+            world.look().await;
         }
-        assert_eq!(log.lines(), [WEB], "{code}");
-        assert_eq!(context.metrics.writes.requeues.with_label_values(&["ReplicaSet"]).get(), 0);
+        assert_eq!((world.log.lines(), world.requeued()), (vec![WEB.to_owned()], 0), "{code}");
     }
 }
 
@@ -230,11 +236,9 @@ async fn a_controller_whose_pods_admission_would_reject_is_requeued_once_it_woul
     assert_eq!(world.raise(6, 2, 0).await, 1);
     put(&world.view, &pod("a", "p1"));
     tokio::time::sleep(Duration::from_secs(2)).await;
-    put(&world.view, &charging(8, 3, 3));
-    world.writer.memory.requeuer.risen(["a".into()].into());
-    assert_eq!(world.cycle().await, 1, "admission has no room");
+    assert_eq!(world.rise(charging(8, 3, 3)).await, 1, "admission has no room");
     put(&world.view, &charging(9, 3, 1));
-    assert_eq!(world.cycle().await, 2);
+    assert_eq!(world.look().await, 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -244,37 +248,35 @@ async fn what_admission_charges_without_a_pod_is_counted_anew_once_nothing_moves
     // It was refused two pods that are charged nevertheless.
     put(&world.view, &pod("a", "p1"));
     put(&world.view, &charging(8, 3, 2));
-    world.cycle().await;
+    world.look().await;
     tokio::time::sleep(Duration::from_millis(900)).await;
     put(&world.view, &charging(9, 3, 3));
-    world.cycle().await;
-    let next = world.writer.memory.requeuer.next().unwrap();
+    world.look().await;
+    let next = world.next().unwrap();
     assert_eq!(next.duration_since(Instant::now()), Duration::from_secs(1), "it has moved");
-    assert_eq!(world.writer.memory.requeuer.take_usage_resyncs(), [].into());
+    assert!(!world.is_counted_anew());
     tokio::time::sleep_until(next).await;
-    assert_eq!(world.cycle().await, 1, "no use in a requeue before");
-    assert_eq!(world.writer.memory.requeuer.take_usage_resyncs(), ["a".into()].into());
+    assert_eq!(world.look().await, 1, "no use in a requeue before");
+    assert!(world.is_counted_anew());
     // Counted anew, it is told again, although it was since the rise.
     put(&world.view, &charging(10, 3, 1));
     tokio::time::sleep(Duration::from_secs(2)).await;
-    assert_eq!(world.cycle().await, 2);
-    tokio::time::sleep_until(world.writer.memory.requeuer.next().unwrap()).await;
-    assert_eq!(world.cycle().await, 2);
-    assert_eq!(world.writer.memory.requeuer.next(), None);
+    assert_eq!(world.look().await, 2);
+    tokio::time::sleep_until(world.next().unwrap()).await;
+    assert_eq!(world.look().await, 2);
+    assert_eq!(world.next(), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_count_that_stays_as_it_is_is_not_made_for_ever() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
-    put(&world.view, &charging(6, 3, 3));
-    world.writer.memory.requeuer.risen(["a".into()].into());
-    world.cycle().await;
+    world.rise(charging(6, 3, 3)).await;
     let start = Instant::now();
     let mut usage_resyncs = Vec::new();
-    while let Some(next) = world.writer.memory.requeuer.next() {
+    while let Some(next) = world.next() {
         tokio::time::sleep_until(next).await;
-        assert_eq!(world.cycle().await, 0);
-        if !world.writer.memory.requeuer.take_usage_resyncs().is_empty() {
+        assert_eq!(world.look().await, 0);
+        if world.is_counted_anew() {
             usage_resyncs.push(start.elapsed().as_secs());
         }
     }
@@ -321,11 +323,11 @@ async fn a_gang_that_another_one_yielded_to_is_told_when_all_of_it_has_room() {
     let (first, second) = (pod_of("ReplicaSet", "low", "low-0"), pod_of("ReplicaSet", "low", "low-1"));
     let mut world = world(&[queue("a"), ours(5, 2, 2), owner("ReplicaSet", "web", 2), first, second]).await;
     tokio::time::sleep(Duration::from_secs(60)).await;
-    assert_eq!(world.cycle().await, 0);
+    assert_eq!(world.look().await, 0);
     world.writer.memory.requeuer.promised(&completed());
     for (gone, printed) in [("low-0", 0), ("low-1", 1)] {
         world.view.read(|index| index.delete::<Pod>(&(), "a", gone, &format!("uid-{gone}")));
-        assert_eq!(world.cycle().await, printed, "{gone}");
+        assert_eq!(world.look().await, printed, "{gone}");
     }
 }
 
@@ -338,41 +340,30 @@ async fn a_controller_is_requeued_once_the_pods_evicted_for_it_are_gone() {
         let mut world = world(&[yields, ours(5, 1, 1), owner("ReplicaSet", "web", 1), low]).await;
         // Long after the quota has risen last.
         tokio::time::sleep(Duration::from_secs(60)).await;
-        assert_eq!(world.cycle().await, 0);
+        assert_eq!(world.look().await, 0);
         world.writer.memory.requeuer.promised(&promised());
-        assert_eq!(world.cycle().await, 0, "there is no room yet");
+        assert_eq!(world.look().await, 0, "there is no room yet");
         tokio::time::sleep(Duration::from_secs(60)).await;
         world.view.read(|index| index.delete::<Pod>(&(), "a", "low-0", "uid-low-0"));
-        assert_eq!(world.cycle().await, printed, "{within_queue}");
+        assert_eq!(world.look().await, printed, "{within_queue}");
         tokio::time::sleep(Duration::from_secs(5)).await;
-        assert_eq!(world.cycle().await, printed, "once");
+        assert_eq!(world.look().await, printed, "once");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_was_not_carried_out_is_due_again() {
+    let calls = AtomicU32::new(0);
     let view = view(&[node(9), queue("a"), ours(5, 2, 2), owner("ReplicaSet", "web", 1)]);
-    let busy = std::sync::atomic::AtomicBool::new(true);
-    let (client, log) = client(move |_| {
-        if busy.swap(false, std::sync::atomic::Ordering::Relaxed) {
-            return Reply::failure(429, "TooManyRequests", "the API server is overloaded");
-        }
-        let metadata = json!({"name": "web"});
-        Reply::Json(
-            200,
-            json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata}),
-        )
+    let mut world = World::of(view, move |_| match calls.fetch_add(1, Ordering::Relaxed) {
+        0 => Reply::failure(429, "TooManyRequests", "the API server is overloaded"),
+        _ => Reply::Json(200, metadata()),
     });
-    let context = context(client, view.clone()).0;
-    let mut writer = super::writer(context.clone());
-    // The ledger could not be written in the first of these cycles, so nothing is sent.
-    for (is_dropped, asked) in [(true, 0), (false, 1), (false, 2), (false, 2)] {
-        writer.find_requeues(&view.read(|index| index.snapshot(NOW)));
-        if !is_dropped {
-            writer.only(Class::Requeue, &Plan::default()).await;
-        }
-        assert_eq!(log.lines().len(), asked);
+    // The ledger could not be written in this cycle, so nothing is sent.
+    world.writer.find_requeues(&world.view.read(|index| index.snapshot(NOW)));
+    for asked in [1, 2, 2] {
         tokio::time::sleep(Duration::from_millis(600)).await;
+        assert_eq!(world.look().await, asked);
     }
-    assert_eq!(context.metrics.writes.requeues.with_label_values(&["ReplicaSet"]).get(), 1);
+    assert_eq!(world.requeued(), 1);
 }

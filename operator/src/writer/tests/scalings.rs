@@ -2,19 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use quotient_engine::plan::Plan;
+use k8s_openapi::api::core::v1::Pod;
+use quotient_engine::plan::PodId;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::{context, node, planned, pod, put, queue, quota, view};
-use crate::context::Context;
+use super::{World, node, planned, pod, put, queue, quota, view};
 use crate::events::Notice;
 use crate::executor::Class;
-use crate::tests::api::{Asked, Log, Reply, client};
+use crate::tests::api::{Asked, Reply};
 use crate::tests::objects;
-use crate::view::View;
-use crate::writer::Writer;
 
 const MARK: &str = "-2147483648";
 
@@ -32,21 +29,17 @@ fn pod_of(kind: &str, owner: &str, name: &str) -> Value {
     pod
 }
 
-/// An API server that knows one owner, as `object` says, and lets every write through unless it is told otherwise.
-struct World {
-    view: View,
-    scaler: Writer,
-    context: Context,
-    log: Log,
+/// A writer, and an API server that knows one owner and lets every write through unless it is told otherwise.
+struct Scaled {
+    world: World,
     /// What is stored of the owner.
     stored: Arc<Mutex<Value>>,
     /// What patches are answered with, if not with success.
     refusal: Arc<Mutex<Option<(u16, &'static str)>>>,
-    news: mpsc::Receiver<Notice>,
 }
 
 /// `low` of this kind fills the queue with three pods, and `high` wants one.
-fn world(kind: &str) -> World {
+fn world(kind: &str) -> Scaled {
     let low = owner(kind, "low", 3, 0);
     let mut queue = queue("a");
     queue["spec"] = json!({"preemption": "LowerPriority"});
@@ -54,11 +47,10 @@ fn world(kind: &str) -> World {
     quota["metadata"]["labels"] = json!({"app.kubernetes.io/managed-by": "quotient"});
     let mut objects = vec![node(3), queue, quota, low.clone(), owner("ReplicaSet", "high", 1, 1000)];
     objects.extend((0..3).map(|at| pod_of(kind, "low", &format!("low-{at}"))));
-    let view = view(&objects);
     let stored = Arc::new(Mutex::new(low));
     let refusal: Arc<Mutex<Option<(u16, &'static str)>>> = Arc::default();
     let (answers, refuses) = (Arc::clone(&stored), Arc::clone(&refusal));
-    let (client, log) = client(move |asked| {
+    let world = World::of(view(&objects), move |asked| {
         let is_patch = asked.method == http::Method::PATCH;
         if let Some((code, reason)) = refuses.lock().unwrap().filter(|_| is_patch) {
             return Reply::failure(code, reason, "as told");
@@ -68,48 +60,28 @@ fn world(kind: &str) -> World {
         }
         let mut stored = answers.lock().unwrap();
         if is_patch {
-            merge(&mut stored, &asked.body);
+            json_patch::merge(&mut stored, &asked.body);
             stored["metadata"]["resourceVersion"] = json!("11");
         }
         Reply::Json(200, stored.clone())
     });
-    let (context, news) = context(client, view.clone());
-    World { view, scaler: super::writer(context.clone()), context, log, stored, refusal, news }
+    Scaled { world, stored, refusal }
 }
 
-/// A merge patch, as far as these tests need it.
-fn merge(into: &mut Value, patch: &Value) {
-    let Value::Object(fields) = patch else {
-        *into = patch.clone();
-        return;
-    };
-    for (name, value) in fields {
-        if value.is_null() {
-            into.as_object_mut().unwrap().remove(name);
-        } else {
-            if !into.is_object() {
-                *into = json!({});
-            }
-            merge(&mut into[name.as_str()], value);
-        }
-    }
-}
-
-impl World {
-    fn plan(&self) -> Plan {
-        planned(&self.view)
-    }
-
+impl Scaled {
     /// One cycle: what it asks for, without what was asked for before.
     async fn cycle(&mut self) -> Vec<Asked> {
-        let before = self.log.all().len();
-        let plan = self.plan();
-        self.scaler.only(Class::Scaling, &plan).await;
-        self.log.all().split_off(before)
+        let before = self.world.asked();
+        self.world.cycle(Class::Scaling).await;
+        self.world.log.all().split_off(before)
     }
 
     async fn lines(&mut self) -> Vec<String> {
         self.cycle().await.iter().map(Asked::line).collect()
+    }
+
+    fn next_retry(&self) -> Instant {
+        self.world.writer.next_retry().unwrap()
     }
 
     /// The watch shows the pod with this deletion cost.
@@ -119,7 +91,7 @@ impl World {
         if let Some(cost) = cost {
             seen["metadata"]["annotations"] = json!({"controller.kubernetes.io/pod-deletion-cost": cost});
         }
-        put(&self.view, &seen);
+        put(&self.world.view, &seen);
     }
 }
 
@@ -136,8 +108,8 @@ async fn the_size_is_written_once_the_mark_was_seen() {
         }})
     );
     // Not seen yet: nothing is done, and nothing twice, until that has lasted.
-    assert_eq!(world.lines().await, Vec::<String>::new());
-    tokio::time::sleep_until(world.scaler.next_retry().unwrap()).await;
+    assert_eq!(world.lines().await, [""; 0]);
+    tokio::time::sleep_until(world.next_retry()).await;
     assert_eq!(world.lines().await, ["PATCH /api/v1/namespaces/a/pods/low-2"]);
 
     world.see_cost("low-2", Some(MARK));
@@ -159,20 +131,20 @@ async fn the_size_is_written_once_the_mark_was_seen() {
             "spec": {"replicas": 2},
         })
     );
-    let Notice::Scaled(scaled) = world.news.try_recv().unwrap() else { panic!("it is told") };
+    let [Notice::Scaled(scaled)] = &world.world.told()[..] else { panic!("it is told") };
     assert_eq!((scaled.from, scaled.to, scaled.original_replicas), (3, 2, Some(3)));
     let pods: Vec<&str> = scaled.pods.iter().map(|pod| pod.name.as_str()).collect();
     assert_eq!(pods, ["low-2"]);
-    assert_eq!(world.context.metrics.scalings.owners.with_label_values(&["Outranked"]).get(), 1);
-    assert_eq!(world.context.metrics.scalings.pods.get(), 1);
+    let metrics = &world.world.context.metrics.scalings;
+    assert_eq!((metrics.owners.with_label_values(&["Outranked"]).get(), metrics.pods.get()), (1, 1));
 
     // The answer is in view: the next plan has nothing more to do, and neither have those while the pod moves on.
-    assert_eq!(world.lines().await, Vec::<String>::new());
+    assert_eq!(world.lines().await, [""; 0]);
     let mut leaving = pod_of("ReplicaSet", "low", "low-2");
     leaving["metadata"]["resourceVersion"] = json!("21");
     leaving["metadata"]["deletionTimestamp"] = json!("2033-05-18T03:33:30Z");
-    put(&world.view, &leaving);
-    assert_eq!(world.lines().await, Vec::<String>::new());
+    put(&world.world.view, &leaving);
+    assert_eq!(world.lines().await, [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -181,14 +153,10 @@ async fn a_size_is_given_back_and_nothing_is_remembered_any_more() {
     world.see_cost("low-2", Some(MARK));
     world.cycle().await;
     // Another pod ended in place of the marked one, and no pod waits any more.
-    let gone = pod_of("ReplicaSet", "low", "low-0");
-    world.view.read(|index| {
-        use k8s_openapi::api::core::v1::Pod;
-        index.delete::<Pod>(&(), "a", "low-0", gone["metadata"]["uid"].as_str().unwrap())
-    });
+    world.world.view.read(|index| index.delete::<Pod>(&(), "a", "low-0", "uid-low-0"));
     let mut satisfied = owner("ReplicaSet", "high", 0, 1000);
     satisfied["metadata"]["resourceVersion"] = json!("30");
-    put(&world.view, &satisfied);
+    put(&world.world.view, &satisfied);
     let asked = world.cycle().await;
     assert_eq!(asked.iter().map(Asked::line).collect::<Vec<_>>(), ["PATCH /api/v1/namespaces/a/pods/low-2"]);
     assert_eq!(
@@ -209,7 +177,7 @@ async fn a_size_is_given_back_and_nothing_is_remembered_any_more() {
         })
     );
     assert_eq!(world.stored.lock().unwrap()["metadata"]["annotations"], json!({}));
-    assert_eq!(world.lines().await, Vec::<String>::new());
+    assert_eq!(world.lines().await, [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -242,11 +210,8 @@ async fn what_is_not_as_it_was_decided_on_is_left_alone() {
         let mut world = world("StatefulSet");
         change(&mut world.stored.lock().unwrap());
         assert_eq!(world.lines().await, ["GET /apis/apps/v1/namespaces/a/statefulsets/low"], "{what}");
-        assert!(world.news.try_recv().is_err(), "{what}");
-        assert!(
-            world.scaler.next_retry().is_some_and(|at| at <= Instant::now()),
-            "{what}: it is looked at again"
-        );
+        assert_eq!(world.world.told(), [], "{what}");
+        assert!(world.next_retry() <= Instant::now(), "{what}: it is looked at again");
     }
 }
 
@@ -258,42 +223,36 @@ async fn a_refusal_is_tried_again_ever_later() {
     for _ in 0..4 {
         let began = Instant::now();
         assert_eq!(world.cycle().await.len(), 2);
-        let next = world.scaler.next_retry().unwrap();
+        let next = world.next_retry();
         waits.push(next.duration_since(began).as_millis());
         assert_eq!(world.cycle().await.len(), if next == began { 2 } else { 0 });
-        tokio::time::sleep_until(world.scaler.next_retry().unwrap()).await;
+        tokio::time::sleep_until(world.next_retry()).await;
     }
     assert!(waits.is_sorted(), "{waits:?}");
-    assert!(world.news.try_recv().is_err());
+    assert_eq!(world.world.told(), []);
     *world.refusal.lock().unwrap() = None;
-    tokio::time::sleep_until(world.scaler.next_retry().unwrap()).await;
+    tokio::time::sleep_until(world.next_retry()).await;
     assert_eq!(world.cycle().await.len(), 2);
-    assert!(world.news.try_recv().is_ok());
+    assert_eq!(world.world.told().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn who_does_not_lead_writes_nothing() {
     let mut world = world("StatefulSet");
-    world.context.stop.cancel();
-    assert_eq!(world.lines().await, Vec::<String>::new());
+    world.world.context.stop.cancel();
+    assert_eq!(world.lines().await, [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_cycle_writes_no_more_than_so_much() {
-    let mut world = world("ReplicaSet");
-    let mut plan = world.plan();
-    let one = plan.scalings[0].clone();
-    let pod = |at: u32| {
-        let mut pod = one.pods[0].clone();
-        pod.uid = format!("uid-{at}").as_str().into();
-        pod
-    };
+    let mut it = world("ReplicaSet").world;
+    let mut plan = planned(&it.view);
+    let one = plan.scalings[0].pods[0].clone();
+    let pod = |at: u32| PodId { uid: format!("uid-{at}").as_str().into(), ..one.clone() };
     plan.scalings[0].marks = (0..200).map(pod).collect();
-    world.scaler.only(Class::Scaling, &plan).await;
-    assert_eq!(world.log.all().len(), 128);
-    assert_eq!(world.context.metrics.scalings.postponed.get(), 1);
-    assert!(world.scaler.next_retry().is_some_and(|at| at <= Instant::now()));
-    world.scaler.only(Class::Scaling, &plan).await;
-    assert_eq!(world.log.all().len(), 200);
-    assert_eq!(world.context.metrics.scalings.postponed.get(), 0);
+    for (asked, postponed) in [(128, 1), (200, 0)] {
+        it.writer.only(Class::Scaling, &plan).await;
+        assert_eq!((it.asked(), it.context.metrics.scalings.postponed.get()), (asked, postponed));
+        assert!(it.writer.next_retry().is_some_and(|at| postponed == 0 || at <= Instant::now()));
+    }
 }

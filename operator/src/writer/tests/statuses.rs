@@ -4,11 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::jiff;
+use kube::Client;
+use quotient_engine::plan::Plan;
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use super::again::again;
-use super::{context, node, planned, pod, put, queue, quota, view};
+use super::{SETTINGS, context, node, planned, pod, put, queue, quota, view};
+use crate::context::Context;
 use crate::status::{Report, Statuses};
 use crate::tests::api::{Asked, Log, Reply, client};
 use crate::view::View;
@@ -28,29 +32,61 @@ fn store() -> impl Fn(&Asked) -> Reply + Send + Sync + 'static {
     }
 }
 
+/// The task that writes statuses.
+struct Task {
+    context: Context,
+    reports: watch::Sender<Option<Arc<Report>>>,
+    task: JoinHandle<()>,
+}
+
+impl Task {
+    fn start(client: &Client, view: &View) -> Self {
+        let (context, _) = context(client.clone(), view.clone());
+        let (reports, newest) = watch::channel(None);
+        let statuses = Statuses::new(context.clone(), SETTINGS, Duration::from_secs(15));
+        Self { context, reports, task: tokio::spawn(statuses.run(newest)) }
+    }
+
+    /// Reports this plan, and lets so many seconds pass.
+    async fn report(&self, plan: Plan, seconds: u64) {
+        self.reports.send_replace(Some(Arc::new(Report { plan: Arc::new(plan), ..Report::default() })));
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+    }
+
+    async fn stop(self) {
+        self.context.stop.cancel();
+        self.task.await.unwrap();
+    }
+}
+
+/// A Queue that has its share.
+fn settled() -> View {
+    view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)])
+}
+
+/// Queue a as another writer has left it.
+fn edited(version: &str) -> Value {
+    let mut edited = queue("a");
+    edited["metadata"]["resourceVersion"] = version.into();
+    edited
+}
+
 /// Lets the task write what is in view, one report a state, a second apart, and then go on for `seconds`.
 async fn written(view: &View, states: &[&[Value]], seconds: u64) -> Log {
     let (client, log) = client(store());
-    let (context, _announced) = context(client, view.clone());
-    let stop = context.stop.clone();
-    let (reports, newest) = watch::channel(None);
-    let task = tokio::spawn(Statuses::new(context, super::SETTINGS, Duration::from_secs(15)).run(newest));
+    let task = Task::start(&client, view);
     for state in states {
         state.iter().for_each(|object| put(view, object));
-        let plan = Arc::new(planned(view));
-        reports.send_replace(Some(Arc::new(Report { plan, ..Report::default() })));
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        task.report(planned(view), 1).await;
     }
     tokio::time::sleep(Duration::from_secs(seconds)).await;
-    stop.cancel();
-    task.await.unwrap();
+    task.stop().await;
     log
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_status_is_written_whole_and_then_only_what_changes() {
-    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
-    let log = written(&view, &[&[], &[], &[pod("a", "p1")], &[pod("a", "p2")]], 60).await;
+    let log = written(&settled(), &[&[], &[], &[pod("a", "p1")], &[pod("a", "p2")]], 60).await;
     let asked = log.all();
     assert!(asked.iter().all(|asked| asked.line() == format!("PATCH {STATUS}")), "{:?}", log.lines());
     let first = asked[0].status();
@@ -92,17 +128,15 @@ async fn a_status_is_written_whole_and_then_only_what_changes() {
 
 #[tokio::test(start_paused = true)]
 async fn a_share_is_told_at_once() {
-    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
-    let log = written(&view, &[&[], &[node(5), quota("a", 6, Some(2), 5, 5)]], 60).await;
+    let log = written(&settled(), &[&[], &[node(5), quota("a", 6, Some(2), 5, 5)]], 60).await;
     let bodies: Vec<Value> = log.all().into_iter().map(|asked| asked.status()["deserved"].clone()).collect();
     assert_eq!(bodies, [json!({"cpu": "4"}), json!({"cpu": "5"})], "{:#?}", log.all());
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_edited_status_is_restored_within_a_minute_and_a_half() {
-    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
-    let mut edited = queue("a");
-    edited["metadata"]["resourceVersion"] = "50".into();
+    let view = settled();
+    let mut edited = edited("50");
     edited["status"] = json!({"deserved": {"cpu": "1000"}});
     let log = written(&view, &[&[], std::slice::from_ref(&edited)], 50).await;
     // Not at once: two writers must not chase each other.
@@ -114,11 +148,9 @@ async fn an_edited_status_is_restored_within_a_minute_and_a_half() {
 
 #[tokio::test(start_paused = true)]
 async fn a_queue_that_is_made_anew_has_its_status_at_once() {
-    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
-    let mut anew = queue("a");
-    anew["metadata"]["resourceVersion"] = "50".into();
+    let mut anew = edited("50");
     anew["metadata"]["uid"] = "another".into();
-    assert_eq!(written(&view, &[&[], &[anew]], 10).await.all().len(), 2);
+    assert_eq!(written(&settled(), &[&[], &[anew]], 10).await.all().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -126,28 +158,22 @@ async fn a_queue_that_is_being_deleted_is_left_alone() {
     let mut leaving = queue("a");
     leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
     let view = view(&[node(4), leaving]);
-    assert_eq!(written(&view, &[&[]], 60).await.lines(), Vec::<String>::new());
+    assert_eq!(written(&view, &[&[]], 60).await.lines(), [""; 0]);
 }
 
 /// Evicted pods are listed once, with nothing more to write then; a new leader keeps the list and adds to it.
 #[tokio::test(start_paused = true)]
 async fn a_new_leader_keeps_the_list_of_evicted_pods() {
-    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
+    let view = settled();
     let (client, log) = client(store());
     let lead = async |evicted: &[&str]| -> Vec<Value> {
-        let (context, _announced) = context(client.clone(), view.clone());
+        let task = Task::start(&client, &view);
         let before = log.all().len();
         for name in evicted {
-            context.reclaims.record(&"queue-a".into(), &again(name), jiff::Timestamp::now());
+            task.context.reclaims.record(&"queue-a".into(), &again(name), jiff::Timestamp::now());
         }
-        let stop = context.stop.clone();
-        let (reports, newest) = watch::channel(None);
-        let task = tokio::spawn(Statuses::new(context, super::SETTINGS, Duration::from_secs(15)).run(newest));
-        let plan = Arc::new(planned(&view));
-        reports.send_replace(Some(Arc::new(Report { plan, ..Report::default() })));
-        tokio::time::sleep(Duration::from_secs(120)).await;
-        stop.cancel();
-        task.await.unwrap();
+        task.report(planned(&view), 120).await;
+        task.stop().await;
         let written = log.all();
         written[before..].iter().map(|asked| asked.status()["recentReclaims"].clone()).collect()
     };
@@ -164,47 +190,35 @@ async fn a_new_leader_keeps_the_list_of_evicted_pods() {
 /// Argo CD and Flux take `observedGeneration` for the spec that the conditions are about.
 #[tokio::test(start_paused = true)]
 async fn an_edit_is_reported_only_once_it_was_decided_on() {
-    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
+    let view = settled();
     let (client, log) = client(store());
-    let (context, _announced) = context(client, view.clone());
-    let (reports, newest) = watch::channel(None);
-    let task =
-        tokio::spawn(Statuses::new(context.clone(), super::SETTINGS, Duration::from_secs(15)).run(newest));
-    let plan = Arc::new(planned(&view));
-    let mut edited = queue("a");
+    let task = Task::start(&client, &view);
+    let plan = planned(&view);
+    let mut edited = edited("50");
     edited["metadata"]["generation"] = 2.into();
-    edited["metadata"]["resourceVersion"] = "50".into();
     put(&view, &edited);
-    reports.send_replace(Some(Arc::new(Report { plan, ..Report::default() })));
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    task.report(plan, 1).await;
     assert_eq!(log.lines(), [""; 0]);
-    reports.send_replace(Some(Arc::new(Report { plan: Arc::new(planned(&view)), ..Report::default() })));
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    task.report(planned(&view), 1).await;
     assert_eq!(log.all()[0].status()["observedGeneration"], 2);
-    context.stop.cancel();
-    task.await.unwrap();
+    task.stop().await;
 }
 
 /// The answer to a status is newer than the watch: an edit that it shows is not shown again.
 #[tokio::test(start_paused = true)]
 async fn an_edit_that_the_answer_to_a_status_shows_wakes_the_loop() {
-    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
+    let view = settled();
     let (client, _log) = client(|asked| {
-        let mut edited = queue("a");
+        let mut edited = edited("50");
         edited["metadata"]["generation"] = 2.into();
-        edited["metadata"]["resourceVersion"] = "50".into();
         edited["spec"]["weight"] = 7.into();
         edited["status"] = asked.status().clone();
         Reply::Json(200, edited)
     });
-    let (context, _announced) = context(client, view.clone());
-    let (reports, newest) = watch::channel(None);
-    let task =
-        tokio::spawn(Statuses::new(context.clone(), super::SETTINGS, Duration::from_secs(15)).run(newest));
-    let plan = Arc::new(planned(&view));
+    let task = Task::start(&client, &view);
+    let plan = planned(&view);
     while tokio::time::timeout(Duration::from_millis(1), view.changed()).await.is_ok() {}
-    reports.send_replace(Some(Arc::new(Report { plan, ..Report::default() })));
+    task.report(plan, 0).await;
     tokio::time::timeout(Duration::from_secs(5), view.changed()).await.expect("the edit wakes the loop");
-    context.stop.cancel();
-    task.await.unwrap();
+    task.stop().await;
 }
