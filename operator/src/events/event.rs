@@ -219,6 +219,7 @@ mod tests {
     use super::*;
     use crate::events::Reclaimed;
     use crate::tests::plan::{cpu, eviction};
+    use expect_test::expect;
     use quotient_engine::amounts::{Amount, Resource};
     use quotient_engine::plan::Eviction;
 
@@ -226,112 +227,64 @@ mod tests {
         pairs.iter().map(|(name, units)| (Resource::from_name(name), Amount::new(*units))).collect()
     }
 
-    fn event_of(notice: &Notice) -> Event {
-        event(notice, |_| Some("q1".into()), &Identity::new("host_1"), Timestamp::UNIX_EPOCH, 7)
-    }
-
-    #[test]
-    fn a_victim_names_the_queue_that_needs_its_room() {
-        let beneficiary = Some(QueueName::new("b", "batch"));
-        let reclaimed = Reclaimed::of_pod(&Eviction { beneficiary, ..eviction("web-0") });
-        for (notice, type_, reason) in [
-            (Notice::Reclaimed(Box::new(reclaimed.clone())), "Warning", "Reclaimed"),
-            (Notice::WouldReclaim(Box::new(reclaimed)), "Normal", "WouldReclaim"),
-        ] {
-            let event = event_of(&notice);
-            assert_eq!((event.type_.as_deref(), event.reason.as_deref()), (Some(type_), Some(reason)));
-            let regarding = event.regarding.unwrap();
-            assert_eq!((regarding.kind.as_deref(), regarding.uid.as_deref()), (Some("Pod"), Some("web-0")));
-            let related = event.related.unwrap();
-            assert_eq!(
-                (related.kind.as_deref(), related.namespace.as_deref(), related.name.as_deref()),
-                (Some("Queue"), Some("b"), Some("batch"))
-            );
-            assert_eq!(related.uid.as_deref(), Some("q1"));
-            assert_eq!(event.metadata.namespace.as_deref(), Some("a"));
-            assert_eq!(event.metadata.name.as_deref(), Some("web-0.0.7"));
-        }
-    }
-
-    #[test]
-    fn a_quota_tells_what_moved() {
-        let event = event_of(&Notice::QuotaWritten {
-            queue: QueueName::new("a", "team"),
-            before: Some(bounds(&[("cpu", 3000), ("memory", 1 << 30), ("nvidia.com/gpu", 4)])),
-            after: bounds(&[("cpu", 2000), ("memory", 1 << 30)]),
-            lowers: true,
-        });
-        assert_eq!(
-            event.note.as_deref(),
-            Some("Changed the quota: cpu from 3 to 2, nvidia.com/gpu 4 removed.")
-        );
-        assert_eq!(event.reason.as_deref(), Some("QuotaLowered"));
-        assert_eq!(event.regarding.unwrap().uid.as_deref(), Some("q1"));
-    }
-
-    #[test]
-    fn a_repair_tells_what_was_done_and_the_writer() {
-        let repair = |change: Change, before: Option<Bounds>| {
-            let queue = QueueName::new("a", "team");
-            event_of(&Notice::QuotaRepaired { queue, change, before, after: bounds(&[("cpu", 2000)]) })
+    /// Type, reason, object and note of an event, with the object that it is related to.
+    fn printed(notice: &Notice) -> String {
+        let event = event(notice, |_| Some("q1".into()), &Identity::new("host_1"), Timestamp::UNIX_EPOCH, 7);
+        let named = |object: ObjectReference| {
+            let ObjectReference { kind, namespace, name, uid, .. } = object;
+            [kind, namespace, name, uid].map(Option::unwrap).join("/")
         };
-        let edited =
-            repair(Change::Edited { by: Some("kubectl-edit".into()) }, Some(bounds(&[("cpu", 9000)])));
-        assert_eq!(
-            edited.note.as_deref(),
-            Some(
-                "Restored the quota because it was edited by kubectl-edit: cpu from 9 to 2. \
-                 Change limit or weight of the Queue instead."
-            )
-        );
-        assert_eq!(
-            (edited.type_.as_deref(), edited.reason.as_deref()),
-            (Some("Warning"), Some("QuotaRepaired"))
-        );
-        let deleted = repair(Change::Deleted, None).note.unwrap();
-        assert!(
-            deleted.starts_with("Restored the quota because it was deleted by another writer: cpu 2."),
-            "{deleted}"
-        );
+        let object = event.regarding.unwrap();
+        assert_eq!(event.metadata.namespace, object.namespace);
+        assert_eq!(event.metadata.name, object.name.as_ref().map(|name| format!("{name}.0.7")));
+        let related = event.related.map(|object| format!(" for {}", named(object))).unwrap_or_default();
+        let [type_, reason, note] = [event.type_, event.reason, event.note].map(Option::unwrap);
+        format!("{type_} {reason} on {}{related}: {note}\n", named(object))
     }
 
     #[test]
-    fn a_reclaim_counts_its_victims() {
+    fn events_hang_on_what_they_are_about_and_say_what_happened() {
+        let queue = || QueueName::new("a", "team");
+        let beneficiary = Some(QueueName::new("b", "batch"));
+        let reclaimed = Box::new(Reclaimed::of_pod(&Eviction { beneficiary, ..eviction("web-0") }));
+        let repaired = |change, before| Notice::QuotaRepaired {
+            queue: queue(),
+            change,
+            before,
+            after: bounds(&[("cpu", 2000)]),
+        };
         let planned = |pods| Notice::ReclaimPlanned {
             queue: QueueName::new("b", "batch"),
             allocated: cpu(1000),
             deserved: cpu(3000),
             pods,
         };
-        assert_eq!(
-            event_of(&planned(vec![(QueueName::new("a", "team"), 2), (QueueName::new("web", "web"), 1)]))
-                .note
-                .unwrap(),
-            "3 pods of other queues are evicted because the quota allows cpu 1 of the deserved cpu 3. The quota rises as \
-             they end. They are pods of a/team (2), web (1)."
-        );
         let many = (0..40).map(|at| (QueueName::new("a", format!("team-{at}").as_str()), 1)).collect();
-        assert!(event_of(&planned(many)).note.unwrap().ends_with("The quota rises as they end."));
-    }
-
-    #[test]
-    fn pods_that_were_stuck_are_listed_on_their_queue() {
-        let event = event_of(&Notice::ForceDeleted {
-            queue: QueueName::new("a", "team"),
-            pods: vec!["web-0".into(), "web-1".into()],
-        });
-        assert_eq!(
-            event.note.as_deref(),
-            Some(
-                "Evicted 2 pods without grace because eviction.forceAfterSeconds have passed since the deadline. \
-                 Names: web-0, web-1. A pod that stays has a finalizer; remove it, or delete its lost node."
-            )
-        );
-        assert_eq!(
-            (event.type_.as_deref(), event.reason.as_deref()),
-            (Some("Warning"), Some("ForceDeleted"))
-        );
-        assert_eq!(event.regarding.unwrap().kind.as_deref(), Some("Queue"));
+        let notices = [
+            Notice::Reclaimed(reclaimed.clone()),
+            Notice::WouldReclaim(reclaimed),
+            Notice::QuotaWritten {
+                queue: queue(),
+                before: Some(bounds(&[("cpu", 3000), ("memory", 1 << 30), ("nvidia.com/gpu", 4)])),
+                after: bounds(&[("cpu", 2000), ("memory", 1 << 30)]),
+                lowers: true,
+            },
+            repaired(Change::Edited { by: Some("kubectl-edit".into()) }, Some(bounds(&[("cpu", 9000)]))),
+            repaired(Change::Deleted, None),
+            planned(vec![(queue(), 2), (QueueName::new("web", "web"), 1)]),
+            planned(many),
+            Notice::ForceDeleted { queue: queue(), pods: vec!["web-0".into(), "web-1".into()] },
+        ];
+        expect![[r#"
+            Warning Reclaimed on Pod/a/web-0/web-0 for Queue/b/batch/q1: Evicted for queue b/batch because queue a/team uses nothing and deserves nothing. Nothing creates the pod again. To keep more pods, raise weight or guaranteed of the Queue.
+            Normal WouldReclaim on Pod/a/web-0/web-0 for Queue/b/batch/q1: This pod would be evicted for queue b/batch because queue a/team uses nothing and deserves nothing. No pod is evicted while mode or pausedUntil withholds it. To let Quotient evict, set mode: Full and end the pause.
+            Normal QuotaLowered on Queue/a/team/q1: Changed the quota: cpu from 3 to 2, nvidia.com/gpu 4 removed.
+            Warning QuotaRepaired on Queue/a/team/q1: Restored the quota because it was edited by kubectl-edit: cpu from 9 to 2. Change limit or weight of the Queue instead.
+            Warning QuotaRepaired on Queue/a/team/q1: Restored the quota because it was deleted by another writer: cpu 2. Change limit or weight of the Queue instead.
+            Normal ReclaimPlanned on Queue/b/batch/q1: 3 pods of other queues are evicted because the quota allows cpu 1 of the deserved cpu 3. The quota rises as they end. They are pods of a/team (2), web (1).
+            Normal ReclaimPlanned on Queue/b/batch/q1: 40 pods of other queues are evicted because the quota allows cpu 1 of the deserved cpu 3. The quota rises as they end.
+            Warning ForceDeleted on Queue/a/team/q1: Evicted 2 pods without grace because eviction.forceAfterSeconds have passed since the deadline. Names: web-0, web-1. A pod that stays has a finalizer; remove it, or delete its lost node.
+        "#]].assert_eq(&notices.iter().map(printed).collect::<String>());
     }
 
     #[test]

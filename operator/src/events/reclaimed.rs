@@ -174,6 +174,7 @@ mod tests {
     use super::*;
     use crate::message::MOST;
     use crate::tests::plan;
+    use expect_test::{Expect, expect};
     use quotient_engine::amounts::Amount;
 
     fn amounts(cpu: i128, memory: i128) -> Amounts {
@@ -200,88 +201,54 @@ mod tests {
         }
     }
 
+    fn check(notes: impl Iterator<Item = String>, expected: &Expect) {
+        expected.assert_eq(&notes.map(|note| note + "\n").collect::<String>());
+    }
+
     #[test]
     fn a_pod_reads_for_which_queue_and_why_it_was_evicted() {
-        let note = |eviction: Eviction| Reclaimed::of_pod(&eviction).note();
         let web = || eviction("web-0", Some(workload("Deployment", "web")));
-        assert_eq!(
-            note(web()),
-            "Evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. Deployment web starts a new \
-             pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue."
-        );
-        assert_eq!(
-            note(Eviction { beneficiary: None, reason: EvictionReason::Overcommitted, ..web() }),
-            "Evicted because queue team-a uses cpu 6 and deserves cpu 4, and a limit is exceeded. \
-             Deployment web starts a new pod when the quota has room. \
-             To keep more pods, raise weight or guaranteed of the Queue."
-        );
-        assert_eq!(
-            note(Eviction { reason: EvictionReason::MovedAside, used: amounts(2000, 2).into(), ..web() }),
-            "Evicted for queue team-b because its pod fits on no other node; queue team-a uses cpu 2 and deserves cpu 4. \
-             Deployment web starts a new pod on another node. \
-             To keep more pods, raise weight or guaranteed of the Queue."
-        );
-        let bare = eviction("one", None);
-        assert!(
-            note(bare.clone()).contains("deserves cpu 4. Nothing creates the pod again. To"),
-            "{}",
-            note(bare)
-        );
-        let again = Eviction {
-            reason: EvictionReason::GraceShortened,
-            grace_seconds: Some(600),
-            rank: None,
-            ..web()
-        };
-        assert!(
-            note(again.clone()).starts_with("Evicted again with 600 s of grace for queue team-b because")
-        );
+        let again = EvictionReason::GraceShortened;
+        let all = [
+            web(),
+            Eviction { beneficiary: None, reason: EvictionReason::Overcommitted, ..web() },
+            Eviction { reason: EvictionReason::MovedAside, used: amounts(2000, 2).into(), ..web() },
+            eviction("one", None),
+            Eviction { reason: again, grace_seconds: Some(600), rank: None, ..web() },
+        ];
+        check(all.iter().map(|eviction| Reclaimed::of_pod(eviction).note()), &expect![[r#"
+            Evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. Deployment web starts a new pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue.
+            Evicted because queue team-a uses cpu 6 and deserves cpu 4, and a limit is exceeded. Deployment web starts a new pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue.
+            Evicted for queue team-b because its pod fits on no other node; queue team-a uses cpu 2 and deserves cpu 4. Deployment web starts a new pod on another node. To keep more pods, raise weight or guaranteed of the Queue.
+            Evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. Nothing creates the pod again. To keep more pods, raise weight or guaranteed of the Queue.
+            Evicted again with 600 s of grace for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. Deployment web starts a new pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue.
+        "#]]);
     }
 
     #[test]
     fn a_workload_reads_how_many_of_its_pods_were_evicted() {
         let web = Some(workload("Deployment", "web"));
-        let other =
-            Eviction { beneficiary: Some(QueueName::new("c", "team-c")), ..eviction("web-1", web.clone()) };
+        let beneficiary = Some(QueueName::new("c", "team-c"));
         let evictions = [
-            eviction("web-0", web),
-            other,
+            eviction("web-0", web.clone()),
+            Eviction { beneficiary, ..eviction("web-1", web) },
             eviction("one", None),
             eviction("j-0", Some(workload("CronJob", "n"))),
         ];
         let reclaimed = Reclaimed::of_workloads(&evictions);
-        let notes: Vec<String> = reclaimed.iter().map(Reclaimed::note).collect();
-        assert_eq!(notes.len(), 2);
-        assert!(
-            notes[0].starts_with(
-                "2 pods evicted for queue c/team-c and 1 more because queue team-a uses cpu 6 and deserves cpu 4. \
-                 Deployment web starts new pods when the quota has room."
-            ),
-            "{notes:?}"
-        );
-        assert!(notes[1].starts_with("1 pod evicted for queue team-b because"), "{notes:?}");
+        check(reclaimed.iter().map(Reclaimed::note), &expect![[r#"
+            2 pods evicted for queue c/team-c and 1 more because queue team-a uses cpu 6 and deserves cpu 4. Deployment web starts new pods when the quota has room. To keep more pods, raise weight or guaranteed of the Queue.
+            1 pod evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. CronJob n starts a new pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue.
+        "#]]);
         let object = reclaimed[0].reference();
-        assert_eq!(
-            (
-                object.api_version.as_deref(),
-                object.kind.as_deref(),
-                object.name.as_deref(),
-                object.namespace.as_deref()
-            ),
-            (Some("apps/v1"), Some("Deployment"), Some("web"), Some("team-a"))
-        );
-    }
-
-    #[test]
-    fn what_is_withheld_reads_what_would_happen() {
-        let web = Some(workload("Deployment", "web"));
-        let evictions = [eviction("web-0", web.clone()), eviction("web-1", web), eviction("one", None)];
-        let notes: Vec<String> =
-            Reclaimed::by_subject(&evictions).iter().map(Reclaimed::would_note).collect();
-        let rest = "would be evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. \
-                    No pod is evicted while mode or pausedUntil withholds it. \
-                    To let Quotient evict, set mode: Full and end the pause.";
-        assert_eq!(notes, [format!("This pod {rest}"), format!("2 pods {rest}")]);
+        let named = [object.api_version, object.kind, object.namespace, object.name].map(Option::unwrap);
+        assert_eq!(named, ["apps/v1", "Deployment", "team-a", "web"]);
+        // What is withheld reads what would happen, of bare pods as well.
+        check(Reclaimed::by_subject(&evictions).iter().map(Reclaimed::would_note), &expect![[r#"
+            This pod would be evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. No pod is evicted while mode or pausedUntil withholds it. To let Quotient evict, set mode: Full and end the pause.
+            2 pods would be evicted for queue c/team-c and 1 more because queue team-a uses cpu 6 and deserves cpu 4. No pod is evicted while mode or pausedUntil withholds it. To let Quotient evict, set mode: Full and end the pause.
+            1 pod would be evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. No pod is evicted while mode or pausedUntil withholds it. To let Quotient evict, set mode: Full and end the pause.
+        "#]]);
     }
 
     #[test]

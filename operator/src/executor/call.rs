@@ -1,5 +1,6 @@
 //! One operation, from the first request to what its answer tells the view.
 
+use http::Method;
 use k8s_openapi::api::policy::v1::Eviction;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
     DeleteOptions, ObjectMeta, OwnerReference, Preconditions,
@@ -15,15 +16,6 @@ use tracing::warn;
 use super::{Life, Object, Operation, Outcome, Purpose, Request};
 use crate::answer::{Answer, Failure, ask, result, said};
 use crate::context::Context;
-
-/// What the API server was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
-    Read,
-    Create,
-    Change,
-    Delete,
-}
 
 /// Carries out one operation at this time. No request is sent if this replica may not write any more.
 pub(super) async fn call(context: Context, at: Instant, operation: Operation) -> Outcome {
@@ -50,7 +42,7 @@ impl Call {
         if let Request::Read(read, prepare) = request {
             let found = match self.get(&read).await {
                 Ok(found) => found,
-                Err(failure) => return self.failed(Verb::Read, life.as_ref(), failure).await,
+                Err(failure) => return self.failed(&Method::GET, life.as_ref(), failure).await,
             };
             match prepare(&found) {
                 Ok((found, prepared)) => (life, request) = (Some(found), prepared),
@@ -64,21 +56,16 @@ impl Call {
             self.context.view.wake();
             return Outcome::refused(409, &why);
         }
-        let verb = match &request {
-            Request::Create(_) => Verb::Create,
-            Request::Delete(_) => Verb::Delete,
-            _ => Verb::Change,
-        };
         let built = match self.build(life.as_ref(), request) {
             Ok(built) => built,
             Err(why) => return Outcome::refused(400, &format!("build the request: {why}")),
         };
-        let client = &self.context.client;
+        let (client, method) = (&self.context.client, built.method().clone());
         let answer = ask(self.purpose.timeout(), client.request_text(built)).await;
         self.context.metrics.wrote(self.purpose.metric(), result(&answer));
         match answer {
-            Ok(text) => self.kept(verb, life.as_ref(), &text),
-            Err(failure) => self.failed(verb, life.as_ref(), failure).await,
+            Ok(text) => self.kept(&method, life.as_ref(), &text),
+            Err(failure) => self.failed(&method, life.as_ref(), failure).await,
         }
     }
 
@@ -139,12 +126,12 @@ impl Call {
     }
 
     /// What an answer means that came: the view knows of it if it can be read.
-    fn kept(&self, verb: Verb, life: Option<&Life>, answer: &str) -> Outcome {
-        self.keep(verb, life, answer).map_or_else(Outcome::unreadable, |()| Outcome::Done)
+    fn kept(&self, method: &Method, life: Option<&Life>, answer: &str) -> Outcome {
+        self.keep(method, life, answer).map_or_else(Outcome::unreadable, |()| Outcome::Done)
     }
 
     /// Has the view know what was answered. An error says why the answer cannot be read.
-    fn keep(&self, verb: Verb, life: Option<&Life>, answer: &str) -> Result<(), String> {
+    fn keep(&self, method: &Method, life: Option<&Life>, answer: &str) -> Result<(), String> {
         let Object { namespace, .. } = &self.object;
         match &self.purpose {
             // The watch shows what becomes of them. A size is written only once the watch has shown every mark.
@@ -153,9 +140,9 @@ impl Call {
             | Purpose::LessGrace(_)
             | Purpose::Mark { .. }
             | Purpose::Expiry(_) => {}
-            Purpose::Job { .. } if verb == Verb::Delete => {}
+            Purpose::Job { .. } if *method == Method::DELETE => {}
             // An object with a deletion time waits for a finalizer; the watch tells when it is gone.
-            _ if verb == Verb::Delete => self.forget(life.filter(|_| !is_terminating(answer))),
+            _ if *method == Method::DELETE => self.forget(life.filter(|_| !is_terminating(answer))),
             // Only of objects that are kept it is known here whether they were deleted since.
             Purpose::Size(scaling) => {
                 return self.show(answer, |index| index.holds_scale_target(namespace, &scaling.scale_target));
@@ -191,13 +178,13 @@ impl Call {
     }
 
     /// What it means that a call has no result.
-    async fn failed(&self, verb: Verb, life: Option<&Life>, failure: Failure) -> Outcome {
+    async fn failed(&self, method: &Method, life: Option<&Life>, failure: Failure) -> Outcome {
         let status = match failure {
             Failure::Refused(status) => status,
             Failure::Unknown(lost) => return Outcome::Unknown(lost),
         };
         let is_gone = matches!(status.code, 404 | 409);
-        match (&self.purpose, verb, status.code) {
+        match (&self.purpose, method, status.code) {
             // Something is not as it was seen: the next cycle decides with what is there now.
             (Purpose::Quota { .. }, _, 404 | 409 | 422) => {
                 self.read_again(life).await;
@@ -206,14 +193,14 @@ impl Call {
             // Another uid is refused as invalid.
             (Purpose::Gate(_) | Purpose::Requeue(_) | Purpose::Mark { .. }, _, 404 | 409 | 422)
             | (Purpose::Size(_), _, 404 | 409)
-            | (Purpose::Job { .. }, Verb::Read, 404) => Outcome::Stale(said(&status)),
-            (Purpose::Job { .. }, Verb::Create, 409) => self.adopt(life).await,
-            (Purpose::Job { .. }, Verb::Change, 404) => {
+            | (Purpose::Job { .. }, &Method::GET, 404) => Outcome::Stale(said(&status)),
+            (Purpose::Job { .. }, &Method::POST, 409) => self.adopt(life).await,
+            (Purpose::Job { .. }, &Method::PATCH, 404) => {
                 self.forget(life);
                 Outcome::Done
             }
             // What is gone already, or has a successor, needs no deletion.
-            (Purpose::Job { .. } | Purpose::Expiry(_), Verb::Delete, _) if is_gone => Outcome::Done,
+            (Purpose::Job { .. } | Purpose::Expiry(_), &Method::DELETE, _) if is_gone => Outcome::Done,
             (Purpose::Status { .. } | Purpose::JobStatus { .. }, _, 404) => Outcome::Done,
             _ => Outcome::Refused(status),
         }
@@ -253,7 +240,7 @@ impl Call {
             owner.controller == Some(true) && life.is_some_and(|life| *life.uid == *owner.uid)
         };
         if metadata.owner_references.iter().flatten().any(is_ours) {
-            return self.kept(Verb::Create, None, &found);
+            return self.kept(&Method::POST, None, &found);
         }
         if metadata.deletion_timestamp.is_some() {
             return Outcome::Stale(format!("the Job {name} of an earlier QueueJob is still being deleted"));

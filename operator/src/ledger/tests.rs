@@ -471,11 +471,11 @@ fn queue_list(names: &[&str]) -> Value {
     json!({"kind": "QueueList", "apiVersion": "quotient.dev/v1alpha1", "metadata": {"resourceVersion": "9"}, "items": items})
 }
 
-/// What is confirmed of the namespace `a`, where the ledger has an entry, and whether its Queue is seen then.
+/// What is confirmed of the namespace `a`, where the ledger has an entry, whether its Queue is seen then, and how often was asked.
 async fn confirmed(
     answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
     times: usize,
-) -> (bool, bool, Vec<String>) {
+) -> (bool, bool, usize) {
     let (client, log) = client(answer);
     let context = context(client, &[quota("a", "3")]);
     context.view.read(|index| index.set_ledger(Some(Arc::new(ledger(5, &["a"])))));
@@ -485,33 +485,24 @@ async fn confirmed(
     }
     let snapshot = context.view.read(|index| index.snapshot(NOW));
     let state = &snapshot.namespaces[&Namespace::from("a")];
-    (state.vacant, state.governing().is_some(), log.lines())
-}
-
-#[tokio::test]
-async fn the_api_server_confirms_that_a_queue_is_gone_and_is_asked_once() {
-    let (vacant, seen, asked) = confirmed(|_| Reply::Json(200, queue_list(&[])), 2).await;
-    assert_eq!((vacant, seen), (true, false));
-    assert_eq!(asked, ["GET /apis/quotient.dev/v1alpha1/namespaces/a/queues"]);
-}
-
-#[tokio::test]
-async fn a_queue_that_a_watch_has_not_shown_is_seen_then() {
-    let (vacant, seen, asked) = confirmed(|_| Reply::Json(200, queue_list(&["team"])), 2).await;
-    assert_eq!((vacant, seen, asked.len()), (false, true, 1));
+    let lines = log.lines();
+    assert!(
+        lines.iter().all(|line| line == "GET /apis/quotient.dev/v1alpha1/namespaces/a/queues"),
+        "{lines:?}"
+    );
+    (state.vacant, state.governing().is_some(), lines.len())
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_is_older_than_the_ledger_confirms_nothing() {
-    let mut old = queue_list(&[]);
-    old["metadata"]["resourceVersion"] = "8".into();
-    let (vacant, seen, asked) = confirmed(move |_| Reply::Json(200, old.clone()), 1).await;
-    assert_eq!((vacant, seen, asked.len()), (false, false, 1));
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_cannot_be_asked_is_not_confirmed_and_asked_ever_later() {
+async fn the_api_server_confirms_that_a_queue_is_gone() {
+    let list = |version: &str, names: &[&str]| {
+        let mut list = queue_list(names);
+        list["metadata"]["resourceVersion"] = version.into();
+        move |_: &Asked| Reply::Json(200, list.clone())
+    };
+    assert_eq!(confirmed(list("9", &[]), 2).await, (true, false, 1), "it is asked once");
+    assert_eq!(confirmed(list("9", &["team"]), 2).await, (false, true, 1), "no watch has shown it");
+    assert_eq!(confirmed(list("8", &[]), 1).await, (false, false, 1), "the list is older than the ledger");
     let refuse = |_: &Asked| Reply::failure(403, "Forbidden", "queues is forbidden");
-    let (vacant, seen, asked) = confirmed(refuse, 5).await;
-    assert_eq!((vacant, seen, asked.len()), (false, false, 2));
+    assert_eq!(confirmed(refuse, 5).await, (false, false, 2), "it is asked ever later");
 }

@@ -272,43 +272,34 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_created_as_it_is_to_be() {
-        assert_eq!(due(&plan(QueueJobPhase::Waiting, 0), None), "create None");
-        assert_eq!(due(&plan(QueueJobPhase::Starting, 3), None), "create Some(3)");
-        assert_eq!(due(&plan(QueueJobPhase::Complete, 0), None), "");
-        let without_queue = QueueJobPlan { reason: SlotReason::NoQueue, ..plan(QueueJobPhase::Waiting, 0) };
-        assert_eq!(due(&without_queue, None), "");
-        let too_large =
-            QueueJobPlan { reason: SlotReason::GangAboveShare, ..plan(QueueJobPhase::Waiting, 0) };
-        assert_eq!(due(&too_large, None), "");
-        assert_eq!(due(&too_large, Some(job())), "suspend");
-    }
-
-    #[test]
-    fn what_is_right_is_left_alone() {
-        assert_eq!(due(&plan(QueueJobPhase::Running, 2), Some(job())), "");
-        let suspended = ObservedTaskJob { suspended: true, ..job() };
-        assert_eq!(due(&plan(QueueJobPhase::Waiting, 0), Some(suspended)), "");
-        let ended = ObservedTaskJob { end: Some(quotient_index::queue_jobs::JobEnd::Complete), ..job() };
-        assert_eq!(due(&plan(QueueJobPhase::Running, 3), Some(ended)), "");
-        let leaving = ObservedTaskJob { deleting: true, ..job() };
-        assert_eq!(due(&plan(QueueJobPhase::Running, 3), Some(leaving)), "");
-    }
-
-    #[test]
-    fn slots_move_by_parallelism_alone() {
-        assert_eq!(due(&plan(QueueJobPhase::Running, 3), Some(job())), "run 3");
-        assert_eq!(due(&plan(QueueJobPhase::Waiting, 0), Some(job())), "suspend");
-        let suspended = ObservedTaskJob { suspended: true, ..job() };
-        assert_eq!(due(&plan(QueueJobPhase::Starting, 2), Some(suspended)), "run 2");
-    }
-
-    #[test]
-    fn edits_are_followed() {
-        let smaller = ObservedTaskJob { completions: 3, ..job() };
-        assert_eq!(due(&plan(QueueJobPhase::Running, 2), Some(smaller)), "run 4 of Some(4)");
-        let other = ObservedTaskJob { template: "u".into(), ..job() };
-        assert_eq!(due(&plan(QueueJobPhase::Running, 2), Some(other)), "replace");
+    fn a_job_is_made_what_was_decided() {
+        use QueueJobPhase::{Complete, Running, Starting, Waiting};
+        let waits_for = |reason| QueueJobPlan { reason, ..plan(Waiting, 0) };
+        let (no_queue, too_large) = (SlotReason::NoQueue, SlotReason::GangAboveShare);
+        let suspended = || ObservedTaskJob { suspended: true, ..job() };
+        let end = Some(quotient_index::queue_jobs::JobEnd::Complete);
+        for (plan, job, expected) in [
+            (plan(Waiting, 0), None, "create None"),
+            (plan(Starting, 3), None, "create Some(3)"),
+            (plan(Complete, 0), None, ""),
+            (waits_for(no_queue), None, ""),
+            (waits_for(too_large), None, ""),
+            (waits_for(too_large), Some(job()), "suspend"),
+            // What is right is left alone, and so is what has ended or is being deleted.
+            (plan(Running, 2), Some(job()), ""),
+            (plan(Waiting, 0), Some(suspended()), ""),
+            (plan(Running, 3), Some(ObservedTaskJob { end, ..job() }), ""),
+            (plan(Running, 3), Some(ObservedTaskJob { deleting: true, ..job() }), ""),
+            // Slots move by parallelism alone.
+            (plan(Running, 3), Some(job()), "run 3"),
+            (plan(Waiting, 0), Some(job()), "suspend"),
+            (plan(Starting, 2), Some(suspended()), "run 2"),
+            // Edits are followed.
+            (plan(Running, 2), Some(ObservedTaskJob { completions: 3, ..job() }), "run 4 of Some(4)"),
+            (plan(Running, 2), Some(ObservedTaskJob { template: "u".into(), ..job() }), "replace"),
+        ] {
+            assert_eq!(due(&plan, job.clone()), expected, "{plan:?} {job:?}");
+        }
     }
 
     #[test]

@@ -181,18 +181,6 @@ mod tests {
         Plan { queues: [(gainer(), queue)].into(), passed_over, ..Plan::default() }
     }
 
-    #[test]
-    fn what_the_budgets_keep_above_the_nominal_share_is_told() {
-        let mut plan = plan(ShortReason::Blocked, vec![passed("web-0", KeptReason::Budget)]);
-        let cpu = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect();
-        let giver = QueuePlan { used: cpu(6000), nominal: cpu(4000), ..QueuePlan::default() };
-        plan.queues.insert(QueueName::new("a", "team"), giver);
-        assert_eq!(
-            printed(&plan, &["web"], None).unwrap(),
-            "Budget: budget web protects pod a/web-0, and queue a/team uses cpu 2 above its nominal share"
-        );
-    }
-
     fn printed(plan: &Plan, budgets: &[&str], refused: Option<&str>) -> Option<String> {
         printed_at(plan, budgets, refused, Duration::ZERO)
     }
@@ -215,70 +203,68 @@ mod tests {
     }
 
     #[test]
-    fn the_pod_and_its_budget_are_named() {
-        let kept = vec![
-            passed("last", KeptReason::LastReplica),
-            passed("web-0", KeptReason::Budget),
-            passed("web-1", KeptReason::Budget),
-        ];
-        let plan = plan(ShortReason::Blocked, kept);
-        assert_eq!(
-            printed(&plan, &["web"], None).unwrap(),
-            "Budget: budget web protects pod a/web-0 (and 1 more pod)"
-        );
-        assert_eq!(
-            printed(&plan, &["all", "web"], None).unwrap(),
-            "Budget: pod a/web-0 cannot be evicted: it has more than one disruption budget (all, web), which the \
-             API server always refuses (and 1 more pod)"
-        );
-    }
-
-    #[test]
-    fn what_was_refused_is_told_in_the_servers_words() {
-        let refused = "EvictionRefused: pod a/web-0 cannot be evicted: the budget is spent".to_owned();
-        // Others leave instead, and still this one should have.
-        let waiting = plan(ShortReason::WaitingForPreemption, Vec::new());
-        assert_eq!(printed(&waiting, &[], Some("web-0")), Some(refused.clone()));
-        let blocked = plan(ShortReason::Blocked, vec![passed("web-0", KeptReason::EvictionRefused)]);
-        assert_eq!(printed(&blocked, &[], Some("web-0")), Some(refused));
-    }
-
-    #[test]
-    fn who_does_not_go_is_named() {
-        let mut plan = plan(ShortReason::StuckTerminating, Vec::new());
-        plan.overdue = vec![id("web-0")];
-        let of_one = printed(&plan, &[], None).unwrap();
-        assert!(
-            of_one.starts_with("StuckTerminating: pod a/web-0 is terminating and past the deadline"),
-            "{of_one}"
-        );
-        plan.overdue.extend([id("web-1"), id("web-2")]);
-        let of_three = printed(&plan, &[], None).unwrap();
-        assert!(of_three.contains("pod a/web-0 and 2 more pods are terminating"), "{of_three}");
-    }
-
-    #[test]
-    fn what_holds_everything_is_told_to_who_waits_for_it() {
-        let mut plan = plan(ShortReason::CapacityUntrusted, Vec::new());
-        plan.held = Some(ShortReason::CapacityUntrusted);
-        let message = printed(&plan, &[], None).unwrap();
-        assert!(
-            message.starts_with("CapacityUntrusted: much of the capacity of the nodes vanished"),
-            "{message}"
-        );
-    }
-
-    #[test]
-    fn a_queue_that_is_not_starved_or_waits_for_something_else_is_not_blocked() {
-        assert_eq!(
-            printed(&plan(ShortReason::Fenced, vec![passed("web-0", KeptReason::Budget)]), &[], None),
-            None
-        );
-        let mut served = plan(ShortReason::Blocked, Vec::new());
-        for queue in served.queues.values_mut() {
-            *queue = QueuePlan::default();
+    fn what_blocks_a_queue_is_named() {
+        use ShortReason::{Blocked, CapacityUntrusted, Fenced, StuckTerminating, WaitingForPreemption};
+        let kept =
+            |names: &[&str]| names.iter().map(|name| passed(name, KeptReason::Budget)).collect::<Vec<_>>();
+        let mut last_first = kept(&["web-0", "web-1"]);
+        last_first.insert(0, passed("last", KeptReason::LastReplica));
+        let by_server = vec![passed("web-0", KeptReason::EvictionRefused)];
+        let refused = "EvictionRefused: pod a/web-0 cannot be evicted: the budget is spent";
+        let cpu = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect();
+        let mut above = plan(Blocked, kept(&["web-0"]));
+        let giver = QueuePlan { used: cpu(6000), nominal: cpu(4000), ..QueuePlan::default() };
+        above.queues.insert(QueueName::new("a", "team"), giver);
+        let stuck = |names: &[&str]| {
+            let overdue = names.iter().map(|name| id(name)).collect();
+            Plan { overdue, ..plan(StuckTerminating, Vec::new()) }
+        };
+        let held = Plan { held: Some(CapacityUntrusted), ..plan(CapacityUntrusted, Vec::new()) };
+        let mut served = plan(Blocked, Vec::new());
+        served.queues.values_mut().for_each(|queue| *queue = QueuePlan::default());
+        for (plan, budgets, refusal, expected) in [
+            (
+                above,
+                &["web"][..],
+                None,
+                "Budget: budget web protects pod a/web-0, and queue a/team uses cpu 2 above its nominal share",
+            ),
+            (
+                plan(Blocked, last_first.clone()),
+                &["web"],
+                None,
+                "Budget: budget web protects pod a/web-0 (and 1 more pod)",
+            ),
+            (
+                plan(Blocked, last_first),
+                &["all", "web"],
+                None,
+                "Budget: pod a/web-0 cannot be evicted: it has more than one disruption budget (all, web), which the \
+                 API server always refuses (and 1 more pod)",
+            ),
+            // Others leave instead, and still this one should have.
+            (plan(WaitingForPreemption, Vec::new()), &[], Some("web-0"), refused),
+            (plan(Blocked, by_server), &[], Some("web-0"), refused),
+            (
+                stuck(&["web-0"]),
+                &[],
+                None,
+                "StuckTerminating: pod a/web-0 is terminating and past the deadline",
+            ),
+            (
+                stuck(&["web-0", "web-1", "web-2"]),
+                &[],
+                None,
+                "StuckTerminating: pod a/web-0 and 2 more pods are terminating and past the deadline",
+            ),
+            (held, &[], None, "CapacityUntrusted: much of the capacity of the nodes vanished at once"),
+            // It waits for something else, or for nothing.
+            (plan(Fenced, kept(&["web-0"])), &[], None, "not blocked"),
+            (served, &[], Some("web-0"), "not blocked"),
+        ] {
+            let printed = printed(&plan, budgets, refusal);
+            assert_eq!(printed.as_deref().unwrap_or("not blocked"), expected);
         }
-        assert_eq!(printed(&served, &[], Some("web-0")), None);
     }
 
     /// When the wait is over the eviction is tried again, and until the answer is there it would be wrong to say that nothing is

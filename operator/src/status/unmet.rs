@@ -119,6 +119,7 @@ fn rollout(queue: &QueuePlan, unmet: &Unmet) -> String {
 mod tests {
     use super::*;
     use crate::tests::plan::{self, cpu};
+    use expect_test::{Expect, expect};
     use quotient_engine::amounts::Resource;
     use quotient_engine::names::OwnerUid;
     use quotient_engine::plan::Lowered;
@@ -141,35 +142,34 @@ mod tests {
         }
     }
 
-    #[test]
-    fn an_ask_is_told_with_its_numbers() {
-        assert_eq!(pending_pods(&web(3, ShortReason::Fragmented)), "ReplicaSet web: 3 pods of cpu 2");
-        let pod = Unmet { preemptor: Preemptor::Pod("x".into()), pods: 1, ..web(1, ShortReason::NoNodeFits) };
-        assert_eq!(pending_pods(&pod), "Pod x: 1 pod of cpu 2");
-        let queue = QueuePlan { deserved: cpu(1500), ..QueuePlan::default() };
-        assert_eq!(
-            why_unmet(&"team".into(), &queue, &web(3, ShortReason::UnitAboveShare)),
-            "One pod requests cpu 2, and the deserved share is cpu 1500m. Request less in one pod, lower the minimum of \
-             the gang, or raise weight or guaranteed of the queue."
-        );
-        let queue = QueuePlan { deserved: cpu(3000), ..QueuePlan::default() };
-        assert_eq!(
-            why_unmet(&"team".into(), &queue, &web(3, ShortReason::UnitAboveShare)),
-            "The pods cannot start because one pod, or the minimum of a gang, requests more than the deserved share. \
-             Request less in one pod, lower the minimum of the gang, or raise weight or guaranteed of the queue."
-        );
+    fn check(queue: &QueuePlan, unmet: &Unmet, expected: &Expect) {
+        expected.assert_eq(&why_unmet(&"team".into(), queue, unmet));
     }
 
     #[test]
-    fn a_rollout_is_told_with_both_ways_out() {
+    fn what_cannot_start_is_told_with_its_numbers() {
+        assert_eq!(pending_pods(&web(3, ShortReason::Fragmented)), "ReplicaSet web: 3 pods of cpu 2");
+        let pod = Unmet { preemptor: Preemptor::Pod("x".into()), pods: 1, ..web(1, ShortReason::NoNodeFits) };
+        assert_eq!(pending_pods(&pod), "Pod x: 1 pod of cpu 2");
+        let large = web(3, ShortReason::UnitAboveShare);
+        check(&QueuePlan { deserved: cpu(1500), ..QueuePlan::default() }, &large, &expect!["One pod requests cpu 2, and the deserved share is cpu 1500m. Request less in one pod, lower the minimum of the gang, or raise weight or guaranteed of the queue."]);
+        check(&QueuePlan { deserved: cpu(3000), ..QueuePlan::default() }, &large, &expect!["The pods cannot start because one pod, or the minimum of a gang, requests more than the deserved share. Request less in one pod, lower the minimum of the gang, or raise weight or guaranteed of the queue."]);
+    }
+
+    #[test]
+    fn a_workload_of_which_pods_cannot_start_is_told_with_the_way_out() {
         let deployment = Workload { kind: "Deployment".into(), name: "web".into(), ..Workload::default() };
-        let unmet = Unmet { controller: Some(deployment.into()), ..web(1, ShortReason::RolloutNeedsRoom) };
+        let of_web =
+            |pods, reason| Unmet { controller: Some(deployment.clone().into()), ..web(pods, reason) };
         let queue = QueuePlan { used: cpu(6000), ..QueuePlan::default() };
-        assert_eq!(
-            why_unmet(&"team".into(), &queue, &unmet),
-            "A new pod needs cpu 2 because the older pods keep the cpu 6 in use. The rollout of Deployment web waits until \
-             the queue has room. Set maxUnavailable to at least 1, or raise the share or limit of the queue."
-        );
+        check(&queue, &of_web(1, ShortReason::RolloutNeedsRoom), &expect!["A new pod needs cpu 2 because the older pods keep the cpu 6 in use. The rollout of Deployment web waits until the queue has room. Set maxUnavailable to at least 1, or raise the share or limit of the queue."]);
+        // What is set aside, with the end.
+        let since = quotient_engine::time::Timestamp::from_seconds(600);
+        let (kind, name) = ("Deployment".into(), "web".into());
+        let entry = SetAside { kind, name, since, times: 2, ..SetAside::default() };
+        let mut queue = QueuePlan::default();
+        queue.remember.set_aside.insert(OwnerUid::new("u-web"), entry);
+        check(&queue, &of_web(3, ShortReason::SetAside), &expect!["The pods are set aside until 1970-01-01T00:12:00Z because they had room and did not start. They count again then, or when the spec changes, a node joins or a node has room; see the events."]);
     }
 
     #[test]
@@ -179,74 +179,36 @@ mod tests {
             name: "web".into(),
             uid: OwnerUid::new("u-web"),
         };
-        let lowered = Lowered { scale_target, from: 5, to: 3, left_alone: None };
-        let unmet = Unmet { lowered: Some(Box::new(lowered.clone())), ..web(2, ShortReason::GaveWay) };
-        let sentence = "Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the \
-                    room; in mode Full Quotient restores the size when the queue and a node have room";
-        assert_eq!(why_unmet(&Namespace::from("a"), &QueuePlan::default(), &unmet), sentence);
-        // Some of its pods lack more than that.
-        let unmet = Unmet { reason: ShortReason::ShareInUse, pods: 3, ..unmet };
-        assert_eq!(
-            why_unmet(&Namespace::from("a"), &QueuePlan::default(), &unmet),
-            format!(
-                "The pods cannot start because other pods of the queue use all of the share. They start as other pods \
-                 finish, or as the deserved share rises. {sentence}"
-            )
-        );
-        let kept = Lowered { left_alone: Some(KeptReason::OptedOut), ..lowered };
-        let unmet = Unmet { lowered: Some(Box::new(kept)), ..web(2, ShortReason::GaveWay) };
-        assert!(
-            why_unmet(&Namespace::from("a"), &QueuePlan::default(), &unmet)
-                .ends_with("; Quotient leaves the size alone now (OptedOut)")
-        );
-    }
-
-    #[test]
-    fn what_is_set_aside_is_told_with_the_end() {
-        let since = quotient_engine::time::Timestamp::from_seconds(600);
-        let entry = SetAside {
-            kind: "Deployment".into(),
-            name: "web".into(),
-            since,
-            times: 2,
-            ..SetAside::default()
+        let lowered = |pods, reason, left_alone| {
+            let lowered = Lowered { scale_target: scale_target.clone(), from: 5, to: 3, left_alone };
+            Unmet { lowered: Some(Box::new(lowered)), ..web(pods, reason) }
         };
-        let mut queue = QueuePlan::default();
-        queue.remember.set_aside.insert(OwnerUid::new("u-web"), entry);
-        let deployment = Workload { kind: "Deployment".into(), name: "web".into(), ..Workload::default() };
-        let unmet = Unmet { controller: Some(deployment.into()), ..web(3, ShortReason::SetAside) };
-        assert_eq!(
-            why_unmet(&"team".into(), &queue, &unmet),
-            "The pods are set aside until 1970-01-01T00:12:00Z because they had room and did not start. They count again \
-             then, or when the spec changes, a node joins or a node has room; see the events."
-        );
+        let queue = QueuePlan::default();
+        check(&queue, &lowered(2, ShortReason::GaveWay, None), &expect!["Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the room; in mode Full Quotient restores the size when the queue and a node have room"]);
+        // Some of its pods lack more than that.
+        check(&queue, &lowered(3, ShortReason::ShareInUse, None), &expect!["The pods cannot start because other pods of the queue use all of the share. They start as other pods finish, or as the deserved share rises. Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the room; in mode Full Quotient restores the size when the queue and a node have room"]);
+        check(&queue, &lowered(2, ShortReason::GaveWay, Some(KeptReason::OptedOut)), &expect!["Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the room; Quotient leaves the size alone now (OptedOut)"]);
     }
 
     #[test]
     fn what_does_not_come_to_be_is_told_with_where_to_look() {
-        let printed = |unmet: &Unmet| why_unmet(&"team".into(), &QueuePlan::default(), unmet);
-        let job = Preemptor::Owner(OwnerKind::Job, "train".into());
-        assert_eq!(
-            printed(&Unmet { preemptor: job, ..web(1, ShortReason::PodsNotCreated) }),
-            "The pods cannot start because nothing has created them for 60 s, although there is room. The API server \
-             rejects them or their controller waits; see its events. See: kubectl -n team describe job train"
-        );
-        let long = Preemptor::Owner(OwnerKind::Job, "x".repeat(200).into());
-        let printed_long = printed(&Unmet { preemptor: long, ..web(1, ShortReason::PodsNotCreated) });
-        assert!(printed_long.ends_with("their controller waits; see its events."), "{printed_long}");
-        let rejection = Some(Rejection::ByServer("policy says no".into()));
-        assert_eq!(
-            printed(&Unmet { rejection, ..web(1, ShortReason::PodsRejected) }),
-            "the API server rejects its pods: policy says no; correct its template, or the rule that rejects it"
-        );
-        let rejection = Some(Rejection::ByServer("long ".repeat(99).into()));
-        assert_eq!(printed(&Unmet { rejection, ..web(1, ShortReason::PodsRejected) }).chars().count(), MOST);
+        let not_created = |name: &str| Unmet {
+            preemptor: Preemptor::Owner(OwnerKind::Job, name.into()),
+            ..web(1, ShortReason::PodsNotCreated)
+        };
+        let queue = QueuePlan::default();
+        check(&queue, &not_created("train"), &expect!["The pods cannot start because nothing has created them for 60 s, although there is room. The API server rejects them or their controller waits; see its events. See: kubectl -n team describe job train"]);
+        // The command is left out where it does not fit.
+        check(&queue, &not_created(&"x".repeat(200)), &expect!["The pods cannot start because nothing has created them for 60 s, although there is room. The API server rejects them or their controller waits; see its events."]);
+        let rejected = |why: &str| Unmet {
+            rejection: Some(Rejection::ByServer(why.into())),
+            ..web(1, ShortReason::PodsRejected)
+        };
+        check(&queue, &rejected("policy says no"), &expect!["the API server rejects its pods: policy says no; correct its template, or the rule that rejects it"]);
+        let long = why_unmet(&"team".into(), &queue, &rejected(&"long ".repeat(99)));
+        assert_eq!(long.chars().count(), MOST);
         let left_out = LeftOut { resources: 3, first: Some(Resource::from_name("example.org/fpga")) };
-        assert_eq!(
-            printed(&Unmet { left_out, ..web(1, ShortReason::NoNodeFits) }),
-            "The pods cannot start because no node offers example.org/fpga, which one requests. Correct node selector, \
-             affinity, tolerations or size, or add such a node."
-        );
+        check(&queue, &Unmet { left_out, ..web(1, ShortReason::NoNodeFits) }, &expect!["The pods cannot start because no node offers example.org/fpga, which one requests. Correct node selector, affinity, tolerations or size, or add such a node."]);
     }
 
     #[test]

@@ -20,29 +20,35 @@ const SETTINGS: WatchSettings = WatchSettings {
     relist: Duration::from_secs(1800),
 };
 
+/// A full list of these.
+fn list(items: impl Into<Value>) -> Reply {
+    let metadata = json!({"resourceVersion": "7"});
+    Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items.into()}))
+}
+
+fn is_watch(asked: &Asked) -> bool {
+    asked.query.contains("watch=true")
+}
+
+/// How many objects a page is to have, if one is asked for.
+fn limit(asked: &Asked) -> Option<&str> {
+    asked.query.split('&').find_map(|part| part.strip_prefix("limit="))
+}
+
 /// An API server without objects, whose watches say nothing.
 fn empty_and_silent(asked: &Asked) -> Reply {
-    if asked.query.contains("watch=true") {
-        return Reply::Silence;
-    }
-    let metadata = json!({"resourceVersion": "7"});
-    Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": []}))
+    if is_watch(asked) { Reply::Silence } else { list(json!([])) }
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_kind_is_listed_in_pages_and_then_watched() {
-    let (client, log) = client(empty_and_silent);
     let settings = WatchSettings { page_size: 33, ..SETTINGS };
-    let signs = Signs::new(settings, &[]);
-    let metrics = Metrics::register(&Registry::new()).unwrap();
-    let view = View::new(Index::new(IndexSettings::default()));
-    let mut tasks = JoinSet::new();
-    start(&mut tasks, &client, &Identity::new("me"), settings, &view, &signs, &metrics);
+    let Watching { view, signs, log, _tasks, .. } = Watching::with(settings, client(empty_and_silent), &[]);
     tokio::time::timeout(Duration::from_secs(5), view.changed()).await.unwrap();
     assert!(signs.synced.is_complete(), "{:?}", signs.synced.missing());
 
-    let lists: Vec<_> = log.all().into_iter().filter(|asked| !asked.query.contains("watch=true")).collect();
-    assert!(lists.iter().all(|asked| asked.query.contains("limit=33")), "{lists:?}");
+    let lists: Vec<_> = log.all().into_iter().filter(|asked| !is_watch(asked)).collect();
+    assert!(lists.iter().all(|asked| limit(asked) == Some("33")), "{lists:?}");
     let mut listed: Vec<(String, bool)> =
         lists.into_iter().map(|asked| (asked.path, asked.query.contains("fieldSelector"))).collect();
     listed.sort();
@@ -83,12 +89,16 @@ struct Watching {
 
 impl Watching {
     /// Begins to watch this server.
-    fn of((client, log): (Client, Log), workloads: &[WorkloadKind]) -> Self {
-        let signs = Signs::new(SETTINGS, workloads);
+    fn of(server: (Client, Log), workloads: &[WorkloadKind]) -> Self {
+        Self::with(SETTINGS, server, workloads)
+    }
+
+    fn with(settings: WatchSettings, (client, log): (Client, Log), workloads: &[WorkloadKind]) -> Self {
+        let signs = Signs::new(settings, workloads);
         let metrics = Metrics::register(&Registry::new()).unwrap();
         let view = View::new(Index::new(IndexSettings::default()));
         let mut tasks = JoinSet::new();
-        start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+        start(&mut tasks, &client, &Identity::new("me"), settings, &view, &signs, &metrics);
         Self { view, signs, metrics, log, _tasks: tasks }
     }
 
@@ -99,15 +109,7 @@ impl Watching {
     ) -> Self {
         let server = client(move |asked| {
             let kind = asked.path.rsplit('/').next().unwrap();
-            if asked.query.contains("watch=true") {
-                return Reply::Lines(said(kind));
-            }
-            let metadata = json!({"resourceVersion": "7"});
-            let items = items(kind);
-            Reply::Json(
-                200,
-                json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}),
-            )
+            if is_watch(asked) { Reply::Lines(said(kind)) } else { list(items(kind)) }
         });
         let watching = Self::of(server, &[]);
         seconds(1).await;
@@ -121,7 +123,7 @@ impl Watching {
         let of_nodes = |asked: &&Asked| asked.path == "/api/v1/nodes";
         let all = self.log.all();
         let (watches, lists): (Vec<_>, Vec<_>) =
-            all.iter().filter(of_nodes).partition(|asked| asked.query.contains("watch=true"));
+            all.iter().filter(of_nodes).partition(|asked| is_watch(asked));
         assert!(watches.iter().all(|asked| asked.query.contains("resourceVersion=7")), "{watches:?}");
         // What some API server remembers is not enough.
         assert!(lists.iter().all(|asked| !asked.query.contains("resourceVersion")), "{lists:?}");
@@ -286,7 +288,7 @@ async fn workloads_are_forgotten_when_a_second_list_lacks_them() {
     let server = client(move |asked| {
         let now = begun.elapsed();
         let is_early = now < Duration::from_secs(5);
-        if asked.query.contains("watch=true") {
+        if is_watch(asked) {
             // What cannot be read has the kind listed anew.
             let odd = (Duration::from_secs(5), json!({"type": "MODIFIED", "object": "no object"}));
             return if is_early { Reply::Lines(vec![odd]) } else { Reply::Silence };
@@ -299,15 +301,14 @@ async fn workloads_are_forgotten_when_a_second_list_lacks_them() {
             "/apis/example.org/v1/rays" if is_early || is_late => vec![workload("ray", &json!(4))],
             _ => vec![],
         };
-        let metadata = json!({"resourceVersion": "7"});
-        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
+        list(items)
     });
     let Watching { view, log, _tasks, .. } = Watching::of(server, &configured(&["fleets", "rays"]));
     let known = || wanted(&view).into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(" ");
     seconds(1).await;
     assert_eq!(known(), "web fleet ray");
     seconds(9).await;
-    let of_fleets = |asked: &Asked| asked.path.ends_with("/fleets") && asked.query.contains("limit");
+    let of_fleets = |asked: &Asked| asked.path.ends_with("/fleets") && limit(asked).is_some();
     let lists = log.all().into_iter().filter(of_fleets).count();
     assert_eq!((lists, known().as_str()), (2, "web fleet ray"), "the second list lacks them");
     seconds(15).await;
@@ -320,20 +321,14 @@ async fn configured_kinds_stop_nothing() {
     let workloads = configured(&["refused", "absent", "jobs"]);
     let begun = tokio::time::Instant::now();
     let server = client(move |asked| {
-        if asked.query.contains("watch=true") {
+        if is_watch(asked) {
             let every_minute = (0..4).map(|_| (Duration::from_secs(60), bookmark()));
             return Reply::Lines(every_minute.collect());
         }
-        let failure = |code: u16| {
-            Reply::Json(
-                code,
-                json!({"kind": "Status", "status": "Failure", "code": code, "reason": "x", "message": "no"}),
-            )
-        };
         let items = match asked.path.as_str() {
-            "/apis/example.org/v1/refused" => return failure(403),
+            "/apis/example.org/v1/refused" => return Reply::failure(403, "x", "no"),
             "/apis/example.org/v1/absent" if begun.elapsed() < Duration::from_secs(30) => {
-                return failure(404);
+                return Reply::failure(404, "x", "no");
             }
             "/apis/example.org/v1/absent" => vec![workload("later", &json!(2))],
             "/apis/example.org/v1/jobs" => {
@@ -342,8 +337,7 @@ async fn configured_kinds_stop_nothing() {
             "/apis/quotient.dev/v1alpha1/queues" => vec![queue("a", json!({}))],
             _ => vec![],
         };
-        let metadata = json!({"resourceVersion": "7"});
-        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
+        list(items)
     });
     let Watching { view, signs, metrics, _tasks, .. } = Watching::of(server, &workloads);
     seconds(1).await;
@@ -359,17 +353,12 @@ async fn configured_kinds_stop_nothing() {
 /// What comes and cannot be read is no sign of life, and what is read is one.
 #[tokio::test(start_paused = true)]
 async fn a_kind_that_is_sent_and_never_read_is_complained_of() {
-    let garbage = |path: &str, text: Value| {
-        let metadata = json!({"resourceVersion": "7"});
-        let items = if path.ends_with("nodes") { text } else { json!([]) };
-        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
-    };
     let server = client(move |asked| {
-        if asked.query.contains("watch=true") {
+        if is_watch(asked) {
             let every_minute = (0..10).map(|_| (Duration::from_secs(60), bookmark()));
             return Reply::Lines(every_minute.collect());
         }
-        garbage(&asked.path, json!("no list"))
+        list(if asked.path.ends_with("nodes") { json!("no list") } else { json!([]) })
     });
     let Watching { signs, log, _tasks, .. } = Watching::of(server, &[]);
     seconds(240).await;
@@ -404,23 +393,17 @@ async fn a_watch_that_says_what_cannot_be_read_is_listed_anew() {
 async fn a_page_of_large_objects_is_asked_for_in_smaller_parts() {
     let text = "x".repeat(1 << 20);
     let server = client(move |asked| {
-        if asked.query.contains("watch=true") {
+        if is_watch(asked) {
             return Reply::Silence;
         }
-        let limit = asked.query.split('&').find_map(|part| part.strip_prefix("limit=")).unwrap();
-        let count: usize = if asked.path.ends_with("/nodes") { limit.parse().unwrap() } else { 0 };
+        let count: usize =
+            if asked.path.ends_with("/nodes") { limit(asked).unwrap().parse().unwrap() } else { 0 };
         let node = |at: usize| json!({"metadata": {"name": format!("n-{at}"), "uid": "u", "resourceVersion": "1", "annotations": {"a": text}}});
-        let items: Vec<Value> = (0..count).map(node).collect();
-        let metadata = json!({"resourceVersion": "7"});
-        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
+        list((0..count).map(node).collect::<Vec<Value>>())
     });
     let Watching { signs, log, _tasks, .. } = Watching::of(server, &[]);
     seconds(5).await;
     assert!(signs.synced.is_complete(), "{:?}", signs.synced.missing());
     let lists: Vec<Asked> = log.all().into_iter().filter(|asked| asked.path.ends_with("/nodes")).collect();
-    let limits: Vec<&str> = lists
-        .iter()
-        .filter_map(|asked| asked.query.split('&').find_map(|part| part.strip_prefix("limit=")))
-        .collect();
-    assert_eq!(limits, ["100", "12"]);
+    assert_eq!(lists.iter().filter_map(limit).collect::<Vec<_>>(), ["100", "12"]);
 }
