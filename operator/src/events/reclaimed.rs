@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::message::MOST;
     use crate::tests::plan;
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
     use quotient_engine::amounts::Amount;
 
     fn amounts(cpu: i128, memory: i128) -> Amounts {
@@ -201,8 +201,9 @@ mod tests {
         }
     }
 
-    fn check(notes: impl Iterator<Item = String>, expected: &Expect) {
-        expected.assert_eq(&notes.map(|note| note + "\n").collect::<String>());
+    /// A line each.
+    fn lines(notes: impl Iterator<Item = String>) -> String {
+        notes.map(|note| note + "\n").collect()
     }
 
     #[test]
@@ -216,13 +217,14 @@ mod tests {
             eviction("one", None),
             Eviction { reason: again, grace_seconds: Some(600), rank: None, ..web() },
         ];
-        check(all.iter().map(|eviction| Reclaimed::of_pod(eviction).note()), &expect![[r#"
+        expect![[r#"
             Evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. Deployment web starts a new pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue.
             Evicted because queue team-a uses cpu 6 and deserves cpu 4, and a limit is exceeded. Deployment web starts a new pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue.
             Evicted for queue team-b because its pod fits on no other node; queue team-a uses cpu 2 and deserves cpu 4. Deployment web starts a new pod on another node. To keep more pods, raise weight or guaranteed of the Queue.
             Evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. Nothing creates the pod again. To keep more pods, raise weight or guaranteed of the Queue.
             Evicted again with 600 s of grace for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. Deployment web starts a new pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue.
-        "#]]);
+        "#]]
+        .assert_eq(&lines(all.iter().map(|eviction| Reclaimed::of_pod(eviction).note())));
     }
 
     #[test]
@@ -236,19 +238,21 @@ mod tests {
             eviction("j-0", Some(workload("CronJob", "n"))),
         ];
         let reclaimed = Reclaimed::of_workloads(&evictions);
-        check(reclaimed.iter().map(Reclaimed::note), &expect![[r#"
+        expect![[r#"
             2 pods evicted for queue c/team-c and 1 more because queue team-a uses cpu 6 and deserves cpu 4. Deployment web starts new pods when the quota has room. To keep more pods, raise weight or guaranteed of the Queue.
             1 pod evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. CronJob n starts a new pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue.
-        "#]]);
+        "#]]
+        .assert_eq(&lines(reclaimed.iter().map(Reclaimed::note)));
         let object = reclaimed[0].reference();
         let named = [object.api_version, object.kind, object.namespace, object.name].map(Option::unwrap);
         assert_eq!(named, ["apps/v1", "Deployment", "team-a", "web"]);
         // What is withheld reads what would happen, of bare pods as well.
-        check(Reclaimed::by_subject(&evictions).iter().map(Reclaimed::would_note), &expect![[r#"
+        expect![[r#"
             This pod would be evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. No pod is evicted while mode or pausedUntil withholds it. To let Quotient evict, set mode: Full and end the pause.
             2 pods would be evicted for queue c/team-c and 1 more because queue team-a uses cpu 6 and deserves cpu 4. No pod is evicted while mode or pausedUntil withholds it. To let Quotient evict, set mode: Full and end the pause.
             1 pod would be evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. No pod is evicted while mode or pausedUntil withholds it. To let Quotient evict, set mode: Full and end the pause.
-        "#]]);
+        "#]]
+        .assert_eq(&lines(Reclaimed::by_subject(&evictions).iter().map(Reclaimed::would_note)));
     }
 
     #[test]

@@ -471,7 +471,8 @@ fn queue_list(names: &[&str]) -> Value {
     json!({"kind": "QueueList", "apiVersion": "quotient.dev/v1alpha1", "metadata": {"resourceVersion": "9"}, "items": items})
 }
 
-/// What is confirmed of the namespace `a`, where the ledger has an entry, whether its Queue is seen then, and how often was asked.
+/// What is confirmed of the namespace `a`, where the ledger has an entry, whether its Queue is seen then, and how often that was
+/// asked.
 async fn confirmed(
     answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
     times: usize,

@@ -1,7 +1,6 @@
 //! Which clients may read, on a simulated API server, and that no token goes over the wire in the clear.
 
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Request;
@@ -11,11 +10,6 @@ use quotient_engine::snapshot::Snapshot;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 use tower::ServiceExt as _;
 
 use super::*;
@@ -157,45 +151,6 @@ async fn guessing_is_slow() {
     assert!(began.elapsed() >= std::time::Duration::from_secs(2), "{:?}", began.elapsed());
 }
 
-/// Takes any certificate: ours is made up.
-#[derive(Debug)]
-struct AnyCertificate;
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        ring::default_provider().signature_verification_algorithms.supported_schemes()
-    }
-}
-
 #[tokio::test]
 async fn beyond_loopback_it_is_encrypted() {
     let settings = ScrapeSettings { listen: (Ipv4Addr::UNSPECIFIED, 0).into(), certificate: None };
@@ -213,18 +168,14 @@ async fn beyond_loopback_it_is_encrypted() {
     let _ = plain.read_to_end(&mut answer).await;
     assert!(!String::from_utf8_lossy(&answer).contains("HTTP/1.1 200"), "plain text is not answered");
 
-    let provider = Arc::new(ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let config =
-        config.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate)).with_no_client_auth();
-    let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.unwrap();
-    let name = ServerName::try_from("quotient-operator").unwrap();
-    let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
-    stream.write_all(request).await.unwrap();
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer).await;
-    let answer = String::from_utf8_lossy(&answer);
-    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("quotient_leader 0"), "{answer}");
+    // Ours is made up.
+    let address = format!("https://127.0.0.1:{port}").parse().unwrap();
+    let mut config = kube::Config::new(address);
+    config.accept_invalid_certs = true;
+    let request = Request::get("/metrics").header("authorization", "Bearer prometheus");
+    let client = Client::try_from(config).unwrap();
+    let answer = client.request_text(request.body(Vec::new()).unwrap()).await.unwrap();
+    assert!(answer.contains("quotient_leader 0"), "{answer}");
     stop.cancel();
     serving.await.unwrap();
 }

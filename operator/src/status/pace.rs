@@ -45,8 +45,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// When `wanted` is to replace `stored`. What only informs is written every `interval`, and a little later for some queues, so
-    /// that they do not all write at the same moment.
+    /// When `wanted` is to replace `stored`. What only informs is written every `interval`, and a little later for some queues,
+    /// so that they do not all write at the same moment.
     pub(super) fn when(
         &mut self,
         queue: &QueueName,

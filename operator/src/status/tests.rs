@@ -1,5 +1,7 @@
 //! Statuses from plans.
 
+use std::fmt::Write as _;
+
 use expect_test::{Expect, expect};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use k8s_openapi::jiff::Timestamp;
@@ -74,7 +76,7 @@ fn printed(status: &QueueStatus) -> String {
     for condition in status.conditions.iter().filter(|condition| !USUAL.contains(&condition.reason.as_str()))
     {
         let Condition { type_, status, reason, message, .. } = condition;
-        text += &format!("{type_}={status} {reason}: {message}\n");
+        let _ = writeln!(text, "{type_}={status} {reason}: {message}");
     }
     text
 }

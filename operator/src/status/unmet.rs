@@ -119,7 +119,7 @@ fn rollout(queue: &QueuePlan, unmet: &Unmet) -> String {
 mod tests {
     use super::*;
     use crate::tests::plan::{self, cpu};
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
     use quotient_engine::amounts::Resource;
     use quotient_engine::names::OwnerUid;
     use quotient_engine::plan::Lowered;
@@ -142,8 +142,9 @@ mod tests {
         }
     }
 
-    fn check(queue: &QueuePlan, unmet: &Unmet, expected: &Expect) {
-        expected.assert_eq(&why_unmet(&"team".into(), queue, unmet));
+    /// What is said of each, a line each.
+    fn said(queue: &QueuePlan, all: &[Unmet]) -> String {
+        all.iter().map(|unmet| why_unmet(&"team".into(), queue, unmet) + "\n").collect()
     }
 
     #[test]
@@ -151,9 +152,13 @@ mod tests {
         assert_eq!(pending_pods(&web(3, ShortReason::Fragmented)), "ReplicaSet web: 3 pods of cpu 2");
         let pod = Unmet { preemptor: Preemptor::Pod("x".into()), pods: 1, ..web(1, ShortReason::NoNodeFits) };
         assert_eq!(pending_pods(&pod), "Pod x: 1 pod of cpu 2");
-        let large = web(3, ShortReason::UnitAboveShare);
-        check(&QueuePlan { deserved: cpu(1500), ..QueuePlan::default() }, &large, &expect!["One pod requests cpu 2, and the deserved share is cpu 1500m. Request less in one pod, lower the minimum of the gang, or raise weight or guaranteed of the queue."]);
-        check(&QueuePlan { deserved: cpu(3000), ..QueuePlan::default() }, &large, &expect!["The pods cannot start because one pod, or the minimum of a gang, requests more than the deserved share. Request less in one pod, lower the minimum of the gang, or raise weight or guaranteed of the queue."]);
+        let large = [web(3, ShortReason::UnitAboveShare)];
+        let deserving = |milli| said(&QueuePlan { deserved: cpu(milli), ..QueuePlan::default() }, &large);
+        expect![[r#"
+            One pod requests cpu 2, and the deserved share is cpu 1500m. Request less in one pod, lower the minimum of the gang, or raise weight or guaranteed of the queue.
+            The pods cannot start because one pod, or the minimum of a gang, requests more than the deserved share. Request less in one pod, lower the minimum of the gang, or raise weight or guaranteed of the queue.
+        "#]]
+        .assert_eq(&(deserving(1500) + &deserving(3000)));
     }
 
     #[test]
@@ -161,15 +166,17 @@ mod tests {
         let deployment = Workload { kind: "Deployment".into(), name: "web".into(), ..Workload::default() };
         let of_web =
             |pods, reason| Unmet { controller: Some(deployment.clone().into()), ..web(pods, reason) };
-        let queue = QueuePlan { used: cpu(6000), ..QueuePlan::default() };
-        check(&queue, &of_web(1, ShortReason::RolloutNeedsRoom), &expect!["A new pod needs cpu 2 because the older pods keep the cpu 6 in use. The rollout of Deployment web waits until the queue has room. Set maxUnavailable to at least 1, or raise the share or limit of the queue."]);
-        // What is set aside, with the end.
         let since = quotient_engine::time::Timestamp::from_seconds(600);
         let (kind, name) = ("Deployment".into(), "web".into());
         let entry = SetAside { kind, name, since, times: 2, ..SetAside::default() };
-        let mut queue = QueuePlan::default();
+        let mut queue = QueuePlan { used: cpu(6000), ..QueuePlan::default() };
         queue.remember.set_aside.insert(OwnerUid::new("u-web"), entry);
-        check(&queue, &of_web(3, ShortReason::SetAside), &expect!["The pods are set aside until 1970-01-01T00:12:00Z because they had room and did not start. They count again then, or when the spec changes, a node joins or a node has room; see the events."]);
+        let all = [of_web(1, ShortReason::RolloutNeedsRoom), of_web(3, ShortReason::SetAside)];
+        expect![[r#"
+            A new pod needs cpu 2 because the older pods keep the cpu 6 in use. The rollout of Deployment web waits until the queue has room. Set maxUnavailable to at least 1, or raise the share or limit of the queue.
+            The pods are set aside until 1970-01-01T00:12:00Z because they had room and did not start. They count again then, or when the spec changes, a node joins or a node has room; see the events.
+        "#]]
+        .assert_eq(&said(&queue, &all));
     }
 
     #[test]
@@ -183,11 +190,18 @@ mod tests {
             let lowered = Lowered { scale_target: scale_target.clone(), from: 5, to: 3, left_alone };
             Unmet { lowered: Some(Box::new(lowered)), ..web(pods, reason) }
         };
-        let queue = QueuePlan::default();
-        check(&queue, &lowered(2, ShortReason::GaveWay, None), &expect!["Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the room; in mode Full Quotient restores the size when the queue and a node have room"]);
-        // Some of its pods lack more than that.
-        check(&queue, &lowered(3, ShortReason::ShareInUse, None), &expect!["The pods cannot start because other pods of the queue use all of the share. They start as other pods finish, or as the deserved share rises. Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the room; in mode Full Quotient restores the size when the queue and a node have room"]);
-        check(&queue, &lowered(2, ShortReason::GaveWay, Some(KeptReason::OptedOut)), &expect!["Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the room; Quotient leaves the size alone now (OptedOut)"]);
+        let all = [
+            lowered(2, ShortReason::GaveWay, None),
+            // Some of its pods lack more than that.
+            lowered(3, ShortReason::ShareInUse, None),
+            lowered(2, ShortReason::GaveWay, Some(KeptReason::OptedOut)),
+        ];
+        expect![[r#"
+            Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the room; in mode Full Quotient restores the size when the queue and a node have room
+            The pods cannot start because other pods of the queue use all of the share. They start as other pods finish, or as the deserved share rises. Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the room; in mode Full Quotient restores the size when the queue and a node have room
+            Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the room; Quotient leaves the size alone now (OptedOut)
+        "#]]
+        .assert_eq(&said(&QueuePlan::default(), &all));
     }
 
     #[test]
@@ -196,19 +210,28 @@ mod tests {
             preemptor: Preemptor::Owner(OwnerKind::Job, name.into()),
             ..web(1, ShortReason::PodsNotCreated)
         };
-        let queue = QueuePlan::default();
-        check(&queue, &not_created("train"), &expect!["The pods cannot start because nothing has created them for 60 s, although there is room. The API server rejects them or their controller waits; see its events. See: kubectl -n team describe job train"]);
-        // The command is left out where it does not fit.
-        check(&queue, &not_created(&"x".repeat(200)), &expect!["The pods cannot start because nothing has created them for 60 s, although there is room. The API server rejects them or their controller waits; see its events."]);
         let rejected = |why: &str| Unmet {
             rejection: Some(Rejection::ByServer(why.into())),
             ..web(1, ShortReason::PodsRejected)
         };
-        check(&queue, &rejected("policy says no"), &expect!["the API server rejects its pods: policy says no; correct its template, or the rule that rejects it"]);
+        let left_out = LeftOut { resources: 3, first: Some(Resource::from_name("example.org/fpga")) };
+        let all = [
+            not_created("train"),
+            // The command is left out where it does not fit.
+            not_created(&"x".repeat(200)),
+            rejected("policy says no"),
+            Unmet { left_out, ..web(1, ShortReason::NoNodeFits) },
+        ];
+        let queue = QueuePlan::default();
+        expect![[r#"
+            The pods cannot start because nothing has created them for 60 s, although there is room. The API server rejects them or their controller waits; see its events. See: kubectl -n team describe job train
+            The pods cannot start because nothing has created them for 60 s, although there is room. The API server rejects them or their controller waits; see its events.
+            the API server rejects its pods: policy says no; correct its template, or the rule that rejects it
+            The pods cannot start because no node offers example.org/fpga, which one requests. Correct node selector, affinity, tolerations or size, or add such a node.
+        "#]]
+        .assert_eq(&said(&queue, &all));
         let long = why_unmet(&"team".into(), &queue, &rejected(&"long ".repeat(99)));
         assert_eq!(long.chars().count(), MOST);
-        let left_out = LeftOut { resources: 3, first: Some(Resource::from_name("example.org/fpga")) };
-        check(&queue, &Unmet { left_out, ..web(1, ShortReason::NoNodeFits) }, &expect!["The pods cannot start because no node offers example.org/fpga, which one requests. Correct node selector, affinity, tolerations or size, or add such a node."]);
     }
 
     #[test]

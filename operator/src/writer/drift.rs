@@ -15,7 +15,6 @@ use crate::events::Change;
 /// That a restore waits delays nothing that keeps the cluster safe: until it is written a quota counts as what it allows.
 #[derive(Debug)]
 pub(super) struct Drift {
-    interval: Duration,
     restores: Restores,
     written: BTreeMap<QueueName, ObservedQuota>,
     /// What was done to the quotas that this cycle is to restore, and until when that has to wait.
@@ -30,8 +29,7 @@ fn content(ObservedQuota { uid, generation, hard, owner, .. }: &ObservedQuota) -
 impl Drift {
     /// Puts one quota right at most every `interval`.
     pub(super) const fn new(interval: Duration) -> Self {
-        let restores = Restores::new(interval);
-        Self { interval, restores, written: BTreeMap::new(), changes: BTreeMap::new() }
+        Self { restores: Restores::new(interval), written: BTreeMap::new(), changes: BTreeMap::new() }
     }
 
     /// Forgets Queues that are gone, and what waits. `uid` says which Queue has a name now: garbage collection deletes the quota
@@ -43,8 +41,8 @@ impl Drift {
         self.changes.clear();
     }
 
-    /// Until when the quota of `queue`, which is `observed` now, is left as it is: it lost its owner a moment ago, or was put right
-    /// a short while ago and is changed again.
+    /// Until when the quota of `queue`, which is `observed` now, is left as it is: it lost its owner a moment ago, or was put
+    /// right a short while ago and is changed again.
     pub(super) fn waits_until(
         &mut self,
         queue: &QueueName,
@@ -101,7 +99,7 @@ impl Drift {
 
     /// The quotas that other writers change faster than they are restored, in words for their Queues.
     pub(super) fn contested(&self) -> BTreeMap<QueueName, String> {
-        let seconds = self.interval.as_secs();
+        let seconds = self.restores.interval.as_secs();
         let message = |change: &Change| {
             format!(
                 "the quota was {change} again and differs from the plan; it is restored every {seconds} s at \
@@ -197,15 +195,12 @@ mod tests {
             if second % 10 == 0 {
                 drift.wrote(&queue(), Some(&quota("1", 7, 4000)), now);
             }
-            match drift.waits_until(&queue(), Some(&quota("1", 7, 9000)), now) {
-                Some(until) => {
-                    assert_eq!(until, start + Duration::from_secs(repairs.last().unwrap() + 30));
-                    assert_eq!(drift.contested().len(), 1);
-                }
-                None => {
-                    repairs.push(second);
-                    assert!(drift.wrote(&queue(), Some(&quota("1", 7, 4000)), now).is_some());
-                }
+            if let Some(until) = drift.waits_until(&queue(), Some(&quota("1", 7, 9000)), now) {
+                assert_eq!(until, start + Duration::from_secs(repairs.last().unwrap() + 30));
+                assert_eq!(drift.contested().len(), 1);
+            } else {
+                repairs.push(second);
+                assert!(drift.wrote(&queue(), Some(&quota("1", 7, 4000)), now).is_some());
             }
         }
         assert_eq!(repairs, [0, 30, 60, 90]);

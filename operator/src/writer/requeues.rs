@@ -216,8 +216,8 @@ impl Requeuer {
         self.promised = promised;
     }
 
-    /// Requeues an owner, unless it was a moment ago: then it is seen first what came of that. Says whether it is on its way to take
-    /// the room that there is; not if this cycle requeues no more.
+    /// Requeues an owner, unless it was a moment ago: then it is seen first what came of that. Says whether it is on its way to
+    /// take the room that there is; not if this cycle requeues no more.
     fn requeue(
         &mut self,
         (namespace, owner): (&Namespace, &Owner),

@@ -17,7 +17,7 @@ const ORPHANED: Duration = Duration::from_secs(1);
 /// Only a hint: after a restart the first change is put right at once again.
 #[derive(Debug)]
 pub(super) struct Restores {
-    interval: Duration,
+    pub(super) interval: Duration,
     /// The objects that were put right, and until when that is not done again.
     restored: BTreeMap<QueueName, Instant>,
     /// The objects that were seen without their owner, and until when they are left as they are.

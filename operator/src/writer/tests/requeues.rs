@@ -58,8 +58,8 @@ impl World {
     }
 
     /// The quota of `a` is seen like this, and has risen.
-    async fn rise(&mut self, quota: Value) -> usize {
-        put(&self.view, &quota);
+    async fn rise(&mut self, quota: &Value) -> usize {
+        put(&self.view, quota);
         self.writer.memory.requeuer.risen(["a".into()].into());
         self.look().await
     }
@@ -76,7 +76,7 @@ impl World {
 
     /// The quota is raised: written at first, enforced a cycle later.
     async fn raise(&mut self, version: u32, hard: u32, enforced: u32) -> usize {
-        self.rise(ours(version, hard, enforced)).await;
+        self.rise(&ours(version, hard, enforced)).await;
         put(&self.view, &ours(version + 1, hard, hard));
         self.look().await
     }
@@ -85,7 +85,7 @@ impl World {
 #[tokio::test(start_paused = true)]
 async fn an_owner_with_room_is_told_once_it_is_in_force() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
-    assert_eq!(world.rise(ours(6, 2, 0)).await, 0);
+    assert_eq!(world.rise(&ours(6, 2, 0)).await, 0);
     put(&world.view, &ours(7, 2, 2));
     assert_eq!(world.look().await, 1);
     let asked = world.log.all().pop().unwrap();
@@ -236,7 +236,7 @@ async fn a_controller_whose_pods_admission_would_reject_is_requeued_once_it_woul
     assert_eq!(world.raise(6, 2, 0).await, 1);
     put(&world.view, &pod("a", "p1"));
     tokio::time::sleep(Duration::from_secs(2)).await;
-    assert_eq!(world.rise(charging(8, 3, 3)).await, 1, "admission has no room");
+    assert_eq!(world.rise(&charging(8, 3, 3)).await, 1, "admission has no room");
     put(&world.view, &charging(9, 3, 1));
     assert_eq!(world.look().await, 2);
 }
@@ -270,7 +270,7 @@ async fn what_admission_charges_without_a_pod_is_counted_anew_once_nothing_moves
 #[tokio::test(start_paused = true)]
 async fn a_count_that_stays_as_it_is_is_not_made_for_ever() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
-    world.rise(charging(6, 3, 3)).await;
+    world.rise(&charging(6, 3, 3)).await;
     let start = Instant::now();
     let mut usage_resyncs = Vec::new();
     while let Some(next) = world.next() {

@@ -36,7 +36,7 @@ fn store() -> impl Fn(&Asked) -> Reply + Send + Sync + 'static {
 struct Task {
     context: Context,
     reports: watch::Sender<Option<Arc<Report>>>,
-    task: JoinHandle<()>,
+    running: JoinHandle<()>,
 }
 
 impl Task {
@@ -44,7 +44,7 @@ impl Task {
         let (context, _) = context(client.clone(), view.clone());
         let (reports, newest) = watch::channel(None);
         let statuses = Statuses::new(context.clone(), SETTINGS, Duration::from_secs(15));
-        Self { context, reports, task: tokio::spawn(statuses.run(newest)) }
+        Self { context, reports, running: tokio::spawn(statuses.run(newest)) }
     }
 
     /// Reports this plan, and lets so many seconds pass.
@@ -55,7 +55,7 @@ impl Task {
 
     async fn stop(self) {
         self.context.stop.cancel();
-        self.task.await.unwrap();
+        self.running.await.unwrap();
     }
 }
 
