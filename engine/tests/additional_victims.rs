@@ -53,11 +53,9 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
          queue c weight=0
          queue b request=cpu:2 guaranteed=cpu:2
          queue late request=cpu:1 guaranteed=cpu:1 after=600
-         pod a/p0 cpu=2 node=n1 started=10 owner=w priority=5
+         pod a,c/p0 cpu=2 node=n1 started=10 owner=w priority=5
          pod a/p1 cpu=2 node=n0 started=20 owner=w
-         pod a/last cpu=0 node=n1 started=1 owner=w priority=99
-         pod c/p0 cpu=2 node=n1 started=10 owner=w priority=5
-         pod c/last cpu=0 node=n1 started=1 owner=w priority=99
+         pod a,c/last cpu=0 node=n1 started=1 owner=w priority=99
          owner b/train replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 6c

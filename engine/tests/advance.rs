@@ -71,11 +71,9 @@ fn a_pod_needs_room_in_every_resource_and_in_others_quotas() {
 fn an_evicted_pod_comes_back_only_when_the_quota_rises_and_under_a_new_name() {
     plays(
         "node n1 cpu=4 memory=4Gi
-         queue a request=all
-         queue b request=all
+         queue a,b request=all
          quota a cpu=4 memory=4Gi
-         owner a/web replicas=4 cpu=1 memory=1Gi
-         pod a/web-1..4 cpu=1 memory=1Gi node=n1 started=10+10 owner=web
+         owner a/web replicas=4 cpu=1 memory=1Gi pods=web-1..4 node=n1 started=10+10
          then
          queue b weight=0 request=all
          then after=60
@@ -134,8 +132,7 @@ fn owners_delete_what_they_have_too_many_of() {
 fn a_stateful_set_waits_until_a_pod_is_gone() {
     let stuck = "node n1 cpu=4 memory=4Gi
          queue a request=all
-         owner a/db replicas=1 cpu=1 memory=1Gi kind=KIND
-         pod a/db-0 cpu=1 memory=1Gi node=n1 started=10 owner=db terminating=900";
+         owner a/db replicas=1 cpu=1 memory=1Gi kind=KIND pods=db-0 node=n1 started=10 terminating=900";
     after_a_step(
         &stuck.replace("KIND", "StatefulSet"),
         node,

@@ -343,8 +343,7 @@ const LACKS_ONE_MORE: &str = "node n0 cpu=3
      queue a request=all guaranteed=cpu:8750m
      queue b weight=0
      queue c weight=0 guaranteed=cpu:15
-     owner a/big replicas=5 cpu=2
-     pod a/big-1..3 cpu=2 node=n1 owner=big
+     owner a/big replicas=5 cpu=2 pods=big-1..3 node=n1
      pod b/web-1..2 cpu=1 node=n0 owner=web
      budget b/all allowed=1
      pod c/c-1 cpu=6 node=n1 owner=c";

@@ -214,8 +214,7 @@ fn a_node_with_more_than_it_offers_is_no_cheaper() {
     let printed = story::explain(
         "node n1 gpu=7
          node n2 gpu=8
-         queue a
-         queue b
+         queue a,b
          quota a gpu=16
          quota b gpu=0
          owner a/o replicas=16 gpu=1

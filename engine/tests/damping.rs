@@ -8,12 +8,10 @@ use crate::story::decides;
 fn next_to_nothing_moves_no_quota() {
     decides(
         "node n1 cpu=1000 memory=1000Gi
-         queue a request=all
-         queue b request=all
+         queue a,b request=all
          quota a cpu=499 memory=498Gi
          quota b cpu=500 memory=501Gi
-         pod a/p1 cpu=4 memory=4Gi node=n1 started=10
-         pod b/p1 cpu=4 memory=4Gi node=n1 started=10",
+         pod a,b/p1 cpu=4 memory=4Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 1kc 1000Gi
               a: deserved 500c 500Gi, allocated 500c 500Gi, used 4c 4Gi, target 499c 498Gi
@@ -27,8 +25,7 @@ fn next_to_nothing_moves_no_quota() {
 fn a_unit_or_one_part_in_a_hundred_is_not_next_to_nothing() {
     decides(
         "node n1 cpu=1000 memory=1000Gi
-         queue a request=all
-         queue b request=all
+         queue a,b request=all
          quota a cpu=499 memory=494Gi
          quota b cpu=500 memory=500Gi
          pod a/p1 cpu=1 memory=10Gi node=n1 started=10",
@@ -47,11 +44,9 @@ fn limits_guarantees_and_what_pods_wait_for_are_exact() {
         "node n1 cpu=1000 memory=1000Gi
          queue a limit=cpu:250 request=all
          queue b guaranteed=cpu:250 fixed=cpu:250,memory:250Gi
-         queue c fixed=cpu:250,memory:250Gi
-         queue d fixed=cpu:250,memory:250Gi
+         queue c,d fixed=cpu:250,memory:250Gi
          quota a cpu=251 memory=250Gi
-         quota b cpu=249 memory=249Gi
-         quota c cpu=249 memory=249Gi
+         quota b,c cpu=249 memory=249Gi
          quota d cpu=249 memory=250Gi
          owner c/web replicas=50 cpu=5 memory=1Gi",
         &expect![[r#"
@@ -70,8 +65,7 @@ fn limits_guarantees_and_what_pods_wait_for_are_exact() {
 fn it_is_given_back_most_unused_first_when_a_queue_is_short() {
     decides(
         "node n1 cpu=1000 memory=1000Gi
-         queue a fixed=cpu:300,memory:300Gi
-         queue b fixed=cpu:300,memory:300Gi
+         queue a,b fixed=cpu:300,memory:300Gi
          queue c fixed=cpu:400,memory:400Gi
          quota a cpu=301 memory=300Gi
          quota b cpu=302 memory=300Gi

@@ -45,8 +45,7 @@ fn at_least_the_request_is_asked_for_and_at_most_the_limit() {
 fn a_foreign_quota_bounds_the_share() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a request=all
-         queue b request=all
+         queue a,b request=all
          foreign-quota a cpu=1",
         &expect![[r#"
             step 1: capacity 8c 8Gi
@@ -98,9 +97,8 @@ fn a_gpu_request_claims_no_cpu() {
         "node n1 cpu=4 memory=4Gi gpu=2
          queue a
          queue b request=gpu:1
-         pod a/gpu-1..2 cpu=1 memory=1Gi gpu=1 node=n1 owner=train started=10+10
          pod a/web-1 cpu=2 memory=2Gi node=n1 owner=web started=30
-         owner a/train replicas=2 cpu=1 memory=1Gi gpu=1
+         owner a/train replicas=2 cpu=1 memory=1Gi gpu=1 pods=gpu-1..2 node=n1 started=10+10
          owner a/web replicas=1 cpu=2 memory=2Gi",
         &expect![[r#"
             step 1: capacity 4c 4Gi 2gpu
@@ -119,8 +117,7 @@ fn what_no_node_takes_for_a_minute_does_not_count_with_what_its_owner_lacks() {
         "node n1 cpu=8 memory=8Gi
          queue a
          queue b request=all
-         pod a/big-1 cpu=1 memory=1Gi pending owner=big created=900 stuck=955 selector=disk:none
-         owner a/big replicas=3 cpu=1 memory=1Gi selector=disk:none
+         owner a/big replicas=3 cpu=1 memory=1Gi selector=disk:none pods=big-1 pending created=900 stuck=955
          foreign-quota a memory=1Gi
          then after=20
          then after=31",
@@ -147,8 +144,7 @@ fn new_pods_in_place_of_the_old_ones_do_not_bring_it_back_but_a_changed_owner_do
         "node n1 cpu=8 memory=8Gi
          queue a limit=cpu:2
          queue b request=all
-         pod a/big-1 cpu=1 memory=1Gi pending owner=big created=900 stuck=910 selector=disk:none
-         owner a/big replicas=1 cpu=1 memory=1Gi selector=disk:none
+         owner a/big replicas=1 cpu=1 memory=1Gi selector=disk:none pods=big-1 pending created=900 stuck=910
          then after=40
          delete pod a/big-1
          then
@@ -183,8 +179,7 @@ fn what_runs_counts_however_long_it_is_not_ready() {
         "node n1 cpu=8 memory=8Gi
          queue a
          queue b request=all
-         pod a/web-1..2 cpu=1 memory=1Gi node=n1 started=600 stuck=690+20 owner=web
-         owner a/web replicas=2 cpu=1 memory=1Gi
+         owner a/web replicas=2 cpu=1 memory=1Gi pods=web-1..2 node=n1 started=600 stuck=690+20
          then after=10
          then after=31
          then

@@ -25,9 +25,7 @@ fn evicts_nothing(scenario: &str, expected: &Expect) {
 fn an_idle_cluster_starts_a_notebook_with_eight_gpus_at_once() {
     plays(
         "node n1..2 cpu=64 memory=512Gi gpu=8
-         queue a
-         queue b
-         queue c",
+         queue a,b,c",
         &expect![[r#"
             step 1: capacity 128c 1Ti 16gpu
               a: deserved 0c 0 0gpu, allocated 2c 8Gi 8gpu, used 0c 0 0gpu
@@ -65,20 +63,9 @@ fn an_idle_cluster_starts_bare_pods_and_those_of_unknown_controllers_at_once() {
 fn three_queues_that_hold_equally_too_much_lose_equally() {
     plays(
         "node n1 cpu=12
-         queue a
-         queue b
-         queue c
-         queue d
-         quota a cpu=4
-         quota b cpu=4
-         quota c cpu=4
-         owner a/w replicas=4 cpu=1
-         owner b/w replicas=4 cpu=1
-         owner c/w replicas=4 cpu=1
-         owner d/w replicas=3 cpu=1
-         pod a/w-1..4 cpu=1 node=n1 started=10+10 owner=w
-         pod b/w-1..4 cpu=1 node=n1 started=10+10 owner=w
-         pod c/w-1..4 cpu=1 node=n1 started=10+10 owner=w",
+         queue a,b,c,d
+         owner a,b,c/w replicas=4 cpu=1 pods=w-1..4 node=n1 started=10+10
+         owner d/w replicas=3 cpu=1",
         &expect![[r#"
             step 1: capacity 12c
               a: deserved 3c, allocated 3c, used 4c
@@ -110,18 +97,11 @@ fn three_queues_that_hold_equally_too_much_lose_equally() {
 fn the_queue_farthest_above_its_target_gives_first() {
     explains(
         "node n1 cpu=12
-         queue a
-         queue b
-         queue c
+         queue a,b,c
          queue d after=3600
-         quota a cpu=7
-         quota b cpu=5
-         owner a/w replicas=7 cpu=1
-         owner b/w replicas=5 cpu=1
-         owner c/w replicas=2 cpu=1
-         owner d/w replicas=2 cpu=1
-         pod a/w-1..7 cpu=1 node=n1 started=10+10 owner=w
-         pod b/w-1..5 cpu=1 node=n1 started=10+10 owner=w",
+         owner a/w replicas=7 cpu=1 pods=w-1..7 node=n1 started=10+10
+         owner b/w replicas=5 cpu=1 pods=w-1..5 node=n1 started=10+10
+         owner c,d/w replicas=2 cpu=1",
         &expect![[r#"
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 7c
@@ -148,16 +128,11 @@ fn a_pod_that_does_not_run_yet_goes_before_running_ones_of_any_giver() {
         };
         format!(
             "node n1 cpu=8
-             queue a
-             queue b
-             queue c
+             queue a,b,c
              queue d after=3600
-             quota a cpu=4
-             quota b cpu=4
-             owner a/w replicas=4 cpu=1
-             owner b/w replicas=4 cpu=1
-             owner c/w replicas=1 cpu=1
-             owner d/w replicas=1 cpu=1
+             quota a,b cpu=4
+             owner a,b/w replicas=4 cpu=1
+             owner c,d/w replicas=1 cpu=1
              {}{}",
             pods_of("a"),
             pods_of("b"),
@@ -176,15 +151,10 @@ fn the_weight_of_an_only_child_changes_nothing() {
             "node n1 cpu=12
              queue p children=All
              queue a parent=p weight={weight}
-             queue b
-             queue c
-             quota a cpu=6
-             quota b cpu=6
-             owner a/w replicas=6 cpu=1
-             owner b/w replicas=6 cpu=1
-             owner c/w replicas=4 cpu=1
-             pod a/w-1..6 cpu=1 node=n1 started=10+10 owner=w
-             pod b/w-1..6 cpu=1 node=n1 started=10+10 owner=w"
+             queue b,c
+             quota a,b cpu=6
+             owner a,b/w replicas=6 cpu=1 pods=w-1..6 node=n1 started=10+10
+             owner c/w replicas=4 cpu=1"
         )
     };
     let printed = story::play(&scenario(1));
@@ -201,10 +171,8 @@ fn borrowed_devices_come_back_although_their_queues_memory_is_guaranteed() {
         "node n1 cpu=8 memory=8Gi gpu=4
          queue a guaranteed=memory:8Gi
          queue b guaranteed=gpu:2
-         quota a cpu=8 memory=8Gi gpu=4
-         owner a/w replicas=4 cpu=1 memory=2Gi gpu=1
-         owner b/w replicas=2 cpu=1 memory=0 gpu=1
-         pod a/w-1..4 cpu=1 memory=2Gi gpu=1 node=n1 started=10+10 owner=w",
+         owner a/w replicas=4 cpu=1 memory=2Gi gpu=1 pods=w-1..4 node=n1 started=10+10
+         owner b/w replicas=2 cpu=1 memory=0 gpu=1",
         &expect![[r#"
             step 1: capacity 8c 8Gi 4gpu
               a: deserved 4c 8Gi 2gpu, allocated 2c 8Gi 2gpu, used 4c 8Gi 4gpu, target 2c 8Gi 2gpu
@@ -230,10 +198,8 @@ fn a_guarantee_of_devices_is_met_without_one_of_cpu() {
         "node n1 cpu=8 memory=32Gi gpu=2
          queue a weight=3
          queue b weight=1 guaranteed=gpu:2
-         quota a cpu=8 memory=8Gi gpu=2
-         owner a/w replicas=8 cpu=1 memory=1Gi
-         owner b/w replicas=2 cpu=1 memory=1Gi gpu=1
-         pod a/w-1..8 cpu=1 memory=1Gi node=n1 started=10+10 owner=w",
+         owner a/w replicas=8 cpu=1 memory=1Gi pods=w-1..8 node=n1 started=10+10
+         owner b/w replicas=2 cpu=1 memory=1Gi gpu=1",
         &expect![[r#"
             step 1: capacity 8c 32Gi 2gpu
               a: deserved 6c 8Gi 0gpu, allocated 6c 6Gi 0gpu, used 8c 8Gi 0gpu, target 6c 6Gi 0gpu
@@ -251,16 +217,12 @@ fn free_room_serves_an_unmet_guarantee_first_whatever_bounds_its_reclaim() {
         format!(
             "node n1 cpu=12
              queue p children=All
-             queue a weight=5
+             queue a,c weight=5
              queue b parent=p guaranteed=cpu:4 {words}
-             queue c weight=5
-             quota a cpu=0
-             quota b cpu=0
+             quota a,b cpu=0
              quota c cpu=8
-             owner a/w replicas=4 cpu=1
-             owner b/w replicas=4 cpu=1
-             owner c/w replicas=8 cpu=1
-             pod c/w-1..8 cpu=1 node=n1 started=10+10 owner=w"
+             owner a,b/w replicas=4 cpu=1
+             owner c/w replicas=8 cpu=1 pods=w-1..8 node=n1 started=10+10"
         )
     };
     for words in ["", "from=Subtree", "after=3600"] {
@@ -304,11 +266,9 @@ fn free_room_is_divided_among_claims_alike_at_every_depth() {
          queue x fixed=cpu:10
          queue y parent=p fixed=cpu:10
          queue z request=all
-         quota x cpu=0
-         quota y cpu=0
+         quota x,y cpu=0
          quota z cpu=14
-         owner z/w replicas=14 cpu=1
-         pod z/w-1..14 cpu=1 node=n1 started=10+10 owner=w",
+         owner z/w replicas=14 cpu=1 pods=w-1..14 node=n1 started=10+10",
     );
     assert!(printed.contains("x: deserved 6667mc, allocated 3c"), "{printed}");
     assert!(printed.contains("y: deserved 6667mc, allocated 3c"), "{printed}");
@@ -321,12 +281,9 @@ fn free_room_is_divided_among_claims_alike_at_every_depth() {
 fn a_gang_whose_minimum_is_above_its_queues_target_evicts_nothing() {
     evicts_nothing(
         "node n1 cpu=8
-         queue a
-         queue b
-         quota a cpu=8
-         owner a/w replicas=8 cpu=1
-         owner b/g replicas=6 cpu=1 kind=Job gang=g min=6
-         pod a/w-1..8 cpu=1 node=n1 started=10+10 owner=w",
+         queue a,b
+         owner a/w replicas=8 cpu=1 pods=w-1..8 node=n1 started=10+10
+         owner b/g replicas=6 cpu=1 kind=Job gang=g min=6",
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 4c, allocated 8c, used 8c, target 8c
@@ -342,10 +299,8 @@ fn nothing_is_evicted_for_a_pod_above_the_limit_of_its_queue() {
         "node n1 cpu=8
          queue a
          queue b limit=cpu:2
-         quota a cpu=8
-         owner a/w replicas=8 cpu=1
-         owner b/big replicas=1 cpu=3
-         pod a/w-1..8 cpu=1 node=n1 started=10+10 owner=w",
+         owner a/w replicas=8 cpu=1 pods=w-1..8 node=n1 started=10+10
+         owner b/big replicas=1 cpu=3",
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 6c, allocated 8c, used 8c, target 8c
@@ -360,14 +315,9 @@ fn nothing_is_evicted_for_a_pod_above_the_limit_of_its_queue() {
 fn no_cpu_is_reclaimed_for_pods_that_get_no_device() {
     evicts_nothing(
         "node n1 cpu=8 gpu=2
-         queue a
-         queue b
-         quota a cpu=6 gpu=0
-         quota b cpu=2 gpu=2
-         owner a/w replicas=6 cpu=1
-         owner b/w replicas=4 cpu=1 gpu=1
-         pod a/w-1..6 cpu=1 node=n1 started=10+10 owner=w
-         pod b/w-1..2 cpu=1 gpu=1 node=n1 started=10+10 owner=w",
+         queue a,b
+         owner a/w replicas=6 cpu=1 pods=w-1..6 node=n1 started=10+10
+         owner b/w replicas=4 cpu=1 gpu=1 pods=w-1..2 node=n1 started=10+10",
         &expect![[r#"
             step 1: capacity 8c 2gpu
               a: deserved 4c 0gpu, allocated 6c 0gpu, used 6c 0gpu, target 6c 0gpu
@@ -382,14 +332,9 @@ fn no_cpu_is_reclaimed_for_pods_that_get_no_device() {
 fn nothing_is_evicted_for_a_guaranteed_pod_above_what_the_guarantees_leave() {
     evicts_nothing(
         "node n1 cpu=8
-         queue a guaranteed=cpu:8
-         queue b guaranteed=cpu:8
-         quota a cpu=4
-         quota b cpu=4
-         owner a/w replicas=4 cpu=1
-         owner b/w replicas=5 cpu=1
-         pod a/w-1..4 cpu=1 node=n1 started=10+10 owner=w
-         pod b/w-1..4 cpu=1 node=n1 started=10+10 owner=w",
+         queue a,b guaranteed=cpu:8
+         owner a/w replicas=4 cpu=1 pods=w-1..4 node=n1 started=10+10
+         owner b/w replicas=5 cpu=1 pods=w-1..4 node=n1 started=10+10",
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 4c, allocated 4c, used 4c
@@ -407,12 +352,8 @@ fn nothing_is_evicted_for_the_stranded_end_of_a_share_outside_a_fence() {
          queue p children=All from=Subtree
          queue a parent=p
          queue b
-         quota a cpu=4
-         quota b cpu=5
-         owner a/w replicas=5 cpu=2
-         owner b/w replicas=9 cpu=1
-         pod a/w-1..2 cpu=2 node=n1 started=10+10 owner=w
-         pod b/w-1..5 cpu=1 node=n1 started=10+10 owner=w",
+         owner a/w replicas=5 cpu=2 pods=w-1..2 node=n1 started=10+10
+         owner b/w replicas=9 cpu=1 pods=w-1..5 node=n1 started=10+10",
         &expect![[r#"
             step 1: capacity 9c
               a: deserved 4500mc, allocated 4c, used 4c, target 4c
@@ -429,17 +370,13 @@ fn nothing_is_evicted_for_the_stranded_end_of_a_share_outside_a_fence() {
 fn nothing_is_evicted_for_pods_that_no_node_could_run_beside_others_that_fit() {
     evicts_nothing(
         "node n1..2 cpu=4
-         queue a
-         queue b
-         quota a cpu=6
-         quota b cpu=2
+         queue a,b
          owner a/w replicas=6 cpu=1
          owner b/large replicas=4 cpu=5 created=1
-         owner b/small replicas=2 cpu=1 created=2
+         owner b/small replicas=2 cpu=1 created=2 pods=small-1..2 node=n2 started=10+10
          pod a/w-1..4 cpu=1 node=n1 started=10+10 owner=w
          pod a/w-5 owner=w cpu=1 node=n2 started=50
-         pod a/w-6 owner=w cpu=1 node=n2 started=60
-         pod b/small-1..2 cpu=1 node=n2 started=10+10 owner=small",
+         pod a/w-6 owner=w cpu=1 node=n2 started=60",
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 4c, allocated 6c, used 6c, target 6c
@@ -454,9 +391,8 @@ fn nothing_is_evicted_for_pods_that_no_node_could_run_beside_others_that_fit() {
 fn no_workload_is_evicted_again_and_again() {
     let printed = evicted(
         "node n1..2 cpu=3
-         queue a
+         queue a,c
          queue b limit=cpu:2
-         queue c
          owner a/w replicas=4 cpu=1
          owner b/large replicas=1 cpu=3
          owner c/g replicas=2 cpu=2 kind=Job gang=g min=2
@@ -478,13 +414,10 @@ fn of_two_resources_three_pods_go_where_three_suffice() {
          queue a
          queue b guaranteed=cpu:9,memory:9Gi
          quota a cpu=21 memory=21Gi
-         owner a/cpu replicas=3 cpu=3 memory=0
-         owner a/memory replicas=3 cpu=0 memory=3Gi
-         owner a/both replicas=4 cpu=3 memory=3Gi
-         owner b/w replicas=3 cpu=3 memory=3Gi
-         pod a/cpu-1..3 cpu=3 memory=0 node=n1 started=10+10 owner=cpu
-         pod a/memory-1..3 cpu=0 memory=3Gi node=n1 started=10+10 owner=memory
-         pod a/both-1..4 cpu=3 memory=3Gi node=n1 started=10+10 owner=both",
+         owner a/cpu replicas=3 cpu=3 memory=0 pods=cpu-1..3 node=n1 started=10+10
+         owner a/memory replicas=3 cpu=0 memory=3Gi pods=memory-1..3 node=n1 started=10+10
+         owner a/both replicas=4 cpu=3 memory=3Gi pods=both-1..4 node=n1 started=10+10
+         owner b/w replicas=3 cpu=3 memory=3Gi",
     );
     assert_eq!(printed.len(), 3, "{printed:#?}");
 }
@@ -496,12 +429,9 @@ fn a_pod_that_stays_for_a_guarantee_costs_its_queue_no_other_pod() {
         "node n1 cpu=4 gpu=1
          queue a guaranteed=gpu:1
          queue b
-         quota a cpu=4 gpu=1
-         owner a/device replicas=1 cpu=1 gpu=1
-         owner a/w replicas=1 cpu=1
-         owner b/w replicas=1 cpu=1 gpu=1
-         pod a/device-1 owner=device cpu=1 gpu=1 node=n1 started=10
-         pod a/w-1 cpu=1 node=n1 started=10 owner=w",
+         owner a/device replicas=1 cpu=1 gpu=1 pods=device-1 node=n1 started=10
+         owner a/w replicas=1 cpu=1 pods=w-1 node=n1 started=10
+         owner b/w replicas=1 cpu=1 gpu=1",
         &expect![[r#"
             step 1: capacity 4c 1gpu
               a: deserved 2c 1gpu, allocated 3c 1gpu, used 2c 1gpu
@@ -520,14 +450,9 @@ fn of_two_pods_with_one_place_elsewhere_neither_moves() {
         "node n1..2 cpu=4
          queue a guaranteed=cpu:3
          queue b
-         quota a cpu=3
-         quota b cpu=5
-         owner a/large replicas=1 cpu=3 priority=5
-         owner b/w replicas=2 cpu=1500m
-         owner b/x replicas=1 cpu=2
-         pod a/large-1 owner=large cpu=3 pending created=900 stuck=980 priority=5
-         pod b/w-1..2 owner=w cpu=1500m node=n1 started=10+10
-         pod b/x-1 owner=x cpu=2 node=n2 started=30",
+         owner a/large replicas=1 cpu=3 priority=5 pods=large-1 pending created=900 stuck=980
+         owner b/w replicas=2 cpu=1500m pods=w-1..2 node=n1 started=10+10
+         owner b/x replicas=1 cpu=2 pods=x-1 node=n2 started=30",
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 3c, allocated 3c, used 3c

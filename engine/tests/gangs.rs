@@ -64,8 +64,7 @@ fn what_an_owner_has_above_its_replicas_goes_before_lower_priorities() {
         "node n1 cpu=4
          queue a request=all
          queue b fixed=cpu:1
-         owner a/web replicas=1 cpu=1 priority=9
-         pod a/web-1..2 cpu=1 node=n1 started=10+10 owner=web priority=9
+         owner a/web replicas=1 cpu=1 priority=9 pods=web-1..2 node=n1 started=10+10
          pod a/single-1..2 cpu=1 node=n1 started=80+10 owner=w",
         &expect![[r#"
             step 1: capacity 4c
@@ -309,11 +308,10 @@ fn what_goes_for_one_room_goes_at_once() {
          queue a weight=0 request=all
          queue b weight=0
          owner a/train replicas=7 cpu=1500m memory=100Mi gang=train min=2
-         owner b/web replicas=1 cpu=1 memory=1Gi
+         owner b/web replicas=1 cpu=1 memory=1Gi pods=web-1 node=n1
          owner b/big replicas=2 cpu=2 memory=512Mi created=10
          pod a/train-1..2 cpu=1500m memory=100Mi node=n1 owner=train gang=train min=2
          pod a/train-3..7 cpu=1500m memory=100Mi node=n2 owner=train gang=train min=2
-         pod b/web-1 cpu=1 memory=1Gi node=n1 owner=web
          pod c/other cpu=1500m memory=100Mi node=n1",
         &expect![[r#"
             step 1: capacity 12500mc 12188Mi
@@ -364,8 +362,7 @@ fn no_pod_goes_for_one_of_a_gang_whose_minimum_is_more_than_the_share() {
          queue a
          queue b weight=3
          owner a/train replicas=5 cpu=1 kind=Job gang=t min=3
-         owner b/web replicas=4 cpu=1
-         pod b/web-1..4 cpu=1 node=n1 started=10+10 owner=web",
+         owner b/web replicas=4 cpu=1 pods=web-1..4 node=n1 started=10+10",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 1c, allocated 0c, used 0c, target 0c
@@ -379,14 +376,10 @@ fn no_pod_goes_for_one_of_a_gang_whose_minimum_is_more_than_the_share() {
 fn no_pod_goes_for_one_of_a_gang_whose_minimum_no_quota_has_room_for() {
     plays(
         "node n1 cpu=8 labels=zone:a
-         queue a
-         queue b
+         queue a,b
          owner a/train replicas=5 cpu=1 kind=Job gang=t min=3
-         owner a/lost replicas=2 cpu=1 selector=zone:b created=995
-         pod a/lost-1..2 cpu=1 selector=zone:b created=995 pending stuck=995 owner=lost
-         quota a cpu=2
-         owner b/web replicas=8 cpu=1
-         pod b/web-1..8 cpu=1 node=n1 started=10+10 owner=web",
+         owner a/lost replicas=2 cpu=1 selector=zone:b created=995 pods=lost-1..2 created=995 pending stuck=995
+         owner b/web replicas=8 cpu=1 pods=web-1..8 node=n1 started=10+10",
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 4c, allocated 2c, used 2c
@@ -402,9 +395,8 @@ fn no_pod_of_a_lower_priority_goes_for_one_of_a_gang_whose_minimum_has_no_room()
     plays(
         "node n1 cpu=4
          queue a limit=cpu:4 preemption=LowerPriority
-         owner a/web replicas=4 cpu=1
+         owner a/web replicas=4 cpu=1 pods=web-1..4 node=n1 started=10+10
          budget a/all allowed=1
-         pod a/web-1..4 cpu=1 node=n1 started=10+10 owner=web
          owner a/train replicas=5 cpu=1 kind=Job gang=t min=3 priority=9",
         &expect![[r#"
             step 1: capacity 4c

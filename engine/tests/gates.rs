@@ -13,8 +13,7 @@ use crate::story::{self, decides, plays};
 fn an_idle_cluster_lets_in_any_pod() {
     plays(
         "node n1 cpu=4 memory=4Gi
-         queue a admission=Gate
-         queue b admission=Gate
+         queue a,b admission=Gate
          pod a/one cpu=1 memory=1Gi gated created=900",
         &expect![[r#"
             step 1: capacity 4c 4Gi
@@ -33,8 +32,7 @@ fn an_idle_cluster_lets_in_any_pod() {
 fn pods_are_let_in_by_priority_and_age_up_to_the_share() {
     plays(
         "node n1 cpu=4 memory=4Gi
-         queue a admission=Gate
-         queue b admission=Gate
+         queue a,b admission=Gate
          pod a/old cpu=1 memory=1Gi gated created=900
          pod a/new cpu=1 memory=1Gi gated created=990
          pod a/important cpu=1 memory=1Gi gated created=995 priority=10
@@ -69,10 +67,8 @@ fn pods_are_let_in_by_priority_and_age_up_to_the_share() {
 fn pods_of_owners_come_in_as_room_is_reclaimed() {
     plays(
         "node n1 cpu=4 memory=4Gi
-         queue a admission=Gate
-         queue b admission=Gate
-         owner a/batch replicas=4 cpu=1 memory=1Gi
-         pod a/p1..4 cpu=1 memory=1Gi node=n1 started=10+10 owner=batch
+         queue a,b admission=Gate
+         owner a/batch replicas=4 cpu=1 memory=1Gi pods=p1..4 node=n1 started=10+10
          owner b/batch replicas=4 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 4c 4Gi
@@ -226,8 +222,7 @@ fn in_gate_mode_a_pod_goes_in_the_cycle_that_lowers_its_queue() {
              queue a{mode}
              queue b{mode}
              quota a cpu=2 memory=2Gi granted=cpu:2,memory:2Gi
-             owner a/batch replicas=2 cpu=1 memory=1Gi
-             pod a/p1..2 cpu=1 memory=1Gi node=n1 started=10+10 owner=batch
+             owner a/batch replicas=2 cpu=1 memory=1Gi pods=p1..2 node=n1 started=10+10
              owner b/batch replicas=2 cpu=1 memory=1Gi"
         ));
         let plan = plan(&snapshot);
@@ -241,8 +236,7 @@ fn in_gate_mode_a_pod_goes_in_the_cycle_that_lowers_its_queue() {
 fn leaving_gate_mode_removes_every_gate_and_evicts_no_pod() {
     plays(
         "node n1 cpu=2 memory=4Gi
-         queue a admission=Gate
-         queue b admission=Gate
+         queue a,b admission=Gate
          pod a/p1 cpu=1 memory=1Gi node=n1 started=10
          pod a/p2..3 cpu=1 memory=1Gi gated created=900+1
          then
@@ -346,8 +340,7 @@ fn of_a_rollout_that_waits_the_newest_revision_comes_first() {
 fn what_has_succeeded_counts_for_the_minimum_of_a_gang() {
     let scenario = "node n1 cpu=4 memory=4Gi
          queue a admission=Gate
-         owner a/train kind=Job replicas=1 cpu=1 memory=1Gi gang=g min=3 succeeded=2
-         pod a/last cpu=1 memory=1Gi gated created=900 gang=g min=3 owner=train";
+         owner a/train kind=Job replicas=1 cpu=1 memory=1Gi gang=g min=3 succeeded=2 pods=last gated created=900";
     let removed = |scenario: &str| plan(&story::parse(scenario)).gate_removals.len();
     assert_eq!(removed(scenario), 1);
     assert_eq!(removed(&scenario.replace("succeeded=2", "succeeded=1")), 0);

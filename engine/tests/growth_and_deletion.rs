@@ -9,8 +9,7 @@ fn what_may_be_added_is_shared_and_pods_that_wait_for_it_evict_no_pod() {
     plays(
         "settings expandable=cpu:4,memory:4Gi
          node n1 cpu=4 memory=4Gi
-         queue a
-         queue b
+         queue a,b
          quota a cpu=4 memory=4Gi
          pod a/p1..2 cpu=2 memory=2Gi node=n1 started=10+10
          owner b/web replicas=3 cpu=1 memory=1Gi
@@ -72,10 +71,8 @@ fn a_pod_waits_ten_minutes_for_a_node_that_may_be_added() {
 fn a_quota_that_waits_to_be_collected_holds_what_it_lets_in() {
     plays(
         "node n1 cpu=8 memory=8Gi
-         queue a request=all
-         queue b request=all
-         quota a cpu=4 memory=4Gi
-         quota b cpu=4 memory=4Gi
+         queue a,b request=all
+         quota a,b cpu=4 memory=4Gi
          pod a/p1 cpu=2 memory=2Gi node=n1 started=10
          then
          delete queue a

@@ -321,8 +321,7 @@ fn example(parent1: &str) -> String {
         "node n1 cpu=20
          queue top children=All limit=cpu:20
          queue parent1 children=All parent=top {parent1}
-         queue child1 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
-         queue child2 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
+         queue child1,child2 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
          queue parent2 parent=top request=all
          pod child1/p1..2 cpu=5 node=n1 started=10+10 owner=w
          pod parent2/p1..2 cpu=5 node=n1 started=90+5 owner=w
@@ -380,11 +379,9 @@ fn free_room_goes_first_to_a_queue_below_the_guarantee_of_its_parent() {
          quota y cpu=6
          quota x cpu=0
          quota z cpu=21
-         owner y/o replicas=30 cpu=1
+         owner y/o replicas=30 cpu=1 pods=p-1..6 node=n started=1
          owner x/o replicas=30 cpu=1
-         owner z/o replicas=30 cpu=1
-         pod y/p-1..6 cpu=1 node=n started=1 owner=o
-         pod z/p-1..21 cpu=1 node=n started=1 owner=o",
+         owner z/o replicas=30 cpu=1 pods=p-1..21 node=n started=1",
     );
     let plan = plan(&snapshot);
     let allocated = |name: &str| plan.queues[&QueueName::new(name, name)].allocated.get(&Resource::Cpu);

@@ -106,8 +106,7 @@ fn a_deleted_quota_comes_back_with_what_is_charged() {
     let snapshot = story::parse(
         "
         node n1 cpu=8
-        queue a request=all
-        queue b request=all
+        queue a,b request=all
         quota b cpu=4
         pod a/p1 cpu=6 node=n1
         ",
@@ -126,11 +125,9 @@ fn a_quota_changed_by_hand_costs_no_pod() {
             "
             settings resources=cpu,memory
             node n1 cpu=8
-            queue a request=all
-            queue b request=all
+            queue a,b request=all
             {quotas}
-            pod a/p1..2 cpu=2 node=n1
-            pod b/p1..2 cpu=2 node=n1
+            pod a,b/p1..2 cpu=2 node=n1
             "
         )));
         assert!(!destroys(&plan), "{quotas}");
@@ -153,8 +150,7 @@ fn what_came_in_through_an_open_quota_waits_for_it_to_be_shut() {
         plan(&story::parse(&format!(
             "
             node n1 cpu=8
-            queue a request=all
-            queue b request=all
+            queue a,b request=all
             {quota}
             quota b cpu=4
             pod a/p1..3 cpu=2 node=n1
@@ -177,8 +173,7 @@ fn pods_that_hang_are_named_and_hold_what_they_hold() {
             "
             settings resources=cpu,memory
             node n1 cpu=4
-            queue a request=all
-            queue b request=all
+            queue a,b request=all
             quota a cpu=2
             quota b cpu=0
             pod a/p1 cpu=2 node=n1

@@ -45,11 +45,9 @@ fn what_a_limit_above_leaves_is_lent_once_and_evenly() {
     decides(
         "node n1 cpu=100 memory=100Gi
          queue org children=All limit=cpu:2
-         queue a parent=org
-         queue b parent=org
+         queue a,b parent=org
          queue other children=All limit=cpu:8
-         queue c parent=other
-         queue d parent=other
+         queue c,d parent=other
          pod d/p cpu=1 node=n1 started=10",
         &expect![[r#"
             step 1: capacity 100c 100Gi
@@ -109,9 +107,7 @@ fn a_queue_above_its_quota_of_gpus_starts_pods_without_gpus() {
 fn it_is_reclaimed_from_the_queue_with_most_of_it() {
     plays(
         "node n1 cpu=20 memory=20Gi
-         queue a
-         queue b
-         queue c
+         queue a,b,c
          quota a cpu=6 memory=6Gi
          quota b cpu=5 memory=5Gi
          quota c cpu=2 memory=2Gi
@@ -139,8 +135,7 @@ fn below_a_parents_limit_there_is_only_as_much_of_it() {
     decides(
         "node n1 cpu=20 memory=20Gi
          queue org children=All limit=cpu:4
-         queue a parent=org
-         queue b parent=org
+         queue a,b parent=org
          queue c",
         &expect![[r#"
             step 1: capacity 20c 20Gi
@@ -157,8 +152,7 @@ fn below_a_parents_limit_there_is_only_as_much_of_it() {
 fn overuse_that_no_queue_needs_is_no_idle_capacity() {
     plays(
         "node n1 cpu=10 memory=10Gi
-         queue a
-         queue b
+         queue a,b
          quota b cpu=9 memory=9Gi
          pod b/p1 cpu=8 memory=8Gi node=n1 started=10
          then
@@ -178,8 +172,7 @@ fn overuse_that_no_queue_needs_is_no_idle_capacity() {
 fn the_idle_part_goes_before_any_eviction() {
     plays(
         "node n1 cpu=10 memory=10Gi
-         queue a
-         queue b
+         queue a,b
          quota a cpu=7 memory=7Gi
          quota b cpu=3 memory=3Gi
          pod a/p1 cpu=4 memory=4Gi node=n1 started=10
@@ -203,8 +196,7 @@ fn the_idle_part_goes_before_any_eviction() {
 fn a_queue_that_has_used_up_its_part_gets_more_of_what_is_idle() {
     plays(
         "node n1 cpu=100 memory=100Gi
-         queue a
-         queue b
+         queue a,b
          quota a cpu=32 memory=32Gi
          quota b cpu=25 memory=25Gi
          pod a/p1 cpu=32 memory=32Gi node=n1 started=10",
@@ -216,8 +208,7 @@ fn a_queue_that_has_used_up_its_part_gets_more_of_what_is_idle() {
     );
     plays(
         "node n1 cpu=100 memory=100Gi
-         queue a
-         queue b
+         queue a,b
          quota a cpu=75 memory=75Gi
          quota b cpu=25 memory=25Gi
          pod a/p1 cpu=75 memory=75Gi node=n1 started=10",

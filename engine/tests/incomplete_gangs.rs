@@ -51,10 +51,8 @@ fn the_higher_priority_is_completed_first() {
     decides(
         "node n1 cpu=4 memory=4Gi
          queue a
-         owner a/x kind=Job replicas=3 cpu=1 memory=1Gi gang=x min=3 created=10
-         owner a/y kind=Job replicas=3 cpu=1 memory=1Gi gang=y min=3 created=20 priority=5
-         pod a/x1..2 cpu=1 memory=1Gi node=n1 created=100+1 owner=x gang=x min=3
-         pod a/y1..2 cpu=1 memory=1Gi node=n1 created=102+1 owner=y gang=y min=3 priority=5
+         owner a/x kind=Job replicas=3 cpu=1 memory=1Gi gang=x min=3 created=10 pods=x1..2 node=n1 created=100+1
+         owner a/y kind=Job replicas=3 cpu=1 memory=1Gi gang=y min=3 created=20 priority=5 pods=y1..2 node=n1 created=102+1
          quota a cpu=4 memory=4Gi",
         &expect![[r#"
             step 1: capacity 4c 4Gi
@@ -72,14 +70,10 @@ fn the_fewest_gangs_yield_and_the_last_ones_first() {
     decides(
         "node n1 cpu=7 memory=7Gi
          queue a
-         owner a/v kind=Job replicas=4 cpu=1 memory=1Gi gang=v min=4 created=10
-         owner a/x kind=Job replicas=3 cpu=1 memory=1Gi gang=x min=3 created=20
-         owner a/y kind=Job replicas=3 cpu=1 memory=1Gi gang=y min=3 created=30
-         owner a/z kind=Job replicas=3 cpu=1 memory=1Gi gang=z min=3 created=40
-         pod a/v1..2 cpu=1 memory=1Gi node=n1 created=100+1 owner=v gang=v min=4
-         pod a/x1..2 cpu=1 memory=1Gi node=n1 created=102 owner=x gang=x min=3
-         pod a/y1 cpu=1 memory=1Gi node=n1 created=103 owner=y gang=y min=3
-         pod a/z1..2 cpu=1 memory=1Gi node=n1 created=104+1 owner=z gang=z min=3
+         owner a/v kind=Job replicas=4 cpu=1 memory=1Gi gang=v min=4 created=10 pods=v1..2 node=n1 created=100+1
+         owner a/x kind=Job replicas=3 cpu=1 memory=1Gi gang=x min=3 created=20 pods=x1..2 node=n1 created=102
+         owner a/y kind=Job replicas=3 cpu=1 memory=1Gi gang=y min=3 created=30 pods=y1 node=n1 created=103
+         owner a/z kind=Job replicas=3 cpu=1 memory=1Gi gang=z min=3 created=40 pods=z1..2 node=n1 created=104+1
          quota a cpu=7 memory=7Gi",
         &expect![[r#"
             step 1: capacity 7c 7Gi
@@ -143,8 +137,7 @@ fn of_a_gang_no_more_is_restored_than_has_room() {
     decides(
         "node n1 cpu=4 memory=4Gi
          queue a
-         owner a/x kind=Job replicas=3 former=5 cpu=1 memory=1Gi gang=x min=4 created=10
-         pod a/x1 cpu=1 memory=1Gi node=n1 started=100 created=100 owner=x gang=x min=4
+         owner a/x kind=Job replicas=3 former=5 cpu=1 memory=1Gi gang=x min=4 created=10 pods=x1 node=n1 started=100 created=100
          quota a cpu=4 memory=4Gi",
         &expect![[r#"
             step 1: capacity 4c 4Gi

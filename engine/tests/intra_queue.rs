@@ -22,11 +22,8 @@ fn the_lowest_priority_yields_and_comes_back_when_there_is_room() {
     plays(
         "node n1 gpu=3
          queue a preemption=LowerPriority request=all
-         quota a gpu=3
-         owner a/low replicas=2 gpu=1 priority=1 created=1
-         owner a/middle replicas=1 gpu=1 priority=5 created=2
-         pod a/low-1..2 gpu=1 node=n1 started=10+10 owner=low priority=1
-         pod a/middle-1 gpu=1 node=n1 started=30 owner=middle priority=5
+         owner a/low replicas=2 gpu=1 priority=1 created=1 pods=low-1..2 node=n1 started=10+10
+         owner a/middle replicas=1 gpu=1 priority=5 created=2 pods=middle-1 node=n1 started=30
          owner a/high replicas=1 gpu=1 priority=9 created=3
          then after=60
          delete owner a/high
@@ -57,9 +54,7 @@ fn without_the_policy_no_workload_yields() {
     explains(
         "node n1 gpu=2
          queue a request=all
-         quota a gpu=2
-         owner a/low replicas=2 gpu=1 priority=1
-         pod a/low-1..2 gpu=1 node=n1 started=10+10 owner=low priority=1
+         owner a/low replicas=2 gpu=1 priority=1 pods=low-1..2 node=n1 started=10+10
          owner a/high replicas=1 gpu=1 priority=9",
         &expect![[r#"
             step 1: capacity 2gpu
@@ -75,8 +70,7 @@ fn no_workload_yields_to_an_equal() {
         format!(
             "{QUEUE}
              node n1 gpu=4
-             owner a/low replicas=4 gpu=1 priority=5
-             pod a/low-1..4 gpu=1 node=n1 started=10+10 owner=low priority=5
+             owner a/low replicas=4 gpu=1 priority=5 pods=low-1..4 node=n1 started=10+10
              owner a/high replicas=1 gpu=1 priority={priority}"
         )
     };
@@ -92,11 +86,8 @@ fn the_last_replica_stays() {
     explains(
         "node n1 gpu=2
          queue a preemption=LowerPriority request=all
-         quota a gpu=2
-         owner a/low replicas=1 gpu=1 priority=1
-         owner a/set replicas=1 gpu=1 priority=1 kind=StatefulSet
-         pod a/low-x gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/set-0 gpu=1 node=n1 started=20 owner=set priority=1
+         owner a/low replicas=1 gpu=1 priority=1 pods=low-x node=n1 started=10
+         owner a/set replicas=1 gpu=1 priority=1 kind=StatefulSet pods=set-0 node=n1 started=20
          owner a/high replicas=1 gpu=1 priority=9",
         &expect![[r#"
             step 1: capacity 2gpu
@@ -115,10 +106,8 @@ fn a_jobs_last_pod_goes_when_nothing_else_is_left_unless_its_queue_keeps_it() {
             "node n1 gpu=2
              queue a preemption=LowerPriority lastReplica={last} request=all
              quota a gpu=2
-             owner a/job replicas=1 gpu=1 priority=1 kind=Job
-             owner a/low replicas=1 gpu=1 priority=2
-             pod a/job-x gpu=1 node=n1 started=10 owner=job priority=1
-             pod a/low-x gpu=1 node=n1 started=20 owner=low priority=2
+             owner a/job replicas=1 gpu=1 priority=1 kind=Job pods=job-x node=n1 started=10
+             owner a/low replicas=1 gpu=1 priority=2 pods=low-x node=n1 started=20
              owner a/high replicas=1 gpu=1 priority=9"
         )
     };
@@ -134,13 +123,9 @@ fn who_is_left_alone_is_told_and_others_go() {
     explains(
         "node n1 gpu=8
          queue a preemption=LowerPriority request=all
-         quota a gpu=8
-         owner a/scaled replicas=2 gpu=1 priority=1 leftAlone=Autoscaled
-         owner a/out replicas=2 gpu=1 priority=1 leftAlone=OptedOut
-         owner a/low replicas=2 gpu=1 priority=3
-         pod a/scaled-1..2 gpu=1 node=n1 started=10+10 owner=scaled priority=1
-         pod a/out-1..2 gpu=1 node=n1 started=30+10 owner=out priority=1
-         pod a/low-1..2 gpu=1 node=n1 started=50+10 owner=low priority=3
+         owner a/scaled replicas=2 gpu=1 priority=1 leftAlone=Autoscaled pods=scaled-1..2 node=n1 started=10+10
+         owner a/out replicas=2 gpu=1 priority=1 leftAlone=OptedOut pods=out-1..2 node=n1 started=30+10
+         owner a/low replicas=2 gpu=1 priority=3 pods=low-1..2 node=n1 started=50+10
          pod a/bare gpu=1 node=n1 started=70 priority=0
          pod a/unknown gpu=1 node=n1 started=70 owner=ray priority=0
          owner a/high replicas=2 gpu=1 priority=9",
@@ -230,12 +215,10 @@ fn for_one_gpu_the_node_with_the_lowest_victim_is_freed() {
     explains(
         "node n1..2 gpu=2
          queue a preemption=LowerPriority request=all
-         quota a gpu=4
          owner a/low replicas=2 gpu=1 priority=1
-         owner a/lower replicas=2 gpu=1 priority=0
+         owner a/lower replicas=2 gpu=1 priority=0 pods=lower-1..2 node=n2 started=10+10
          pod a/low-1 gpu=1 node=n1 started=90 owner=low priority=1
          pod a/low-2 gpu=1 node=n1 started=80 owner=low priority=1
-         pod a/lower-1..2 gpu=1 node=n2 started=10+10 owner=lower priority=0
          owner a/high replicas=1 gpu=1 priority=9",
         &expect![[r#"
             step 1: capacity 4gpu
@@ -289,9 +272,7 @@ fn a_pod_that_no_node_takes_finds_room() {
     explains(
         "node n1..2 gpu=2
          queue a preemption=LowerPriority request=all
-         quota a gpu=4
-         owner a/low replicas=3 gpu=1 priority=1
-         pod a/low-1..2 gpu=1 node=n1+1 started=10+10 owner=low priority=1
+         owner a/low replicas=3 gpu=1 priority=1 pods=low-1..2 node=n1+1 started=10+10
          pod a/big gpu=2 pending stuck=990 priority=9",
         &expect![[r#"
             step 1: capacity 4gpu
@@ -309,7 +290,6 @@ fn no_pod_goes_for_an_ask_that_is_not_met() {
     explains(
         "node n1..2 gpu=4
          queue a preemption=LowerPriority request=all
-         quota a gpu=8
          owner a/low replicas=4 gpu=1 priority=1
          owner a/peer replicas=4 gpu=1 priority=9
          pod a/low-1..2 gpu=1 node=n1 started=10 owner=low priority=1
@@ -331,8 +311,7 @@ fn a_gang_is_met_as_a_whole_or_not_at_all() {
         format!(
             "{QUEUE}
              node n1 gpu=4
-             owner a/low replicas=4 gpu=1 priority=1
-             pod a/low-1..4 gpu=1 node=n1 started=10 owner=low priority=1
+             owner a/low replicas=4 gpu=1 priority=1 pods=low-1..4 node=n1 started=10
              owner a/high replicas=4 gpu=1 priority=9 kind=Job gang=g min={min}"
         )
     };
@@ -349,8 +328,7 @@ fn a_gang_that_yields_keeps_what_it_needs() {
         format!(
             "{QUEUE}
              node n1 gpu=4
-             owner a/low replicas=4 gpu=1 priority=1 kind=Job gang=g min={min}
-             pod a/low-1..4 gpu=1 node=n1 started=10+10 owner=low priority=1 gang=g min={min}
+             owner a/low replicas=4 gpu=1 priority=1 kind=Job gang=g min={min} pods=low-1..4 node=n1 started=10+10
              owner a/high replicas=2 gpu=1 priority=9"
         )
     };
@@ -434,9 +412,7 @@ fn who_gave_something_gets_nothing_and_competes_no_more() {
     plays(
         "node n1 gpu=3
          queue a preemption=LowerPriority request=all
-         quota a gpu=3
-         owner a/low replicas=5 gpu=1 priority=1 created=1
-         pod a/low-1..3 gpu=1 node=n1 started=10+10 owner=low priority=1
+         owner a/low replicas=5 gpu=1 priority=1 created=1 pods=low-1..3 node=n1 started=10+10
          owner a/high replicas=1 gpu=1 priority=9 created=2",
         &expect![[r#"
             step 1: capacity 3gpu
@@ -457,11 +433,8 @@ fn what_others_give_back_is_waited_for_and_no_workload_yields() {
     plays(
         "node n1 gpu=6
          queue a preemption=LowerPriority request=all
-         quota a gpu=2
          queue b request=all
-         quota b gpu=4
-         owner a/low replicas=2 gpu=1 priority=1
-         pod a/low-1..2 gpu=1 node=n1 started=10 owner=low priority=1
+         owner a/low replicas=2 gpu=1 priority=1 pods=low-1..2 node=n1 started=10
          pod b/x-1..4 gpu=1 node=n1 started=10+10 owner=x
          owner a/high replicas=1 gpu=1 priority=9",
         &expect![[r#"
@@ -486,13 +459,9 @@ fn what_is_held_back_counts_as_asked_for() {
     explains(
         "node n1 gpu=4
          queue a preemption=LowerPriority
-         quota a gpu=2
          queue b
-         quota b gpu=2
-         owner a/low replicas=1 former=2 gpu=1 priority=1
-         owner a/high replicas=1 gpu=1 priority=9
-         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/high-1 gpu=1 node=n1 started=10 owner=high priority=9
+         owner a/low replicas=1 former=2 gpu=1 priority=1 pods=low-1 node=n1 started=10
+         owner a/high replicas=1 gpu=1 priority=9 pods=high-1 node=n1 started=10
          pod b/x-1 gpu=1 node=n1 started=10 owner=x",
         &expect![[r#"
             step 1: capacity 4gpu
@@ -510,11 +479,8 @@ fn what_yielded_within_a_limit_says_so_and_not_that_the_limit_is_reached() {
     explains(
         "node n1 gpu=4
          queue a preemption=LowerPriority limit=gpu:2 request=all
-         quota a gpu=2
-         owner a/low replicas=1 former=2 gpu=1 priority=1
-         owner a/high replicas=1 gpu=1 priority=9
-         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/high-1 gpu=1 node=n1 started=10 owner=high priority=9",
+         owner a/low replicas=1 former=2 gpu=1 priority=1 pods=low-1 node=n1 started=10
+         owner a/high replicas=1 gpu=1 priority=9 pods=high-1 node=n1 started=10",
         &expect![[r#"
             step 1: capacity 4gpu
               a: deserved 2gpu, allocated 2gpu, used 2gpu
@@ -530,10 +496,8 @@ fn a_gang_and_owners_that_yield_come_to_rest_in_one_queue() {
     plays(
         "node n1 gpu=8
          queue a preemption=LowerPriority request=all
-         quota a gpu=8
          queuejob a/train min=2 replicas=6 gpu=1 created=10 priority=5
-         owner a/low replicas=4 gpu=1 priority=1 created=20
-         pod a/low-1..4 gpu=1 node=n1 started=30+10 owner=low priority=1
+         owner a/low replicas=4 gpu=1 priority=1 created=20 pods=low-1..4 node=n1 started=30+10
          then after=60
          owner a/high replicas=2 gpu=1 priority=9 created=30
          then after=60
@@ -577,11 +541,9 @@ fn of_a_gang_and_a_deployment_the_lower_priority_yields() {
         format!(
             "node n1 gpu=5
              queue a preemption=LowerPriority request=all
-             quota a gpu=5
              queuejob a/train min=2 replicas=2 gpu=1 created=10 priority={gang} parallelism=2 admitted=10
-             owner a/low replicas=3 gpu=1 priority={low} created=20
+             owner a/low replicas=3 gpu=1 priority={low} created=20 pods=low-1..3 node=n1 started=30+10
              pod a/t1..2 gpu=1 node=n1 started=10 owner=train gang=queuejob/train min=2 priority={gang}
-             pod a/low-1..3 gpu=1 node=n1 started=30+10 owner=low priority={low}
              owner a/high replicas=2 gpu=1 priority=9 created=30"
         )
     };
@@ -614,12 +576,10 @@ fn a_gang_gives_its_surplus_before_a_deployment_yields() {
     plays(
         "node n1 gpu=6
          queue a preemption=LowerPriority request=all
-         quota a gpu=6
          queuejob a/train min=2 replicas=3 gpu=1 created=10 priority=5 parallelism=3 admitted=10
-         owner a/low replicas=3 gpu=1 priority=1 created=20
+         owner a/low replicas=3 gpu=1 priority=1 created=20 pods=low-1..3 node=n1 started=30+10
          pod a/t1..2 gpu=1 node=n1 started=10 owner=train gang=queuejob/train min=2 priority=5
          pod a/t3 gpu=1 node=n1 started=20 owner=train gang=queuejob/train min=2 priority=5
-         pod a/low-1..3 gpu=1 node=n1 started=30+10 owner=low priority=1
          owner a/high replicas=2 gpu=1 priority=9 created=30",
         &expect![[r#"
             step 1: capacity 6gpu
@@ -642,7 +602,6 @@ fn a_deployment_yields_to_the_minimum_of_a_gang() {
     plays(
         "node n1..2 gpu=2
          queue a preemption=LowerPriority request=all
-         quota a gpu=4
          owner a/low replicas=4 gpu=1 priority=1 created=20
          pod a/low-1..2 gpu=1 node=n1 started=10+10 owner=low priority=1
          pod a/low-3..4 gpu=1 node=n2 started=30+10 owner=low priority=1
@@ -674,11 +633,8 @@ fn a_preempted_workload_preempts_in_a_later_cycle() {
         "node n1 gpu=2 labels=zone:a
          node n2 gpu=2 labels=zone:b
          queue a preemption=LowerPriority request=all
-         quota a gpu=4
-         owner a/low replicas=2 gpu=1 priority=1 created=1
-         owner a/middle replicas=2 gpu=1 priority=5 created=2
-         pod a/middle-1..2 gpu=1 node=n1 started=10+10 owner=middle priority=5
-         pod a/low-1..2 gpu=1 node=n2 started=30+10 owner=low priority=1
+         owner a/low replicas=2 gpu=1 priority=1 created=1 pods=low-1..2 node=n2 started=30+10
+         owner a/middle replicas=2 gpu=1 priority=5 created=2 pods=middle-1..2 node=n1 started=10+10
          owner a/high replicas=1 gpu=1 priority=9 selector=zone:a created=3",
         &expect![[r#"
             step 1: capacity 4gpu
@@ -708,9 +664,7 @@ fn a_lowered_workload_gets_its_size_back_although_no_workload_yields_any_more() 
     explains(
         "node n1 gpu=2
          queue a request=all
-         quota a gpu=2
-         owner a/low replicas=1 former=2 gpu=1 priority=1
-         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1",
+         owner a/low replicas=1 former=2 gpu=1 priority=1 pods=low-1 node=n1 started=10",
         &expect![[r#"
             step 1: capacity 2gpu
               a: deserved 2gpu, allocated 2gpu, used 1gpu
@@ -728,11 +682,10 @@ fn a_pod_that_goes_with_another_one_counts_once() {
          node n1 gpu=1
          queue a preemption=LowerPriority
          owner a/low kind=StatefulSet replicas=3 gpu=1 priority=0 created=1
-         owner a/high replicas=2 gpu=2 priority=1
+         owner a/high replicas=2 gpu=2 priority=1 pods=high-0 node=n0 started=24
          pod a/low-0 gpu=1 node=n1 started=38 owner=low priority=0
          pod a/low-1 gpu=1 node=n0 started=39 owner=low priority=0
          pod a/low-2 gpu=1 node=n0 started=17 owner=low priority=0
-         pod a/high-0 gpu=2 node=n0 started=24 owner=high priority=1
          quota a gpu=5",
         &expect![[r#"
             step 1: capacity 5gpu
@@ -775,16 +728,12 @@ fn what_a_larger_victim_leaves_keeps_others_before_an_equal_gets_it() {
         "node n1 gpu=5
          node n2 gpu=5
          queue a preemption=LowerPriority
-         quota a gpu=10
          owner a/web replicas=3 gpu=1 priority=2 created=1
          pod a/web-1 gpu=1 node=n1 started=10 owner=web priority=2
          pod a/web-2..3 gpu=1 node=n2 started=20 owner=web priority=2
-         owner a/train kind=Job replicas=1 gpu=4 priority=0 created=2
-         pod a/train-1 gpu=4 node=n1 started=30 owner=train priority=0
-         owner a/yielded kind=Job replicas=1 former=3 gpu=1 priority=2 created=3
-         pod a/yielded-1 gpu=1 node=n2 started=40 owner=yielded priority=2
-         owner a/db kind=StatefulSet replicas=3 gpu=2 priority=3 created=4
-         pod a/db-0 gpu=2 node=n2 started=50 owner=db priority=3",
+         owner a/train kind=Job replicas=1 gpu=4 priority=0 created=2 pods=train-1 node=n1 started=30
+         owner a/yielded kind=Job replicas=1 former=3 gpu=1 priority=2 created=3 pods=yielded-1 node=n2 started=40
+         owner a/db kind=StatefulSet replicas=3 gpu=2 priority=3 created=4 pods=db-0 node=n2 started=50",
         &expect![[r#"
             step 1: capacity 10gpu
               a: deserved 10gpu, allocated 10gpu, used 10gpu

@@ -254,8 +254,7 @@ fn a_raised_quota_does_not_hasten_what_is_promised() {
     // b's share is held by pods of a.
     let mut cluster = cluster(
         "node n1 cpu=10 memory=10Gi
-         queue a fixed=cpu:5
-         queue b fixed=cpu:5
+         queue a,b fixed=cpu:5
          pod a/p1 cpu=8 node=n1",
     );
     let mut leader = cluster.leader();
@@ -316,8 +315,7 @@ fn a_lowered_or_deleted_quota_is_put_back_and_its_room_is_not_given_away() {
 #[test]
 fn a_deleted_quota_evicts_no_pod_that_was_there() {
     let beginning = "node n1 cpu=10 memory=10Gi
-                     queue a fixed=cpu:5
-                     queue b fixed=cpu:5
+                     queue a,b fixed=cpu:5
                      pod a/p1 cpu=5 node=n1";
     let mut cluster = cluster(beginning);
     let mut leader = cluster.leader();

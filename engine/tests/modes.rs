@@ -20,8 +20,7 @@ const HALF: &str = "settings MODE
      queue a HOW
      queue b WHAT
      quota a cpu=4 memory=4Gi
-     owner a/batch replicas=4 cpu=1 memory=1Gi
-     pod a/p1..4 cpu=1 memory=1Gi node=n1 started=10+10 owner=batch
+     owner a/batch replicas=4 cpu=1 memory=1Gi pods=p1..4 node=n1 started=10+10
      owner b/batch replicas=4 cpu=1 memory=1Gi";
 
 fn half(operator: &str, a: &str, b: &str) -> String {
@@ -129,8 +128,7 @@ fn a_parent_bounds_its_children_and_a_child_goes_no_farther() {
          quota a cpu=4 memory=4Gi
          owner a/batch replicas=4 cpu=1 memory=1Gi
          pod a/p1..2 cpu=2 memory=2Gi node=n1 started=10+10 owner=batch
-         owner b/batch replicas=4 cpu=1 memory=1Gi
-         owner c/batch replicas=4 cpu=1 memory=1Gi",
+         owner b,c/batch replicas=4 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 1c 1Gi, allocated 1c 1Gi, used 4c 4Gi
@@ -184,8 +182,7 @@ fn the_latest_pause_above_counts_and_a_pause_that_has_ended_does_not() {
          queue a parent=org paused=1100
          queue b paused=999
          quota a cpu=4 memory=4Gi
-         owner a/batch replicas=2 cpu=2 memory=2Gi
-         pod a/p1..2 cpu=2 memory=2Gi node=n1 started=10+10 owner=batch
+         owner a/batch replicas=2 cpu=2 memory=2Gi pods=p1..2 node=n1 started=10+10
          owner b/batch replicas=4 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 4c 4Gi
@@ -204,9 +201,7 @@ fn a_paused_queue_still_grows_into_what_is_free() {
     plays(
         "node n1 cpu=4 memory=4Gi
          queue a paused=2000 request=all
-         quota a cpu=1 memory=1Gi
-         owner a/batch replicas=3 cpu=1 memory=1Gi
-         pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=batch",
+         owner a/batch replicas=3 cpu=1 memory=1Gi pods=p1 node=n1 started=10",
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 1c 1Gi
@@ -222,11 +217,9 @@ fn a_paused_queue_still_grows_into_what_is_free() {
 fn a_pause_creates_no_quota_and_bounds_no_further_resource() {
     decides(
         "node n1 cpu=4 memory=4Gi gpu=4
-         queue a paused=2000 request=all
-         queue b paused=2000 request=all
+         queue a,b paused=2000 request=all
          quota b cpu=1 memory=1Gi
-         owner a/batch replicas=4 cpu=1 memory=1Gi
-         pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=batch",
+         owner a/batch replicas=4 cpu=1 memory=1Gi pods=p1 node=n1 started=10",
         &expect![[r#"
             step 1: capacity 4c 4Gi 4gpu
               a: deserved 2c 2Gi 2gpu, allocated 2c 2Gi 2gpu, used 1c 1Gi 0gpu
@@ -267,8 +260,7 @@ fn nothing_is_scaled_where_no_pod_is_evicted() {
             "node n1 gpu=2
              queue a preemption=LowerPriority {how}
              quota a gpu=2
-             owner a/low replicas=2 gpu=1 priority=1
-             pod a/low-1..2 gpu=1 node=n1 started=10+10 owner=low priority=1
+             owner a/low replicas=2 gpu=1 priority=1 pods=low-1..2 node=n1 started=10+10
              owner a/high replicas=1 gpu=1 priority=9"
         );
         let decided = plan(&story::parse(&text));

@@ -117,8 +117,7 @@ fn no_pod_goes_inside_or_outside_a_limit_for_a_pod_that_no_node_is_selected_by()
     no_pod_goes(
         "node n1 cpu=8
          queue org children=All limit=cpu:4
-         queue b parent=org
-         queue a parent=org
+         queue b,a parent=org
          queue outside
          pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w
          pod outside/p1..2 cpu=2 node=n1 started=10+10 owner=o
@@ -132,9 +131,8 @@ fn no_pod_goes_where_the_nodes_pods_belong_to_queues_within_their_share() {
     no_pod_goes(
         "node n1 cpu=2 labels=zone:a
          node n2 cpu=4
-         queue kept fixed=cpu:2
+         queue kept,b fixed=cpu:2
          queue a
-         queue b fixed=cpu:2
          pod kept/p1 cpu=2 node=n1 started=90 owner=k
          pod a/p1..2 cpu=2 node=n2 started=10+10 owner=w
          owner b/train replicas=1 cpu=2 selector=zone:a",
@@ -230,14 +228,11 @@ fn by_default_priorities_of_tenants_are_not_compared() {
 fn nothing_is_made_room_for_where_there_is_nothing_to_share() {
     // What a queue whose parent does not exist was granted leaves no capacity.
     let scenario = "node n1 cpu=4
-         queue a request=all
-         queue b request=all
+         queue a,b request=all
          queue c parent=org/none
-         quota a cpu=0
-         quota b cpu=0
+         quota a,b cpu=0
          quota c cpu=6
-         owner a/web replicas=2 cpu=1
-         pod a/web-1 cpu=1 node=n1 started=1 owner=web
+         owner a/web replicas=2 cpu=1 pods=web-1 node=n1 started=1
          pod c/own cpu=1 node=n1 started=1
          pod b/moved cpu=3 pending created=1 stuck=1";
     explains(

@@ -294,9 +294,7 @@ fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
 fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
     explains(
         "node n1 cpu=8
-         queue a
-         queue b
-         queue lost
+         queue a,b,lost
          pod a/p1..4 cpu=2 node=n1 started=10+10 owner=w
          owner b/web replicas=1 cpu=2
          owner lost/web replicas=1 cpu=2 selector=zone:moon",
@@ -379,8 +377,7 @@ fn a_fence_does_not_keep_others_from_taking_inside() {
 fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
     explains(
         "node n1 cpu=9
-         queue far
-         queue near
+         queue far,near
          queue b request=cpu:2 guaranteed=cpu:2
          queue late request=cpu:3 guaranteed=cpu:3 after=600
          pod far/p1..5 cpu=1 node=n1 started=10 owner=w priority=9

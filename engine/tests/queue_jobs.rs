@@ -333,9 +333,7 @@ fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
             "node n1 cpu=16
              queue a limit=cpu:6 request=all
              queuejob a/train min=2 replicas=8 cpu=1 created=10 admitted=10 parallelism={parallelism}
-             owner a/web replicas=1 cpu=1 created=20
-             quota a cpu=6
-             pod a/w cpu=1 owner=web node=n1 created=900
+             owner a/web replicas=1 cpu=1 created=20 pods=w node=n1 created=900
              pod a/t1..6 cpu=1 owner=train gang=queuejob/train node=n1 created=1+1 started=1+1"
         )
     };

@@ -83,8 +83,7 @@ fn a_foreign_quota_of_our_name_says_nothing_where_no_queue_is() {
 #[test]
 fn without_any_capacity_nothing_shrinks_and_no_pod_is_evicted() {
     decides(
-        "queue a request=all
-         queue b request=all
+        "queue a,b request=all
          quota a cpu=8 memory=8Gi
          pod a/p1 cpu=8 memory=8Gi pending",
         &expect![[r#"
@@ -103,8 +102,7 @@ fn without_any_capacity_nothing_shrinks_and_no_pod_is_evicted() {
 fn whole_devices_by_the_divisor_rule() {
     decides(
         "node n1 cpu=14 memory=14Gi gpu=10
-         queue a weight=6 request=all
-         queue b weight=6 request=all
+         queue a,b weight=6 request=all
          queue c weight=2 request=all",
         &expect![[r#"
             step 1: capacity 14c 14Gi 10gpu
@@ -120,8 +118,7 @@ fn whole_devices_by_the_divisor_rule() {
 fn one_more_device_lowers_no_share() {
     decides(
         "node n1 cpu=14 memory=14Gi gpu=11
-         queue a weight=6 request=all
-         queue b weight=6 request=all
+         queue a,b weight=6 request=all
          queue c weight=2 request=all",
         &expect![[r#"
             step 1: capacity 14c 14Gi 11gpu
@@ -137,9 +134,7 @@ fn one_more_device_lowers_no_share() {
 fn three_equal_queues_on_eight_devices() {
     decides(
         "node n1 cpu=9 memory=9Gi gpu=8
-         queue a request=all
-         queue b request=all
-         queue c request=all",
+         queue a,b,c request=all",
         &expect![[r#"
             step 1: capacity 9c 9Gi 8gpu
               a: deserved 3c 3Gi 3gpu, allocated 3c 3Gi 3gpu, used 0c 0 0gpu
@@ -247,8 +242,7 @@ fn the_first_queue_on_a_full_namespace_evicts_no_pod() {
 fn nothing_grows_before_a_lowered_quota_is_in_force() {
     decides(
         "node n1 cpu=9 memory=9Gi
-         queue a request=all
-         queue b request=all
+         queue a,b request=all
          quota a cpu=4500m memory=4608Mi enforced=cpu:9,memory:9Gi
          quota b cpu=0 memory=0",
         &expect![[r#"
@@ -263,8 +257,7 @@ fn nothing_grows_before_a_lowered_quota_is_in_force() {
 fn a_write_that_may_still_land_is_held() {
     decides(
         "node n1 cpu=9 memory=9Gi
-         queue a request=all
-         queue b request=all
+         queue a,b request=all
          quota a cpu=4500m memory=4608Mi unconfirmed=cpu:7
          quota b cpu=0 memory=0",
         &expect![[r#"
@@ -280,8 +273,7 @@ fn a_write_that_may_still_land_is_held() {
 fn no_pod_is_evicted_before_the_lowered_quota_is_in_force() {
     decides(
         "node n1 cpu=9 memory=9Gi
-         queue a request=all
-         queue b request=all
+         queue a,b request=all
          quota a cpu=9 memory=9Gi
          pod a/p1 cpu=5 memory=1Gi node=n1
          pod a/p2 cpu=4 memory=1Gi node=n1",
@@ -300,10 +292,8 @@ fn what_is_free_goes_to_unmet_guarantees_first() {
     decides(
         "node n1 cpu=9 memory=9Gi
          queue a guaranteed=cpu:3 request=all
-         queue b request=all
-         queue c request=all
-         quota a cpu=0 memory=0
-         quota b cpu=0 memory=0
+         queue b,c request=all
+         quota a,b cpu=0 memory=0
          quota c cpu=7 memory=9Gi
          pod c/p1 cpu=7 memory=9Gi node=n1",
         &expect![[r#"

@@ -110,9 +110,8 @@ fn no_pod_is_moved_aside_that_fits_nowhere_else() {
         "node n1..2 cpu=4
          queue a request=all
          queue b fixed=cpu:3 guaranteed=cpu:3
-         owner a/web replicas=1 cpu=2
+         owner a/web replicas=1 cpu=2 pods=p2 node=n2 started=20
          pod a/p1 cpu=3 node=n1 started=10 owner=other
-         pod a/p2 cpu=2 node=n2 started=20 owner=web
          pod b/big cpu=3 pending owner=train stuck=990",
         &expect![[r#"
             step 1: capacity 8c
@@ -219,7 +218,6 @@ fn a_pod_that_fits_no_node_keeps_no_other_of_its_queue_from_one() {
     explains(
         "node n1..2 cpu=5
          queue a fixed=cpu:6
-         quota a cpu=10
          queue b request=all
          owner b/web replicas=2 cpu=3
          pod b/p1 cpu=3 node=n1 started=10 owner=web

@@ -34,8 +34,7 @@ fn a_parent_asks_for_what_its_children_ask_within_its_limit() {
     decides(
         "node n1 cpu=12 memory=12Gi
          queue org children=All limit=cpu:5
-         queue a parent=org fixed=cpu:4,memory:1Gi
-         queue b parent=org fixed=cpu:4,memory:1Gi
+         queue a,b parent=org fixed=cpu:4,memory:1Gi
          queue c request=all",
         &expect![[r#"
             step 1: capacity 12c 12Gi
@@ -72,8 +71,7 @@ fn a_parents_guarantee_is_its_childrens_together() {
     decides(
         "node n1 cpu=12 memory=12Gi
          queue org weight=1 children=All guaranteed=cpu:6
-         queue a parent=org request=all
-         queue b parent=org request=all
+         queue a,b parent=org request=all
          queue c weight=5 request=all",
         &expect![[r#"
             step 1: capacity 12c 12Gi
@@ -114,8 +112,7 @@ fn both_sides_have_to_agree() {
          queue gold children=tier:gold
          queue leaf request=all
          queue a parent=same request=all
-         queue b parent=gold request=all
-         queue c parent=gold request=all
+         queue b,c parent=gold request=all
          queue d parent=leaf request=all
          queue e parent=nowhere request=all",
         &expect![[r#"
@@ -189,9 +186,6 @@ fn a_guarantee_comes_back_from_the_cousins() {
          queue a parent=org request=all
          queue b parent=org fixed=cpu:0,memory:0
          queue c request=all
-         quota a cpu=0 memory=4Gi
-         quota b cpu=0 memory=0
-         quota c cpu=8 memory=4Gi
          pod c/p1..4 cpu=2 memory=1Gi node=n1 started=1+1",
         &expect![[r#"
             step 1: capacity 8c 8Gi
@@ -209,12 +203,8 @@ fn a_fence_keeps_its_leaves_from_taking_outside() {
     plays(
         "node n1 cpu=9 memory=9Gi
          queue org children=All from=Subtree weight=2
-         queue a parent=org request=all
-         queue b parent=org request=all
+         queue a,b parent=org request=all
          queue c weight=1 request=all
-         quota a cpu=0 memory=0
-         quota b cpu=3 memory=3Gi
-         quota c cpu=6 memory=6Gi
          pod b/p1..3 cpu=1 memory=1Gi node=n1 started=1+1
          pod c/p1..2 cpu=3 memory=3Gi node=n1 started=1+1",
         &expect![[r#"
@@ -232,14 +222,9 @@ fn a_limit_on_the_way_up_is_a_fence() {
     explains(
         "node n1 cpu=12 memory=12Gi
          queue org children=All limit=cpu:6 weight=3
-         queue a parent=org request=all
-         queue b parent=org request=all
+         queue a,b parent=org request=all
          queue c weight=3 request=all
-         quota a cpu=0 memory=0
-         quota b cpu=6 memory=6Gi
-         quota c cpu=6 memory=6Gi
-         pod b/p1..2 cpu=3 memory=1Gi node=n1 started=1+1
-         pod c/p1..2 cpu=3 memory=1Gi node=n1 started=1+1",
+         pod b,c/p1..2 cpu=3 memory=1Gi node=n1 started=1+1",
         &expect![[r#"
             step 1: capacity 12c 12Gi
               a: deserved 3c 3Gi, allocated 0c 3Gi, used 0c 0, preempting 3c 0 (WaitingForPreemption)
@@ -257,7 +242,6 @@ fn where_pods_are_never_taken_their_room_is_not_promised() {
         "node n1 cpu=8 memory=8Gi
          queue a eviction=Never request=all
          queue b request=all
-         quota a cpu=8 memory=8Gi
          pod a/p1..2 cpu=3 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 8c 8Gi
@@ -273,9 +257,7 @@ fn where_pods_are_never_taken_their_room_is_not_promised() {
 fn a_pod_that_asks_to_be_left_alone_goes_last() {
     explains(
         "node n1 cpu=4 memory=4Gi
-         queue a request=all
-         queue b request=all
-         quota a cpu=4 memory=4Gi
+         queue a,b request=all
          pod a/do_not_disrupt cpu=1 memory=1Gi node=n1 started=40 owner=job do_not_disrupt
          pod a/bare cpu=1 memory=1Gi node=n1 started=30 priority=-1
          pod a/w1..2 cpu=1 memory=1Gi node=n1 started=10+10 owner=job priority=5",
@@ -292,9 +274,7 @@ fn a_pod_that_asks_to_be_left_alone_goes_last() {
 fn the_last_replica_goes_last() {
     explains(
         "node n1 cpu=6 memory=6Gi
-         queue a request=all
-         queue b request=all
-         quota a cpu=6 memory=6Gi
+         queue a,b request=all
          pod a/new-1 cpu=1 memory=1Gi node=n1 started=90 owner=new
          pod a/old-1..5 cpu=1 memory=1Gi node=n1 started=10+10 owner=old",
         &expect![[r#"
@@ -312,7 +292,6 @@ fn the_last_replica_never_goes_where_the_queue_says_so() {
         "node n1 cpu=2 memory=2Gi
          queue a lastReplica=Never weight=0 request=all
          queue b request=all
-         quota a cpu=2 memory=2Gi
          pod a/w1..2 cpu=1 memory=1Gi node=n1 started=10+10 owner=web",
         &expect![[r#"
             step 1: capacity 2c 2Gi
@@ -330,7 +309,6 @@ fn a_pod_that_ran_too_shortly_goes_last() {
         "node n1 cpu=2 memory=2Gi
          queue a minRuntime=60 request=all
          queue b request=all
-         quota a cpu=2 memory=2Gi
          pod a/young cpu=1 memory=1Gi node=n1 started=990 owner=web
          pod a/old cpu=1 memory=1Gi node=n1 started=10 owner=web
          pod a/keeper cpu=0 memory=0 node=n1 started=5 owner=web",
@@ -351,8 +329,7 @@ fn eviction_rules_that_a_queue_leaves_out_come_from_its_parent() {
          queue kept parent=org
          queue open parent=org eviction=Allowed
          queue new fixed=cpu:2
-         pod kept/p1..3 cpu=1 node=n1 started=10+10 owner=w
-         pod open/p1..3 cpu=1 node=n1 started=10+10 owner=w
+         pod kept,open/p1..3 cpu=1 node=n1 started=10+10 owner=w
          owner new/web replicas=2 cpu=1",
         &expect![[r#"
             step 1: capacity 6c

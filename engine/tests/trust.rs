@@ -97,10 +97,8 @@ fn check(scenario: &str, fault: Fault, seconds: i64, then: &[Then<'_>], expected
 fn cluster(more: &str) -> String {
     format!(
         "node n1 cpu=100
-         queue a
-         queue b
-         owner b/web replicas=100 cpu=1
-         pod b/web-1..98 cpu=1 node=n1 started=1+1 owner=web
+         queue a,b
+         owner b/web replicas=100 cpu=1 pods=web-1..98 node=n1 started=1+1
          {more}"
     )
 }
@@ -360,10 +358,8 @@ fn a_new_node_and_free_room_are_a_new_try() {
         "node n1 cpu=8 gpu=8
          queue a roomSince=940
          queue b guaranteed=gpu:6
-         owner a/train kind=Job cpu=1 gpu=4
-         owner b/serve replicas=1 cpu=1 gpu=6
-         pod a/train-1 cpu=1 gpu=4 pending owner=train created=900 stuck=940
-         pod b/serve-1 cpu=1 gpu=6 node=n1 started=10 owner=serve
+         owner a/train kind=Job cpu=1 gpu=4 pods=train-1 pending created=900 stuck=940
+         owner b/serve replicas=1 cpu=1 gpu=6 pods=serve-1 node=n1 started=10
          then
          delete owner b/serve
          delete pod b/serve-1
@@ -390,8 +386,7 @@ fn a_new_node_and_free_room_are_a_new_try() {
     plays(
         "node n1 cpu=2
          queue a request=cpu:4
-         owner a/web cpu=3
-         pod a/web-1 cpu=3 pending owner=web created=900 stuck=940
+         owner a/web cpu=3 pods=web-1 pending created=900 stuck=940
          then
          node n2 cpu=2
          then
@@ -446,12 +441,9 @@ fn a_pod_that_waits_for_others_to_go_is_not_set_aside() {
     plays(
         "settings mode=Observe
          node n1 cpu=4
-         queue a
-         queue b
-         owner a/web replicas=4 cpu=1
-         owner b/train replicas=2 cpu=1
-         pod a/web-1..4 cpu=1 node=n1 started=10+10 owner=web
-         pod b/train-1..2 cpu=1 pending owner=train created=900 stuck=900
+         queue a,b
+         owner a/web replicas=4 cpu=1 pods=web-1..4 node=n1 started=10+10
+         owner b/train replicas=2 cpu=1 pods=train-1..2 pending created=900 stuck=900
          then after=400
          then
          settings mode=Full",
@@ -484,8 +476,7 @@ fn pods_that_no_scheduler_looks_at_are_set_aside_and_tried_again() {
         node n1 cpu=8
         queue a
         queue b request=all
-        quota a cpu=4
-        quota b cpu=4
+        quota a,b cpu=4
         pod a/p1..2 cpu=2 pending created=990
         pod b/p1 cpu=4 node=n1
         ";
@@ -525,8 +516,7 @@ fn an_eviction_changes_no_demand_beside_a_workload_that_is_set_aside() {
         node n1 cpu=8
         queue a
         pod a/broken cpu=9 created=600 pending stuck=600
-        owner a/web replicas=8 cpu=1
-        pod a/web-1 cpu=1 node=n1 started=900 owner=web
+        owner a/web replicas=8 cpu=1 pods=web-1 node=n1 started=900
         ",
     );
     let mut demand = Vec::new();
@@ -566,12 +556,10 @@ fn unscheduled(scenario: &str, seconds: &[i64]) -> String {
 fn a_pod_that_was_bound_just_now_is_in_the_making() {
     decides(
         "node n1 cpu=10 memory=40Gi
-         queue a
-         queue b
+         queue a,b
          quota a cpu=8 memory=32Gi
          quota b cpu=2 memory=8Gi
-         owner a/web replicas=8 cpu=1 memory=1Gi
-         pod a/w1..8 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         owner a/web replicas=8 cpu=1 memory=1Gi pods=w1..8 node=n1 started=10
          owner b/api replicas=50 cpu=1 memory=1Gi
          pod b/p1 cpu=1 memory=1Gi node=n1 pending created=970 stuck=970 owner=api
          pod b/p2 cpu=1 memory=1Gi node=n1 pending created=1000 owner=api",
@@ -595,8 +583,7 @@ fn pods_that_never_start_hold_no_room_in_a_queue_without_evictions() {
          queue b
          quota b cpu=0
          owner b/o replicas=100 cpu=1
-         owner a/o replicas=10 cpu=8 selector=zone:z9
-         pod a/p-1..10 cpu=8 pending stuck=900 created=100 selector=zone:z9 owner=o",
+         owner a/o replicas=10 cpu=8 selector=zone:z9 pods=p-1..10 pending stuck=900 created=100",
     );
     let plan = plan(&snapshot);
     assert_eq!(plan.queues[&QueueName::new("b", "b")].deserved.get(&Resource::Cpu), Amount::new(100_000));

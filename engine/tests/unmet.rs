@@ -13,14 +13,12 @@ fn every_queue_says_what_stands_in_the_way() {
     decides(
         "settings expandable=gpu:1
          node n1 cpu=12 memory=48Gi
-         queue large fixed=cpu:3,memory:12Gi
+         queue large,used fixed=cpu:3,memory:12Gi
          queue room
-         queue used fixed=cpu:3,memory:12Gi
          queue limited limit=cpu:2 request=all
          queue foreign request=all
          queue lost roomSince=920
-         quota large cpu=3 memory=12Gi
-         quota used cpu=3 memory=12Gi
+         quota large,used cpu=3 memory=12Gi
          quota limited cpu=2 memory=8Gi
          quota foreign cpu=1 memory=8Gi
          quota room cpu=2 memory=2Gi
@@ -60,8 +58,7 @@ fn every_queue_says_what_stands_in_the_way() {
 fn what_is_promised_is_waited_for() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a request=all
-         queue b request=all
+         queue a,b request=all
          quota a cpu=8 memory=8Gi
          pod a/p1 cpu=8 memory=8Gi node=n1 started=10
          owner b/web replicas=2 cpu=4 memory=4Gi",
@@ -84,7 +81,6 @@ fn what_the_api_server_refuses_is_told_in_its_words() {
     plays(
         "node n1 cpu=8 memory=8Gi
          queue a request=all
-         quota a cpu=8 memory=8Gi
          owner a/web replicas=3 cpu=1 memory=1Gi rejected=serviceaccount-not-found
          then after=3600",
         &expect![[r#"
@@ -120,7 +116,6 @@ fn a_template_without_a_request_that_the_quota_demands_is_refused() {
     plays(
         "node n1 cpu=8 memory=8Gi
          queue a request=all
-         quota a cpu=8 memory=8Gi
          owner a/train kind=Job replicas=2 cpu=1 unspecified=memory
          owner a/web kind=StatefulSet unspecified=cpu,memory
          owner a/fine cpu=1 memory=1Gi",
@@ -241,8 +236,7 @@ fn a_pod_that_comes_begins_the_minute_anew() {
     "#]]
     .assert_eq(&later(scenario, &[0, 40, 89, 90]));
     let rewritten = "node n1 cpu=8 memory=8Gi
-         queue a request=all
-         queue b request=all
+         queue a,b request=all
          quota a cpu=8 memory=8Gi
          owner a/train kind=Job cpu=1 memory=1Gi";
     expect![[r#"
@@ -299,9 +293,8 @@ fn rollout(newest: &str, more: &str) -> String {
     format!(
         "node n1 cpu=4
          queue a limit=cpu:3 request=cpu:4
-         owner a/web-1 replicas=3 cpu=1 deployment=web of=3
+         owner a/web-1 replicas=3 cpu=1 deployment=web of=3 pods=p1..2 node=n1 started=10+10
          owner a/web-2 cpu=1 deployment=web of=3 surges {newest}
-         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=web-1
          {more}"
     )
 }
@@ -336,14 +329,11 @@ fn a_rollout_without_room_for_its_surge_says_so() {
 fn a_pod_that_no_node_could_run_keeps_its_place_in_the_quota() {
     decides(
         "node n1 cpu=4 memory=40Gi
-         queue lost
-         queue busy
-         quota lost cpu=2 memory=20Gi
-         quota busy cpu=2 memory=20Gi
+         queue lost,busy
+         quota lost,busy cpu=2 memory=20Gi
          owner lost/web replicas=2 cpu=1 memory=1Gi
          pod lost/p1 cpu=2 memory=1Gi selector=zone:x pending created=980 stuck=980
-         owner busy/web replicas=3 cpu=1 memory=1Gi
-         pod busy/p1..3 cpu=1 memory=1Gi node=n1 started=10+10 owner=web",
+         owner busy/web replicas=3 cpu=1 memory=1Gi pods=p1..3 node=n1 started=10+10",
         &expect![[r#"
             step 1: capacity 4c 40Gi
               busy: deserved 2c 3Gi, allocated 2c 10Gi, used 3c 3Gi, target 2c 2Gi

@@ -10,9 +10,7 @@ use crate::story::{self, explains, explains_in_short, parse, plays};
 fn a_mirror_pod_is_never_a_victim() {
     explains(
         "node n1 cpu=4 memory=8Gi
-         queue a request=all
-         queue b request=all
-         quota a cpu=4 memory=8Gi
+         queue a,b request=all
          pod a/mirror cpu=3 memory=1Gi node=n1 mirror
          pod a/plain cpu=1 memory=1Gi node=n1",
         &expect![[r#"
@@ -31,9 +29,7 @@ fn a_system_critical_deployment_on_borrowed_room_yields_to_a_guarantee() {
         "node n1 cpu=8 memory=8Gi
          queue a
          queue b guaranteed=cpu:5
-         quota a cpu=8 memory=8Gi
-         owner a/web replicas=8 cpu=1 memory=1Gi priority=2000000000
-         pod a/web-1..8 cpu=1 memory=1Gi node=n1 owner=web started=1+1 priority=2000000000
+         owner a/web replicas=8 cpu=1 memory=1Gi priority=2000000000 pods=web-1..8 node=n1 started=1+1
          owner b/train kind=Job replicas=5 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi
@@ -51,7 +47,6 @@ fn a_daemon_set_on_borrowed_room_yields_to_a_guarantee_after_other_pods() {
         "node n1..2 cpu=4 memory=4Gi
          queue a
          queue b guaranteed=cpu:5
-         quota a cpu=8 memory=8Gi
          owner a/agent kind=DaemonSet replicas=2 cpu=2 memory=1Gi
          pod a/agent-1..2 cpu=2 memory=1Gi node=n1+1 owner=agent daemonset started=8+1 priority=-1
          owner a/web replicas=4 cpu=1 memory=1Gi
@@ -73,9 +68,7 @@ fn a_daemon_set_on_borrowed_room_yields_to_a_guarantee_after_other_pods() {
 fn not_running_goes_before_lower_priority_before_newer() {
     explains(
         "node n1 cpu=6 memory=6Gi
-         queue a request=all
-         queue b request=all
-         quota a cpu=6 memory=6Gi
+         queue a,b request=all
          pod a/waiting cpu=1 memory=1Gi pending priority=100
          pod a/low cpu=1 memory=1Gi node=n1 started=10 priority=-5
          pod a/newest cpu=1 memory=1Gi node=n1 started=30
@@ -97,9 +90,7 @@ fn not_running_goes_before_lower_priority_before_newer() {
 fn equal_pods_go_by_the_higher_name() {
     explains(
         "node n1 cpu=4 memory=4Gi
-         queue a request=all
-         queue b request=all
-         quota a cpu=4 memory=4Gi
+         queue a,b request=all
          pod a/w-1..2 cpu=2 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 4c 4Gi
@@ -116,7 +107,6 @@ fn a_need_of_one_takes_the_one_and_not_the_newer_two() {
         "node n1 cpu=6 memory=6Gi
          queue a fixed=cpu:5,memory:5Gi
          queue b weight=2 fixed=cpu:1,memory:1Gi
-         quota a cpu=6 memory=6Gi
          pod a/old cpu=1 memory=1Gi node=n1 started=10
          pod a/big cpu=3 memory=1Gi node=n1 started=20
          pod a/new cpu=2 memory=1Gi node=n1 started=30",
@@ -135,7 +125,6 @@ fn fewer_pods_win_then_less_excess() {
         "node n1 cpu=10 memory=10Gi
          queue a fixed=cpu:6,memory:10Gi
          queue b weight=9 fixed=cpu:4,memory:0
-         quota a cpu=10 memory=10Gi
          pod a/three cpu=3 memory=1Gi node=n1
          pod a/two-1..2 cpu=2 memory=1Gi node=n1
          pod a/one-1..3 cpu=1 memory=1Gi node=n1",
@@ -152,9 +141,7 @@ fn fewer_pods_win_then_less_excess() {
 fn pods_on_their_way_out_reduce_the_need_and_are_not_evicted_again() {
     explains(
         "node n1 cpu=6 memory=6Gi
-         queue a request=all
-         queue b request=all
-         quota a cpu=6 memory=6Gi
+         queue a,b request=all
          pod a/leaving-1..2 cpu=1 memory=1Gi node=n1 terminating
          pod a/p1..2 cpu=1 memory=1Gi node=n1 started=10+10
          pod a/p3 cpu=2 memory=1Gi node=n1 started=30",
@@ -173,7 +160,6 @@ fn overuse_is_reclaimed_only_as_far_as_a_queue_is_short() {
         "node n1 cpu=9 memory=9Gi
          queue a
          queue b fixed=cpu:4,memory:0
-         quota a cpu=9 memory=9Gi
          pod a/p1..7 cpu=1 memory=1Gi node=n1 started=1+1",
         &expect![[r#"
             step 1: capacity 9c 9Gi
@@ -249,8 +235,7 @@ fn s24_a_queue_at_its_guarantee_of_what_is_asked_for_is_skipped() {
     explains_in_short(
         "node n1 cpu=8 memory=8Gi
          queue kept weight=0 guaranteed=memory:4Gi request=all
-         queue a fixed=cpu:2,memory:2Gi
-         queue b fixed=cpu:2,memory:2Gi
+         queue a,b fixed=cpu:2,memory:2Gi
          pod kept/p1..2 cpu=2 memory=2Gi node=n1 started=80+10 owner=w priority=-9
          pod a/p1..2 cpu=2 memory=2Gi node=n1 started=10+10 owner=w
          owner b/web replicas=1 cpu=2 memory=2Gi",
@@ -310,15 +295,12 @@ fn a_pod_whose_cpu_is_granted_gets_its_memory_although_cpu_is_short() {
     plays(
         "node n1 cpu=4 memory=8Gi
          node n2 cpu=4 memory=1Gi cordoned
-         queue a
+         queue a,c
          queue b request=cpu:4
-         queue c
-         quota a cpu=3
+         quota a,c cpu=3
          quota b cpu=4 memory=8Gi
-         quota c cpu=3
          pod a/p1..3 cpu=1 node=n2 started=10+10
-         owner b/cache replicas=8 cpu=100m memory=1Gi
-         pod b/cache-1..8 cpu=100m memory=1Gi node=n1 owner=cache started=10+10
+         owner b/cache replicas=8 cpu=100m memory=1Gi pods=cache-1..8 node=n1 started=10+10
          owner c/web replicas=2 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 7c 8Gi
@@ -345,8 +327,7 @@ fn the_deletion_cost_comes_after_the_priority_and_machines_stay() {
     let victims = |first: &str, second: &str| {
         let story = format!(
             "node n cpu=3
-             queue a
-             queue b
+             queue a,b
              quota a cpu=3
              quota b cpu=0
              owner a/o replicas=3 cpu=1

@@ -8,10 +8,8 @@ use crate::story::{decides, plays};
 fn nine_cpus_run_nine_pods() {
     plays(
         "node n1 cpu=9 memory=90Gi
-         queue a
-         queue b
-         owner a/web replicas=9 cpu=1 memory=1Gi created=10
-         owner b/web replicas=9 cpu=1 memory=1Gi created=10",
+         queue a,b
+         owner a,b/web replicas=9 cpu=1 memory=1Gi created=10",
         &expect![[r#"
             step 1: capacity 9c 90Gi
               a: deserved 4500mc 9Gi, allocated 5c 13Gi, used 0c 0, target 5c 5Gi
@@ -33,13 +31,9 @@ fn nine_cpus_run_nine_pods() {
 fn pods_that_run_are_completed_first() {
     plays(
         "node n1 cpu=5 memory=90Gi
-         queue a
-         queue b
-         quota a cpu=0 memory=0
-         quota b cpu=5 memory=10Gi
+         queue a,b
          owner a/web replicas=9 cpu=1 memory=1Gi created=10
-         owner b/web replicas=9 cpu=1 memory=1Gi created=10
-         pod b/web-1..5 cpu=1 memory=1Gi node=n1 started=10+10 owner=web",
+         owner b/web replicas=9 cpu=1 memory=1Gi created=10 pods=web-1..5 node=n1 started=10+10",
         &expect![[r#"
             step 1: capacity 5c 90Gi
               a: deserved 2500mc 9Gi, allocated 0c 0, used 0c 0, target 2c 2Gi, preempting 2c 2Gi (WaitingForPreemption)
@@ -66,8 +60,7 @@ fn nothing_of_a_guarantee_is_given_nor_taken_above_a_limit() {
         "node n1 cpu=9 memory=90Gi
          queue a guaranteed=cpu:4500m
          queue b
-         owner a/web replicas=9 cpu=1 memory=1Gi created=10
-         owner b/web replicas=9 cpu=1 memory=1Gi created=10",
+         owner a,b/web replicas=9 cpu=1 memory=1Gi created=10",
         &expect![[r#"
             step 1: capacity 9c 90Gi
               a: deserved 6750mc 9Gi, allocated 6c 14Gi, used 0c 0, target 6c 6Gi
@@ -104,8 +97,7 @@ fn nothing_is_given_through_a_fence() {
 fn what_fits_in_one_resource_and_not_in_the_other_is_of_use_elsewhere() {
     decides(
         "node n1 cpu=8 memory=8Gi gpu=4
-         queue a
-         queue b
+         queue a,b
          owner a/train replicas=4 cpu=3 memory=1Gi gpu=1 created=10
          owner b/train replicas=4 cpu=1 memory=1Gi gpu=1 created=10",
         &expect![[r#"
@@ -123,15 +115,12 @@ fn what_fits_in_one_resource_and_not_in_the_other_is_of_use_elsewhere() {
 fn what_is_free_completes_a_unit_where_it_can() {
     decides(
         "node n1 cpu=12 memory=90Gi
-         queue a
-         queue b
+         queue a,b
          queue c fixed=cpu:1,memory:0
-         quota a cpu=0 memory=20Gi
-         quota b cpu=0 memory=20Gi
+         quota a,b cpu=0 memory=20Gi
          quota c cpu=9 memory=1Gi
          pod c/p1 cpu=9 memory=1Gi node=n1 started=10
-         owner a/web replicas=2 cpu=3 memory=1Gi created=10
-         owner b/web replicas=2 cpu=3 memory=1Gi created=10",
+         owner a,b/web replicas=2 cpu=3 memory=1Gi created=10",
         &expect![[r#"
             step 1: capacity 12c 90Gi
               a: deserved 5500mc 2Gi, allocated 3c 10Gi, used 0c 0, target 6c 2Gi, preempting 3c 0 (WaitingForQuota), lacks 3c 1Gi
@@ -153,8 +142,7 @@ fn a_parents_own_guarantee_comes_first() {
          queue a parent=org fixed=cpu:4,memory:1Gi
          queue b fixed=cpu:7,memory:1Gi
          queue c fixed=cpu:1,memory:1Gi
-         quota a cpu=0 memory=1Gi
-         quota b cpu=0 memory=1Gi
+         quota a,b cpu=0 memory=1Gi
          quota c cpu=9 memory=1Gi
          pod c/p1 cpu=9 memory=1Gi node=n1 started=10",
         &expect![[r#"
@@ -174,15 +162,9 @@ fn a_parents_own_guarantee_comes_first() {
 fn of_pods_none_of_which_fits_in_its_share_as_few_go_as_possible() {
     plays(
         "node n1 memory=2Gi
-         queue a request=all
-         queue b request=all
-         queue c request=all
-         owner a/web replicas=1 memory=1Gi created=10
-         owner b/web replicas=1 memory=1Gi created=10
-         owner c/web replicas=1 memory=1Gi created=10
-         pod a/p memory=1Gi node=n1 started=10 owner=web
-         pod b/p memory=1Gi node=n1 started=10 owner=web
-         pod c/p memory=1Gi pending owner=web",
+         queue a,b,c request=all
+         owner a,b/web replicas=1 memory=1Gi created=10 pods=p node=n1 started=10
+         owner c/web replicas=1 memory=1Gi created=10 pods=p pending",
         &expect![[r#"
             step 1: capacity 2Gi
               a: deserved 683Mi, allocated 683Mi, used 1Gi
@@ -197,11 +179,9 @@ fn shares_are_made_whole_around_the_pods_that_reclaim_keeps() {
     // a's youngest pod is not recreated, so it goes last: with it and two others a's share is whole.
     plays(
         "node n1 cpu=9
-         queue a request=all
-         queue b request=all
-         owner a/web replicas=5 cpu=1 created=10
+         queue a,b request=all
+         owner a/web replicas=5 cpu=1 created=10 pods=web-1..5 node=n1 started=10+10
          owner b/web replicas=9 cpu=1 created=10
-         pod a/web-1..5 cpu=1 node=n1 started=10+10 owner=web
          pod a/bare cpu=2500m node=n1 started=60",
         &expect![[r#"
             step 1: capacity 9c
@@ -230,14 +210,12 @@ fn for_what_there_is_nothing_of_no_pod_goes_and_shares_are_whole_with_those_that
          node n1 cpu=4500m
          queue a weight=1 request=all
          queue b weight=3 request=all
-         owner a/web replicas=4 cpu=1 created=5
+         owner a/web replicas=4 cpu=1 created=5 pods=web-1 node=n1 started=10
          owner b/gpu replicas=4 cpu=250m gpu=1 created=5
          owner b/web replicas=3 cpu=1 created=6
-         owner b/small replicas=1 cpu=500m created=7
-         pod a/web-1 cpu=1 node=n1 started=10 owner=web
+         owner b/small replicas=1 cpu=500m created=7 pods=small-1 node=n1 started=20
          pod b/gpu-1..4 cpu=250m gpu=1 pending owner=gpu priority=1
-         pod b/web-1..2 cpu=1 node=n1 started=10 owner=web priority=1
-         pod b/small-1 cpu=500m node=n1 started=20 owner=small",
+         pod b/web-1..2 cpu=1 node=n1 started=10 owner=web priority=1",
         &expect![[r#"
             step 1: capacity 4500mc 0gpu
               a: deserved 1125mc 0gpu, allocated 1125mc 0gpu, used 1c 0gpu
@@ -260,13 +238,11 @@ fn where_there_is_enough_of_one_resource_no_queue_gives_another_for_lack_of_it()
          node n2 cpu=5500m memory=13Gi labels=zone:a
          queue low weight=0
          queue high weight=3 limit=cpu:7313m,memory:7259Mi,gpu:2
-         owner low/big replicas=7 cpu=2 memory=512Mi kind=Job created=1
+         owner low/big replicas=7 cpu=2 memory=512Mi kind=Job created=1 pods=big-1..4 node=n1 started=10
          owner low/small replicas=7 cpu=1 memory=1Gi selector=zone:b created=1
          owner high/runs replicas=6 cpu=1 memory=1Gi kind=Job priority=2 created=1
-         owner high/gpu replicas=3 cpu=250m memory=256Mi gpu=1 created=2
+         owner high/gpu replicas=3 cpu=250m memory=256Mi gpu=1 created=2 pods=gpu-1..3 pending stuck=20
          owner high/waits replicas=7 cpu=1500m memory=100Mi kind=Job priority=2 created=3
-         pod low/big-1..4 cpu=2 memory=512Mi node=n1 started=10 owner=big
-         pod high/gpu-1..3 cpu=250m memory=256Mi gpu=1 pending stuck=20 owner=gpu
          pod high/runs-1..2 cpu=1 memory=1Gi node=n1 started=30 owner=runs priority=2
          pod high/runs-3..6 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2",
         &expect![[r#"
@@ -291,16 +267,12 @@ fn shares_are_made_whole_around_what_a_guarantee_keeps() {
         "node n1 cpu=3 memory=3Gi gpu=1
          queue other weight=4
          queue team weight=2 guaranteed=cpu:419m,memory:1186Mi limit=memory:6736Mi
-         quota other cpu=2 memory=768Mi gpu=0
-         quota team cpu=1 memory=2304Mi gpu=1
-         owner other/web replicas=7 cpu=2 memory=512Mi kind=StatefulSet created=1
+         owner other/web replicas=7 cpu=2 memory=512Mi kind=StatefulSet created=1 pods=web-1 node=n1 started=10
          owner other/batch replicas=2 cpu=1 memory=1Gi kind=Job created=2
-         owner team/gpu replicas=3 cpu=250m memory=256Mi gpu=1 created=1
+         owner team/gpu replicas=3 cpu=250m memory=256Mi gpu=1 created=1 pods=gpu-1 node=n1 started=20
          owner team/db replicas=7 cpu=500m memory=2Gi kind=StatefulSet created=2
          owner team/web replicas=1 cpu=1 memory=1Gi created=3
-         pod other/web-1 cpu=2 memory=512Mi node=n1 started=10 owner=web
          pod team/db-1 cpu=500m memory=2Gi node=n1 started=10 owner=db priority=2
-         pod team/gpu-1 cpu=250m memory=256Mi gpu=1 node=n1 started=20 owner=gpu
          budget other/all allowed=0",
         &expect![[r#"
             step 1: capacity 3c 3Gi 1gpu
@@ -322,14 +294,10 @@ fn what_no_queue_lacks_keeps_no_pod_from_being_completed() {
         "node n1 cpu=16 memory=26Gi gpu=5
          queue one weight=3 limit=cpu:8321m,gpu:2
          queue two weight=1
-         quota one cpu=8 memory=15820Mi gpu=0
-         quota two cpu=8 memory=10192Mi gpu=0
-         owner one/web replicas=4 cpu=2 memory=512Mi created=1
+         owner one/web replicas=4 cpu=2 memory=512Mi created=1 pods=web-1..4 node=n1 started=10
          owner one/waits replicas=2 cpu=500m memory=2Gi kind=Job created=2
-         owner two/gpu replicas=4 cpu=250m memory=256Mi gpu=1 created=1
+         owner two/gpu replicas=4 cpu=250m memory=256Mi gpu=1 created=1 pods=gpu-1..4 node=n1 started=10
          owner two/web replicas=7 cpu=1 memory=1Gi created=1
-         pod one/web-1..4 cpu=2 memory=512Mi node=n1 started=10 owner=web
-         pod two/gpu-1..4 cpu=250m memory=256Mi gpu=1 node=n1 started=10 owner=gpu
          pod two/web-1..6 cpu=1 memory=1Gi node=n1 started=20 owner=web
          pod two/web-7 cpu=1 memory=1Gi node=n1 started=30 owner=web",
         &expect![[r#"
@@ -346,10 +314,8 @@ fn what_no_queue_lacks_keeps_no_pod_from_being_completed() {
 fn targets_change_when_a_node_can_run_what_none_could() {
     plays(
         "node n1 cpu=4 memory=4Gi
-         queue a
-         queue b
-         owner a/batch replicas=4 cpu=1 memory=1Gi
-         pod a/p1..4 cpu=1 memory=1Gi node=n1 started=10+10 owner=batch
+         queue a,b
+         owner a/batch replicas=4 cpu=1 memory=1Gi pods=p1..4 node=n1 started=10+10
          owner b/web replicas=4 cpu=1 memory=1Gi selector=zone:x
          then
          node n1 cpu=4 memory=4Gi labels=zone:x",

@@ -19,10 +19,8 @@ const NAMES: usize = 62;
 fn invented(pods: usize, names: usize) -> Snapshot {
     let mut snapshot = parse(
         "node n1 cpu=64 memory=64Gi gpu=4
-         queue a
-         queue b
-         quota a cpu=32 memory=32Gi gpu=2
-         quota b cpu=32 memory=32Gi gpu=2
+         queue a,b
+         quota a,b cpu=32 memory=32Gi gpu=2
          pod b/p1 cpu=1 memory=1Gi gpu=1 node=n1 started=10
          owner b/web replicas=40 cpu=1 memory=1Gi
          owner a/web replicas=2 cpu=1 memory=1Gi

@@ -4,7 +4,7 @@
 //! node n1 cpu=6 memory=15Gi labels=zone:a
 //! queue a weight=2 request=cpu:5,memory:10Gi
 //! quota a cpu=3 memory=9Gi
-//! owner a/web replicas=3 cpu=1 memory=1Gi
+//! owner a/web replicas=3 cpu=1 memory=1Gi pods=web-1..2 node=n1
 //! pod a/p1 cpu=2 memory=1Gi node=n1 started=10
 //! budget a/web allowed=1 selects=app:web
 //! then after=60
@@ -15,7 +15,7 @@
 //! A queue has the name of its namespace unless `name=` says otherwise. Pods run on no particular node unless
 //! told `node=`, `pending` or `terminating`; a terminating pod was deleted, and with `evicted` evicted. Times are seconds,
 //! and a scenario begins at 1000. It is about the resources of its nodes, unless `settings resources=cpu` says otherwise.
-//! `pod a/p1..3 cpu=2 started=10+5` is three pods, started at 10, 15 and 20. What follows a `then` happens when everything
+//! `pod a/p1..3 cpu=2 started=10+5` is three pods, started at 10, 15 and 20; `queue a,b` is two queues. What follows a `then` happens when everything
 //! before has come to rest: a line replaces the object of its name, or deletes it. Every word is explained where it is
 //! read, in `parse`.
 

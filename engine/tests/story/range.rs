@@ -1,7 +1,33 @@
-//! Lines that differ only by a number, as one line: `pod a/p1..3 cpu=2 started=10+5`.
+//! Lines that differ only by a number or a namespace, as one line: `pod a,b/p1..3 cpu=2 started=10+5`.
 
-/// The lines that `line` stands for: one for each number of the range in its name, `A+B` being A and B more in each next line.
+use super::parse::OWNS;
+
+/// The lines that `line` stands for: one for each namespace of its name, and the pods of an owner apart from it.
 pub(super) fn unfolded(line: &str) -> Vec<String> {
+    let lines = by_namespace(line).into_iter().flat_map(|line| apart_from_pods(&line));
+    lines.flat_map(|line| by_number(&line)).collect()
+}
+
+/// `queue a,b weight=2` as `queue a weight=2` and `queue b weight=2`.
+fn by_namespace(line: &str) -> Vec<String> {
+    let name = line.split_whitespace().nth(1).filter(|name| !name.contains('='));
+    let namespaces = name.and_then(|name| name.split('/').next()).unwrap_or_default();
+    let of = |namespace: &str| line.replacen(namespaces, namespace, 1);
+    if namespaces.contains(',') { namespaces.split(',').map(of).collect() } else { vec![line.to_owned()] }
+}
+
+/// `owner a/web replicas=3 cpu=1 pods=web-1..2 node=n1` as the owner and its pods, which request the same.
+fn apart_from_pods(line: &str) -> Vec<String> {
+    let Some((owner, pods)) = line.split_once(" pods=") else { return vec![line.to_owned()] };
+    let mut words = owner.split_whitespace().skip(1);
+    let (namespace, name) = words.next().and_then(|path| path.split_once('/')).unwrap();
+    let alike = words.filter(|word| !OWNS.contains(&word.split('=').next().unwrap_or_default()));
+    let alike: Vec<&str> = alike.collect();
+    vec![owner.to_owned(), format!("pod {namespace}/{pods} owner={name} {}", alike.join(" "))]
+}
+
+/// One line for each number of the range in its name, `A+B` being A and B more in each next line.
+fn by_number(line: &str) -> Vec<String> {
     let range = line.split_whitespace().find_map(range);
     let Some((prefix, first, last)) = range else { return vec![line.to_owned()] };
     let name = format!("{prefix}{first}..{last}");

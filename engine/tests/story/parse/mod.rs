@@ -17,6 +17,7 @@ use quotient_engine::snapshot::{NamespaceState, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use super::range;
+pub(crate) use pending::OWNS;
 use words::Words;
 
 /// What a scenario says: how it begins, and what happens whenever it has come to rest.

@@ -13,32 +13,34 @@ use quotient_engine::time::Timestamp;
 
 use super::words::{Words, pairs};
 
-/// The words that say where pods may run, and of which gang they are.
-pub(super) const SHAPING: [&str; 6] = ["selector", "affinity", "prefers", "tolerates", "gang", "min"];
+/// The words that say where pods may run, of which gang they are, and how important.
+pub(super) const SHAPING: [&str; 7] =
+    ["selector", "affinity", "prefers", "tolerates", "gang", "min", "priority"];
+
+/// The words of an owner that say nothing of its pods.
+pub(crate) const OWNS: [&str; 12] = [
+    "replicas",
+    "kind",
+    "created",
+    "former",
+    "leftAlone",
+    "rejected",
+    "unspecified",
+    "deployment",
+    "of",
+    "surges",
+    "succeeded",
+    "fails",
+];
 
 /// `owner a/web replicas=4 cpu=1 kind=Job priority=5 created=10 gang=g min=2 selector=zone:a tolerates=key`.
 ///
 /// Its uid is its name, which pods name as `owner=web`. `rejected=WORDS` is why the API server refuses its pods, and
 /// `unspecified=cpu,memory` what some container of it names no request for. `succeeded=2` pods of a Job have; pods of one that
-/// `fails` only fail.
+/// `fails` only fail. What follows `pods=web-1..2` is said of those pods, which request the same.
 pub(super) fn owner(words: &Words<'_>) -> Owner {
     let (_, name) = words.path();
-    let own = [
-        "replicas",
-        "kind",
-        "priority",
-        "created",
-        "former",
-        "leftAlone",
-        "rejected",
-        "unspecified",
-        "deployment",
-        "of",
-        "surges",
-        "succeeded",
-        "fails",
-    ];
-    let others = [&SHAPING[..], &own].concat();
+    let others = [&SHAPING[..], &OWNS].concat();
     let lacks = |name: &str| words.value("unspecified").unwrap_or("").split(',').any(|one| one == name);
     let wanted = words.count("replicas").unwrap_or(1);
     let kinds = [OwnerKind::ReplicaSet, OwnerKind::StatefulSet, OwnerKind::Job, OwnerKind::DaemonSet];

@@ -10,7 +10,7 @@ use quotient_engine::time::Timestamp;
 use super::pending::{SHAPING, gang, placement};
 use super::words::Words;
 
-const OTHERS: [&str; 23] = [
+const OTHERS: [&str; 22] = [
     "node",
     "pending",
     "running",
@@ -19,7 +19,6 @@ const OTHERS: [&str; 23] = [
     "evicted",
     "finished",
     "forced",
-    "priority",
     "created",
     "started",
     "stuck",
