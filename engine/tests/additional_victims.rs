@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::story::{self, explains, explains_in_short, no_pod_goes};
+use crate::story::{self, explains, no_pod_goes};
 
 #[test]
 fn no_pod_goes_if_the_pods_of_the_node_leave_the_quota_short() {
@@ -34,12 +34,8 @@ fn an_ask_is_met_although_a_guarantee_keeps_part_of_the_overuse() {
          pod a/last cpu=0 node=n1 started=1 owner=w priority=99
          owner b/train replicas=1 cpu=3",
         &expect![[r#"
-            step 1: capacity 5c
-              a: deserved 1c, allocated 1c, used 5c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
-                1 pods of ReplicaSet train, 3c each: WaitingForPreemption
-              late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
-              evict a/p1 for b: Reclaimed
+            late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
+            evict a/p1 for b: Reclaimed
         "#]],
     );
 }
@@ -58,13 +54,8 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
          pod a,c/last cpu=0 node=n1 started=1 owner=w priority=99
          owner b/train replicas=1 cpu=2",
         &expect![[r#"
-            step 1: capacity 6c
-              a: deserved 3c, allocated 2c, used 4c, target 2c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-                1 pods of ReplicaSet train, 2c each: WaitingForPreemption
-              c: deserved 0c, allocated 0c, used 2c
-              late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
-              evict c/p0 for b: Reclaimed
+            late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
+            evict c/p0 for b: Reclaimed
         "#]],
     );
 }
@@ -72,7 +63,7 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
 /// Where the node is freed and the queue still short, more victims come from elsewhere.
 #[test]
 fn s34_additional_victims_come_from_elsewhere() {
-    explains_in_short(
+    explains(
         "node n1 cpu=4 labels=zone:a
          node n2 cpu=4
          queue a request=all
@@ -82,11 +73,8 @@ fn s34_additional_victims_come_from_elsewhere() {
          pod a/waits cpu=2 pending owner=w
          owner b/web replicas=1 cpu=4 selector=zone:a",
         &expect![[r#"
-            step 1: capacity 8c
-              a: deserved 4c, allocated 4c, used 8c
-              b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
-              evict a/p2..1 for b: Reclaimed
-              evict a/waits for b: Reclaimed
+            evict a/p2..1 for b: Reclaimed
+            evict a/waits for b: Reclaimed
         "#]],
     );
 }
@@ -94,7 +82,7 @@ fn s34_additional_victims_come_from_elsewhere() {
 /// An additional victim has to hold what the queue is short of.
 #[test]
 fn s35_additional_victims_lower_the_queues_shortfall() {
-    explains_in_short(
+    explains(
         "node n1 cpu=8 gpu=2
          queue a request=all
          queue b fixed=cpu:1,gpu:1
@@ -102,19 +90,14 @@ fn s35_additional_victims_lower_the_queues_shortfall() {
          pod a/waits-1 cpu=1 gpu=1 pending owner=w created=20 priority=5
          pod a/waits-2 cpu=3 pending owner=w created=90 priority=-5
          owner b/train replicas=1 cpu=1 gpu=1",
-        &expect![[r#"
-            step 1: capacity 8c 2gpu
-              a: deserved 7c 1gpu, allocated 7c 1gpu, used 5c 2gpu
-              b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 1gpu (WaitingForPreemption)
-              evict a/waits-1 for b: Reclaimed
-        "#]],
+        &expect!["evict a/waits-1 for b: Reclaimed"],
     );
 }
 
 /// Where the node's victims are enough for the queue as well, no others go.
 #[test]
 fn s36_no_additional_victims_where_none_are_needed() {
-    explains_in_short(
+    explains(
         "node n1..2 cpu=2
          queue a request=all
          queue b fixed=cpu:2
@@ -122,12 +105,7 @@ fn s36_no_additional_victims_where_none_are_needed() {
          pod a/p3 cpu=1 node=n2 started=30 owner=w priority=1
          pod a/p4 cpu=1 node=n2 started=40 owner=w
          owner b/web replicas=1 cpu=2",
-        &expect![[r#"
-            step 1: capacity 4c
-              a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/p2..1 for b: Reclaimed
-        "#]],
+        &expect!["evict a/p2..1 for b: Reclaimed"],
     );
 }
 
@@ -154,7 +132,7 @@ fn s37_all_or_nothing_for_every_resource() {
 /// Of the victims that could go only those that are required do.
 #[test]
 fn s38_only_required_victims_are_released() {
-    explains_in_short(
+    explains(
         "node n1 cpu=6
          queue a request=all
          queue b fixed=cpu:3
@@ -163,11 +141,8 @@ fn s38_only_required_victims_are_released() {
          pod a/three cpu=3 node=n1 started=10 owner=w
          owner b/web replicas=1 cpu=3",
         &expect![[r#"
-            step 1: capacity 6c
-              a: deserved 3c, allocated 3c, used 6c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
-              evict a/one for b: Reclaimed
-              evict a/two for b: Reclaimed
+            evict a/one for b: Reclaimed
+            evict a/two for b: Reclaimed
         "#]],
     );
 }
@@ -175,7 +150,7 @@ fn s38_only_required_victims_are_released() {
 /// What the victims of a later ask free for an earlier one makes that one's own victims unneeded.
 #[test]
 fn s38_victims_that_a_later_one_replaces_are_not_released() {
-    explains_in_short(
+    explains(
         "node n1 cpu=6
          queue a request=all
          queue b weight=2 fixed=cpu:4
@@ -183,11 +158,6 @@ fn s38_victims_that_a_later_one_replaces_are_not_released() {
          pod a/four cpu=4 node=n1 started=10 owner=w priority=5
          pod a/last cpu=0 node=n1 started=1 owner=w priority=9
          owner b/web replicas=2 cpu=2",
-        &expect![[r#"
-            step 1: capacity 6c
-              a: deserved 2c, allocated 2c, used 6c
-              b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
-              evict a/four for b: Reclaimed
-        "#]],
+        &expect!["evict a/four for b: Reclaimed"],
     );
 }

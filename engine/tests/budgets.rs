@@ -15,12 +15,9 @@ fn no_plan_goes_beyond_a_budget_and_others_take_the_place() {
          pod a/web-1..3 cpu=1 node=n1 started=70+10 owner=web labels=app:web
          pod a/db-1..3 cpu=1 node=n1 started=10+10 owner=db",
         &expect![[r#"
-            step 1: capacity 6c
-              a: deserved 3c, allocated 3c, used 6c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
-              evict a/web-3 for b: Reclaimed
-              evict a/db-3..2 for b: Reclaimed
-              spare a/web-2: Budget
+            evict a/web-3 for b: Reclaimed
+            evict a/db-3..2 for b: Reclaimed
+            spare a/web-2: Budget
         "#]],
     );
 }
@@ -35,11 +32,9 @@ fn a_budget_without_requirements_protects_everything() {
          pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
          pod a/db-1 cpu=1 node=n1 started=10 owner=db",
         &expect![[r#"
-            step 1: capacity 2c
-              a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
-              spare a/db-1: Budget
-              spare a/web-1: Budget
+            b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
+            spare a/db-1: Budget
+            spare a/web-1: Budget
         "#]],
     );
 }
@@ -71,12 +66,7 @@ fn a_budget_of_another_namespace_protects_no_pod() {
          queue b fixed=cpu:1
          budget b/all allowed=0
          pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web",
-        &expect![[r#"
-            step 1: capacity 2c
-              a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 1c (WaitingForPreemption)
-              evict a/web-2 for b: Reclaimed
-        "#]],
+        &expect!["evict a/web-2 for b: Reclaimed"],
     );
 }
 
@@ -92,11 +82,8 @@ fn a_pod_that_two_budgets_protect_never_goes() {
          pod a/one cpu=1 node=n1 started=10 owner=web labels=app:web priority=9
          pod a/last cpu=1 node=n1 started=1 owner=web labels=app:web priority=9",
         &expect![[r#"
-            step 1: capacity 3c
-              a: deserved 2c, allocated 2c, used 3c
-              b: deserved 1c, allocated 0c, used 0c, preempting 1c (WaitingForPreemption)
-              evict a/one for b: Reclaimed
-              spare a/both: Budget
+            evict a/one for b: Reclaimed
+            spare a/both: Budget
         "#]],
     );
 }
@@ -110,12 +97,7 @@ fn pods_that_have_not_started_ignore_budgets() {
          budget a/web allowed=0 selects=app:web
          pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web labels=app:web
          pod a/web-3..4 cpu=1 pending node=n1 created=80+10 owner=web labels=app:web",
-        &expect![[r#"
-            step 1: capacity 4c
-              a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/web-4..3 for b: Reclaimed
-        "#]],
+        &expect!["evict a/web-4..3 for b: Reclaimed"],
     );
 }
 
@@ -129,11 +111,8 @@ fn a_pod_whose_eviction_was_refused_is_passed_over() {
          pod a/web-3 cpu=1 node=n1 started=90 owner=web refused
          pod a/web-4 cpu=1 node=n1 started=60 owner=web",
         &expect![[r#"
-            step 1: capacity 4c
-              a: deserved 3c, allocated 3c, used 4c
-              b: deserved 1c, allocated 0c, used 0c, preempting 1c (WaitingForPreemption)
-              evict a/web-2 for b: Reclaimed
-              spare a/web-3: EvictionRefused
+            evict a/web-2 for b: Reclaimed
+            spare a/web-3: EvictionRefused
         "#]],
     );
 }
@@ -147,10 +126,8 @@ fn a_claim_that_budgets_keep_waiting_is_blocked() {
          budget a/web allowed=0 selects=app:web
          pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web labels=app:web",
         &expect![[r#"
-            step 1: capacity 2c
-              a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
-              spare a/web-1..2: Budget
+            b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
+            spare a/web-1..2: Budget
         "#]],
     );
 }
@@ -163,11 +140,9 @@ fn a_claim_that_refused_evictions_keep_waiting_is_blocked() {
          queue b fixed=cpu:1
          pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web refused",
         &expect![[r#"
-            step 1: capacity 2c
-              a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
-              spare a/web-1..2: EvictionRefused
-              later evict a/web-2 for b: Reclaimed
+            b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
+            spare a/web-1..2: EvictionRefused
+            later evict a/web-2 for b: Reclaimed
         "#]],
     );
 }
@@ -182,11 +157,9 @@ fn a_known_ask_that_budgets_keep_waiting_is_blocked() {
          pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web labels=app:web
          owner b/train replicas=1 cpu=1",
         &expect![[r#"
-            step 1: capacity 2c
-              a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
-                1 pods of ReplicaSet train, 1c each: Blocked
-              spare a/web-1..2: Budget
+            b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
+            1 pods of ReplicaSet train, 1c each: Blocked
+            spare a/web-1..2: Budget
         "#]],
     );
 }
@@ -203,11 +176,9 @@ fn a_known_ask_whose_only_node_budgets_keep_is_blocked() {
          pod a/db-1..2 cpu=1 node=n2 started=70+10 owner=db
          owner b/train replicas=1 cpu=1 selector=zone:a",
         &expect![[r#"
-            step 1: capacity 4c
-              a: deserved 3c, allocated 3c, used 4c
-              b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
-                1 pods of ReplicaSet train, 1c each: Blocked
-              spare a/web-1..2: Budget
+            b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
+            1 pods of ReplicaSet train, 1c each: Blocked
+            spare a/web-1..2: Budget
         "#]],
     );
 }
@@ -223,13 +194,7 @@ fn another_node_is_freed_where_budgets_keep_the_cheapest() {
          pod a/db-1..2 cpu=1 node=n2 started=10+10 owner=db
          pod a/db-3 cpu=0 node=n2 started=1 owner=db priority=9
          owner b/train replicas=1 cpu=2",
-        &expect![[r#"
-            step 1: capacity 4c
-              a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-                1 pods of ReplicaSet train, 2c each: WaitingForPreemption
-              evict a/db-2..1 for b: Reclaimed
-        "#]],
+        &expect!["evict a/db-2..1 for b: Reclaimed"],
     );
 }
 
@@ -245,12 +210,8 @@ fn budgets_are_used_up_across_the_asks_of_one_plan() {
          pod a/db-2 cpu=0 node=n3 started=1 owner=db priority=9
          owner b/train replicas=2 cpu=2",
         &expect![[r#"
-            step 1: capacity 6c
-              a: deserved 2c, allocated 2c, used 6c
-              b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
-                2 pods of ReplicaSet train, 2c each: WaitingForPreemption
-              evict a/web-2 for b: Reclaimed
-              evict a/db-1 for b: Reclaimed
+            evict a/web-2 for b: Reclaimed
+            evict a/db-1 for b: Reclaimed
         "#]],
     );
 }
@@ -265,11 +226,8 @@ fn a_gang_goes_only_if_its_budget_lets_all_of_it_go() {
          pod a/g-1..2 cpu=1 node=n1 started=80+10 owner=g gang=g min=2 labels=app:g
          pod a/h-1..2 cpu=1 node=n1 started=10+10 owner=h gang=h min=2",
         &expect![[r#"
-            step 1: capacity 4c
-              a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/h-2..1 for b: Reclaimed
-              spare a/g-1..2: Budget
+            evict a/h-2..1 for b: Reclaimed
+            spare a/g-1..2: Budget
         "#]],
     );
 }
@@ -284,11 +242,9 @@ fn the_surplus_that_follows_a_gang_counts_in_its_budget_too() {
          pod a/small cpu=1 node=n1 started=90 owner=g gang=g min=1 labels=app:g
          pod a/large cpu=4 node=n1 started=10 owner=g gang=g min=1 labels=app:g",
         &expect![[r#"
-            step 1: capacity 5c
-              a: deserved 2c, allocated 2c, used 5c
-              b: deserved 3c, allocated 0c, used 0c, preempting 1c (Blocked), lacks 3c
-              evict a/small for b: Reclaimed
-              spare a/large: Budget
+            b: deserved 3c, allocated 0c, used 0c, preempting 1c (Blocked), lacks 3c
+            evict a/small for b: Reclaimed
+            spare a/large: Budget
         "#]],
     );
 }
@@ -353,13 +309,10 @@ fn an_ask_needs_of_a_promise_only_what_its_quota_has_no_room_for() {
     explains(
         LACKS_ONE_MORE,
         &expect![[r#"
-            step 1: capacity 15c
-              a: deserved 9c, allocated 7c, used 6c, preempting 1c (Blocked), lacks 3c
-                2 pods of ReplicaSet big, 2c each: Blocked
-              b: deserved 0c, allocated 0c, used 2c
-              c: deserved 6c, allocated 6c, used 6c
-              evict b/web-2 for a: Reclaimed
-              spare b/web-1: Budget
+            a: deserved 9c, allocated 7c, used 6c, preempting 1c (Blocked), lacks 3c
+            2 pods of ReplicaSet big, 2c each: Blocked
+            evict b/web-2 for a: Reclaimed
+            spare b/web-1: Budget
         "#]],
     );
 }
@@ -369,13 +322,10 @@ fn what_a_budget_keeps_from_an_ask_is_said_although_no_pod_goes_for_it() {
     explains(
         &format!("{LACKS_ONE_MORE}\npod c/c-2 cpu=250m gpu=1 pending owner=c"),
         &expect![[r#"
-            step 1: capacity 15c
-              a: deserved 8750mc, allocated 6750mc, used 6c, preempting 0c (Blocked), lacks 2750mc
-                2 pods of ReplicaSet big, 2c each: Blocked
-              b: deserved 0c, allocated 0c, used 2c
-              c: deserved 6250mc, allocated 6250mc, used 6250mc
-                pod c-2, 250mc: SetAside
-              spare b/web-1: Budget
+            a: deserved 8750mc, allocated 6750mc, used 6c, preempting 0c (Blocked), lacks 2750mc
+            2 pods of ReplicaSet big, 2c each: Blocked
+            pod c-2, 250mc: SetAside
+            spare b/web-1: Budget
         "#]],
     );
 }

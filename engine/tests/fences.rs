@@ -2,12 +2,12 @@
 
 use expect_test::expect;
 
-use crate::story::explains_in_short;
+use crate::story::explains;
 
 /// The fence is the lowest queue above the ask whose policy says so.
 #[test]
 fn s21_a_policy_is_a_fence() {
-    explains_in_short(
+    explains(
         "node n1 cpu=12
          queue org children=All from=Subtree guaranteed=cpu:6 weight=0
          queue team children=All parent=org
@@ -19,14 +19,8 @@ fn s21_a_policy_is_a_fence() {
          pod outside/p1..2 cpu=3 node=n1 started=80+10 owner=o
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
-            step 1: capacity 12c
-              a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
-              org: deserved 6c, allocated 4c, used 6c, preempting 2c (WaitingForPreemption)
-              outside: deserved 3c, allocated 3c, used 6c
-              team: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/p3 for b: Reclaimed
+            late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
+            evict a/p3 for b: Reclaimed
         "#]],
     );
 }
@@ -34,7 +28,7 @@ fn s21_a_policy_is_a_fence() {
 /// A queue on the way up that is full, by its own limit and its own usage, is a fence.
 #[test]
 fn s22_a_full_queue_on_the_way_up_is_a_fence() {
-    explains_in_short(
+    explains(
         "node n1 cpu=12
          queue org children=All limit=cpu:6 guaranteed=cpu:6
          queue b parent=org fixed=cpu:3
@@ -45,13 +39,9 @@ fn s22_a_full_queue_on_the_way_up_is_a_fence() {
          pod outside/p1..3 cpu=2 node=n1 started=70+10 owner=o
          owner b/web replicas=1 cpu=3",
         &expect![[r#"
-            step 1: capacity 12c
-              a: deserved 3c, allocated 3c, used 6c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
-              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
-              org: deserved 6c, allocated 3c, used 6c, preempting 3c (WaitingForPreemption)
-              outside: deserved 3c, allocated 2c, used 6c, target 2c
-              evict a/p2 for b: Reclaimed
+            1 pods of ReplicaSet web, 3c each: AboveLimit
+            late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
+            evict a/p2 for b: Reclaimed
         "#]],
     );
 }
@@ -59,7 +49,7 @@ fn s22_a_full_queue_on_the_way_up_is_a_fence() {
 /// One that is nearly full is a fence too, for what does not fit under its limit any more.
 #[test]
 fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
-    explains_in_short(
+    explains(
         "node n1 cpu=12
          queue org children=All limit=cpu:6 guaranteed=cpu:6
          queue b parent=org fixed=cpu:2
@@ -71,14 +61,10 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
          pod outside/p1..3 cpu=2 node=n1 started=70+10 owner=o
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
-            step 1: capacity 12c
-              a: deserved 4c, allocated 4c, used 5c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              late: deserved 3c, allocated 1c, used 0c, preempting 1c (Delayed), lacks 2c
-              org: deserved 6c, allocated 4c, used 5c, preempting 2c (WaitingForPreemption)
-              outside: deserved 3c, allocated 2c, used 6c, target 2c
-              evict outside/p3 for b: Reclaimed
-              evict a/p3 for b: Reclaimed
+            1 pods of ReplicaSet web, 2c each: AboveLimit
+            late: deserved 3c, allocated 1c, used 0c, preempting 1c (Delayed), lacks 2c
+            evict outside/p3 for b: Reclaimed
+            evict a/p3 for b: Reclaimed
         "#]],
     );
 }
@@ -86,7 +72,7 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
 /// The cheapest victims are of no use if they are outside.
 #[test]
 fn s23_victims_come_only_from_inside_the_fence() {
-    explains_in_short(
+    explains(
         "node n1..2 cpu=4
          queue org children=All from=Subtree guaranteed=cpu:4 weight=0
          queue b parent=org fixed=cpu:2
@@ -97,13 +83,8 @@ fn s23_victims_come_only_from_inside_the_fence() {
          pod outside/p1..2 cpu=2 node=n2 started=80+10 owner=o priority=-9
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
-            step 1: capacity 8c
-              a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
-              org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
-              outside: deserved 2c, allocated 2c, used 4c
-              evict a/p2 for b: Reclaimed
+            late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
+            evict a/p2 for b: Reclaimed
         "#]],
     );
 }

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::story::{self, explains, no_pod_goes, plays};
+use crate::story::{self, explains, no_pod_goes};
 
 const STUCK: &str = "node n1 cpu=4
     node n2 cpu=4
@@ -15,33 +15,12 @@ const STUCK: &str = "node n1 cpu=4
 
 #[test]
 fn a_stuck_pod_within_its_queues_guarantee_moves_others_aside() {
-    plays(
-        STUCK,
-        &expect![[r#"
-            step 1: capacity 8c
-              a: deserved 5c, allocated 5c, used 4c
-              b: deserved 3c, allocated 3c, used 3c
-                pod big, 3c: WaitingForPreemption
-              evict a/p2 for b: MovedAside
-              started a/web-r1001-0
-              started b/big
-            step 2: capacity 8c
-              b: deserved 3c, allocated 3c, used 3c
-        "#]],
-    );
+    explains(STUCK, &expect!["evict a/p2 for b: MovedAside"]);
 }
 
 #[test]
 fn a_stuck_pod_that_is_not_within_a_guarantee_is_fragmented() {
-    explains(
-        &STUCK.replace("guaranteed=cpu:3", "guaranteed=cpu:2"),
-        &expect![[r#"
-        step 1: capacity 8c
-          a: deserved 5c, allocated 5c, used 4c
-          b: deserved 3c, allocated 3c, used 3c
-            pod big, 3c: Fragmented
-    "#]],
-    );
+    explains(&STUCK.replace("guaranteed=cpu:3", "guaranteed=cpu:2"), &expect!["pod big, 3c: Fragmented"]);
 }
 
 /// A guarantee of devices needs none of cpu beside it.
@@ -54,16 +33,7 @@ fn a_guarantee_of_devices_alone_moves_others_aside() {
          pod b/p1 nvidia.com/gpu=4 cpu=4 node=n1 started=10 owner=half
          pod b/p2 nvidia.com/gpu=4 cpu=4 node=n2 started=20 owner=half
          pod a/whole nvidia.com/gpu=8 cpu=16 pending owner=train stuck=990";
-    explains(
-        scenario,
-        &expect![[r#"
-        step 1: capacity 64c 16gpu
-          a: deserved 16c 8gpu, allocated 16c 8gpu, used 16c 8gpu
-            pod whole, 16c 8gpu: WaitingForPreemption
-          b: deserved 48c 8gpu, allocated 48c 8gpu, used 8c 8gpu
-          evict b/p2 for a: MovedAside
-    "#]],
-    );
+    explains(scenario, &expect!["evict b/p2 for a: MovedAside"]);
 }
 
 #[test]
@@ -71,11 +41,8 @@ fn no_pod_is_moved_aside_that_would_be_scheduled_before_the_stuck_pod() {
     explains(
         &STUCK.replace("node=n2", "node=n2 priority=1").replace("node=n1", "node=n1 priority=1"),
         &expect![[r#"
-            step 1: capacity 8c
-              a: deserved 5c, allocated 5c, used 4c
-              b: deserved 3c, allocated 3c, used 3c
-                pod big, 3c: Fragmented
-              spare a/p1..2: PriorityAboveAsk
+            pod big, 3c: Fragmented
+            spare a/p1..2: PriorityAboveAsk
         "#]],
     );
 }
@@ -85,23 +52,11 @@ fn no_pod_is_moved_aside_out_of_its_own_guarantee() {
     explains(
         &STUCK.replace("queue a", "queue a guaranteed=cpu:4"),
         &expect![[r#"
-            step 1: capacity 8c
-              a: deserved 5c, allocated 5c, used 4c
-              b: deserved 3c, allocated 3c, used 3c
-                pod big, 3c: Fragmented
-              spare a/p1..2: Guarantee
+            pod big, 3c: Fragmented
+            spare a/p1..2: Guarantee
         "#]],
     );
-    explains(
-        &STUCK.replace("queue a", "queue a guaranteed=cpu:2"),
-        &expect![[r#"
-            step 1: capacity 8c
-              a: deserved 5c, allocated 5c, used 4c
-              b: deserved 3c, allocated 3c, used 3c
-                pod big, 3c: WaitingForPreemption
-              evict a/p2 for b: MovedAside
-        "#]],
-    );
+    explains(&STUCK.replace("queue a", "queue a guaranteed=cpu:2"), &expect!["evict a/p2 for b: MovedAside"]);
 }
 
 #[test]
@@ -113,12 +68,7 @@ fn no_pod_is_moved_aside_that_fits_nowhere_else() {
          owner a/web replicas=1 cpu=2 pods=p2 node=n2 started=20
          pod a/p1 cpu=3 node=n1 started=10 owner=other
          pod b/big cpu=3 pending owner=train stuck=990",
-        &expect![[r#"
-            step 1: capacity 8c
-              a: deserved 5c, allocated 5c, used 5c
-              b: deserved 3c, allocated 3c, used 3c
-                pod big, 3c: Fragmented
-        "#]],
+        &expect!["pod big, 3c: Fragmented"],
     );
 }
 
@@ -133,15 +83,7 @@ fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
          pod a/p1 cpu=2 node=n1 started=90 owner=web priority=-5
          pod c/p1 cpu=2 node=n2 started=10 owner=w priority=5
          pod b/big cpu=3 pending owner=train stuck=990",
-        &expect![[r#"
-            step 1: capacity 8c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 3c, allocated 3c, used 3c
-                pod big, 3c: WaitingForPreemption
-              c: deserved 0c, allocated 0c, used 2c
-              late: deserved 3c, allocated 1c, used 0c, preempting 2c (WaitingForPreemption)
-              evict c/p1 for b: Reclaimed
-        "#]],
+        &expect!["evict c/p1 for b: Reclaimed"],
     );
 }
 
@@ -151,38 +93,20 @@ fn no_pod_goes_for_a_pod_that_has_been_stuck_for_a_minute() {
         &STUCK
             .replace("stuck=990", "stuck=940")
             .replace("guaranteed=cpu:3", "guaranteed=cpu:3 roomSince=940"),
-        &expect![[r#"
-            step 1: capacity 8c
-              a: deserved 5c, allocated 5c, used 4c
-              b: deserved 3c, allocated 3c, used 3c
-                pod big, 3c: SetAside
-        "#]],
+        &expect!["pod big, 3c: SetAside"],
     );
 }
 
 #[test]
 fn no_pod_goes_for_a_pod_of_which_the_scheduler_has_said_nothing() {
-    explains(
-        &STUCK.replace("stuck=990", ""),
-        &expect![[r#"
-            step 1: capacity 8c
-              a: deserved 5c, allocated 5c, used 4c
-              b: deserved 3c, allocated 3c, used 3c
-              later evict a/p2 for b: MovedAside
-        "#]],
-    );
+    explains(&STUCK.replace("stuck=990", ""), &expect!["later evict a/p2 for b: MovedAside"]);
 }
 
 #[test]
 fn a_stuck_pod_that_no_node_could_run_is_told() {
     explains(
         &STUCK.replace("owner=train", "owner=train selector=zone:moon"),
-        &expect![[r#"
-        step 1: capacity 8c
-          a: deserved 5c, allocated 5c, used 4c
-          b: deserved 3c, allocated 3c, used 3c
-            pod big, 3c: NoNodeFits
-    "#]],
+        &expect!["pod big, 3c: NoNodeFits"],
     );
 }
 
@@ -225,12 +149,8 @@ fn a_pod_that_fits_no_node_keeps_no_other_of_its_queue_from_one() {
          pod a/absurd cpu=6 pending created=1 owner=absurd stuck=990
          pod a/fair cpu=4 pending created=2 owner=fair stuck=990",
         &expect![[r#"
-            step 1: capacity 10c
-              a: deserved 5c, allocated 5c, used 10c
-                pod absurd, 6c: NoNodeFits
-                pod fair, 4c: WaitingForPreemption
-              b: deserved 5c, allocated 5c, used 6c
-              evict b/p2 for a: Reclaimed
+            pod absurd, 6c: NoNodeFits
+            evict b/p2 for a: Reclaimed
         "#]],
     );
 }

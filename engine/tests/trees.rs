@@ -187,20 +187,13 @@ fn a_guarantee_comes_back_from_the_cousins() {
          queue b parent=org fixed=cpu:0,memory:0
          queue c request=all
          pod c/p1..4 cpu=2 memory=1Gi node=n1 started=1+1",
-        &expect![[r#"
-            step 1: capacity 8c 8Gi
-              a: deserved 6c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 6c 0 (WaitingForPreemption)
-              b: deserved 0c 0, allocated 0c 0, used 0c 0
-              c: deserved 2c 4Gi, allocated 2c 4Gi, used 8c 4Gi
-              org: deserved 6c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 6c 0 (WaitingForPreemption)
-              evict c/p4..2 for a: Reclaimed
-        "#]],
+        &expect!["evict c/p4..2 for a: Reclaimed"],
     );
 }
 
 #[test]
 fn a_fence_keeps_its_leaves_from_taking_outside() {
-    plays(
+    explains(
         "node n1 cpu=9 memory=9Gi
          queue org children=All from=Subtree weight=2
          queue a,b parent=org request=all
@@ -208,11 +201,8 @@ fn a_fence_keeps_its_leaves_from_taking_outside() {
          pod b/p1..3 cpu=1 memory=1Gi node=n1 started=1+1
          pod c/p1..2 cpu=3 memory=3Gi node=n1 started=1+1",
         &expect![[r#"
-            step 1: capacity 9c 9Gi
-              a: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (Fenced), lacks 3c 3Gi
-              b: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
-              c: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 6Gi
-              org: deserved 6c 6Gi, allocated 3c 3Gi, used 3c 3Gi, preempting 0c 0 (Fenced), lacks 3c 3Gi
+            a: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (Fenced), lacks 3c 3Gi
+            org: deserved 6c 6Gi, allocated 3c 3Gi, used 3c 3Gi, preempting 0c 0 (Fenced), lacks 3c 3Gi
         "#]],
     );
 }
@@ -225,14 +215,7 @@ fn a_limit_on_the_way_up_is_a_fence() {
          queue a,b parent=org request=all
          queue c weight=3 request=all
          pod b,c/p1..2 cpu=3 memory=1Gi node=n1 started=1+1",
-        &expect![[r#"
-            step 1: capacity 12c 12Gi
-              a: deserved 3c 3Gi, allocated 0c 3Gi, used 0c 0, preempting 3c 0 (WaitingForPreemption)
-              b: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 2Gi
-              c: deserved 6c 6Gi, allocated 6c 6Gi, used 6c 2Gi
-              org: deserved 6c 6Gi, allocated 3c 6Gi, used 6c 2Gi, preempting 3c 0 (WaitingForPreemption)
-              evict b/p2 for a: Reclaimed
-        "#]],
+        &expect!["evict b/p2 for a: Reclaimed"],
     );
 }
 
@@ -261,12 +244,7 @@ fn a_pod_that_asks_to_be_left_alone_goes_last() {
          pod a/do_not_disrupt cpu=1 memory=1Gi node=n1 started=40 owner=job do_not_disrupt
          pod a/bare cpu=1 memory=1Gi node=n1 started=30 priority=-1
          pod a/w1..2 cpu=1 memory=1Gi node=n1 started=10+10 owner=job priority=5",
-        &expect![[r#"
-            step 1: capacity 4c 4Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
-              evict a/w2..1 for b: Reclaimed
-        "#]],
+        &expect!["evict a/w2..1 for b: Reclaimed"],
     );
 }
 
@@ -277,12 +255,7 @@ fn the_last_replica_goes_last() {
          queue a,b request=all
          pod a/new-1 cpu=1 memory=1Gi node=n1 started=90 owner=new
          pod a/old-1..5 cpu=1 memory=1Gi node=n1 started=10+10 owner=old",
-        &expect![[r#"
-            step 1: capacity 6c 6Gi
-              a: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 6Gi
-              b: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 3c 3Gi (WaitingForPreemption)
-              evict a/old-5..3 for b: Reclaimed
-        "#]],
+        &expect!["evict a/old-5..3 for b: Reclaimed"],
     );
 }
 
@@ -294,11 +267,9 @@ fn the_last_replica_never_goes_where_the_queue_says_so() {
          queue b request=all
          pod a/w1..2 cpu=1 memory=1Gi node=n1 started=10+10 owner=web",
         &expect![[r#"
-            step 1: capacity 2c 2Gi
-              a: deserved 0c 0, allocated 0c 0, used 2c 2Gi
-              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 1c 1Gi (NothingToEvict), lacks 2c 2Gi
-              evict a/w2 for b: Reclaimed
-              spare a/w1: LastReplica
+            b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 1c 1Gi (NothingToEvict), lacks 2c 2Gi
+            evict a/w2 for b: Reclaimed
+            spare a/w1: LastReplica
         "#]],
     );
 }
@@ -312,12 +283,7 @@ fn a_pod_that_ran_too_shortly_goes_last() {
          pod a/young cpu=1 memory=1Gi node=n1 started=990 owner=web
          pod a/old cpu=1 memory=1Gi node=n1 started=10 owner=web
          pod a/keeper cpu=0 memory=0 node=n1 started=5 owner=web",
-        &expect![[r#"
-            step 1: capacity 2c 2Gi
-              a: deserved 1c 1Gi, allocated 1c 1Gi, used 2c 2Gi
-              b: deserved 1c 1Gi, allocated 0c 0, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
-              evict a/old for b: Reclaimed
-        "#]],
+        &expect!["evict a/old for b: Reclaimed"],
     );
 }
 
@@ -331,21 +297,13 @@ fn eviction_rules_that_a_queue_leaves_out_come_from_its_parent() {
          queue new fixed=cpu:2
          pod kept,open/p1..3 cpu=1 node=n1 started=10+10 owner=w
          owner new/web replicas=2 cpu=1",
-        &expect![[r#"
-            step 1: capacity 6c
-              kept: deserved 3c, allocated 3c, used 3c
-              new: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-                2 pods of ReplicaSet web, 1c each: WaitingForPreemption
-              open: deserved 1c, allocated 1c, used 3c
-              org: deserved 4c, allocated 4c, used 6c
-              evict open/p3..2 for new: Reclaimed
-        "#]],
+        &expect!["evict open/p3..2 for new: Reclaimed"],
     );
 }
 
 #[test]
 fn no_pod_is_evicted_for_queues_below_one_that_takes_nothing() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue org children=All from=None
          queue modest parent=org fixed=cpu:2
@@ -353,11 +311,9 @@ fn no_pod_is_evicted_for_queues_below_one_that_takes_nothing() {
          pod busy/p1..4 cpu=1 node=n1 started=10+10 owner=w
          owner modest/web replicas=2 cpu=1",
         &expect![[r#"
-            step 1: capacity 4c
-              busy: deserved 2c, allocated 2c, used 4c
-              modest: deserved 2c, allocated 0c, used 0c, preempting 0c (Fenced), lacks 2c
-                2 pods of ReplicaSet web, 1c each: Fenced
-              org: deserved 2c, allocated 0c, used 0c, preempting 0c (Fenced), lacks 2c
+            modest: deserved 2c, allocated 0c, used 0c, preempting 0c (Fenced), lacks 2c
+            2 pods of ReplicaSet web, 1c each: Fenced
+            org: deserved 2c, allocated 0c, used 0c, preempting 0c (Fenced), lacks 2c
         "#]],
     );
 }

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::story::{decides, plays};
+use crate::story::{decides, explains, plays};
 
 #[test]
 fn nine_cpus_run_nine_pods() {
@@ -29,27 +29,14 @@ fn nine_cpus_run_nine_pods() {
 
 #[test]
 fn pods_that_run_are_completed_first() {
-    plays(
+    explains(
         "node n1 cpu=5 memory=90Gi
          queue a,b
          owner a/web replicas=9 cpu=1 memory=1Gi created=10
          owner b/web replicas=9 cpu=1 memory=1Gi created=10 pods=web-1..5 node=n1 started=10+10",
         &expect![[r#"
-            step 1: capacity 5c 90Gi
-              a: deserved 2500mc 9Gi, allocated 0c 0, used 0c 0, target 2c 2Gi, preempting 2c 2Gi (WaitingForPreemption)
-                9 pods of ReplicaSet web, 1c 1Gi each: WaitingForPreemption
-              b: deserved 2500mc 9Gi, allocated 3c 3Gi, used 5c 5Gi, target 3c 3Gi
-                4 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
-              evict b/web-5..4 for a: Reclaimed
-            step 2: capacity 5c 90Gi
-              a: deserved 2500mc 9Gi, allocated 2c 10Gi, used 0c 0, target 2c 2Gi
-                9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
-              b: deserved 2500mc 9Gi, allocated 3c 11Gi, used 3c 3Gi, target 3c 3Gi
-                6 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
-              started a/web-r1002-0..1
-            step 3: capacity 5c 90Gi
-              a: deserved 2500mc 9Gi, allocated 2c 10Gi, used 2c 2Gi, target 2c 2Gi
-                7 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+            4 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+            evict b/web-5..4 for a: Reclaimed
         "#]],
     );
 }
@@ -177,28 +164,15 @@ fn of_pods_none_of_which_fits_in_its_share_as_few_go_as_possible() {
 #[test]
 fn shares_are_made_whole_around_the_pods_that_reclaim_keeps() {
     // a's youngest pod is not recreated, so it goes last: with it and two others a's share is whole.
-    plays(
+    explains(
         "node n1 cpu=9
          queue a,b request=all
          owner a/web replicas=5 cpu=1 created=10 pods=web-1..5 node=n1 started=10+10
          owner b/web replicas=9 cpu=1 created=10
          pod a/bare cpu=2500m node=n1 started=60",
         &expect![[r#"
-            step 1: capacity 9c
-              a: deserved 4500mc, allocated 4500mc, used 7500mc
-              b: deserved 4500mc, allocated 1c, used 0c, target 4c, preempting 3c (WaitingForPreemption)
-                9 pods of ReplicaSet web, 1c each: RoomAvailable
-              evict a/web-5..3 for b: Reclaimed
-              started b/web-r1001-0
-            step 2: capacity 9c
-              a: deserved 4500mc, allocated 5c, used 4500mc
-                3 pods of ReplicaSet web, 1c each: ShareInUse
-              b: deserved 4500mc, allocated 4500mc, used 1c, target 4c
-                8 pods of ReplicaSet web, 1c each: RoomAvailable
-              started b/web-r1002-0..2
-            step 3: capacity 9c
-              b: deserved 4500mc, allocated 4500mc, used 4c, target 4c
-                5 pods of ReplicaSet web, 1c each: ShareInUse
+            9 pods of ReplicaSet web, 1c each: RoomAvailable
+            evict a/web-5..3 for b: Reclaimed
         "#]],
     );
 }

@@ -47,24 +47,25 @@ pub(crate) fn decides(scenario: &str, expected: &Expect) {
     expected.assert_eq(&folded(&decide(scenario)));
 }
 
-/// Decides once on `scenario` with its quotas settled, and wants to be told this of what is protected and what is odd later, too.
+/// Decides once on `scenario` with its quotas settled, and wants to be told this of what happens: what goes, what is protected,
+/// what waits for other things than evictions, and what is odd later.
 pub(crate) fn explains(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&folded(&explain(scenario)));
+    expected.assert_eq(&without_the_usual(&folded(&explain(scenario))));
 }
 
-/// Plays `scenario` to its end, and wants to be told this of all but pods that wait.
-pub(crate) fn plays_in_short(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&folded(&in_short(&play(scenario))));
-}
-
-/// Decides once on `scenario` with its quotas settled, and wants to be told this of all but pods that wait.
-pub(crate) fn explains_in_short(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&folded(&in_short(&explain(scenario))));
-}
-
-/// Without the lines about pods that wait.
-pub(crate) fn in_short(printed: &str) -> String {
-    printed.split_inclusive('\n').filter(|line| !line.starts_with("    ")).collect()
+/// `printed` without the numbers of queues that have what they need or get it by evictions. One line has no end.
+fn without_the_usual(printed: &str) -> String {
+    let is_usual = |line: &&str| {
+        let is_queue = line.contains(": deserved ") && !line.contains("unmeetable");
+        let waits = line.contains('(') && !line.contains("(WaitingForPreemption)");
+        line.starts_with("step ") || line.ends_with(": WaitingForPreemption") || (is_queue && !waits)
+    };
+    let lines: Vec<&str> = printed.lines().filter(|line| !is_usual(line)).map(str::trim).collect();
+    match lines.as_slice() {
+        [] => "nothing".to_owned(),
+        [line] => (*line).to_owned(),
+        lines => lines.join("\n") + "\n",
+    }
 }
 
 /// Decides once on `scenario` with its quotas settled: no pod is evicted, and what is told contains `reason`.
