@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
+use dissimilar::Chunk;
 use expect_test::expect_file;
 use quotient_e2e::quotient::{
     GATE_MODE, IMAGE_REGISTRY, RELEASE, chart, helm_arguments, value_sets, workspace_root,
@@ -43,7 +44,7 @@ async fn every_set_of_values_renders_what_is_committed() -> Result<()> {
     for (name, documents) in &rendered {
         let shown = |document: &String| match name.as_str() {
             "default" => Ok(document.clone()),
-            _ => unless_as_in(default, document),
+            _ => beside(default, document),
         };
         let page = documents.iter().map(shown).collect::<Result<Vec<_>>>()?.join("---\n");
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/chart/{name}.yaml"));
@@ -52,13 +53,47 @@ async fn every_set_of_values_renders_what_is_committed() -> Result<()> {
     Ok(())
 }
 
-/// A document, or its kind and name if it is among `others`.
-fn unless_as_in(others: &[String], document: &str) -> Result<String> {
-    if !others.iter().any(|other| other == document) {
-        return Ok(document.to_owned());
+/// A document, or how it differs from that of its kind and name among `others`.
+fn beside(others: &[String], document: &str) -> Result<String> {
+    let name = name_of(document)?;
+    for other in others {
+        if name_of(other)? == name {
+            return Ok(format!("# as in default: {name}\n{}", difference(other, document)));
+        }
     }
+    Ok(document.to_owned())
+}
+
+fn name_of(document: &str) -> Result<String> {
     let object: Value = serde_yaml_ng::from_str(document)?;
-    Ok(format!("# as in default: {} {}\n", text(&object, &["kind"]), text(&object, &["metadata", "name"])))
+    Ok(format!("{} {}", text(&object, &["kind"]), text(&object, &["metadata", "name"])))
+}
+
+/// The lines of `before` that `after` lacks, with `-`, those that it adds, with `+`, and the line that is above these.
+fn difference(before: &str, after: &str) -> String {
+    // The library compares characters, so each line is one for private use.
+    let mut lines: Vec<&str> = before.lines().chain(after.lines()).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let numbers: BTreeMap<&str, char> = lines.iter().copied().zip('\u{e000}'..).collect();
+    let shortened = |text: &str| text.lines().filter_map(|line| numbers.get(line)).collect::<String>();
+    let line = |number: char| lines.iter().find(|line| numbers.get(*line) == Some(&number)).copied();
+    let mut printed = String::new();
+    let mut above = None;
+    for chunk in dissimilar::diff(&shortened(before), &shortened(after)) {
+        let (sign, numbers) = match chunk {
+            Chunk::Equal(same) => {
+                above = same.chars().last();
+                continue;
+            }
+            Chunk::Delete(gone) => ('-', gone),
+            Chunk::Insert(new) => ('+', new),
+        };
+        let above = above.take().and_then(line).map(|line| format!("  {line}\n"));
+        let changed = numbers.chars().filter_map(line).map(|line| format!("{sign} {line}\n"));
+        printed.extend(above.into_iter().chain(changed));
+    }
+    printed
 }
 
 /// The objects of the chart for these arguments of `helm template`.
@@ -78,14 +113,26 @@ fn text<'a>(object: &'a Value, path: &[&str]) -> &'a str {
 }
 
 /// The labels that Kubernetes and Helm recommend.
-const LABELS: [&str; 6] = [
-    "app.kubernetes.io/name",
-    "app.kubernetes.io/instance",
-    "app.kubernetes.io/version",
-    "app.kubernetes.io/managed-by",
-    "app.kubernetes.io/part-of",
-    "helm.sh/chart",
-];
+const LABELS: &str = r#"    app.kubernetes.io/name: quotient
+    app.kubernetes.io/instance: quotient
+    app.kubernetes.io/version: "0.1.0"
+    app.kubernetes.io/managed-by: Helm
+    app.kubernetes.io/part-of: quotient
+    helm.sh/chart: quotient-0.1.0
+"#;
+
+/// The label and the annotation that `everything` gives to all objects.
+const TEAM: &str = "    team: platform\n";
+const CONTACT: &str = "    contact: platform\n";
+
+/// A rendered document without these lines of a mapping in its metadata, and without the mapping if nothing else is in it.
+fn without(document: &str, mapping: &str, lines: &str) -> String {
+    match document.split_once(&format!("\n  {mapping}:\n{lines}")) {
+        Some((before, after)) if after.starts_with("    ") => format!("{before}\n  {mapping}:\n{after}"),
+        Some((before, after)) => format!("{before}\n{after}"),
+        None => document.to_owned(),
+    }
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_object_has_the_labels() -> Result<()> {
@@ -97,10 +144,15 @@ async fn every_object_has_the_labels() -> Result<()> {
         if name == "more" {
             continue;
         }
-        for label in LABELS.iter().chain(&["team"]) {
-            let value = text(&object, &["metadata", "labels", label]);
-            ensure!(!value.is_empty(), "{} {name} has no label {label}", text(&object, &["kind"]));
+        let (kind, labels) = (text(&object, &["kind"]), &object["metadata"]["labels"]);
+        for line in LABELS.lines().chain(TEAM.lines()) {
+            let (label, value) = line.trim().split_once(": ").context("a label")?;
+            ensure!(text(labels, &[label]) == value.trim_matches('"'), "{kind} {name}: {labels:?}");
         }
+        let is_annotated = text(&object, &["metadata", "annotations", "contact"]) == "platform";
+        let is_user_role = !text(labels, &["quotient.dev/role"]).is_empty();
+        let needs_none = is_user_role || ["PrometheusRule", "ServiceMonitor"].contains(&kind);
+        ensure!(is_annotated != needs_none, "{kind} {name}: annotated {is_annotated}");
         seen += 1;
     }
     ensure!(seen > 40, "{seen}");
@@ -285,14 +337,16 @@ async fn gate_mode_is_off_with_a_sentence_where_its_policies_are_not_served() ->
     Ok(())
 }
 
-/// The documents without what has its own tests: schemas, alerts, dashboards and runbooks.
+/// The documents without what has its own tests: schemas, alerts, dashboards, runbooks, and what all objects have.
 fn shortened(rendered: &str) -> Vec<String> {
     let documents = rendered.split("\n---\n").map(|document| {
         let lines = document.trim_start_matches("---\n").lines();
         let kind = document.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap_or_default();
         let is_elsewhere = ELSEWHERE.contains(&kind) || LONG.iter().any(|name| document.contains(name));
         let shown = lines.take_while(|line| !is_elsewhere || !["spec:", "data:"].contains(line));
-        shown.flat_map(|line| [line.trim_end(), "\n"]).collect::<String>()
+        let shown: String = shown.flat_map(|line| [line.trim_end(), "\n"]).collect();
+        let shown = without(&without(&shown, "labels", LABELS), "labels", TEAM);
+        without(&shown, "annotations", CONTACT)
     });
     documents.collect()
 }
