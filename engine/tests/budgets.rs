@@ -118,21 +118,6 @@ fn a_pod_whose_eviction_was_refused_is_passed_over() {
 }
 
 #[test]
-fn a_claim_that_budgets_keep_waiting_is_blocked() {
-    explains(
-        "node n1 cpu=2
-         queue a request=all
-         queue b fixed=cpu:1
-         budget a/web allowed=0 selects=app:web
-         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web labels=app:web",
-        &expect![[r#"
-            b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
-            spare a/web-1..2: Budget
-        "#]],
-    );
-}
-
-#[test]
 fn a_claim_that_refused_evictions_keep_waiting_is_blocked() {
     explains(
         "node n1 cpu=2

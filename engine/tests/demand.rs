@@ -2,74 +2,51 @@
 
 use expect_test::expect;
 
-use crate::story::{decides, explains, plays};
+use crate::story::{decides, explains, plays, shares};
 
 // ---- observed -------------------------------------------------------------------------------------------
 
 #[test]
 fn what_owners_lack_is_asked_for() {
-    decides(
+    shares(
         "node n1 cpu=8 memory=8Gi
          queue a
          queue b request=all
          pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web
          owner a/web replicas=3 cpu=1 memory=1Gi",
-        &expect![[r#"
-            step 1: capacity 8c 8Gi
-              a: deserved 3c 3Gi, allocated 3c 3Gi, used 1c 1Gi
-                2 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
-              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0
-              lower a, b
-        "#]],
+        &expect!["a 3c 3Gi, b 5c 5Gi"],
     );
 }
 
 #[test]
 fn at_least_the_request_is_asked_for_and_at_most_the_limit() {
-    decides(
+    shares(
         "node n1 cpu=8 memory=8Gi
          queue a request=cpu:2 limit=memory:2Gi
          queue b request=all
          owner a/web replicas=3 cpu=100m memory=1Gi",
-        &expect![[r#"
-            step 1: capacity 8c 8Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
-                3 pods of ReplicaSet web, 100mc 1Gi each: WaitingForQuota
-              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
-              lower a, b
-        "#]],
+        &expect!["a 2c 2Gi, b 6c 6Gi"],
     );
 }
 
 #[test]
 fn a_foreign_quota_bounds_the_share() {
-    decides(
+    shares(
         "node n1 cpu=8 memory=8Gi
          queue a,b request=all
          foreign-quota a cpu=1",
-        &expect![[r#"
-            step 1: capacity 8c 8Gi
-              a: deserved 1c 4Gi, allocated 1c 4Gi, used 0c 0
-              b: deserved 7c 4Gi, allocated 7c 4Gi, used 0c 0
-              lower a, b
-        "#]],
+        &expect!["a 1c 4Gi, b 7c 4Gi"],
     );
 }
 
 #[test]
 fn a_guarantee_without_demand_is_no_claim() {
-    decides(
+    shares(
         "node n1 cpu=100 memory=100Gi
          queue a guaranteed=cpu:5
          queue b guaranteed=cpu:2,memory:2Gi
          queue c request=all",
-        &expect![[r#"
-            step 1: capacity 100c 100Gi
-              a: deserved 0c 0, allocated 0c 0, used 0c 0
-              b: deserved 0c 0, allocated 0c 0, used 0c 0
-              c: deserved 100c 100Gi, allocated 100c 100Gi, used 0c 0
-              lower a, b, c
-        "#]],
+        &expect!["a 0c 0, b 0c 0, c 100c 100Gi"],
     );
 }
 

@@ -10,7 +10,7 @@ use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{GrantGate, Snapshot};
 use quotient_engine::time::Timestamp;
 
-use crate::cluster::{Cluster, Quota, cpu, granted};
+use crate::cluster::{Cluster, Leader, Quota, cpu, granted};
 use crate::story;
 
 /// 10 cpu and two queues.
@@ -20,6 +20,14 @@ const TWO: &str = "node n1 cpu=10 memory=10Gi
 
 fn cluster(story: &str) -> Cluster {
     Cluster::new(story::parse(story))
+}
+
+/// The same once a leader has settled its quotas.
+fn settled(story: &str) -> (Cluster, Leader) {
+    let mut cluster = cluster(story);
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    (cluster, leader)
 }
 
 /// The same cluster, now with these Queues.
@@ -80,9 +88,7 @@ fn stamps_outside_what_a_ledger_counts_are_none() {
 
 #[test]
 fn at_rest_the_ledger_is_not_written() {
-    let mut cluster = cluster(TWO);
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) = settled(TWO);
     let before = cluster.ledger.clone();
     assert_eq!(before.as_ref().unwrap().1.generation, Generation::new(2));
     for _ in 0..3 {
@@ -96,9 +102,7 @@ fn at_rest_the_ledger_is_not_written() {
 
 #[test]
 fn what_was_granted_is_held_until_the_quota_bears_its_stamp() {
-    let mut cluster = cluster(TWO);
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) = settled(TWO);
     becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:3").replace("cpu:2", "cpu:9"));
     // The lowering write is on its way; so is what has been in force until now.
     let (first, lost) = leader.act(&mut cluster);
@@ -120,9 +124,7 @@ fn what_was_granted_is_held_until_the_quota_bears_its_stamp() {
 
 #[test]
 fn a_raise_that_was_taken_back_is_held_while_it_may_land() {
-    let mut cluster = cluster(&TWO.replace("a fixed=cpu:8", "a fixed=cpu:1"));
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) = settled(&TWO.replace("a fixed=cpu:8", "a fixed=cpu:1"));
     becomes(&mut cluster, TWO);
     let (_, raise) = leader.act(&mut cluster);
     assert_eq!(entry(&cluster, "a").granted, cpu(8));
@@ -179,9 +181,7 @@ fn an_entry_without_queue_and_quota_is_dropped_when_no_request_can_live_any_more
 
 #[test]
 fn an_entry_is_dropped_with_its_namespace() {
-    let mut cluster = cluster(TWO);
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) = settled(TWO);
     becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b request=all");
     cluster.quotas.remove(&Namespace::from("a"));
     let seen = cluster.see(&leader);
@@ -231,9 +231,8 @@ fn what_a_former_leader_sends_lands_before_the_new_ones_or_never() {
 
 #[test]
 fn a_raised_quota_is_restored_and_no_queue_gains() {
-    let mut cluster = cluster("node n1 cpu=10 memory=10Gi\nqueue a fixed=cpu:5\nqueue b fixed=cpu:9");
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) =
+        settled("node n1 cpu=10 memory=10Gi\nqueue a fixed=cpu:5\nqueue b fixed=cpu:9");
     assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (5, 5));
     for edited in [6, 100] {
         cluster.edit("a").hard = edited;
@@ -273,9 +272,8 @@ fn a_raised_quota_does_not_hasten_what_is_promised() {
 #[test]
 fn an_edit_within_what_is_free_is_no_claim_on_it() {
     // Two cpu have just come free, and a has taken them by an edit.
-    let mut cluster = cluster("node n1 cpu=8 memory=10Gi\nqueue a request=all\nqueue b request=all");
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) =
+        settled("node n1 cpu=8 memory=10Gi\nqueue a request=all\nqueue b request=all");
     assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (4, 4));
     becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue a request=all\nqueue b request=all");
     cluster.edit("a").hard = 6;
@@ -317,9 +315,7 @@ fn a_deleted_quota_evicts_no_pod_that_was_there() {
     let beginning = "node n1 cpu=10 memory=10Gi
                      queue a,b fixed=cpu:5
                      pod a/p1 cpu=5 node=n1";
-    let mut cluster = cluster(beginning);
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) = settled(beginning);
     cluster.quotas.remove(&Namespace::from("a"));
     let decided = plan(&cluster.see(&leader));
     assert!(decided.evictions.is_empty() && decided.waiting.is_empty());
@@ -350,9 +346,7 @@ fn again() -> String {
 
 #[test]
 fn a_deleted_queue_leaves_its_share_once_its_quota_is_collected() {
-    let mut cluster = cluster(TWO);
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) = settled(TWO);
     let standing = cluster.quota("a").clone();
     becomes(&mut cluster, ONE);
     leader.settle(&mut cluster);
@@ -383,9 +377,7 @@ fn a_late_write_for_a_queue_that_is_gone_does_not_outlast_it() {
 
 #[test]
 fn a_quota_whose_reference_was_taken_away_is_left_alone() {
-    let mut cluster = cluster(TWO);
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) = settled(TWO);
     cluster.edit("a").owner = None;
     let standing = cluster.quota("a").clone();
     becomes(&mut cluster, ONE);
@@ -428,9 +420,7 @@ fn the_share_of_a_queue_that_is_not_seen_is_kept_while_requests_live() {
 
 #[test]
 fn a_queue_that_is_created_again_owns_the_quota_that_stands() {
-    let mut cluster = cluster(TWO);
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) = settled(TWO);
     let life = cluster.quota("a").life;
     becomes(&mut cluster, ONE);
     leader.settle(&mut cluster);
@@ -443,9 +433,7 @@ fn a_queue_that_is_created_again_owns_the_quota_that_stands() {
 
 #[test]
 fn a_queue_that_loses_its_share_keeps_what_it_was_granted() {
-    let mut cluster = cluster(TWO);
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) = settled(TWO);
     becomes(&mut cluster, &TWO.replace("queue a", "queue a parent=org"));
     leader.settle(&mut cluster);
     for edit in [Some(100), Some(1), None] {
@@ -470,8 +458,7 @@ fn pods(namespace: &str, amount: usize) -> String {
 #[test]
 fn pods_that_may_be_long_gone_raise_no_quota() {
     let beginning = "node n1 cpu=8 memory=10Gi\nqueue a fixed=cpu:6\nqueue b fixed=cpu:2";
-    let mut cluster = cluster(beginning);
-    cluster.leader().settle(&mut cluster);
+    let (mut cluster, _) = settled(beginning);
     assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (6, 2));
     let then = beginning.replace("cpu:6", "cpu:4").replace("cpu:2", "cpu:4");
     becomes(&mut cluster, &format!("{then}{}", pods("b", 4)));
@@ -485,8 +472,7 @@ fn pods_that_may_be_long_gone_raise_no_quota() {
 fn nothing_grows_while_the_ledger_that_was_found_is_newer_than_the_quotas_seen() {
     let half = "node n1 cpu=8 memory=10Gi\nqueue a fixed=cpu:4\nqueue b fixed=cpu:4";
     let half = format!("{half}{}{}", pods("a", 4), pods("b", 4));
-    let mut cluster = cluster(&half);
-    cluster.leader().settle(&mut cluster);
+    let (mut cluster, _) = settled(&half);
     let before = cluster.clone();
     let both =
         |a: i128, b: i128| format!("node n1 cpu=8 memory=10Gi\nqueue a fixed=cpu:{a}\nqueue b fixed=cpu:{b}");
@@ -520,8 +506,7 @@ fn nothing_grows_while_the_ledger_that_was_found_is_newer_than_the_quotas_seen()
 #[test]
 fn nothing_grows_into_more_than_nodes_offer() {
     let beginning = "node n1 cpu=8 memory=10Gi\nqueue a fixed=cpu:1\nqueue b fixed=cpu:7";
-    let mut cluster = cluster(&beginning.replace("cpu:1", "cpu:2").replace("cpu:7", "cpu:6"));
-    cluster.leader().settle(&mut cluster);
+    let (mut cluster, _) = settled(&beginning.replace("cpu:1", "cpu:2").replace("cpu:7", "cpu:6"));
     assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (2, 6));
     becomes(&mut cluster, &format!("{beginning}{}{}", pods("a", 2), pods("b", 7)));
     let mut leader = cluster.leader();
@@ -536,9 +521,7 @@ fn nothing_grows_into_more_than_nodes_offer() {
 #[test]
 fn what_fits_beside_others_is_granted_although_not_all_of_it_does() {
     let beginning = "node n1 cpu=8 memory=10Gi\nqueue a fixed=cpu:3\nqueue b fixed=cpu:0";
-    let mut cluster = cluster(beginning);
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) = settled(beginning);
     assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (3, 0));
     let asked = beginning.replace("b fixed=cpu:0", "b fixed=cpu:5");
     becomes(&mut cluster, &format!("{asked}{}", pods("b", 8)));
@@ -577,9 +560,7 @@ fn a_fresh_installation_is_not_held() {
 
 #[test]
 fn after_a_loss_nothing_grows_until_every_quota_bears_the_new_stamp() {
-    let mut cluster = cluster(TWO);
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
+    let (mut cluster, mut leader) = settled(TWO);
     // A raise of a is on its way when the ledger is lost.
     becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:1"));
     leader.settle(&mut cluster);
@@ -611,8 +592,7 @@ fn after_a_loss_nothing_grows_until_every_quota_bears_the_new_stamp() {
 
 #[test]
 fn after_a_loss_quotas_may_shrink() {
-    let mut cluster = cluster(TWO);
-    cluster.leader().settle(&mut cluster);
+    let (mut cluster, _) = settled(TWO);
     cluster.ledger = None;
     becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:3"));
     cluster.leader().cycle(&mut cluster);
@@ -621,8 +601,7 @@ fn after_a_loss_quotas_may_shrink() {
 
 #[test]
 fn a_quota_that_cannot_be_written_holds_growth_only_while_requests_live() {
-    let mut cluster = cluster(&format!("{TWO}\nqueue c fixed=cpu:0"));
-    cluster.leader().settle(&mut cluster);
+    let (mut cluster, _) = settled(&format!("{TWO}\nqueue c fixed=cpu:0"));
     cluster.ledger = None;
     becomes(
         &mut cluster,

@@ -53,35 +53,6 @@ fn a_daemon_set_on_borrowed_room_yields_to_a_guarantee_after_other_pods() {
 }
 
 #[test]
-fn not_running_goes_before_lower_priority_before_newer() {
-    explains(
-        "node n1 cpu=6 memory=6Gi
-         queue a,b request=all
-         pod a/waiting cpu=1 memory=1Gi pending priority=100
-         pod a/low cpu=1 memory=1Gi node=n1 started=10 priority=-5
-         pod a/newest cpu=1 memory=1Gi node=n1 started=30
-         pod a/newer cpu=1 memory=1Gi node=n1 started=20
-         pod a/older cpu=1 memory=1Gi node=n1 started=15
-         pod a/oldest cpu=1 memory=1Gi node=n1 started=10",
-        &expect![[r#"
-            evict a/waiting for b: Reclaimed
-            evict a/low for b: Reclaimed
-            evict a/newest for b: Reclaimed
-        "#]],
-    );
-}
-
-#[test]
-fn equal_pods_go_by_the_higher_name() {
-    explains(
-        "node n1 cpu=4 memory=4Gi
-         queue a,b request=all
-         pod a/w-1..2 cpu=2 memory=1Gi node=n1",
-        &expect!["evict a/w-2 for b: Reclaimed"],
-    );
-}
-
-#[test]
 fn a_need_of_one_takes_the_one_and_not_the_newer_two() {
     explains(
         "node n1 cpu=6 memory=6Gi

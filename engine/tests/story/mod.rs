@@ -31,7 +31,7 @@ use quotient_engine::planner::plan;
 
 pub(crate) use parse::{Scenario, parse, parts};
 pub(crate) use print::{print, print_passed_over, print_writes};
-use print::{print_changes, print_later, print_left_over};
+use print::{print_changes, print_later, print_left_over, print_shares};
 use range::folded;
 
 /// More steps than any story takes.
@@ -45,6 +45,11 @@ pub(crate) fn plays(scenario: &str, expected: &Expect) {
 /// Decides once on `scenario`, and wants to be told this.
 pub(crate) fn decides(scenario: &str, expected: &Expect) {
     expected.assert_eq(&folded(&decide(scenario)));
+}
+
+/// Decides once on `scenario`, and wants to be told these deserved shares.
+pub(crate) fn shares(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&print_shares(&plan(&parse(scenario))));
 }
 
 /// Decides once on `scenario` with its quotas settled, and wants to be told this of what happens: what goes, what is protected,

@@ -31,6 +31,16 @@ fn short(plan: &Plan, amounts: &Amounts) -> String {
     parts.join(" ")
 }
 
+/// What queues deserve, and what of their guarantees cannot be met: `a 6c 6Gi, b 3c 3Gi (5c 0 unmeetable)`.
+pub(crate) fn print_shares(plan: &Plan) -> String {
+    let shares = plan.queues.iter().map(|(name, queue)| {
+        let share = format!("{} {}", name.namespace, short(plan, &queue.deserved));
+        let unmeetable = short(plan, &queue.unmeetable);
+        if queue.unmeetable.is_empty() { share } else { format!("{share} ({unmeetable} unmeetable)") }
+    });
+    shares.collect::<Vec<_>>().join(", ")
+}
+
 /// Every queue's numbers and what it waits for, and every QueueJob.
 fn states(plan: &Plan) -> Vec<String> {
     let short = |amounts: &Amounts| short(plan, amounts);
