@@ -39,7 +39,7 @@ async fn a_node_name_set_by_hand_takes_no_share_of_others() -> Result<()> {
     ensure!(matches!(&refused, Err(kube::Error::Api(status)) if status.code == 403), "{refused:?}");
 
     stage.claim("others", json!({"weight": 1})).await?;
-    stage.deployment("others", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("others", "web", 4, objects::one_cpu(), false).await?;
     stage.until_pods("others", PodCounts::running(4)).await?;
     eventually("no more of node-1 is used than it has", PATIENCE, async || {
         let mut used: BTreeMap<String, usize> = BTreeMap::new();

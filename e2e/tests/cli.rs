@@ -13,7 +13,7 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, workspace_root};
-use quotient_e2e::testbed::eventually;
+use quotient_e2e::testbed::{eventually, objects};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -109,7 +109,7 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened(
     stage: &Stage,
     operator: &Operator,
 ) -> Result<()> {
-    stage.deployment("team-1", "batch", 7, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("team-1", "batch", 7, objects::one_cpu(), false).await?;
     stage.until_pods("team-1", PodCounts::running(7)).await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
     let admin = administrator(stage);
@@ -408,7 +408,7 @@ async fn live_views_follow_the_cluster(stage: &Stage, admin: &Person) -> Result<
     let before: Vec<usize> = views.iter().map(|(_, log, _)| lines(log)).collect::<Result<_>>()?;
     // At rest a view prints once.
     assert_eq!(before[2], 3, "{before:?}");
-    stage.deployment("team-1", "batch", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("team-1", "batch", 3, objects::one_cpu(), false).await?;
     eventually("each view prints again", PATIENCE, async || {
         for ((line, log, _), before) in views.iter().zip(&before) {
             // The names stay, so nothing changes in the second one but the table.

@@ -4,7 +4,6 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::Api;
 use kube::api::PostParams;
-use quotient_crds::Queue;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, installed, upgrade_chart};
 use quotient_e2e::testbed::{eventually, objects, until_is};
 use serde_json::{Value, json};
@@ -24,27 +23,6 @@ const VALUES: [&str; 12] = [
     "config.workloadKinds[1].replicasPath=spec.groups[*].replicas",
     "config.workloadKinds[1].templatePath=spec.groups[*].template",
 ];
-
-fn definition(group: &str, version: &str, kind: &str, plural: &str) -> Value {
-    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("{plural}.{group}")},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"kind": kind, "plural": plural, "singular": kind.to_lowercase()},
-            "versions": [
-                {"name": version, "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}},
-            ],
-        },
-    })
-}
-
-fn list(items: &[Value]) -> String {
-    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
-}
 
 fn template(memory: &str) -> Value {
     objects::template("lab", &json!({"cpu": "1", "memory": memory}))
@@ -72,8 +50,7 @@ async fn create_pod(
 }
 
 async fn demand(stage: &Stage) -> Result<String> {
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "lab");
-    let status = queues.get("lab").await?.status.context("no status")?;
+    let status = stage.queue_status("lab").await?;
     Ok(serde_json::to_value(&status.demand)?["cpu"].as_str().unwrap_or_default().to_owned())
 }
 
@@ -89,15 +66,15 @@ async fn configured_kinds_are_demand_before_their_pods_exist() -> Result<()> {
     let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &[setting]).await?;
     stage.claim("busy", json!({})).await?;
     stage.until_allowed("busy", "cpu 8, memory 16Gi").await?;
-    stage.deployment("busy", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("busy", "web", 8, objects::one_cpu(), false).await?;
     stage.until_pods("busy", PodCounts::running(8)).await?;
     stage.queue("lab", json!({})).await?;
 
     let definitions = [
-        definition("example.org", "v1", "Fleet", "fleets"),
-        definition("herds.example.org", "v1alpha1", "Herd", "jobs"),
+        objects::custom_kind("example.org", "v1", "Fleet", "fleets"),
+        objects::custom_kind("herds.example.org", "v1alpha1", "Herd", "jobs"),
     ];
-    stage.bed.apply(&list(&definitions)).await?;
+    stage.apply(&objects::list(definitions)).await?;
     for plural in ["fleets.example.org", "jobs.herds.example.org"] {
         eventually(format!("{plural} are served"), PATIENCE, async || {
             stage.bed.kubectl(["get", plural, "--all-namespaces"]).await.map(drop)
@@ -114,7 +91,7 @@ async fn configured_kinds_are_demand_before_their_pods_exist() -> Result<()> {
         object("example.org/v1", "Fleet", "fleet", json!({"size": 2, "template": template("1Gi")})),
         object("herds.example.org/v1alpha1", "Herd", "herd", json!({"groups": groups})),
     ];
-    stage.bed.apply(&list(&objects)).await?;
+    stage.apply(&objects::list(objects)).await?;
 
     stage.until_pods("busy", PodCounts::running(4)).await?;
     let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "lab");

@@ -8,6 +8,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::PostParams;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
+use quotient_e2e::testbed::objects;
 use serde_json::json;
 
 use crate::gate::{gated_queue, gated_stage, pod_spec, pods, waiting};
@@ -63,7 +64,7 @@ async fn a_quota_lets_creators_wait_and_a_gate_lets_them_create_at_once() -> Res
 async fn a_quota_lets_creators_fail_or_try_until_room_is_idle(stage: &Stage) -> Result<()> {
     // `old` uses all of the cluster, and half of it is the share of `new`.
     stage.queue("old", json!({})).await?;
-    stage.deployment("old", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("old", "web", 8, objects::one_cpu(), false).await?;
     stage.until_pods("old", PodCounts::running(8)).await?;
     stage.queue("new", json!({})).await?;
     stage.until_allowed("new", "memory 8Gi").await?;
@@ -96,7 +97,7 @@ async fn in_gate_mode_every_creator_has_its_pod_at_once_and_the_pod_its_share(st
     for team in ["gated-old", "gated-new"] {
         gated_queue(stage, team, json!({})).await?;
     }
-    stage.deployment("gated-old", "web", 12, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("gated-old", "web", 12, objects::one_cpu(), false).await?;
     stage.until_pods("gated-old", waiting(8, 4)).await?;
     let begin = Instant::now();
     let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "gated-new");

@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::Api;
 use quotient_e2e::bench::hostile::{WIDE, autoscaler, create, crowd_size, resting, wide};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
-use quotient_e2e::testbed::eventually;
+use quotient_e2e::testbed::{eventually, objects};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -49,7 +49,7 @@ async fn crowds_of_one_tenant_delay_no_other_queue() -> Result<()> {
 
     // And goes on as fast.
     let begin = Instant::now();
-    stage.deployment("team", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("team", "web", 4, objects::one_cpu(), false).await?;
     create(&Api::<Pod>::namespaced(client(), "crowd"), (2..4).map(|at| wide(at, WIDE))).await?;
     stage.until_pods("team", PodCounts::running(4)).await?;
     let ran = begin.elapsed();

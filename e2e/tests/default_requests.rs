@@ -1,6 +1,6 @@
 //! Default requests: a quota rejects containers that name none, so a Queue gives them some, unless it says otherwise.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use k8s_openapi::api::core::v1::{LimitRange, Pod};
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
@@ -36,8 +36,7 @@ async fn until_defaults(bed: &TestBed, namespace: &str, expected: Value) -> Resu
         let limits = found.and_then(|found| found.spec).map(|spec| spec.limits);
         Ok(serde_json::to_value(limits)?)
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// Admission looks at a cache of its own, so a pod is tried until it is taken.
@@ -77,13 +76,8 @@ async fn a_pod_without_requests_starts_unless_defaults_are_off(stage: &Stage) ->
     .await?;
     assert!(refusal.contains("failed quota: quotient: must specify requests.cpu"), "{refusal}");
     stage.deployment("team", "web", 1, json!({}), false).await?;
-    let events = ["get", "events", "--namespace=team", "--field-selector=reason=FailedCreate", "-o=yaml"];
-    eventually("the owner is told", PATIENCE, async || {
-        let said = stage.bed.kubectl(events).await?;
-        ensure!(said.contains("failed quota: quotient: must specify requests.cpu"), "{said}");
-        Ok(())
-    })
-    .await?;
+    let said = "failed quota: quotient: must specify requests.cpu";
+    stage.until_event("team", "FailedCreate", said).await?;
 
     stage.patch_queue("team", "team", json!({"defaultRequests": null})).await?;
     until_defaults(&stage.bed, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
@@ -95,15 +89,8 @@ async fn a_pod_without_requests_starts_unless_defaults_are_off(stage: &Stage) ->
     );
     // The Deployment's pod as well: its owner tries again by itself.
     stage.until_pods("team", PodCounts::running(2)).await?;
-    let events =
-        ["get", "events", "--namespace=team", "--field-selector=reason=DefaultRequestsWritten", "-o=yaml"];
-    eventually("the Queue is told", PATIENCE, async || {
-        let said = stage.bed.kubectl(events).await?;
-        ensure!(said.contains("New containers without requests get cpu 100m, memory 128Mi"), "{said}");
-        Ok(())
-    })
-    .await?;
-    Ok(())
+    let said = "New containers without requests get cpu 100m, memory 128Mi";
+    stage.until_event("team", "DefaultRequestsWritten", said).await
 }
 
 /// It follows the Queue, leaves to others what is theirs, and is restored after an edit or a deletion.
@@ -155,14 +142,7 @@ async fn a_strangers_limit_range_is_left_alone(stage: &Stage) -> Result<()> {
     stage
         .queue_object("taken", "taken", json!({"request": claim, "defaultRequests": {"cpu": "100m"}}))
         .await?;
-    let events =
-        ["get", "events", "--namespace=taken", "--field-selector=reason=DefaultRequestsRefused", "-o=yaml"];
-    eventually("the Queue is told", PATIENCE, async || {
-        let said = stage.bed.kubectl(events).await?;
-        ensure!(said.contains("that Quotient does not keep"), "{said}");
-        Ok(())
-    })
-    .await?;
+    stage.until_event("taken", "DefaultRequestsRefused", "that Quotient does not keep").await?;
     stage.until_allowed("taken", "cpu 4, memory 8Gi").await?;
     let after = ranges.get("quotient").await?;
     assert_eq!(after.metadata.resource_version, before.metadata.resource_version);

@@ -9,7 +9,7 @@ use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Resource as _};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
 use quotient_e2e::testbed::{annotations, eventually, objects, until_is};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// For how long no pod may be evicted that the operator would evict within a second.
 const A_WHILE: Duration = Duration::from_secs(8);
@@ -19,10 +19,6 @@ const EVIDENCE: Duration = Duration::from_secs(14);
 
 /// When nothing was written for so long, quotas and statuses agree.
 const QUIET: Duration = Duration::from_secs(2);
-
-fn one_cpu() -> Value {
-    json!({"cpu": "1", "memory": "1Gi"})
-}
 
 /// No pod of it existed before, and no list of kinds names its controller: the quota lets it in at the first try.
 #[tokio::test(flavor = "multi_thread")]
@@ -48,9 +44,9 @@ async fn an_idle_cluster_starts_a_notebook_a_bare_pod_and_pods_of_unknown_contro
     let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "lab");
     let requests = [
         ("notebook", json!({"cpu": "1", "memory": "2Gi", "nvidia.com/gpu": "8"}), None),
-        ("head", one_cpu(), Some(&owner)),
-        ("worker", one_cpu(), Some(&owner)),
-        ("bare", one_cpu(), None),
+        ("head", objects::one_cpu(), Some(&owner)),
+        ("worker", objects::one_cpu(), Some(&owner)),
+        ("bare", objects::one_cpu(), None),
     ];
     for (name, requests, owner) in requests {
         let devices = requests.get("nvidia.com/gpu").map(|devices| json!({"nvidia.com/gpu": devices}));
@@ -86,11 +82,11 @@ async fn a_workload_whose_pods_never_start_takes_one_pod_of_a_neighbor() -> Resu
     let operator = stage.start_operator().await?;
     stage.queue("neighbor", json!({})).await?;
     stage.queue("broken", json!({})).await?;
-    stage.deployment("neighbor", "web", 8, one_cpu(), false).await?;
+    stage.deployment("neighbor", "web", 8, objects::one_cpu(), false).await?;
     stage.until_pods("neighbor", PodCounts::running(8)).await?;
 
     let before = stage.bed.audit().mark()?;
-    let mut never_starts = objects::workload("Deployment", "broken", "web", 2, &one_cpu());
+    let mut never_starts = objects::workload("Deployment", "broken", "web", 2, &objects::one_cpu());
     never_starts["spec"]["template"]["metadata"]["annotations"] = json!({annotations::HOLD_START: "true"});
     stage.apply(&never_starts).await?;
     let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), "broken");
@@ -105,8 +101,7 @@ async fn a_workload_whose_pods_never_start_takes_one_pod_of_a_neighbor() -> Resu
     })
     .await?;
     tokio::time::sleep(EVIDENCE).await;
-    let scaled = Patch::Merge(json!({"spec": {"replicas": 50}}));
-    deployments.patch("web", &PatchParams::default(), &scaled).await?;
+    stage.bed.kubectl(["scale", "deployment/web", "--replicas=50", "--namespace=broken"]).await?;
     tokio::time::sleep(A_WHILE).await;
     let evicted = stage.evicted(before)?;
     ensure!(evicted.len() <= 1, "{evicted:?}");

@@ -309,8 +309,7 @@ async fn until_quotas_are_in_force(bed: &TestBed) -> anyhow::Result<()> {
         }
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// Waits until the workloads have the pods that simulate begins with, and every pod runs or has been told why it does
@@ -333,8 +332,7 @@ async fn until_pods_run(bed: &TestBed, workloads: &Workloads, simulation: &Simul
         ensure!(made == expected, "{made:?} instead of {expected:?}");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 async fn all_pods(bed: &TestBed) -> anyhow::Result<Vec<Pod>> {

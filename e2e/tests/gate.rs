@@ -37,8 +37,7 @@ pub(crate) async fn until_gating(stage: &Stage, namespace: &str) -> Result<()> {
         ensure!(is_gated(&tried), "it is not gated");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 pub(crate) fn pods(client: &Client, namespace: &str) -> Api<Pod> {
@@ -98,8 +97,7 @@ pub(crate) async fn until_none_is_gated(stage: &Stage, namespace: &str) -> Resul
         ensure!(gated.is_empty(), "{gated:?}");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// The quota of Quotient in a namespace, if there is one.
@@ -112,8 +110,7 @@ pub(crate) async fn until_quota(stage: &Stage, namespace: &str, is_there: bool) 
     until_is(format!("a quota in {namespace}: {is_there}"), is_there, async || {
         Ok(quota(stage, namespace).await?.is_some())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// Ends a pod at once.
@@ -198,8 +195,7 @@ async fn pods_wait_for_their_share_and_none_is_refused(stage: &Stage) -> Result<
         let shown: Vec<_> = hard.iter().map(|(key, amount)| format!("{key}={}", amount.0)).collect();
         Ok(shown)
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -265,12 +261,7 @@ async fn while_the_operator_is_down_for_a_minute_new_pods_wait_for_it_or_for_a_r
     stage.until_pods("team", waiting(1, 2)).await?;
     ensure!(gated(stage, "team").await?.len() == 2 && gated(stage, "released").await?.len() == 3);
 
-    let kubeconfig = stage.bed.kubeconfig_path();
-    let released = tokio::process::Command::new(&stage.programs.command_line)
-        .args(["release", "released"])
-        .env("KUBECONFIG", &kubeconfig)
-        .output()
-        .await?;
+    let released = stage.command_line(&["release", "released"]).await?;
     let printed = String::from_utf8_lossy(&released.stdout).into_owned();
     ensure!(released.status.success(), "{printed}{}", String::from_utf8_lossy(&released.stderr));
     ensure!(gated(stage, "released").await?.is_empty(), "{printed}");

@@ -14,7 +14,7 @@ use quotient_e2e::bench::scale::Histogram;
 use quotient_e2e::quotient::{
     GATE_MODE, Operator, PATIENCE, PodCounts, Programs, Stage, install_chart, upgrade_chart,
 };
-use quotient_e2e::testbed::{Options, TestBed, eventually};
+use quotient_e2e::testbed::{Options, TestBed, eventually, objects};
 use serde_json::{Value, json};
 
 use crate::gate::{pods, until_gating};
@@ -98,7 +98,7 @@ async fn cost(admission: &str, pod: fn(usize) -> Result<Pod>) -> Result<Cost> {
     .await?;
     let start = ProcessNumbers::of(operator.process().pid())?.cpu;
     let begin = Instant::now();
-    stage.deployment("team", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("team", "web", 4, objects::one_cpu(), false).await?;
     stage.until_pods("team", PodCounts::running(4)).await?;
     let newcomer = begin.elapsed();
     let (_, text) = operator.get("/metrics").await?;

@@ -17,8 +17,7 @@ use crate::pod_groups::{self, stage_with_pod_groups};
 
 /// Waits until exactly these pods of the namespace run.
 async fn until_running(stage: &Stage, namespace: &str, expected: &BTreeSet<String>) -> Result<()> {
-    until_is(format!("{expected:?} run"), expected.clone(), async || running(stage, namespace).await).await?;
-    Ok(())
+    until_is(format!("{expected:?} run"), expected.clone(), async || running(stage, namespace).await).await
 }
 
 /// On four cpus: gangs that Quotient makes itself, and gangs that annotations of pods make.
@@ -128,9 +127,9 @@ async fn pod_groups_of_all_kinds_are_let_in_whole(stage: &Stage) -> Result<()> {
     const HOLDER: &str = "holder";
     create(stage, "a", [HOLDER.to_owned()]).await?;
     stage.until_pods("a", PodCounts::running(1)).await?;
-    stage.bed.apply(&pod_groups::all_groups()).await?;
+    stage.apply(&pod_groups::all_groups()).await?;
     for number in [1, 2] {
-        stage.bed.apply(&pod_groups::all_members(number)).await?;
+        stage.apply(&pod_groups::all_members(number)).await?;
     }
     for left in (0..pod_groups::WAYS.len()).rev() {
         stage.until_pods("a", waiting(1 + 2, u32::try_from(2 * left)?)).await?;

@@ -8,7 +8,7 @@ use kube::Api;
 use kube::api::DeleteParams;
 use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{GATE_MODE, Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
-use quotient_e2e::testbed::{AuditMark, eventually};
+use quotient_e2e::testbed::{AuditMark, eventually, objects};
 use serde_json::json;
 
 use crate::gate::{
@@ -33,7 +33,7 @@ async fn from_quota_to_gate_and_back_no_pod_is_evicted_and_none_stays_gated() ->
     stage.queue("team", json!({"request": {"cpu": "2", "memory": "8Gi"}})).await?;
     until_quota(&stage, "team", true).await?;
     stage.until_quiet_for(Duration::from_secs(1)).await?;
-    stage.deployment("team", "web", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("team", "web", 3, objects::one_cpu(), false).await?;
     stage.until_pods("team", PodCounts::running(2)).await?;
     stage.until_quiet_for(Duration::from_secs(1)).await?;
     let (first, mark) = (running(&stage, "team").await?, stage.bed.audit().mark()?);
@@ -162,11 +162,7 @@ async fn without_gates_a_queue_is_told_so_and_gated_pods_wait_until_they_are_rel
     stage.until_pods("team", waiting(2, 1)).await?;
     let first = running(&stage, "team").await?;
     let run = async |words: &[&str]| -> Result<(bool, String)> {
-        let asked = tokio::process::Command::new(&stage.programs.command_line)
-            .args(words)
-            .env("KUBECONFIG", stage.bed.kubeconfig_path())
-            .output()
-            .await?;
+        let asked = stage.command_line(words).await?;
         Ok((asked.status.success(), String::from_utf8_lossy(&asked.stdout).into_owned()))
     };
     let (is_clean, printed) = run(&["uninstall", "--check"]).await?;

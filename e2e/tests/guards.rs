@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, writes_of_operator};
-use quotient_e2e::testbed::{eventually, until_is};
+use quotient_e2e::testbed::{eventually, objects, until_is};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -24,7 +24,7 @@ async fn people_and_device_plugins_cost_no_pod() -> anyhow::Result<()> {
     stage.until_allowed("q1", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
     stage.until_allowed("q2", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
     for namespace in ["q1", "q2"] {
-        let requests = json!({"cpu": "1", "memory": "1Gi"});
+        let requests = objects::one_cpu();
         stage.deployment(namespace, "web", 4, requests, false).await?;
         stage.until_pods(namespace, PodCounts::running(4)).await?;
     }
@@ -64,8 +64,7 @@ async fn an_edited_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {
         );
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 async fn a_deleted_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {
@@ -99,8 +98,7 @@ async fn until_held(operator: &Operator, expected: u8) -> anyhow::Result<()> {
         let value = metrics.lines().find_map(|line| line.strip_prefix(name)).context("no such metric")?;
         Ok(value.to_owned())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 async fn devices_that_come_back_were_never_gone(stage: &Stage, operator: &Operator) -> anyhow::Result<()> {

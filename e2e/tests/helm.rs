@@ -9,7 +9,7 @@ use quotient_e2e::quotient::{
     Write, chart, helm_arguments, installed, queue, queues, quotas, shares_text, value_sets,
     writes_of_operator,
 };
-use quotient_e2e::testbed::{Helm, Options, TestBed, eventually, ports, until_is};
+use quotient_e2e::testbed::{Helm, Options, TestBed, eventually, objects, ports, until_is};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -311,7 +311,7 @@ async fn the_first_install_observes_and_says_the_next_step() -> Result<()> {
     bed.add_node("node-1", &[("cpu", "8"), ("memory", "16Gi")]).await?;
     for team in ["team-a", "team-b"] {
         bed.create_namespace(team).await?;
-        stage.deployment(team, "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+        stage.deployment(team, "web", 4, objects::one_cpu(), false).await?;
         stage.until_pods(team, PodCounts::running(4)).await?;
     }
     let notes = bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &VALUES)).await?;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::batch::v1::Job;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use quotient_crds::{Queue, Unmet};
+use quotient_crds::Unmet;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::json;
@@ -18,8 +18,7 @@ use crate::gate::pod_spec;
 const INCOMPLETE: Duration = Duration::from_secs(60);
 
 async fn unmet(stage: &Stage) -> Result<BTreeMap<String, Unmet>> {
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "team");
-    let status = queues.get("team").await?.status.context("the Queue has no status")?;
+    let status = stage.queue_status("team").await?;
     Ok(status.unmet.into_iter().map(|unmet| (unmet.name.clone(), unmet)).collect())
 }
 
@@ -87,18 +86,8 @@ async fn of_two_gangs_in_the_room_of_one_the_younger_yields_after_a_minute() -> 
     .await?;
     println!("the older gang is complete {:?} after the last pod", last_pod.elapsed());
     ensure!(parallelism(&jobs, "younger").await? == 0);
-    let printed = stage
-        .bed
-        .kubectl([
-            "get",
-            "events",
-            "-n",
-            "team",
-            "--field-selector=reason=GangIncomplete",
-            "-o=jsonpath={.items[*].message}",
-        ])
-        .await?;
-    ensure!(printed.contains("its gang and that of Job older existed in part for 60 s"), "{printed}");
+    let said = "its gang and that of Job older existed in part for 60 s";
+    stage.until_event("team", "GangIncomplete", said).await?;
 
     // With room for all of it, and not for a part, it comes back.
     stage.until_pods("team", PodCounts::running(3)).await?;

@@ -147,8 +147,7 @@ async fn until_row(bed: &TestBed, expected: [&str; 9]) -> anyhow::Result<()> {
         ensure!(row == expected && age.ends_with('s'), "\n{printed}");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// The only row of a printed table, cut where its titles begin; the titles are [`COLUMNS`].

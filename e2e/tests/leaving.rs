@@ -33,11 +33,6 @@ fn queues(bed: &TestBed, namespace: &str) -> Api<Queue> {
     Api::namespaced(bed.client(), namespace)
 }
 
-/// One cpu in one pod that says so.
-fn one_cpu() -> Value {
-    json!({"cpu": "1", "memory": "1Gi"})
-}
-
 /// Waits until nothing of Quotient is in a namespace.
 async fn until_unmanaged(bed: &TestBed, namespace: &str) -> Result<()> {
     eventually(format!("nothing is left in {namespace}"), PATIENCE, async || {
@@ -45,8 +40,7 @@ async fn until_unmanaged(bed: &TestBed, namespace: &str) -> Result<()> {
         ensure!(limit_ranges(bed, namespace).get_opt("quotient").await?.is_none(), "the LimitRange is there");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// Nothing is refused in a namespace that no Queue governs, nor given default requests.
@@ -79,12 +73,12 @@ async fn preemption(stage: &Stage) -> Result<()> {
     let queue = json!({"guaranteed": {"cpu": "4"}, "limit": {"cpu": "4"}, "preemption": "LowerPriority"});
     stage.claim("yields", queue).await?;
     stage.until_allowed("yields", "cpu 4, memory 72Gi").await?;
-    stage.deployment("yields", "low", 4, one_cpu(), true).await?;
+    stage.deployment("yields", "low", 4, objects::one_cpu(), true).await?;
     stage.until_pods("yields", PodCounts::running(4)).await?;
     let class = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 9, \
                  preemptionPolicy: Never}";
     stage.bed.apply(class).await?;
-    let high = objects::workload("Deployment", "yields", "high", 2, &one_cpu());
+    let high = objects::workload("Deployment", "yields", "high", 2, &objects::one_cpu());
     stage.apply(&objects::pods_with(high, "priorityClassName", "high")).await?;
     let leaving = PodCounts { running: 2, terminating: 2, pending: 0 };
     stage.until_pods("yields", leaving).await
@@ -103,11 +97,11 @@ async fn in_the_middle(stage: &Stage) -> Result<()> {
     stage.claim("gives", json!({"defaultRequests": {"cpu": "100m"}})).await?;
     for team in ["rolls", "drains", "gives"] {
         let pods = if team == "gives" { 8 } else { 4 };
-        stage.deployment(team, "web", pods, one_cpu(), true).await?;
+        stage.deployment(team, "web", pods, objects::one_cpu(), true).await?;
         stage.until_pods(team, PodCounts::running(pods)).await?;
     }
     stage.claim("comes", json!({})).await?;
-    stage.deployment("comes", "web", 2, one_cpu(), true).await?;
+    stage.deployment("comes", "web", 2, objects::one_cpu(), true).await?;
     let leaving = PodCounts { running: 6, terminating: 2, pending: 0 };
     stage.until_pods("gives", leaving).await?;
 
@@ -124,8 +118,7 @@ async fn in_the_middle(stage: &Stage) -> Result<()> {
         }
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 async fn delete_all_queues(bed: &TestBed) -> Result<()> {
@@ -222,7 +215,7 @@ async fn a_queue_leaves_its_quota_to_its_successor_and_its_share_to_others() -> 
     stage.queue("team", all_of_it()).await?;
     for (namespace, pods) in [("team", 4), ("other", 1)] {
         stage.until_allowed(namespace, "cpu 4, memory 8Gi").await?;
-        stage.deployment(namespace, "web", pods, one_cpu(), false).await?;
+        stage.deployment(namespace, "web", pods, objects::one_cpu(), false).await?;
         stage.until_pods(namespace, PodCounts::running(pods)).await?;
     }
     let mark = stage.bed.audit().mark()?;
@@ -278,8 +271,7 @@ async fn a_quota_that_is_orphaned_is_left_alone(stage: &Stage) -> Result<()> {
         ensure!(!quotas(&stage.bed, "team").get("quotient").await?.owner_references().is_empty());
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// In the foreground the quota goes before the Queue, and does not come back. Its namespace is unmanaged: pods above the former

@@ -8,7 +8,7 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use quotient_crds::names::USAGE_RESYNC_KEY;
 use quotient_e2e::quotient::{OPERATOR_USER, PATIENCE, PodCounts, Stage};
-use quotient_e2e::testbed::{KUBERNETES_RECOUNTS, Options, eventually};
+use quotient_e2e::testbed::{KUBERNETES_RECOUNTS, Options, eventually, objects};
 use serde_json::json;
 
 /// Without the operator they would not be counted for five minutes.
@@ -30,7 +30,7 @@ async fn what_is_charged_without_a_pod_is_counted_anew_and_the_refused_owner_is_
         Ok(())
     })
     .await?;
-    stage.deployment("team", "web", 2, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("team", "web", 2, objects::one_cpu(), false).await?;
     stage.queue_object("team", "team", json!({"request": {"cpu": "8", "memory": "16Gi"}})).await?;
     stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
 

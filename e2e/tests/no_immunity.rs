@@ -2,24 +2,20 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::Pod;
-use kube::Api;
-use kube::api::{Patch, PatchParams};
-use quotient_crds::Queue;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{eventually, objects, until_is};
 use serde_json::{Value, json};
 
 /// What the tenant runs: a pod of one cpu on every node, and a Deployment of six that calls itself critical.
 fn workloads() -> Value {
-    let requests = json!({"cpu": "1", "memory": "1Gi"});
+    let requests = objects::one_cpu();
     let critical = objects::workload("Deployment", "tenant", "critical", 6, &requests);
-    let items = [
+    objects::list([
         objects::workload("DaemonSet", "tenant", "agent", 1, &requests),
         objects::pods_with(critical, "priorityClassName", "system-cluster-critical"),
-    ];
-    json!({"apiVersion": "v1", "kind": "List", "items": items})
+    ])
 }
 
 /// How many pods of each of the two run.
@@ -52,7 +48,7 @@ async fn critical_pods_and_daemon_sets_yield_to_a_guarantee() -> Result<()> {
     until("the tenant borrows the whole cluster", (2, 6)).await?;
 
     stage.queue("owner", json!({"guaranteed": {"cpu": "6"}})).await?;
-    stage.deployment("owner", "web", 6, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("owner", "web", 6, objects::one_cpu(), false).await?;
     stage.until_pods("owner", PodCounts::running(6)).await?;
     // Pods of the DaemonSet and the last critical pod are protected alike; among them the lower priority goes first.
     until("one pod of each is left", (1, 1)).await?;
@@ -60,10 +56,8 @@ async fn critical_pods_and_daemon_sets_yield_to_a_guarantee() -> Result<()> {
     let refused = refused.into_iter().chain(["-o=jsonpath={.items[*].message}"]);
     let said = stage.bed.kubectl(refused).await?;
     ensure!(said.contains("\"agent-") && said.contains("exceeded quota: quotient"), "{said}");
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "tenant");
     eventually("the status names the DaemonSet", PATIENCE, async || {
-        let status = queues.get("tenant").await?.status.context("no status")?;
-        let unmet = serde_json::to_string(&status.unmet)?;
+        let unmet = serde_json::to_string(&stage.queue_status("tenant").await?.unmet)?;
         ensure!(unmet.contains("DaemonSet"), "{unmet}");
         Ok(())
     })
@@ -72,10 +66,7 @@ async fn critical_pods_and_daemon_sets_yield_to_a_guarantee() -> Result<()> {
     ensure!(running(&stage).await? == (1, 1), "{:?}", running(&stage).await?);
 
     // The guarantee is lent again: the DaemonSet is told, and its node has an agent at once.
-    let deployments: Api<k8s_openapi::api::apps::v1::Deployment> =
-        Api::namespaced(stage.bed.client(), "owner");
-    let none = Patch::Merge(json!({"spec": {"replicas": 0}}));
-    deployments.patch("web", &PatchParams::default(), &none).await?;
+    stage.bed.kubectl(["scale", "deployment/web", "--replicas=0", "--namespace=owner"]).await?;
     until("the tenant borrows everything again", (2, 6)).await?;
     stage.end(operator).await
 }

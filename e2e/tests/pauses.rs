@@ -9,16 +9,12 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quota_amounts};
-use quotient_e2e::testbed::{TestBed, eventually, until_is};
+use quotient_e2e::testbed::{TestBed, eventually, objects, until_is};
 use quotient_engine::amounts::{Amount, Resource};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// How long a change of a Queue may take to show in its status, on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
-
-fn one_cpu() -> Value {
-    json!({"cpu": "1", "memory": "1Gi"})
-}
 
 /// Waits until the column STATE of a Queue says so.
 async fn until_state(stage: &Stage, namespace: &str, expected: &str, patience: Duration) -> Result<()> {
@@ -27,8 +23,7 @@ async fn until_state(stage: &Stage, namespace: &str, expected: &str, patience: D
         ensure!(shown.as_deref() == Some(expected), "{shown:?}");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// Waits until admission enforces so many cpu in a namespace.
@@ -39,8 +34,7 @@ async fn until_cpu(bed: &TestBed, namespace: &str, expected: i128) -> Result<()>
         let hard = quota_amounts(&status.hard.unwrap_or_default())?;
         Ok(hard.get(&Resource::Cpu))
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// While the pause lasts, the quota stays as it is or as a person leaves it; after it the share moves without a person.
@@ -50,7 +44,7 @@ async fn a_pause_is_honored_and_ends_by_itself() -> Result<()> {
     let operator = stage.start_operator().await?;
     let bed = &stage.bed;
     stage.queue("uses", json!({})).await?;
-    stage.deployment("uses", "web", 8, one_cpu(), false).await?;
+    stage.deployment("uses", "web", 8, objects::one_cpu(), false).await?;
     stage.until_pods("uses", PodCounts::running(8)).await?;
     until_cpu(bed, "uses", 8).await?;
 
@@ -67,7 +61,7 @@ async fn a_pause_is_honored_and_ends_by_itself() -> Result<()> {
     stage.queue("comes", json!({})).await?;
     // Pods that come before the quota would be there, and lack nothing but a node.
     until_cpu(bed, "comes", 0).await?;
-    stage.deployment("comes", "web", 4, one_cpu(), false).await?;
+    stage.deployment("comes", "web", 4, objects::one_cpu(), false).await?;
     until_state(&stage, "comes", "EvictionsDisabled", PATIENCE).await?;
     until_cpu(bed, "uses", 8).await?;
 

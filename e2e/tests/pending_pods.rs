@@ -31,7 +31,7 @@ async fn the_last_replica_is_kept(stage: &Stage) -> anyhow::Result<()> {
     stage.claim("a", json!({"eviction": {"lastReplica": "Never"}})).await?;
     stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
     // By its size, and being one pod instead of two, the single one would be the first to go.
-    stage.deployment("a", "pair", 2, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("a", "pair", 2, objects::one_cpu(), false).await?;
     stage.until_pods("a", PodCounts::running(2)).await?;
     stage.deployment("a", "single", 1, json!({"cpu": "2", "memory": "1Gi"}), false).await?;
     stage.until_pods("a", PodCounts::running(3)).await?;
@@ -62,7 +62,7 @@ async fn no_pod_is_evicted_for_what_no_node_could_run_or_lacks_no_cpu() -> anyho
     let operator = stage.start_operator().await?;
     stage.claim("a", json!({})).await?;
     stage.until_allowed("a", "cpu 8, memory 32Gi, nvidia.com/gpu 8").await?;
-    stage.deployment("a", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("a", "web", 8, objects::one_cpu(), false).await?;
     stage.until_pods("a", PodCounts::running(8)).await?;
     stage.bed.create_namespace("early").await?;
     selecting(&stage, "early", "lost", "2", "mars").await?;
@@ -121,7 +121,7 @@ async fn a_refused_owner_starts_soon_after_its_quota_rises(stage: &Stage) -> any
     };
     stage.queue("late", request("1")).await?;
     stage.until_allowed("late", "cpu 1, memory 8Gi").await?;
-    stage.deployment("late", "web", 6, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("late", "web", 6, objects::one_cpu(), false).await?;
     stage.until_pods("late", PodCounts::running(1)).await?;
     // A ReplicaSet's n-th try comes 5 ms times 2^n after the last: at 10 s and at 20 s.
     tokio::time::sleep(Duration::from_secs(13)).await;
@@ -151,8 +151,7 @@ async fn until_no_node_fits(stage: &Stage, namespace: &str, owner: &str) -> anyh
         ensure!(is_reported, "{unmet:?}");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// A Deployment of one pod that runs only on nodes of a zone.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
-use quotient_e2e::testbed::{Options, eventually};
+use quotient_e2e::testbed::{Options, eventually, objects};
 use serde_json::{Value, json};
 
 /// Group, version, and how a pod names its PodGroup: fields of its metadata, fields of its spec.
@@ -25,8 +25,10 @@ pub(crate) const WAYS: [Way; 4] = [
 /// A cluster that has every kind of PodGroup that there is.
 pub(crate) async fn stage_with_pod_groups(nodes: &[(&str, &str, &str)]) -> Result<Stage> {
     let stage = Stage::set_on(Options { pod_groups: true, ..Options::default() }, nodes).await?;
-    let definitions = WAYS.iter().filter(|(group, ..)| *group != "scheduling.k8s.io").map(definition);
-    stage.bed.apply(&list(definitions)).await?;
+    let custom = WAYS.iter().filter(|(group, ..)| *group != "scheduling.k8s.io");
+    let definitions =
+        custom.map(|(group, version, _)| objects::custom_kind(group, version, "PodGroup", "podgroups"));
+    stage.apply(&objects::list(definitions)).await?;
     for (group, ..) in WAYS {
         eventually(format!("PodGroups of {group} are served"), PATIENCE, async || {
             stage.bed.kubectl(["get", &format!("podgroups.{group}"), "--all-namespaces"]).await.map(drop)
@@ -36,35 +38,14 @@ pub(crate) async fn stage_with_pod_groups(nodes: &[(&str, &str, &str)]) -> Resul
     Ok(stage)
 }
 
-fn definition((group, version, _): &Way) -> Value {
-    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("podgroups.{group}")},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"kind": "PodGroup", "plural": "podgroups", "singular": "podgroup"},
-            "versions": [
-                {"name": version, "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}},
-            ],
-        },
-    })
-}
-
 /// The PodGroups of two of every kind, in the namespace `a`.
-pub(crate) fn all_groups() -> String {
-    list(WAYS.iter().map(pod_group))
+pub(crate) fn all_groups() -> Value {
+    objects::list(WAYS.iter().map(pod_group))
 }
 
 /// The members of this number of all of them.
-pub(crate) fn all_members(number: u32) -> String {
-    list(WAYS.iter().map(|way| member(way, number)))
-}
-
-fn list(items: impl Iterator<Item = Value>) -> String {
-    json!({"apiVersion": "v1", "kind": "List", "items": items.collect::<Vec<_>>()}).to_string()
+pub(crate) fn all_members(number: u32) -> Value {
+    objects::list(WAYS.iter().map(|way| member(way, number)))
 }
 
 /// A PodGroup of two.
@@ -100,9 +81,9 @@ async fn gangs_of_other_schedulers_go_whole() -> Result<()> {
     let operator = stage.start_operator().await?;
     stage.claim("a", json!({})).await?;
     stage.until_allowed("a", "cpu 8, memory 16Gi").await?;
-    stage.bed.apply(&all_groups()).await?;
+    stage.apply(&all_groups()).await?;
     for number in [1, 2] {
-        stage.bed.apply(&all_members(number)).await?;
+        stage.apply(&all_members(number)).await?;
     }
     stage.until_pods("a", PodCounts::running(8)).await?;
 

@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
 use quotient_e2e::quotient::{Operator, PodCounts, Stage, queue, quota_amounts, writes_of_operator};
-use quotient_e2e::testbed::{AuditEvent, until_is};
+use quotient_e2e::testbed::{AuditEvent, objects, until_is};
 use quotient_engine::amounts::{Amounts, Resource};
 use serde_json::json;
 
@@ -28,11 +28,11 @@ async fn a_third_queue_joins_and_an_overused_queue_is_brought_back() -> anyhow::
         .await?;
     // Terminating pods stay until they are released, so that the state in between can be looked at.
     stage.deployment("q1", "large", 1, json!({"cpu": "2", "memory": "1Gi"}), true).await?;
-    stage.deployment("q1", "small", 1, json!({"cpu": "1", "memory": "1Gi"}), true).await?;
+    stage.deployment("q1", "small", 1, objects::one_cpu(), true).await?;
     // One replica each: all are last replicas, so that none is spared for it.
     stage.deployment("q2", "large-1", 1, json!({"cpu": "2", "memory": "1Gi"}), true).await?;
     stage.deployment("q2", "large-2", 1, json!({"cpu": "2", "memory": "1Gi"}), true).await?;
-    stage.deployment("q2", "small", 1, json!({"cpu": "1", "memory": "1Gi"}), true).await?;
+    stage.deployment("q2", "small", 1, objects::one_cpu(), true).await?;
     stage.until_pods("q1", PodCounts::running(2)).await?;
     stage.until_pods("q2", PodCounts::running(3)).await?;
 
@@ -159,8 +159,7 @@ async fn used(stage: &Stage, namespace: &str, expected: &str) -> anyhow::Result<
     until_is(format!("{namespace} is seen to use {expected}"), expected, async || {
         Ok(queue(&stage.bed, namespace, namespace).await?.used.to_string())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 fn evictions(events: &[AuditEvent]) -> impl Iterator<Item = &AuditEvent> {

@@ -11,6 +11,7 @@ use anyhow::{Context as _, ensure};
 use jiff::Timestamp;
 use quotient_e2e::quotient::{Stage, workspace_root};
 use quotient_e2e::testbed::binaries::{Binaries, Module, Program};
+use quotient_e2e::testbed::objects;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
@@ -67,7 +68,7 @@ async fn a_live_scrape_follows_the_conventions() -> anyhow::Result<()> {
     stage.claim("q1", json!({"guaranteed": {"cpu": "1"}, "limit": {"cpu": "3"}})).await?;
     stage.claim("q2", json!({})).await?;
     stage.until_allowed("q2", "cpu 1500m, memory 4Gi").await?;
-    stage.deployment("q1", "web", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("q1", "web", 3, objects::one_cpu(), false).await?;
     let (code, text) = operator.get("/metrics").await?;
     ensure!(code == 200, "{code}: {text}");
     let complaints = promtool(&["check", "metrics"], &[], &text).await?;

@@ -12,7 +12,7 @@ use quotient_e2e::testbed::eventually;
 use serde_json::{Value, json};
 
 /// A QueueJob of pods of one cpu each.
-fn of_one_cpu(name: &str, min: u32, replicas: u32) -> Value {
+pub(crate) fn of_one_cpu(name: &str, min: u32, replicas: u32) -> Value {
     queue_job(name, min, replicas, 1, 1)
 }
 

@@ -8,16 +8,14 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use quotient_crds::{QueueJob, QueueJobCondition};
 use quotient_e2e::quotient::{
-    OPERATOR_GROUP, OPERATOR_USER, Operator, PATIENCE, Stage, assert_clean, check_audit, queue_job,
+    OPERATOR_GROUP, OPERATOR_USER, Operator, PATIENCE, Stage, assert_clean, check_audit,
 };
 use quotient_e2e::testbed::proxy::{Call, Fault, Rule};
-use quotient_e2e::testbed::{eventually, until_is};
+use quotient_e2e::testbed::{eventually, objects, until_is};
 use quotient_invariants::Tolerance;
-use serde_json::{Value, json};
+use serde_json::json;
 
-fn of_one_cpu(name: &str, min: u32, replicas: u32) -> Value {
-    queue_job(name, min, replicas, 1, 1)
-}
+use crate::queue_jobs::of_one_cpu;
 
 /// The running pods of a Deployment.
 async fn until_ready(stage: &Stage, name: &str, ready: i32) -> anyhow::Result<()> {
@@ -25,15 +23,12 @@ async fn until_ready(stage: &Stage, name: &str, ready: i32) -> anyhow::Result<()
     until_is(format!("{name} has {ready} ready pods"), ready, async || {
         Ok(deployments.get(name).await?.status.unwrap_or_default().ready_replicas.unwrap_or_default())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 async fn scale(stage: &Stage, name: &str, replicas: i32) -> anyhow::Result<()> {
-    let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), "a");
-    let patch = Patch::Merge(json!({"spec": {"replicas": replicas}}));
-    deployments.patch_scale(name, &PatchParams::default(), &patch).await?;
-    Ok(())
+    let (deployment, size) = (format!("deployment/{name}"), format!("--replicas={replicas}"));
+    stage.bed.kubectl(["scale", &deployment, &size, "--namespace=a"]).await.map(drop)
 }
 
 /// The order: floors; then what Deployments lack and gangs that wait, by age; then slots above floors. Bare pods take
@@ -51,7 +46,7 @@ async fn jobs_deployments_and_bare_pods_share_a_queue() -> anyhow::Result<()> {
     let refusal = refused.err().context("there was room for a bare pod")?.to_string();
     assert!(refusal.contains("exceeded quota: quotient"), "{refusal}");
     let mark = stage.bed.audit().mark()?;
-    stage.deployment("a", "web", 2, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("a", "web", 2, objects::one_cpu(), false).await?;
     until_ready(&stage, "web", 2).await?;
     stage.until_jobs("a", "train 4/4").await?;
     stage.nothing_moves("a").await?;

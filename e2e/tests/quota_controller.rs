@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use kube::Api;
 use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{Operator, PodCounts, Stage};
-use quotient_e2e::testbed::{AuditMark, Component, until_is};
+use quotient_e2e::testbed::{AuditMark, Component, objects, until_is};
 use serde_json::json;
 
 const STATUS: &str = "--status-interval-seconds=1";
@@ -39,7 +39,7 @@ async fn no_pod_is_evicted_while_no_quota_takes_effect_at_start() -> Result<()> 
     let operator = Operator::start_with(&stage.bed, program, &["--mode=Quota", STATUS]).await?;
     stage.claim("gives", json!({"weight": 1})).await?;
     stage.until_allowed("gives", "cpu 8, memory 16Gi").await?;
-    stage.deployment("gives", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("gives", "web", 8, objects::one_cpu(), false).await?;
     stage.until_pods("gives", PodCounts::running(8)).await?;
     stage.claim("gains", json!({"weight": 1})).await?;
     stage.until_allowed("gives", "cpu 4, memory 8Gi").await?;

@@ -10,7 +10,7 @@ use kube::Api;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use quotient_crds::RecentReclaim;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, writes_of_operator};
-use quotient_e2e::testbed::{eventually, until_is};
+use quotient_e2e::testbed::{eventually, objects, until_is};
 use serde_json::json;
 
 /// Longer than a status that only informs has to wait.
@@ -37,7 +37,7 @@ async fn evictions_are_told_slow_pods_are_capped_and_rollouts_named() -> anyhow:
 async fn fill(stage: &Stage, team: &str, hold: bool) -> anyhow::Result<()> {
     stage.claim(team, json!({})).await?;
     stage.until_allowed(team, "cpu 4, memory 8Gi").await?;
-    stage.deployment(team, "web", 4, json!({"cpu": "1", "memory": "1Gi"}), hold).await?;
+    stage.deployment(team, "web", 4, objects::one_cpu(), hold).await?;
     stage.until_pods(team, PodCounts::running(4)).await
 }
 
@@ -85,7 +85,7 @@ async fn an_eviction_is_told_and_listed(stage: &Stage, operator: Operator) -> an
         let workload = one.workload.as_ref().context("no workload")?;
         assert_eq!((&*workload.kind, &*workload.name), ("Deployment", "web"));
         assert_eq!((one.beneficiary.as_deref(), &*one.reason), (Some("b/b"), "Reclaimed"));
-        assert_eq!(serde_json::to_value(&one.amounts)?, json!({"cpu": "1", "memory": "1Gi"}));
+        assert_eq!(serde_json::to_value(&one.amounts)?, objects::one_cpu());
         assert!(one.rank.is_some_and(|rank| (1..=4).contains(&rank)), "{one:?}");
     }
     operator.stop().await?;
@@ -143,7 +143,7 @@ async fn a_pod_that_takes_hours_ends_within_the_cap(stage: &Stage) -> anyhow::Re
 async fn a_rollout_at_a_full_share_names_the_ways_out(stage: &Stage) -> anyhow::Result<()> {
     stage.claim("rolls", json!({"limit": {"cpu": "3"}})).await?;
     stage.until_allowed("rolls", "cpu 3, memory 8Gi").await?;
-    stage.deployment("rolls", "web", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("rolls", "web", 3, objects::one_cpu(), false).await?;
     stage.until_pods("rolls", PodCounts::running(3)).await?;
     let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), "rolls");
     let patch = async |spec| deployments.patch("web", &PatchParams::default(), &Patch::Strategic(spec)).await;
@@ -169,6 +169,5 @@ async fn a_rollout_at_a_full_share_names_the_ways_out(stage: &Stage) -> anyhow::
         ensure!(stage.queue_status("rolls").await?.unmet.is_empty(), "still unmet");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }

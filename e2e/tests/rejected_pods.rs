@@ -37,8 +37,7 @@ async fn until_told(
         ensure!(unmet.message.chars().count() <= 240, "{unmet:?}");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -55,7 +54,7 @@ async fn pods_that_the_api_server_refuses_are_told_within_a_minute() -> Result<(
         stage.until_allowed(team, "cpu 16, memory 32Gi").await?;
     }
 
-    let small = json!({"cpu": "1", "memory": "1Gi"});
+    let small = objects::one_cpu();
     let with_absent_account = |workload| objects::pods_with(workload, "serviceAccountName", "nobody");
     let begin = Instant::now();
     for workload in [

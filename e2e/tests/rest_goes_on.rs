@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use kube::core::GroupVersionKind;
-use quotient_crds::{ConditionType, Queue};
+use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{OPERATOR_GROUP, OPERATOR_USER, Operator, PATIENCE, Stage};
 use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::{Value, json};
@@ -36,8 +36,7 @@ spec: {policyName: locked, validationActions: [Deny]}
 
 /// What a Queue says of a condition: status, reason and message.
 async fn condition(stage: &Stage, namespace: &str, kind: ConditionType) -> anyhow::Result<[String; 3]> {
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
-    let status = queues.get(namespace).await?.status.context("no status yet")?;
+    let status = stage.queue_status(namespace).await?;
     let condition = status.condition(kind).context("no such condition yet")?;
     Ok([condition.status.clone(), condition.reason.clone(), condition.message.clone()])
 }
@@ -51,8 +50,7 @@ async fn until_locked(stage: &Stage, locked: bool) -> anyhow::Result<()> {
     until_is(format!("locked: {locked}"), locked, async || {
         Ok(quotas.patch("quotient", &only_asked, &patch).await.is_err())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]

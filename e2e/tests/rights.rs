@@ -145,11 +145,10 @@ async fn every_right_is_used() -> Result<()> {
     .await?;
 
     // One team holds all; another comes, and has owners of every kind refused until there is room.
-    let one_cpu = || json!({"cpu": "1", "memory": "1Gi"});
     stage.claim("first", json!({"weight": 1})).await?;
     stage.until_allowed("first", "cpu 8, memory 16Gi").await?;
     default_requests(&stage).await?;
-    stage.deployment("first", "work", 8, one_cpu(), true).await?;
+    stage.deployment("first", "work", 8, objects::one_cpu(), true).await?;
     stage.until_pods("first", PodCounts::running(8)).await?;
     stage.claim("second", json!({"weight": 1})).await?;
     stage.until_allowed("first", "cpu 4, memory 8Gi").await?;
@@ -294,10 +293,9 @@ async fn priorities(stage: &Stage) -> Result<()> {
 
 /// An owner of each kind that wants one pod.
 fn owners() -> Value {
-    let requests = json!({"cpu": "1", "memory": "1Gi"});
-    let items = ["ReplicaSet", "StatefulSet", "DaemonSet", "Job"]
-        .map(|kind| objects::workload(kind, "second", &kind.to_lowercase(), 1, &requests));
-    json!({"apiVersion": "v1", "kind": "List", "items": items})
+    let requests = objects::one_cpu();
+    let kinds = ["ReplicaSet", "StatefulSet", "DaemonSet", "Job"];
+    objects::list(kinds.map(|kind| objects::workload(kind, "second", &kind.to_lowercase(), 1, &requests)))
 }
 
 /// Clients with the right may read the metrics, others may not.

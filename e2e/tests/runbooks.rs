@@ -11,7 +11,7 @@ use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{
     Operator, PATIENCE, PodCounts, SHORT_LEASE, SYSTEM_NAMESPACE, Stage, quotas, workspace_root,
 };
-use quotient_e2e::testbed::{TestBed, eventually, until_is};
+use quotient_e2e::testbed::{TestBed, eventually, objects, until_is};
 use serde_json::json;
 
 /// The critical alerts, each with a test below.
@@ -212,7 +212,7 @@ async fn an_administrator_helps_while_the_operator_is_down() -> Result<()> {
 
 /// Admission follows at once what an administrator writes.
 async fn an_administrator_gives_room_by_hand_while_the_operator_is_down(stage: &Stage) -> Result<()> {
-    stage.deployment("team-a", "web", 9, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("team-a", "web", 9, objects::one_cpu(), false).await?;
     stage.until_pods("team-a", PodCounts::running(2)).await?;
     Emergency::of("QuotientDown")?.execute(stage).await?;
     stage.until_pods("team-a", PodCounts::running(9)).await?;
@@ -260,8 +260,7 @@ async fn an_operator_that_hangs_is_started_again(stage: &Stage) -> Result<()> {
         ensure!(now.len() == 1 && now != before, "{now:?}");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// Of two installations one is stopped.
@@ -272,8 +271,7 @@ async fn one_of_two_installations_is_stopped(stage: &Stage) -> Result<()> {
         ensure!(now.is_empty(), "{now:?}");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// Waits until the quota of a namespace allows this many cpus.

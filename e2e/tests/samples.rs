@@ -14,7 +14,7 @@ use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::Api;
 use kube::api::ListParams;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queues, quota_amounts, workspace_root};
-use quotient_e2e::testbed::{AuditEvent, AuditMark, eventually, until_is};
+use quotient_e2e::testbed::{AuditEvent, AuditMark, eventually, objects, until_is};
 use serde_json::{Map, Value, json};
 
 use pages::{Page, pages};
@@ -113,7 +113,7 @@ impl Cluster {
         for (namespace, pods) in &work {
             stage.bed.apply(&namespace_of(pages, namespace)).await?;
             stage.bed.wait_until_usable().await?;
-            stage.deployment(namespace, "web", *pods, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+            stage.deployment(namespace, "web", *pods, objects::one_cpu(), false).await?;
         }
         let cluster = Self { stage, work };
         cluster.until_all_run().await?;

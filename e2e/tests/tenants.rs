@@ -47,8 +47,7 @@ async fn until_in_force(bed: &TestBed) -> Result<()> {
         ensure!(maps.create(&dry_run, &map).await.is_err(), "the operator may write any ConfigMap");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 fn queue_of(namespace: &str, spec: &str) -> String {

@@ -58,7 +58,7 @@ async fn pods_that_two_quotas_admit_at_the_same_time_cost_no_other_queue_a_pod()
     for namespace in ["crowd", "others"] {
         stage.until_allowed(namespace, "cpu 8, memory 8Gi").await?;
     }
-    stage.deployment("others", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("others", "web", 8, objects::one_cpu(), false).await?;
     stage.until_pods("others", PodCounts::running(8)).await?;
     let mark = stage.bed.audit().mark()?;
 

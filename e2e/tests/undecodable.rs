@@ -92,8 +92,7 @@ async fn shares_move(stage: &Stage, namespace: &str) -> Result<()> {
         ensure!(!view.allocated.is_empty(), "{view:?}");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -145,8 +144,7 @@ async fn the_deep_one_is_counted_and_told(bed: &TestBed, operator: &Operator, jo
         ensure!(stored.contains("nested more than 128 levels deep"), "{stored}");
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 /// A condition that no decoder of the operator takes: its time is beyond what it knows.
@@ -166,8 +164,7 @@ async fn break_status(bed: &TestBed, object: &[&str]) -> Result<()> {
         bed.kubectl(arguments.clone()).await?;
         anyhow::Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 async fn named_in_the_condition(stage: &Stage) -> Result<()> {

@@ -12,7 +12,7 @@ use quotient_e2e::quotient::{
     ALL_RIGHTS, IMAGE_REGISTRY, Newcomer, Operator, PodCounts, Previous, Programs, RELEASE, SYSTEM_NAMESPACE,
     Stage, chart, queue_job, queues, quotas, shares_text,
 };
-use quotient_e2e::testbed::{Options, TestBed};
+use quotient_e2e::testbed::{Options, TestBed, objects};
 use serde_json::json;
 
 use crate::reader::{Reader, blocks, commands};
@@ -50,7 +50,7 @@ async fn workloads(stage: &Stage) -> Result<()> {
     stage.queue("team-a", json!({"weight": 1})).await?;
     stage.queue("team-b", json!({"weight": 1, "guaranteed": {"cpu": "2"}})).await?;
     stage.queue("team-c", json!({"weight": 1, "limit": {"cpu": "4"}})).await?;
-    let one = || json!({"cpu": "1", "memory": "1Gi"});
+    let one = || objects::one_cpu();
     stage.deployment("team-b", "web", 2, one(), false).await?;
     stage.until_pods("team-b", PodCounts::running(2)).await?;
     stage.submit("team-c", queue_job("train", 2, 2, 1, 1)).await?;

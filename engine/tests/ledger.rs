@@ -315,7 +315,7 @@ fn a_deleted_quota_evicts_no_pod_that_was_there() {
     let beginning = "node n1 cpu=10 memory=10Gi
                      queue a,b fixed=cpu:5
                      pod a/p1 cpu=5 node=n1";
-    let (mut cluster, mut leader) = settled(beginning);
+    let (mut cluster, leader) = settled(beginning);
     cluster.quotas.remove(&Namespace::from("a"));
     let decided = plan(&cluster.see(&leader));
     assert!(decided.evictions.is_empty() && decided.waiting.is_empty());

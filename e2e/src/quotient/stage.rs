@@ -70,7 +70,7 @@ impl Stage {
     }
 
     /// Runs `kubectl quotient` with these arguments on the cluster.
-    pub(crate) async fn command_line(&self, arguments: &[&str]) -> std::io::Result<Output> {
+    pub async fn command_line(&self, arguments: &[&str]) -> std::io::Result<Output> {
         let mut command = Command::new(&self.programs.command_line);
         command.args(arguments).env("KUBECONFIG", self.bed.kubeconfig_path()).output().await
     }
@@ -268,6 +268,18 @@ impl Stage {
         let what = format!("{namespace} is {condition} because of {reason}");
         until_is(what, Some(reason.to_owned()), async || {
             Ok(queue(&self.bed, namespace, namespace).await?.conditions.remove(condition))
+        })
+        .await
+    }
+
+    /// Waits until an event of this reason in a namespace says so.
+    pub async fn until_event(&self, namespace: &str, reason: &str, text: &str) -> anyhow::Result<()> {
+        let selector = format!("--field-selector=reason={reason}");
+        let messages = ["-o=jsonpath={.items[*].message}", "--namespace", namespace, &selector];
+        eventually(format!("an event {reason} in {namespace} says {text}"), PATIENCE, async || {
+            let said = self.bed.kubectl(["get", "events"].into_iter().chain(messages)).await?;
+            ensure!(said.contains(text), "{said}");
+            Ok(())
         })
         .await
     }

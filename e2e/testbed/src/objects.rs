@@ -67,6 +67,34 @@ pub fn pod(namespace: &str, name: &str, requests: &Amounts<'_>) -> Pod {
     }
 }
 
+/// What most pods of tests request.
+pub fn one_cpu() -> Value {
+    json!({"cpu": "1", "memory": "1Gi"})
+}
+
+/// A list of objects.
+pub fn list(items: impl IntoIterator<Item = Value>) -> Value {
+    json!({"apiVersion": "v1", "kind": "List", "items": items.into_iter().collect::<Vec<_>>()})
+}
+
+/// The definition of a kind whose objects may say anything.
+pub fn custom_kind(group: &str, version: &str, kind: &str, plural: &str) -> Value {
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{group}")},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural, "singular": kind.to_lowercase()},
+            "versions": [
+                {"name": version, "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}},
+            ],
+        },
+    })
+}
+
 /// The template of a pod that [`pod`] describes, which ends without grace.
 pub fn template(app: &str, requests: &Value) -> Value {
     let needs_limit = |resource: &str| resource != "cpu" && resource != "memory";

@@ -334,8 +334,7 @@ async fn identities_have_the_rights_that_rbac_gives_them(bed: &TestBed) -> Resul
         }
         Ok(())
     })
-    .await?;
-    Ok(())
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
