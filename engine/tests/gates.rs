@@ -81,8 +81,7 @@ fn pods_of_owners_come_in_as_room_is_reclaimed() {
                 2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
                 4 pods of ReplicaSet batch, 1c 1Gi each: RoomAvailable
-              remove the gate of b/batch-r1001-0
-              remove the gate of b/batch-r1001-1
+              remove the gate of b/batch-r1001-0..1
               started b/batch-r1001-0..1
             step 3: capacity 4c 4Gi
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
@@ -111,9 +110,7 @@ fn of_two_gangs_on_room_for_one_the_older_runs_first_and_whole() {
                 pod x1, 1c 1Gi: RoomAvailable
                 pod y1, 1c 1Gi: RoomAvailable
                 pod single, 1c 1Gi: RoomAvailable
-              remove the gate of a/x1
-              remove the gate of a/x2
-              remove the gate of a/x3
+              remove the gate of a/x1..3
               remove the gate of a/single
               started a/single
               started a/x1..3
@@ -124,9 +121,7 @@ fn of_two_gangs_on_room_for_one_the_older_runs_first_and_whole() {
             step 3: capacity 4c 4Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 1c 1Gi
                 pod y1, 1c 1Gi: RoomAvailable
-              remove the gate of a/y1
-              remove the gate of a/y2
-              remove the gate of a/y3
+              remove the gate of a/y1..3
               started a/y1..3
             step 4: capacity 4c 4Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
@@ -328,8 +323,7 @@ fn of_a_rollout_that_waits_the_newest_revision_comes_first() {
                 2 pods of ReplicaSet other, 1c 1Gi each: RoomAvailable
                 2 pods of ReplicaSet web-1, 1c 1Gi each: RoomAvailable
                 2 pods of ReplicaSet web-2, 1c 1Gi each: RoomAvailable
-              remove the gate of a/new-1
-              remove the gate of a/new-2
+              remove the gate of a/new-1..2
               remove the gate of a/other-1
               remove the gate of a/old-1
         "#]],
@@ -361,8 +355,7 @@ fn a_gang_of_several_shapes_comes_in_whole_before_a_younger_single_pod() {
                 pod single, 500mc 1Gi: RoomAvailable
                 pod worker-1, 1500mc 1Gi: RoomAvailable
               remove the gate of a/leader
-              remove the gate of a/worker-1
-              remove the gate of a/worker-2
+              remove the gate of a/worker-1..2
               started a/leader
               started a/worker-1..2
             step 2: capacity 4c 64Gi

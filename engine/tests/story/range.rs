@@ -84,7 +84,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    const KINDS: [&'static str; 4] = ["  evict ", "  would evict ", "  spare ", "  started "];
+    const KINDS: [&'static str; 5] =
+        ["  evict ", "  would evict ", "  spare ", "  remove the gate of ", "  started "];
 
     /// A line as what stands before the number of its name, the number, and what comes after its name.
     fn parts(line: &'a str) -> Option<(&'a str, i64, &'a str)> {
