@@ -192,6 +192,28 @@ fn pods_that_hang_are_named_and_hold_what_they_hold() {
     assert_eq!(old.overdue[0].name.as_str(), "p2");
 }
 
+/// The cpu that `a` claims is granted and its pods have no room for all of it. What `a` lacks is memory, which a pod that hangs
+/// holds.
+#[test]
+fn what_is_granted_without_room_is_no_reason_for_what_is_lacking() {
+    let plan = plan(&story::parse(
+        "
+        settings resources=cpu,memory
+        node n1 cpu=4 memory=8Gi
+        queue a weight=3 request=cpu:3
+        queue b lastReplica=Never
+        quota a cpu=3 memory=2Gi
+        quota b cpu=1 memory=2Gi
+        owner a/web replicas=1 cpu=500m memory=4Gi
+        owner b/db replicas=1 cpu=2 memory=2Gi
+        pod b/db-1 cpu=2 memory=2Gi node=n1 started=10 owner=db
+        pod b/old cpu=0 memory=4Gi node=n1 terminating=900
+        ",
+    ));
+    let short = &plan.queues[&queue("a")];
+    assert_eq!(short.starved, Some(ShortReason::StuckTerminating), "{}", story::print(1, &plan, &[]));
+}
+
 #[test]
 fn a_quota_of_others_is_told_where_it_is_tighter() {
     let printed = |spec: &str| {

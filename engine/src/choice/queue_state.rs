@@ -23,8 +23,9 @@ pub(crate) struct QueueState<'a> {
 pub(crate) struct Need<'a> {
     /// Units, in the order in which the leaf's owners create them.
     pub(crate) units: Vec<Units<'a>>,
-    /// What is claimed without pods: what is granted or owed of it, and the rest.
+    /// What is claimed without pods: what is granted or owed of it, the owed part of that, and the rest.
     pub(crate) claim_promised: Amounts,
+    pub(crate) claim_owed: Amounts,
     pub(crate) claim_lacking: Amounts,
     /// What is granted of units that lack the rest, and not owed.
     pub(crate) begun: Amounts,
@@ -112,9 +113,9 @@ impl<'a> QueueState<'a> {
         granted.subtract_all(&need.begun);
         let claimed = room.min(&self.claim().less(&self.target.less(&room)));
         let not_granted = claimed.less(&granted);
-        let claim_owed = not_granted.min(&owed.less(&waiting.less(&need.begun)));
-        need.part_owed = owed.less(&claim_owed);
-        need.claim_lacking = not_granted.less(&claim_owed);
+        need.claim_owed = not_granted.min(&owed.less(&waiting.less(&need.begun)));
+        need.part_owed = owed.less(&need.claim_owed);
+        need.claim_lacking = not_granted.less(&need.claim_owed);
         need.claim_promised = claimed.less(&need.claim_lacking);
         need.lacking.add_all(&not_granted);
         need

@@ -176,7 +176,7 @@ impl<'a> Reclaim<'a> {
             let owed = self.place_units(at, units, units.owed, Promise::Owed);
             self.count(at, units.place, units.granted.saturating_add(owed));
         }
-        self.meet_claim(at, &need.claim_promised, self.is_only_kept);
+        self.meet_claim(at, &need.claim_promised, &need.claim_owed, self.is_only_kept);
     }
 
     /// Serves what one leaf needs: units, then what it claims without pods.
@@ -199,7 +199,7 @@ impl<'a> Reclaim<'a> {
             let placed = self.place_units(at, units, units.lacking, Promise::None);
             self.count(at, units.place, placed);
         }
-        self.meet_claim(at, &claimed, false);
+        self.meet_claim(at, &claimed, &claimed, false);
     }
 
     /// Counts so many units at `place` of what the leaf at `at` wants as asked for.
@@ -318,8 +318,9 @@ impl<'a> Reclaim<'a> {
         Ok(())
     }
 
-    /// Makes room for what is claimed without pods, and promises as much as there is, or will be.
-    fn meet_claim(&mut self, at: BranchId, claimed: &Amounts, is_only_kept: bool) {
+    /// Makes room for what is claimed without pods, and promises as much as there is, or will be. What is granted of it has
+    /// arrived: only where some of `lacks` has no room does something stand in the way.
+    fn meet_claim(&mut self, at: BranchId, claimed: &Amounts, lacks: &Amounts, is_only_kept: bool) {
         if claimed.is_empty() || (!is_only_kept && self.must_wait_for_nodes(&Amounts::new())) {
             return;
         }
@@ -331,7 +332,7 @@ impl<'a> Reclaim<'a> {
             let scope = self.scope(at, bound, None);
             let scope = Scope { spares_targets: meets_guarantee, ..scope };
             let short = self.simulation.cover(&scope, Shortage::Short(bound, claimed));
-            if !short.is_empty() {
+            if short.overlaps(lacks) {
                 let reason = self.what_keeps(&scope);
                 self.taken.obstacles.insert(at, reason);
             }
