@@ -239,3 +239,42 @@ fn no_queue_releases_what_a_limit_keeps_away() {
         "#]],
     );
 }
+
+/// Found by random histories: a pod of `a` hangs on a lost node, so its successor has room in the quota and is not admitted yet.
+/// The loan of `b` let a pod in that had to go for it, again and again.
+#[test]
+fn a_loan_does_not_let_in_again_what_went_for_granted_room() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=3500m
+         node n2 cpu=1 cordoned
+         queue a weight=26
+         queue b weight=19 request=all
+         quota a cpu=2
+         quota b cpu=1900m
+         owner a/web replicas=3 cpu=1
+         pod a/web-1 cpu=1 node=n1 started=10 owner=web
+         pod a/web-2 cpu=1 node=n2 started=10 owner=web terminating=900
+         owner b/batch replicas=2 cpu=1
+         pod b/batch-1 cpu=1 node=n1 started=10 owner=batch",
+        &expect![[r#"
+            step 1: capacity 4500mc
+              a: deserved 2600mc, allocated 2562mc, used 2c, target 2c
+                2 pods of ReplicaSet web, 1c each: ShareInUse
+              b: deserved 1900mc, allocated 2462mc, used 1c
+                1 pods of ReplicaSet batch, 1c each: RoomAvailable
+              started b/batch-r1001-0
+            step 2: capacity 4500mc
+              a: deserved 2600mc, allocated 2281mc, used 2c, target 2c
+                1 pods of ReplicaSet web, 1c each: WaitingForPreemption
+                1 pods of ReplicaSet web, 1c each: ShareInUse
+              b: deserved 1900mc, allocated 1900mc, used 2c
+              evict b/batch-r1001-0 for a: Reclaimed
+            step 3: capacity 4500mc
+              a: deserved 2600mc, allocated 2281mc, used 2c, target 2c
+                2 pods of ReplicaSet web, 1c each: ShareInUse
+              b: deserved 1900mc, allocated 1950mc, used 1c
+                1 pods of ReplicaSet batch, 1c each: ShareInUse
+        "#]],
+    );
+}

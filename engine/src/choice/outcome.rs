@@ -26,7 +26,7 @@ pub(crate) struct ReclaimResult {
     pub(crate) passed_over: Vec<PassedOver>,
     /// What the quotas of leaves that lose pods are to allow, nothing lent included.
     pub(crate) lowered: BTreeMap<BranchId, Amounts>,
-    /// The leaves that lose pods to one that waits for a node.
+    /// The leaves that lose pods to one that waits for a node, or for which there is room in its quota but on no node.
     pub(crate) displaced: BTreeSet<BranchId>,
     /// What each leaf lacks of its target for units and claims.
     pub(crate) lacking: BTreeMap<BranchId, Amounts>,

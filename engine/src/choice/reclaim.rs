@@ -245,6 +245,11 @@ impl<'a> Reclaim<'a> {
                     placed = placed.saturating_add(together);
                     let evicts = self.simulation.victims.len() > mark.victims;
                     evicts_for = if evicts { together.saturating_add(evicts_for) } else { evicts_for };
+                    if promise == Promise::Granted {
+                        // No quota grows for these: what is lent would let the same pods in again.
+                        let losers = self.simulation.victims_since(mark).map(|victim| victim.leaf);
+                        self.taken.displaced.extend(losers);
+                    }
                 }
                 Err(reason) => {
                     self.simulation.undo(mark);
