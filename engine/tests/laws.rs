@@ -15,6 +15,7 @@ mod forest;
 mod guards;
 mod histories;
 mod history;
+mod intervention_histories;
 mod intra_queue_laws;
 mod job_histories;
 mod job_history;

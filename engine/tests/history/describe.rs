@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amount, Bounds, Resource};
-use quotient_engine::plan::Plan;
+use quotient_engine::plan::{Plan, PodId};
 use quotient_engine::snapshot::{
-    Admission, EvictionPolicy, Owner, Phase, Pod, Queue, ReclaimFrom, Shape, Snapshot,
+    Admission, EvictionPolicy, GangPolicy, LastReplica, Mode, Owner, Phase, Pod, Preemption, Queue,
+    ReclaimFrom, Shape, Snapshot,
 };
 
 use super::Event;
@@ -14,6 +15,9 @@ use crate::contents::leaves;
 /// The scenario that describes `snapshot`.
 pub(crate) fn describe(snapshot: &Snapshot) -> String {
     let mut printed = format!("now {}\n", seconds(snapshot.now));
+    if snapshot.settings.mode != Mode::Full {
+        line(&mut printed, &format!("settings mode={}", snapshot.settings.mode));
+    }
     for (name, node) in &snapshot.nodes {
         let labels: Vec<String> = node.labels.iter().map(|(key, value)| format!("{key}:{value}")).collect();
         let cordoned = if node.counts { "" } else { " cordoned" };
@@ -61,18 +65,21 @@ pub(crate) fn describe_step(step: usize, before: &Snapshot, decided: &Plan) -> S
         ]
         .map(|(word, amounts)| format!(" {word}={}", pairs(amounts.iter())))
         .concat();
-        line(&mut printed, &format!("  {name}{amounts}"));
+        let starved = queue.starved.map_or_else(String::new, |reason| format!(" ({reason})"));
+        line(&mut printed, &format!("  {name}{amounts}{starved}"));
     }
-    for eviction in &decided.evictions {
+    let evictions = [
+        ("evicts", &decided.evictions),
+        ("waits to evict", &decided.waiting),
+        ("would evict", &decided.withheld),
+    ];
+    for (word, eviction) in
+        evictions.into_iter().flat_map(|(word, all)| all.iter().map(move |one| (word, one)))
+    {
         let beneficiary =
             eviction.beneficiary.as_ref().map_or_else(String::new, |name| format!(" for {name}"));
-        line(
-            &mut printed,
-            &format!(
-                "  evicts {}/{}{beneficiary}: {:?}",
-                eviction.pod.namespace, eviction.pod.name, eviction.reason
-            ),
-        );
+        let PodId { namespace, name, .. } = &eviction.pod;
+        line(&mut printed, &format!("  {word} {namespace}/{name}{beneficiary}: {:?}", eviction.reason));
     }
     printed
 }
@@ -82,6 +89,7 @@ pub(super) fn describe_event(event: &Event) -> String {
     match event {
         Event::OwnerCreated(at, one) => format!("OwnerCreated({at}{})", owner("", one)),
         Event::QueueCreated(at, one) => format!("QueueCreated({at}{})", queue(one)),
+        Event::SecondQueueCreated(at, one) => format!("SecondQueueCreated({at}{})", queue(one)),
         Event::BarePodCreated(at, one) => format!("BarePodCreated({at}{})", shape(one)),
         other => format!("{other:?}"),
     }
@@ -109,7 +117,11 @@ fn owner(name: &str, owner: &Owner) -> String {
 }
 
 fn queue(queue: &Queue) -> String {
-    let fence = if queue.reclaim.from == ReclaimFrom::Subtree { " from=Subtree" } else { "" };
+    let fence = match queue.reclaim.from {
+        ReclaimFrom::Cluster => "",
+        ReclaimFrom::Subtree => " from=Subtree",
+        ReclaimFrom::Nothing => " from=None",
+    };
     let kept = if queue.eviction.policy == Some(EvictionPolicy::Never) { " eviction=Never" } else { "" };
     let mut printed = format!(" name={} weight={}{fence}{kept}", queue.name, queue.weight);
     let bounds = [("guaranteed", &queue.guaranteed), ("limit", &queue.limit), ("request", &queue.request)];
@@ -128,7 +140,24 @@ fn queue(queue: &Queue) -> String {
     if queue.reclaim.after_seconds > 0 {
         write!(printed, " after={}", queue.reclaim.after_seconds).unwrap();
     }
-    printed
+    printed + &restraints(queue)
+}
+
+/// How far Quotient goes in `queue`, and which of its pods it spares.
+fn restraints(queue: &Queue) -> String {
+    let rules = &queue.eviction;
+    let words = [
+        (queue.mode != Mode::Full).then(|| format!(" mode={}", queue.mode)),
+        queue.paused_until.map(|until| format!(" paused={}", seconds(until))),
+        queue.leaving.then(|| " leaving".to_owned()),
+        (queue.preemption == Preemption::LowerPriority).then(|| " preemption=LowerPriority".to_owned()),
+        rules.min_runtime_seconds.map(|seconds| format!(" minRuntime={seconds}")),
+        (rules.last_replica == Some(LastReplica::Never)).then(|| " lastReplica=Never".to_owned()),
+        (rules.gangs == Some(GangPolicy::Never)).then(|| " gangs=Never".to_owned()),
+        rules.max_grace_seconds.map(|seconds| format!(" maxGrace={seconds}")),
+        rules.force_after_seconds.map(|seconds| format!(" forceAfter={seconds}")),
+    ];
+    words.into_iter().flatten().collect()
 }
 
 fn pod(pod: &Pod) -> String {

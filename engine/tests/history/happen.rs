@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use quotient_engine::labels::Selector;
-use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
+use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Budget, NamespaceState, Owner, OwnerKind, Phase, Pod, Queue, Remembered, Shape, Snapshot,
+    Budget, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Remembered, Shape, Snapshot,
 };
+use quotient_engine::time::Timestamp;
 
 use super::beginning::named;
 use super::{Event, bounds};
@@ -61,8 +62,8 @@ pub(crate) fn happen(snapshot: &mut Snapshot, number: usize, event: &Event) {
             let Some((state, at)) = pick_pod(snapshot, *at, Pod::is_live) else { return };
             state.pods[at].deletion = Some(deadline);
         }
-        Event::NodeLost(at) => count_node(snapshot, *at, false),
-        Event::NodeBack(at) => count_node(snapshot, *at, true),
+        Event::NodeLost(at) => drop(change_node(snapshot, *at, |node| node.counts = false)),
+        Event::NodeBack(at) => drop(change_node(snapshot, *at, |node| node.counts = true)),
         Event::NodeGone(at) => {
             let Some(name) = pick(snapshot.nodes.keys().cloned().collect(), *at) else { return };
             snapshot.nodes.remove(&name);
@@ -112,6 +113,87 @@ pub(crate) fn happen(snapshot: &mut Snapshot, number: usize, event: &Event) {
             };
             state.budgets = vec![budget];
         }
+        other => intervene(snapshot, number, other),
+    }
+}
+
+fn intervene(snapshot: &mut Snapshot, number: usize, event: &Event) {
+    match event {
+        Event::NodeChanged(at, node) => drop(change_node(snapshot, *at, |standing| {
+            standing.allocatable.clone_from(&node.allocatable);
+            standing.labels.clone_from(&node.labels);
+        })),
+        Event::NodeDrained(at) => {
+            let Some(name) = change_node(snapshot, *at, |node| node.counts = false) else { return };
+            let now = snapshot.now;
+            let states = snapshot.namespaces.values_mut().map(Arc::make_mut);
+            let pods = states.flat_map(|state| &mut state.pods);
+            pods.filter(|pod| pod.is_live() && pod.node.as_ref() == Some(&name))
+                .for_each(|pod| evict(pod, now, 30));
+        }
+        Event::PodEvicted(at, seconds) => {
+            let now = snapshot.now;
+            change_pod(snapshot, *at, |pod| evict(pod, now, *seconds));
+        }
+        Event::PodsDeleted(at) => {
+            let deadline = snapshot.now.plus_seconds(30);
+            let Some((_, state)) = pick_namespace(snapshot, *at, |_| true) else { return };
+            let live = state.pods.iter_mut().filter(|pod| pod.is_live());
+            live.for_each(|pod| pod.deletion = Some(deadline));
+        }
+        Event::PodKilled(at) => {
+            let Some((state, at)) = pick_pod(snapshot, *at, Pod::is_live) else { return };
+            state.pods.remove(at);
+        }
+        Event::PodFailed(at) => change_pod(snapshot, *at, |pod| pod.phase = Phase::Finished),
+        Event::PodHangs(at) => {
+            let long_ago = snapshot.now.plus_seconds(-61);
+            change_pod(snapshot, *at, |pod| pod.deletion = Some(long_ago));
+        }
+        other => change_spec(snapshot, number, other),
+    }
+}
+
+/// A user evicts `pod`.
+fn evict(pod: &mut Pod, now: Timestamp, seconds: u32) {
+    (pod.evicted, pod.deletion_seconds) = (true, seconds);
+    pod.deletion = Some(now.plus_seconds(seconds.into()));
+}
+
+fn change_spec(snapshot: &mut Snapshot, number: usize, event: &Event) {
+    let now = snapshot.now;
+    match event {
+        Event::OperatorModeChanged(mode) => snapshot.settings.mode = *mode,
+        Event::ModeChanged(at, mode) => change_queue(snapshot, *at, |queue| queue.mode = *mode),
+        Event::PauseChanged(at, seconds) => {
+            let until = seconds.map(|seconds| now.plus_seconds(seconds));
+            change_queue(snapshot, *at, |queue| queue.paused_until = until);
+        }
+        Event::AdmissionChanged(at, admission) => {
+            change_queue(snapshot, *at, |queue| queue.admission = *admission);
+        }
+        Event::PreemptionChanged(at, preemption) => {
+            change_queue(snapshot, *at, |queue| queue.preemption = *preemption);
+        }
+        Event::ReclaimChanged(at, reclaim) => change_queue(snapshot, *at, |queue| queue.reclaim = *reclaim),
+        Event::EvictionChanged(at, rules) => change_queue(snapshot, *at, |queue| queue.eviction = *rules),
+        Event::ParentChanged(at, parent) => {
+            change_queue(snapshot, *at, |queue| {
+                queue.parent = parent.map(|name| QueueName::new("org", name))
+            });
+        }
+        Event::QueueRecreated(at) => change_queue(snapshot, *at, |queue| {
+            (queue.uid, queue.created) = (QueueUid::new(format!("{}-{number}", queue.uid)), now);
+            (queue.remembered, queue.leaving) = (Remembered::default(), false);
+        }),
+        Event::QueueLeaves(at) => change_queue(snapshot, *at, |queue| queue.leaving = true),
+        Event::SecondQueueCreated(at, queue) => {
+            let Some((name, state)) = pick_namespace(snapshot, *at, is_governed) else { return };
+            let second = format!("second-{number}");
+            let uid = QueueUid::new(format!("{name}-{second}"));
+            state.queues.push(Queue { uid, name: second.into(), created: now, ..queue.clone() });
+        }
+        other => unreachable!("{other:?} is no change of a spec"),
     }
 }
 
@@ -171,10 +253,17 @@ fn change_queue(snapshot: &mut Snapshot, at: usize, change: impl FnOnce(&mut Que
     }
 }
 
-fn count_node(snapshot: &mut Snapshot, at: usize, counts: bool) {
-    if let Some(name) = pick(snapshot.nodes.keys().cloned().collect(), at) {
-        Arc::make_mut(snapshot.nodes.get_mut(&name).unwrap()).counts = counts;
+fn change_pod(snapshot: &mut Snapshot, at: usize, change: impl FnOnce(&mut Pod)) {
+    if let Some((state, at)) = pick_pod(snapshot, at, Pod::is_live) {
+        change(&mut state.pods[at]);
     }
+}
+
+/// Changes one of the nodes, and says which.
+fn change_node(snapshot: &mut Snapshot, at: usize, change: impl FnOnce(&mut Node)) -> Option<NodeName> {
+    let name = pick(snapshot.nodes.keys().cloned().collect(), at)?;
+    change(Arc::make_mut(snapshot.nodes.get_mut(&name)?));
+    Some(name)
 }
 
 fn create_bare_pod(snapshot: &mut Snapshot, at: usize, number: usize, shape: &Arc<Shape>) {

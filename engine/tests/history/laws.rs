@@ -13,7 +13,7 @@ use quotient_engine::snapshot::{
     EvictionPolicy, NamespaceState, Owner, Pod, Quota, ReclaimFrom, Shape, Snapshot,
 };
 
-use crate::contents::{charged, leaves, path, sum, terminate};
+use crate::contents::{charged, leaves, path, pods, sum, terminate};
 use crate::story;
 
 type Checked = Result<(), TestCaseError>;
@@ -51,10 +51,12 @@ pub(crate) fn same_plan_on_shuffled_input(snapshot: &Snapshot, decided: &Plan, s
 }
 
 /// Victims take their time to go; while they do, need is zero and no other pod is chosen (S-MCM).
+///
+/// Where a mode or a pause withholds a part of the evictions, the room of the others may be too little for what they are for.
 pub(crate) fn while_victims_leave_no_other_goes(settled: &Snapshot, decided: &Plan) -> Checked {
     let leaving: BTreeSet<PodUid> =
         decided.evictions.iter().map(|eviction| eviction.pod.uid.clone()).collect();
-    if leaving.is_empty() {
+    if leaving.is_empty() || !decided.withheld.is_empty() {
         return Ok(());
     }
     let mut later = settled.clone();
@@ -101,7 +103,16 @@ pub(crate) fn no_queue_starves_beside_plenty(world: &Snapshot, decided: &Plan) -
     if has_scopes(world) || lacking.is_empty() {
         return Ok(());
     }
-    for (name, queue) in leaves(decided).filter(|(_, queue)| starved(queue)) {
+    // Quotas grow into what nodes offer. Where more is bound to a node that shrank, what is free beside that waits for it.
+    let excess = bound_in_excess(world);
+    let mut unheld = decided.capacity.clone();
+    leaves(decided)
+        .for_each(|(_, queue)| unheld.subtract_all(&queue.used.max(&queue.allocated.min(&queue.target))));
+    let waits_for_nodes = |name: &QueueName| {
+        let lacks = lacks_at_least(world, decided, name);
+        lacks.overlaps(&excess) && lacks.resources().all(|one| lacks.get(one) <= unheld.get(one))
+    };
+    for (name, queue) in leaves(decided).filter(|(name, queue)| starved(queue) && !waits_for_nodes(name)) {
         let left: Vec<&Pod> = leaves(decided)
             .filter(|(other, _)| *other != name && !is_spared(world, other))
             .flat_map(|(other, queue)| useful(world, decided, &lacking, other, queue))
@@ -127,8 +138,8 @@ fn useful<'a>(
     queue: &QueuePlan,
 ) -> Vec<&'a Pod> {
     let passed_over: BTreeSet<&PodUid> = decided.passed_over.iter().map(|passed| &passed.pod.uid).collect();
-    // Pods that no node could run hold nothing.
-    let overuse = runnable(world, &world.namespaces[&name.namespace]).less(&queue.target);
+    // Pods that no node could run hold nothing, and those that leave hold nothing any more.
+    let overuse = staying(world, &world.namespaces[&name.namespace]).less(&queue.target);
     let is_useful = |pod: &&Pod| {
         let resources = pod.requests().resources();
         let mut useful = resources
@@ -197,13 +208,23 @@ fn is_met_by(
     units.into_iter().any(|unit| unit.fits_in(&room))
 }
 
+/// What is bound to nodes that count beyond what they offer.
+fn bound_in_excess(world: &Snapshot) -> Amounts {
+    let mut excess = Amounts::new();
+    for (name, node) in world.nodes.iter().filter(|(_, node)| node.counts) {
+        let bound =
+            pods(world).map(|(_, pod)| pod).filter(|pod| pod.is_charged() && pod.node.as_ref() == Some(name));
+        excess.add_all(&sum(bound).less(&node.allocatable));
+    }
+    excess
+}
+
 /// Whether the queue of `pod` keeps its target of what is lacking without it: a claim comes in no units, so it takes no part
 /// of another target. A gang goes as a whole.
 fn leaves_its_target(world: &Snapshot, decided: &Plan, pod: &Pod, lacks: &Amounts) -> bool {
     let has_it =
         |name: &QueueName| world.namespaces[&name.namespace].pods.iter().any(|one| one.uid == pod.uid);
-    // Pods that no node could run hold nothing.
-    let holds = |name: &QueueName| runnable(world, &world.namespaces[&name.namespace]);
+    let holds = |name: &QueueName| staying(world, &world.namespaces[&name.namespace]);
     let mut overuse =
         leaves(decided).filter(|(name, _)| has_it(name)).map(|(name, queue)| holds(name).less(&queue.target));
     pod.gang().is_none()
@@ -243,7 +264,7 @@ pub(super) fn has_scopes(snapshot: &Snapshot) -> bool {
 ///
 /// T is the target by which the plan grants, or the one after if that is lower. Above it a quota lends, and a target that grows
 /// over a loan grants nothing new. Loans may overlap, so pods that are admitted above T count from the next step on: what is
-/// promised later is free of them.
+/// promised later is free of them. What comes in where a quota is left alone was not granted by the plan.
 ///
 /// `decided` is the plan, and the one once quotas had settled: those without a Queue have been lowered by then.
 pub(super) fn nothing_newly_over_granted(
@@ -267,8 +288,14 @@ pub(super) fn nothing_newly_over_granted(
             quota.enforced.get(resource).map(|enforced| enforced.min(grants(name)))
         };
         let promised = |name: &QueueName, state: &NamespaceState| {
-            let before = before.namespaces.get(&name.namespace).map(|state| charged(state).get(resource));
-            runnable(after, state).get(resource).min(before.unwrap_or_default().max(grants(name)))
+            let stood = before.namespaces.get(&name.namespace);
+            let is_open = decided.queues.get(name).is_some_and(|queue| queue.quota_left_alone);
+            let most = if is_open {
+                stood.map(|state| runnable(before, state).get(resource)).unwrap_or_default()
+            } else {
+                stood.map(|state| charged(state).get(resource)).unwrap_or_default().max(grants(name))
+            };
+            runnable(after, state).get(resource).min(most)
         };
         let holds = held(after, then, promised, enforced);
         let capacities = [then, decided, meanwhile].map(|plan| plan.capacity.get(resource));
@@ -316,7 +343,8 @@ pub(super) fn no_queue_falls_below_a_guarantee(settled: &Snapshot, decided: &Pla
     }
     // What a beneficiary lacks because pods of its own go as well is not what these go for.
     let loses = |name: &QueueName, resource: &Resource| -> Amount {
-        let all = decided.evictions.iter().chain(&decided.waiting);
+        // What a mode withholds is decided all the same.
+        let all = decided.evictions.iter().chain(&decided.waiting).chain(&decided.withheld);
         let of_queue = all.filter(|eviction| eviction.queue == *name);
         of_queue.map(|eviction| eviction.requests.get(resource)).sum()
     };

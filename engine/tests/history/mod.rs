@@ -17,7 +17,8 @@ pub(crate) use beginning::beginning;
 pub(crate) use chronicle::Chronicle;
 use describe::describe_event;
 pub(crate) use describe::{describe, describe_step};
-pub(crate) use event::{Event, event};
+pub(crate) use event::Event;
+use event::{event, intervention};
 pub(crate) use happen::happen;
 pub(crate) use laws::{
     admitted, is_spared, no_queue_starves_beside_plenty, runnable, same_plan_on_shuffled_input,
@@ -53,6 +54,15 @@ impl fmt::Debug for History {
 
 /// Random histories.
 pub(crate) fn history() -> impl Strategy<Value = History> {
+    history_of(event)
+}
+
+/// The same, in which nodes change, users end pods, and specs change in every way.
+pub(crate) fn history_with_interventions() -> impl Strategy<Value = History> {
+    history_of(intervention)
+}
+
+fn history_of<E: Strategy<Value = Event>>(event: impl Fn() -> E) -> impl Strategy<Value = History> {
     let episode = (event(), proptest::collection::vec(any::<bool>(), 0..4));
     let episode = episode.prop_map(|(event, steps)| Episode { event, steps });
     let last = proptest::collection::vec(event(), 1..8);
