@@ -4,9 +4,9 @@
 //! ten minutes without that. So a notebook always starts on an idle cluster, a burst follows in a few decisions, and a pod
 //! that starts rewrites no other queue's quota: what is lent is cut only when less than that is idle, and then by halves.
 //!
-//! A queue that loses pods to one that waits for a node, or for which there is room in its quota but on no node, is lent at most
-//! half of what they had for ten minutes. What is idle is of no use to that pod. The same loan would let the like of those that left in again before it starts, and again they would have
-//! to go.
+//! A queue that loses pods to one without a node, which waits or is only granted, is lent at most half of what they had for ten
+//! minutes. What is idle is of no use to that pod. The same loan would let the like of those that left in again before it starts,
+//! and again they would have to go.
 
 use std::collections::BTreeMap;
 
