@@ -137,13 +137,27 @@ fn the_weight_of_an_only_child_changes_nothing() {
 
 #[test]
 fn borrowed_devices_come_back_although_their_queues_memory_is_guaranteed() {
-    explains(
+    plays(
         "node n1 cpu=8 memory=8Gi gpu=4
          queue a guaranteed=memory:8Gi
          queue b guaranteed=gpu:2
          owner a/w replicas=4 cpu=1 memory=2Gi gpu=1 pods=w-1..4 node=n1 started=10+10
          owner b/w replicas=2 cpu=1 memory=0 gpu=1",
-        &expect!["evict a/w-4..3 for b: Reclaimed"],
+        &expect![[r#"
+            step 1: capacity 8c 8Gi 4gpu
+              a: deserved 4c 8Gi 2gpu, allocated 2c 8Gi 2gpu, used 4c 8Gi 4gpu, target 2c 8Gi 2gpu
+              b: deserved 2c 0 2gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 2c 0 2gpu (WaitingForPreemption)
+                2 pods of ReplicaSet w, 1c 0 1gpu each: WaitingForPreemption
+              evict a/w-4..3 for b: Reclaimed
+            step 2: capacity 8c 8Gi 4gpu
+              a: deserved 4c 8Gi 2gpu, allocated 4c 8Gi 2gpu, used 2c 4Gi 2gpu, target 2c 8Gi 2gpu
+                2 pods of ReplicaSet w, 1c 2Gi 1gpu each: ShareInUse
+              b: deserved 2c 0 2gpu, allocated 4c 0 2gpu, used 0c 0 0gpu
+                2 pods of ReplicaSet w, 1c 0 1gpu each: RoomAvailable
+              started b/w-r1002-0..1
+            step 3: capacity 8c 8Gi 4gpu
+              b: deserved 2c 0 2gpu, allocated 4c 0 2gpu, used 2c 0 2gpu
+        "#]],
     );
 }
 
@@ -203,6 +217,34 @@ fn free_room_serves_an_inner_guarantee_before_the_outer_one() {
                  {lines}"
             ));
             assert!(printed.contains("a: deserved 4c, allocated 4c"), "{inner}{leaf} {words}: {printed}");
+        }
+    }
+}
+
+/// Four are free. A guarantee is worth as much beside one of a leaf, of a parent, and of a parent whose inner one asks nothing.
+#[test]
+fn free_room_serves_guarantees_of_different_trees_alike() {
+    let claims = ("fixed=cpu:4", "");
+    let pods = ("", "owner a/w replicas=4 cpu=1\nowner b/w replicas=4 cpu=1");
+    for around in ["queue a guaranteed=cpu:4", "queue p children=All guaranteed=cpu:4\nqueue a parent=p"] {
+        for (words, lines) in [claims, pods] {
+            let printed = story::decide(&format!(
+                "node n1 cpu=12
+                 {around} {words}
+                 queue outer children=All guaranteed=cpu:4
+                 queue inner children=All parent=outer guaranteed=cpu:1
+                 queue idle parent=inner
+                 queue b parent=outer {words}
+                 queue c request=all
+                 quota a,b,idle cpu=0
+                 quota c cpu=8
+                 owner c/w replicas=8 cpu=1 pods=w-1..8 node=n1 started=10+10
+                 {lines}"
+            ));
+            for name in ["a", "b"] {
+                let half = format!("{name}: deserved 4c, allocated 2c");
+                assert!(printed.contains(&half), "{around} {words}: {printed}");
+            }
         }
     }
 }

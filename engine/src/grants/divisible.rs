@@ -8,7 +8,7 @@ use crate::shares::{WaterFilling, sums, sums_within};
 use crate::tree::BranchId;
 
 /// Raises leaves by what they are lacking beside their units: first as far as it is owed to them, then as far as guarantees go,
-/// those of inner queues first, then all, the lowest A/T first.
+/// inner ones before those around them, then all, the lowest A/T first.
 pub(super) fn raise_divisible(free: &mut Free<'_, '_>, lacking: &BTreeMap<BranchId, Lacking>) {
     let part = |(at, lacking): (&BranchId, &Lacking)| {
         (*at, lacking.divisible.min(&free.input.targets[*at].less(&free.firm[*at])))
@@ -19,25 +19,33 @@ pub(super) fn raise_divisible(free: &mut Free<'_, '_>, lacking: &BTreeMap<Branch
         let more = part.min(&free.owed[*at]).min(&free.available(*at));
         free.grant(*at, &more);
     }
-    let ranks = 0..=free.ranks.values().copied().max().unwrap_or_default();
-    for rank in ranks.map(Some).chain([None]) {
+    let most = parts.iter().map(|(at, _)| free.unmet_guarantees(*at)).max().unwrap_or_default();
+    for depth in (0..=most).rev() {
         for resource in free.input.resources.iter().filter(|_| !parts.is_empty()) {
-            pour(free, &parts, resource, rank);
+            pour(free, &parts, resource, depth);
         }
     }
 }
 
-/// Pours `resource` as far as queues of this `rank` lack it of their guarantees; without a rank to every leaf.
-fn pour(free: &mut Free<'_, '_>, parts: &[(BranchId, Amounts)], resource: &Resource, rank: Option<usize>) {
+/// Pours `resource` to what lacks it of a guarantee, at this `depth` of guarantees that are not met; at depth 0 to every leaf.
+fn pour(free: &mut Free<'_, '_>, parts: &[(BranchId, Amounts)], resource: &Resource, depth: usize) {
     let input = *free.input;
     let tree = input.tree;
-    let lacks = |at: BranchId| Some(free.unmet(at, resource)).filter(|_| rank == Some(free.ranks[at]));
-    let is_served = |at: BranchId| tree.path_up(at).filter_map(|(above, _)| lacks(above)).max();
+    let mut depths = tree.branches.map(|_, _| 0_usize);
+    for (at, branch) in tree.branches.iter() {
+        let above = branch.parent.map_or(0, |parent| depths[parent]);
+        depths[at] = above.saturating_add(free.unmet(at, resource).is_positive().into());
+    }
+    let lacks = |at: BranchId| {
+        Some(free.unmet(at, resource)).filter(|lacks| lacks.is_positive() && depths[at] == depth)
+    };
+    let of_guarantee =
+        |at: BranchId| tree.path_up(at).find_map(|(above, _)| lacks(above)).unwrap_or_default();
     let mut most = tree.branches.map(|_, _| Amount::ZERO);
     for (at, part) in parts {
         // What was granted of it in this step is granted.
         let lacking = input.targets[*at].get(resource).less(free.firm[*at].get(resource));
-        let served = if rank.is_some() { is_served(*at).unwrap_or_default() } else { Amount::MAX };
+        let served = if depth > 0 { of_guarantee(*at) } else { Amount::MAX };
         most[*at] = lacking.min(part.get(resource)).min(served).min(free.available(*at).get(resource));
     }
     if most.values().all(|amount| amount.is_zero()) {
@@ -46,7 +54,7 @@ fn pour(free: &mut Free<'_, '_>, parts: &[(BranchId, Amounts)], resource: &Resou
     let have = sums(tree, free.firm.map(|_, firm| firm.get(resource)));
     let room = sums_within(tree, most, |at| {
         let below = free.now.below(at, resource).map_or(Amount::MAX, Amount::or_zero);
-        lacks(at).filter(|lacks| lacks.is_positive()).map_or(below, |lacks| below.min(lacks))
+        lacks(at).map_or(below, |lacks| below.min(lacks))
     });
     let weight = free
         .target_sums

@@ -1,5 +1,6 @@
 //! Raising quotas into what is free: whole units first, then what comes in no units.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::divisible::raise_divisible;
@@ -8,7 +9,7 @@ use crate::amounts::{Amount, Amounts, Resource};
 use crate::leaf::{Backlog, Fitting, PendingUnits, Unit};
 use crate::shares::{Fraction, in_turns};
 use crate::total::total;
-use crate::tree::{Branch, BranchId, BranchMap, Room, Tree};
+use crate::tree::{Branch, BranchId, BranchMap, Room};
 
 /// The free room, and the part of it that is kept for each queue.
 pub(super) struct Free<'a, 'g> {
@@ -24,8 +25,6 @@ pub(super) struct Free<'a, 'g> {
     /// What is granted to each queue so far, and its target; of parents the sums of their children's.
     sums: BranchMap<Amounts>,
     pub(super) target_sums: BranchMap<Amounts>,
-    /// In which order guarantees are met: those of leaves first, then that of each parent after those below it.
-    pub(super) ranks: BranchMap<usize>,
 }
 
 /// Raises `firm` toward the targets, and takes what that grants out of what is `owed`.
@@ -67,8 +66,7 @@ impl<'a, 'g> Free<'a, 'g> {
         let promised = total(owed.values());
         let target_sums = input.tree.sums(input.targets.clone());
         let (coming, sums) = (Amounts::new(), input.tree.branches.map(|_, _| Amounts::new()));
-        let ranks = ranks(input.tree);
-        let mut free = Self { input, firm, owed, now, coming, promised, sums, target_sums, ranks };
+        let mut free = Self { input, firm, owed, now, coming, promised, sums, target_sums };
         free.grant_what_is_charged();
         free.sums = input.tree.sums(free.firm.clone());
         let now = free.now.everywhere.less(&Amounts::new());
@@ -145,29 +143,22 @@ impl<'a, 'g> Free<'a, 'g> {
         guaranteed.min(self.target_sums[at].get(resource)).less(self.sums[at].get(resource))
     }
 
-    /// Which leaf is next: one below a guarantee, its own or one of a queue above it, before all others; then the least of its
-    /// target.
-    fn turn(&self, at: BranchId) -> (usize, Fraction) {
-        let is_unmet = |(index, branch): &(BranchId, &Branch<'_>)| {
-            branch.queue.guaranteed.iter().any(|(one, _)| self.unmet(*index, one).is_positive())
+    /// How many of the queue at `at` and those above it lack a part of what they are guaranteed.
+    pub(super) fn unmet_guarantees(&self, at: BranchId) -> usize {
+        let is_unmet = |(at, branch): &(BranchId, &Branch<'_>)| {
+            branch.queue.guaranteed.iter().any(|(one, _)| self.unmet(*at, one).is_positive())
         };
-        let mut unmet = self.input.tree.path_up(at).filter(is_unmet).map(|(index, _)| self.ranks[index]);
+        self.input.tree.path_up(at).filter(is_unmet).count()
+    }
+
+    /// Which leaf is next: that below the most guarantees that are not met, so that inner ones come before those around them;
+    /// then that with the least of its target.
+    fn turn(&self, at: BranchId) -> (Reverse<usize>, Fraction) {
         let (firm, target) = (&self.firm[at], &self.input.targets[at]);
         let part = |one: &Resource| Fraction { part: firm.get(one).units(), whole: target.get(one).units() };
         let least = target.resources().map(part).min().unwrap_or(Fraction::NOTHING);
-        (unmet.next().unwrap_or(usize::MAX), least)
+        (Reverse(self.unmet_guarantees(at)), least)
     }
-}
-
-/// The rank of every queue among guarantees: how many parents with a guarantee are nested in it, itself included.
-fn ranks(tree: &Tree<'_>) -> BranchMap<usize> {
-    let mut ranks = tree.branches.map(|_, _| 0);
-    for (at, branch) in tree.branches.iter().rev() {
-        let below = branch.children.iter().map(|child| ranks[*child]).max().unwrap_or_default();
-        let is_guaranteed = !branch.is_leaf() && !branch.queue.guaranteed.is_empty();
-        ranks[at] = usize::from(is_guaranteed).saturating_add(below);
-    }
-    ranks
 }
 
 /// What the target of one leaf holds beside its pods, and is not granted yet.
