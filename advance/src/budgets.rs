@@ -15,11 +15,12 @@ use quotient_engine::snapshot::{Budget, NamespaceState, Phase, Pod, Snapshot};
 
 /// Which of the pods `asked` go, and which ones a budget protects, as the API server judges one after the other.
 pub(super) fn decide(state: &NamespaceState, asked: &[&PodUid]) -> (BTreeSet<PodUid>, BTreeSet<PodUid>) {
+    if asked.is_empty() || state.budgets.is_empty() {
+        return (asked.iter().map(|uid| (*uid).clone()).collect(), BTreeSet::new());
+    }
     let mut budgets = Budgets::of(state);
-    let goes = |uid: &PodUid| {
-        let pod = || state.pods.iter().find(|pod| pod.uid == *uid);
-        state.budgets.is_empty() || pod().is_none_or(|pod| budgets.take(pod))
-    };
+    let goes =
+        |uid: &PodUid| state.pods.iter().find(|pod| pod.uid == *uid).is_none_or(|pod| budgets.take(pod));
     asked.iter().map(|uid| (*uid).clone()).partition(goes)
 }
 

@@ -44,7 +44,7 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
 /// Writes down the targets, and what queues are owed whose quotas are not left alone. It moves no quota.
 pub(super) fn keep_ledger(snapshot: &mut Snapshot, plan: &Plan) {
     snapshot.targets.clone_from(&plan.targets);
-    for (name, queue) in plan.queues.iter().filter(|(_, queue)| !queue.quota_left_alone) {
+    for (name, queue) in plan.queues.iter().filter(|(_, queue)| queue.is_granted()) {
         let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
         if let Some(quota) = state.quota.clone().filter(|quota| quota.owed != queue.preempting) {
             replace(state, Some(Quota { owed: queue.preempting.clone(), ..quota }));

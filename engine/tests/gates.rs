@@ -194,15 +194,19 @@ fn a_pause_leaves_the_quota_of_the_limit_as_a_person_made_it() {
              queue raised admission=Gate limit=cpu:3 {pause}
              queue added admission=Gate {pause}
              queue deleted admission=Gate limit=cpu:3 {pause}
+             queue ungated admission=Gate limit=cpu:3 {pause}
+             quota ungated cpu=2 memory=2Gi granted=cpu:2,memory:2Gi
              quota lowered cpu=1 granted=cpu:2,memory:2Gi
              quota raised cpu=4 granted=cpu:2,memory:2Gi
              quota added cpu=0 granted=cpu:2,memory:2Gi"
         );
         plan(&story::parse(&scenario)).queues
     };
-    assert_eq!(queues("").values().filter(|queue| queue.quota_write.is_some()).count(), 4);
-    for queue in queues("paused=2000").into_values() {
-        assert_eq!((queue.quota_write.is_none(), queue.quota_left_alone), (true, true));
+    assert!(queues("").values().all(|queue| queue.quota_write.is_some()));
+    for (name, queue) in queues("paused=2000") {
+        // The quota of a queue that was not in Gate mode before is no one's change.
+        let is_left_alone = &*name.name != "ungated";
+        assert_eq!((queue.quota_write.is_none(), queue.quota_left_alone), (is_left_alone, is_left_alone));
         // The ledger is the operator's alone.
         assert!(queue.is_granted());
     }

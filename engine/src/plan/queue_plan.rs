@@ -48,7 +48,8 @@ pub struct QueuePlan {
     pub quota_write: Option<QuotaWrite>,
     /// Whether the quota that stands is what this plan wants, and is in force; also where there is none and none is written.
     pub quota_in_force: bool,
-    /// Whether the quota is left as it stands: mode Observe, or a pause and a write that would lower or restore it.
+    /// Whether the quota is left as it stands: mode Observe, or a pause and a write that would lower or restore it, or in Gate
+    /// mode change the limit that it holds.
     pub quota_left_alone: bool,
     /// What happens to a new pod for which the queue has no room.
     pub admission: Admission,

@@ -33,7 +33,9 @@ use crate::targets::{Decided, targets};
 use crate::time::{Timestamp, earliest};
 use crate::tree::{self, Branch, BranchId, BranchMap, Tree};
 use crate::{candidates, capacity, incomplete_gangs, usage};
-use quota_writes::{is_in_force, is_left_alone, is_limit_in_force, limit_write, quota_write};
+use quota_writes::{
+    is_in_force, is_left_alone, is_limit_in_force, is_limit_left_alone, limit_write, quota_write,
+};
 use unmet::{Obstacles, not_created_from};
 use withheld::WithheldEvictions;
 
@@ -333,8 +335,7 @@ fn queue_plan(
             let quota = gated.quota.as_ref();
             let write = limit_write(quota, branch.queue, &limit);
             let is_in_force = is_limit_in_force(quota, write.as_ref(), &limit);
-            // Nothing tells what a person made of the quota from a limit that was changed since.
-            let is_left_alone = write.is_some() && branch.reach.pause.is_some();
+            let is_left_alone = is_limit_left_alone(&branch.reach, quota, write.as_ref());
             (write, is_left_alone, is_in_force)
         }
         None => (write, is_left_alone, is_in_force),

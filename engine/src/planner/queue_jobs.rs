@@ -371,7 +371,7 @@ impl Place<'_> {
     }
 }
 
-/// Whether so many pods of each task are all that the gang cannot do without.
+/// Whether so many pods of each task cover what the gang cannot do without.
 fn suffices(job: &QueueJob, pods: impl Fn(&QueueTask) -> u32) -> bool {
     job.sum(&pods) >= job.floor() && job.tasks.iter().all(|task| pods(task) >= task.floor().min(task.left()))
 }

@@ -28,6 +28,16 @@ pub(super) fn is_left_alone(reach: &Reach, quota: Option<&Quota>, write: Option<
     !reach.writes_quotas() || (reach.pause.is_some() && (is_changed() || lowers()))
 }
 
+/// Whether in Gate mode the quota of a queue with this `reach` is left as it stands, instead of this `write`.
+///
+/// Nothing tells what a person made of the quota from a limit that was changed since, so both stay while a pause lasts. What
+/// the ledger grants is no limit: it is from before Gate mode, and keeps pods out that are to be gated.
+pub(super) fn is_limit_left_alone(reach: &Reach, quota: Option<&Quota>, write: Option<&QuotaWrite>) -> bool {
+    let is_granted = |quota: &Quota| quota.granted.as_ref() == Some(&quota.hard);
+    let changes = |write: &QuotaWrite| write.lowers || !quota.is_some_and(is_granted);
+    reach.pause.is_some() && write.is_some_and(changes)
+}
+
 /// Whether the quota that stands allows `allocated`, no more and no less, and admission knows.
 pub(super) fn is_in_force(quota: &Quota, allocated: &Amounts, resources: &[Resource]) -> bool {
     resources.iter().all(|resource| {

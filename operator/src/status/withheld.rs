@@ -39,7 +39,7 @@ pub(super) fn pause(pause: &Pause) -> String {
     )
 }
 
-/// Why the quota stays as a person left it.
+/// Why the quota stays as it is.
 pub(super) fn kept_quota(pause: &Pause) -> String {
     format!(
         "Quotient leaves the quota as it is because {}. Quotient writes the quota again after that",
