@@ -48,7 +48,7 @@ impl Part {
         }
     }
 
-    /// What is wanted of a value; nothing if it is no object.
+    /// What is wanted of `value`; nothing if it is no object.
     pub(super) fn only(self, value: &Value) -> Value {
         self.deserialize(value).unwrap_or_default()
     }

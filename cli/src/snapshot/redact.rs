@@ -15,7 +15,7 @@ const ANNOTATIONS: [&str; 5] = [
 ];
 
 /// What a kind that is not built in may say of its containers, wherever it says that.
-const OF_OTHERS: [&str; 5] = ["image", "command", "args", "env", "envFrom"];
+const OF_OTHERS: [&str; 6] = ["image", "images", "command", "args", "env", "envFrom"];
 
 /// Maps whose keys are chosen freely.
 const MAPS: [&str; 4] = ["metadata", "labels", "matchLabels", "nodeSelector"];
@@ -44,10 +44,16 @@ fn metadata(object: &mut Value) {
     }
 }
 
-/// Wherever a list of containers stands, there is a pod's spec around it.
+/// Wherever a list of containers stands, there is a pod's spec around it, and a pod's status around what became of them.
 fn templates(value: &mut Value, of_operator: bool) {
-    if value.get("containers").is_some() {
+    let lists = |name| {
+        let items = value.get(name).and_then(Value::as_array);
+        items.is_some_and(|items| items.iter().all(Value::is_object))
+    };
+    if lists("containers") {
         *value = Part::PodSpec { of_operator }.only(value);
+    } else if lists("containerStatuses") || lists("initContainerStatuses") {
+        *value = Part::PodStatus.only(value);
     }
     match value {
         Value::Object(fields) => {
@@ -113,7 +119,19 @@ mod tests {
                     "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": 1}}}]},
                 }})),
             ),
-            (pod(whole), pod(report)),
+            (pod(whole.clone()), pod(report.clone())),
+            (
+                farm(
+                    json!({"containers": 3, "labels": {"containers": "x"}, "pods": [{"containers": ["x"], "size": 2}]}),
+                ),
+                farm(
+                    json!({"containers": 3, "labels": {"containers": "x"}, "pods": [{"containers": ["x"], "size": 2}]}),
+                ),
+            ),
+            (
+                farm(json!({"images": ["i"], "first": {"containerStatuses": [whole]}})),
+                farm(json!({"first": {"containerStatuses": [report]}})),
+            ),
             (node(json!({"images": [{"names": ["i"]}], "phase": "x"})), node(json!({"phase": "x"}))),
             (
                 farm(json!({"labels": {"env": "x"}, "image": "i", "main": [{"env": [], "size": 2}]})),
