@@ -17,7 +17,7 @@ use crate::events::Change;
 pub(super) struct Drift {
     restores: Restores,
     written: BTreeMap<QueueName, ObservedQuota>,
-    /// What was done to the quotas that this cycle is to restore, and until when that has to wait.
+    /// What was done to the quotas that are to be restored, and until when that has to wait.
     changes: BTreeMap<QueueName, (Change, Option<Instant>)>,
 }
 

@@ -10,6 +10,9 @@ use tokio::time::Instant;
 /// outlive a deleted Queue, and the view may show that before it shows that the Queue goes.
 const ORPHANED: Duration = Duration::from_secs(1);
 
+/// How long it stays known that an object was left as it is for that reason: it is not left so again.
+const KNOWN: Duration = Duration::from_secs(60);
+
 /// Paces how often the one object of each Queue is put right.
 ///
 /// Two that correct each other would write for ever, so the same object is put right once at once and then only now and then.
@@ -32,13 +35,13 @@ impl Restores {
 
     /// Forgets what is over.
     pub(super) fn begin(&mut self, now: Instant) {
-        let interval = self.interval;
         self.restored.retain(|_, until| now < *until);
-        self.orphaned.retain(|_, until| now.saturating_duration_since(*until) < interval);
+        self.orphaned.retain(|_, until| now.saturating_duration_since(*until) < KNOWN);
     }
 
     /// The object of `queue` was put right.
     pub(super) fn restored(&mut self, queue: &QueueName, now: Instant) {
+        self.orphaned.remove(queue);
         self.restored.insert(queue.clone(), now.checked_add(self.interval).unwrap_or(now));
     }
 
@@ -47,17 +50,19 @@ impl Restores {
         self.restored.get(queue).copied().filter(|until| now < *until)
     }
 
-    /// Until when the object of `queue` is left as it is, because it is seen without its owner and was not a moment ago.
+    /// Until when the object of `queue` is left as it is, because it `lacks_owner` since a moment ago.
     pub(super) fn orphaned_until(
         &mut self,
         queue: &QueueName,
         lacks_owner: bool,
         now: Instant,
     ) -> Option<Instant> {
-        let known = self.orphaned.remove(queue);
-        let until =
-            known.or_else(|| now.checked_add(ORPHANED)).filter(|until| lacks_owner && now < *until)?;
-        self.orphaned.insert(queue.clone(), until);
-        Some(until)
+        if !lacks_owner {
+            self.orphaned.remove(queue);
+            return None;
+        }
+        let end = now.checked_add(ORPHANED).unwrap_or(now);
+        let until = *self.orphaned.entry(queue.clone()).or_insert(end);
+        (now < until).then_some(until)
     }
 }
