@@ -28,8 +28,7 @@ pub(crate) struct Args {
     pub(crate) ascii: bool,
 }
 
-/// What is asked. A comment is the help of its command; doc comments of arguments that several commands share would replace one
-/// that stands beside the arguments.
+/// What is asked. The doc comment of a command is its help. It stands here because commands share arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show which queue deserves, is allocated and uses what, and what is wrong.
@@ -99,7 +98,7 @@ pub(crate) enum Command {
     /// would change anything, the next step begins when it has passed.
     ///
     /// Exit code 2 if the input was not understood, with a line for each problem that names file, object and field. Evictions
-    /// are no finding.
+    /// do not change the exit code.
     #[command(after_long_help = include_str!("help/simulate.txt"))]
     Simulate(Box<simulate::SimulateArgs>),
     /// Write everything that the operator reads into one file.
@@ -114,7 +113,8 @@ pub(crate) enum Command {
     Snapshot(snapshot::SnapshotArgs),
     /// Compute a recorded decision again, also with other settings.
     ///
-    /// It is the same plan, byte for byte, with the pods that it evicted, their ranks, and the candidates that a rule kept.
+    /// Without --with the plan is the same, byte for byte. The command prints the pods that it evicted, their ranks, and the
+    /// candidates that a rule kept.
     ///
     /// The operator keeps the last decisions that evicted pods, each with everything that it was made from, at most 20 and 4
     /// MiB. They are served beside the metrics: /decisions lists them, /decisions/NUMBER and /decisions/latest return a record.
@@ -137,8 +137,9 @@ pub(crate) enum Command {
     Resume(pause::QueuesArgs),
     /// Take one namespace out of Quotient; no pod is evicted.
     ///
-    /// The command deletes its Queues, after a look whether that is safe. Kubernetes then deletes the quota and the LimitRange
-    /// "quotient", because the Queue owns them. Pods run on. Pods that wait gated are let in, also while the operator is down.
+    /// The command deletes the Queues of the namespace, after a look whether that is safe. Kubernetes then deletes the quota and
+    /// the LimitRange "quotient", because the Queue owns them. Pods run on. Pods that wait gated are let in, also while the
+    /// operator is down.
     ///
     /// The command refuses where something would stay behind or other queues would lose their share, and says what to do first.
     /// You need the verbs delete and share on queues.quotient.dev, and for gated pods the verb patch on pods.
@@ -146,7 +147,7 @@ pub(crate) enum Command {
     Release(leaving::ReleaseArgs),
     /// List what uninstalling Quotient would leave behind.
     ///
-    /// The commands that uninstall it are listed, too. Nothing is changed.
+    /// The commands that uninstall Quotient are listed, too. Nothing is changed.
     ///
     /// Exit code 1 if something would stay that restricts workloads: a quota or a LimitRange that no Queue owns, a workload
     /// whose size Quotient lowered, or a gated pod.
@@ -156,9 +157,9 @@ pub(crate) enum Command {
     ///
     /// Each namespace that has pods and no Queue gets one in mode Observe. Nothing is applied.
     ///
-    /// The weight is the percentage of the cluster that its pods request of the resource that they use most of, at least 1. A
-    /// namespace with a ResourceQuota is guaranteed half of what its pods request, because the quota is a promise; all halves
-    /// together fit into the cluster. ResourceQuotas that exist stay and act as limits.
+    /// The weight is the percentage of the cluster that the pods of the namespace request of the resource that they use most of,
+    /// at least 1. A namespace with a ResourceQuota is guaranteed half of what its pods request, because the quota is a
+    /// promise; all halves together fit into the cluster. ResourceQuotas that exist stay and act as limits.
     #[command(after_long_help = include_str!("help/init.txt"))]
     Init(propose::InitArgs),
     /// Propose Queues for a cluster with workloads, and list what changes for them.
@@ -181,7 +182,7 @@ pub(crate) enum Command {
     Migrate(migrate::MigrateArgs),
     /// Print a script that completes the command line in a shell.
     ///
-    /// kubectl completes kubectl quotient by asking a program called `kubectl_complete-quotient`. That is this program under
+    /// kubectl completes kubectl quotient by asking a program called kubectl_complete-quotient. That is this program under
     /// another name: link it.
     #[command(after_long_help = include_str!("help/completion.txt"))]
     Completion(completion::CompletionArgs),
@@ -190,7 +191,8 @@ pub(crate) enum Command {
     Complete(completion::WordsArgs),
     /// Print the version of this command, of the cluster and of the operator.
     ///
-    /// The last two are shown with --server, that of the operator if its Deployment is visible.
+    /// The versions of the cluster and of the operator are shown with --server. That of the operator needs the right to read its
+    /// Deployment.
     #[command(after_long_help = include_str!("help/version.txt"))]
     Version(version::VersionArgs),
 }

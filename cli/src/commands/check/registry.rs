@@ -50,7 +50,7 @@ checks! {
     "operator-version" Operator Warning [] of_operator::version =>
         "use the command line and the operator of one version";
     "operator-mode" Operator Info [] of_operator::mode => "raise config.mode when the shares look right";
-    "operator-rights" Operator Error [] of_operator::rights => "install the roles of the chart of this version";
+    "operator-rights" Operator Error [] of_operator::rights => "install the roles of the chart of this version, or let the authorizers of the API server answer";
     "operator-optional-rights" Operator Info [] of_operator::optional_rights =>
         "grant the rights with the value of the chart, if your Queues use the feature";
     "operator-priority" Operator Warning [] of_operator::priority =>
