@@ -15,9 +15,9 @@
 //! A queue has the name of its namespace unless `name=` says otherwise. Pods run on no particular node unless
 //! told `node=`, `pending` or `terminating`; a terminating pod was deleted, and with `evicted` evicted. Times are seconds,
 //! and a scenario begins at 1000. It is about the resources of its nodes, unless `settings resources=cpu` says otherwise.
-//! `pod a/p1..3 cpu=2 started=10+5` is three pods, started at 10, 15 and 20; `queue a,b` is two queues. What follows a `then` happens when everything
-//! before has come to rest: a line replaces the object of its name, or deletes it. Every word is explained where it is
-//! read, in `parse`.
+//! `pod a/p1..3 cpu=2 started=10+5` is three pods, started at 10, 15 and 20; `queue a,b` is two queues. What follows a `then`
+//! happens when everything before has come to rest: a line replaces the object of its name, or deletes it. Every word is
+//! explained where it is read, in `parse`.
 
 #![allow(dead_code, reason = "every test file uses its part of it")]
 
