@@ -179,7 +179,7 @@ fn change_spec(snapshot: &mut Snapshot, number: usize, event: &Event) {
         Event::EvictionChanged(at, rules) => change_queue(snapshot, *at, |queue| queue.eviction = *rules),
         Event::ParentChanged(at, parent) => {
             change_queue(snapshot, *at, |queue| {
-                queue.parent = parent.map(|name| QueueName::new("org", name))
+                queue.parent = parent.map(|name| QueueName::new("org", name));
             });
         }
         Event::QueueRecreated(at) => change_queue(snapshot, *at, |queue| {
