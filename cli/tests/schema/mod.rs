@@ -1,13 +1,15 @@
 //! Answers for programs against their published schemas, as far as JSON Schema is used there.
 
-use serde_json::Value;
+use std::path::Path;
 
-use super::program::text;
+use serde_json::Value;
 
 /// What is wrong with an answer; empty if its schema in `docs/reference/cli/` describes all of it.
 pub(crate) fn violations(answer: &Value) -> Vec<String> {
     let kind = answer["kind"].as_str().unwrap_or("nothing");
-    let schema: Value = serde_json::from_str(&text(format!("docs/reference/cli/{kind}.json"))).unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/reference/cli/{kind}.json"));
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let schema: Value = serde_json::from_str(&text).unwrap();
     let mut found = Vec::new();
     if answer["apiVersion"] != "cli.quotient.dev/v1" {
         found.push(format!("apiVersion is {}", answer["apiVersion"]));
