@@ -124,10 +124,18 @@ impl AuditLog {
     }
 }
 
-/// Whole lines only: the API server may be writing the last one.
+/// What every event begins with.
+const BEGINNING: &[u8] = br#"{"kind":"Event","apiVersion":"audit.k8s.io"#;
+
+/// Whole lines only: the API server may be writing the last one. If it was killed while it wrote one, the next event follows in
+/// the same line.
 fn parse(text: &[u8]) -> Result<Vec<AuditEvent>, serde_json::Error> {
     let complete = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
-    complete.map(serde_json::from_slice).collect()
+    let event = |line: &[u8]| {
+        let last = line.windows(BEGINNING.len()).rposition(|part| part == BEGINNING);
+        serde_json::from_slice(line).or_else(|_| serde_json::from_slice(line.split_at(last.unwrap_or(0)).1))
+    };
+    complete.map(event).collect()
 }
 
 /// Reads an event as it is written: `audit.k8s.io/v1 Event`.
@@ -184,5 +192,18 @@ mod tests {
         let since = log.events_since(mark).unwrap();
         let names: Vec<&str> = since.iter().map(|event| event.name.as_str()).collect();
         assert_eq!(names, ["second"]);
+    }
+
+    #[test]
+    fn an_event_after_one_that_was_cut_off_is_read() {
+        let event = |name: &str| {
+            let now = "2026-01-01T00:00:00Z";
+            format!(
+                r#"{{"kind":"Event","apiVersion":"audit.k8s.io/v1","verb":"get","requestURI":"/","user":{{}},"objectRef":{{"name":"{name}"}},"requestReceivedTimestamp":"{now}","stageTimestamp":"{now}"}}"#
+            )
+        };
+        let (cut_off, whole) = (event("first"), event("second"));
+        let events = parse(format!("{}{whole}\n", cut_off.split_at(90).0).as_bytes()).unwrap();
+        assert_eq!(events.iter().map(|event| event.name.as_str()).collect::<Vec<_>>(), ["second"]);
     }
 }

@@ -63,7 +63,9 @@ impl LimitRanges {
             self.report_refusal(queue, why, context);
             return false;
         }
-        let orphaned = self.restores.orphaned_until(queue, *lacks_owner, now);
+        // A new Queue takes over at once what another one had.
+        let lost_owner = *lacks_owner && self.written.contains_key(queue);
+        let orphaned = self.restores.orphaned_until(queue, lost_owner, now);
         let rests =
             || self.restores.rests_until(queue, now).filter(|_| self.was_written(queue, uid, defaults));
         let until = orphaned.or_else(rests);

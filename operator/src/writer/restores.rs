@@ -50,14 +50,14 @@ impl Restores {
         self.restored.get(queue).copied().filter(|until| now < *until)
     }
 
-    /// Until when the object of `queue` is left as it is, because it `lacks_owner` since a moment ago.
+    /// Until when the object of `queue` is left as it is, because it `lost_owner` a moment ago.
     pub(super) fn orphaned_until(
         &mut self,
         queue: &QueueName,
-        lacks_owner: bool,
+        lost_owner: bool,
         now: Instant,
     ) -> Option<Instant> {
-        if !lacks_owner {
+        if !lost_owner {
             self.orphaned.remove(queue);
             return None;
         }
