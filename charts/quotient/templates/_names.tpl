@@ -42,12 +42,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end }}
 {{- end -}}
 
-{{/* The metadata that every object has beside its name. Arguments: the root context, and annotations of the object's own. */}}
+{{/* The metadata that every object has beside its name. Arguments: the root context; annotations and labels of the object's own. */}}
 {{- define "quotient.metadata" -}}
 {{- $root := index . 0 -}}
 {{- $annotations := merge (dict) (index . 1) $root.Values.commonAnnotations -}}
 labels:
   {{- include "quotient.labels" $root | nindent 2 }}
+  {{- range rest (rest .) }}
+  {{- with . }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  {{- end }}
 {{- with $annotations }}
 annotations:
   {{- toYaml . | nindent 2 }}
