@@ -62,7 +62,7 @@ metadata: {name: company, namespace: org}
 spec: {children: {namespaces: {from: All}}, eviction: {policy: Never}}
 ---
 kind: Queue
-metadata: {name: everybody, namespace: org}
+metadata: {name: open, namespace: org}
 spec: {children: {namespaces: {from: Selector, selector: {}}}}
 ---
 kind: Queue
@@ -80,7 +80,7 @@ spec:
               queue team (a/team), created -: weight 1; request -; guaranteed -; limit -; parent org/research; last replica Never; left alone for 600s
             namespace org
               queue company (org/company), created -: weight 1; request -; guaranteed -; limit -; children All; evictions Never
-              queue everybody (org/everybody), created -: weight 1; request -; guaranteed -; limit -; children Selector(Selector([]))
+              queue open (org/open), created -: weight 1; request -; guaranteed -; limit -; children Selector(Selector([]))
               queue research (org/research), created -: weight 1; request -; guaranteed -; limit -; parent org/company; children Selector(Selector([In("org", ["research"]), In("tier", ["gold", "silver"]), NotIn("tier", ["silver"]), Exists("open"), DoesNotExist("closed")])); gangs Never; grace at most 0s; forced after 600s; reclaims from Subtree
               queue same (org/same), created -: weight 1; request -; guaranteed -; limit -; children Same
         "#]],

@@ -131,10 +131,9 @@ const BEGINNING: &[u8] = br#"{"kind":"Event","apiVersion":"audit.k8s.io"#;
 /// the same line.
 fn parse(text: &[u8]) -> Result<Vec<AuditEvent>, serde_json::Error> {
     let complete = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
-    let event = |line: &[u8]| {
-        let last = line.windows(BEGINNING.len()).rposition(|part| part == BEGINNING);
-        serde_json::from_slice(line).or_else(|_| serde_json::from_slice(line.split_at(last.unwrap_or(0)).1))
-    };
+    let last = |line: &[u8]| line.windows(BEGINNING.len()).rposition(|part| part == BEGINNING);
+    let whole = |line: &'_ [u8]| line.split_at(last(line).unwrap_or(0)).1.to_owned();
+    let event = |line| serde_json::from_slice(line).or_else(|_| serde_json::from_slice(&whole(line)));
     complete.map(event).collect()
 }
 
