@@ -195,13 +195,15 @@ fn free_room_serves_an_unmet_guarantee_first_whatever_bounds_its_reclaim() {
     }
 }
 
+/// What `a` and `b` ask for: four by a claim each, or four pods each. Words of their queues, and lines.
+const FOUR_EACH: [(&str, &str); 2] =
+    [("fixed=cpu:4", ""), ("", "owner a/w replicas=4 cpu=1\nowner b/w replicas=4 cpu=1")];
+
 /// Four are free. The guarantee of the inner parent, or of the leaf, is met before that of the parent around it.
 #[test]
 fn free_room_serves_an_inner_guarantee_before_the_outer_one() {
-    let claims = ("fixed=cpu:4", "");
-    let pods = ("", "owner a/w replicas=4 cpu=1\nowner b/w replicas=4 cpu=1");
     for (inner, leaf) in [("guaranteed=cpu:4", ""), ("", "guaranteed=cpu:4")] {
-        for (words, lines) in [claims, pods] {
+        for (words, lines) in FOUR_EACH {
             let printed = story::decide(&format!(
                 "node n1 cpu=12
                  queue outer children=All guaranteed=cpu:8
@@ -224,10 +226,8 @@ fn free_room_serves_an_inner_guarantee_before_the_outer_one() {
 /// Four are free. A guarantee is worth as much beside one of a leaf, of a parent, and of a parent whose inner one asks nothing.
 #[test]
 fn free_room_serves_guarantees_of_different_trees_alike() {
-    let claims = ("fixed=cpu:4", "");
-    let pods = ("", "owner a/w replicas=4 cpu=1\nowner b/w replicas=4 cpu=1");
     for around in ["queue a guaranteed=cpu:4", "queue p children=All guaranteed=cpu:4\nqueue a parent=p"] {
-        for (words, lines) in [claims, pods] {
+        for (words, lines) in FOUR_EACH {
             let printed = story::decide(&format!(
                 "node n1 cpu=12
                  {around} {words}

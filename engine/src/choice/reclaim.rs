@@ -172,7 +172,10 @@ impl<'a> Reclaim<'a> {
             self.simulation.promise(at, units.pending.requests.times(units.granted));
         }
         for units in self.in_order(need) {
+            let mark = self.simulation.mark();
             self.place_units(at, units, units.granted, Promise::Granted);
+            // No quota grows for these: what is lent would let the same pods in again.
+            self.taken.displaced.extend(self.simulation.victims_since(mark).map(|victim| victim.leaf));
             let owed = self.place_units(at, units, units.owed, Promise::Owed);
             self.count(at, units.place, units.granted.saturating_add(owed));
         }
@@ -245,11 +248,6 @@ impl<'a> Reclaim<'a> {
                     placed = placed.saturating_add(together);
                     let evicts = self.simulation.victims.len() > mark.victims;
                     evicts_for = if evicts { together.saturating_add(evicts_for) } else { evicts_for };
-                    if promise == Promise::Granted {
-                        // No quota grows for these: what is lent would let the same pods in again.
-                        let losers = self.simulation.victims_since(mark).map(|victim| victim.leaf);
-                        self.taken.displaced.extend(losers);
-                    }
                 }
                 Err(reason) => {
                     self.simulation.undo(mark);

@@ -28,7 +28,7 @@ use crate::names::QueueName;
 use crate::plan::{Plan, Preemptor, QueuePlan, Unmet};
 use crate::reasons::ShortReason;
 use crate::shares::{self, Shares};
-use crate::snapshot::{GrantGate, NamespaceState, OwnerKind, Pod, Quota, Remembered, Snapshot};
+use crate::snapshot::{GrantGate, NamespaceState, OwnerKind, Pod, Remembered, Snapshot};
 use crate::targets::{Decided, targets};
 use crate::time::{Timestamp, earliest};
 use crate::tree::{self, Branch, BranchId, BranchMap, Tree};
@@ -319,18 +319,11 @@ fn queue_plan(
     plan: &Plan,
 ) -> QueuePlan {
     let resources = &plan.resources;
-    let quota = leaf.and_then(|leaf| leaf.state.quota.as_ref());
     let limit = governed(&branch.queue.limit, resources);
     let parent = branch.parent.map(|parent| tree.branches[parent].name.clone());
-    let write = leaf.and_then(|leaf| quota_write(quota, leaf.queue, plan.bounds(allocated)));
-    let is_left_alone = leaf.is_some() && is_left_alone(&branch.reach, quota, write.as_ref());
-    // Without a quota nothing keeps pods out, and none is to come.
-    let is_open = is_left_alone && quota.is_none_or(|quota| quota.hard.is_empty());
-    let is_in_force = |quota: &Quota| is_in_force(quota, allocated, resources);
-    let is_in_force = leaf.is_none() || is_open || quota.is_some_and(is_in_force);
     let mut pods = leaf.map(|leaf| leaf.namespace_usage.pods).unwrap_or_default();
-    let (write, is_left_alone, is_in_force) = match gated {
-        Some(gated) => {
+    let (write, is_left_alone, is_in_force) = match (gated, leaf) {
+        (Some(gated), _) => {
             pods.gated = u32::try_from(gated.gated_pods().count()).unwrap_or(u32::MAX);
             let quota = gated.quota.as_ref();
             let write = limit_write(quota, branch.queue, &limit);
@@ -338,7 +331,16 @@ fn queue_plan(
             let is_left_alone = is_limit_left_alone(&branch.reach, quota, write.as_ref());
             (write, is_left_alone, is_in_force)
         }
-        None => (write, is_left_alone, is_in_force),
+        (None, Some(leaf)) => {
+            let quota = leaf.state.quota.as_ref();
+            let write = quota_write(quota, leaf.queue, plan.bounds(allocated));
+            let is_left_alone = is_left_alone(&branch.reach, quota, write.as_ref());
+            // Without a quota nothing keeps pods out, and none is to come.
+            let is_open = is_left_alone && quota.is_none_or(|quota| quota.hard.is_empty());
+            let is_in_force = is_open || quota.is_some_and(|quota| is_in_force(quota, allocated, resources));
+            (write, is_left_alone, is_in_force)
+        }
+        (None, None) => (None, false, true),
     };
     QueuePlan {
         uid: branch.queue.uid.clone(),
