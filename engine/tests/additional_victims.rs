@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 
-use crate::story::{self, explains, no_pod_goes};
+use crate::story::full::reclaims;
+use crate::story::{explains, no_pod_goes};
 
 #[test]
 fn no_pod_goes_if_the_pods_of_the_node_leave_the_quota_short() {
@@ -63,101 +64,57 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
 /// Where the node is freed and the queue still short, more victims come from elsewhere.
 #[test]
 fn s34_additional_victims_come_from_elsewhere() {
-    explains(
-        "node n1 cpu=4 labels=zone:a
-         node n2 cpu=4
-         queue a request=all
-         queue b fixed=cpu:4
-         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=w
-         pod a/p3..4 cpu=2 node=n2 started=30+10 owner=w
-         pod a/waits cpu=2 pending owner=w
-         owner b/web replicas=1 cpu=4 selector=zone:a",
-        &expect![[r#"
-            evict a/p2..1 for b: Reclaimed
-            evict a/waits for b: Reclaimed
-        "#]],
+    reclaims(
+        "fixed=cpu:4",
+        "node n1 cpu=4 labels=zone:a; p1..2; p3..4 cpu=2 node=n2; waits cpu=2 pending; owner b/web cpu=4 selector=zone:a",
+        "p2..1; waits",
     );
 }
 
 /// An additional victim has to hold what the queue is short of.
 #[test]
 fn s35_additional_victims_lower_the_queues_shortfall() {
-    explains(
-        "node n1 cpu=8 gpu=2
-         queue a request=all
-         queue b fixed=cpu:1,gpu:1
-         pod a/device cpu=1 gpu=1 node=n1 started=10 owner=w
-         pod a/waits-1 cpu=1 gpu=1 pending owner=w created=20 priority=5
-         pod a/waits-2 cpu=3 pending owner=w created=90 priority=-5
-         owner b/train replicas=1 cpu=1 gpu=1",
-        &expect!["evict a/waits-1 for b: Reclaimed"],
+    reclaims(
+        "fixed=cpu:1,gpu:1",
+        "node n1 cpu=8 gpu=2; device gpu=1; waits-1 gpu=1 pending created=20 priority=5
+         waits-2 cpu=3 pending created=90 priority=-5; owner b/train cpu=1 gpu=1",
+        "waits-1",
     );
 }
 
 /// Where the node's victims are enough for the queue as well, no others go.
 #[test]
 fn s36_no_additional_victims_where_none_are_needed() {
-    explains(
-        "node n1..2 cpu=2
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=w
-         pod a/p3 cpu=1 node=n2 started=30 owner=w priority=1
-         pod a/p4 cpu=1 node=n2 started=40 owner=w
-         owner b/web replicas=1 cpu=2",
-        &expect!["evict a/p2..1 for b: Reclaimed"],
+    reclaims(
+        "fixed=cpu:2",
+        "p1..2; p3 node=n2 started=30 priority=1; p4 node=n2 started=40; owner b/web cpu=2",
+        "p2..1",
     );
 }
 
 /// If all victims together leave the ask short of anything, none of them goes.
 #[test]
 fn s37_all_or_nothing_for_every_resource() {
-    let printed = story::play(
-        "node n1 cpu=4 gpu=2
-         queue a guaranteed=gpu:1 request=all
-         queue b fixed=cpu:2,gpu:1 weight=5
-         pod a/device cpu=1 gpu=2 node=n1 started=10 owner=w
-         pod a/plain-1..3 cpu=1 node=n1 started=20+10 owner=w
-         owner b/train replicas=1 cpu=2 gpu=1",
+    reclaims(
+        "fixed=cpu:2,gpu:1",
+        "queue a weight=0 guaranteed=gpu:1 request=all; device gpu=2; plain-1..3; owner b/train cpu=2 gpu=1",
+        "b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 0c 0gpu (Guarantee), lacks 2c 1gpu; \
+         1 pods of ReplicaSet train, 2c 1gpu each: Guarantee; device kept: Guarantee",
     );
-    assert!(
-        printed.contains(
-            "b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 0c 0gpu (Guarantee), lacks 2c 1gpu"
-        ),
-        "{printed}"
-    );
-    assert!(!printed.contains("evict"), "{printed}");
 }
 
 /// Of the victims that could go only those that are required do.
 #[test]
 fn s38_only_required_victims_are_released() {
-    explains(
-        "node n1 cpu=6
-         queue a request=all
-         queue b fixed=cpu:3
-         pod a/one cpu=1 node=n1 started=90 owner=w
-         pod a/two cpu=2 node=n1 started=80 owner=w
-         pod a/three cpu=3 node=n1 started=10 owner=w
-         owner b/web replicas=1 cpu=3",
-        &expect![[r#"
-            evict a/one for b: Reclaimed
-            evict a/two for b: Reclaimed
-        "#]],
+    reclaims(
+        "fixed=cpu:3",
+        "one started=90; two cpu=2 started=80; three cpu=3 priority=5; owner b/web cpu=3",
+        "one; two",
     );
-}
-
-/// What the victims of a later ask free for an earlier one makes that one's own victims unneeded.
-#[test]
-fn s38_victims_that_a_later_one_replaces_are_not_released() {
-    explains(
-        "node n1 cpu=6
-         queue a request=all
-         queue b weight=2 fixed=cpu:4
-         pod a/one-1..2 cpu=1 node=n1 started=80+10 owner=w
-         pod a/four cpu=4 node=n1 started=10 owner=w priority=5
-         pod a/last cpu=0 node=n1 started=1 owner=w priority=9
-         owner b/web replicas=2 cpu=2",
-        &expect!["evict a/four for b: Reclaimed"],
+    // What the victims of a later ask free for an earlier one makes that one's own victims unneeded.
+    reclaims(
+        "fixed=cpu:4",
+        "one-1..2 started=80; four cpu=4 priority=5; owner b/web replicas=2 cpu=2",
+        "four",
     );
 }

@@ -3,39 +3,29 @@
 use expect_test::expect;
 use quotient_advance::settle;
 
+use crate::story::full::reclaims;
 use crate::story::{self, explains, plays};
+
+/// What is told where `b` gets nothing of so many cpu.
+fn blocked(cpu: u32, more: &str) -> String {
+    format!("b: deserved {cpu}c, allocated 0c, used 0c, preempting 0c (Blocked), lacks {cpu}c; {more}")
+}
 
 #[test]
 fn no_plan_goes_beyond_a_budget_and_others_take_the_place() {
-    explains(
-        "node n1 cpu=6
-         queue a request=all
-         queue b fixed=cpu:3
-         budget a/web allowed=1 selects=app:web
-         pod a/web-1..3 cpu=1 node=n1 started=70+10 owner=web labels=app:web
-         pod a/db-1..3 cpu=1 node=n1 started=10+10 owner=db",
-        &expect![[r#"
-            evict a/web-3 for b: Reclaimed
-            evict a/db-3..2 for b: Reclaimed
-            spare a/web-2: Budget
-        "#]],
+    reclaims(
+        "fixed=cpu:3",
+        "budget a/web allowed=1 selects=app:web; web-1..3 started=70+10 labels=app:web; db-1..3",
+        "web-3; db-3..2; web-1..2 kept: Budget",
     );
 }
 
 #[test]
 fn a_budget_without_requirements_protects_everything() {
-    explains(
-        "node n1 cpu=2
-         queue a request=all
-         queue b fixed=cpu:1
-         budget a/all allowed=0
-         pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
-         pod a/db-1 cpu=1 node=n1 started=10 owner=db",
-        &expect![[r#"
-            b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
-            spare a/db-1: Budget
-            spare a/web-1: Budget
-        "#]],
+    reclaims(
+        "fixed=cpu:1",
+        "budget a/all allowed=0; web-1 labels=app:web; db-1",
+        &blocked(1, "db-1 kept: Budget; web-1 kept: Budget"),
     );
 }
 
@@ -60,193 +50,103 @@ fn a_budget_protects_unready_pods_only_if_it_says_so() {
 
 #[test]
 fn a_budget_of_another_namespace_protects_no_pod() {
-    explains(
-        "node n1 cpu=2
-         queue a request=all
-         queue b fixed=cpu:1
-         budget b/all allowed=0
-         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web",
-        &expect!["evict a/web-2 for b: Reclaimed"],
-    );
+    reclaims("fixed=cpu:1", "budget b/all allowed=0; web-1..2", "web-2");
 }
 
 #[test]
 fn a_pod_that_two_budgets_protect_never_goes() {
-    explains(
-        "node n1 cpu=3
-         queue a request=all
-         queue b fixed=cpu:1
-         budget a/web allowed=9 selects=app:web
-         budget a/tier allowed=9 selects=tier:front
-         pod a/both cpu=1 node=n1 started=90 owner=web labels=app:web,tier:front
-         pod a/one cpu=1 node=n1 started=10 owner=web labels=app:web priority=9
-         pod a/last cpu=1 node=n1 started=1 owner=web labels=app:web priority=9",
-        &expect![[r#"
-            evict a/one for b: Reclaimed
-            spare a/both: Budget
-        "#]],
+    reclaims(
+        "fixed=cpu:1",
+        "budget a/web allowed=9 selects=app:web; budget a/tier allowed=9 selects=tier:front
+         both started=90 labels=app:web,tier:front; one labels=app:web priority=9",
+        "one; both kept: Budget",
     );
 }
 
 #[test]
 fn pods_that_have_not_started_ignore_budgets() {
-    explains(
-        "node n1 cpu=4
-         queue a request=all
-         queue b fixed=cpu:2
-         budget a/web allowed=0 selects=app:web
-         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web labels=app:web
-         pod a/web-3..4 cpu=1 pending node=n1 created=80+10 owner=web labels=app:web",
-        &expect!["evict a/web-4..3 for b: Reclaimed"],
+    reclaims(
+        "fixed=cpu:2",
+        "budget a/all allowed=0; web-1..2 started=70; web-3..4 pending node=n1",
+        "web-4..3",
     );
 }
 
 #[test]
 fn a_pod_whose_eviction_was_refused_is_passed_over() {
-    explains(
-        "node n1 cpu=4
-         queue a request=all
-         queue b fixed=cpu:1
-         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web
-         pod a/web-3 cpu=1 node=n1 started=90 owner=web refused
-         pod a/web-4 cpu=1 node=n1 started=60 owner=web",
-        &expect![[r#"
-            evict a/web-2 for b: Reclaimed
-            spare a/web-3: EvictionRefused
-        "#]],
-    );
+    reclaims("fixed=cpu:1", "web-1..2; web-3 started=90 refused", "web-2; web-3 kept: EvictionRefused");
 }
 
 #[test]
 fn a_claim_that_refused_evictions_keep_waiting_is_blocked() {
-    explains(
-        "node n1 cpu=2
-         queue a request=all
-         queue b fixed=cpu:1
-         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web refused",
-        &expect![[r#"
-            b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
-            spare a/web-1..2: EvictionRefused
-            later evict a/web-2 for b: Reclaimed
-        "#]],
+    reclaims(
+        "fixed=cpu:1",
+        "web-1..2 refused",
+        &blocked(1, "web-1..2 kept: EvictionRefused; later evict a/web-2 for b: Reclaimed"),
     );
 }
 
 #[test]
 fn a_known_ask_that_budgets_keep_waiting_is_blocked() {
-    explains(
-        "node n1 cpu=2
-         queue a request=all
-         queue b fixed=cpu:1
-         budget a/web allowed=0 selects=app:web
-         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web labels=app:web
-         owner b/train replicas=1 cpu=1",
-        &expect![[r#"
-            b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
-            1 pods of ReplicaSet train, 1c each: Blocked
-            spare a/web-1..2: Budget
-        "#]],
-    );
-}
-
-#[test]
-fn a_known_ask_whose_only_node_budgets_keep_is_blocked() {
-    explains(
-        "node n1 cpu=2 labels=zone:a
-         node n2 cpu=2
-         queue a request=all
-         queue b fixed=cpu:1
-         budget a/web allowed=0 selects=app:web
-         pod a/web-1..2 cpu=1 node=n1 started=70+10 owner=web labels=app:web
-         pod a/db-1..2 cpu=1 node=n2 started=70+10 owner=db
-         owner b/train replicas=1 cpu=1 selector=zone:a",
-        &expect![[r#"
-            b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
-            1 pods of ReplicaSet train, 1c each: Blocked
-            spare a/web-1..2: Budget
-        "#]],
-    );
+    let told = blocked(1, "1 pods of ReplicaSet train, 1c each: Blocked; web-1..2 kept: Budget");
+    let web = "budget a/web allowed=0 selects=app:web; web-1..2 labels=app:web";
+    reclaims("fixed=cpu:1", &format!("{web}; owner b/train cpu=1"), &told);
+    // Or whose only node they keep.
+    let zone = "node n1 labels=zone:a; db-1..2 node=n2; owner b/train cpu=1 selector=zone:a";
+    reclaims("fixed=cpu:1", &format!("{web}; {zone}"), &told);
 }
 
 #[test]
 fn another_node_is_freed_where_budgets_keep_the_cheapest() {
-    explains(
-        "node n1..2 cpu=2
-         queue a request=all
-         queue b fixed=cpu:2
-         budget a/web allowed=1 selects=app:web
-         pod a/web-1..2 cpu=1 node=n1 started=80+10 owner=web labels=app:web priority=-9
-         pod a/db-1..2 cpu=1 node=n2 started=10+10 owner=db
-         pod a/db-3 cpu=0 node=n2 started=1 owner=db priority=9
-         owner b/train replicas=1 cpu=2",
-        &expect!["evict a/db-2..1 for b: Reclaimed"],
+    reclaims(
+        "fixed=cpu:2",
+        "budget a/web allowed=1 selects=app:web; web-1..2 started=80 labels=app:web priority=-9
+         db-1..2 node=n2; owner b/train cpu=2",
+        "db-2..1",
     );
 }
 
 #[test]
 fn budgets_are_used_up_across_the_asks_of_one_plan() {
-    explains(
-        "node n1..3 cpu=2
-         queue a weight=0 request=all
-         queue b fixed=cpu:4
-         budget a/web allowed=1 selects=app:web
-         pod a/web-1..2 cpu=2 node=n1+1 started=80+10 owner=web labels=app:web
-         pod a/db-1 cpu=2 node=n3 started=10 owner=db priority=9
-         pod a/db-2 cpu=0 node=n3 started=1 owner=db priority=9
-         owner b/train replicas=2 cpu=2",
-        &expect![[r#"
-            evict a/web-2 for b: Reclaimed
-            evict a/db-1 for b: Reclaimed
-        "#]],
+    reclaims(
+        "fixed=cpu:4",
+        "budget a/web allowed=1 selects=app:web; web-1..2 cpu=2 node=n1+1 started=80 labels=app:web
+         db-1 cpu=2 node=n3 priority=9; owner b/train replicas=2 cpu=2",
+        "web-2; db-1; web-1 kept: Budget",
     );
 }
 
 #[test]
 fn a_gang_goes_only_if_its_budget_lets_all_of_it_go() {
-    explains(
-        "node n1 cpu=4
-         queue a request=all
-         queue b fixed=cpu:2
-         budget a/g allowed=1 selects=app:g
-         pod a/g-1..2 cpu=1 node=n1 started=80+10 owner=g gang=g min=2 labels=app:g
-         pod a/h-1..2 cpu=1 node=n1 started=10+10 owner=h gang=h min=2",
-        &expect![[r#"
-            evict a/h-2..1 for b: Reclaimed
-            spare a/g-1..2: Budget
-        "#]],
+    reclaims(
+        "fixed=cpu:2",
+        "budget a/g allowed=1 selects=app:g; g-1..2 started=80 gang=g min=2 labels=app:g; h-1..2 gang=h min=2",
+        "h-2..1; g-1..2 kept: Budget",
     );
 }
 
 #[test]
 fn the_surplus_that_follows_a_gang_counts_in_its_budget_too() {
-    explains(
-        "node n1 cpu=5
-         queue a fixed=cpu:2
-         queue b fixed=cpu:3
-         budget a/g allowed=1 selects=app:g
-         pod a/small cpu=1 node=n1 started=90 owner=g gang=g min=1 labels=app:g
-         pod a/large cpu=4 node=n1 started=10 owner=g gang=g min=1 labels=app:g",
-        &expect![[r#"
-            b: deserved 3c, allocated 0c, used 0c, preempting 1c (Blocked), lacks 3c
-            evict a/small for b: Reclaimed
-            spare a/large: Budget
-        "#]],
+    let gang = "budget a/g allowed=1 selects=app:g; small started=90 gang=g min=1 labels=app:g";
+    reclaims(
+        "fixed=cpu:3",
+        &format!("{gang}; large cpu=4 gang=g min=1 labels=app:g"),
+        "b: deserved 3c, allocated 0c, used 0c, preempting 1c (Blocked), lacks 3c; small; large kept: Budget",
     );
-}
-
-#[test]
-fn the_surplus_that_follows_a_gang_from_another_node_counts_in_its_budget_too() {
-    let printed = story::explain(
-        "node n1 cpu=3 labels=zone:a
-         node n2 cpu=3
-         queue a request=all
-         queue b fixed=cpu:3
-         budget a/g allowed=1 selects=app:g
-         pod a/small cpu=3 node=n2 started=90 owner=g gang=g min=1 labels=app:g
-         pod a/large cpu=3 node=n1 started=10 owner=g gang=g min=1 labels=app:g
-         owner b/train replicas=1 cpu=3 selector=zone:a",
+    // Also from another node.
+    let large = "large cpu=3 node=n2 gang=g min=1 labels=app:g";
+    let asks = "node n2 labels=zone:a; owner b/train cpu=3 selector=zone:a";
+    reclaims(
+        "fixed=cpu:6",
+        &format!("{gang} cpu=3; {large}; {asks}; budget a/g allowed=2 selects=app:g"),
+        "small; large",
     );
-    assert!(!printed.contains("evict"), "{printed}");
+    reclaims(
+        "fixed=cpu:6",
+        &format!("{gang} cpu=3; {large}; {asks}"),
+        "b: deserved 6c, allocated 0c, used 0c, preempting 3c (Blocked), lacks 6c; \
+         1 pods of ReplicaSet train, 3c each: Blocked; small; large kept: Budget",
+    );
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Of several nodes the one that is freed: the one whose victims cost the least.
 
-use expect_test::expect;
-
-use crate::story::{self, explains};
+use crate::story;
+use crate::story::full::reclaims;
 
 /// Of two full nodes that are told apart only by their pods, the first is freed, whichever is called `n1`.
 ///
@@ -84,17 +83,7 @@ fn the_node_with_fewer_victims() {
 /// A need of one takes the pod of one, and not the newer one of two, on whichever node they are.
 #[test]
 fn the_node_with_less_excess() {
-    let printed = story::explain(
-        "node n1 cpu=2
-         node n2 cpu=1
-         queue a fixed=cpu:2
-         queue b fixed=cpu:1
-         pod a/one cpu=1 node=n2 started=10 owner=w
-         pod a/two cpu=2 node=n1 started=90 owner=w
-         pod a/last cpu=0 node=n1 started=1 owner=w priority=99
-         owner b/train replicas=1 cpu=1",
-    );
-    assert!(printed.contains("evict a/one for b") && !printed.contains("a/two"), "{printed}");
+    reclaims("fixed=cpu:1", "one node=n2; two cpu=2 started=90; owner b/train cpu=1", "one");
 }
 
 #[test]
@@ -109,78 +98,47 @@ fn the_node_whose_victims_are_newer() {
 
 #[test]
 fn the_node_that_the_ask_prefers_before_the_one_with_newer_victims() {
+    let zones = "node n1 labels=zone:z1; node n2 labels=zone:z2; p1 cpu=2; p2 cpu=2 node=n2 started=90";
     for (preferred, expected) in [("z1", "p1"), ("z2", "p2")] {
-        let printed = story::explain(&format!(
-            "node n1 cpu=2 labels=zone:z1
-             node n2 cpu=2 labels=zone:z2
-             queue a request=all
-             queue b fixed=cpu:2
-             pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
-             pod a/p1 cpu=2 node=n1 started=10 owner=w
-             pod a/p2 cpu=2 node=n2 started=90 owner=w
-             owner b/train replicas=1 cpu=2 prefers=zone:{preferred}"
-        ));
-        assert!(printed.contains(&format!("evict a/{expected} for b")), "{printed}");
+        reclaims("fixed=cpu:2", &format!("{zones}; owner b/train cpu=2 prefers=zone:{preferred}"), expected);
     }
 }
 
 #[test]
 fn fewer_victims_before_the_node_that_the_ask_prefers() {
-    explains(
-        "node n1 cpu=2 labels=zone:z1
-         node n2 cpu=2
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
-         pod a/p1..2 cpu=1 node=n1 started=10 owner=w
-         pod a/p3 cpu=2 node=n2 started=10 owner=w
-         owner b/train replicas=1 cpu=2 prefers=zone:z1",
-        &expect!["evict a/p3 for b: Reclaimed"],
+    reclaims(
+        "fixed=cpu:2",
+        "node n1 labels=zone:z1; p1..2; p3 cpu=2 node=n2; owner b/train cpu=2 prefers=zone:z1",
+        "p3",
     );
 }
 
 #[test]
 fn one_device_comes_from_the_node_with_the_lowest_priority() {
-    explains(
-        "node n1..3 cpu=8 gpu=1
-         queue a request=all
-         queue b fixed=cpu:1,gpu:1
-         pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
-         pod a/p1 cpu=1 gpu=1 node=n1 started=90 owner=w priority=3
-         pod a/p2 cpu=1 gpu=1 node=n2 started=10 owner=w priority=1
-         pod a/p3 cpu=1 gpu=1 node=n3 started=80 owner=w priority=2
-         owner b/train replicas=1 cpu=1 gpu=1",
-        &expect!["evict a/p2 for b: Reclaimed"],
+    reclaims(
+        "fixed=cpu:1,gpu:1",
+        "p1 gpu=1 started=90 priority=3; p2 gpu=1 node=n2 priority=1; p3 gpu=1 node=n3 started=80 priority=2
+         owner b/train cpu=1 gpu=1",
+        "p2",
     );
 }
 
 #[test]
 fn several_devices_come_from_one_node() {
-    explains(
-        "node n1..2 cpu=8 gpu=4
-         queue a fixed=cpu:16,gpu:4
-         queue b fixed=cpu:1,gpu:4
-         pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
-         pod a/p1..2 cpu=1 gpu=1 node=n1 started=80+10 owner=w
-         pod a/p3 cpu=1 gpu=1 node=n1 started=80 owner=w
-         pod a/p4 cpu=1 gpu=1 node=n1 started=90 owner=w priority=3
-         pod a/p5..8 cpu=1 gpu=1 node=n2 started=10 owner=w
-         owner b/train replicas=1 cpu=1 gpu=4",
-        &expect!["evict a/p8..5 for b: Reclaimed"],
+    reclaims(
+        "fixed=cpu:1,gpu:4",
+        "node n1 cpu=8 gpu=4; p1..3 gpu=1 started=80; p4 gpu=1 started=90 priority=3
+         node n2 cpu=8 gpu=4; p5..8 gpu=1 node=n2; owner b/train cpu=1 gpu=4",
+        "p8..5",
     );
 }
 
 #[test]
 fn pods_without_devices_stay_where_only_devices_are_short() {
-    explains(
-        "node n1 cpu=4 gpu=2
-         queue a request=all
-         queue b fixed=cpu:1,gpu:1
-         pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
-         pod a/device-1..2 cpu=1 gpu=1 node=n1 started=10 owner=w priority=9
-         pod a/plain cpu=1 node=n1 started=90 owner=w
-         owner b/train replicas=1 cpu=1 gpu=1",
-        &expect!["evict a/device-2 for b: Reclaimed"],
+    reclaims(
+        "fixed=cpu:1,gpu:1",
+        "node n1 cpu=4 gpu=2; device-1..2 gpu=1 priority=9; plain started=90; owner b/train cpu=1 gpu=1",
+        "device-2",
     );
 }
 

@@ -4,9 +4,9 @@ use expect_test::expect;
 
 use crate::story::explains;
 
-/// The fence is the lowest queue above the ask whose policy says so.
+/// The fence is the lowest queue above the ask whose policy says so. The cheapest victims are of no use if they are outside.
 #[test]
-fn s21_a_policy_is_a_fence() {
+fn s21_s23_a_policy_is_a_fence_and_victims_come_only_from_inside() {
     explains(
         "node n1 cpu=12
          queue org children=All from=Subtree guaranteed=cpu:6 weight=0
@@ -15,8 +15,8 @@ fn s21_a_policy_is_a_fence() {
          queue a parent=org
          queue late request=cpu:4 after=600
          queue outside
-         pod a/p1..3 cpu=2 node=n1 started=10+10 owner=w
-         pod outside/p1..2 cpu=3 node=n1 started=80+10 owner=o
+         pod a/p1..3 cpu=2 node=n1 started=10+10 owner=w priority=9
+         pod outside/p1..2 cpu=3 node=n1 started=80+10 owner=o priority=-9
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
@@ -25,9 +25,9 @@ fn s21_a_policy_is_a_fence() {
     );
 }
 
-/// A queue on the way up that is full, by its own limit and its own usage, is a fence.
+/// A queue on the way up that is full, by its own limit and its own usage, is a fence: room from elsewhere would break the limit.
 #[test]
-fn s22_a_full_queue_on_the_way_up_is_a_fence() {
+fn s02_s22_a_full_queue_on_the_way_up_is_a_fence() {
     explains(
         "node n1 cpu=12
          queue org children=All limit=cpu:6 guaranteed=cpu:6
@@ -65,26 +65,6 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
             late: deserved 3c, allocated 1c, used 0c, preempting 1c (Delayed), lacks 2c
             evict outside/p3 for b: Reclaimed
             evict a/p3 for b: Reclaimed
-        "#]],
-    );
-}
-
-/// The cheapest victims are of no use if they are outside.
-#[test]
-fn s23_victims_come_only_from_inside_the_fence() {
-    explains(
-        "node n1..2 cpu=4
-         queue org children=All from=Subtree guaranteed=cpu:4 weight=0
-         queue b parent=org fixed=cpu:2
-         queue a parent=org
-         queue late request=cpu:2 after=600
-         queue outside
-         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w priority=9
-         pod outside/p1..2 cpu=2 node=n2 started=80+10 owner=o priority=-9
-         owner b/web replicas=1 cpu=2",
-        &expect![[r#"
-            late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
-            evict a/p2 for b: Reclaimed
         "#]],
     );
 }

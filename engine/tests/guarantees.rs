@@ -9,6 +9,7 @@ use quotient_engine::guarantee::{preemptable, remaining, remaining_on_path};
 use quotient_engine::names::QueueName;
 use quotient_engine::planner::plan;
 
+use crate::story::full::reclaims;
 use crate::story::{self, explains};
 
 fn vcores(amount: i128) -> (Resource, Amount) {
@@ -43,27 +44,6 @@ fn s01_resources_that_only_one_side_names_change_nothing() {
     );
 }
 
-/// A path that is at its limit gets nothing from elsewhere: the room would break the limit.
-#[test]
-fn s02_no_victims_elsewhere_when_the_asks_own_path_is_full() {
-    explains(
-        "node n1 cpu=12
-         queue org children=All limit=cpu:4
-         queue b parent=org fixed=cpu:2
-         queue sibling parent=org request=all
-         queue a
-         queue late request=cpu:4 after=600
-         pod sibling/p1..2 cpu=2 node=n1 started=10+10 owner=s
-         pod a/p1..4 cpu=2 node=n1 started=10+10 owner=w
-         owner b/web replicas=1 cpu=2",
-        &expect![[r#"
-            1 pods of ReplicaSet web, 2c each: AboveLimit
-            late: deserved 4c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 4c
-            evict sibling/p2 for b: Reclaimed
-        "#]],
-    );
-}
-
 /// Both methods say how much, and not only whether.
 #[test]
 fn s03_the_methods_return_amounts() {
@@ -92,14 +72,19 @@ fn s04_limits_play_no_role_in_the_guarantee_check() {
 
 /// What is used above the guarantee may be taken, and no more than that.
 #[test]
-fn s05_usage_above_the_guarantee_is_preemptable() {
-    explains(
-        "node n1 cpu=6
-         queue a weight=0 guaranteed=cpu:2 request=all
-         queue b request=all
-         pod a/p1..6 cpu=1 node=n1 started=10+10 owner=w
-         owner b/web replicas=6 cpu=1",
-        &expect!["evict a/p6..3 for b: Reclaimed"],
+fn s05_s28_a_guarantee_may_be_reached_and_not_crossed() {
+    let kept = "queue a weight=0 guaranteed=cpu:4 request=all; owner b/web cpu=2";
+    reclaims("fixed=cpu:2", &format!("{kept}; p1..3 cpu=2"), "p3");
+    reclaims(
+        "fixed=cpu:2",
+        &format!("{kept}; p1..2 cpu=3"),
+        "b: deserved 2c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 2c; \
+         1 pods of ReplicaSet web, 2c each: Guarantee; p1..2 kept: Guarantee",
+    );
+    reclaims(
+        "request=all",
+        "queue a weight=0 guaranteed=cpu:2 request=all; p1..6; owner b/web replicas=6 cpu=1",
+        "p6..3",
     );
 }
 
@@ -131,23 +116,13 @@ fn s06_a_resource_without_a_guarantee_is_preemptable_wholly() {
     );
 }
 
-/// Guaranteed vcores 5, used vcores 6: one is preemptable.
+/// Used above guaranteed vcores 5, used without a guarantee, and used where nothing is guaranteed.
 #[test]
-fn s07_one_above_the_guarantee() {
+fn s07_s08_s09_what_is_preemptable_of_each_resource() {
+    let all = used([vcores(6), mem(600)]);
     assert_eq!(preemptable(&used([vcores(6)]), &guaranteed([vcores(5)])), used([vcores(1)]));
-}
-
-/// Guaranteed vcores 5, used memory 600: the memory is preemptable.
-#[test]
-fn s08_only_what_has_no_guarantee() {
     assert_eq!(preemptable(&used([mem(600)]), &guaranteed([vcores(5)])), used([mem(600)]));
-}
-
-/// Nothing guaranteed, used vcores 6 and memory 600: all of it is preemptable.
-#[test]
-fn s09_everything_without_guarantees() {
-    let used = used([vcores(6), mem(600)]);
-    assert_eq!(preemptable(&used, &guaranteed([])), used);
+    assert_eq!(preemptable(&all, &guaranteed([])), all);
 }
 
 /// What remains is told for guaranteed resources alone, those of the queues above included.
@@ -168,24 +143,12 @@ fn s11_nothing_is_said_of_other_resources() {
     assert_eq!(remaining_on_path([(&used, &guaranteed)]).get(&Resource::Memory), None);
 }
 
-/// Guaranteed vcores 5, used vcores 4: one remains.
+/// Of guaranteed vcores 5 with vcores 4 used one, with memory used all; where nothing is guaranteed nothing is said.
 #[test]
-fn s12_one_remains() {
+fn s12_s13_s14_what_remains_of_each_resource() {
     assert_eq!(remaining(&used([vcores(4)]), &guaranteed([vcores(5)])), guaranteed([vcores(1)]));
-}
-
-/// Guaranteed vcores 5, used memory 600: all five remain.
-#[test]
-fn s13_all_remains_where_only_other_resources_are_used() {
     assert_eq!(remaining(&used([mem(600)]), &guaranteed([vcores(5)])), guaranteed([vcores(5)]));
-}
-
-/// Nothing guaranteed: nothing remains, and nothing is said.
-#[test]
-fn s14_nothing_remains_without_guarantees() {
-    let none = remaining(&used([vcores(6), mem(600)]), &guaranteed([]));
-    assert_eq!(none, Bounds::new());
-    assert!(none.is_empty());
+    assert!(remaining(&used([vcores(6), mem(600)]), &guaranteed([])).is_empty());
 }
 
 /// An ask that fits in what its queue is guaranteed is worth victims.

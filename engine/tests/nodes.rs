@@ -2,131 +2,28 @@
 
 use expect_test::expect;
 
-use crate::story::{self, explains, no_pod_goes};
-
-#[test]
-fn only_selected_nodes_are_freed() {
-    explains(
-        "node n1 cpu=2 labels=zone:b
-         node n2 cpu=2 labels=zone:a
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/cheap cpu=2 node=n1 started=90 owner=w priority=-9
-         pod a/dear cpu=2 node=n2 started=10 owner=w priority=8
-         pod a/last cpu=0 node=n2 started=1 owner=w priority=9
-         owner b/train replicas=1 cpu=2 selector=zone:a",
-        &expect!["evict a/dear for b: Reclaimed"],
-    );
-}
-
-#[test]
-fn required_affinity_is_obeyed() {
-    explains(
-        "node n1 cpu=2 labels=zone:a
-         node n2 cpu=2 labels=zone:b
-         node n3 cpu=2 labels=zone:c
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/cheap cpu=2 node=n1 started=90 owner=w priority=-9
-         pod a/dear cpu=2 node=n2 started=10 owner=w priority=7
-         pod a/dearer cpu=2 node=n3 started=10 owner=w priority=8
-         pod a/last cpu=0 node=n2 started=1 owner=w priority=9
-         owner b/train replicas=1 cpu=2 affinity=zone:b|c",
-        &expect!["evict a/dear for b: Reclaimed"],
-    );
-}
-
-#[test]
-fn taints_keep_asks_away_that_do_not_tolerate_them() {
-    let scenario = |taint: &str, tolerates: &str| {
-        format!(
-            "node n1 cpu=2 taint=special:{taint}
-             node n2 cpu=2
-             queue a request=all
-             queue b fixed=cpu:2
-             pod a/cheap cpu=2 node=n1 started=90 owner=w priority=-9
-             pod a/dear cpu=2 node=n2 started=10 owner=w priority=8
-             pod a/last cpu=0 node=n2 started=1 owner=w priority=9
-             owner b/train replicas=1 cpu=2 {tolerates}"
-        )
-    };
-    for taint in ["NoSchedule", "NoExecute"] {
-        assert!(story::explain(&scenario(taint, "")).contains("evict a/dear"));
-        assert!(story::explain(&scenario(taint, "tolerates=other")).contains("evict a/dear"));
-        assert!(story::explain(&scenario(taint, "tolerates=special")).contains("evict a/cheap"));
-    }
-    assert!(story::explain(&scenario("PreferNoSchedule", "")).contains("evict a/cheap"));
-}
-
-#[test]
-fn pods_on_nodes_that_do_not_count_make_no_room() {
-    explains(
-        "node n1 cpu=2 cordoned
-         node n2 cpu=2
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/cheap cpu=2 node=n1 started=90 owner=w priority=-9
-         pod a/dear cpu=2 node=n2 started=10 owner=w priority=8
-         pod a/last cpu=0 node=n2 started=1 owner=w priority=9
-         owner b/train replicas=1 cpu=2",
-        &expect!["evict a/dear for b: Reclaimed"],
-    );
-}
+use crate::story::full::reclaims;
+use crate::story::{self, explains};
 
 #[test]
 fn free_room_is_used_before_any_eviction() {
-    explains(
-        "node n1 cpu=2
-         node n2 cpu=3
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2..4 cpu=1 node=n2 started=20+10 owner=w
-         owner b/train replicas=2 cpu=1",
-        &expect![[r#"
-            2 pods of ReplicaSet train, 1c each: RoomAvailable
-            evict a/p4 for b: Reclaimed
-        "#]],
+    reclaims(
+        "fixed=cpu:2",
+        "node n1 cpu=2; p1; p2..4 node=n2 started=20+10; owner b/train replicas=2 cpu=1",
+        "2 pods of ReplicaSet train, 1c each: RoomAvailable; p4",
     );
-}
-
-#[test]
-fn part_of_the_room_may_be_free_already() {
-    explains(
-        "node n1..2 cpu=4
-         queue a request=all
-         queue b fixed=cpu:3
-         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=w
-         pod a/p3..4 cpu=2 node=n2 started=80+10 owner=w
-         owner b/train replicas=1 cpu=3",
-        &expect!["evict a/p2 for b: Reclaimed"],
+    // Also where it is a part of what is needed, or about to be free.
+    reclaims(
+        "fixed=cpu:3",
+        "node n1 cpu=4; p1..2; p3..4 cpu=2 node=n2 started=80; owner b/train cpu=3",
+        "p2",
     );
-}
-
-#[test]
-fn room_that_is_about_to_be_free_is_used_before_any_eviction() {
-    no_pod_goes(
-        "node n1..2 cpu=2
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/leaving cpu=2 node=n1 started=10 owner=w terminating
-         pod a/p2..3 cpu=1 node=n2 started=20+10 owner=w
-         owner b/train replicas=1 cpu=2",
-        "b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)",
-    );
+    reclaims("fixed=cpu:2", "old cpu=2 terminating; p2..3 node=n2; owner b/train cpu=2", "nothing");
 }
 
 #[test]
 fn unbound_pods_of_a_queue_above_its_share_go_first_and_keep_no_room() {
-    explains(
-        "node n1 cpu=4
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/p1..2 cpu=1 node=n1 started=10+10 owner=w
-         pod a/p3..4 cpu=1 pending created=30+10 owner=w
-         owner b/train replicas=2 cpu=1",
-        &expect!["evict a/p4..3 for b: Reclaimed"],
-    );
+    reclaims("fixed=cpu:2", "node n1 cpu=4; p1..2; p3..4 pending; owner b/train replicas=2 cpu=1", "p4..3");
 }
 
 #[test]
@@ -155,64 +52,17 @@ fn of_the_queue_that_gives_first_the_youngest_pod_goes_although_others_give_on_i
 /// Victims are chosen with their node: room in two halves is none.
 #[test]
 fn s26_a_node_is_chosen_together_with_its_victims() {
-    explains(
-        "node n1..2 cpu=4
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n2 started=90 owner=w
-         pod a/p3 cpu=3 node=n2 started=20 owner=w
-         pod a/p4 cpu=1 node=n1 started=80 owner=w
-         pod a/p5 cpu=1 node=n1 started=5 owner=w
-         pod a/p6 cpu=1 node=n1 started=4 owner=w
-         owner b/web replicas=1 cpu=2",
-        &expect!["evict a/p3 for b: Reclaimed"],
+    reclaims(
+        "fixed=cpu:2",
+        "p1 started=80; p2..4; p5 node=n2 started=90; p6 cpu=3 node=n2 started=20; owner b/web cpu=2",
+        "p6",
     );
 }
 
 /// A node with room needs no victims; only the queue is short, of what pods without a node hold.
 #[test]
 fn s27_a_node_with_room_needs_no_victims_of_its_own() {
-    explains(
-        "node n1 cpu=4
-         node n2 cpu=2
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w
-         pod a/waits cpu=2 pending owner=w
-         owner b/web replicas=1 cpu=2",
-        &expect!["evict a/waits for b: Reclaimed"],
-    );
-}
-
-/// A victim may take its queue down to its guarantee.
-#[test]
-fn s28_a_guarantee_may_be_reached() {
-    explains(
-        "node n1 cpu=6
-         queue a weight=0 guaranteed=cpu:4 request=all
-         queue b fixed=cpu:2
-         pod a/p1..3 cpu=2 node=n1 started=10+10 owner=w
-         owner b/web replicas=1 cpu=2",
-        &expect!["evict a/p3 for b: Reclaimed"],
-    );
-}
-
-/// A victim may not take its queue below its guarantee.
-#[test]
-fn s28_a_guarantee_may_not_be_crossed() {
-    explains(
-        "node n1 cpu=6
-         queue a weight=0 guaranteed=cpu:4 request=all
-         queue b fixed=cpu:2
-         pod a/p1..2 cpu=3 node=n1 started=10+10 owner=w
-         owner b/web replicas=1 cpu=2",
-        &expect![[r#"
-            b: deserved 2c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 2c
-            1 pods of ReplicaSet web, 2c each: Guarantee
-            spare a/p1..2: Guarantee
-        "#]],
-    );
+    reclaims("fixed=cpu:2", "node n2 cpu=2; p1..2 cpu=2; waits cpu=2 pending; owner b/web cpu=2", "waits");
 }
 
 /// What a victim leaves may not take the asking queue beyond its share: three of five pods are let in.
@@ -235,14 +85,10 @@ fn s29_the_asking_queue_stays_within_its_share() {
 /// A victim that does not help the node with what it lacks is skipped, and the search goes on.
 #[test]
 fn s30_victims_that_do_not_help_the_node_are_skipped() {
-    explains(
-        "node n1 cpu=8 gpu=2
-         queue a request=all
-         queue b fixed=cpu:2,gpu:1
-         pod a/device-1..2 cpu=1 gpu=1 node=n1 started=10+10 owner=w
-         pod a/plain-1..2 cpu=1 node=n1 started=80+10 owner=w priority=-1
-         owner b/train replicas=1 cpu=2 gpu=1",
-        &expect!["evict a/device-2 for b: Reclaimed"],
+    reclaims(
+        "fixed=cpu:2,gpu:1",
+        "node n1 cpu=8 gpu=2; device-1..2 gpu=1; plain-1..2 started=80 priority=-1; owner b/train cpu=2 gpu=1",
+        "device-2",
     );
 }
 
@@ -265,31 +111,32 @@ fn s31_the_second_pass_keeps_the_victims_guarantee() {
     );
 }
 
-/// Room on a node that the ask may not run on is no room.
+/// Room on a node that the ask may not run on is no room, nor is that of a node that does not count.
 #[test]
 fn s32_predicates_decide_which_nodes_count() {
-    explains(
-        "node free cpu=2 labels=zone:b
-         node full cpu=4 labels=zone:a
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/p1..2 cpu=2 node=full started=10+10 owner=w
-         pod a/p3 cpu=2 node=free started=30 owner=w
-         owner b/web replicas=1 cpu=2 selector=zone:a",
-        &expect!["evict a/p2 for b: Reclaimed"],
-    );
+    let frees = |expected: &str, node: &str, other: &str, ask: &str| {
+        let nodes = format!("node n1 {node}; node n2 {other}; owner b/train cpu=2 {ask}");
+        let pods = "cheap cpu=2 started=90 priority=-9; dear cpu=2 node=n2 priority=8";
+        reclaims("fixed=cpu:2", &format!("{nodes}; {pods}"), expected);
+    };
+    frees("dear", "labels=zone:b", "labels=zone:a", "selector=zone:a");
+    frees("dear", "labels=zone:a", "labels=zone:b", "affinity=zone:b|c");
+    frees("dear", "cordoned", "", "");
+    for taint in ["taint=special:NoSchedule", "taint=special:NoExecute"] {
+        frees("dear", taint, "", "");
+        frees("dear", taint, "", "tolerates=other");
+        frees("cheap", taint, "", "tolerates=special");
+    }
+    frees("cheap", "taint=special:PreferNoSchedule", "", "");
 }
 
 /// If no node can be freed, nothing is evicted.
 #[test]
 fn s33_without_a_node_nothing_goes() {
-    let printed = story::play(
-        "node n1..2 cpu=2
-         queue a request=all
-         queue b weight=3
-         pod a/p1..2 cpu=2 node=n1+1 started=10+10 owner=w
-         owner b/web replicas=1 cpu=3",
-    );
-    assert!(printed.contains("1 pods of ReplicaSet web, 3c each: NoNodeFits"), "{printed}");
-    assert!(!printed.contains("evict"), "{printed}");
+    for (ask, told) in [
+        ("cpu=3", "1 pods of ReplicaSet train, 3c each: NoNodeFits"),
+        ("replicas=3 cpu=1 selector=zone:moon", "3 pods of ReplicaSet train, 1c each: NoNodeFits"),
+    ] {
+        reclaims("", &format!("p1..2 cpu=2 node=n1+1; owner b/train {ask}"), told);
+    }
 }

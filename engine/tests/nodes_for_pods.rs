@@ -2,86 +2,30 @@
 
 use expect_test::expect;
 
-use crate::story::{self, explains, no_pod_goes};
+use crate::story::full::reclaims;
+use crate::story::{explains, no_pod_goes};
 
 #[test]
 fn every_pod_of_an_ask_gets_its_room() {
-    explains(
-        "node n1..3 cpu=3
-         queue a request=all
-         queue b fixed=cpu:4
-         pod a/p1..3 cpu=3 node=n1+1 started=10+10 owner=w
-         owner b/train replicas=2 cpu=2",
-        &expect!["evict a/p3..2 for b: Reclaimed"],
-    );
+    reclaims("fixed=cpu:4", "p1..3 cpu=3 node=n1+1; owner b/train replicas=2 cpu=2", "p3..2");
 }
 
 #[test]
 fn the_most_important_ask_is_served_first() {
-    let printed = story::play(
-        "node n1 cpu=2 labels=zone:a
-         node n2 cpu=2
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/p1 cpu=2 node=n1 started=90 owner=w
-         pod a/p2 cpu=2 node=n2 started=20 owner=w priority=5
-         owner b/older replicas=1 cpu=2 created=10
-         owner b/urgent replicas=1 cpu=2 created=20 priority=5 selector=zone:a",
+    reclaims(
+        "fixed=cpu:2",
+        "node n1 labels=zone:a; p1 cpu=2 started=90; p2 cpu=2 node=n2 started=20 priority=5
+         owner b/older cpu=2 created=10; owner b/urgent cpu=2 created=20 priority=5 selector=zone:a",
+        "p1",
     );
-    assert_eq!(printed.matches("evict").count(), 1, "{printed}");
-    assert!(printed.contains("evict a/p1 for b"), "{printed}");
 }
 
 #[test]
 fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
-    explains(
-        "node n1..2 cpu=2
-         queue a weight=0 request=all
-         queue b
-         pod a/p1..2 cpu=2 node=n1+1 started=10+10 owner=w
-         owner b/lost replicas=1 cpu=2 priority=5 selector=zone:moon
-         owner b/train replicas=1 cpu=2",
-        &expect![[r#"
-            1 pods of ReplicaSet lost, 2c each: NoNodeFits
-            evict a/p2 for b: Reclaimed
-            later evict a/p1 for b: Reclaimed
-        "#]],
-    );
-}
-
-#[test]
-fn what_cannot_run_is_told_with_its_number() {
-    explains(
-        "node n1..2 cpu=2
-         queue a weight=0 request=all
-         queue b
-         pod a/p1..2 cpu=2 node=n1+1 started=10+10 owner=w
-         owner b/lost replicas=3 cpu=1 selector=zone:moon",
-        &expect!["3 pods of ReplicaSet lost, 1c each: NoNodeFits"],
-    );
-}
-
-#[test]
-fn no_pod_goes_for_a_pod_larger_than_every_node() {
-    explains(
-        "node n1..2 cpu=2
-         queue a weight=0 request=all
-         queue b
-         pod a/p1..2 cpu=2 node=n1+1 started=10+10 owner=w
-         owner b/train replicas=1 cpu=3",
-        &expect!["1 pods of ReplicaSet train, 3c each: NoNodeFits"],
-    );
-}
-
-#[test]
-fn no_pod_goes_for_a_pod_that_no_node_is_selected_by() {
-    no_pod_goes(
-        "node n1 cpu=4
-         queue a request=all
-         queue b
-         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w
-         owner b/train replicas=1 cpu=2 selector=zone:moon",
-        "1 pods of ReplicaSet train, 2c each: NoNodeFits",
+    reclaims(
+        "",
+        "p1..2 cpu=2 node=n1+1; owner b/lost cpu=2 priority=5 selector=zone:moon; owner b/train cpu=2",
+        "1 pods of ReplicaSet lost, 2c each: NoNodeFits; p2; later evict a/p1 for b: Reclaimed",
     );
 }
 
@@ -128,63 +72,33 @@ fn no_pod_goes_for_an_ask_while_a_rule_keeps_what_one_resource_needs() {
 
 #[test]
 fn where_priorities_are_compared_nodes_of_higher_ones_are_not_freed() {
-    let printed = story::explain(
-        "settings victimPriority=NotAboveAsk
-         node n1..2 cpu=2
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
-         pod a/high cpu=2 node=n1 started=90 owner=w priority=6
-         pod a/low cpu=2 node=n2 started=10 owner=w priority=5 do_not_disrupt
-         owner b/train replicas=1 cpu=2 priority=5",
+    let compared =
+        |pods: &str| format!("settings victimPriority=NotAboveAsk; {pods}; owner b/train cpu=2 priority=5");
+    let high = "high cpu=2 started=90 priority=6";
+    reclaims(
+        "fixed=cpu:2",
+        &compared(&format!("{high}; low cpu=2 node=n2 priority=5 do_not_disrupt")),
+        "low; high kept: PriorityAboveAsk",
     );
-    assert_eq!(printed.matches("evict").count(), 1, "{printed}");
-    assert!(printed.contains("evict a/low for b"), "{printed}");
-}
-
-#[test]
-fn where_priorities_are_compared_dearer_nodes_of_lower_ones_are_freed() {
-    explains(
-        "settings victimPriority=NotAboveAsk
-         node n1..2 cpu=2
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
-         pod a/high cpu=2 node=n1 started=90 owner=w priority=6
-         pod a/low-1..2 cpu=1 node=n2 started=10 owner=w priority=5 do_not_disrupt
-         owner b/train replicas=1 cpu=2 priority=5",
-        &expect![[r#"
-            evict a/low-2..1 for b: Reclaimed
-            spare a/high: PriorityAboveAsk
-        "#]],
+    // Those of lower ones are, although they cost more.
+    reclaims(
+        "fixed=cpu:2",
+        &compared(&format!("{high}; low-1..2 node=n2 priority=5 do_not_disrupt")),
+        "low-2..1; high kept: PriorityAboveAsk",
     );
-}
-
-#[test]
-fn where_priorities_are_compared_additional_victims_are_not_above_the_ask_either() {
-    no_pod_goes(
-        "settings victimPriority=NotAboveAsk
-         node n1 cpu=4
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
-         pod a/high cpu=2 node=n1 started=90 owner=w priority=9
-         pod a/waits cpu=2 pending owner=w priority=9
-         owner b/train replicas=1 cpu=2 priority=5",
-        "b: deserved 2c, allocated 0c, used 0c, preempting 0c (NothingToEvict), lacks 2c",
+    // Nor are additional victims above the ask.
+    reclaims(
+        "fixed=cpu:2",
+        &compared(&format!("node n1 cpu=4; {high}; waits cpu=2 pending priority=9")),
+        "b: deserved 2c, allocated 0c, used 0c, preempting 0c (NothingToEvict), lacks 2c; \
+         1 pods of ReplicaSet train, 2c each: NothingToEvict; high kept: PriorityAboveAsk; \
+         waits kept: PriorityAboveAsk",
     );
 }
 
 #[test]
 fn by_default_priorities_of_tenants_are_not_compared() {
-    explains(
-        "node n1 cpu=4
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w priority=900
-         owner b/train replicas=1 cpu=2 priority=-5",
-        &expect!["evict a/p2 for b: Reclaimed"],
-    );
+    reclaims("fixed=cpu:2", "p1..2 cpu=2 priority=900; owner b/train cpu=2 priority=-5", "p2");
 }
 
 #[test]

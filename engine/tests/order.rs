@@ -7,6 +7,7 @@ use quotient_advance::settle;
 use quotient_engine::names::Namespace;
 use quotient_engine::time::Timestamp;
 
+use crate::story::full::reclaims;
 use crate::story::{self, explains, plays};
 
 /// Of two pods of one cpu, which are told apart only by what is given, exactly the first goes, whatever its name.
@@ -153,15 +154,9 @@ fn a_replica_on_its_way_out_is_nobodys_last() {
 
 #[test]
 fn what_is_on_its_way_out_reduces_the_need_however_it_leaves() {
-    explains(
-        "node n1 cpu=4
-         queue a request=all
-         queue b fixed=cpu:2
-         pod a/forced cpu=1 node=n1 started=10 owner=w priority=9 forced
-         pod a/leaving cpu=1 node=n1 started=10 owner=w priority=9 terminating
-         pod a/p1..2 cpu=1 node=n1 started=80+10 owner=w",
-        &expect!["nothing"],
-    );
+    let leaving = "hard priority=9 forced; soft priority=9 terminating; p1..2 started=80+10";
+    reclaims("fixed=cpu:2", leaving, "nothing");
+    reclaims("fixed=cpu:3", leaving, "p2");
 }
 
 /// The lowest priority moves on first: what is left of the node's victims must not make another node cheaper.
@@ -357,22 +352,6 @@ fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
     );
 }
 
-#[test]
-fn every_victim_names_its_beneficiary() {
-    explains(
-        "node n1 cpu=5
-         queue a fixed=cpu:3
-         queue c fixed=cpu:0
-         queue b fixed=cpu:2
-         pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w
-         pod c/p1 cpu=1 node=n1 started=10 owner=w",
-        &expect![[r#"
-            evict a/p2 for b: Reclaimed
-            evict c/p1 for b: Reclaimed
-        "#]],
-    );
-}
-
 // ---- guarantees -----------------------------------------------------------------------------------------
 
 /// The pod of two cpu may not go by itself, so it may not go after the pod of one cpu either.
@@ -397,16 +376,5 @@ fn a_guarantee_counts_after_what_was_too_much_has_gone() {
               a: deserved 2c 0gpu, allocated 2c 0gpu, used 0c 0gpu
               b: deserved 1c 1gpu, allocated 1c 1gpu, used 0c 0gpu
         "#]],
-    );
-}
-
-#[test]
-fn a_guarantee_of_one_resource_does_not_keep_another() {
-    explains(
-        "node n1 cpu=4 memory=4Gi
-         queue a fixed=cpu:2,memory:4Gi guaranteed=memory:4Gi
-         queue b fixed=cpu:2,memory:0
-         pod a/p1..2 cpu=2 memory=2Gi node=n1 started=10+10 owner=w",
-        &expect!["evict a/p2 for b: Reclaimed"],
     );
 }

@@ -158,34 +158,6 @@ fn a_guarantee_comes_back_from_the_cousins() {
 }
 
 #[test]
-fn a_fence_keeps_its_leaves_from_taking_outside() {
-    explains(
-        "node n1 cpu=9 memory=9Gi
-         queue org children=All from=Subtree weight=2
-         queue a,b parent=org request=all
-         queue c weight=1 request=all
-         pod b/p1..3 cpu=1 memory=1Gi node=n1 started=1+1
-         pod c/p1..2 cpu=3 memory=3Gi node=n1 started=1+1",
-        &expect![[r#"
-            a: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (Fenced), lacks 3c 3Gi
-            org: deserved 6c 6Gi, allocated 3c 3Gi, used 3c 3Gi, preempting 0c 0 (Fenced), lacks 3c 3Gi
-        "#]],
-    );
-}
-
-#[test]
-fn a_limit_on_the_way_up_is_a_fence() {
-    explains(
-        "node n1 cpu=12 memory=12Gi
-         queue org children=All limit=cpu:6 weight=3
-         queue a,b parent=org request=all
-         queue c weight=3 request=all
-         pod b,c/p1..2 cpu=3 memory=1Gi node=n1 started=1+1",
-        &expect!["evict b/p2 for a: Reclaimed"],
-    );
-}
-
-#[test]
 fn where_pods_are_never_taken_their_room_is_not_promised() {
     plays(
         "node n1 cpu=8 memory=8Gi

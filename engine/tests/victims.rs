@@ -4,20 +4,15 @@ use expect_test::expect;
 use quotient_advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 
-use crate::story::{self, explains, parse, plays};
+use crate::story::full::reclaims;
+use crate::story::{explains, parse, plays};
 
 #[test]
 fn a_mirror_pod_is_never_a_victim() {
-    explains(
-        "node n1 cpu=4 memory=8Gi
-         queue a,b request=all
-         pod a/mirror cpu=3 memory=1Gi node=n1 mirror
-         pod a/plain cpu=1 memory=1Gi node=n1",
-        &expect![[r#"
-            b: deserved 2c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 1c 0 (NothingToEvict), lacks 2c 0
-            evict a/plain for b: Reclaimed
-            spare a/mirror: MirrorPod
-        "#]],
+    reclaims(
+        "fixed=cpu:2",
+        "static cpu=3 mirror; plain",
+        "b: deserved 2c, allocated 0c, used 0c, preempting 1c (NothingToEvict), lacks 2c; plain; static kept: MirrorPod",
     );
 }
 
@@ -53,52 +48,11 @@ fn a_daemon_set_on_borrowed_room_yields_to_a_guarantee_after_other_pods() {
 }
 
 #[test]
-fn a_need_of_one_takes_the_one_and_not_the_newer_two() {
-    explains(
-        "node n1 cpu=6 memory=6Gi
-         queue a fixed=cpu:5,memory:5Gi
-         queue b weight=2 fixed=cpu:1,memory:1Gi
-         pod a/old cpu=1 memory=1Gi node=n1 started=10
-         pod a/big cpu=3 memory=1Gi node=n1 started=20
-         pod a/new cpu=2 memory=1Gi node=n1 started=30",
-        &expect!["evict a/old for b: Reclaimed"],
-    );
-}
-
-#[test]
-fn fewer_pods_win_then_less_excess() {
-    explains(
-        "node n1 cpu=10 memory=10Gi
-         queue a fixed=cpu:6,memory:10Gi
-         queue b weight=9 fixed=cpu:4,memory:0
-         pod a/three cpu=3 memory=1Gi node=n1
-         pod a/two-1..2 cpu=2 memory=1Gi node=n1
-         pod a/one-1..3 cpu=1 memory=1Gi node=n1",
-        &expect!["evict a/two-2..1 for b: Reclaimed"],
-    );
-}
-
-#[test]
-fn pods_on_their_way_out_reduce_the_need_and_are_not_evicted_again() {
-    explains(
-        "node n1 cpu=6 memory=6Gi
-         queue a,b request=all
-         pod a/leaving-1..2 cpu=1 memory=1Gi node=n1 terminating
-         pod a/p1..2 cpu=1 memory=1Gi node=n1 started=10+10
-         pod a/p3 cpu=2 memory=1Gi node=n1 started=30",
-        &expect!["evict a/p2 for b: Reclaimed"],
-    );
-}
-
-#[test]
-fn overuse_is_reclaimed_only_as_far_as_a_queue_is_short() {
-    explains(
-        "node n1 cpu=9 memory=9Gi
-         queue a
-         queue b fixed=cpu:4,memory:0
-         pod a/p1..7 cpu=1 memory=1Gi node=n1 started=1+1",
-        &expect!["evict a/p7..6 for b: Reclaimed"],
-    );
+fn as_few_pods_go_as_possible_then_those_with_less_excess() {
+    reclaims("fixed=cpu:4", "three cpu=3; two-1..2 cpu=2; one-1..3", "two-2..1");
+    reclaims("fixed=cpu:1", "old; big cpu=3 started=20; new cpu=2 started=30", "old");
+    // No more go than their queue has too much, and than another one is short.
+    reclaims("fixed=cpu:4", "node n1 cpu=9; p1..7 started=1+1", "p7..6");
 }
 
 #[test]
@@ -170,19 +124,19 @@ fn s24_a_queue_at_its_guarantee_of_what_is_asked_for_is_skipped() {
 /// With `victimPriority=NotAboveAsk` pods of the ask's own priority may go, and those above it stay.
 #[test]
 fn s24_equal_priority_goes_and_higher_stays() {
-    let scenario = |priority: u32| {
+    let asks = |priority: u32| {
         format!(
-            "settings victimPriority=NotAboveAsk
-             node n1 cpu=4
-             queue a request=all
-             queue b fixed=cpu:2
-             pod a/p1..2 cpu=2 node=n1 started=10+10 owner=w priority=5
-             owner b/web replicas=1 cpu=2 priority={priority}"
+            "settings victimPriority=NotAboveAsk; p1..2 cpu=2 priority=5; owner b/web cpu=2 priority={priority}"
         )
     };
-    assert!(story::play(&scenario(5)).contains("evict a/p2 for b"));
-    assert!(story::play(&scenario(6)).contains("evict a/p2 for b"));
-    assert!(!story::play(&scenario(4)).contains("evict"));
+    reclaims("fixed=cpu:2", &asks(6), "p2");
+    reclaims("fixed=cpu:2", &asks(5), "p2");
+    reclaims(
+        "fixed=cpu:2",
+        &asks(4),
+        "b: deserved 2c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 2c; \
+         1 pods of ReplicaSet web, 2c each: Fragmented; p1..2 kept: PriorityAboveAsk",
+    );
 }
 
 /// Every victim is known by its id, its queue and the numbers of that queue.
@@ -242,23 +196,8 @@ fn a_pod_whose_cpu_is_granted_gets_its_memory_although_cpu_is_short() {
 /// Of pods of one priority the cheaper to delete goes, and never one that runs a virtual machine.
 #[test]
 fn the_deletion_cost_comes_after_the_priority_and_machines_stay() {
-    let victims = |first: &str, second: &str| {
-        let story = format!(
-            "node n cpu=3
-             queue a,b
-             quota a cpu=3
-             quota b cpu=0
-             owner a/o replicas=3 cpu=1
-             owner b/o replicas=1 cpu=1
-             pod a/p0 cpu=1 node=n started=5 owner=o
-             pod a/p1 cpu=1 node=n started=10 owner=o {first}
-             pod a/p2 cpu=1 node=n started=20 owner=o {second}"
-        );
-        let (_, plan) = settle(&story::parse(&story));
-        plan.evictions.iter().map(|eviction| eviction.pod.name.to_string()).collect::<Vec<_>>()
-    };
-    assert_eq!(victims("", ""), ["p2"]);
-    assert_eq!(victims("cost=-1", ""), ["p1"]);
-    assert_eq!(victims("cost=-1 priority=1", ""), ["p2"]);
-    assert_eq!(victims("", "machine"), ["p1"]);
+    reclaims("fixed=cpu:1", "p1; p2 started=20", "p2");
+    reclaims("fixed=cpu:1", "p1 cost=-1; p2 started=20", "p1");
+    reclaims("fixed=cpu:1", "p1 cost=-1 priority=1; p2 started=20", "p2");
+    reclaims("fixed=cpu:1", "p1; p2 started=20 machine", "p1; p2 kept: VirtualMachine");
 }

@@ -21,6 +21,7 @@
 
 #![allow(dead_code, reason = "every test file uses its part of it")]
 
+pub(crate) mod full;
 mod parse;
 mod print;
 mod range;
@@ -55,7 +56,11 @@ pub(crate) fn shares(scenario: &str, expected: &Expect) {
 /// Decides once on `scenario` with its quotas settled, and wants to be told this of what happens: what goes, what is protected,
 /// what waits for other things than evictions, and what is odd later.
 pub(crate) fn explains(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&without_the_usual(&folded(&explain(scenario))));
+    expected.assert_eq(&explained(scenario));
+}
+
+fn explained(scenario: &str) -> String {
+    without_the_usual(&folded(&explain(scenario)))
 }
 
 /// `printed` without the numbers of queues that have what they need or get it by evictions. One line has no end.
