@@ -2,18 +2,20 @@
 
 use expect_test::expect;
 
+use crate::story::full::full;
 use crate::story::{self, explains, plays};
 
-/// What is scaled in the first step.
-fn scaled(scenario: &str) -> Vec<String> {
-    let printed = story::explain(scenario);
-    printed.lines().map(str::trim).filter(|line| line.starts_with("scale")).map(str::to_owned).collect()
+/// Asserts what yields in the first step, of `a`, in which priority counts: `web from 3 to 2 of 3 for ReplicaSet high, without web-3`.
+///
+/// The pods of these lines fill their nodes.
+#[track_caller]
+fn yields(lines: &str, expected: &[&str]) {
+    let scenario = full(&format!("queue a preemption=LowerPriority request=all; {lines}"));
+    let printed = story::explain(&scenario);
+    let scaled = printed.lines().filter_map(|line| line.trim().strip_prefix("scale a/"));
+    let scaled: Vec<&str> = scaled.map(|line| line.trim_end_matches(": Outranked")).collect();
+    assert_eq!(scaled, expected, "{scenario}");
 }
-
-/// A queue of the whole cluster in which priority counts.
-const QUEUE: &str = "queue a preemption=LowerPriority request=all
-     quota a gpu=4
-    ";
 
 // ---- which pods yield -----------------------------------------------------------------------------------
 
@@ -50,31 +52,12 @@ fn the_lowest_priority_yields_and_comes_back_when_there_is_room() {
 }
 
 #[test]
-fn without_the_policy_no_workload_yields() {
-    explains(
-        "node n1 gpu=2
-         queue a request=all
-         owner a/low replicas=2 gpu=1 priority=1 pods=low-1..2 node=n1 started=10+10
-         owner a/high replicas=1 gpu=1 priority=9",
-        &expect!["1 pods of ReplicaSet high, 1gpu each: ShareInUse"],
-    );
-}
-
-#[test]
-fn no_workload_yields_to_an_equal() {
-    let scenario = |priority: u32| {
-        format!(
-            "{QUEUE}
-             node n1 gpu=4
-             owner a/low replicas=4 gpu=1 priority=5 pods=low-1..4 node=n1 started=10+10
-             owner a/high replicas=1 gpu=1 priority={priority}"
-        )
-    };
-    assert_eq!(scaled(&scenario(5)), [""; 0]);
-    assert_eq!(
-        scaled(&scenario(6)),
-        ["scale a/low from 4 to 3 of 4 for ReplicaSet high, without low-4: Outranked"]
-    );
+fn no_workload_yields_to_an_equal_nor_without_the_policy() {
+    let low = "owner a/low replicas=4 gpu=1 priority=5 pods=low-1..4 node=n1 started=10+10";
+    let yielded = "low from 4 to 3 of 4 for ReplicaSet high, without low-4";
+    yields(&format!("{low}; owner a/high gpu=1 priority=6"), &[yielded]);
+    yields(&format!("{low}; owner a/high gpu=1 priority=5"), &[]);
+    yields(&format!("queue a request=all; {low}; owner a/high gpu=1 priority=6"), &[]);
 }
 
 #[test]
@@ -95,21 +78,10 @@ fn the_last_replica_stays() {
 
 #[test]
 fn a_jobs_last_pod_goes_when_nothing_else_is_left_unless_its_queue_keeps_it() {
-    let scenario = |last: &str| {
-        format!(
-            "node n1 gpu=2
-             queue a preemption=LowerPriority lastReplica={last} request=all
-             quota a gpu=2
-             owner a/job replicas=1 gpu=1 priority=1 kind=Job pods=job-x node=n1 started=10
-             owner a/low replicas=1 gpu=1 priority=2 pods=low-x node=n1 started=20
-             owner a/high replicas=1 gpu=1 priority=9"
-        )
-    };
-    assert_eq!(
-        scaled(&scenario("LastResort")),
-        ["scale a/job from 1 to 0 of 1 for ReplicaSet high, without job-x: Outranked"]
-    );
-    assert_eq!(scaled(&scenario("Never")), [""; 0]);
+    let owners = "owner a/job gpu=1 priority=1 kind=Job pods=job-x node=n1 started=10
+                  owner a/low gpu=1 priority=2 pods=low-x node=n1 started=20; owner a/high gpu=1 priority=9";
+    yields(owners, &["job from 1 to 0 of 1 for ReplicaSet high, without job-x"]);
+    yields(&format!("queue a preemption=LowerPriority lastReplica=Never request=all; {owners}"), &[]);
 }
 
 #[test]
@@ -134,106 +106,88 @@ fn who_is_left_alone_is_told_and_others_go() {
 
 // ---- the order of S-MCM ---------------------------------------------------------------------------------
 
-/// Two owners of two pods each; the first pod of each may go. Which pod goes for one GPU?
-fn goes(first: &str, second: &str) -> String {
-    let printed = scaled(&format!(
-        "{QUEUE}
-         node n1 gpu=2 labels=zone:a
-         node n2 gpu=2 labels=zone:b
-         owner a/one replicas=2 gpu=1 priority=1
-         owner a/two replicas=2 gpu=1 priority=1
-         pod a/one-a gpu=1 node=n1 owner=one priority=1 {first}
-         pod a/one-z gpu=1 node=n1 owner=one priority=1 started=1 do_not_disrupt
-         pod a/two-a gpu=1 node=n2 owner=two priority=1 {second}
-         pod a/two-z gpu=1 node=n2 owner=two priority=1 started=1 do_not_disrupt
-         owner a/high replicas=1 gpu=1 priority=9 prefers=zone:a"
-    ));
-    let without = printed.iter().filter_map(|line| line.split_once("without ")).map(|(_, rest)| rest);
-    without.map(|rest| rest.trim_end_matches(": Outranked")).collect::<Vec<_>>().join(" ")
+/// Asserts that of two owners, of two pods each of which the first may go, this one yields one GPU.
+#[track_caller]
+fn goes(first: &str, second: &str, expected: &str) {
+    let owner = expected.trim_end_matches("-a");
+    yields(
+        &format!(
+            "node n1 labels=zone:a; node n2 labels=zone:b
+             owner a/one replicas=2 gpu=1 priority=1; owner a/two replicas=2 gpu=1 priority=1
+             pod a/one-a gpu=1 node=n1 owner=one priority=1 {first}
+             pod a/one-z gpu=1 node=n1 owner=one priority=1 started=1 do_not_disrupt
+             pod a/two-a gpu=1 node=n2 owner=two priority=1 {second}
+             pod a/two-z gpu=1 node=n2 owner=two priority=1 started=1 do_not_disrupt
+             owner a/high gpu=1 priority=9 prefers=zone:a"
+        ),
+        &[&format!("{owner} from 2 to 1 of 2 for ReplicaSet high, without {expected}")],
+    );
 }
 
 #[test]
 fn pods_that_differ_in_one_thing_go_in_the_order_of_the_seed() {
     // Not started before running.
-    assert_eq!(goes("started=50", "pending"), "two-a");
-    assert_eq!(goes("pending", "started=50"), "one-a");
+    goes("started=50", "pending", "two-a");
+    goes("pending", "started=50", "one-a");
     // Of equals first the one whose node the preemptor likes better.
-    assert_eq!(goes("started=40", "started=50"), "one-a");
+    goes("started=40", "started=50", "one-a");
     // A pod that asks to be left alone goes after others.
-    assert_eq!(goes("started=50 do_not_disrupt", "started=50"), "two-a");
+    goes("started=50 do_not_disrupt", "started=50", "two-a");
 }
 
 #[test]
 fn of_equals_the_most_recent_goes_then_the_higher_name() {
-    let scenario = |created: u32| {
-        format!(
-            "{QUEUE}
-             node n1 gpu=4
-             owner a/low replicas=4 gpu=1 priority=5
-             pod a/low-1 gpu=1 node=n1 started={created} owner=low priority=5
-             pod a/low-2..3 gpu=1 node=n1 started=20 owner=low priority=5
-             pod a/low-4 gpu=1 node=n1 started=10 owner=low priority=5
-             owner a/high replicas=1 gpu=1 priority=9"
-        )
-    };
-    assert!(scaled(&scenario(50))[0].contains("without low-1:"));
-    assert!(scaled(&scenario(20))[0].contains("without low-3:"));
+    for (started, gone) in [(50, "low-1"), (20, "low-3")] {
+        yields(
+            &format!(
+                "owner a/low replicas=4 gpu=1 priority=5; owner a/high gpu=1 priority=9
+                 pod a/low-1 gpu=1 node=n1 started={started} owner=low priority=5
+                 pod a/low-2..3 gpu=1 node=n1 started=20 owner=low priority=5
+                 pod a/low-4 gpu=1 node=n1 started=10 owner=low priority=5"
+            ),
+            &[&format!("low from 4 to 3 of 4 for ReplicaSet high, without {gone}")],
+        );
+    }
 }
 
 #[test]
 fn a_pod_on_its_way_out_or_of_no_use_to_its_owner_is_waited_for() {
-    let scenario = |replicas: u32, word: &str| {
+    let lines = |replicas: u32, word: &str| {
         format!(
-            "{QUEUE}
-             node n1 gpu=4
-             owner a/low replicas={replicas} gpu=1 priority=5
-             pod a/low-1..2 gpu=1 node=n1 started=10+10 owner=low priority=5
-             pod a/low-3 gpu=1 node=n1 started=30 owner=low priority=5 {word}
-             pod a/low-4 gpu=1 node=n1 started=40 owner=low priority=5
-             owner a/high replicas=1 gpu=1 priority=9"
+            "owner a/low replicas={replicas} gpu=1 priority=5 pods=low-1..3 node=n1 started=10+10
+             pod a/low-4 gpu=1 node=n1 started=40 owner=low priority=5 {word}; owner a/high gpu=1 priority=9"
         )
     };
-    assert_eq!(scaled(&scenario(4, "")).len(), 1);
-    assert_eq!(scaled(&scenario(3, "")), [""; 0]);
-    assert_eq!(scaled(&scenario(4, "terminating")), [""; 0]);
-    assert_eq!(scaled(&scenario(4, "forced")), [""; 0]);
+    yields(&lines(4, ""), &["low from 4 to 3 of 4 for ReplicaSet high, without low-4"]);
+    yields(&lines(3, ""), &[]);
+    yields(&lines(4, "terminating"), &[]);
+    yields(&lines(4, "forced"), &[]);
 }
 
 // ---- one and several GPUs --------------------------------------------------------------------------------
 
 #[test]
 fn for_one_gpu_the_node_with_the_lowest_victim_is_freed() {
-    explains(
-        "node n1..2 gpu=2
-         queue a preemption=LowerPriority request=all
-         owner a/low replicas=2 gpu=1 priority=1
-         owner a/lower replicas=2 gpu=1 priority=0 pods=lower-1..2 node=n2 started=10+10
-         pod a/low-1 gpu=1 node=n1 started=90 owner=low priority=1
-         pod a/low-2 gpu=1 node=n1 started=80 owner=low priority=1
-         owner a/high replicas=1 gpu=1 priority=9",
-        &expect!["scale a/lower from 2 to 1 of 2 for ReplicaSet high, without lower-2: Outranked"],
+    yields(
+        "owner a/low replicas=2 gpu=1 priority=1 pods=low-1..2 node=n1 started=90
+         owner a/lower replicas=2 gpu=1 priority=0 pods=lower-1..2 node=n2 started=10
+         owner a/high gpu=1 priority=9",
+        &["lower from 2 to 1 of 2 for ReplicaSet high, without lower-2"],
     );
 }
 
 #[test]
 fn for_four_gpus_the_node_with_the_cheapest_victims_is_freed() {
-    explains(
-        "node n1..2 gpu=4
-         queue a preemption=LowerPriority request=all
-         quota a gpu=8
-         owner a/low replicas=5 gpu=1 priority=1 created=1
-         owner a/middle replicas=3 gpu=1 priority=5 created=2
-         pod a/low-1..2 gpu=1 node=n1 started=10 owner=low priority=1
-         pod a/middle-1..2 gpu=1 node=n1 started=10 owner=middle priority=5
+    yields(
+        "owner a/low replicas=5 gpu=1 priority=1 created=1 pods=low-1..2 node=n1 started=10
+         owner a/middle replicas=3 gpu=1 priority=5 created=2 pods=middle-1..2 node=n1 started=10
          pod a/low-3..5 gpu=1 node=n2 started=10 owner=low priority=1
          pod a/middle-3 gpu=1 node=n2 started=10 owner=middle priority=5
-         owner a/high replicas=1 gpu=4 priority=9 created=3",
-        &expect![[r#"
-            scale a/low from 5 to 2 of 5 for ReplicaSet high, without low-5 low-4 low-3: Outranked
-            scale a/middle from 3 to 2 of 3 for ReplicaSet high, without middle-3: Outranked
-            later scale a/low from 2 to 1 of 5 for ReplicaSet middle, without low-2: Outranked
-            later scale a/middle from 2 to 3: Restored
-        "#]],
+         owner a/high gpu=4 priority=9 created=3",
+        &[
+            "low from 5 to 2 of 5 for ReplicaSet high, without low-5 low-4 low-3",
+            "middle from 3 to 2 of 3 for ReplicaSet high, without middle-3",
+        ],
     );
 }
 
@@ -255,118 +209,80 @@ fn a_pod_that_no_node_takes_finds_room() {
 
 #[test]
 fn no_pod_goes_for_an_ask_that_is_not_met() {
-    explains(
-        "node n1..2 gpu=4
-         queue a preemption=LowerPriority request=all
-         owner a/low replicas=4 gpu=1 priority=1
-         owner a/peer replicas=4 gpu=1 priority=9
-         pod a/low-1..2 gpu=1 node=n1 started=10 owner=low priority=1
+    yields(
+        "owner a/low replicas=4 gpu=1 priority=1 pods=low-1..2 node=n1 started=10
+         owner a/peer replicas=4 gpu=1 priority=9 pods=peer-1..2 node=n1 started=10
          pod a/low-3..4 gpu=1 node=n2 started=10 owner=low priority=1
-         pod a/peer-1..2 gpu=1 node=n1 started=10 owner=peer priority=9
          pod a/peer-3..4 gpu=1 node=n2 started=10 owner=peer priority=9
-         owner a/high replicas=1 gpu=3 priority=9",
-        &expect!["1 pods of ReplicaSet high, 3gpu each: ShareInUse"],
+         owner a/high gpu=3 priority=9",
+        &[],
     );
 }
 
 #[test]
 fn a_gang_is_met_as_a_whole_or_not_at_all() {
-    let scenario = |min: u32| {
-        format!(
-            "{QUEUE}
-             node n1 gpu=4
-             owner a/low replicas=4 gpu=1 priority=1 pods=low-1..4 node=n1 started=10
-             owner a/high replicas=4 gpu=1 priority=9 kind=Job gang=g min={min}"
-        )
-    };
-    assert_eq!(
-        scaled(&scenario(3)),
-        ["scale a/low from 4 to 1 of 4 for Job high, without low-4 low-3 low-2: Outranked"]
+    let low = "owner a/low replicas=4 gpu=1 priority=1 pods=low-1..4 node=n1 started=10";
+    let high = "owner a/high replicas=4 gpu=1 priority=9 kind=Job gang=g";
+    yields(
+        &format!("{low}; {high} min=3"),
+        &["low from 4 to 1 of 4 for Job high, without low-4 low-3 low-2"],
     );
-    assert_eq!(scaled(&scenario(4)), [""; 0]);
+    yields(&format!("{low}; {high} min=4"), &[]);
 }
 
 #[test]
 fn a_gang_that_yields_keeps_what_it_needs() {
-    let scenario = |min: u32| {
-        format!(
-            "{QUEUE}
-             node n1 gpu=4
-             owner a/low replicas=4 gpu=1 priority=1 kind=Job gang=g min={min} pods=low-1..4 node=n1 started=10+10
-             owner a/high replicas=2 gpu=1 priority=9"
-        )
+    let lines = |min: u32| {
+        let low = format!("owner a/low replicas=4 gpu=1 priority=1 kind=Job gang=g min={min}");
+        format!("{low} pods=low-1..4 node=n1 started=10+10; owner a/high replicas=2 gpu=1 priority=9")
     };
-    assert!(scaled(&scenario(2))[0].contains("from 4 to 2"));
-    assert!(scaled(&scenario(3))[0].contains("from 4 to 3"));
-    assert_eq!(scaled(&scenario(4)), [""; 0]);
+    yields(&lines(2), &["low from 4 to 2 of 4 for ReplicaSet high, without low-4 low-3"]);
+    yields(&lines(3), &["low from 4 to 3 of 4 for ReplicaSet high, without low-4"]);
+    yields(&lines(4), &[]);
 }
 
 // ---- controllers choose ---------------------------------------------------------------------------------
 
 #[test]
 fn of_a_stateful_set_the_highest_ordinals_go_whatever_the_node() {
-    let printed = scaled(
-        "node n1..2 gpu=2
-         queue a preemption=LowerPriority request=all
-         quota a gpu=4
-         owner a/set replicas=4 gpu=1 priority=1 kind=StatefulSet
-         pod a/set-0..1 gpu=1 node=n1 started=10+10 owner=set priority=1
-         pod a/set-2..3 gpu=1 node=n2 started=30+10 owner=set priority=1
-         owner a/high replicas=1 gpu=2 priority=9",
+    yields(
+        "owner a/set replicas=4 gpu=1 priority=1 kind=StatefulSet pods=set-0..1 node=n1 started=10+10
+         pod a/set-2..3 gpu=1 node=n2 started=30+10 owner=set priority=1; owner a/high gpu=2 priority=9",
+        &["set from 4 to 2 of 4 for ReplicaSet high, without set-3 set-2"],
     );
-    assert_eq!(printed, ["scale a/set from 4 to 2 of 4 for ReplicaSet high, without set-3 set-2: Outranked"]);
 }
 
 /// A rolling update starts the lowest ordinal last: it is the one that is chosen, and the highest is the one that goes.
 #[test]
 fn of_a_stateful_set_no_more_pods_go_than_are_needed() {
-    for (pods, gone) in [(5, "set-4"), (9, "set-8")] {
-        let printed = scaled(&format!(
-            "node n1 gpu={pods}
-             queue a preemption=LowerPriority request=all
-             quota a gpu={pods}
-             owner a/set replicas={pods} gpu=1 priority=1 kind=StatefulSet
-             pod a/set-0 gpu=1 node=n1 started=99 owner=set priority=1
-             pod a/set-1..{last} gpu=1 node=n1 started=90+-1 owner=set priority=1
-             owner a/high replicas=1 gpu=1 priority=9",
-            last = pods - 1
-        ));
-        let left = pods - 1;
-        let expected = format!(
-            "scale a/set from {pods} to {left} of {pods} for ReplicaSet high, without {gone}: Outranked"
+    for pods in [5, 9] {
+        let last = pods - 1;
+        let set = format!("owner a/set replicas={pods} gpu=1 priority=1 kind=StatefulSet");
+        yields(
+            &format!("{set} pods=set-0..{last} node=n1 started=99+-1; owner a/high gpu=1 priority=9"),
+            &[&format!("set from {pods} to {last} of {pods} for ReplicaSet high, without set-{last}")],
         );
-        assert_eq!(printed, [expected]);
     }
 }
 
 #[test]
 fn a_stateful_set_with_a_gap_is_left_alone() {
-    let printed = scaled(
-        "node n1 gpu=3
-         queue a preemption=LowerPriority request=all
-         quota a gpu=3
-         owner a/set replicas=3 gpu=1 priority=1 kind=StatefulSet
-         pod a/set-0 gpu=1 node=n1 started=10 owner=set priority=1
-         pod a/set-2 gpu=1 node=n1 started=30 owner=set priority=1
-         owner a/high replicas=2 gpu=1 priority=9",
+    yields(
+        "node n1 gpu=3; owner a/set replicas=3 gpu=1 priority=1 kind=StatefulSet pods=set-0 node=n1 started=10
+         pod a/set-2 gpu=1 node=n1 started=30 owner=set priority=1; owner a/high replicas=2 gpu=1 priority=9",
+        &[],
     );
-    assert_eq!(printed, [""; 0]);
 }
 
 #[test]
 fn pods_that_are_not_ready_go_before_the_one_that_is_chosen() {
-    let printed = scaled(
-        "node n1 gpu=2 labels=zone:a
-         node n2 gpu=2 labels=zone:b
-         queue a preemption=LowerPriority request=all
-         quota a gpu=4
-         owner a/low replicas=4 gpu=1 priority=1
-         pod a/low-1..2 gpu=1 node=n1 started=10+10 owner=low priority=1
+    yields(
+        "node n1 labels=zone:a; owner a/low replicas=4 gpu=1 priority=1 pods=low-1..2 node=n1 started=10+10
          pod a/low-3 gpu=1 node=n2 started=30 owner=low priority=1 stuck=900
          pod a/low-4 gpu=1 node=n2 started=40 owner=low priority=1
-         owner a/high replicas=1 gpu=1 priority=9 selector=zone:a",
+         owner a/high gpu=1 priority=9 selector=zone:a",
+        &["low from 4 to 2 of 4 for ReplicaSet high, without low-3 low-2"],
     );
-    assert_eq!(printed, ["scale a/low from 4 to 2 of 4 for ReplicaSet high, without low-3 low-2: Outranked"]);
 }
 
 // ---- calm -----------------------------------------------------------------------------------------------
@@ -567,46 +483,31 @@ fn a_lowered_workload_gets_its_size_back_although_no_workload_yields_any_more() 
     );
 }
 
+/// For two GPUs on one node two pods have to go, of which one is removed before the other.
 #[test]
 fn a_pod_that_goes_with_another_one_counts_once() {
-    // For two GPUs on one node two pods have to go, of which one is removed before the other.
-    explains(
-        "node n0 gpu=4
-         node n1 gpu=1
-         queue a preemption=LowerPriority
-         owner a/low kind=StatefulSet replicas=3 gpu=1 priority=0 created=1
+    yields(
+        "owner a/low kind=StatefulSet replicas=3 gpu=1 priority=0 created=1 pods=low-0 node=n1 started=38
          owner a/high replicas=2 gpu=2 priority=1 pods=high-0 node=n0 started=24
-         pod a/low-0 gpu=1 node=n1 started=38 owner=low priority=0
-         pod a/low-1 gpu=1 node=n0 started=39 owner=low priority=0
-         pod a/low-2 gpu=1 node=n0 started=17 owner=low priority=0
-         quota a gpu=5",
-        &expect!["scale a/low from 3 to 1 of 3 for ReplicaSet high, without low-2 low-1: Outranked"],
+         pod a/low-1..2 gpu=1 node=n0 started=39+-22 owner=low priority=0",
+        &["low from 3 to 1 of 3 for ReplicaSet high, without low-2 low-1"],
     );
 }
 
 /// A ReplicaSet is marked in one cycle and scaled in the next one, when pods of a Job, which needs no marks, leave already.
 #[test]
 fn a_choice_that_is_half_carried_out_goes_on() {
-    let scenario = |cost: &str| {
+    let lines = |cost: &str| {
         format!(
-            "node n1 gpu=4
-             queue a preemption=LowerPriority request=all
-             quota a gpu=4
-             owner a/job kind=Job replicas=1 former=2 gpu=1 priority=1
-             pod a/job-1 gpu=1 node=n1 started=10 owner=job priority=1
+            "owner a/job kind=Job former=2 gpu=1 priority=1 pods=job-1 node=n1 started=10
              pod a/job-2 gpu=1 node=n1 started=20 owner=job priority=1 terminating
-             owner a/set replicas=2 gpu=1 priority=1
-             pod a/set-1 gpu=1 node=n1 started=10 owner=set priority=1
-             pod a/set-2 gpu=1 node=n1 started=20 owner=set priority=1 {cost}
-             owner a/high replicas=2 gpu=1 priority=9"
+             owner a/set replicas=2 gpu=1 priority=1 pods=set-1 node=n1 started=10
+             pod a/set-2 gpu=1 node=n1 started=20 owner=set priority=1 {cost}; owner a/high replicas=2 gpu=1 priority=9"
         )
     };
-    assert_eq!(
-        scaled(&scenario("cost=-2147483648")),
-        ["scale a/set from 2 to 1 of 2 for ReplicaSet high, without set-2: Outranked"]
-    );
+    yields(&lines("cost=-2147483648"), &["set from 2 to 1 of 2 for ReplicaSet high, without set-2"]);
     // What is chosen anew waits until these are gone.
-    assert_eq!(scaled(&scenario("")), [""; 0]);
+    yields(&lines(""), &[]);
 }
 
 /// Two pods of `web` would go first, then `train` for more than is lacking, and `yielded` have the rest.

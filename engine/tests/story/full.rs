@@ -47,7 +47,7 @@ pub(crate) fn full(lines: &str) -> String {
         let is_it =
             |line: &&mut String| line.starts_with("node ") && line.split(' ').nth(1) == Some(node.as_str());
         match lines.iter_mut().find(is_it) {
-            Some(line) if line.contains(" cpu=") => {}
+            Some(line) if [" cpu=", " gpu="].into_iter().any(|size| line.contains(size)) => {}
             Some(line) => line.push_str(&size),
             None => lines.push(format!("node {node}{size}")),
         }
