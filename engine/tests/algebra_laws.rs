@@ -99,19 +99,6 @@ proptest! {
         }
     }
 
-    /// A3 to the byte: what lies idle is less than one quantum, and one more for each whose demand ends within
-    /// a quantum; where there is enough for all, nothing is rounded at all.
-    #[test]
-    fn a3_at_most_the_ends_of_quanta_lie_idle(forest in forest::forest(Grain::Bytes)) {
-        for family in families(&forest, &forest.plan()) {
-            let (wanted, quantum) = (family.sum(|one| one.demand), family.resource.quantum());
-            let idle = wanted.min(family.available) - family.sum(|one| one.share);
-            let ends = family.siblings.iter().filter(|one| one.share == one.demand && one.share % quantum > 0);
-            prop_assert!((0..quantum * (1 + ends.count() as i128)).contains(&idle), "{} of {:?}", idle, family);
-            prop_assert!(idle == 0 || wanted > family.available);
-        }
-    }
-
     /// A4: a queue that wants more could get it only from siblings that would then stand lower than it does now: no
     /// quantum above a floor is held by one for which it is higher than it would be for another. Of equals the
     /// earlier one has it. Between cousins the law holds for the siblings above them.
@@ -560,23 +547,6 @@ fn a7_a_guarantee_below_a_limit_may_raise_a_cousin() {
     };
     assert_eq!(shares(&before), [8, 4, 4, 8]);
     assert_eq!(shares(&after), [11, 5, 6, 5], "free rises from 4 to 6");
-}
-
-/// A3, A9: three queues on eight devices leave none over, whatever their weights.
-#[test]
-fn a9_no_device_is_left_over() {
-    for weights in (1..5u32).flat_map(|a| (1..5).flat_map(move |b| (1..5).map(move |c| [a, b, c]))) {
-        let leaf = |(at, weight): (usize, u32)| Branch {
-            name: QueueName::new(format!("q{at}").as_str(), "q"),
-            queue: Queue { weight, request: forest::everything(), ..Queue::default() },
-            children: Vec::new(),
-        };
-        let roots = weights.into_iter().enumerate().map(leaf).collect();
-        let capacity = [(forest::gpu(), Amount::new(8))].into_iter().collect();
-        let shares = deserved(&Forest { capacity, roots });
-        let handed_out: Amount = shares.values().map(|share| share.get(&forest::gpu())).sum();
-        assert_eq!(handed_out, Amount::new(8), "{weights:?}: {shares:?}");
-    }
 }
 
 /// The snapshot of a forest is what the laws say it is: empty, one node, nothing configured.

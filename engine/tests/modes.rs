@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use expect_test::expect;
 use quotient_engine::amounts::Resource;
 use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::plan::{Plan, Withheld};
 use quotient_engine::planner::plan;
 use quotient_engine::reasons::ShortReason;
-use quotient_engine::snapshot::Mode;
 use quotient_engine::time::Timestamp;
 
 use crate::cluster::{Cluster, granted};
@@ -27,12 +25,6 @@ fn half(operator: &str, a: &str, b: &str) -> String {
     HALF.replace("MODE", operator).replace("HOW", a).replace("WHAT", b)
 }
 
-/// The pods that a plan names, in order, whether they are evicted or not.
-fn named(plan: &Plan) -> Vec<&str> {
-    let all = plan.evictions.iter().chain(&plan.waiting).chain(&plan.withheld);
-    all.map(|eviction| eviction.pod.name.as_str()).collect()
-}
-
 /// `a` is kept, in Quota with a lower quota and in Observe with its own; so it is for `b` in Observe or paused. The mode of the
 /// operator bounds every queue.
 #[test]
@@ -42,7 +34,9 @@ fn no_pod_is_evicted_where_a_mode_or_a_pause_withholds_it() {
         ("", "mode=Quota", "", "a is in Quota", "  lower a, b\n"),
         ("", "", "mode=Observe", "b is in Observe", "  lower a\n"),
         ("", "", "paused=1060", "b is paused until 1060", "  lower a\n"),
+        ("", "mode=Quota", "mode=Observe", "b is in Observe", "  lower a\n"),
         ("mode=Observe", "", "mode=Quota", "the operator is in Observe", ""),
+        ("mode=Quota", "mode=Quota", "", "the operator is in Quota", "  lower a, b\n"),
     ] {
         let scenario = half(operator, a, b);
         let expected = format!(
@@ -104,17 +98,6 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
               evict a/p3 once its quota is in force
         "#]],
     );
-}
-
-#[test]
-fn what_observe_names_is_what_full_evicts() {
-    let observed = plan(&story::parse(&half("mode=Observe", "", "")));
-    let (settled, full) = quotient_advance::settle(&story::parse(&half("", "", "")));
-    assert_eq!(named(&observed), ["p4", "p3"]);
-    assert_eq!(named(&observed), named(&full));
-    assert!(observed.evictions.is_empty() && full.withheld.is_empty());
-    // Before the lowered quota is enforced and after it, the same pods are named.
-    assert_eq!(named(&plan(&settled)), named(&full));
 }
 
 #[test]
@@ -241,36 +224,22 @@ fn a_plan_is_due_again_when_the_next_pause_ends() {
 }
 
 #[test]
-fn nothing_is_forced_where_no_pod_is_evicted() {
-    for how in ["mode=Quota", "mode=Observe", "paused=1001"] {
-        let text = format!(
-            "node n1 cpu=4 memory=4Gi
-             queue a forceAfter=60 {how}
-             pod a/hangs cpu=1 memory=1Gi node=n1 terminating=900"
-        );
-        let decided = plan(&story::parse(&text));
-        assert!(decided.shortened.is_empty() && decided.overdue.len() == 1, "{how}");
-    }
-}
-
-#[test]
-fn nothing_is_scaled_where_no_pod_is_evicted() {
+fn nothing_is_forced_or_scaled_where_no_pod_is_evicted() {
     for how in ["mode=Quota", "mode=Observe", "paused=1001"] {
         let text = format!(
             "node n1 gpu=2
-             queue a preemption=LowerPriority {how}
+             queue a preemption=LowerPriority forceAfter=60 {how}
              quota a gpu=2
              owner a/low replicas=2 gpu=1 priority=1 pods=low-1..2 node=n1 started=10+10
-             owner a/high replicas=1 gpu=1 priority=9"
+             owner a/high replicas=1 gpu=1 priority=9
+             pod a/hangs node=n1 terminating=900"
         );
         let decided = plan(&story::parse(&text));
+        assert!(decided.shortened.is_empty() && decided.overdue.len() == 1, "{how}");
         assert!(decided.scalings.is_empty(), "{how}");
         let unmet = &decided.queues[&QueueName::new("a", "a")].unmet;
-        assert_eq!(
-            unmet.iter().map(|unmet| unmet.reason).collect::<Vec<_>>(),
-            [ShortReason::EvictionsDisabled],
-            "{how}"
-        );
+        let reasons: Vec<_> = unmet.iter().map(|unmet| unmet.reason).collect();
+        assert_eq!(reasons, [ShortReason::EvictionsDisabled], "{how}");
     }
 }
 
@@ -326,29 +295,6 @@ fn a_queue_without_a_share_keeps_its_mode() {
     assert_eq!(
         ["", "mode=Quota", "mode=Observe", "paused=1001", "paused=999"].map(retained),
         [1, 1, 0, 0, 1]
-    );
-}
-
-/// What withholds evictions for a queue that lacks something.
-fn cause(plan: &Plan, namespace: &str) -> Option<Withheld> {
-    plan.queues[&QueueName::new(namespace, namespace)].withheld.clone()
-}
-
-#[test]
-fn a_starved_queue_knows_whose_mode_withholds() {
-    let decided = |operator: &str, a: &str, b: &str| plan(&story::parse(&half(operator, a, b)));
-    let a = QueueName::new("a", "a");
-    let b = QueueName::new("b", "b");
-    assert_eq!(cause(&decided("", "", ""), "b"), None);
-    assert_eq!(cause(&decided("", "mode=Quota", ""), "b"), Some(Withheld::QueueMode(a, Mode::Quota)));
-    assert_eq!(
-        cause(&decided("", "mode=Quota", "mode=Observe"), "b"),
-        Some(Withheld::QueueMode(b, Mode::Observe)),
-        "its own comes first"
-    );
-    assert_eq!(
-        cause(&decided("mode=Quota", "mode=Quota", ""), "b"),
-        Some(Withheld::OperatorMode(Mode::Quota))
     );
 }
 

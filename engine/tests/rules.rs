@@ -76,56 +76,7 @@ fn without_any_capacity_nothing_shrinks_and_no_pod_is_evicted() {
     );
 }
 
-// ---- shares ---------------------------------------------------------------------------------------------
-
-#[test]
-fn whole_devices_by_the_divisor_rule() {
-    shares(
-        "node n1 cpu=14 memory=14Gi gpu=10
-         queue a,b weight=6 request=all
-         queue c weight=2 request=all",
-        &expect!["a 6c 6Gi 5gpu, b 6c 6Gi 4gpu, c 2c 2Gi 1gpu"],
-    );
-}
-
-#[test]
-fn one_more_device_lowers_no_share() {
-    shares(
-        "node n1 cpu=14 memory=14Gi gpu=11
-         queue a,b weight=6 request=all
-         queue c weight=2 request=all",
-        &expect!["a 6c 6Gi 5gpu, b 6c 6Gi 5gpu, c 2c 2Gi 1gpu"],
-    );
-}
-
-#[test]
-fn three_equal_queues_on_eight_devices() {
-    shares(
-        "node n1 cpu=9 memory=9Gi gpu=8
-         queue a,b,c request=all",
-        &expect!["a 3c 3Gi 3gpu, b 3c 3Gi 3gpu, c 3c 3Gi 2gpu"],
-    );
-}
-
-#[test]
-fn a_demand_that_ends_within_a_quantum_leaves_the_rest_of_it_to_others() {
-    shares(
-        "node n1 cpu=4 memory=1Gi
-         queue a fixed=cpu:1,memory:1500Ki
-         queue b request=all",
-        &expect!["a 1c 1500Ki, b 3c 1047076Ki"],
-    );
-}
-
-#[test]
-fn weight_zero_receives_only_what_no_sibling_wants() {
-    shares(
-        "node n1 cpu=8 memory=8Gi
-         queue a weight=0 request=all
-         queue b fixed=cpu:5,memory:8Gi",
-        &expect!["a 3c 0, b 5c 8Gi"],
-    );
-}
+// ---- guarantees ---------------------------------------------------------------------------------------------
 
 #[test]
 fn guaranteed_comes_first_as_far_as_it_is_asked_for() {
@@ -151,16 +102,6 @@ fn guarantees_above_the_capacity_are_scaled_by_weight_and_reported() {
          queue a weight=2 guaranteed=cpu:8 request=all
          queue b weight=1 guaranteed=cpu:8 request=all",
         &expect!["a 6c 6Gi (2c 0 unmeetable), b 3c 3Gi (5c 0 unmeetable)"],
-    );
-}
-
-#[test]
-fn a_limit_caps_the_share_and_the_rest_goes_to_others() {
-    shares(
-        "node n1 cpu=9 memory=9Gi
-         queue a weight=2 limit=cpu:2,memory:4Gi request=all
-         queue b weight=1 request=all",
-        &expect!["a 2c 4Gi, b 7c 5Gi"],
     );
 }
 

@@ -11,52 +11,6 @@ use crate::story::{self, decides, explains, plays, shares};
 // ---- shares ---------------------------------------------------------------------------------------------
 
 #[test]
-fn a_parent_takes_its_share_and_divides_it() {
-    shares(
-        "node n1 cpu=12 memory=12Gi
-         queue org weight=2 children=All
-         queue a weight=1 parent=org request=all
-         queue b weight=3 parent=org request=all
-         queue c weight=1 request=all",
-        &expect!["a 2c 2Gi, b 6c 6Gi, c 4c 4Gi, org 8c 8Gi"],
-    );
-}
-
-#[test]
-fn a_parent_asks_for_what_its_children_ask_within_its_limit() {
-    shares(
-        "node n1 cpu=12 memory=12Gi
-         queue org children=All limit=cpu:5
-         queue a,b parent=org fixed=cpu:4,memory:1Gi
-         queue c request=all",
-        &expect!["a 2500mc 1Gi, b 2500mc 1Gi, c 7c 10Gi, org 5c 2Gi"],
-    );
-}
-
-#[test]
-fn guarantees_below_a_parent_count_at_the_parent() {
-    shares(
-        "node n1 cpu=12 memory=12Gi
-         queue org weight=1 children=All
-         queue a parent=org guaranteed=cpu:8 request=all
-         queue b parent=org fixed=cpu:0,memory:0
-         queue c weight=5 request=all",
-        &expect!["a 8666mc 2Gi, b 0c 0, c 3334mc 10Gi, org 8666mc 2Gi"],
-    );
-}
-
-#[test]
-fn a_parents_guarantee_is_its_childrens_together() {
-    shares(
-        "node n1 cpu=12 memory=12Gi
-         queue org weight=1 children=All guaranteed=cpu:6
-         queue a,b parent=org request=all
-         queue c weight=5 request=all",
-        &expect!["a 3500mc 1Gi, b 3500mc 1Gi, c 5c 10Gi, org 7c 2Gi"],
-    );
-}
-
-#[test]
 fn a_guarantee_above_a_parents_limit_cannot_be_met() {
     shares(
         "node n1 cpu=12 memory=12Gi
