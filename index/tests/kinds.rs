@@ -43,8 +43,8 @@ macro_rules! for_kind {
     };
 }
 
-/// The kinds that snapshots are made of; the last three are written by the operator, too.
-pub(super) const KINDS: [&str; 15] = [
+/// The kinds that snapshots are made of.
+pub(super) const KINDS: [&str; 16] = [
     "Pod",
     "Node",
     "Namespace",
@@ -57,6 +57,7 @@ pub(super) const KINDS: [&str; 15] = [
     "PodDisruptionBudget",
     "PodGroup",
     "PriorityClass",
+    "LimitRange",
     "QueueJob",
     "Queue",
     "ResourceQuota",

@@ -123,8 +123,10 @@ impl Index {
             self.table::<K>(of).deleted.insert(uid);
         }
         let key = (Namespace::from(namespace), Arc::from(name));
-        let told = self.end_skip::<K>(of, || key.clone());
-        (K::kept(self, of, &key).is_some_and(|kept| kept.uid == uid) && self.forget::<K>(of, &key)) | told
+        if K::kept(self, of, &key).is_some_and(|kept| kept.uid != uid) {
+            return false;
+        }
+        self.end_skip::<K>(of, &key) | self.forget::<K>(of, &key)
     }
 
     /// Starts a full list: objects not applied until [`relist_finish`](Self::relist_finish) are gone by then.
@@ -149,25 +151,25 @@ impl Index {
     pub fn relist_finish<K: Kind>(&mut self, of: &K::DynamicType) -> bool {
         let table = self.table::<K>(of);
         let (missing, newest) = (table.finish(), table.newest);
-        let changed = missing.iter().fold(false, |changed, key| {
-            self.end_skip::<K>(of, || key.clone()) | self.forget::<K>(of, key) | changed
-        });
+        let changed = missing
+            .iter()
+            .fold(false, |changed, key| self.end_skip::<K>(of, key) | self.forget::<K>(of, key) | changed);
         K::seen_up_to(self, newest) | K::listed(self) | changed
     }
 
     fn put<K: Kind>(&mut self, of: &K::DynamicType, object: &K) -> bool {
+        let Some((key, meta)) = self.admit::<K>(of, object.meta()) else { return false };
         let told = match object.excess() {
-            Some(why) => self.skip::<K>(of, object.meta(), why),
-            None => self.end_skip::<K>(of, || key(object.meta())),
+            Some(why) => self.skip::<K>(of, &key, why),
+            None => self.end_skip::<K>(of, &key),
         };
-        let admitted = self.admit::<K>(of, object.meta());
-        admitted.is_some_and(|(key, meta)| K::put(self, of, key, meta, object)) | told
+        K::put(self, of, key, meta, object) | told
     }
 
     fn put_undecodable<K: Kind>(&mut self, of: &K::DynamicType, object: &Undecodable) -> bool {
-        let told = self.skip::<K>(of, &object.metadata, object.error.clone());
-        let admitted = self.admit::<K>(of, &object.metadata);
-        admitted.is_some_and(|(key, meta)| K::put_undecodable(self, key, meta, object)) | told
+        let Some((key, meta)) = self.admit::<K>(of, &object.metadata) else { return false };
+        let told = self.skip::<K>(of, &key, object.error.clone());
+        K::put_undecodable(self, key, meta, object) | told
     }
 
     /// The key and the version of an object that is neither older than what is kept under its name nor known to be deleted.

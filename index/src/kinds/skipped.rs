@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_snapshot::names::Namespace;
 
 use super::Kind;
 use crate::index::Index;
-use crate::meta::{Key, key};
+use crate::meta::Key;
 use crate::namespace::NamespaceEntry;
 use crate::skipped::SkippedObject;
 
@@ -17,30 +16,24 @@ impl Index {
         self.skipped.of_namespaces.get(namespace)
     }
 
-    /// An object with this metadata cannot be decoded, or is kept in part. Says whether a condition has to tell that.
-    pub(super) fn skip<K: Kind>(
-        &mut self,
-        of: &K::DynamicType,
-        metadata: &ObjectMeta,
-        error: String,
-    ) -> bool {
-        let (namespace, name) = key(metadata);
+    /// The object under `key` cannot be decoded, or is kept in part. Says whether a condition has to tell that.
+    pub(super) fn skip<K: Kind>(&mut self, of: &K::DynamicType, key: &Key, error: String) -> bool {
+        let (namespace, name) = key;
         // No Queue is in the namespace of a node.
         if namespace.as_str().is_empty() {
             return false;
         }
-        let skipped = SkippedObject { kind: K::kind_name(of).into(), name, error };
-        self.skipped.insert(namespace.clone(), skipped) && self.is_managed(&namespace)
+        let skipped = SkippedObject { kind: K::kind_name(of).into(), name: Arc::clone(name), error };
+        self.skipped.insert(namespace.clone(), skipped) && self.is_managed(namespace)
     }
 
-    /// The object under the key that `key` returns can be decoded, or is gone. Says whether a condition has to tell that.
-    pub(super) fn end_skip<K: Kind>(&mut self, of: &K::DynamicType, key: impl FnOnce() -> Key) -> bool {
+    /// The object under `key` can be decoded, or is gone. Says whether a condition has to tell that.
+    pub(super) fn end_skip<K: Kind>(&mut self, of: &K::DynamicType, key: &Key) -> bool {
         // Almost always, and for every object.
         if self.skipped.of_namespaces.is_empty() {
             return false;
         }
-        let key = key();
-        self.skipped.remove(&K::kind_name(of), &key) && self.is_managed(&key.0)
+        self.skipped.remove(&K::kind_name(of), key) && self.is_managed(&key.0)
     }
 
     fn is_managed(&self, namespace: &Namespace) -> bool {

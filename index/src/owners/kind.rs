@@ -102,6 +102,8 @@ impl<O: OwnerObject> Kind for O {
             let removed = index.entry_mut(&key.0).remove_owner(O::KIND, &key.1);
             return index.put_task_job(&key.0, &key.1, Some(job)) | removed;
         }
+        // Its owner reference may have been taken away.
+        let released = index.forget_task_job(O::KIND, &key);
         let metadata = object.meta();
         let is_leaving = metadata.deletion_timestamp.is_some();
         let wanted = if is_leaving { 0 } else { object.wanted() };
@@ -111,7 +113,7 @@ impl<O: OwnerObject> Kind for O {
             .filter(|_| !is_leaving)
             .map_or(wanted, |former| object.wanted_at(former));
         let Some(template) = object.template().filter(|_| wanted > 0 || rightful > 0) else {
-            return index.forget::<O>(&(), &key);
+            return index.forget::<O>(&(), &key) | released;
         };
         let (mut owner, mut note) = index.read_owner(O::KIND, metadata, &key, wanted, template);
         match object.refusal() {
@@ -127,18 +129,22 @@ impl<O: OwnerObject> Kind for O {
         owner.fails = failed > 0 && succeeded == 0 && !note.was_ready;
         (note.rightful, note.declared) = (rightful, declared);
         note.manual_selector = object.manual_selector();
-        index.keep_owner(&key.0, owner, note)
+        index.keep_owner(&key.0, owner, note) | released
     }
 
-    fn remove(index: &mut Index, (): &(), (namespace, name): &Key) -> bool {
-        let entry = index.entry_mut(namespace);
-        let is_of_queue_job = O::KIND == OwnerKind::Job && entry.task_jobs.contains_key(name);
-        let removed = entry.remove_owner(O::KIND, name);
-        (is_of_queue_job && index.put_task_job(namespace, name, None)) | removed
+    fn remove(index: &mut Index, (): &(), key: &Key) -> bool {
+        index.entry_mut(&key.0).remove_owner(O::KIND, &key.1) | index.forget_task_job(O::KIND, key)
     }
 }
 
 impl Index {
+    /// Forgets the Job of a QueueJob, if that is kept under `key`. Says whether a decision depends on the difference.
+    fn forget_task_job(&mut self, kind: OwnerKind, (namespace, name): &Key) -> bool {
+        let entry = self.entry(namespace).filter(|_| kind == OwnerKind::Job);
+        entry.is_some_and(|entry| entry.task_jobs.contains_key(name))
+            && self.put_task_job(namespace, name, None)
+    }
+
     /// Keeps `owner`, with the defaults of its namespace where it names no request. Says whether anything changed that a decision
     /// depends on.
     pub(crate) fn keep_owner(&mut self, namespace: &Namespace, mut owner: Owner, note: OwnerNote) -> bool {
