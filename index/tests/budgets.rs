@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::{QUEUE, apply, check, index_of, namespace_a, shown};
+use super::{QUEUE, check, shown};
 
 fn budget(name: &str, spec: &str, allowed: i32) -> String {
     format!(
@@ -86,25 +86,4 @@ fn a_budget_that_was_not_computed_yet_allows_nothing() {
         let text = shown(&[QUEUE, &written].concat());
         assert!(text.contains(&format!("budget b: {allowed};")), "{text}");
     }
-}
-
-#[test]
-fn what_the_disruption_controller_allows_is_news() {
-    let mut index = index_of(&[QUEUE, &budget("b", "{selector: {}}", 1)].concat());
-    assert_eq!(apply(&mut index, &budget("b", "{selector: {}}", 1)), [false]);
-    assert_eq!(
-        apply(&mut index, &budget("b", "{selector: {}}", 1).replace("Healthy: 3", "Healthy: 4")),
-        [false]
-    );
-    assert_eq!(apply(&mut index, &budget("b", "{selector: {}}", 0)), [true]);
-    assert_eq!(apply(&mut index, &budget("b", "{minAvailable: 1}", 0)), [true]);
-    assert_eq!(apply(&mut index, &budget("b", "{minAvailable: 2}", 0)), [false]);
-}
-
-#[test]
-fn where_there_is_no_queue_a_budget_is_no_news() {
-    let mut index = index_of("{kind: Pod, metadata: {name: p, namespace: a}, spec: {containers: []}}");
-    assert_eq!(apply(&mut index, &budget("b", "{selector: {}}", 1)), [false]);
-    assert_eq!(apply(&mut index, QUEUE), [true]);
-    assert_eq!(namespace_a(&mut index).budgets.len(), 1);
 }

@@ -4,7 +4,6 @@
 
 mod budgets;
 mod decoded;
-mod freshness;
 mod gangs;
 mod interleavings;
 mod kinds;

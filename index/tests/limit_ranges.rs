@@ -173,20 +173,6 @@ fn only_news_is_news() {
     assert_eq!(due(&index), "create: cpu 100m, memory 128Mi");
 }
 
-#[test]
-fn a_list_removes_what_it_does_not_contain() {
-    let mut index = index_of(&limit_range("quotient", 5, true, BOTH));
-    relist_begin(&mut index, "LimitRange");
-    assert!(relist_finish(&mut index, "LimitRange"));
-    assert_eq!(index.kept().namespaces, 0);
-
-    let mut index = index_of(&limit_range("quotient", 5, true, BOTH));
-    relist_begin(&mut index, "LimitRange");
-    apply(&mut index, &limit_range("quotient", 5, true, BOTH));
-    assert!(!relist_finish(&mut index, "LimitRange"));
-    assert_eq!(index.kept().namespaces, 1);
-}
-
 /// What pods of the ReplicaSet `web` and of the task `main` of the QueueJob `train` are expected to request.
 fn expected(index: &mut Index) -> [String; 2] {
     let snapshot = index.snapshot(at("12:00:00"));

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::{QUEUE, apply, at, check, delete, index_of, namespace_a, printed, shown};
+use super::{QUEUE, apply, check, delete, index_of, namespace_a, shown};
 use quotient_index::Index;
 
 #[test]
@@ -197,18 +197,6 @@ fn replica_set(name: &str, replicas: u32, spec: &str) -> String {
 }
 
 #[test]
-fn an_owner_comes_and_goes_with_what_it_wants() {
-    let mut index = index_of(QUEUE);
-    let empty = index.snapshot(at("12:00:00"));
-    assert_eq!(apply(&mut index, &replica_set("web", 0, "")), [false]);
-    assert_eq!(apply(&mut index, &replica_set("web", 2, "")), [true]);
-    assert_eq!(apply(&mut index, &replica_set("web", 2, "")), [false]);
-    assert_eq!(apply(&mut index, &replica_set("web", 3, "")), [true]);
-    assert_eq!(apply(&mut index, &replica_set("web", 0, "")), [true]);
-    assert_eq!(index.snapshot(at("12:00:00")), empty);
-}
-
-#[test]
 fn former_replica_sets_cost_nothing() {
     let mut index = index_of(QUEUE);
     for number in 0..1000 {
@@ -217,27 +205,6 @@ fn former_replica_sets_cost_nothing() {
     assert!(namespace_a(&mut index).owners.is_empty());
     // The texts are the names of the two kinds.
     assert_eq!((index.kept().texts, index.kept().shapes), (2, 0));
-}
-
-#[test]
-fn where_there_is_no_queue_an_owner_is_no_news_and_no_namespace_of_a_snapshot() {
-    let mut index = Index::new(quotient_index::IndexSettings::default());
-    assert_eq!(apply(&mut index, &replica_set("web", 2, "")), [false]);
-    assert!(index.snapshot(at("12:00:00")).namespaces.is_empty());
-    assert_eq!(apply(&mut index, QUEUE), [true]);
-    assert_eq!(namespace_a(&mut index).owners.len(), 1);
-    assert_eq!(apply(&mut index, &replica_set("web", 3, "")), [true]);
-}
-
-#[test]
-fn owners_are_sorted_whatever_order_they_came_in() {
-    let job =
-        "{kind: Job, metadata: {name: a, namespace: a}, spec: {template: {spec: {containers: []}}}}\n---\n";
-    let objects = [QUEUE.to_owned(), replica_set("b", 1, ""), job.to_owned(), replica_set("a", 1, "")];
-    let printed = |objects: &[String]| printed(&mut index_of(&objects.concat()));
-    let mut backwards = objects.clone();
-    backwards.reverse();
-    assert_eq!(printed(&objects), printed(&backwards));
 }
 
 #[test]

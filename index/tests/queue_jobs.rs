@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use quotient_snapshot::NamespaceState;
 use serde_json::Value;
 
-use super::{apply, at, delete, index_of, namespace_a};
+use super::{apply, at, index_of, namespace_a};
 use quotient_index::Index;
 
 const QUEUE_JOB: &str = r"
@@ -153,17 +153,6 @@ fn what_is_labeled_for_kueue_is_refused() {
             "{printed}"
         );
     }
-}
-
-#[test]
-fn nothing_is_left_of_it_when_it_is_deleted() {
-    let job = workers("spec: {parallelism: 2, template: {}}");
-    let mut index = index_of(&format!("{QUEUE_JOB}---\n{job}"));
-    assert_eq!(delete(&mut index, QUEUE_JOB), [true]);
-    // Its Job has no owner, and is about to go.
-    assert_eq!(printed(&mut index), "nothing");
-    delete(&mut index, &job);
-    assert_eq!(index.kept().namespaces, 0);
 }
 
 /// That an earlier spec did not start says nothing about this one.

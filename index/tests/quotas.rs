@@ -7,7 +7,7 @@ use quotient_snapshot::ledger::Generation;
 use quotient_snapshot::names::Namespace;
 use quotient_snapshot::time::Timestamp;
 
-use super::{QUEUE, apply, at, check, index_of, namespace_a, printed};
+use super::{QUEUE, apply, check, index_of, namespace_a, printed};
 use quotient_index::Index;
 
 #[test]
@@ -124,26 +124,6 @@ fn quotas_of_others_bound_what_is_shared_out() {
     assert!(!index.delete::<ResourceQuota>(&(), "a", "two", "predecessor"));
     assert!(index.delete::<ResourceQuota>(&(), "a", "two", "two"));
     assert_eq!(others(&mut index), "");
-}
-
-#[test]
-fn where_there_is_no_queue_a_quota_of_others_is_no_news() {
-    let mut index = Index::new(quotient_index::IndexSettings::default());
-    assert_eq!(apply(&mut index, &theirs("one", "{hard: {cpu: 8}}")), [false]);
-    assert!(index.snapshot(at("12:00:00")).namespaces.is_empty());
-    assert_eq!(apply(&mut index, QUEUE), [true]);
-    assert_eq!(others(&mut index), "cpu 8");
-}
-
-#[test]
-fn a_list_of_quotas_is_of_ours_and_of_others() {
-    let ours = theirs("quotient", "{hard: {cpu: 5}}");
-    let mut index = index_of(&[QUEUE, &ours, &theirs("one", "{hard: {cpu: 8}}")].concat());
-    index.relist_begin::<ResourceQuota>(&());
-    apply(&mut index, &ours);
-    assert!(index.relist_finish::<ResourceQuota>(&()));
-    assert_eq!(others(&mut index), "");
-    assert!(index.observed_quota(&Namespace::from("a")).is_some());
 }
 
 #[test]

@@ -38,22 +38,6 @@ fn pods_of_one_shape_share_it() {
 }
 
 #[test]
-fn pods_of_one_owner_share_its_id() {
-    let pod = |name: &str| {
-        format!(
-            "---\n{{kind: Pod, metadata: {{name: {name}, namespace: a, ownerReferences: [{{apiVersion: apps/v1, \
-             kind: ReplicaSet, name: web, uid: r-1, controller: true}}]}}, spec: {{containers: []}}}}\n"
-        )
-    };
-    let mut index = index_of(&[pod("p"), pod("q")].concat());
-    let snapshot = index.snapshot(at("12:00:00"));
-    let ids: Vec<_> =
-        snapshot.namespaces[&"a".into()].pods.iter().map(|pod| pod.owner().unwrap().as_str()).collect();
-    assert_eq!(ids, ["r-1", "r-1"]);
-    assert!(std::ptr::eq(ids[0], ids[1]));
-}
-
-#[test]
 fn pods_of_one_owner_share_all_that_they_have_in_common() {
     let pod = |number: u32, tier: &str| {
         format!(

@@ -2,8 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use super::kinds::{relist_begin, relist_finish};
-use super::{apply, at, delete, index_of, shown};
+use super::shown;
 
 fn shows(manifests: &str, expected: &Expect) {
     let queue = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {preemption: LowerPriority}}\n---\n";
@@ -163,59 +162,4 @@ status: {succeeded: 3}
               Job train (j-1), generation 0, created -: wants 0 of nothing, 3 succeeded; 4 before, 3 held back
         "#]],
     );
-}
-
-/// A Deployment of `replicas`, at this version.
-fn deployment(version: u32, replicas: u32) -> String {
-    format!(
-        "
-kind: Deployment
-metadata: {{name: web, namespace: a, uid: d-1, resourceVersion: '{version}'}}
-spec: {{replicas: {replicas}, selector: {{}}, template: {{}}}}
-"
-    )
-}
-
-/// An autoscaler of this Deployment, at this version.
-fn autoscaler(version: u32, target: &str) -> String {
-    format!(
-        "
-kind: HorizontalPodAutoscaler
-metadata: {{name: h, namespace: a, uid: h-1, resourceVersion: '{version}'}}
-spec: {{maxReplicas: 9, scaleTargetRef: {{kind: Deployment, name: {target}}}}}
-"
-    )
-}
-
-#[test]
-fn what_says_a_size_is_kept_like_everything_else() {
-    let queue = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
-    let mut index = index_of(&[queue, SET].concat());
-    let wanted = |index: &mut quotient_index::Index| {
-        let snapshot = index.snapshot(at("12:00:00"));
-        let owner = snapshot.namespaces[&"a".into()].owners[0].clone();
-        (owner.wanted, owner.size.scale_target.is_some(), owner.size.left_alone)
-    };
-    let autoscaled = Some(quotient_snapshot::reasons::KeptReason::Autoscaled);
-    assert_eq!(wanted(&mut index), (3, false, None));
-    assert_eq!(apply(&mut index, &deployment(10, 2)), [true]);
-    assert_eq!(wanted(&mut index), (2, true, None));
-    assert_eq!(apply(&mut index, &deployment(9, 1)), [false], "an older version");
-    assert_eq!(apply(&mut index, &deployment(10, 5)), [true], "what it is raised to counts at once, too");
-    assert_eq!(wanted(&mut index), (5, true, None));
-    assert_eq!(apply(&mut index, &deployment(10, 2)), [true]);
-    assert_eq!(apply(&mut index, &autoscaler(10, "web")), [true]);
-    assert_eq!(wanted(&mut index), (2, true, autoscaled));
-    assert_eq!(apply(&mut index, &autoscaler(9, "other")), [false], "an older version");
-    assert_eq!(apply(&mut index, &autoscaler(11, "other")), [true]);
-    assert_eq!(wanted(&mut index), (2, true, None));
-    apply(&mut index, &autoscaler(12, "web"));
-    for kind in ["HorizontalPodAutoscaler", "Deployment"] {
-        relist_begin(&mut index, kind);
-        assert!(relist_finish(&mut index, kind), "{kind}");
-    }
-    assert_eq!(wanted(&mut index), (3, false, None));
-    apply(&mut index, &deployment(13, 2));
-    assert_eq!(delete(&mut index, &deployment(13, 2)), [true]);
-    assert_eq!(wanted(&mut index), (3, false, None));
 }

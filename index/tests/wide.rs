@@ -9,7 +9,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
 use super::kinds::apply_value;
-use super::{QUEUE, at, documents, index_of, namespace_a, printed};
+use super::{QUEUE, at, documents, index_of, namespace_a};
 use quotient_index::{Index, IndexSettings};
 
 /// The processor time of this thread so far: other work on the machine does not count.
@@ -106,29 +106,6 @@ fn one_deployment_may_have_many_of_all() {
         all
     };
     grows_no_faster(&concentrated(750), &concentrated(1_500));
-}
-
-/// What an event does not concern stays as it is, and what it does is read: every order ends alike.
-#[test]
-fn sizes_are_the_same_in_every_order() {
-    let mut objects = sized(4);
-    // Two ReplicaSets of one Deployment, two autoscalers of one StatefulSet.
-    objects[2]["metadata"]["ownerReferences"] = objects[1]["metadata"]["ownerReferences"].clone();
-    let last = objects.len() - 1;
-    objects[last]["spec"]["scaleTargetRef"]["name"] = "db-0".into();
-    let shown = |objects: &mut dyn Iterator<Item = &Value>| {
-        let mut index = Index::new(IndexSettings::default());
-        for object in objects {
-            apply_value(&mut index, object);
-        }
-        printed(&mut index)
-    };
-    let expected = shown(&mut objects.iter());
-    assert_eq!(expected.matches("RollingOut").count(), 0, "{expected}");
-    assert_eq!(shown(&mut objects.iter().rev()), expected);
-    for start in 0..objects.len() {
-        assert_eq!(shown(&mut objects.iter().cycle().skip(start).take(objects.len())), expected);
-    }
 }
 
 // ---- requests ---------------------------------------------------------------------------------------------
