@@ -3,6 +3,22 @@
 use quotient_engine::amounts::Amounts;
 use quotient_engine::snapshot::Snapshot;
 
+/// What nodes offer and may still offer: beside the plan, for metrics alone.
+#[derive(Clone, Debug, Default)]
+pub struct Offer {
+    /// What the nodes that count offer.
+    pub offered: Amounts,
+    /// What may still be added to it.
+    pub expandable: Amounts,
+}
+
+impl Offer {
+    /// That of the nodes in `snapshot`.
+    pub fn of(snapshot: &Snapshot) -> Self {
+        Self { offered: offered(snapshot), expandable: snapshot.settings.expandable.clone() }
+    }
+}
+
 /// What all nodes together offer that count.
 ///
 /// Not the capacity that is shared out: of a node that is lost that is what its pods request, which hides a loss, and

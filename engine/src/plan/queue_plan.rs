@@ -26,6 +26,8 @@ pub struct QueuePlan {
     pub target: Amounts,
     /// Its nominal share: what it would deserve if every queue asked for everything.
     pub nominal: Amounts,
+    /// Its weight among its siblings.
+    pub weight: u32,
     /// What its spec guarantees it.
     pub guaranteed: Bounds,
     /// The limit of its spec.

@@ -350,6 +350,7 @@ fn queue_plan(
         demand: shares.demand.clone(),
         deserved: shares.deserved.clone(),
         nominal: shares.nominal.clone(),
+        weight: branch.queue.weight,
         guaranteed: governed(&branch.queue.guaranteed, resources),
         limit,
         unmeetable: shares.unmeetable.clone(),

@@ -33,7 +33,8 @@ use crate::context::Context;
 use crate::failed::Failed;
 use crate::guards::Guards;
 use crate::ledger::Dropped;
-use crate::metrics::{CycleResult, Terms, show_count};
+use crate::metrics::{CycleResult, show_count};
+use crate::offered::Offer;
 use crate::protecting_budgets::{ProtectingBudgets, protecting_budgets};
 use crate::settings::Pace;
 use crate::status::Report;
@@ -198,15 +199,15 @@ impl Cycle {
             // Its parts are shared with the index, so this copies no pod.
             let kept = decisions.begin(&snapshot, &plan).map(|number| (number, snapshot.clone()));
             let budgets = protecting_budgets(&plan, &snapshot);
-            let terms = Terms::of(&plan, &snapshot);
+            let offer = Offer::of(&snapshot);
             let granted = ledger.and_then(|ledger| plan.ledger_after(&ledger, &snapshot));
-            (planner, plan, budgets, terms, granted, kept)
+            (planner, plan, budgets, offer, granted, kept)
         };
-        let (planner, plan, budgets, terms, granted, kept) = compute(decide, &self.context.clock).await?;
+        let (planner, plan, budgets, offer, granted, kept) = compute(decide, &self.context.clock).await?;
         self.planner = planner;
         remember(&self.context.view, &plan);
         let took = began.elapsed();
-        self.show(&plan, terms, took);
+        self.show(&plan, offer, took);
 
         let granted = match ready {
             Ok(()) => self.writer.grant(granted, &plan).await,
@@ -276,9 +277,9 @@ impl Cycle {
     }
 
     /// Shows what was decided in metrics and in the log.
-    fn show(&self, plan: &Arc<Plan>, terms: Terms, took: Duration) {
+    fn show(&self, plan: &Arc<Plan>, offer: Offer, took: Duration) {
         self.context.metrics.cycles.plan_duration.observe(took.as_secs_f64());
-        self.context.metrics.queues.show(plan, terms);
+        self.context.metrics.queues.show(plan, offer);
         self.guards.show_unproven(plan.unproven.is_some());
         debug!(
             queues = plan.queues.len(),

@@ -68,13 +68,17 @@ impl<K: Ord + Clone> Backoff<K> {
         self.failing.get(key).filter(|failing| !failing.settled).map(|failing| failing.until)
     }
 
-    /// The write of `key` failed, once more or for the first time.
-    pub(crate) fn failed(&mut self, key: &K, why: String, refused: bool, now: Instant) {
+    /// The write of `key` failed, once more or for the first time. Says whether it is refused more than once in a row, and was
+    /// not for the same reason before.
+    pub(crate) fn failed(&mut self, key: &K, why: String, refused: bool, now: Instant) -> bool {
         let is_over = |failing: &&Failing| failing.settled && failing.is_old(now, self.schedule.longest);
         let former = self.failing.get(key).filter(|failing| !is_over(failing));
         let wait = self.schedule.next(former.map(|failing| failing.wait));
         let until = now.checked_add(wait).unwrap_or(now);
-        self.failing.insert(key.clone(), Failing { wait, until, why, refused, settled: false });
+        let failing = Failing { wait, until, why, refused, settled: false };
+        let is_news = failing.is_refused() && self.refusal(key) != Some(failing.why.as_str());
+        self.failing.insert(key.clone(), failing);
+        is_news
     }
 
     /// The write of `key` succeeded. A failure within the longest wait is one more in a row, so that two writers that undo each
@@ -120,9 +124,9 @@ impl<K: Ord + Clone> Backoff<K> {
             .map(|(key, failing)| (key, failing.why.as_str()))
     }
 
-    /// Whether the write of `key` was refused more than once in a row.
-    pub(crate) fn is_refused(&self, key: &K) -> bool {
-        self.failing.get(key).is_some_and(Failing::is_refused)
+    /// Why the write of `key` was refused, if it was more than once in a row.
+    pub(crate) fn refusal(&self, key: &K) -> Option<&str> {
+        self.failing.get(key).filter(|failing| failing.is_refused()).map(|failing| failing.why.as_str())
     }
 
     /// When the first wait ends.

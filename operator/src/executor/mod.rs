@@ -59,8 +59,9 @@ pub(crate) struct Completed {
     pub(crate) outcome: Outcome,
     /// Why it was not carried out; empty if it was.
     pub(crate) why: String,
-    /// Whether the API server has decided against it more than once in a row. One refusal is what a race looks like.
-    pub(crate) is_lasting: bool,
+    /// Whether the API server refuses it for the second time in a row, or for another reason than before. One refusal is what a
+    /// race looks like.
+    pub(crate) is_newly_refused: bool,
 }
 
 /// Carries out operations.
@@ -261,26 +262,23 @@ impl Executor {
         is_late || self.pace.is_used_up(class, count, begins, turn.began)
     }
 
-    fn note(&mut self, (purpose, key, outcome): Ended) -> Completed {
+    fn note(&mut self, (purpose, (key, object, _), outcome): Ended) -> Completed {
         self.context.beat.now();
         let why = outcome.why(purpose.feature());
-        told::tell(&purpose, &outcome, &why);
-        let mut is_lasting = false;
-        match outcome {
-            Outcome::Skipped => {}
-            Outcome::Done => self.retries.clear(&key),
-            _ if !key.class.is_retried() => {}
-            _ => {
-                self.retries.failed(
-                    &key,
-                    why.clone(),
-                    matches!(outcome, Outcome::Refused(_)),
-                    Instant::now(),
-                );
-                is_lasting = self.retries.is_refused(&key);
+        told::tell(&purpose, &object, &outcome, &why);
+        let is_newly_refused = match outcome {
+            Outcome::Done => {
+                self.retries.clear(&key);
+                false
             }
-        }
-        Completed { purpose, outcome, why, is_lasting }
+            Outcome::Skipped => false,
+            _ if !key.class.is_retried() => false,
+            _ => {
+                let is_refused = matches!(outcome, Outcome::Refused(_));
+                self.retries.failed(&key, why.clone(), is_refused, Instant::now())
+            }
+        };
+        Completed { purpose, outcome, why, is_newly_refused }
     }
 }
 

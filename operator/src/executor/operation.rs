@@ -1,5 +1,6 @@
 //! One write of one object, as data.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,6 +35,14 @@ pub(crate) struct Object {
     pub(crate) kind: Kind,
     pub(crate) namespace: Namespace,
     pub(crate) name: Arc<str>,
+}
+
+/// `Pod team-a/web-0`.
+impl fmt::Display for Object {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, namespace, name } = self;
+        write!(formatter, "{kind:?} {namespace}/{name}")
+    }
 }
 
 impl Object {

@@ -1,31 +1,16 @@
 //! What the log says of an operation that has ended: which object, what of it, and what became of that.
 
-use quotient_crds::names::LIMIT_RANGE;
 use quotient_engine::plan::Scaling;
 use tracing::{debug, info, warn};
 
-use super::operation::{Purpose, Requeue};
+use super::operation::{Object, Purpose};
 use super::outcome::Outcome;
 use crate::message::listed;
 
-/// The subject and the verb of a sentence: `the quota was written`, `the quota was not written`.
-struct Words {
-    object: String,
-    subject: &'static str,
-    done: &'static str,
-    /// What it is now; none where that says nothing.
-    content: Option<String>,
-}
-
-impl Words {
-    fn new(object: String, subject: &'static str, done: &'static str) -> Self {
-        Self { object, subject, done, content: None }
-    }
-}
-
-/// Logs what became of an operation, and `why` it was not carried out. Evictions have verdicts of their own.
-pub(super) fn tell(purpose: &Purpose, outcome: &Outcome, why: &str) {
-    let Some(Words { object, subject, done, content }) = words(purpose) else { return };
+/// Logs what became of an operation on `object`, and `why` it was not carried out. Evictions have verdicts of their own.
+pub(super) fn tell(purpose: &Purpose, object: &Object, outcome: &Outcome, why: &str) {
+    let Some((subject, done)) = words(purpose) else { return };
+    let content = content(purpose);
     let error = Some(why).filter(|why| !why.is_empty());
     let sentence = match outcome {
         Outcome::Skipped => return,
@@ -34,54 +19,47 @@ pub(super) fn tell(purpose: &Purpose, outcome: &Outcome, why: &str) {
         Outcome::Unknown(_) => format!("whether {subject} was {done} is not known"),
     };
     if matches!(outcome, Outcome::Done) && is_news(purpose) {
-        info!(object, content, "{sentence}");
+        info!(%object, content, "{sentence}");
     } else if is_alarming(purpose, outcome) {
-        warn!(object, content, error, "{sentence}");
+        warn!(%object, content, error, "{sentence}");
     } else {
-        debug!(object, content, error, "{sentence}");
+        debug!(%object, content, error, "{sentence}");
     }
 }
 
-fn words(purpose: &Purpose) -> Option<Words> {
+/// The subject and the verb of a sentence: `the quota was written`, `the quota was not written`.
+fn words(purpose: &Purpose) -> Option<(&'static str, &'static str)> {
     Some(match purpose {
         Purpose::Eviction { .. } | Purpose::LessGrace(_) => return None,
-        Purpose::Quota { queue, write, .. } => Words {
-            content: Some(listed(&write.hard)),
-            ..Words::new(format!("Queue {queue}"), "the quota", "written")
-        },
-        Purpose::LimitRange { queue, defaults, .. } => {
-            let object = format!("LimitRange {}/{LIMIT_RANGE}", queue.namespace);
-            let done = if defaults.is_empty() { "removed" } else { "written" };
-            Words { content: Some(listed(defaults)), ..Words::new(object, "the LimitRange", done) }
-        }
-        Purpose::UsageResync { namespace, .. } => {
-            Words::new(format!("Namespace {namespace}"), "the quota", "counted anew")
-        }
-        Purpose::Requeue(Requeue { namespace, kind, name, .. }) => {
-            let object = format!("{} {namespace}/{name}", kind.name());
-            Words::new(object, "a controller", "told that there is room again")
-        }
-        Purpose::Gate(pod) => {
-            Words::new(format!("Pod {}/{}", pod.namespace, pod.name), "the scheduling gate", "removed")
-        }
-        Purpose::Mark { scaling, pod, .. } => Words {
-            content: Some(named(scaling)),
-            ..Words::new(format!("Pod {}/{}", pod.namespace, pod.name), "the deletion cost", "changed")
-        },
-        Purpose::Size(scaling) => {
-            let Scaling { from, to, reason, .. } = &**scaling;
-            let content = Some(format!("from {from} to {to}: {reason}"));
-            Words { content, ..Words::new(named(scaling), "the size", "changed") }
-        }
-        Purpose::Job { name, .. } => Words::new(format!("QueueJob {name}"), "a Job", "written"),
-        Purpose::Expiry(name) => Words::new(format!("QueueJob {name}"), "the QueueJob", "deleted"),
-        Purpose::JobStatus { name, .. } => Words::new(format!("QueueJob {name}"), "the status", "written"),
-        Purpose::Status { queue, .. } => Words::new(format!("Queue {queue}"), "the status", "written"),
+        Purpose::Quota { .. } => ("the quota", "written"),
+        Purpose::LimitRange { defaults, .. } if defaults.is_empty() => ("the LimitRange", "removed"),
+        Purpose::LimitRange { .. } => ("the LimitRange", "written"),
+        Purpose::UsageResync { .. } => ("the quota", "counted anew"),
+        Purpose::Requeue(_) => ("a controller", "told that there is room again"),
+        Purpose::Gate(_) => ("the scheduling gate", "removed"),
+        Purpose::Mark { .. } => ("the deletion cost", "changed"),
+        Purpose::Size(_) => ("the size", "changed"),
+        Purpose::Job { .. } => ("a Job", "written"),
+        Purpose::Expiry(_) => ("the QueueJob", "deleted"),
+        Purpose::JobStatus { .. } | Purpose::Status { .. } => ("the status", "written"),
     })
 }
 
-fn named(Scaling { queue, scale_target, .. }: &Scaling) -> String {
-    format!("{} {}/{}", scale_target.kind.name(), queue.namespace, scale_target.name)
+/// What the object is to say; none where that says nothing.
+fn content(purpose: &Purpose) -> Option<String> {
+    match purpose {
+        Purpose::Quota { write, .. } => Some(listed(&write.hard)),
+        Purpose::LimitRange { defaults, .. } => Some(listed(defaults)),
+        Purpose::Mark { scaling, .. } => {
+            let Scaling { queue, scale_target, .. } = &**scaling;
+            Some(format!("{} {}/{}", scale_target.kind.name(), queue.namespace, scale_target.name))
+        }
+        Purpose::Size(scaling) => {
+            let Scaling { from, to, reason, .. } = &**scaling;
+            Some(format!("from {from} to {to}: {reason}"))
+        }
+        _ => None,
+    }
 }
 
 /// Whether each one that was carried out is told.

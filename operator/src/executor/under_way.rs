@@ -12,7 +12,7 @@ use super::{Class, Key, Lane, Object, Operation, Outcome, Purpose};
 use crate::context::Context;
 
 /// What tells one operation from another: what it is on, with the life of the object.
-type Id = (Key, Object, Option<Arc<str>>);
+pub(super) type Id = (Key, Object, Option<Arc<str>>);
 
 /// Operations under way. They end as they do whether they are waited for or not; dropping this ends them where they are.
 #[derive(Debug, Default)]
@@ -23,8 +23,8 @@ pub(super) struct UnderWay {
     counts: BTreeMap<Lane, usize>,
 }
 
-/// An operation that has ended: what it was for, what fails as one with it, and what became of it.
-pub(super) type Ended = (Purpose, Key, Outcome);
+/// An operation that has ended: what it was for, which one it was, and what became of it.
+pub(super) type Ended = (Purpose, Id, Outcome);
 
 impl UnderWay {
     /// Sends `operation` at this time.
@@ -80,7 +80,7 @@ impl UnderWay {
                 self.counts.remove(&lane);
             }
         }
-        Some((purpose, id.0, outcome))
+        Some((purpose, id, outcome))
     }
 }
 

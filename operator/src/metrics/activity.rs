@@ -1,7 +1,6 @@
 //! What is reported of the operator's activity beside queues: its cycles, its writes, its ledger and its watches.
 
 use prometheus::{GaugeVec, Histogram, IntCounter, IntCounterVec, IntGauge, IntGaugeVec};
-use quotient_engine::plan::Scaling;
 
 use super::catalog::{Label, label, metrics};
 
@@ -31,32 +30,11 @@ metrics! {
 }
 
 metrics! {
-    /// The metrics of owners that yield to others of their queue.
-    pub struct ScalingMetrics: registered {
-        pub owners: IntCounterVec = "quotient_scalings_total", Count,
-            [label("reason", "`Outranked`, `GangIncomplete`, `Restored`")] =>
-            "Workloads that were scaled down for other pods of their queue, or up again.";
-        pub pods: IntCounter = "quotient_scaled_pods_total", Count, [] =>
-            "Pods that ended because their workload was scaled down for others of its queue.";
-        pub postponed: IntGauge = "quotient_scalings_postponed", Count, [] =>
-            "Due scalings that the last cycle left to a later one, because there were too many or the API server refused them.";
-    }
-}
-
-impl ScalingMetrics {
-    /// Counts one scaling that was carried out.
-    pub fn scaled(&self, scaling: &Scaling) {
-        self.owners.with_label_values(&[scaling.reason.name()]).inc();
-        self.pods.inc_by(u64::try_from(scaling.pods.len()).unwrap_or(u64::MAX));
-    }
-}
-
-metrics! {
     /// The metrics of all other writes.
     pub struct WriteMetrics: registered {
         pub all: IntCounterVec = "quotient_api_writes_total", Count,
             [
-                label("kind", "`resourcequota`, `eviction`, `queue_status`, `ledger`, `event`, …"),
+                label("kind", "`resourcequota`, `eviction`, `requeue`, `scale`, `queue_status`, `ledger`, `event`, …"),
                 label("result", "`done`, or what went wrong: `forbidden`, `conflict`, `timeout`, …"),
             ] =>
             "Writes to the API server, without those of the Lease.";
@@ -65,9 +43,8 @@ metrics! {
         pub quota_repairs: IntCounterVec = "quotient_quota_repairs_total", Count,
             [label("change", "`Edited`, `Deleted`")] =>
             "Quotas that were restored after another writer changed them, by change.";
-        pub requeues: IntCounterVec = "quotient_requeues_total", Count,
-            [label("kind", "`DaemonSet`, `Job`, `ReplicaSet`, `StatefulSet`")] =>
-            "Workloads that Quotient annotated because there is room again for their rejected pods.";
+        pub scalings_postponed: IntGauge = "quotient_scalings_postponed", Count, [] =>
+            "Due scalings that the last cycle left to a later one, because there were too many or the API server refused them.";
         pub events_dropped: IntCounter = "quotient_events_dropped_total", Count, [] =>
             "Events that were not written because too many were waiting.";
     }

@@ -13,14 +13,11 @@ mod standard;
 
 use prometheus::{GaugeVec, IntGauge, IntGaugeVec, Registry};
 use quotient_engine::amounts::Amounts;
-use quotient_engine::reasons::ScalingReason;
 use quotient_engine::snapshot::Mode;
 
-pub use activity::{
-    CycleMetrics, EvictionMetrics, LedgerMetrics, ScalingMetrics, WatchMetrics, WriteMetrics,
-};
+pub use activity::{CycleMetrics, EvictionMetrics, LedgerMetrics, WatchMetrics, WriteMetrics};
 pub use catalog::{Catalog, Declaration, Kind, Label, Unit};
-pub use queues::{QueueMetrics, Terms};
+pub use queues::QueueMetrics;
 pub use standard::{CycleResult, StandardMetrics};
 
 use catalog::{RESOURCE, base_units, label, metrics};
@@ -49,8 +46,6 @@ pub struct Metrics {
     pub queues: QueueMetrics,
     /// Evictions of whatever queue's pods that were put off, or were more than that.
     pub evictions: EvictionMetrics,
-    /// Owners that yield inside their queue.
-    pub scalings: ScalingMetrics,
     /// The loop.
     pub cycles: CycleMetrics,
     /// All other writes.
@@ -83,10 +78,6 @@ pub(crate) fn show_count(gauge: &IntGauge, count: usize) {
 /// Why a ledger is rebuilt.
 const REBUILDS: [&str; 3] = ["Missing", "Unreadable", "Older"];
 
-/// Why a workload is scaled.
-const SCALINGS: [ScalingReason; 3] =
-    [ScalingReason::Outranked, ScalingReason::GangIncomplete, ScalingReason::Restored];
-
 /// What other writers do to quotas.
 const CHANGES: [&str; 2] = ["Edited", "Deleted"];
 
@@ -101,7 +92,6 @@ impl Metrics {
             operator: OperatorMetrics::declare(into.under("The operator"))?,
             queues: QueueMetrics::declare(into)?,
             evictions: EvictionMetrics::declare(into.under("Evictions"))?,
-            scalings: ScalingMetrics::declare(into.under("Priority inside a queue"))?,
             cycles: CycleMetrics::declare(into.under("Cycles"))?,
             writes: WriteMetrics::declare(into.under("Writes"))?,
             ledger: LedgerMetrics::declare(into.under("The ledger"))?,
@@ -116,9 +106,6 @@ impl Metrics {
     /// Shows what is known at the start, and begins counters at 0, so that the first one is seen to happen.
     fn begin(&self) {
         self.operator.build.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
-        for reason in SCALINGS {
-            self.scalings.owners.with_label_values(&[reason.name()]);
-        }
         for change in CHANGES {
             self.writes.quota_repairs.with_label_values(&[change]);
         }

@@ -1,7 +1,7 @@
 //! What is remembered of evictions, and what became of them: each pod once, none without need; and once more, with less grace,
 //! those that end too slowly.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
 use quotient_engine::names::{PodName, QueueName, QueueUid};
@@ -11,7 +11,6 @@ use quotient_engine::time::Timestamp;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
-use super::again::Again;
 use super::eviction_outcome::{EvictionOutcome, Refusal, eviction_outcome};
 use super::refusals::Refusals;
 use crate::clock::Clock;
@@ -25,6 +24,9 @@ const ASSUMED: Duration = Duration::from_secs(10);
 /// How long an evicted pod without a grace of its queue's is taken to need, until the watch shows its real deadline.
 const GRACE_SECONDS: u64 = 30;
 
+/// How long a terminating pod is not asked for again.
+const SHORTENED_INTERVAL: Duration = Duration::from_secs(30);
+
 /// What metrics call the reason of a refusal that says nothing about the pod.
 const OVERLOADED: &str = "Overloaded";
 
@@ -32,7 +34,10 @@ const OVERLOADED: &str = "Overloaded";
 pub(super) struct Evictions {
     context: Context,
     pub(super) refusals: Refusals,
-    again: Again,
+    /// The terminating pods of which it was told that they got less grace.
+    ///
+    /// Only a hint: after a restart each is asked for and told of once more, which changes nothing where a finalizer holds it.
+    shortened: BTreeSet<PodId>,
     /// Pods that count as leaving although nothing has confirmed it, and until when.
     assumed: Vec<(Instant, PodId)>,
     /// The evictions that were accepted and that no workload was told of.
@@ -46,7 +51,7 @@ impl Evictions {
         Self {
             context,
             refusals: Refusals::new(),
-            again: Again::default(),
+            shortened: BTreeSet::new(),
             assumed: Vec::new(),
             evicted: Vec::new(),
             untold: BTreeMap::new(),
@@ -55,7 +60,7 @@ impl Evictions {
 
     pub(super) fn next_retry(&self) -> Option<Instant> {
         let assumed = self.assumed.iter().map(|(until, _)| *until).min();
-        [assumed, self.refusals.next(), self.again.next()].into_iter().flatten().min()
+        [assumed, self.refusals.next()].into_iter().flatten().min()
     }
 
     /// Pods that were only assumed to leave and are still there count as staying again.
@@ -74,16 +79,17 @@ impl Evictions {
     /// What of `wanted` may be asked for now.
     pub(super) fn due(&mut self, wanted: Vec<Operation>) -> Vec<Operation> {
         let now = Instant::now();
-        self.refusals.forget_old(now);
-        let shortened = wanted.iter().filter_map(|operation| match &operation.purpose {
-            Purpose::LessGrace(eviction) => Some(&**eviction),
+        let pods = wanted.iter().filter_map(|operation| match &operation.purpose {
+            Purpose::Eviction { eviction, .. } | Purpose::LessGrace(eviction) => Some(&eviction.pod),
             _ => None,
         });
-        let again = self.again.due(shortened, now);
+        let pods: HashSet<&PodId> = pods.collect();
+        self.refusals.forget_old(&pods, now);
+        self.shortened.retain(|pod| pods.contains(pod));
         let mut due = wanted;
         due.retain(|operation| match &operation.purpose {
             Purpose::Eviction { eviction, .. } => !self.refusals.is_waiting(&eviction.pod, now),
-            Purpose::LessGrace(eviction) => again.contains(&eviction.pod.uid),
+            Purpose::LessGrace(eviction) => !self.refusals.is_resting(&eviction.pod, now),
             _ => true,
         });
         due
@@ -187,11 +193,11 @@ impl Evictions {
         let Some(verdict) = eviction_outcome(outcome) else { return };
         let Eviction { pod, queue, grace_seconds, .. } = eviction;
         let named = format!("{}/{}", pod.namespace, pod.name);
-        self.again.asked(pod, Instant::now());
+        self.refusals.rest(pod, SHORTENED_INTERVAL, Instant::now());
         let count = |reason| self.context.metrics.queues.refused(queue, reason);
         match verdict {
             EvictionOutcome::Evicted => {
-                let is_news = self.again.granted(pod);
+                let is_news = self.shortened.insert(pod.clone());
                 if is_news {
                     info!(pod = named, grace_seconds, reason = %eviction.reason, "evicted a terminating pod again");
                 }

@@ -8,7 +8,6 @@
 //!
 //! The rights that this needs are in `files/rights.json` of the chart.
 
-mod again;
 mod drift;
 mod eviction_outcome;
 mod evictions;
@@ -45,7 +44,7 @@ use crate::status::{Blocked, JobStatuses, blocked_queues};
 
 use evictions::Evictions;
 use limit_ranges::LimitRanges;
-use queue_jobs::{RefusedJobs, bounded};
+use queue_jobs::bounded;
 use quotas::Quotas;
 use requeues::Requeuer;
 use scalings::Scalings;
@@ -81,7 +80,6 @@ struct Memory {
     limit_ranges: LimitRanges,
     evictions: Evictions,
     scalings: Scalings,
-    refused_jobs: RefusedJobs,
     job_statuses: JobStatuses,
     requeuer: Requeuer,
     /// When operations that were put off in this cycle are due, or a QueueJob has been finished for long enough.
@@ -101,7 +99,6 @@ impl Writer {
                 limit_ranges: LimitRanges::new(settings),
                 evictions: Evictions::new(context.clone()),
                 scalings: Scalings::default(),
-                refused_jobs: RefusedJobs::default(),
                 job_statuses: JobStatuses::default(),
                 requeuer: Requeuer::default(),
                 alarms: BTreeMap::new(),
@@ -313,12 +310,11 @@ impl Memory {
         let alarm = self.alarms.entry(class).or_default();
         *alarm = Alarm::default();
         match class {
-            Class::LimitRange => self.limit_ranges.due(wanted, plan, alarm, context),
+            Class::LimitRange => self.limit_ranges.due(wanted, plan, alarm),
             Class::Quota => self.quotas.due(wanted, plan, alarm, context),
             Class::Eviction => self.evictions.due(wanted),
             Class::Scaling => self.scalings.due(wanted, executor, alarm, context),
             Class::QueueJob => {
-                queue_jobs::forget_settled(&mut self.refused_jobs, &wanted);
                 let now = Instant::now();
                 let left = context.view.read(|index| next_expiry(plan, index, context.clock.now()));
                 alarm.set(left.and_then(|left| now.checked_add(left)));
@@ -328,7 +324,7 @@ impl Memory {
                 }
                 taken
             }
-            Class::JobStatus => self.job_statuses.due(plan, &self.refused_jobs, alarm, context),
+            Class::JobStatus => self.job_statuses.due(plan, &executor.retries, alarm, context),
             Class::UsageResync | Class::Gate | Class::Requeue | Class::Status => wanted,
         }
     }
@@ -339,15 +335,13 @@ impl Memory {
         match &completed.purpose {
             Purpose::Quota { .. } => self.quotas.settle(completed, context),
             Purpose::LimitRange { .. } => self.limit_ranges.settle(completed, context),
-            Purpose::Requeue(requeue) => self.requeuer.settle(requeue, &completed.outcome, context),
+            Purpose::Requeue(requeue) => self.requeuer.settle(requeue, &completed.outcome),
             Purpose::Eviction { eviction, queue, started } => {
                 self.evictions.settle(eviction, (queue.as_ref(), *started), &completed.outcome);
             }
             Purpose::LessGrace(eviction) => self.evictions.settle_again(eviction, &completed.outcome),
             Purpose::Mark { .. } | Purpose::Size(_) => self.scalings.settle(completed, context),
-            Purpose::Job { name, .. } | Purpose::Expiry(name) => {
-                queue_jobs::settle(&mut self.refused_jobs, name, completed, context);
-            }
+            Purpose::Job { name, .. } | Purpose::Expiry(name) => queue_jobs::settle(name, completed, context),
             Purpose::JobStatus { name, wanted } => {
                 let alarm = self.alarms.entry(Class::JobStatus).or_default();
                 self.job_statuses.settle(name, wanted, &completed.outcome, alarm);

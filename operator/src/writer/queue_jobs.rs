@@ -1,51 +1,24 @@
-//! How many operations on QueueJobs one cycle carries out, and what became of them.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! How many operations on QueueJobs one cycle carries out, and what is told of them.
 
 use quotient_engine::plan::QueueJobName;
 use tokio::time::Instant;
 
 use crate::context::Context;
 use crate::events::{JobNews, Notice};
-use crate::executor::{Completed, Executor, Operation, Outcome, Purpose};
+use crate::executor::{Completed, Executor, Operation, Purpose};
 use crate::operations::queue_jobs::MOST_PER_CYCLE;
 
-/// What the API server refused, in its words, until it is accepted.
-pub(super) type RefusedJobs = BTreeMap<QueueJobName, String>;
-
-/// Takes note of what became of a Job of `name`, or of `name` itself.
+/// Tells that the API server refuses a Job of `name`, or the deletion of `name` itself.
 pub(super) fn settle(
-    refused: &mut RefusedJobs,
     name: &QueueJobName,
-    Completed { outcome, why, .. }: &Completed,
+    Completed { why, is_newly_refused, .. }: &Completed,
     context: &Context,
 ) {
-    match outcome {
-        Outcome::Done => drop(refused.remove(name)),
-        Outcome::Refused(_) if refused.insert(name.clone(), why.clone()).as_ref() != Some(why) => {
-            report(name, why, context);
-        }
-        _ => {}
-    }
-}
-
-/// Keeps of `refused` what is still `wanted`: what was refused may be right without it by now.
-pub(super) fn forget_settled(refused: &mut RefusedJobs, wanted: &[Operation]) {
-    if refused.is_empty() {
+    if !*is_newly_refused {
         return;
     }
-    let names = wanted.iter().filter_map(|operation| match &operation.purpose {
-        Purpose::Job { name, .. } | Purpose::Expiry(name) => Some(name),
-        _ => None,
-    });
-    let names: BTreeSet<&QueueJobName> = names.collect();
-    refused.retain(|name, _| names.contains(name));
-}
-
-fn report(name: &QueueJobName, why: &str, context: &Context) {
-    let observed = context.view.read(|index| index.observed_queue_job(&name.namespace, &name.name));
-    if let Some(observed) = observed {
-        let news = JobNews::Refused(why.to_owned());
+    if let Some(observed) = context.view.read(|index| index.observed_queue_job(&name.namespace, &name.name)) {
+        let news = JobNews::Refused(why.clone());
         context.recorder.record(Notice::QueueJob { name: name.clone(), uid: observed.uid, news });
     }
 }
@@ -104,14 +77,6 @@ mod tests {
         let (taken, is_left) = take(all.into_iter().chain([job("5", true)]).collect(), most);
         let names = taken.iter().map(|one| one.object.name.to_string());
         (names.collect::<Vec<_>>().join(" "), is_left)
-    }
-
-    #[test]
-    fn a_refusal_is_over_once_nothing_is_wanted() {
-        let name = |name: &str| QueueJobName { namespace: "a".into(), name: name.into() };
-        let mut refused: RefusedJobs = ["1", "2"].map(|job| (name(job), "no".to_owned())).into();
-        forget_settled(&mut refused, &[job("2", false), job("3", true)]);
-        assert_eq!(refused.into_keys().collect::<Vec<_>>(), [name("2")]);
     }
 
     #[test]

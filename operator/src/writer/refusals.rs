@@ -1,6 +1,6 @@
-//! Pods that may not be evicted for now, and when to ask again.
+//! Pods that are not to be evicted for now, and when to ask again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use quotient_engine::names::QueueName;
@@ -16,7 +16,7 @@ const BUSY: Duration = Duration::from_secs(1);
 /// How long a refusal is remembered that may be a passing one.
 const DOUBTED: Duration = Duration::from_secs(60);
 
-/// Which evictions were refused, by pod.
+/// Which evictions were refused and which pods are left alone, by pod.
 ///
 /// It is a hint that saves requests. After a restart it is empty, and every pod is asked for once more.
 #[derive(Debug)]
@@ -24,7 +24,8 @@ pub(super) struct Refusals {
     refused: Backoff<PodId>,
     /// The queues that gain the room of pods that were refused.
     beneficiaries: BTreeMap<PodId, Option<QueueName>>,
-    busy: BTreeMap<PodId, Instant>,
+    /// Until when pods are left alone, whatever was said of them.
+    resting: BTreeMap<PodId, Instant>,
     /// When pods were refused for a reason that may be a passing one.
     doubted: BTreeMap<PodId, Instant>,
     /// When it was looked last which waits have ended.
@@ -36,7 +37,7 @@ impl Refusals {
         Self {
             refused: Backoff::new(Schedule::EVICTIONS),
             beneficiaries: BTreeMap::new(),
-            busy: BTreeMap::new(),
+            resting: BTreeMap::new(),
             doubted: BTreeMap::new(),
             looked: None,
         }
@@ -44,7 +45,12 @@ impl Refusals {
 
     /// Whether `pod` is not to be asked for yet.
     pub(super) fn is_waiting(&self, pod: &PodId, now: Instant) -> bool {
-        self.refused.is_waiting(pod, now) || self.busy.get(pod).is_some_and(|until| now < *until)
+        self.refused.is_waiting(pod, now) || self.is_resting(pod, now)
+    }
+
+    /// Whether `pod` was asked for a moment ago.
+    pub(super) fn is_resting(&self, pod: &PodId, now: Instant) -> bool {
+        self.resting.get(pod).is_some_and(|until| now < *until)
     }
 
     /// The eviction was refused. Returns when it is worth another try.
@@ -57,7 +63,12 @@ impl Refusals {
 
     /// The API server had no time for the eviction of `pod`.
     pub(super) fn busy(&mut self, pod: &PodId, now: Instant) {
-        self.busy.insert(pod.clone(), now.checked_add(BUSY).unwrap_or(now));
+        self.rest(pod, BUSY, now);
+    }
+
+    /// `pod` is not asked for again for so long.
+    pub(super) fn rest(&mut self, pod: &PodId, length: Duration, now: Instant) {
+        self.resting.insert(pod.clone(), now.checked_add(length).unwrap_or(now));
     }
 
     /// `pod` was refused, and no budget is the reason. Whether it is worth asking once more, in a moment, before others go
@@ -78,12 +89,13 @@ impl Refusals {
         self.refused.restart(|other| other.namespace == pod.namespace);
     }
 
-    /// Forgets what was long ago. The waits that have ended by now are looked at.
-    pub(super) fn forget_old(&mut self, now: Instant) {
+    /// Forgets what was long ago, and that pods are left alone that are not `wanted` gone. The waits that have ended by now are
+    /// looked at.
+    pub(super) fn forget_old(&mut self, wanted: &HashSet<&PodId>, now: Instant) {
         self.looked = Some(now);
         self.refused.forget_old(now);
         self.beneficiaries.retain(|pod, _| self.refused.until(pod).is_some());
-        self.busy.retain(|_, until| now < *until);
+        self.resting.retain(|pod, until| now < *until && wanted.contains(pod));
         self.doubted.retain(|_, at| at.checked_add(DOUBTED).is_some_and(|old| now < old));
     }
 
@@ -99,7 +111,7 @@ impl Refusals {
     /// When the first wait ends that had not ended when it was looked last; it may have ended since.
     pub(super) fn next(&self) -> Option<Instant> {
         let refused = self.refused.all().map(|(.., until)| until);
-        refused.chain(self.busy.values().copied()).filter(|until| self.looked < Some(*until)).min()
+        refused.chain(self.resting.values().copied()).filter(|until| self.looked < Some(*until)).min()
     }
 }
 
@@ -120,27 +132,6 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn waits_double_up_to_a_minute() {
-        let mut refusals = Refusals::new();
-        let mut now = Instant::now();
-        let mut waits = Vec::new();
-        for _ in 0..5 {
-            let until = refusals.refused(&eviction("1"), budget(), now);
-            waits.push(until.duration_since(now).as_secs());
-            assert_eq!(refusals.next(), Some(until));
-            assert!(
-                refusals.is_waiting(&eviction("1").pod, now)
-                    && !refusals.is_waiting(&eviction("1").pod, until)
-            );
-            now = until;
-            refusals.forget_old(now);
-        }
-        assert_eq!(waits, [10, 20, 40, 60, 60]);
-        refusals.forget_old(now + LONGEST);
-        assert_eq!(refusals.refused(&eviction("1"), budget(), now), now + FIRST);
-    }
-
-    #[tokio::test(start_paused = true)]
     async fn others_of_the_namespace_may_be_asked_for_and_success_resets() {
         let mut refusals = Refusals::new();
         let now = Instant::now();
@@ -156,36 +147,29 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_first_refusal_without_a_budget_is_doubted_for_a_second() {
+    async fn long_after_and_after_success_a_refusal_without_a_budget_is_a_first_one_again() {
         let mut refusals = Refusals::new();
         let (now, pod) = (Instant::now(), eviction("1").pod);
-        assert!(refusals.doubts(&pod, now) && refusals.is_waiting(&pod, now));
-        assert!(!refusals.is_waiting(&pod, now + BUSY));
-        refusals.forget_old(now + BUSY);
-        assert!(!refusals.doubts(&pod, now + BUSY));
-        // Long after, and after success, the next one is a first one again.
-        refusals.forget_old(now + BUSY + LONGEST);
-        assert!(refusals.doubts(&pod, now + BUSY + LONGEST));
+        assert!(refusals.doubts(&pod, now) && !refusals.doubts(&pod, now + BUSY));
+        let later = now + BUSY + LONGEST;
+        refusals.forget_old(&[&pod].into(), later);
+        assert!(refusals.doubts(&pod, later));
         refusals.granted(&pod);
-        assert!(refusals.doubts(&pod, now + BUSY + LONGEST));
+        assert!(refusals.doubts(&pod, later));
         refusals.granted(&pod);
         refusals.refused(&eviction("1"), budget(), now);
         assert!(!refusals.doubts(&pod, now));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_busy_server_is_left_alone_for_a_second() {
-        let mut refusals = Refusals::new();
-        let now = Instant::now();
-        refusals.busy(&eviction("1").pod, now);
-        assert!(refusals.is_waiting(&eviction("1").pod, now));
-        assert_eq!(refusals.all().len(), 0);
-        for looked in [BUSY / 2, BUSY.checked_sub(Duration::from_millis(1)).unwrap()] {
-            refusals.forget_old(now + looked);
+    async fn a_wait_is_due_until_it_was_looked_at_since_and_none_of_a_pod_that_may_stay() {
+        let (now, pod) = (Instant::now(), eviction("1").pod);
+        for (looked, wanted, due) in [(BUSY / 2, true, true), (BUSY, true, false), (BUSY / 2, false, false)] {
+            let mut refusals = Refusals::new();
+            refusals.busy(&pod, now);
+            refusals.forget_old(&Some(&pod).filter(|_| wanted).into_iter().collect(), now + looked);
             // However late it is asked: it was not looked since the wait ended.
-            assert_eq!(refusals.next(), Some(now + BUSY));
+            assert_eq!(refusals.next(), due.then_some(now + BUSY), "{looked:?} {wanted}");
         }
-        refusals.forget_old(now + BUSY);
-        assert_eq!(refusals.next(), None);
     }
 }

@@ -25,7 +25,6 @@ use tokio::time::Instant;
 
 use super::lacking::{Room, lacking};
 use crate::alarm::Alarm;
-use crate::context::Context;
 use crate::executor::{Outcome, Requeue};
 
 /// How long one owner is left alone. Its controller looks within milliseconds, and creates pods until one is rejected.
@@ -308,12 +307,11 @@ impl Requeuer {
     }
 
     /// Takes note of what became of a requeue.
-    pub(super) fn settle(&mut self, requeue: &Requeue, outcome: &Outcome, context: &Context) {
+    pub(super) fn settle(&mut self, requeue: &Requeue, outcome: &Outcome) {
         let Requeue { namespace, kind, name, .. } = requeue;
         match outcome {
-            Outcome::Done => context.metrics.writes.requeues.with_label_values(&[kind.name()]).inc(),
             Outcome::Refused(status) if status.code == 429 => return,
-            Outcome::Refused(_) | Outcome::Stale(_) => {}
+            Outcome::Done | Outcome::Refused(_) | Outcome::Stale(_) => {}
             Outcome::Skipped | Outcome::Unknown(_) => return,
         }
         if let Some(rise) = self.rises.get_mut(namespace) {

@@ -55,7 +55,7 @@ impl Scalings {
                 due.push(operation);
             }
         }
-        show_count(&context.metrics.scalings.postponed, postponed.len());
+        show_count(&context.metrics.writes.scalings_postponed, postponed.len());
         due
     }
 
@@ -67,7 +67,6 @@ impl Scalings {
                 self.unseen.retain(|mark, _| Some(mark) != mark_of(purpose).as_ref());
             }
             (Purpose::Size(scaling), Outcome::Done) => {
-                context.metrics.scalings.scaled(scaling);
                 context.recorder.record(Notice::Scaled(Arc::clone(scaling)));
             }
             _ => {}

@@ -9,12 +9,13 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan};
 
+use super::Shown;
 use super::conditions::ConditionGauges;
-use super::{Shown, Terms};
 use crate::metrics::catalog::{
     Catalog, Label, NAMESPACE, QUEUE, RESOURCE, base_units, label, labels, metrics,
 };
 use crate::metrics::computed::Computed;
+use crate::offered::Offer;
 
 /// The most namespaces without a share that are shown by name: a cluster may have thousands, and each is a series.
 const MOST_UNMANAGED: usize = 50;
@@ -105,8 +106,8 @@ impl Gauges {
     }
 
     pub(super) fn fill(&self, shown: &Shown) {
-        if let Some((plan, terms)) = &shown.plan {
-            self.fill_plan(plan, terms);
+        if let Some((plan, offer)) = &shown.plan {
+            self.fill_plan(plan, offer);
         }
         for (queue, conditions) in &shown.conditions {
             for condition in conditions {
@@ -115,21 +116,20 @@ impl Gauges {
         }
     }
 
-    fn fill_plan(&self, plan: &Plan, terms: &Terms) {
+    fn fill_plan(&self, plan: &Plan, offer: &Offer) {
         for resource in &plan.resources {
             let show = |gauge: &Computed<Gauge>, amounts: &Amounts| {
                 gauge.show(&[resource.name()], base_units(resource, amounts.get(resource)));
             };
             show(&self.cluster.capacity, &plan.capacity);
-            show(&self.cluster.expandable, &terms.expandable);
-            show(&self.cluster.offered, &terms.offered);
+            show(&self.cluster.expandable, &offer.expandable);
+            show(&self.cluster.offered, &offer.offered);
             self.show_unmanaged(plan, resource);
         }
         for (name, queue) in &plan.queues {
             self.show_queue(name, queue);
             if !queue.is_parent {
                 self.show_leaf(plan, name, queue);
-                self.show_terms(plan, name, terms);
             }
         }
         self.show_terminating(plan);
@@ -162,7 +162,7 @@ impl Gauges {
 
     fn show_leaf(&self, plan: &Plan, name: &QueueName, queue: &QueuePlan) {
         for resource in &plan.resources {
-            let gauges = &self.queues;
+            let (gauges, labels) = (&self.queues, labels(name, &[resource.name()]));
             for (gauge, amounts) in [
                 (&gauges.deserved, &queue.deserved),
                 (&gauges.nominal, &queue.nominal),
@@ -171,10 +171,15 @@ impl Gauges {
                 (&gauges.demand, &queue.demand),
                 (&gauges.preempting, &queue.preempting),
             ] {
-                let amount = base_units(resource, amounts.get(resource));
-                gauge.show(&labels(name, &[resource.name()]), amount);
+                gauge.show(&labels, base_units(resource, amounts.get(resource)));
+            }
+            for (gauge, bounds) in [(&gauges.guaranteed, &queue.guaranteed), (&gauges.limit, &queue.limit)] {
+                if let Some(amount) = bounds.get(resource) {
+                    gauge.show(&labels, base_units(resource, amount));
+                }
             }
         }
+        self.queues.weight.show(&labels(name, &[]), f64::from(queue.weight));
         let states = [
             ("running", queue.pods.running),
             ("pending", queue.pods.pending),
@@ -186,21 +191,6 @@ impl Gauges {
         }
         for (reason, count) in counted(queue.unmet.iter().map(|unmet| (unmet.reason, unmet.pods))) {
             self.queues.unmet_pods.show(&labels(name, &[reason.name()]), f64::from(count));
-        }
-    }
-
-    fn show_terms(&self, plan: &Plan, name: &QueueName, terms: &Terms) {
-        let Some(stated) = terms.queues.get(name) else { return };
-        self.queues.weight.show(&labels(name, &[]), f64::from(stated.weight));
-        for resource in &plan.resources {
-            let labels = labels(name, &[resource.name()]);
-            for (gauge, bounds) in
-                [(&self.queues.guaranteed, &stated.guaranteed), (&self.queues.limit, &stated.limit)]
-            {
-                if let Some(amount) = bounds.get(resource) {
-                    gauge.show(&labels, base_units(resource, amount));
-                }
-            }
         }
     }
 

@@ -4,7 +4,6 @@ mod conditions;
 mod episodes;
 mod evictions;
 mod gauges;
-mod terms;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -20,10 +19,10 @@ use tokio::time::Instant;
 
 use super::catalog::{Catalog, Unit, metric};
 use crate::lock::lock;
+use crate::offered::Offer;
 use episodes::Episodes;
 use evictions::{EvictionCounters, Evictions};
 use gauges::Gauges;
-pub use terms::Terms;
 
 /// The metrics of queues. A series disappears with its queue.
 #[derive(Clone, Debug)]
@@ -32,7 +31,7 @@ pub struct QueueMetrics(Arc<Mutex<Shown>>);
 /// What a scrape shows.
 #[derive(Debug)]
 struct Shown {
-    plan: Option<(Arc<Plan>, Terms)>,
+    plan: Option<(Arc<Plan>, Offer)>,
     /// The conditions of every Queue, without messages.
     conditions: BTreeMap<QueueName, Vec<Condition>>,
     /// What every leaf queue of the plan has lost.
@@ -70,7 +69,7 @@ impl QueueMetrics {
     }
 
     /// Shows `plan` from now on, and nothing of queues and resources that are not in it.
-    pub fn show(&self, plan: &Arc<Plan>, terms: Terms) {
+    pub fn show(&self, plan: &Arc<Plan>, offer: Offer) {
         let mut shown = lock(&self.0);
         let now = Instant::now();
         let starved = leaves(plan).map(|(name, queue)| (name, &queue.uid, queue.starved.is_some()));
@@ -83,7 +82,7 @@ impl QueueMetrics {
                 shown.evictions.insert(name.clone(), Evictions::default());
             }
         }
-        shown.plan = Some((Arc::clone(plan), terms));
+        shown.plan = Some((Arc::clone(plan), offer));
     }
 
     /// Drops every queue's series: another replica reports them now.
@@ -162,7 +161,6 @@ fn waits(
 
 #[cfg(test)]
 mod tests {
-    use super::terms::Term;
     use super::*;
     use crate::tests::plan::{cpu, eviction, unmet};
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -170,7 +168,7 @@ mod tests {
     use quotient_engine::amounts::{Amount, Amounts, Resource};
     use quotient_engine::plan::{Pause, PodId, Reach};
     use quotient_engine::reasons::ShortReason;
-    use quotient_engine::snapshot::{Mode, Settings, Snapshot};
+    use quotient_engine::snapshot::Mode;
     use quotient_engine::time::Timestamp;
 
     /// The metrics of queues, and where they are scraped.
@@ -233,13 +231,13 @@ mod tests {
     #[test]
     fn a_series_comes_and_goes_with_its_queue() {
         let shown = shown();
-        shown.queues.show(&plan(&["team"]), Terms::default());
+        shown.queues.show(&plan(&["team"]), Offer::default());
         shown.has(&[
             r#"quotient_capacity{resource="cpu"} 1.5"#,
             r#"quotient_queue_deserved{namespace="a",queue="team",resource="cpu"} 1.5"#,
             r#"quotient_queue_used{namespace="a",queue="team",resource="cpu"} 0"#,
         ]);
-        shown.queues.show(&plan(&["other"]), Terms::default());
+        shown.queues.show(&plan(&["other"]), Offer::default());
         let lines = shown.lines().join("\n");
         assert!(!lines.contains("team") && lines.contains("other"), "{lines}");
         shown.queues.clear();
@@ -256,7 +254,7 @@ mod tests {
                 QueuePlan { unmet: vec![unmet(pods, ShortReason::Fragmented)], ..QueuePlan::default() };
             plan.queues.insert(name.clone(), queue);
         }
-        shown.queues.show(&Arc::new(plan), Terms::default());
+        shown.queues.show(&Arc::new(plan), Offer::default());
         shown.queues.evicted(&one, EvictionReason::Reclaimed, Duration::from_secs(90));
         shown.queues.refused(&other, "Budget");
         let lines = shown.lines();
@@ -278,9 +276,7 @@ mod tests {
     fn what_an_autoscaler_may_add_is_shown_beside_the_capacity() {
         for (expandable, expected) in [(Amounts::new(), "0"), (cpu(1000), "1")] {
             let shown = shown();
-            let settings = Settings { expandable, ..Settings::default() };
-            let plan = plan(&["team"]);
-            shown.queues.show(&plan, Terms::of(&plan, &Snapshot { settings, ..Snapshot::default() }));
+            shown.queues.show(&plan(&["team"]), Offer { expandable, ..Offer::default() });
             shown.has(&[&format!(r#"quotient_capacity_expandable{{resource="cpu"}} {expected}"#)]);
         }
     }
@@ -291,7 +287,7 @@ mod tests {
         let mut plan = plan(&["team"]);
         Arc::make_mut(&mut plan).unmanaged =
             (0..60).map(|number| (format!("n-{number:02}").as_str().into(), cpu(number * 1000))).collect();
-        shown.queues.show(&plan, Terms::default());
+        shown.queues.show(&plan, Offer::default());
         let named = shown.of("quotient_unmanaged_namespace_used");
         let expected = (10..60).map(|number| {
             format!(r#"quotient_unmanaged_namespace_used{{namespace="n-{number}",resource="cpu"}} {number}"#)
@@ -305,11 +301,10 @@ mod tests {
         let mut plan = plan(&["team"]);
         for queue in Arc::make_mut(&mut plan).queues.values_mut() {
             queue.parent = Some(QueueName::new("org", "research"));
+            queue.weight = 3;
+            queue.guaranteed = [(Resource::Cpu, Amount::new(500))].into_iter().collect();
         }
-        let guaranteed = [(Resource::Cpu, Amount::new(500))].into_iter().collect();
-        let term = Term { weight: 3, guaranteed, ..Term::default() };
-        let terms = Terms { queues: [(QueueName::new("a", "team"), term)].into(), ..Terms::default() };
-        shown.queues.show(&plan, terms);
+        shown.queues.show(&plan, Offer::default());
         shown.has(&[
             r#"quotient_queue_guaranteed{namespace="a",queue="team",resource="cpu"} 0.5"#,
             r#"quotient_queue_weight{namespace="a",queue="team"} 3"#,
@@ -317,8 +312,6 @@ mod tests {
             r#"quotient_evictions_total{namespace="a",queue="team",reason="Reclaimed"} 0"#,
         ]);
         assert_eq!(shown.of("quotient_queue_limit"), [""; 0]);
-        shown.queues.show(&plan, Terms::default());
-        assert_eq!(shown.of("quotient_queue_guaranteed"), [""; 0]);
     }
 
     #[test]
@@ -331,7 +324,7 @@ mod tests {
         let reach = Reach { mode: Mode::Quota, mode_of: None, pause: Some(pause) };
         decided.queues.get_mut(&name).unwrap().reach = reach;
         decided.withheld = vec![eviction("p"), eviction("p")];
-        shown.queues.show(&plan, Terms::default());
+        shown.queues.show(&plan, Offer::default());
         shown.has(&[
             r#"quotient_queue_mode_info{namespace="a",queue="full",mode="Full"} 1"#,
             r#"quotient_queue_mode_info{namespace="a",queue="team",mode="Quota"} 1"#,
@@ -385,7 +378,7 @@ mod tests {
             uid: name.into(),
         };
         let overdue = |plan: &Arc<Plan>| {
-            shown.queues.show(plan, Terms::default());
+            shown.queues.show(plan, Offer::default());
             shown.of("quotient_queue_overdue_pods")
         };
         Arc::make_mut(&mut plan).overdue = [("a", "web-0"), ("a", "web-1"), ("b", "web-0")].map(pod).to_vec();
@@ -394,7 +387,7 @@ mod tests {
         assert_eq!(overdue(&plan), [""; 0]);
         Arc::make_mut(&mut plan).terminating_since =
             [(QueueName::new("a", "team"), Timestamp::from_seconds(1700))].into();
-        shown.queues.show(&plan, Terms::default());
+        shown.queues.show(&plan, Offer::default());
         shown
             .has(&[r#"quotient_queue_terminating_since_timestamp_seconds{namespace="a",queue="team"} 1700"#]);
     }
@@ -414,7 +407,7 @@ mod tests {
             for queue in Arc::make_mut(&mut plan).queues.values_mut() {
                 queue.unmet.clone_from(&waiting);
             }
-            shown.queues.show(&plan, Terms::default());
+            shown.queues.show(&plan, Offer::default());
             let expected = expected.iter().map(|(reason, count)| {
                 format!(
                     r#"quotient_queue_unmet_pods{{namespace="a",queue="team",reason="{reason}"}} {count}"#

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::patch::status_patch;
 use crate::alarm::Alarm;
 use crate::context::Context;
-use crate::executor::{Kind, Life, Object, Operation, Outcome, Purpose};
+use crate::executor::{Backoff, Class, Key, Kind, Life, Object, Operation, Outcome, Purpose};
 use crate::operations::queue_jobs::{MOST_PER_CYCLE, in_turns, seen};
 use compose::compose;
 
@@ -36,11 +36,11 @@ pub(crate) struct JobStatuses {
 }
 
 impl JobStatuses {
-    /// The statuses that `plan` changes, as many as one cycle writes; `refused` says what the API server said against Jobs.
+    /// The statuses that `plan` changes, as many as one cycle writes; `retries` says what the API server said against Jobs.
     pub(crate) fn due(
         &mut self,
         plan: &Plan,
-        refused: &BTreeMap<QueueJobName, String>,
+        retries: &Backoff<Key>,
         alarm: &mut Alarm,
         context: &Context,
     ) -> Vec<Operation> {
@@ -54,7 +54,7 @@ impl JobStatuses {
                 break;
             }
             let Some(seen) = context.view.read(|index| seen(index, name, decided)) else { continue };
-            let refused = refused.get(name).map(String::as_str);
+            let refused = retries.refusal(&Key::new(Class::QueueJob, &name.namespace, &name.name));
             let digest = digest(decided, &seen, refused);
             if self.right.get(name) == Some(&digest) {
                 continue;

@@ -64,9 +64,9 @@ impl World {
         self.look().await
     }
 
-    /// How many ReplicaSets were requeued.
+    /// How many controllers were requeued.
     fn requeued(&self) -> u64 {
-        self.context.metrics.writes.requeues.with_label_values(&["ReplicaSet"]).get()
+        self.context.metrics.writes.all.with_label_values(&["requeue", "done"]).get()
     }
 
     /// Whether usage is to be counted anew, since this was asked last.

@@ -135,8 +135,6 @@ async fn the_size_is_written_once_the_mark_was_seen() {
     assert_eq!((scaled.from, scaled.to, scaled.original_replicas), (3, 2, Some(3)));
     let pods: Vec<&str> = scaled.pods.iter().map(|pod| pod.name.as_str()).collect();
     assert_eq!(pods, ["low-2"]);
-    let metrics = &world.world.context.metrics.scalings;
-    assert_eq!((metrics.owners.with_label_values(&["Outranked"]).get(), metrics.pods.get()), (1, 1));
 
     // The answer is in view: the next plan has nothing more to do, and neither have those while the pod moves on.
     assert_eq!(world.lines().await, [""; 0]);
@@ -252,7 +250,7 @@ async fn one_cycle_writes_no_more_than_so_much() {
     plan.scalings[0].marks = (0..200).map(pod).collect();
     for (asked, postponed) in [(128, 1), (200, 0)] {
         it.writer.only(Class::Scaling, &plan).await;
-        assert_eq!((it.asked(), it.context.metrics.scalings.postponed.get()), (asked, postponed));
+        assert_eq!((it.asked(), it.context.metrics.writes.scalings_postponed.get()), (asked, postponed));
         assert!(it.writer.next_retry().is_some_and(|at| postponed == 0 || at <= Instant::now()));
     }
 }
