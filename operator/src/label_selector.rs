@@ -15,6 +15,14 @@ pub fn parse(text: &str) -> Result<Selector, SelectorError> {
     parts(text).into_iter().filter(|part| !part.is_empty()).map(expression).collect()
 }
 
+/// The key of a label that `text` names, and nothing else.
+pub(crate) fn key(text: &str) -> Option<String> {
+    match expression(text.trim()) {
+        Ok(Expression::Exists(key)) => Some(key),
+        _ => None,
+    }
+}
+
 /// The text between the commas that are not inside parentheses.
 fn parts(text: &str) -> Vec<&str> {
     let mut inside = false;
@@ -86,6 +94,16 @@ mod tests {
         check("pool in (batch, gpu),zone notin (b,c) , !spot", &labels, true);
         check("pool in (batch)", &labels, false);
         check("node-role.kubernetes.io/worker=", &[("node-role.kubernetes.io/worker", "")], true);
+    }
+
+    #[test]
+    fn a_key_alone_is_told_from_everything_else() {
+        for text in ["pool", "node.kubernetes.io/instance-type", " A_b.c-d "] {
+            assert_eq!(key(text).as_deref(), Some(text.trim()));
+        }
+        for text in ["", "pool=a", "a b", "!a", "a in (b)", "a,b"] {
+            assert_eq!(key(text), None, "{text}");
+        }
     }
 
     #[test]

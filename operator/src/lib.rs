@@ -51,7 +51,6 @@ mod message;
 pub mod metrics;
 mod offered;
 mod operations;
-mod pool_label;
 pub mod print;
 mod protecting_budgets;
 pub mod reclaims;

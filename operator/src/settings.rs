@@ -18,7 +18,6 @@ use crate::failed::Failed;
 use crate::identity::Identity;
 use crate::label_selector;
 use crate::lease::LeaseSettings;
-use crate::pool_label;
 use crate::scrape::ScrapeSettings;
 use crate::stated_capacity::{self, not_shared};
 
@@ -293,9 +292,7 @@ fn resource(name: &str) -> Result<Resource, Failed> {
 }
 
 fn pool(key: &str) -> Result<Arc<str>, Failed> {
-    let key = key.trim();
-    let valid = pool_label::is_label_key(key);
-    valid.then(|| key.into()).ok_or_else(|| {
+    label_selector::key(key).map(Arc::from).ok_or_else(|| {
         Failed::to("check --pool-label")(format!(
             "{key:?} is no key of a label; node.kubernetes.io/instance-type and pool are, and its values are not to be named"
         ))
