@@ -47,7 +47,7 @@ impl Plan {
 
 /// What `plan` grants and owes, by namespace.
 fn grants(plan: &Plan) -> BTreeMap<&Namespace, (Bounds, Amounts)> {
-    let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent && queue.is_granted());
+    let leaves = plan.leaves().filter(|(_, queue)| queue.is_granted());
     let shares = leaves
         .map(|(name, queue)| (&name.namespace, (plan.bounds(&queue.allocated), queue.preempting.clone())));
     let retained =

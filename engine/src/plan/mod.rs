@@ -108,6 +108,11 @@ impl Plan {
         self.resources.iter().map(|resource| (resource.clone(), amounts.get(resource))).collect()
     }
 
+    /// The queues that govern pods.
+    pub fn leaves(&self) -> impl Iterator<Item = (&QueueName, &QueuePlan)> {
+        self.queues.iter().filter(|(_, queue)| !queue.is_parent)
+    }
+
     /// The quotas to write: those that lower something first, each group by queue.
     pub fn quota_writes(&self) -> impl Iterator<Item = (&QueueName, &QuotaWrite)> {
         let shares =

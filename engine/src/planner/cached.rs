@@ -85,7 +85,7 @@ fn are_same<Name: Eq, Value>(known: &[(Name, Weak<Value>)], now: &BTreeMap<Name,
 
 /// Whether `snapshot` remembers already what `plan` wants remembered; else the next plan goes on from something else.
 fn is_remembered(plan: &Plan, snapshot: &Snapshot) -> bool {
-    plan.queues.iter().filter(|(_, queue)| !queue.is_parent).all(|(name, decided)| {
+    plan.leaves().all(|(name, decided)| {
         let state = snapshot.namespaces.get(&name.namespace);
         let queue = state.and_then(|state| state.queues.iter().find(|queue| queue.name == name.name));
         queue.is_some_and(|queue| queue.remembered == decided.remember)

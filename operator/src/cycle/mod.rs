@@ -256,8 +256,7 @@ impl Cycle {
             return Ended { next, result: CycleResult::Requeue, in_vain: None };
         };
         let next = self.writer.next_try_of_ledger().unwrap_or_else(Instant::now);
-        let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
-        let stuck = leaves.map(|(name, _)| (name.clone(), why.clone())).collect();
+        let stuck = plan.leaves().map(|(name, _)| (name.clone(), why.clone())).collect();
         self.report(plan, budgets, stuck);
         Ended { next, result: CycleResult::Error, in_vain: None }
     }

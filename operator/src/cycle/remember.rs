@@ -8,9 +8,8 @@ use crate::view::View;
 ///
 /// Triggers no cycle: it comes from a decision and is no reason for another.
 pub(super) fn remember(view: &View, plan: &Plan) {
-    let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
     view.read(|index| {
-        for (name, queue) in leaves {
+        for (name, queue) in plan.leaves() {
             // Another Queue that has the name by now has nothing to do with it.
             if index.observed_queue(name).is_some_and(|observed| observed.uid == queue.uid) {
                 index.remember(name, queue.remember.clone());

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use quotient_crds::names::API_VERSION;
 use quotient_engine::names::QueueJobUid;
 use quotient_engine::plan::{Plan, QueueJobName, QueueJobPhase, QueueJobPlan, SlotReason};
 
-use super::event_text::EventText;
-use super::{JobNews, Notice};
+use super::Notice;
+use super::notice::Regarding;
 use crate::slots::why_it_waits;
 
 /// The last event of every QueueJob.
@@ -34,9 +35,7 @@ impl Jobs {
         let mut all = Vec::new();
         for (name, job) in plan.queue_jobs.iter().filter(|(_, job)| !job.withheld) {
             let notified = self.0.get(name);
-            if let Some(news) = news(job, notified) {
-                all.push(Notice::QueueJob { name: name.clone(), uid: job.uid.clone(), news });
-            }
+            all.extend(news(name, job, notified));
             let now = Notified {
                 uid: job.uid.clone(),
                 phase: job.phase,
@@ -54,121 +53,112 @@ impl Jobs {
     }
 }
 
-fn news(job: &QueueJobPlan, notified: Option<&Notified>) -> Option<JobNews> {
+fn news(name: &QueueJobName, job: &QueueJobPlan, notified: Option<&Notified>) -> Option<Notice> {
     let stays = notified.is_some_and(|notified| notified.phase == job.phase);
+    // What had come to an end before is no news.
+    let has_ended = notified.is_some() && !stays;
     // What is written, is seen a moment later: until then the same plan is made again.
     let moved = job.moves() && notified.is_none_or(|notified| notified.slots != job.total());
     let (from, to) = (job.had, job.total());
+    let normal = |reason, action, note| Notice::normal(regarding(name, &job.uid), reason, action, note);
     match job.phase {
-        // What had come to an end before is no news.
-        QueueJobPhase::Complete => (notified.is_some() && !stays).then_some(JobNews::Complete),
-        QueueJobPhase::Failed => (notified.is_some() && !stays).then_some(JobNews::Failed),
-        QueueJobPhase::Suspended => (from > 0 && !stays).then_some(JobNews::Suspended),
+        QueueJobPhase::Complete => {
+            let note = "Every pod of every task has succeeded.".to_owned();
+            has_ended.then(|| normal("Complete", "Finish", note))
+        }
+        QueueJobPhase::Failed => {
+            let note = "A task has failed. The condition Failed names the task and the reason.".to_owned();
+            has_ended.then(|| Notice::warning(regarding(name, &job.uid), "Failed", "Finish", note))
+        }
+        QueueJobPhase::Suspended => {
+            let note = "The QueueJob released its slots because spec.suspend is true.".to_owned();
+            (from > 0 && !stays).then(|| normal("Suspended", "Suspend", note))
+        }
         QueueJobPhase::Waiting => {
             let same = stays && notified.is_some_and(|notified| notified.reason == job.reason);
             let is_moment = job.reason == SlotReason::WaitingForQuota;
-            (!same && !is_moment).then(|| JobNews::Waits {
-                from: if to == 0 { from } else { 0 },
-                why: job.reason,
-                because: why_it_waits(job),
-            })
+            (!same && !is_moment).then(|| waits(name, job))
         }
-        QueueJobPhase::Starting | QueueJobPhase::Running if moved && from == 0 => {
-            Some(JobNews::Admitted { slots: to, left: job.left })
+        QueueJobPhase::Starting | QueueJobPhase::Running if !moved => None,
+        QueueJobPhase::Starting | QueueJobPhase::Running if from == 0 => {
+            let note = format!("The QueueJob may run {to} of the {} pods that have not succeeded.", job.left);
+            Some(normal("Admitted", "Admit", note))
         }
-        QueueJobPhase::Starting | QueueJobPhase::Running => moved.then_some(JobNews::Resized { from, to }),
+        QueueJobPhase::Starting | QueueJobPhase::Running => {
+            let (reason, why) = if from < to {
+                ("SlotsGiven", "its queue has room")
+            } else {
+                ("SlotsTaken", "its queue has less room for it")
+            };
+            let note = format!("The QueueJob may run {to} pods instead of {from} because {why}.");
+            Some(normal(reason, "Resize", note))
+        }
     }
 }
 
-impl JobNews {
-    /// The text of its event.
-    pub(super) fn text(&self) -> EventText {
-        match self {
-            Self::Admitted { slots, left } => EventText::normal(
-                "Admitted",
-                "Admit",
-                format!("The QueueJob may run {slots} of the {left} pods that have not succeeded."),
-            ),
-            Self::Resized { from, to } => {
-                let (reason, why) = if from < to {
-                    ("SlotsGiven", "its queue has room")
-                } else {
-                    ("SlotsTaken", "its queue has less room for it")
-                };
-                let note = format!("The QueueJob may run {to} pods instead of {from} because {why}.");
-                EventText::normal(reason, "Resize", note)
-            }
-            Self::Waits { from, why, because } => {
-                let event = match why {
-                    SlotReason::StartTimeout
-                    | SlotReason::InvalidSpec
-                    | SlotReason::NoQueue
-                    | SlotReason::QueueStalled
-                    | SlotReason::GangAboveShare => EventText::warning,
-                    _ => EventText::normal,
-                };
-                let note = if *from > 0 {
-                    format!("The QueueJob lost all of its {from} slots. {because}")
-                } else {
-                    because.clone()
-                };
-                event(why.name(), "Wait", note)
-            }
-            Self::Refused(why) => EventText::warning(
-                "JobRefused",
-                "Admit",
-                format!("The API server refused a Job of the QueueJob: {why}"),
-            ),
-            Self::Suspended => EventText::normal(
-                "Suspended",
-                "Suspend",
-                "The QueueJob released its slots because spec.suspend is true.".to_owned(),
-            ),
-            Self::Complete => {
-                EventText::normal("Complete", "Finish", "Every pod of every task has succeeded.".to_owned())
-            }
-            Self::Failed => EventText::warning(
-                "Failed",
-                "Finish",
-                "A task has failed. The condition Failed names the task and the reason.".to_owned(),
-            ),
-        }
+/// That `job` waits, or has lost all its slots and waits again.
+fn waits(name: &QueueJobName, job: &QueueJobPlan) -> Notice {
+    let of_severity = match job.reason {
+        SlotReason::StartTimeout
+        | SlotReason::InvalidSpec
+        | SlotReason::NoQueue
+        | SlotReason::QueueStalled
+        | SlotReason::GangAboveShare => Notice::warning,
+        _ => Notice::normal,
+    };
+    let because = why_it_waits(job);
+    let note = if job.had > 0 && job.total() == 0 {
+        format!("The QueueJob lost all of its {} slots. {because}", job.had)
+    } else {
+        because
+    };
+    of_severity(regarding(name, &job.uid), job.reason.name(), "Wait", note)
+}
+
+impl Notice {
+    /// The API server refused a Job of the QueueJob `name`, in its words.
+    pub(crate) fn job_refused(name: &QueueJobName, uid: &QueueJobUid, why: &str) -> Self {
+        let note = format!("The API server refused a Job of the QueueJob: {why}");
+        Self::warning(regarding(name, uid), "JobRefused", "Admit", note)
     }
+}
+
+fn regarding(name: &QueueJobName, uid: &QueueJobUid) -> Regarding {
+    Regarding::object((API_VERSION, "QueueJob"), &name.namespace, &name.name, uid.as_str())
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use expect_test::{Expect, expect};
     use quotient_engine::names::QueueName;
 
-    /// Plans of one QueueJob, one after the other: its phase, its reason, the slots it had and has.
-    fn check(plans: &[(QueueJobPhase, SlotReason, u32, u32)], expected: &Expect) {
-        let (mut jobs, mut printed) = (Jobs::default(), String::new());
-        for (phase, reason, had, has) in plans {
+    /// What is told of plans of one QueueJob, one after the other: its phase, its reason, the slots it had and has.
+    pub(in crate::events) fn told(plans: &[(QueueJobPhase, SlotReason, u32, u32)]) -> Vec<Notice> {
+        let mut jobs = Jobs::default();
+        let news = plans.iter().flat_map(|(phase, reason, had, has)| {
             let job = QueueJobPlan {
                 uid: "1".into(),
-                queue: Some(QueueName::new("a", "team")),
+                queue: Some(QueueName::new("team-a", "team-a")),
                 phase: *phase,
                 reason: *reason,
                 had: *had,
                 parallelism: vec![*has],
-                min_available: 2,
-                left: 4,
+                min_available: 3,
+                left: 6,
+                start_failures: 2,
+                problem: Some("spec.tasks[0].template is no pod template".into()),
                 ..QueueJobPlan::default()
             };
-            let name = QueueJobName { namespace: "a".into(), name: "train".into() };
-            let news = jobs.news(&Plan { queue_jobs: [(name, job)].into(), ..Plan::default() });
-            let lines = news.iter().map(|notice| match notice {
-                Notice::QueueJob { news, .. } => {
-                    let EventText { type_, reason, note, .. } = news.text();
-                    format!("{type_} {reason}: {note}\n")
-                }
-                other => panic!("{other:?}"),
-            });
-            printed.extend(lines);
-        }
-        expected.assert_eq(&printed);
+            let name = QueueJobName { namespace: "team-a".into(), name: "train".into() };
+            jobs.news(&Plan { queue_jobs: [(name, job)].into(), ..Plan::default() })
+        });
+        news.collect()
+    }
+
+    fn check(plans: &[(QueueJobPhase, SlotReason, u32, u32)], expected: &Expect) {
+        let line = |notice: &Notice| format!("{} {}\n", notice.type_, notice.printed());
+        expected.assert_eq(&told(plans).iter().map(line).collect::<String>());
     }
 
     #[test]
@@ -196,15 +186,15 @@ mod tests {
                 (Complete, Finished, 0, 0),
             ],
             &expect![[r#"
-                Normal WaitingForRoom: The gang needs room for 2 pods at once, and other pods of queue a/team use too much. It starts when they end.
-                Normal Admitted: The QueueJob may run 4 of the 4 pods that have not succeeded.
-                Normal SlotsTaken: The QueueJob may run 2 pods instead of 4 because its queue has less room for it.
-                Normal SlotsGiven: The QueueJob may run 3 pods instead of 2 because its queue has room.
-                Normal WaitingForRoom: The QueueJob lost all of its 3 slots. The gang needs room for 2 pods at once, and other pods of queue a/team use too much. It starts when they end.
-                Normal Admitted: The QueueJob may run 2 of the 4 pods that have not succeeded.
-                Warning StartTimeout: The QueueJob lost all of its 2 slots. The pods did not run within startTimeoutSeconds. The QueueJob tries again at status.retryAt. See the events of its pods.
-                Normal Admitted: The QueueJob may run 2 of the 4 pods that have not succeeded.
-                Normal Complete: Every pod of every task has succeeded.
+                Normal WaitingForRoom on QueueJob train: The gang needs room for 3 pods at once, and other pods of queue team-a/team-a use too much. It starts when they end.
+                Normal Admitted on QueueJob train: The QueueJob may run 4 of the 6 pods that have not succeeded.
+                Normal SlotsTaken on QueueJob train: The QueueJob may run 2 pods instead of 4 because its queue has less room for it.
+                Normal SlotsGiven on QueueJob train: The QueueJob may run 3 pods instead of 2 because its queue has room.
+                Normal WaitingForRoom on QueueJob train: The QueueJob lost all of its 3 slots. The gang needs room for 3 pods at once, and other pods of queue team-a/team-a use too much. It starts when they end.
+                Normal Admitted on QueueJob train: The QueueJob may run 2 of the 6 pods that have not succeeded.
+                Warning StartTimeout on QueueJob train: The QueueJob lost all of its 2 slots. The pods did not run within startTimeoutSeconds, 2 times in a row. The QueueJob tries again at status.retryAt. See the events of its pods.
+                Normal Admitted on QueueJob train: The QueueJob may run 2 of the 6 pods that have not succeeded.
+                Normal Complete on QueueJob train: Every pod of every task has succeeded.
             "#]],
         );
     }

@@ -4,11 +4,10 @@
 //! is dropped and counted.
 
 mod event;
-mod event_text;
 mod jobs;
 mod notice;
-mod object;
 mod publisher;
+mod queues;
 mod reclaimed;
 mod scaled;
 #[cfg(test)]
@@ -17,11 +16,14 @@ mod transitions;
 
 use std::sync::{Arc, Mutex};
 
+use quotient_engine::amounts::Bounds;
+use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, Plan};
 use tokio::sync::mpsc;
 
-pub use notice::{Change, JobNews, Notice};
+pub use notice::Notice;
 pub use publisher::Publisher;
+pub use queues::Change;
 pub use reclaimed::{Reclaimed, Subject};
 use transitions::Transitions;
 
@@ -46,18 +48,19 @@ impl EventRecorder {
         (Self { sender, metrics, transitions: Arc::default() }, receiver)
     }
 
-    /// Tells what happened, if it is news. Never waits.
-    pub fn record(&self, notice: Notice) {
-        let news = lock(&self.transitions).of_notice(notice);
+    /// Tells that the quota of `queue` was written, with what it allowed `before`, if there was one. Of a quota that rises in steps
+    /// only the end is told. Never waits.
+    pub fn quota_written(&self, queue: QueueName, before: Option<Bounds>, after: Bounds, lowers: bool) {
+        let news = lock(&self.transitions).quota_written(queue, before, after, lowers);
         if let Some(notice) = news {
-            self.send(notice);
+            self.record(notice);
         }
     }
 
     /// Tells the workloads of `evictions`, which the API server accepted in one cycle. Never waits.
     pub fn announce_reclaimed(&self, evictions: &[Eviction]) {
         for reclaimed in Reclaimed::of_workloads(evictions) {
-            self.send(Notice::Reclaimed(Box::new(reclaimed)));
+            self.record(reclaimed.notice());
         }
     }
 
@@ -65,11 +68,12 @@ impl EventRecorder {
     pub fn announce_plan(&self, plan: &Plan) {
         let news = lock(&self.transitions).of_plan(plan);
         for notice in news {
-            self.send(notice);
+            self.record(notice);
         }
     }
 
-    fn send(&self, notice: Notice) {
+    /// Tells what happened. Never waits.
+    pub fn record(&self, notice: Notice) {
         if self.sender.try_send(notice).is_err() {
             self.metrics.writes.events_dropped.inc();
         }

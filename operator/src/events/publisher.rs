@@ -14,6 +14,7 @@ use tracing::debug;
 
 use super::Notice;
 use super::event::event;
+use super::reclaimed::RECLAIMED;
 use crate::answer::{Failure, ask, result, said};
 use crate::clock::Clock;
 use crate::identity::Identity;
@@ -64,8 +65,9 @@ impl Publisher {
                 happening = happenings.recv(), if !backlog.is_full() => match happening {
                     Some(happening) => {
                         number = number.wrapping_add(1);
-                        let event = self.event(&happening, number);
-                        if matches!(happening, Notice::Reclaimed(_)) {
+                        let is_of_eviction = happening.reason == RECLAIMED;
+                        let event = self.event(happening, number);
+                        if is_of_eviction {
                             backlog.push_of_eviction(event, Instant::now());
                         } else {
                             backlog.others.push_back(event);
@@ -82,7 +84,7 @@ impl Publisher {
         }
     }
 
-    fn event(&self, happening: &Notice, number: u64) -> Event {
+    fn event(&self, happening: Notice, number: u64) -> Event {
         let uid =
             |queue: &_| self.view.read(|index| index.observed_queue(queue).map(|queue| queue.uid.clone()));
         event(happening, uid, &self.identity, self.clock.now(), number)

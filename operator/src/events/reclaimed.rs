@@ -3,15 +3,18 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use k8s_openapi::api::core::v1::ObjectReference;
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Eviction, PodId};
 use quotient_engine::reasons::EvictionReason;
 use quotient_engine::snapshot::Workload;
 
-use super::object;
+use super::Notice;
+use super::notice::Regarding;
 use crate::message::{amounts_of, message};
+
+/// The reason of the event of an eviction.
+pub(super) const RECLAIMED: &str = "Reclaimed";
 
 /// Pods of one queue that were evicted, or would be, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,8 +77,22 @@ impl Reclaimed {
         }
     }
 
-    /// The object that the event is about.
-    pub(super) fn reference(&self) -> ObjectReference {
+    /// That it has happened.
+    pub(crate) fn notice(&self) -> Notice {
+        let beneficiary = self.beneficiaries.first().cloned();
+        Notice { beneficiary, ..Notice::warning(self.regarding(), RECLAIMED, "Evict", self.note()) }
+    }
+
+    /// That it would if no mode and no pause withheld it.
+    pub(super) fn would_notice(&self) -> Notice {
+        let beneficiary = self.beneficiaries.first().cloned();
+        Notice {
+            beneficiary,
+            ..Notice::normal(self.regarding(), "WouldReclaim", "Observe", self.would_note())
+        }
+    }
+
+    fn regarding(&self) -> Regarding {
         let (namespace, version, kind, name, uid) = match &self.subject {
             Subject::Pod(pod) => (&pod.namespace, "v1", "Pod", pod.name.as_str(), pod.uid.as_str()),
             Subject::Workload(namespace, workload) => {
@@ -83,11 +100,11 @@ impl Reclaimed {
                 (namespace, &**api_version, &**kind, &**name, uid.as_str())
             }
         };
-        object::reference((version, kind), namespace, name, Some(uid))
+        Regarding::object((version, kind), namespace, name, uid)
     }
 
     /// What people read when it has happened.
-    pub(super) fn note(&self) -> String {
+    fn note(&self) -> String {
         let what = match (&self.subject, self.first.reason) {
             (Subject::Pod(_), EvictionReason::GraceShortened) => {
                 format!("Evicted again with {} s of grace", self.first.grace_seconds.unwrap_or_default())
@@ -100,7 +117,7 @@ impl Reclaimed {
     }
 
     /// What people read when a mode or a pause keeps it from happening.
-    pub(super) fn would_note(&self) -> String {
+    fn would_note(&self) -> String {
         let what = match self.subject {
             Subject::Pod(_) => "This pod would be evicted".to_owned(),
             Subject::Workload(..) => format!("{} would be evicted", self.counted()),
@@ -243,9 +260,8 @@ mod tests {
             1 pod evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. CronJob n starts a new pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue.
         "#]]
         .assert_eq(&lines(reclaimed.iter().map(Reclaimed::note)));
-        let object = reclaimed[0].reference();
-        let named = [object.api_version, object.kind, object.namespace, object.name].map(Option::unwrap);
-        assert_eq!(named, ["apps/v1", "Deployment", "team-a", "web"]);
+        let web = Regarding::object(("apps/v1", "Deployment"), &"team-a".into(), "web", "web");
+        assert_eq!(reclaimed[0].regarding(), web);
         // What is withheld reads what would happen, of bare pods as well.
         expect![[r#"
             This pod would be evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. No pod is evicted while mode or pausedUntil withholds it. To let Quotient evict, set mode: Full and end the pause.

@@ -1,29 +1,37 @@
 //! Owners that yielded or got their size back, as people read it.
 
-use k8s_openapi::api::core::v1::ObjectReference;
 use quotient_crds::names::REPLICAS_BEFORE_ANNOTATION;
 use quotient_engine::plan::{INCOMPLETE_SECONDS, Preemptor, Scaling};
 use quotient_engine::reasons::ScalingReason;
 use quotient_engine::snapshot::{ScaleTarget, ScaleTargetKind};
 
-use super::object;
+use super::Notice;
+use super::notice::Regarding;
 use crate::message::message;
 
 /// How many names a sentence lists.
 const LISTED: usize = 3;
 
+impl Notice {
+    /// An owner's size was changed, for others of its queue or because there is room again.
+    pub(crate) fn scaled(scaled: &Scaling) -> Self {
+        let of_severity = if scaled.to < scaled.from { Self::warning } else { Self::normal };
+        of_severity(regarding(scaled), scaled.reason.name(), "Scale", note(scaled))
+    }
+}
+
 /// The object that was written to.
-pub(super) fn reference(scaled: &Scaling) -> ObjectReference {
+fn regarding(scaled: &Scaling) -> Regarding {
     let version = match scaled.scale_target.kind {
         ScaleTargetKind::Deployment | ScaleTargetKind::ReplicaSet | ScaleTargetKind::StatefulSet => "apps/v1",
         ScaleTargetKind::Job => "batch/v1",
     };
     let ScaleTarget { kind, name, uid } = &scaled.scale_target;
-    object::reference((version, kind.name()), &scaled.queue.namespace, name, Some(uid.as_str()))
+    Regarding::object((version, kind.name()), &scaled.queue.namespace, name, uid.as_str())
 }
 
 /// The sentences.
-pub(super) fn note(scaled: &Scaling) -> String {
+fn note(scaled: &Scaling) -> String {
     let Scaling { queue, from, to, original_replicas: former, pods, priority, beneficiaries, .. } = scaled;
     let queue = queue.in_words();
     if to > from {
@@ -111,8 +119,8 @@ pub(super) mod tests {
         );
         let many = note(&scaled(20, 1, Some(20)));
         assert!(many.ends_with("It loses web-0, web-1, web-2 and 16 more."), "{many}");
-        let object = reference(&scaled(3, 1, Some(3)));
-        assert_eq!((object.kind.as_deref(), object.uid.as_deref()), (Some("Deployment"), Some("d1")));
+        let web = Regarding::object(("apps/v1", "Deployment"), &"a".into(), "web", "d1");
+        assert_eq!(regarding(&scaled(3, 1, Some(3))), web);
     }
 
     #[test]

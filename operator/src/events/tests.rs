@@ -5,19 +5,18 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use expect_test::expect_file;
-use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::jiff::Timestamp;
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Eviction, PodId, Preemptor, QueueJobName, QueueJobPlan, Scaling, SlotReason};
+use quotient_engine::plan::{Eviction, PodId, Preemptor, QueueJobName, QueueJobPhase, Scaling, SlotReason};
 use quotient_engine::reasons::{EvictionReason, ScalingReason};
 use quotient_engine::snapshot::{OwnerKind, Workload};
 
 use super::event::event;
+use super::jobs::tests::told;
 use super::scaled::tests;
-use super::{Change, JobNews, Notice, Reclaimed, Subject};
+use super::{Change, Notice, Reclaimed, Subject};
 use crate::identity::Identity;
-use crate::slots::why_it_waits;
 use crate::tests::plan::{cpu, eviction};
 
 const HEAD: &str = "\
@@ -54,7 +53,7 @@ fn queue() -> QueueName {
     QueueName::new("team-a", "team-a")
 }
 
-fn reclaimed(subject: Subject, pods: usize, reason: EvictionReason) -> Box<Reclaimed> {
+fn reclaimed(subject: Subject, pods: usize, reason: EvictionReason) -> Reclaimed {
     let first = Eviction {
         workload: Some(web()),
         queue: queue(),
@@ -65,7 +64,7 @@ fn reclaimed(subject: Subject, pods: usize, reason: EvictionReason) -> Box<Recla
         grace_seconds: (reason == EvictionReason::GraceShortened).then_some(600),
         ..eviction("web-1")
     };
-    Box::new(Reclaimed { subject, pods, beneficiaries: [QueueName::new("team-b", "team-b")].into(), first })
+    Reclaimed { subject, pods, beneficiaries: [QueueName::new("team-b", "team-b")].into(), first }
 }
 
 fn web() -> Workload {
@@ -85,123 +84,84 @@ fn scaled(from: u32, to: u32, reason: ScalingReason) -> Notice {
         reason,
         ..tests::scaled(from, to, Some(3))
     };
-    Notice::Scaled(scaling.into())
+    Notice::scaled(&scaling)
 }
 
-fn job(news: JobNews) -> Notice {
-    let name = QueueJobName { namespace: "team-a".into(), name: "train".into() };
-    Notice::QueueJob { name, uid: "j".into(), news }
-}
-
-fn waits(why: SlotReason) -> Notice {
-    let plan = QueueJobPlan {
-        reason: why,
-        min_available: 3,
-        start_failures: 2,
-        queue: Some(queue()),
-        problem: Some("spec.tasks[0].template is no pod template".into()),
-        ..QueueJobPlan::default()
-    };
-    job(JobNews::Waits { from: 0, why, because: why_it_waits(&plan) })
-}
-
-fn quota_written(before: Option<i128>, after: i128, lowers: bool) -> Notice {
-    Notice::QuotaWritten { queue: queue(), before: before.map(bounds), after: bounds(after), lowers }
-}
-
-/// One or more of each variant: the test compares them with the arms of [`variant`], which the compiler keeps complete.
+/// One or more of each event: the test looks for their reasons where they are written.
 fn samples() -> Vec<Notice> {
     let pod = || Subject::Pod(PodId { namespace: "team-a".into(), name: "web-1".into(), uid: "p".into() });
     let workload = || Subject::Workload("team-a".into(), web());
+    let written = |before, after, lowers| Notice::quota_written(queue(), before, after, lowers);
+    let losers = QueueName::new("team-b", "team-b");
     let mut all = vec![
-        Notice::Reclaimed(reclaimed(pod(), 1, EvictionReason::Reclaimed)),
-        Notice::Reclaimed(reclaimed(workload(), 2, EvictionReason::Reclaimed)),
-        Notice::Reclaimed(reclaimed(pod(), 1, EvictionReason::MovedAside)),
-        Notice::Reclaimed(reclaimed(pod(), 1, EvictionReason::GraceShortened)),
-        Notice::WouldReclaim(reclaimed(workload(), 2, EvictionReason::Reclaimed)),
+        reclaimed(pod(), 1, EvictionReason::Reclaimed).notice(),
+        reclaimed(workload(), 2, EvictionReason::Reclaimed).notice(),
+        reclaimed(pod(), 1, EvictionReason::MovedAside).notice(),
+        reclaimed(pod(), 1, EvictionReason::GraceShortened).notice(),
+        reclaimed(workload(), 2, EvictionReason::Reclaimed).would_notice(),
         scaled(3, 2, ScalingReason::Outranked),
         scaled(1, 2, ScalingReason::Restored),
-        quota_written(None, 4000, false),
-        quota_written(Some(2000), 4000, false),
-        quota_written(Some(4000), 2000, true),
-        Notice::QuotaRepaired {
-            queue: queue(),
-            change: Change::Edited { by: Some("kubectl-edit".into()) },
-            before: Some(bounds(9000)),
-            after: bounds(4000),
-        },
-        Notice::ReclaimPlanned {
-            queue: queue(),
-            allocated: cpu(1000),
-            deserved: cpu(3000),
-            pods: vec![(QueueName::new("team-b", "team-b"), 2)],
-        },
-        Notice::ForceDeleted { queue: queue(), pods: vec!["web-0".into()] },
-        Notice::DefaultRequestsWritten { queue: queue(), defaults: bounds(100) },
-        Notice::DefaultRequestsRefused {
-            queue: queue(),
-            why: "another writer owns the LimitRange quotient".to_owned(),
-        },
-        job(JobNews::Admitted { slots: 4, left: 6 }),
-        job(JobNews::Resized { from: 4, to: 5 }),
-        job(JobNews::Resized { from: 5, to: 4 }),
-        job(JobNews::Refused("pods \"train\" is forbidden".to_owned())),
-        job(JobNews::Suspended),
-        job(JobNews::Complete),
-        job(JobNews::Failed),
+        written(None, &bounds(4000), false),
+        written(Some(&bounds(2000)), &bounds(4000), false),
+        written(Some(&bounds(4000)), &bounds(2000), true),
+        Notice::quota_repaired(
+            queue(),
+            &Change::Edited { by: Some("kubectl-edit".into()) },
+            Some(&bounds(9000)),
+            &bounds(4000),
+        ),
+        Notice::reclaim_planned(queue(), (&cpu(1000), &cpu(3000)), &[(&losers, 2)].into()),
+        Notice::force_deleted(queue(), &["web-0".into()]),
+        Notice::default_requests_written(queue(), &bounds(100)),
+        Notice::default_requests_refused(queue(), "another writer owns the LimitRange quotient"),
     ];
-    all.extend(
-        [
-            SlotReason::WaitingForRoom,
-            SlotReason::GangAboveShare,
-            SlotReason::StartTimeout,
-            SlotReason::NoQueue,
-            SlotReason::QueueStalled,
-            SlotReason::InvalidSpec,
-        ]
-        .map(waits),
-    );
+    use QueueJobPhase::{Complete, Failed, Running, Starting, Suspended, Waiting};
+    use SlotReason::{Admitted, Finished};
+    all.extend(told(&[(Starting, Admitted, 0, 4), (Running, Admitted, 4, 5), (Running, Admitted, 5, 4)]));
+    let refused = "pods \"train\" is forbidden";
+    let train = QueueJobName { namespace: "team-a".into(), name: "train".into() };
+    all.push(Notice::job_refused(&train, &"j".into(), refused));
+    all.extend(told(&[(Suspended, SlotReason::Suspended, 4, 0)]));
+    for end in [Complete, Failed] {
+        all.extend(told(&[(Running, Admitted, 4, 4), (end, Finished, 0, 0)]));
+    }
+    for why in [
+        SlotReason::WaitingForRoom,
+        SlotReason::GangAboveShare,
+        SlotReason::StartTimeout,
+        SlotReason::NoQueue,
+        SlotReason::QueueStalled,
+        SlotReason::InvalidSpec,
+    ] {
+        all.extend(told(&[(Waiting, why, 0, 0)]));
+    }
     all
 }
 
-/// The name of the variant.
-fn variant(notice: &Notice) -> &'static str {
-    match notice {
-        Notice::QuotaWritten { .. } => "QuotaWritten",
-        Notice::QuotaRepaired { .. } => "QuotaRepaired",
-        Notice::ReclaimPlanned { .. } => "ReclaimPlanned",
-        Notice::Reclaimed(_) => "Reclaimed",
-        Notice::WouldReclaim(_) => "WouldReclaim",
-        Notice::Scaled(_) => "Scaled",
-        Notice::ForceDeleted { .. } => "ForceDeleted",
-        Notice::DefaultRequestsWritten { .. } => "DefaultRequestsWritten",
-        Notice::DefaultRequestsRefused { .. } => "DefaultRequestsRefused",
-        Notice::QueueJob { news, .. } => match news {
-            JobNews::Admitted { .. } => "Admitted",
-            JobNews::Resized { .. } => "Resized",
-            JobNews::Waits { .. } => "Waits",
-            JobNews::Refused(_) => "Refused",
-            JobNews::Suspended => "Suspended",
-            JobNews::Complete => "Complete",
-            JobNews::Failed => "Failed",
-        },
-    }
-}
-
-fn event_of(notice: &Notice) -> Event {
-    event(notice, |_| None, &Identity::new("quotient"), Timestamp::UNIX_EPOCH, 0)
-}
+/// What the sources of events name in one word, and is no reason: kinds, verbs and actions.
+const NO_REASONS: &str = "Admit Changed Created Deleted Edited Evict Evicted Finish Observe Pod QueueJob Reclaim Resize Suspend Wait \
+    WriteLimitRange WriteQuota";
 
 #[test]
 fn the_page_of_events_has_every_event() {
     let samples = samples();
-    let named: BTreeSet<&str> = samples.iter().map(variant).collect();
-    let arms = include_str!("tests.rs").matches("=> \"").count();
-    assert_eq!(named.len(), arms, "a variant has no sample: {named:?}");
+    let reasons = samples.iter().map(|notice| notice.reason);
+    let known: BTreeSet<&str> = reasons.chain(NO_REASONS.split(' ')).collect();
+    let sources = [include_str!("queues.rs"), include_str!("jobs.rs"), include_str!("reclaimed.rs")];
+    for source in sources {
+        let (code, _) = source.split_once("#[cfg(test)]").unwrap();
+        let words = code.split('"').skip(1).step_by(2).filter(|text| {
+            text.starts_with(|first: char| first.is_ascii_uppercase())
+                && text.chars().all(|letter| letter.is_ascii_alphabetic())
+        });
+        for word in words {
+            assert!(known.contains(word), "{word} has no sample");
+        }
+    }
 
     let mut rows: BTreeMap<usize, Vec<[String; 3]>> = BTreeMap::new();
-    for sample in &samples {
-        let event = event_of(sample);
+    for sample in samples {
+        let event = event(sample, |_| None, &Identity::new("quotient"), Timestamp::UNIX_EPOCH, 0);
         let kind = event.regarding.and_then(|object| object.kind).unwrap();
         let section = SECTIONS.iter().position(|(_, kinds)| kinds.contains(&kind.as_str())).unwrap();
         let row = [event.reason, event.type_, event.note].map(Option::unwrap);

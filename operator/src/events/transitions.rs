@@ -52,12 +52,8 @@ impl Transitions {
         let news: Vec<Notice> = begun
             .filter_map(|(queue, pods)| {
                 let decided = plan.queues.get(*queue)?;
-                Some(Notice::ReclaimPlanned {
-                    queue: (*queue).clone(),
-                    allocated: decided.allocated.clone(),
-                    deserved: decided.target.clone(),
-                    pods: pods.iter().map(|(loser, count)| ((*loser).clone(), *count)).collect(),
-                })
+                let amounts = (&decided.allocated, &decided.target);
+                Some(Notice::reclaim_planned((*queue).clone(), amounts, pods))
             })
             .collect();
         // It goes on until nothing is outstanding, even while no further pod is needed.
@@ -73,7 +69,7 @@ impl Transitions {
         for reclaimed in Reclaimed::by_subject(&plan.withheld) {
             if let Entry::Vacant(entry) = self.withheld.entry(reclaimed.subject.clone()) {
                 entry.insert(now);
-                news.push(Notice::WouldReclaim(Box::new(reclaimed)));
+                news.push(reclaimed.would_notice());
             }
         }
         news
@@ -90,20 +86,23 @@ impl Transitions {
         let rises = ended.into_iter().filter_map(|queue| {
             let (before, after) = self.rising.remove(&queue)?;
             let moved = before.as_ref() != Some(&after);
-            moved.then_some(Notice::QuotaWritten { queue, before, after, lowers: false })
+            moved.then(|| Notice::quota_written(queue, before.as_ref(), &after, false))
         });
         rises.collect()
     }
 
-    /// What of `notice` is reported now. All but a written quota: a lowered one at once, for pods may have to leave; a
-    /// raised one when it has stopped rising, because a share that is got back comes in many small steps.
-    pub(super) fn of_notice(&mut self, notice: Notice) -> Option<Notice> {
-        let Notice::QuotaWritten { queue, before, after, lowers } = notice else {
-            return Some(notice);
-        };
+    /// What is reported now of a quota that was written: a lowered one at once, for pods may have to leave; a raised one when it
+    /// has stopped rising, because a share that is got back comes in many small steps.
+    pub(super) fn quota_written(
+        &mut self,
+        queue: QueueName,
+        before: Option<Bounds>,
+        after: Bounds,
+        lowers: bool,
+    ) -> Option<Notice> {
         if lowers {
             self.rising.remove(&queue);
-            return Some(Notice::QuotaWritten { queue, before, after, lowers });
+            return Some(Notice::quota_written(queue, before.as_ref(), &after, lowers));
         }
         let rise = self.rising.entry(queue).or_insert_with(|| (before, after.clone()));
         rise.1 = after;
@@ -144,22 +143,20 @@ mod tests {
         }
     }
 
-    fn write(before: i128, after: i128) -> Notice {
+    fn write(transitions: &mut Transitions, before: i128, after: i128) -> Option<Notice> {
         let bounds = |milli| [(Resource::Cpu, Amount::new(milli))].into_iter().collect::<Bounds>();
-        Notice::QuotaWritten {
-            queue: gainer(),
-            before: Some(bounds(before)),
-            after: bounds(after),
-            lowers: after < before,
-        }
+        transitions.quota_written(gainer(), Some(bounds(before)), bounds(after), after < before)
+    }
+
+    fn printed(news: &[Notice]) -> Vec<String> {
+        news.iter().map(Notice::printed).collect()
     }
 
     #[test]
     fn a_reclaim_is_reported_once() {
         let mut transitions = Transitions::default();
         let news = transitions.planned(&plan(2000, 2));
-        let [Notice::ReclaimPlanned { pods, .. }] = news.as_slice() else { panic!("{news:?}") };
-        assert_eq!(*pods, [(QueueName::new("a", "team"), 2)]);
+        assert!(matches!(&*news, [one] if one.note.ends_with("They are pods of a/team (2).")), "{news:?}");
         assert_eq!(transitions.planned(&plan(2000, 2)), []);
         assert_eq!(transitions.planned(&plan(1000, 0)), []);
         assert_eq!(transitions.planned(&plan(1000, 1)), []);
@@ -185,12 +182,13 @@ mod tests {
             let both =
                 withheld([of("web", 3), if second >= 300 { of("db", 1) } else { Vec::new() }].concat());
             for news in transitions.withheld(&both, start + Duration::from_secs(second)) {
-                let Notice::WouldReclaim(news) = news else { panic!("{news:?}") };
-                reported.push((second, news.first.workload.unwrap().name.to_string(), news.pods));
+                reported.push(format!("{second} {}", news.printed().split(" would").next().unwrap()));
             }
         }
-        let expected = [(0, "web", 3), (300, "db", 1), (600, "web", 3), (900, "db", 1), (1200, "web", 3)];
-        assert_eq!(reported, expected.map(|(second, name, pods)| (second, name.to_owned(), pods)));
+        let expected = [(0, "web: 3 pods"), (300, "db: 1 pod"), (600, "web: 3 pods"), (900, "db: 1 pod")];
+        let expected = expected.into_iter().chain([(1200, "web: 3 pods")]);
+        let expected = expected.map(|(second, what)| format!("{second} WouldReclaim on  {what}"));
+        assert_eq!(reported, expected.collect::<Vec<_>>());
         // Bare pods are reported one by one, and nothing is remembered for longer than it counts.
         let later = start + Duration::from_secs(9_000);
         assert_eq!(transitions.withheld(&withheld(plan(0, 2).evictions), later).len(), 2);
@@ -200,22 +198,18 @@ mod tests {
     #[test]
     fn a_rise_is_reported_when_it_has_ended() {
         let mut transitions = Transitions::default();
-        assert_eq!(transitions.of_notice(write(1000, 2000)), None);
+        assert_eq!(write(&mut transitions, 1000, 2000), None);
         assert_eq!(transitions.raised(&plan(1000, 0)), []);
-        assert_eq!(transitions.of_notice(write(2000, 3000)), None);
+        assert_eq!(write(&mut transitions, 2000, 3000), None);
         let news = transitions.raised(&plan(0, 0));
-        let [Notice::QuotaWritten { before, after, lowers: false, .. }] = news.as_slice() else {
-            panic!("{news:?}")
-        };
-        let milli = |bounds: &Bounds| bounds.get(&Resource::Cpu).map(Amount::units);
-        assert_eq!((before.as_ref().and_then(milli), milli(after)), (Some(1000), Some(3000)));
+        assert_eq!(printed(&news), ["QuotaRaised on Queue batch: Changed the quota: cpu from 1 to 3."]);
         assert_eq!(transitions.raised(&plan(0, 0)), []);
     }
 
     #[test]
     fn a_fall_is_reported_at_once() {
         let mut transitions = Transitions::default();
-        assert!(transitions.of_notice(write(3000, 2000)).is_some());
+        assert!(write(&mut transitions, 3000, 2000).is_some());
         assert_eq!(transitions.raised(&plan(0, 0)), []);
     }
 }

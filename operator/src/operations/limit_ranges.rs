@@ -19,7 +19,7 @@ use crate::message::texts;
 /// A LimitRange of another writer is never overwritten: what is not known to be there is created, and what is there is changed
 /// only in the life in which it was seen. If that fails, the watch shows why.
 pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
-    let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent && queue.reach.writes_quotas());
+    let leaves = plan.leaves().filter(|(_, queue)| queue.reach.writes_quotas());
     let operation = |(name, queue): (&QueueName, &QueuePlan)| {
         let owner = OwningQueue { name, uid: &queue.uid };
         Some(of(owner, observed.index.limit_range_due(&name.namespace, &name.name)?))

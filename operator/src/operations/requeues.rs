@@ -20,9 +20,7 @@ use crate::executor::{Kind, Life, Object, Operation, Purpose, Request, Requeue};
 /// The requeues of namespaces whose quotas are written.
 pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
     let is_restrained = |namespace: &Namespace| {
-        let mut queues =
-            plan.queues.iter().filter(|(name, queue)| !queue.is_parent && name.namespace == *namespace);
-        queues.any(|(_, queue)| !queue.reach.writes_quotas())
+        plan.leaves().any(|(name, queue)| name.namespace == *namespace && !queue.reach.writes_quotas())
     };
     let due = observed.requeues.iter().filter(|requeue| !is_restrained(&requeue.namespace));
     due.filter_map(|requeue| of(requeue, observed)).collect()

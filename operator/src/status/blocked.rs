@@ -52,7 +52,7 @@ pub(crate) fn blocked_queues(
     now: Instant,
 ) -> BTreeMap<QueueName, Blocked> {
     let lacks = |queue: &QueuePlan| queue.starved.is_some() || !queue.unmet.is_empty();
-    let short = plan.queues.iter().filter(|(_, queue)| !queue.is_parent && lacks(queue));
+    let short = plan.leaves().filter(|(_, queue)| lacks(queue));
     let wanted: BTreeSet<&PodId> =
         plan.evictions.iter().chain(&plan.waiting).map(|eviction| &eviction.pod).collect();
     let of_queue = |name: &QueueName, starved: Option<ShortReason>| {

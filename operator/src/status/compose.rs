@@ -27,8 +27,7 @@ impl<'a> Overview<'a> {
     /// Looks over `plan` once for all its queues.
     pub fn of(plan: &'a Plan) -> Self {
         let borrows = |resource: &Resource| {
-            let leaves = plan.queues.values().filter(|queue| !queue.is_parent);
-            leaves.into_iter().any(|queue| queue.used.get(resource) > queue.nominal.get(resource))
+            plan.leaves().any(|(_, queue)| queue.used.get(resource) > queue.nominal.get(resource))
         };
         let borrowed = plan.resources.iter().filter(|resource| borrows(resource)).collect();
         Self { plan, borrowed }

@@ -113,7 +113,7 @@ impl Evictions {
         }
         for (queue, mut pods) in std::mem::take(&mut self.untold) {
             pods.sort_unstable();
-            self.context.recorder.record(Notice::ForceDeleted { queue, pods });
+            self.context.recorder.record(Notice::force_deleted(queue, &pods));
         }
     }
 
@@ -226,7 +226,7 @@ impl Evictions {
     }
 
     fn report_pod(&self, eviction: &Eviction) {
-        self.context.recorder.record(Notice::Reclaimed(Box::new(Reclaimed::of_pod(eviction))));
+        self.context.recorder.record(Reclaimed::of_pod(eviction).notice());
     }
 
     /// The pod does not leave, as far as is known.

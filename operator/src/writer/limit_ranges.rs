@@ -67,11 +67,9 @@ impl LimitRanges {
                 self.restores.restored(queue, Instant::now());
             }
             self.written.insert(queue.clone(), (uid.clone(), defaults.clone()));
-            let (queue, defaults) = (queue.clone(), defaults.clone());
-            context.recorder.record(Notice::DefaultRequestsWritten { queue, defaults });
+            context.recorder.record(Notice::default_requests_written(queue.clone(), defaults));
         } else if *is_newly_refused {
-            let (queue, why) = (queue.clone(), why.clone());
-            context.recorder.record(Notice::DefaultRequestsRefused { queue, why });
+            context.recorder.record(Notice::default_requests_refused(queue.clone(), why));
         }
     }
 }

@@ -146,8 +146,7 @@ impl Writer {
     /// The plan must be dropped.
     pub async fn grant(&mut self, next: Option<Ledger>, plan: &Plan) -> Result<(), Dropped> {
         let Some(ledger) = &mut self.ledger else { return Ok(()) };
-        let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
-        let targets = leaves.map(|(name, queue)| (name.namespace.clone(), queue.target.clone()));
+        let targets = plan.leaves().map(|(name, queue)| (name.namespace.clone(), queue.target.clone()));
         ledger.write(next, &targets.collect()).await
     }
 

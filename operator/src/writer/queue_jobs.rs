@@ -4,7 +4,7 @@ use quotient_engine::plan::QueueJobName;
 use tokio::time::Instant;
 
 use crate::context::Context;
-use crate::events::{JobNews, Notice};
+use crate::events::Notice;
 use crate::executor::{Completed, Executor, Operation, Purpose};
 use crate::operations::queue_jobs::MOST_PER_CYCLE;
 
@@ -18,8 +18,7 @@ pub(super) fn settle(
         return;
     }
     if let Some(observed) = context.view.read(|index| index.observed_queue_job(&name.namespace, &name.name)) {
-        let news = JobNews::Refused(why.clone());
-        context.recorder.record(Notice::QueueJob { name: name.clone(), uid: observed.uid, news });
+        context.recorder.record(Notice::job_refused(name, &observed.uid, why));
     }
 }
 

@@ -96,14 +96,14 @@ impl Quotas {
         if rises(before, &write.hard) {
             self.risen.insert(queue.namespace.clone());
         }
-        let (queue, before, after) = (queue.clone(), before.cloned(), write.hard.clone());
+        let (queue, after) = (queue.clone(), &write.hard);
         if let Some(change) = change {
             warn!(%queue, %change, "another writer changed the quota; it is restored");
             context.metrics.writes.quota_repairs.with_label_values(&[change.name()]).inc();
-            context.recorder.record(Notice::QuotaRepaired { queue, change, before, after });
-        } else if before.as_ref() != Some(&after) {
+            context.recorder.record(Notice::quota_repaired(queue, &change, before, after));
+        } else if before != Some(after) {
             // The same amounts written anew are no news.
-            context.recorder.record(Notice::QuotaWritten { queue, before, after, lowers: write.lowers });
+            context.recorder.quota_written(queue, before.cloned(), after.clone(), write.lowers);
         }
     }
 }

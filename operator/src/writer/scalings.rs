@@ -1,7 +1,6 @@
 //! What is remembered of sizes and marks, and what became of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
 
 use quotient_engine::plan::PodId;
@@ -67,7 +66,7 @@ impl Scalings {
                 self.unseen.retain(|mark, _| Some(mark) != mark_of(purpose).as_ref());
             }
             (Purpose::Size(scaling), Outcome::Done) => {
-                context.recorder.record(Notice::Scaled(Arc::clone(scaling)));
+                context.recorder.record(Notice::scaled(scaling));
             }
             _ => {}
         }

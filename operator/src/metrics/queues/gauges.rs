@@ -128,9 +128,9 @@ impl Gauges {
         }
         for (name, queue) in &plan.queues {
             self.show_queue(name, queue);
-            if !queue.is_parent {
-                self.show_leaf(plan, name, queue);
-            }
+        }
+        for (name, queue) in plan.leaves() {
+            self.show_leaf(plan, name, queue);
         }
         self.show_terminating(plan);
         // The pods that a mode or a pause keeps.
@@ -201,8 +201,7 @@ impl Gauges {
             self.queues.terminating_since.show(&labels(name, &[]), since.as_secs_f64());
         }
         let pods = counted(plan.overdue.iter().map(|pod| (&pod.namespace, 1)));
-        let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
-        for (name, count) in leaves.filter_map(|(name, _)| Some((name, *pods.get(&name.namespace)?))) {
+        for (name, count) in plan.leaves().filter_map(|(name, _)| Some((name, *pods.get(&name.namespace)?))) {
             self.queues.overdue_pods.show(&labels(name, &[]), f64::from(count));
         }
     }

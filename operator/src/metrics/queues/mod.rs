@@ -13,7 +13,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Plan, QueuePlan};
+use quotient_engine::plan::Plan;
 use quotient_engine::reasons::EvictionReason;
 use tokio::time::Instant;
 
@@ -72,12 +72,12 @@ impl QueueMetrics {
     pub fn show(&self, plan: &Arc<Plan>, offer: Offer) {
         let mut shown = lock(&self.0);
         let now = Instant::now();
-        let starved = leaves(plan).map(|(name, queue)| (name, &queue.uid, queue.starved.is_some()));
+        let starved = plan.leaves().map(|(name, queue)| (name, &queue.uid, queue.starved.is_some()));
         shown.starved.see(starved, now);
-        let preempting = leaves(plan).map(|(name, queue)| (name, &queue.uid, !queue.lacking.is_empty()));
+        let preempting = plan.leaves().map(|(name, queue)| (name, &queue.uid, !queue.lacking.is_empty()));
         shown.preempting.see(preempting, now);
         shown.evictions.retain(|name, _| plan.queues.get(name).is_some_and(|queue| !queue.is_parent));
-        for (name, _) in leaves(plan) {
+        for (name, _) in plan.leaves() {
             if !shown.evictions.contains_key(name) {
                 shown.evictions.insert(name.clone(), Evictions::default());
             }
@@ -124,10 +124,6 @@ impl QueueMetrics {
     }
 }
 
-fn leaves(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan)> {
-    plan.queues.iter().filter(|(_, queue)| !queue.is_parent)
-}
-
 impl Scraped {
     fn all(&self) -> Vec<&dyn Collector> {
         [self.gauges.all(), self.counters.all()].concat()
@@ -166,7 +162,7 @@ mod tests {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
     use prometheus::{Encoder, Registry, TextEncoder};
     use quotient_engine::amounts::{Amount, Amounts, Resource};
-    use quotient_engine::plan::{Pause, PodId, Reach};
+    use quotient_engine::plan::{Pause, PodId, QueuePlan, Reach};
     use quotient_engine::reasons::ShortReason;
     use quotient_engine::snapshot::Mode;
     use quotient_engine::time::Timestamp;

@@ -12,7 +12,6 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{NOW, SETTINGS, World, node, planned, planned_now, pod, put, queue, quota, view};
-use crate::events::{Notice, Subject};
 use crate::executor::Class;
 use crate::metrics::Metrics;
 use crate::protecting_budgets::ProtectingBudgets;
@@ -113,17 +112,18 @@ async fn every_victim_is_evicted_once_and_by_its_uid() {
         assert_eq!(asked.body["deleteOptions"], json!({"preconditions": {"uid": uid}}));
         assert_eq!(asked.body["kind"], "Eviction");
     }
-    let subject = |printed: &Notice| {
-        let Notice::Reclaimed(printed) = printed else { panic!("{printed:?}") };
-        assert_eq!(printed.beneficiaries.first().unwrap().to_string(), "b/team");
-        match &printed.subject {
-            Subject::Pod(pod) => pod.name.to_string(),
-            Subject::Workload(_, workload) => format!("{} of {}", printed.pods, workload.name),
-        }
-    };
-    let mut printed: Vec<String> = it.told().iter().map(subject).collect();
-    printed.sort_unstable();
-    assert_eq!(printed, ["2 of web", "p3", "p4"]);
+    let mut told = it.told();
+    told.sort_unstable();
+    let told: Vec<&str> = told.iter().filter_map(|told| Some(told.split_once(" because")?.0)).collect();
+    let evicted = "Evicted for queue b/team";
+    assert_eq!(
+        told,
+        [
+            format!("Reclaimed on Pod p3: {evicted}"),
+            format!("Reclaimed on Pod p4: {evicted}"),
+            "Reclaimed on ReplicaSet web: 2 pods evicted for queue b/team".to_owned(),
+        ]
+    );
     let listed = it.context.reclaims.unsaved(&"queue-a".into(), &[]);
     let mut listed: Vec<(&str, Option<i32>)> = listed.iter().map(|one| (&*one.pod, one.rank)).collect();
     listed.sort_unstable();
@@ -402,9 +402,7 @@ async fn a_late_answer_is_believed_as_well() {
     tokio::time::timeout(Duration::from_secs(1), it.view.changed()).await.unwrap();
     assert_eq!(it.refusals("Budget"), 1);
     assert_eq!(victims(&planned_now(&it.view)), ["p2"], "p4 stays, p3 is on its way out");
-    let told = it.told();
-    let Some(Notice::Reclaimed(printed)) = told.first() else { panic!("a victim is told") };
-    assert!(matches!(&printed.subject, Subject::Pod(pod) if pod.name.as_str() == "p3"));
+    assert!(it.told()[0].starts_with("Reclaimed on Pod p3: "));
 }
 
 #[tokio::test(start_paused = true)]

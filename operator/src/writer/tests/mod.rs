@@ -117,8 +117,8 @@ impl World {
     }
 
     /// What was announced since this was asked last.
-    fn told(&mut self) -> Vec<Notice> {
-        std::iter::from_fn(|| self.news.try_recv().ok()).collect()
+    fn told(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.news.try_recv().ok()).map(|notice| notice.printed()).collect()
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
+use expect_test::expect;
 use k8s_openapi::api::core::v1::Pod;
 use quotient_engine::plan::PodId;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{World, node, planned, pod, put, queue, quota, view};
-use crate::events::Notice;
 use crate::executor::Class;
 use crate::tests::api::{Asked, Reply};
 use crate::tests::objects;
@@ -131,10 +131,7 @@ async fn the_size_is_written_once_the_mark_was_seen() {
             "spec": {"replicas": 2},
         })
     );
-    let [Notice::Scaled(scaled)] = &world.world.told()[..] else { panic!("it is told") };
-    assert_eq!((scaled.from, scaled.to, scaled.original_replicas), (3, 2, Some(3)));
-    let pods: Vec<&str> = scaled.pods.iter().map(|pod| pod.name.as_str()).collect();
-    assert_eq!(pods, ["low-2"]);
+    expect!["Outranked on ReplicaSet low: Scaled from 3 to 2 because ReplicaSet high of a higher priority than 0 lacks room in queue a/team. It gets its 3 back when there is room (quotient.dev/replicas-before). It loses low-2."].assert_eq(&world.world.told().join("\n"));
 
     // The answer is in view: the next plan has nothing more to do, and neither have those while the pod moves on.
     assert_eq!(world.lines().await, [""; 0]);
@@ -208,7 +205,7 @@ async fn what_is_not_as_it_was_decided_on_is_left_alone() {
         let mut world = world("StatefulSet");
         change(&mut world.stored.lock().unwrap());
         assert_eq!(world.lines().await, ["GET /apis/apps/v1/namespaces/a/statefulsets/low"], "{what}");
-        assert_eq!(world.world.told(), [], "{what}");
+        assert_eq!(world.world.told(), [""; 0], "{what}");
         assert!(world.next_retry() <= Instant::now(), "{what}: it is looked at again");
     }
 }
@@ -227,7 +224,7 @@ async fn a_refusal_is_tried_again_ever_later() {
         tokio::time::sleep_until(world.next_retry()).await;
     }
     assert!(waits.is_sorted(), "{waits:?}");
-    assert_eq!(world.world.told(), []);
+    assert_eq!(world.world.told(), [""; 0]);
     *world.refusal.lock().unwrap() = None;
     tokio::time::sleep_until(world.next_retry()).await;
     assert_eq!(world.cycle().await.len(), 2);
