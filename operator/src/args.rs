@@ -267,27 +267,12 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_read() {
-        let args = Args::try_parse_from([
-            "quotient-operator",
-            "--mode=observe",
-            "--resources=cpu,nvidia.com/gpu",
-            "--leader-elect=false",
-            "--listen=127.0.0.1:0",
-            "--expandable=cpu=64,memory=256Gi",
-            "--victim-priority=notaboveask",
-            "--log-format=json",
-        ])
-        .unwrap();
-        assert_eq!(args.mode, Mode::Observe);
-        assert_eq!(args.resources, ["cpu", "nvidia.com/gpu"]);
-        assert_eq!(args.capacity, ["Nodes"]);
-        assert_eq!(args.expandable, ["cpu=64", "memory=256Gi"]);
-        assert_eq!(args.victim_priority, VictimPriority::NotAboveAsk);
-        assert!(!args.leader_elect);
-        assert_eq!(args.listen.port(), 0);
-        assert_eq!(args.log_format, LogFormat::Json);
-        assert!(Args::try_parse_from(["quotient-operator", "--leader-elect"]).unwrap().leader_elect);
+    fn names_are_read_in_any_case_and_a_switch_without_a_value_is_on() {
+        let flags =
+            ["quotient-operator", "--mode=observe", "--victim-priority=notaboveask", "--leader-elect"];
+        let args = Args::try_parse_from(flags).unwrap();
+        assert_eq!((args.mode, args.victim_priority), (Mode::Observe, VictimPriority::NotAboveAsk));
+        assert!(args.leader_elect);
     }
 
     #[test]

@@ -44,19 +44,3 @@ impl Heartbeat {
             .then(|| format!("{} has been silent for {} s", self.0.part, silent.as_secs()))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn silence_is_noticed_and_a_sign_ends_it() {
-        let beat = Heartbeat::new("the loop", Duration::from_secs(60));
-        tokio::time::advance(Duration::from_secs(60)).await;
-        assert_eq!(beat.failure(), None);
-        tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(beat.failure().as_deref(), Some("the loop has been silent for 61 s"));
-        beat.now();
-        assert_eq!(beat.failure(), None);
-    }
-}

@@ -106,10 +106,6 @@ mod tests {
         QueueUid::from("q-1")
     }
 
-    fn uids(list: &[RecentReclaim]) -> Vec<&str> {
-        list.iter().map(|one| one.uid.as_str()).collect()
-    }
-
     #[test]
     fn an_entry_names_everything() {
         assert_eq!(
@@ -134,25 +130,6 @@ mod tests {
         let unsaved = reclaims.unsaved(&queue(), &[]);
         assert_eq!(unsaved.len(), MAX_RECENT_RECLAIMS);
         assert_eq!((&*unsaved[0].uid, &*unsaved[1].uid, &*unsaved[19].uid), ("29", "28", "10"));
-    }
-
-    #[test]
-    fn what_the_status_shows_is_forgotten_and_no_pod_is_listed_twice() {
-        let reclaims = RecentReclaims::default();
-        reclaims.record(&queue(), &eviction("1"), at(1));
-        reclaims.record(&queue(), &eviction("2"), at(2));
-        reclaims.record(&queue(), &eviction("2"), at(2));
-        let stored = merged(&reclaims.unsaved(&queue(), &[]), &[]);
-        assert_eq!(uids(&stored), ["2", "1"]);
-        assert!(reclaims.has_unsaved(&queue()));
-        assert_eq!(reclaims.unsaved(&queue(), &stored), []);
-        assert!(!reclaims.has_unsaved(&queue()));
-        // A new leader adds to what it reads.
-        let successor = RecentReclaims::default();
-        successor.record(&queue(), &eviction("3"), at(3));
-        assert_eq!(uids(&merged(&successor.unsaved(&queue(), &stored), &stored)), ["3", "2", "1"]);
-        successor.retain(|_| false);
-        assert!(!successor.has_unsaved(&queue()));
     }
 
     #[test]

@@ -190,15 +190,8 @@ impl Reclaimed {
 mod tests {
     use super::*;
     use crate::message::MOST;
-    use crate::tests::plan;
+    use crate::tests::plan::{self, cpu_and_memory};
     use expect_test::expect;
-    use quotient_engine::amounts::Amount;
-
-    fn amounts(cpu: i128, memory: i128) -> Amounts {
-        [(Resource::Cpu, Amount::new(cpu)), (Resource::Memory, Amount::new(memory << 30))]
-            .into_iter()
-            .collect()
-    }
 
     fn workload(kind: &str, name: &str) -> Workload {
         let api_version = if kind == "Deployment" { "apps/v1" } else { "batch/v1" };
@@ -211,9 +204,9 @@ mod tests {
             workload,
             queue: QueueName::new("team-a", "team-a"),
             beneficiary: Some(QueueName::new("team-b", "team-b")),
-            requests: amounts(1000, 1),
-            used: amounts(6000, 6).into(),
-            deserved: amounts(4000, 8).into(),
+            requests: cpu_and_memory(1000, 1),
+            used: cpu_and_memory(6000, 6).into(),
+            deserved: cpu_and_memory(4000, 8).into(),
             ..plan::eviction(pod)
         }
     }
@@ -230,7 +223,7 @@ mod tests {
         let all = [
             web(),
             Eviction { beneficiary: None, reason: EvictionReason::Overcommitted, ..web() },
-            Eviction { reason: EvictionReason::MovedAside, used: amounts(2000, 2).into(), ..web() },
+            Eviction { reason: EvictionReason::MovedAside, used: cpu_and_memory(2000, 2).into(), ..web() },
             eviction("one", None),
             Eviction { reason: again, grace_seconds: Some(600), rank: None, ..web() },
         ];
@@ -274,8 +267,8 @@ mod tests {
     #[test]
     fn the_most_exceeded_resource_explains() {
         let both = Eviction {
-            used: amounts(5000, 8).into(),
-            deserved: amounts(4000, 2).into(),
+            used: cpu_and_memory(5000, 8).into(),
+            deserved: cpu_and_memory(4000, 2).into(),
             ..eviction("x", None)
         };
         assert!(Reclaimed::of_pod(&both).note().contains("uses memory 8Gi and deserves memory 2Gi"));

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use expect_test::expect_file;
 use k8s_openapi::jiff::Timestamp;
-use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, PodId, Preemptor, QueueJobName, QueueJobPhase, Scaling, SlotReason};
 use quotient_engine::reasons::{EvictionReason, ScalingReason};
@@ -44,10 +43,6 @@ const SECTIONS: [(&str, &[&str]); 3] = [
     ("On Queues", &["Queue"]),
     ("On QueueJobs", &["QueueJob"]),
 ];
-
-fn bounds(milli: i128) -> Bounds {
-    [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
-}
 
 fn queue() -> QueueName {
     QueueName::new("team-a", "team-a")
@@ -89,6 +84,8 @@ fn scaled(from: u32, to: u32, reason: ScalingReason) -> Notice {
 
 /// One or more of each event: the test looks for their reasons where they are written.
 fn samples() -> Vec<Notice> {
+    use QueueJobPhase::{Complete, Failed, Running, Starting, Suspended, Waiting};
+    use SlotReason::{Admitted, Finished};
     let pod = || Subject::Pod(PodId { namespace: "team-a".into(), name: "web-1".into(), uid: "p".into() });
     let workload = || Subject::Workload("team-a".into(), web());
     let written = |before, after, lowers| Notice::quota_written(queue(), before, after, lowers);
@@ -101,22 +98,20 @@ fn samples() -> Vec<Notice> {
         reclaimed(workload(), 2, EvictionReason::Reclaimed).would_notice(),
         scaled(3, 2, ScalingReason::Outranked),
         scaled(1, 2, ScalingReason::Restored),
-        written(None, &bounds(4000), false),
-        written(Some(&bounds(2000)), &bounds(4000), false),
-        written(Some(&bounds(4000)), &bounds(2000), true),
+        written(None, &cpu(4000), false),
+        written(Some(&cpu(2000)), &cpu(4000), false),
+        written(Some(&cpu(4000)), &cpu(2000), true),
         Notice::quota_repaired(
             queue(),
             &Change::Edited { by: Some("kubectl-edit".into()) },
-            Some(&bounds(9000)),
-            &bounds(4000),
+            Some(&cpu(9000)),
+            &cpu(4000),
         ),
         Notice::reclaim_planned(queue(), (&cpu(1000), &cpu(3000)), &[(&losers, 2)].into()),
         Notice::force_deleted(queue(), &["web-0".into()]),
-        Notice::default_requests_written(queue(), &bounds(100)),
+        Notice::default_requests_written(queue(), &cpu(100)),
         Notice::default_requests_refused(queue(), "another writer owns the LimitRange quotient"),
     ];
-    use QueueJobPhase::{Complete, Failed, Running, Starting, Suspended, Waiting};
-    use SlotReason::{Admitted, Finished};
     all.extend(told(&[(Starting, Admitted, 0, 4), (Running, Admitted, 4, 5), (Running, Admitted, 5, 4)]));
     let refused = "pods \"train\" is forbidden";
     let train = QueueJobName { namespace: "team-a".into(), name: "train".into() };

@@ -114,7 +114,7 @@ impl Transitions {
 mod tests {
     use super::*;
     use crate::tests::plan::{cpu, eviction};
-    use quotient_engine::amounts::{Amount, Resource};
+    use quotient_engine::amounts::Amounts;
     use quotient_engine::plan::{Eviction, PodId, QueuePlan};
     use quotient_engine::snapshot::Workload;
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn plan(preempting: i128, victims: usize) -> Plan {
-        let short = cpu(preempting);
+        let short: Amounts = cpu(preempting);
         let queue = QueuePlan {
             uid: "1".into(),
             preempting: short.clone(),
@@ -144,8 +144,7 @@ mod tests {
     }
 
     fn write(transitions: &mut Transitions, before: i128, after: i128) -> Option<Notice> {
-        let bounds = |milli| [(Resource::Cpu, Amount::new(milli))].into_iter().collect::<Bounds>();
-        transitions.quota_written(gainer(), Some(bounds(before)), bounds(after), after < before)
+        transitions.quota_written(gainer(), Some(cpu(before)), cpu(after), after < before)
     }
 
     fn printed(news: &[Notice]) -> Vec<String> {

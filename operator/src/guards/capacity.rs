@@ -124,6 +124,7 @@ impl CapacityGuard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::plan::cpu;
     use quotient_engine::amounts::Amount;
 
     const GRACE: u64 = 60;
@@ -203,7 +204,6 @@ mod tests {
     #[test]
     fn a_loss_reads_as_what_is_left_of_what() {
         let guard = CapacityGuard::new(30, Duration::ZERO);
-        let amounts = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect::<Amounts>();
-        assert_eq!(guard.loss(&amounts(8000), &amounts(1000)), "cpu 1 of 8");
+        assert_eq!(guard.loss(&cpu(8000), &cpu(1000)), "cpu 1 of 8");
     }
 }

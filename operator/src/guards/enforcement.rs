@@ -54,14 +54,13 @@ impl EnforcementGuard {
 mod tests {
     use std::sync::Arc;
 
-    use quotient_engine::amounts::{Amount, Resource};
     use quotient_engine::snapshot::{NamespaceState, Quota};
 
     use super::*;
+    use crate::tests::plan::cpu;
 
     /// One quota for each: what was written, and what takes effect.
     fn quotas(all: &[(i128, i128)]) -> Snapshot {
-        let cpu = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect::<Bounds>();
         let namespace = |(number, (hard, enforced)): (usize, &(i128, i128))| {
             let quota = Quota { hard: cpu(*hard), enforced: cpu(*enforced), ours: true, ..Quota::default() };
             let state = NamespaceState { quota: Some(quota), ..NamespaceState::default() };

@@ -122,20 +122,17 @@ mod tests {
     use std::sync::Arc;
 
     use prometheus::Registry;
-    use quotient_engine::amounts::{Amount, Resource};
     use quotient_engine::names::NodeName;
     use quotient_engine::snapshot::Node;
 
     use super::*;
     use crate::settings::WatchSettings;
+    use crate::tests::plan::cpu;
 
     const HELD: ReclaimGate = ReclaimGate::Held(ShortReason::CapacityUntrusted);
 
     fn nodes(count: u32) -> Snapshot {
-        let node = || {
-            let allocatable = [(Resource::Cpu, Amount::new(4000))].into_iter().collect();
-            Arc::new(Node { allocatable, counts: true, ..Node::default() })
-        };
+        let node = || Arc::new(Node { allocatable: cpu(4000), counts: true, ..Node::default() });
         let nodes = (0..count).map(|number| (NodeName::from(format!("n{number}").as_str()), node()));
         Snapshot { nodes: nodes.collect(), ..Snapshot::default() }
     }

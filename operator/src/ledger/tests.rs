@@ -21,6 +21,7 @@ use super::{Dropped, LedgerKeeper};
 use crate::context::Context;
 use crate::settings::LedgerSettings;
 use crate::tests::api::{Asked, Log, Reply, client};
+use crate::tests::plan::cpu;
 use crate::view::View;
 
 const PLACE: &str = "/api/v1/namespaces/home/configmaps";
@@ -50,7 +51,6 @@ fn ledger(generation: u64, namespaces: &[&str]) -> Ledger {
 
 /// Targets with this stamp, of which that of `a` is not what it deserves.
 fn targets(stamp: u64, newest: Option<Timestamp>) -> Arc<Targets> {
-    let cpu = |milli| [(Resource::Cpu, Amount::new(milli))].into_iter().collect();
     let kept = KeptTarget { target: cpu(5000), shown: cpu(7000) };
     Arc::new(Targets { stamp, newest, of: [("a".into(), kept)].into() })
 }
@@ -180,7 +180,7 @@ fn what_is_packed_unpacks() {
     let entry = kept.entries.get_mut(&Namespace::from("a")).unwrap();
     entry.largest = amounts(i128::from(u64::MAX), 10 << 30, 16);
     entry.changed = Timestamp::from_millis(1_700_000_000_123);
-    entry.owed = [(Resource::Cpu, Amount::new(2500))].into_iter().collect();
+    entry.owed = cpu(2500);
     kept.rebuilt = Some(NOW);
     kept.targets = Some(targets(u64::MAX, Some(NOW)));
     assert_eq!(unpack(&pack(&kept, &LeafTargets::new()).unwrap()).unwrap(), kept);
@@ -190,11 +190,9 @@ fn what_is_packed_unpacks() {
 #[test]
 fn it_can_be_read_by_people() {
     let mut kept = ledger(12, &["a"]);
-    kept.entries.get_mut(&Namespace::from("a")).unwrap().owed =
-        [(Resource::Cpu, Amount::new(2500))].into_iter().collect();
+    kept.entries.get_mut(&Namespace::from("a")).unwrap().owed = cpu(2500);
     kept.targets = Some(targets(255, None));
-    let target = [(Resource::Cpu, Amount::new(4000))].into_iter().collect();
-    let packed = pack(&kept, &[("a".into(), target)].into()).unwrap();
+    let packed = pack(&kept, &[("a".into(), cpu(4000))].into()).unwrap();
     let mut text = String::new();
     std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(packed.as_slice()), &mut text).unwrap();
     let expected = r#"{"version":2,"generation":12,"entries":{"a":{"granted":{"cpu":"1500m","memory":"9Gi","nvidia.com/gpu":"0"},"owed":{"cpu":"2500m"},"target":{"cpu":"4"},"generation":3,"changed":"2033-05-18T03:33:20Z"}},"targets":{"stamp":"ff","of":{"a":{"target":{"cpu":"5"},"shown":{"cpu":"7"}}}}}"#;
@@ -287,8 +285,7 @@ async fn what_is_owed_and_targets_are_reason_enough_to_write() {
     let mut kept = kept_in(&stored, &[]);
     kept.keeper.ready().await.unwrap();
     let mut next = ledger(6, &["a"]);
-    next.entries.get_mut(&Namespace::from("a")).unwrap().owed =
-        [(Resource::Cpu, Amount::new(1000))].into_iter().collect();
+    next.entries.get_mut(&Namespace::from("a")).unwrap().owed = cpu(1000);
     kept.write(Some(next.clone())).await.unwrap();
     assert_eq!(stored.ledger(), next);
     next = Ledger { generation: Generation::new(7), targets: Some(targets(1, None)), ..next };

@@ -158,8 +158,8 @@ fn and_more(others: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::plan::cpu;
     use crate::writer::tests::again::again;
-    use quotient_engine::amounts::{Amount, Resource};
     use std::time::Duration;
 
     fn gainer() -> QueueName {
@@ -176,8 +176,7 @@ mod tests {
 
     /// A plan in which the gainer is short of 1 cpu.
     fn plan(starved: ShortReason, passed_over: Vec<PassedOver>) -> Plan {
-        let preempting = [(Resource::Cpu, Amount::new(1000))].into_iter().collect();
-        let queue = QueuePlan { preempting, starved: Some(starved), ..QueuePlan::default() };
+        let queue = QueuePlan { preempting: cpu(1000), starved: Some(starved), ..QueuePlan::default() };
         Plan { queues: [(gainer(), queue)].into(), passed_over, ..Plan::default() }
     }
 
@@ -211,7 +210,6 @@ mod tests {
         last_first.insert(0, passed("last", KeptReason::LastReplica));
         let by_server = vec![passed("web-0", KeptReason::EvictionRefused)];
         let refused = "EvictionRefused: pod a/web-0 cannot be evicted: the budget is spent";
-        let cpu = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect();
         let mut above = plan(Blocked, kept(&["web-0"]));
         let giver = QueuePlan { used: cpu(6000), nominal: cpu(4000), ..QueuePlan::default() };
         above.queues.insert(QueueName::new("a", "team"), giver);

@@ -67,12 +67,6 @@ mod tests {
     use quotient_engine::snapshot::SetAside as Entry;
 
     #[test]
-    fn times_are_those_that_are_read_back() {
-        let stored = time(Timestamp::from_millis(10_999));
-        assert_eq!(stored.0, jiff::Timestamp::from_second(10).unwrap());
-    }
-
-    #[test]
     fn the_newest_are_written_first_and_of_too_many_only_these() {
         let entry = |number: usize| {
             let since = Timestamp::from_seconds(i64::try_from(number).unwrap());

@@ -16,13 +16,7 @@ use serde_json::json;
 
 use super::Blocked;
 use super::{Circumstances, Overview, QuotaState, compose};
-use crate::tests::plan;
-
-fn amounts(cpu_milli: i128, gibibytes: i128) -> Amounts {
-    [(Resource::Cpu, Amount::new(cpu_milli)), (Resource::Memory, Amount::new(gibibytes << 30))]
-        .into_iter()
-        .collect()
-}
+use crate::tests::plan::{self, cpu, cpu_and_memory as amounts};
 
 fn team() -> QueueName {
     QueueName::new("a", "team")
@@ -371,7 +365,7 @@ fn what_keeps_shares_from_moving_is_told_by_every_queue() {
     "#]],
     );
     // A tighter quota of others.
-    let foreign_limit = [(Resource::Cpu, Amount::new(2000))].into_iter().collect();
+    let foreign_limit = cpu(2000);
     of_plan(
         plan(QueuePlan { foreign_limit, ..settled() }),
         expect![[r#"

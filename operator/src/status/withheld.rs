@@ -46,20 +46,3 @@ pub(super) fn kept_quota(pause: &Pause) -> String {
         paused(pause)
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use quotient_engine::names::QueueName;
-    use quotient_engine::time::Timestamp;
-
-    #[test]
-    fn it_names_the_queue_and_the_time() {
-        let team = QueueName::new("team-a", "team-a");
-        let parent = QueueName::new("org", "research");
-        assert_eq!(cause(&Withheld::OperatorMode(Mode::Observe)), "the operator runs in mode Observe");
-        assert_eq!(cause(&Withheld::QueueMode(team, Mode::Quota)), "queue team-a is in mode Quota");
-        let pause = Pause { until: Timestamp::from_seconds(1_796_112_000), of: parent };
-        assert_eq!(cause(&Withheld::Pause(pause)), "queue org/research is paused until 2026-12-01T08:00:00Z");
-    }
-}

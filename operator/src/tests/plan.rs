@@ -8,9 +8,15 @@ use quotient_engine::plan::{Eviction, PodId, Preemptor, Stage, Unmet};
 use quotient_engine::reasons::{EvictionReason, ShortReason};
 use quotient_engine::snapshot::{LeftOut, OwnerKind};
 
-/// So many thousandths of a core.
-pub(crate) fn cpu(milli: i128) -> Amounts {
+/// So many thousandths of a core, as amounts or bounds.
+pub(crate) fn cpu<C: FromIterator<(Resource, Amount)>>(milli: i128) -> C {
     [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
+}
+
+/// The same, and so many GiB.
+pub(crate) fn cpu_and_memory(milli: i128, gibibytes: i128) -> Amounts {
+    let memory = (Resource::Memory, Amount::new(gibibytes << 30));
+    [(Resource::Cpu, Amount::new(milli)), memory].into_iter().collect()
 }
 
 /// The eviction of a bare pod of queue a/team. Its uid is its name.

@@ -114,7 +114,8 @@ impl Drift {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quotient_engine::amounts::{Amount, Bounds, Resource};
+    use crate::tests::plan::cpu;
+    use quotient_engine::amounts::Bounds;
     use quotient_engine::ledger::Generation;
     use quotient_index::quotas::QuotaUid;
 
@@ -124,8 +125,8 @@ mod tests {
         QueueName::new("a", "team")
     }
 
-    fn quota(uid: &str, generation: u64, cpu: i128) -> ObservedQuota {
-        let hard: Bounds = [(Resource::Cpu, Amount::new(cpu))].into_iter().collect();
+    fn quota(uid: &str, generation: u64, milli: i128) -> ObservedQuota {
+        let hard: Bounds = cpu(milli);
         ObservedQuota {
             uid: QuotaUid::new(uid),
             resource_version: None,
@@ -180,30 +181,6 @@ mod tests {
         assert_eq!([0, 999, 1000].map(|millis| waits(Some(&orphan), millis)), [Some(1000), Some(1000), None]);
         assert_eq!(waits(Some(&quota("1", 7, 9000)), 0), None);
         assert_eq!(waits(None, 0), None);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn it_is_put_right_at_once_and_then_now_and_then() {
-        let mut drift = drift();
-        let uid = QueueUid::from("q");
-        let start = Instant::now();
-        let mut repairs: Vec<u64> = Vec::new();
-        for second in 0..100 {
-            let now = start + Duration::from_secs(second);
-            drift.begin(now, |_| Some(&uid));
-            // Another writer changes it every ten seconds, and it stays changed until it is restored.
-            if second % 10 == 0 {
-                drift.wrote(&queue(), Some(&quota("1", 7, 4000)), now);
-            }
-            if let Some(until) = drift.waits_until(&queue(), Some(&quota("1", 7, 9000)), now) {
-                assert_eq!(until, start + Duration::from_secs(repairs.last().unwrap() + 30));
-                assert_eq!(drift.contested().len(), 1);
-            } else {
-                repairs.push(second);
-                assert!(drift.wrote(&queue(), Some(&quota("1", 7, 4000)), now).is_some());
-            }
-        }
-        assert_eq!(repairs, [0, 30, 60, 90]);
     }
 
     #[tokio::test(start_paused = true)]

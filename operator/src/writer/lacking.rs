@@ -109,12 +109,13 @@ mod tests {
     use std::sync::Arc;
     use std::time::{Duration, Instant};
 
+    use crate::tests::plan::cpu;
+
     use quotient_engine::amounts::Resource;
     use quotient_engine::snapshot::{PodMetadata, QueueJob, QueueTask, Shape, Workload};
 
-    fn shape(cpu: i128) -> Arc<Shape> {
-        let requests = [(Resource::Cpu, Amount::new(cpu))].into_iter().collect();
-        Arc::new(Shape { requests, ..Shape::default() })
+    fn shape(milli: i128) -> Arc<Shape> {
+        Arc::new(Shape { requests: cpu(milli), ..Shape::default() })
     }
 
     fn owner(uid: &str, wanted: u32, priority: i32, created: i64) -> Owner {
@@ -137,10 +138,6 @@ mod tests {
         let metadata = PodMetadata { owner: Some(owner), ..PodMetadata::default() };
         let deletion = leaving.then(Timestamp::default);
         Pod { metadata: Arc::new(metadata), shape: shape(cpu), deletion, ..Pod::default() }
-    }
-
-    fn cpu(units: i128) -> Bounds {
-        [(Resource::Cpu, Amount::new(units))].into_iter().collect()
     }
 
     #[test]

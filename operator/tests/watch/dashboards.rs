@@ -13,16 +13,27 @@ fn dashboards() -> Vec<(String, Value)> {
     files.iter().map(|file| (file.file_stem().unwrap().to_string_lossy().into_owned(), read(file))).collect()
 }
 
+/// What every panel asks for: the dashboard, the panel and the expression.
+fn expressions() -> Vec<(String, String, String)> {
+    let mut all = Vec::new();
+    for (name, dashboard) in dashboards() {
+        for panel in dashboard["panels"].as_array().unwrap() {
+            for target in panel["targets"].as_array().into_iter().flatten() {
+                let expression = target["expr"].as_str().unwrap().to_owned();
+                all.push((name.clone(), panel["title"].to_string(), expression));
+            }
+        }
+    }
+    all
+}
+
 #[test]
 fn every_series_in_dashboards_is_exported() {
     let exported = exported();
+    for (name, panel, expression) in expressions() {
+        exported.check(&format!("{name}: {panel}"), &expression);
+    }
     for (name, dashboard) in dashboards() {
-        for panel in dashboard["panels"].as_array().unwrap() {
-            let place = format!("{name}: {}", panel["title"]);
-            for target in panel["targets"].as_array().into_iter().flatten() {
-                exported.check(&place, target["expr"].as_str().unwrap());
-            }
-        }
         for annotation in dashboard["annotations"]["list"].as_array().unwrap() {
             exported.check(&name, annotation["expr"].as_str().unwrap());
         }
@@ -38,13 +49,8 @@ fn every_series_in_dashboards_is_exported() {
 /// A panel that names a resource is empty in a cluster that shares another one.
 #[test]
 fn no_panel_names_a_resource() {
-    for (name, dashboard) in dashboards() {
-        for panel in dashboard["panels"].as_array().unwrap() {
-            for target in panel["targets"].as_array().into_iter().flatten() {
-                let expression = target["expr"].as_str().unwrap();
-                assert!(!expression.contains("resource=\""), "{name}: {}: {expression}", panel["title"]);
-            }
-        }
+    for (name, panel, expression) in expressions() {
+        assert!(!expression.contains("resource=\""), "{name}: {panel}: {expression}");
     }
 }
 
@@ -63,17 +69,12 @@ fn annotations_lose_no_eviction() {
 #[test]
 fn panels_about_the_view_show_that_of_the_leader() {
     let mut panels = 0;
-    for (name, dashboard) in dashboards() {
-        for panel in dashboard["panels"].as_array().unwrap() {
-            for target in panel["targets"].as_array().into_iter().flatten() {
-                let expression = target["expr"].as_str().unwrap();
-                for series in ["quotient_reclaims_held", "quotient_watch_heard_timestamp_seconds"] {
-                    if let Some((_, after)) = expression.split_once(series) {
-                        let leader = " and on (instance, pod) quotient_leader == 1";
-                        assert!(after.starts_with(leader), "{name}: {}: {expression}", panel["title"]);
-                        panels += 1;
-                    }
-                }
+    for (name, panel, expression) in expressions() {
+        for series in ["quotient_reclaims_held", "quotient_watch_heard_timestamp_seconds"] {
+            if let Some((_, after)) = expression.split_once(series) {
+                let leader = " and on (instance, pod) quotient_leader == 1";
+                assert!(after.starts_with(leader), "{name}: {panel}: {expression}");
+                panels += 1;
             }
         }
     }
@@ -83,12 +84,9 @@ fn panels_about_the_view_show_that_of_the_leader() {
 /// What a tenant sees names no other namespace.
 #[test]
 fn the_dashboard_of_a_tenant_shows_one_namespace() {
-    let (_, dashboard) = dashboards().into_iter().find(|(name, _)| name == "tenant").unwrap();
-    for panel in dashboard["panels"].as_array().unwrap() {
-        for target in panel["targets"].as_array().into_iter().flatten() {
-            let expression = target["expr"].as_str().unwrap();
-            assert!(expression.contains("namespace=~\"$namespace\""), "{}: {expression}", panel["title"]);
-        }
+    let of_tenant = expressions().into_iter().filter(|(name, ..)| name == "tenant");
+    for (_, panel, expression) in of_tenant {
+        assert!(expression.contains("namespace=~\"$namespace\""), "{panel}: {expression}");
     }
 }
 

@@ -159,9 +159,10 @@ fn waits(
 mod tests {
     use super::*;
     use crate::tests::plan::{cpu, eviction, unmet};
+    use expect_test::expect;
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
     use prometheus::{Encoder, Registry, TextEncoder};
-    use quotient_engine::amounts::{Amount, Amounts, Resource};
+    use quotient_engine::amounts::{Amounts, Resource};
     use quotient_engine::plan::{Pause, PodId, QueuePlan, Reach};
     use quotient_engine::reasons::ShortReason;
     use quotient_engine::snapshot::Mode;
@@ -206,7 +207,7 @@ mod tests {
     }
 
     fn plan(queues: &[&str]) -> Arc<Plan> {
-        let some = cpu(1500);
+        let some: Amounts = cpu(1500);
         let queue = QueuePlan {
             uid: "1".into(),
             demand: some.clone(),
@@ -225,17 +226,68 @@ mod tests {
     }
 
     #[test]
-    fn a_series_comes_and_goes_with_its_queue() {
+    fn a_scrape_shows_the_plan_and_nothing_of_the_one_before() {
         let shown = shown();
-        shown.queues.show(&plan(&["team"]), Offer::default());
-        shown.has(&[
-            r#"quotient_capacity{resource="cpu"} 1.5"#,
-            r#"quotient_queue_deserved{namespace="a",queue="team",resource="cpu"} 1.5"#,
-            r#"quotient_queue_used{namespace="a",queue="team",resource="cpu"} 0"#,
-        ]);
-        shown.queues.show(&plan(&["other"]), Offer::default());
+        let next = plan(&["other"]);
+        let mut plan = plan(&["team"]);
+        let name = QueueName::new("a", "team");
+        let pod = |(namespace, name): (&str, &str)| PodId {
+            namespace: namespace.into(),
+            name: name.into(),
+            uid: name.into(),
+        };
+        let decided = Arc::make_mut(&mut plan);
+        decided.withheld = vec![eviction("p"), eviction("p")];
+        decided.overdue = [("a", "web-0"), ("a", "web-1"), ("b", "web-0")].map(pod).to_vec();
+        decided.terminating_since = [(name.clone(), Timestamp::from_seconds(1700))].into();
+        let team = decided.queues.get_mut(&name).unwrap();
+        let pause = Some(Pause { until: Timestamp::from_seconds(9), of: name.clone() });
+        team.reach = Reach { mode: Mode::Quota, mode_of: None, pause };
+        (team.weight, team.guaranteed, team.parent) = (3, cpu(500), Some(QueueName::new("org", "research")));
+        let (fragmented, no_node) = (ShortReason::Fragmented, ShortReason::NoNodeFits);
+        team.unmet = vec![unmet(2, fragmented), unmet(1, no_node), unmet(3, fragmented)];
+        shown.queues.show(&plan, Offer { offered: cpu(4000), expandable: cpu(1000) });
+        expect![[r#"
+            quotient_capacity{resource="cpu"} 1.5
+            quotient_capacity_expandable{resource="cpu"} 1
+            quotient_evicted_pod_seconds_total{namespace="a",queue="team"} 0
+            quotient_evictions_blocked_total{namespace="a",queue="team",reason="Budget"} 0
+            quotient_evictions_blocked_total{namespace="a",queue="team",reason="Forbidden"} 0
+            quotient_evictions_blocked_total{namespace="a",queue="team",reason="Other"} 0
+            quotient_evictions_blocked_total{namespace="a",queue="team",reason="Overloaded"} 0
+            quotient_evictions_blocked_total{namespace="a",queue="team",reason="ServerError"} 0
+            quotient_evictions_blocked_total{namespace="a",queue="team",reason="SeveralBudgets"} 0
+            quotient_evictions_total{namespace="a",queue="team",reason="MovedAside"} 0
+            quotient_evictions_total{namespace="a",queue="team",reason="Overcommitted"} 0
+            quotient_evictions_total{namespace="a",queue="team",reason="Reclaimed"} 0
+            quotient_nodes_allocatable{resource="cpu"} 4
+            quotient_queue_allocated{namespace="a",queue="team",resource="cpu"} 1.5
+            quotient_queue_demand{namespace="a",queue="team",resource="cpu"} 1.5
+            quotient_queue_deserved{namespace="a",queue="team",resource="cpu"} 1.5
+            quotient_queue_guaranteed{namespace="a",queue="team",resource="cpu"} 0.5
+            quotient_queue_info{namespace="a",queue="team",kind="Leaf",parent="org/research"} 1
+            quotient_queue_mode_info{namespace="a",queue="team",mode="Quota"} 1
+            quotient_queue_nominal{namespace="a",queue="team",resource="cpu"} 1.5
+            quotient_queue_overdue_pods{namespace="a",queue="team"} 2
+            quotient_queue_paused{namespace="a",queue="team"} 1
+            quotient_queue_pods{namespace="a",queue="team",state="gated"} 0
+            quotient_queue_pods{namespace="a",queue="team",state="pending"} 0
+            quotient_queue_pods{namespace="a",queue="team",state="running"} 0
+            quotient_queue_pods{namespace="a",queue="team",state="terminating"} 0
+            quotient_queue_preempting{namespace="a",queue="team",resource="cpu"} 0
+            quotient_queue_terminating_since_timestamp_seconds{namespace="a",queue="team"} 1700
+            quotient_queue_unmet_pods{namespace="a",queue="team",reason="Fragmented"} 5
+            quotient_queue_unmet_pods{namespace="a",queue="team",reason="NoNodeFits"} 1
+            quotient_queue_used{namespace="a",queue="team",resource="cpu"} 0
+            quotient_queue_weight{namespace="a",queue="team"} 3
+            quotient_queue_withheld_evictions{namespace="a",queue="team"} 2
+        "#]].assert_eq(&(shown.lines().join("\n") + "\n"));
+
+        shown.queues.show(&next, Offer::default());
         let lines = shown.lines().join("\n");
-        assert!(!lines.contains("team") && lines.contains("other"), "{lines}");
+        assert!(!lines.contains("team") && !lines.contains("overdue"), "{lines}");
+        // Also where it is nothing: the recorded share of namespaces without a Queue subtracts it.
+        shown.has(&[r#"quotient_capacity_expandable{resource="cpu"} 0"#]);
         shown.queues.clear();
         assert_eq!(shown.lines(), [""; 0]);
     }
@@ -267,16 +319,6 @@ mod tests {
         assert_eq!(shown.lines(), lines, "every scrape shows the same");
     }
 
-    /// Also where it is nothing: the recorded share of namespaces without a Queue subtracts it.
-    #[test]
-    fn what_an_autoscaler_may_add_is_shown_beside_the_capacity() {
-        for (expandable, expected) in [(Amounts::new(), "0"), (cpu(1000), "1")] {
-            let shown = shown();
-            shown.queues.show(&plan(&["team"]), Offer { expandable, ..Offer::default() });
-            shown.has(&[&format!(r#"quotient_capacity_expandable{{resource="cpu"}} {expected}"#)]);
-        }
-    }
-
     #[test]
     fn the_largest_namespaces_without_a_share_are_named() {
         let shown = shown();
@@ -289,45 +331,6 @@ mod tests {
             format!(r#"quotient_unmanaged_namespace_used{{namespace="n-{number}",resource="cpu"}} {number}"#)
         });
         assert_eq!(named, expected.collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn what_specs_state_is_shown_where_they_state_it() {
-        let shown = shown();
-        let mut plan = plan(&["team"]);
-        for queue in Arc::make_mut(&mut plan).queues.values_mut() {
-            queue.parent = Some(QueueName::new("org", "research"));
-            queue.weight = 3;
-            queue.guaranteed = [(Resource::Cpu, Amount::new(500))].into_iter().collect();
-        }
-        shown.queues.show(&plan, Offer::default());
-        shown.has(&[
-            r#"quotient_queue_guaranteed{namespace="a",queue="team",resource="cpu"} 0.5"#,
-            r#"quotient_queue_weight{namespace="a",queue="team"} 3"#,
-            r#"quotient_queue_info{namespace="a",queue="team",kind="Leaf",parent="org/research"} 1"#,
-            r#"quotient_evictions_total{namespace="a",queue="team",reason="Reclaimed"} 0"#,
-        ]);
-        assert_eq!(shown.of("quotient_queue_limit"), [""; 0]);
-    }
-
-    #[test]
-    fn modes_pauses_and_what_they_withhold_are_shown() {
-        let shown = shown();
-        let mut plan = plan(&["full", "team"]);
-        let name = QueueName::new("a", "team");
-        let decided = Arc::make_mut(&mut plan);
-        let pause = Pause { until: Timestamp::from_seconds(9), of: name.clone() };
-        let reach = Reach { mode: Mode::Quota, mode_of: None, pause: Some(pause) };
-        decided.queues.get_mut(&name).unwrap().reach = reach;
-        decided.withheld = vec![eviction("p"), eviction("p")];
-        shown.queues.show(&plan, Offer::default());
-        shown.has(&[
-            r#"quotient_queue_mode_info{namespace="a",queue="full",mode="Full"} 1"#,
-            r#"quotient_queue_mode_info{namespace="a",queue="team",mode="Quota"} 1"#,
-            r#"quotient_queue_paused{namespace="a",queue="full"} 0"#,
-            r#"quotient_queue_paused{namespace="a",queue="team"} 1"#,
-            r#"quotient_queue_withheld_evictions{namespace="a",queue="team"} 2"#,
-        ]);
     }
 
     #[test]
@@ -362,54 +365,5 @@ mod tests {
         ]);
         shown.queues.retain_conditions(|_| false);
         assert_eq!(shown.lines(), [""; 0]);
-    }
-
-    #[test]
-    fn pods_that_hang_are_counted_while_they_do() {
-        let shown = shown();
-        let mut plan = plan(&["team"]);
-        let pod = |(namespace, name): (&str, &str)| PodId {
-            namespace: namespace.into(),
-            name: name.into(),
-            uid: name.into(),
-        };
-        let overdue = |plan: &Arc<Plan>| {
-            shown.queues.show(plan, Offer::default());
-            shown.of("quotient_queue_overdue_pods")
-        };
-        Arc::make_mut(&mut plan).overdue = [("a", "web-0"), ("a", "web-1"), ("b", "web-0")].map(pod).to_vec();
-        assert_eq!(overdue(&plan), [r#"quotient_queue_overdue_pods{namespace="a",queue="team"} 2"#]);
-        Arc::make_mut(&mut plan).overdue.clear();
-        assert_eq!(overdue(&plan), [""; 0]);
-        Arc::make_mut(&mut plan).terminating_since =
-            [(QueueName::new("a", "team"), Timestamp::from_seconds(1700))].into();
-        shown.queues.show(&plan, Offer::default());
-        shown
-            .has(&[r#"quotient_queue_terminating_since_timestamp_seconds{namespace="a",queue="team"} 1700"#]);
-    }
-
-    #[test]
-    fn pods_that_wait_are_counted_by_what_stands_in_their_way() {
-        let shown = shown();
-        let (fragmented, no_node) = (ShortReason::Fragmented, ShortReason::NoNodeFits);
-        for (waiting, expected) in [
-            (
-                vec![unmet(2, fragmented), unmet(1, no_node), unmet(3, fragmented)],
-                &[("Fragmented", 5), ("NoNodeFits", 1)][..],
-            ),
-            (vec![unmet(2, fragmented)], &[("Fragmented", 2)]),
-        ] {
-            let mut plan = plan(&["team"]);
-            for queue in Arc::make_mut(&mut plan).queues.values_mut() {
-                queue.unmet.clone_from(&waiting);
-            }
-            shown.queues.show(&plan, Offer::default());
-            let expected = expected.iter().map(|(reason, count)| {
-                format!(
-                    r#"quotient_queue_unmet_pods{{namespace="a",queue="team",reason="{reason}"}} {count}"#
-                )
-            });
-            assert_eq!(shown.of("quotient_queue_unmet_pods"), expected.collect::<Vec<_>>());
-        }
     }
 }

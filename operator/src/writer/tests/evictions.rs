@@ -1,6 +1,5 @@
 //! Evictions: the body, and what each answer leads to.
 
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp as Clock;
@@ -306,18 +305,6 @@ async fn a_pod_that_is_gone_is_not_asked_for_again() {
         it.evict().await;
         assert_eq!(it.asked(), 2, "{code}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn of_two_pods_one_may_go_and_the_other_is_replaced() {
-    let answered = AtomicU16::new(0);
-    let mut it = World::of(overused(), move |_| match answered.fetch_add(1, Ordering::Relaxed) {
-        0 => done(),
-        _ => by_budget(),
-    });
-    it.evict_now().await;
-    assert_eq!(it.asked(), 2);
-    assert_eq!(victims(&planned_now(&it.view)), ["p2"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -283,15 +283,6 @@ async fn a_count_that_stays_as_it_is_is_not_made_for_ever() {
     assert_eq!(usage_resyncs, [1, 3, 7, 15, 31]);
 }
 
-#[tokio::test(start_paused = true)]
-async fn metrics_name_the_writes_by_which_usage_is_counted_anew() {
-    let mut world = world(&[ours(5, 0, 0)]).await;
-    world.writer.usage_resyncs = [("a".into(), false), ("a".into(), true)].into();
-    world.writer.only(Class::UsageResync, &Plan::default()).await;
-    let written = world.context.metrics.writes.all.with_label_values(&["usage_resync", "done"]);
-    assert_eq!((written.get(), world.log.all().len()), (2, 2));
-}
-
 /// A plan in which `web` waits for pods of its own queue to go.
 fn promised() -> Plan {
     let decided =

@@ -34,8 +34,6 @@ struct Scaled {
     world: World,
     /// What is stored of the owner.
     stored: Arc<Mutex<Value>>,
-    /// What patches are answered with, if not with success.
-    refusal: Arc<Mutex<Option<(u16, &'static str)>>>,
 }
 
 /// `low` of this kind fills the queue with three pods, and `high` wants one.
@@ -48,13 +46,9 @@ fn world(kind: &str) -> Scaled {
     let mut objects = vec![node(3), queue, quota, low.clone(), owner("ReplicaSet", "high", 1, 1000)];
     objects.extend((0..3).map(|at| pod_of(kind, "low", &format!("low-{at}"))));
     let stored = Arc::new(Mutex::new(low));
-    let refusal: Arc<Mutex<Option<(u16, &'static str)>>> = Arc::default();
-    let (answers, refuses) = (Arc::clone(&stored), Arc::clone(&refusal));
+    let answers = Arc::clone(&stored);
     let world = World::of(view(&objects), move |asked| {
         let is_patch = asked.method == http::Method::PATCH;
-        if let Some((code, reason)) = refuses.lock().unwrap().filter(|_| is_patch) {
-            return Reply::failure(code, reason, "as told");
-        }
         if asked.path.contains("/pods/") {
             return Reply::Json(200, pod("a", asked.path.rsplit('/').next().unwrap()));
         }
@@ -65,7 +59,7 @@ fn world(kind: &str) -> Scaled {
         }
         Reply::Json(200, stored.clone())
     });
-    Scaled { world, stored, refusal }
+    Scaled { world, stored }
 }
 
 impl Scaled {
@@ -208,34 +202,6 @@ async fn what_is_not_as_it_was_decided_on_is_left_alone() {
         assert_eq!(world.world.told(), [""; 0], "{what}");
         assert!(world.next_retry() <= Instant::now(), "{what}: it is looked at again");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_refusal_is_tried_again_ever_later() {
-    let mut world = world("StatefulSet");
-    *world.refusal.lock().unwrap() = Some((403, "Forbidden"));
-    let mut waits = Vec::new();
-    for _ in 0..4 {
-        let began = Instant::now();
-        assert_eq!(world.cycle().await.len(), 2);
-        let next = world.next_retry();
-        waits.push(next.duration_since(began).as_millis());
-        assert_eq!(world.cycle().await.len(), if next == began { 2 } else { 0 });
-        tokio::time::sleep_until(world.next_retry()).await;
-    }
-    assert!(waits.is_sorted(), "{waits:?}");
-    assert_eq!(world.world.told(), [""; 0]);
-    *world.refusal.lock().unwrap() = None;
-    tokio::time::sleep_until(world.next_retry()).await;
-    assert_eq!(world.cycle().await.len(), 2);
-    assert_eq!(world.world.told().len(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn who_does_not_lead_writes_nothing() {
-    let mut world = world("StatefulSet");
-    world.world.context.stop.cancel();
-    assert_eq!(world.lines().await, [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]

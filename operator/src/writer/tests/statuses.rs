@@ -127,13 +127,6 @@ async fn a_status_is_written_whole_and_then_only_what_changes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_share_is_told_at_once() {
-    let log = written(&settled(), &[&[], &[node(5), quota("a", 6, Some(2), 5, 5)]], 60).await;
-    let bodies: Vec<Value> = log.all().into_iter().map(|asked| asked.status()["deserved"].clone()).collect();
-    assert_eq!(bodies, [json!({"cpu": "4"}), json!({"cpu": "5"})], "{:#?}", log.all());
-}
-
-#[tokio::test(start_paused = true)]
 async fn an_edited_status_is_restored_within_a_minute_and_a_half() {
     let view = settled();
     let mut edited = edited("50");
