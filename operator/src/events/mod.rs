@@ -48,8 +48,8 @@ impl EventRecorder {
         (Self { sender, metrics, transitions: Arc::default() }, receiver)
     }
 
-    /// Tells that the quota of `queue` was written, with what it allowed `before`, if there was one. Of a quota that rises in steps
-    /// only the end is told. Never waits.
+    /// Tells that the quota of `queue` was written, with what it allowed `before`, if there was one. Of a quota that rises in
+    /// steps only the end is told. Never waits.
     pub fn quota_written(&self, queue: QueueName, before: Option<Bounds>, after: Bounds, lowers: bool) {
         let news = lock(&self.transitions).quota_written(queue, before, after, lowers);
         if let Some(notice) = news {

@@ -4,8 +4,6 @@ use super::*;
 use std::time::Duration;
 
 use prometheus::Registry;
-use quotient_engine::names::QueueName;
-use quotient_engine::planner::plan;
 use quotient_engine::time::Timestamp;
 use quotient_index::{Index, IndexSettings};
 use serde_json::{Value, json};
@@ -173,23 +171,6 @@ async fn a_server_that_takes_watches_and_never_answers_is_complained_of() {
     assert_eq!(signs.liveness.failures().len(), kinds().count());
 }
 
-#[tokio::test(start_paused = true)]
-async fn nodes_are_listed_anew_when_asked_for() {
-    let watching = Watching::begin(|_| vec![], |_| vec![]).await;
-    seconds(10).await;
-    assert_eq!(watching.signs.nodes.counts(), ListCounts { begun: 1, finished: 1 });
-    watching.signs.nodes.ask();
-    seconds(1).await;
-    assert_eq!(watching.lists_and_watches(), (2, 2));
-    assert_eq!(watching.signs.nodes.counts(), ListCounts { begun: 2, finished: 2 });
-}
-
-fn queue(namespace: &str, spec: Value) -> Value {
-    let mut queue = objects::queue(namespace);
-    queue["spec"] = spec;
-    queue
-}
-
 /// An object of every kind whose `metadata` no decoder takes, beside a sound one.
 #[tokio::test(start_paused = true)]
 async fn one_object_that_cannot_be_decoded_stops_no_kind() {
@@ -206,50 +187,6 @@ async fn one_object_that_cannot_be_decoded_stops_no_kind() {
         assert_eq!(metrics.errors.with_label_values(&[kind]).get(), 0, "{kind}");
         assert!(metrics.undecodable.with_label_values(&[kind]).get() >= 1, "{kind}");
     }
-}
-
-/// What no schema would have let in, and every other Queue.
-#[tokio::test(start_paused = true)]
-async fn one_queue_that_cannot_be_decoded_hides_no_other() {
-    let listed = |kind: &str| match kind {
-        "queues" => vec![
-            queue("a", json!({"weight": "two"})),
-            queue("b", json!({"weight": 2})),
-            queue("c", json!("nothing")),
-        ],
-        _ => vec![],
-    };
-    let later = |kind: &str| match kind {
-        "queues" => {
-            let change = |object| (Duration::from_secs(10), json!({"type": "MODIFIED", "object": object}));
-            vec![
-                change(queue("d", json!({"request": {"cpu": [1]}}))),
-                change(queue("e", json!({}))),
-                change(queue("a", json!({"weight": 2}))),
-            ]
-        }
-        _ => vec![],
-    };
-    let watching = Watching::begin(listed, later).await;
-    let counts = || {
-        let decided = plan(&watching.view.read(|index| index.snapshot(Timestamp::from_seconds(0))));
-        let names = |queue: &QueueName| queue.namespace.to_string();
-        let share: Vec<String> = decided.queues.keys().map(names).collect();
-        let none: Vec<String> = decided
-            .stalled
-            .iter()
-            .map(|(queue, stall)| format!("{} {}", queue.namespace, stall.reason))
-            .collect();
-        (share.join(" "), none.join(" "), decided.stalled)
-    };
-    let (share, none, stalled) = counts();
-    assert_eq!((share.as_str(), none.as_str()), ("b", "a InvalidSpec c InvalidSpec"));
-    let message = &stalled[&QueueName::new("a", "team")].message;
-    assert!(message.contains("weight") || message.contains("two"), "{message}");
-    seconds(35).await;
-    let (share, none, _) = counts();
-    assert_eq!((share.as_str(), none.as_str()), ("a b e", "c InvalidSpec d InvalidSpec"));
-    assert_eq!(watching.metrics.watches.errors.with_label_values(&["queues"]).get(), 0);
 }
 
 /// Configured kinds with these plurals.
@@ -281,40 +218,6 @@ fn wanted(view: &View) -> Vec<(String, u32)> {
     owners.iter().map(|owner| (owner.name.to_string(), owner.wanted)).collect()
 }
 
-/// As an API server answers that has not heard of all objects yet: a list lacks what is there.
-#[tokio::test(start_paused = true)]
-async fn workloads_are_forgotten_when_a_second_list_lacks_them() {
-    let begun = tokio::time::Instant::now();
-    let server = client(move |asked| {
-        let now = begun.elapsed();
-        let is_early = now < Duration::from_secs(5);
-        if is_watch(asked) {
-            // What cannot be read has the kind listed anew.
-            let odd = (Duration::from_secs(5), json!({"type": "MODIFIED", "object": "no object"}));
-            return if is_early { Reply::Lines(vec![odd]) } else { Reply::Silence };
-        }
-        let is_late = now > Duration::from_secs(10);
-        let items = match asked.path.as_str() {
-            "/apis/quotient.dev/v1alpha1/queues" => vec![queue("a", json!({}))],
-            "/apis/apps/v1/replicasets" if is_early => vec![workload("web", &json!(2))],
-            "/apis/example.org/v1/fleets" if is_early => vec![workload("fleet", &json!(3))],
-            "/apis/example.org/v1/rays" if is_early || is_late => vec![workload("ray", &json!(4))],
-            _ => vec![],
-        };
-        list(items)
-    });
-    let Watching { view, log, _tasks, .. } = Watching::of(server, &configured(&["fleets", "rays"]));
-    let known = || wanted(&view).into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(" ");
-    seconds(1).await;
-    assert_eq!(known(), "web fleet ray");
-    seconds(9).await;
-    let of_fleets = |asked: &Asked| asked.path.ends_with("/fleets") && limit(asked).is_some();
-    let lists = log.all().into_iter().filter(of_fleets).count();
-    assert_eq!((lists, known().as_str()), (2, "web fleet ray"), "the second list lacks them");
-    seconds(15).await;
-    assert_eq!(known(), "ray");
-}
-
 /// Of three configured kinds one is refused, one is not served until later, and one has an object that cannot be read.
 #[tokio::test(start_paused = true)]
 async fn configured_kinds_stop_nothing() {
@@ -334,7 +237,7 @@ async fn configured_kinds_stop_nothing() {
             "/apis/example.org/v1/jobs" => {
                 vec![workload("sound", &json!(3)), workload("odd", &json!("many"))]
             }
-            "/apis/quotient.dev/v1alpha1/queues" => vec![queue("a", json!({}))],
+            "/apis/quotient.dev/v1alpha1/queues" => vec![objects::queue("a")],
             _ => vec![],
         };
         list(items)

@@ -281,7 +281,8 @@ mod tests {
             quotient_queue_used{namespace="a",queue="team",resource="cpu"} 0
             quotient_queue_weight{namespace="a",queue="team"} 3
             quotient_queue_withheld_evictions{namespace="a",queue="team"} 2
-        "#]].assert_eq(&(shown.lines().join("\n") + "\n"));
+        "#]]
+        .assert_eq(&(shown.lines().join("\n") + "\n"));
 
         shown.queues.show(&next, Offer::default());
         let lines = shown.lines().join("\n");

@@ -1,4 +1,4 @@
-//! Quotas that others change, and a namespace that may not be written to.
+//! Quotas that others change.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -121,29 +121,4 @@ async fn what_we_change_ourselves_is_no_repair() {
     world.write_quota().await;
     assert!(world.asked() > 1);
     assert_eq!(world.reported_repairs(), [""; 0]);
-}
-
-/// No rights in one namespace, or one that is being deleted: the others go on, without a storm of requests.
-#[tokio::test(start_paused = true)]
-async fn a_namespace_without_rights_stops_no_other() {
-    let why = "resourcequotas is forbidden: no rights in namespace a";
-    let mut world = World::of(view(&[node(4), queue("a"), queue("b")]), move |asked| {
-        if asked.path.starts_with("/api/v1/namespaces/a/") {
-            return Reply::failure(403, "Forbidden", why);
-        }
-        Reply::Json(201, quota("b", 1000, Some(1), 2, 2))
-    });
-    for _ in 0..600 {
-        world.write_quota().await;
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
-    let lines = world.log.lines();
-    let asked = |namespace: &str| lines.iter().filter(|line| line.contains(namespace)).count();
-    assert_eq!(asked("/namespaces/b/"), 1);
-    assert!((10..=20).contains(&asked("/namespaces/a/")), "{}", asked("/namespaces/a/"));
-    let refused = world.writer.refused_quotas();
-    let refused: Vec<_> = refused.iter().map(|(queue, why)| format!("{queue}: {why}")).collect();
-    assert_eq!(refused, [format!("a/team: {why}")]);
-    let forbidden = world.context.metrics.writes.all.with_label_values(&["resourcequota", "forbidden"]).get();
-    assert_eq!(usize::try_from(forbidden).unwrap(), asked("/namespaces/a/"));
 }
