@@ -38,6 +38,11 @@ pub(crate) fn texts<'a, C: FromIterator<(String, String)>>(
     amounts.map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount))).collect()
 }
 
+/// A number as objects have it.
+pub(crate) fn count(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
 /// `text`, cut where it is too long.
 fn shortened(text: String) -> String {
     if text.chars().count() <= MOST {

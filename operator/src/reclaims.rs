@@ -12,7 +12,7 @@ use quotient_engine::names::QueueUid;
 use quotient_engine::plan::Eviction;
 
 use crate::lock::lock;
-use crate::message::texts;
+use crate::message::{count, texts};
 
 /// The evictions of every queue that its status does not show yet, newest first. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -74,7 +74,7 @@ fn entry(eviction: &Eviction, now: Timestamp) -> RecentReclaim {
         }),
         beneficiary: eviction.beneficiary.as_ref().map(ToString::to_string),
         amounts: texts(eviction.requests.iter()),
-        rank: eviction.rank.map(|rank| i32::try_from(rank).unwrap_or(i32::MAX)),
+        rank: eviction.rank.map(count),
         reason: eviction.reason.name().to_owned(),
     }
 }

@@ -1,6 +1,11 @@
-//! Why a QueueJob has no slots, in the words of its condition, of its events and of the command line.
+//! What a QueueJob may run, or why it has no slots, in the words of its condition, of its events and of the command line.
 
 use quotient_engine::plan::{QueueJobPlan, SlotReason};
+
+/// That `job` has slots.
+pub(crate) fn admitted(job: &QueueJobPlan) -> String {
+    format!("The QueueJob may run {} of the {} pods that have not succeeded.", job.total(), job.left)
+}
 
 /// What `job` waits for, and what ends the wait.
 pub fn why_it_waits(job: &QueueJobPlan) -> String {

@@ -8,7 +8,7 @@ use quotient_engine::plan::{Plan, QueueJobName, QueueJobPhase, QueueJobPlan, Slo
 
 use super::Notice;
 use super::notice::Regarding;
-use crate::slots::why_it_waits;
+use crate::slots::{admitted, why_it_waits};
 
 /// The last event of every QueueJob.
 ///
@@ -81,8 +81,7 @@ fn news(name: &QueueJobName, job: &QueueJobPlan, notified: Option<&Notified>) ->
         }
         QueueJobPhase::Starting | QueueJobPhase::Running if !moved => None,
         QueueJobPhase::Starting | QueueJobPhase::Running if from == 0 => {
-            let note = format!("The QueueJob may run {to} of the {} pods that have not succeeded.", job.left);
-            Some(normal("Admitted", "Admit", note))
+            Some(normal("Admitted", "Admit", admitted(job)))
         }
         QueueJobPhase::Starting | QueueJobPhase::Running => {
             let (reason, why) = if from < to {

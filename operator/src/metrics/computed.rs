@@ -67,11 +67,6 @@ impl<S: Sample> Computed<S> {
         lock(&self.series).push(self.series(labels, value));
     }
 
-    /// The metric with one series and no label.
-    pub(super) fn alone(&self, value: f64) -> MetricFamily {
-        self.family(vec![self.series(&[], value)])
-    }
-
     fn series(&self, labels: &[&str], value: f64) -> Metric {
         let names = &self.description.variable_labels;
         debug_assert_eq!(names.len(), labels.len(), "{}", self.description.fq_name);
@@ -85,15 +80,6 @@ impl<S: Sample> Computed<S> {
         S::write(value, &mut series);
         series
     }
-
-    fn family(&self, series: Vec<Metric>) -> MetricFamily {
-        let mut family = MetricFamily::default();
-        family.set_name(self.description.fq_name.clone());
-        family.set_help(self.description.help.clone());
-        family.set_field_type(S::TYPE);
-        family.set_metric(series);
-        family
-    }
 }
 
 impl<S: Sample> Collector for Computed<S> {
@@ -103,6 +89,11 @@ impl<S: Sample> Collector for Computed<S> {
 
     /// What was shown since the last scrape.
     fn collect(&self) -> Vec<MetricFamily> {
-        vec![self.family(std::mem::take(&mut lock(&self.series)))]
+        let mut family = MetricFamily::default();
+        family.set_name(self.description.fq_name.clone());
+        family.set_help(self.description.help.clone());
+        family.set_field_type(S::TYPE);
+        family.set_metric(std::mem::take(&mut lock(&self.series)));
+        vec![family]
     }
 }

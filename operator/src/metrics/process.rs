@@ -3,63 +3,76 @@
 //! Not the collector of the `prometheus` crate: it counts processor time in whole seconds, of which an idle operator needs
 //! one in minutes, so that every rate of it is 0 or far too much.
 
-use metrics_process::collector::{Metrics, collect};
+use std::sync::Mutex;
+
+use metrics_process::collector::collect;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::{Counter, Gauge, MetricFamily};
 
-use super::catalog::{Catalog, Unit, metric};
+use super::catalog::{Catalog, metrics};
 use super::computed::Computed;
+use crate::lock::lock;
 
-/// Name, unit and help of a gauge, and what it shows.
-type Shown = (&'static str, Unit, &'static str, fn(&Metrics) -> Option<u64>);
-
-const GAUGES: [Shown; 6] = [
-    ("process_resident_memory_bytes", Unit::Bytes, "Resident memory size in bytes.", |process| {
-        process.resident_memory_bytes
-    }),
-    ("process_virtual_memory_bytes", Unit::Bytes, "Virtual memory size in bytes.", |process| {
-        process.virtual_memory_bytes
-    }),
-    ("process_threads", Unit::Count, "Number of OS threads in the process.", |process| process.threads),
-    ("process_open_fds", Unit::Count, "Number of open file descriptors.", |process| process.open_fds),
-    ("process_max_fds", Unit::Count, "Maximum number of open file descriptors.", |process| process.max_fds),
-    (
-        "process_start_time_seconds",
-        Unit::Seconds,
-        "Start time of the process since unix epoch in seconds.",
-        |process| process.start_time_seconds,
-    ),
-];
+metrics! {
+    struct ProcessMetrics: computed {
+        cpu: Computed<Counter> = "process_cpu_seconds_total", Seconds, [] =>
+            "Total user and system CPU time spent in seconds.";
+        resident: Computed<Gauge> = "process_resident_memory_bytes", Bytes, [] =>
+            "Resident memory size in bytes.";
+        virtual_memory: Computed<Gauge> = "process_virtual_memory_bytes", Bytes, [] =>
+            "Virtual memory size in bytes.";
+        threads: Computed<Gauge> = "process_threads", Count, [] =>
+            "Number of OS threads in the process.";
+        open_fds: Computed<Gauge> = "process_open_fds", Count, [] =>
+            "Number of open file descriptors.";
+        max_fds: Computed<Gauge> = "process_max_fds", Count, [] =>
+            "Maximum number of open file descriptors.";
+        start_time: Computed<Gauge> = "process_start_time_seconds", Seconds, [] =>
+            "Start time of the process since unix epoch in seconds.";
+    }
+}
 
 /// Reads the state of the process at a scrape.
 #[derive(Debug)]
 pub(super) struct Process {
-    cpu: Computed<Counter>,
-    gauges: Vec<Computed<Gauge>>,
+    metrics: ProcessMetrics,
+    /// Two scrapes at once would show each series twice.
+    scraping: Mutex<()>,
 }
 
 impl Process {
     /// Declares its metrics and has them collected.
     pub(super) fn declare(into: &mut Catalog<'_>) -> Result<(), prometheus::Error> {
-        let help = "Total user and system CPU time spent in seconds.";
-        let cpu = into.computed(metric("process_cpu_seconds_total", Unit::Seconds, &[], help))?;
-        let gauges = GAUGES.map(|(name, unit, help, _)| into.computed(metric(name, unit, &[], help)));
-        let gauges = gauges.into_iter().collect::<Result<_, _>>()?;
-        into.collector(Self { cpu, gauges })
+        let metrics = ProcessMetrics::declare(into)?;
+        into.collector(Self { metrics, scraping: Mutex::new(()) })
     }
 }
 
 impl Collector for Process {
     fn desc(&self) -> Vec<&Desc> {
-        self.gauges.iter().flat_map(Collector::desc).chain(self.cpu.desc()).collect()
+        self.metrics.all().into_iter().flat_map(Collector::desc).collect()
     }
 
     /// What the system does not tell is not shown.
     fn collect(&self) -> Vec<MetricFamily> {
-        let process = collect();
-        let gauges = self.gauges.iter().zip(GAUGES);
-        let gauges = gauges.filter_map(|(gauge, (.., shown))| Some(gauge.alone(float(shown(&process)?))));
-        gauges.chain(process.cpu_seconds_total.map(|seconds| self.cpu.alone(seconds))).collect()
+        let _scraping = lock(&self.scraping);
+        let (metrics, process) = (&self.metrics, collect());
+        for (gauge, value) in [
+            (&metrics.resident, process.resident_memory_bytes),
+            (&metrics.virtual_memory, process.virtual_memory_bytes),
+            (&metrics.threads, process.threads),
+            (&metrics.open_fds, process.open_fds),
+            (&metrics.max_fds, process.max_fds),
+            (&metrics.start_time, process.start_time_seconds),
+        ] {
+            if let Some(value) = value {
+                gauge.show(&[], float(value));
+            }
+        }
+        if let Some(seconds) = process.cpu_seconds_total {
+            metrics.cpu.show(&[], seconds);
+        }
+        metrics.all().into_iter().flat_map(Collector::collect).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use super::conditions::{self, Circumstances};
 use super::remembered;
 use super::state::state;
 use super::unmet;
-use crate::message::texts;
+use crate::message::{count, texts};
 use crate::reclaims;
 
 /// A plan, and what about it concerns every queue's status.
@@ -128,7 +128,6 @@ fn compact(bounds: &Bounds) -> Option<String> {
 }
 
 fn pods(queue: &QueuePlan) -> PodCounts {
-    let count = |pods: u32| i32::try_from(pods).unwrap_or(i32::MAX);
     PodCounts {
         running: count(queue.pods.running),
         pending: count(queue.pods.pending),

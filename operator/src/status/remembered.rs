@@ -10,6 +10,8 @@ use quotient_engine::amounts::Resource;
 use quotient_engine::snapshot::{Remembered, Window};
 use quotient_engine::time::Timestamp;
 
+use crate::message::count;
+
 /// A time of the engine in the whole seconds that a status stores.
 pub(super) fn time(at: Timestamp) -> Time {
     stored_time(jiff::Timestamp::from_millisecond(at.millis()).unwrap_or_default())
@@ -47,15 +49,14 @@ pub(super) fn windows(remembered: &Remembered) -> BTreeMap<String, LendingWindow
 pub(super) fn set_aside(remembered: &Remembered) -> Vec<SetAside> {
     let mut entries: Vec<_> = remembered.set_aside.iter().collect();
     entries.sort_by_key(|(uid, entry)| (Reverse(entry.since), *uid));
-    let written = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     let entries = entries.into_iter().take(MAX_SET_ASIDE).map(|(uid, entry)| SetAside {
         kind: entry.kind.to_string(),
         name: entry.name.to_string(),
         uid: uid.as_str().to_owned(),
         revision: entry.revision,
         since: time(entry.since),
-        times: written(entry.times),
-        nodes: written(entry.nodes),
+        times: count(entry.times),
+        nodes: count(entry.nodes),
         lacked_room: entry.lacked_room,
     });
     entries.collect()

@@ -9,14 +9,14 @@ use quotient_engine::plan::{Preemptor, QueuePlan, Unmet};
 use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::SetAside;
 
-use crate::message::{MOST, message as message_of};
+use crate::message::{MOST, count, message as message_of};
 
 /// The first of what cannot start in the queue's namespace, for the status.
 pub(super) fn listed(namespace: &Namespace, queue: &QueuePlan) -> Vec<Written> {
     let written = |unmet: &Unmet| Written {
         kind: unmet.preemptor.kind_and_name().0.to_owned(),
         name: unmet.preemptor.kind_and_name().1.to_owned(),
-        pods: i32::try_from(unmet.pods).unwrap_or(i32::MAX),
+        pods: count(unmet.pods),
         reason: unmet.reason.name().to_owned(),
         message: why_unmet(namespace, queue, unmet),
     };
@@ -25,8 +25,7 @@ pub(super) fn listed(namespace: &Namespace, queue: &QueuePlan) -> Vec<Written> {
 
 /// The number of pods that cannot start in the queue's namespace.
 pub(super) fn total(queue: &QueuePlan) -> i32 {
-    let pods = queue.unmet.iter().map(|unmet| unmet.pods).fold(0, u32::saturating_add);
-    i32::try_from(pods).unwrap_or(i32::MAX)
+    count(queue.unmet.iter().map(|unmet| unmet.pods).fold(0, u32::saturating_add))
 }
 
 /// `ReplicaSet web: 3 pods of cpu 2`.

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prometheus::Registry;
-use quotient_operator::metrics::{Kind, Metrics, declarations};
+use quotient_operator::metrics::{Kind, declarations};
 
 use crate::promql::selectors;
 
@@ -29,13 +28,6 @@ impl Exported {
                 all.insert(format!("{}_bucket", declaration.name), with_bound);
             } else {
                 all.insert(declaration.name.to_owned(), labels);
-            }
-        }
-        let registry = Registry::new();
-        Metrics::register(&registry).unwrap();
-        for family in registry.gather() {
-            if family.name().starts_with("process_") {
-                all.insert(family.name().to_owned(), BTreeSet::new());
             }
         }
         Self(all)

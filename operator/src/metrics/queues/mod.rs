@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use prometheus::Histogram;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use quotient_engine::names::QueueName;
@@ -17,12 +18,22 @@ use quotient_engine::plan::Plan;
 use quotient_engine::reasons::EvictionReason;
 use tokio::time::Instant;
 
-use super::catalog::{Catalog, Unit, metric};
+use super::catalog::{Catalog, metrics};
 use crate::lock::lock;
 use crate::offered::Offer;
 use episodes::Episodes;
 use evictions::{EvictionCounters, Evictions};
 use gauges::Gauges;
+
+metrics! {
+    /// How long queues waited, from a tenth of a second to almost two hours.
+    struct Waits: registered {
+        starved: Histogram = "quotient_queue_starvation_seconds", Seconds, [], doubling(0.1, 17) =>
+            "How long queues were starved, counted when it ended.";
+        preempting: Histogram = "quotient_preemption_convergence_seconds", Seconds, [], doubling(0.1, 17) =>
+            "How long pods of other queues used a part of a queue's share, counted when none of them did any more.";
+    }
+}
 
 /// The metrics of queues. A series disappears with its queue.
 #[derive(Clone, Debug)]
@@ -51,16 +62,8 @@ struct Scraped {
 impl QueueMetrics {
     pub(super) fn declare(into: &mut Catalog<'_>) -> Result<Self, prometheus::Error> {
         let gauges = Gauges::declare(into)?;
-        let starved = waits(
-            into,
-            "quotient_queue_starvation_seconds",
-            "How long queues were starved, counted when it ended.",
-        )?;
-        let preempting = waits(
-            into,
-            "quotient_preemption_convergence_seconds",
-            "How long pods of other queues used a part of a queue's share, counted when none of them did any more.",
-        )?;
+        let waits = Waits::declare(into)?;
+        let (starved, preempting) = (Episodes::new(waits.starved), Episodes::new(waits.preempting));
         let counters = EvictionCounters::declare(into.under("Evictions"))?;
         let (conditions, evictions) = (BTreeMap::new(), BTreeMap::new());
         let shown = Arc::new(Mutex::new(Shown { plan: None, conditions, evictions, starved, preempting }));
@@ -144,15 +147,6 @@ impl Collector for Scraped {
         }
         self.all().into_iter().flat_map(Collector::collect).collect()
     }
-}
-
-/// Times of waiting, from a tenth of a second to almost two hours.
-fn waits(
-    into: &mut Catalog<'_>,
-    name: &'static str,
-    help: &'static str,
-) -> Result<Episodes, prometheus::Error> {
-    into.registered(metric(name, Unit::Seconds, &[], help).doubling(0.1, 17)).map(Episodes::new)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use quotient_engine::plan::{QueueJobPhase, QueueJobPlan};
 use quotient_index::queue_jobs::ObservedQueueJob;
 
 use super::conditions::conditions;
-use crate::message::texts;
+use crate::message::{count, texts};
 use crate::status::remembered::time;
 
 /// What its status is to be where this one is `stored`; `now` becomes the time of those conditions that change.
@@ -17,7 +17,7 @@ pub(super) fn compose(
     refused: Option<&str>,
     now: Timestamp,
 ) -> QueueJobStatus {
-    let count = |number: u32| Some(i32::try_from(number).unwrap_or(i32::MAX));
+    let count = |number: u32| Some(count(number));
     let amounts = &decided.amounts;
     QueueJobStatus {
         observed_generation: observed.generation,

@@ -6,7 +6,7 @@ use quotient_engine::plan::{QueueJobPhase, QueueJobPlan};
 use quotient_index::queue_jobs::{JobEnd, ObservedQueueJob};
 
 use crate::message::{MOST, message as bounded};
-use crate::slots::why_it_waits;
+use crate::slots::{self, why_it_waits};
 
 type Report = ConditionReport<QueueJobCondition>;
 
@@ -43,12 +43,7 @@ fn admitted(decided: &QueueJobPlan, refused: Option<&str>) -> Report {
         );
     }
     let holds = matches!(decided.phase, QueueJobPhase::Starting | QueueJobPhase::Running);
-    let message = if holds {
-        let (slots, left) = (decided.total(), decided.left);
-        format!("The QueueJob may run {slots} of the {left} pods that have not succeeded.")
-    } else {
-        why_it_waits(decided)
-    };
+    let message = if holds { slots::admitted(decided) } else { why_it_waits(decided) };
     report(wanted, holds, if holds { "Admitted" } else { decided.reason.name() }, &message)
 }
 
