@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 /// While changes come and none of them matters, deciding takes at most one part in so many of a core …
 const PAUSE_FACTOR: u32 = 10;
 
@@ -10,12 +12,10 @@ const LONGEST: Duration = Duration::from_millis(250);
 
 /// Lets the first change after a quiet time through at once and bundles what follows: the more, the longer a decision takes
 /// of which nothing came.
-///
-/// All times are on one local clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Debounce {
     interval: Duration,
-    last: Option<Duration>,
+    last: Option<Instant>,
     pause: Duration,
 }
 
@@ -26,12 +26,13 @@ impl Debounce {
     }
 
     /// When the next cycle may start: never in the past, and `now` after a quiet time.
-    pub(super) fn earliest(&self, now: Duration) -> Duration {
-        self.last.map_or(now, |last| last.saturating_add(self.pause).max(now))
+    pub(super) fn earliest(&self, now: Instant) -> Instant {
+        let rested = self.last.and_then(|last| last.checked_add(self.pause));
+        rested.map_or(now, |rested| rested.max(now))
     }
 
     /// A cycle starts.
-    pub(super) const fn started(&mut self, now: Duration) {
+    pub(super) const fn started(&mut self, now: Instant) {
         self.last = Some(now);
         self.pause = self.interval;
     }
@@ -54,17 +55,18 @@ mod tests {
     /// The same where nothing comes of a cycle, which takes so many milliseconds.
     fn starts_in_vain(changes: &[u64], took: Option<u64>) -> Vec<u64> {
         let mut debounce = Debounce::new(Duration::from_millis(50));
+        let begin = Instant::now();
         let mut starts: Vec<u64> = Vec::new();
         for change in changes {
             if starts.last().is_some_and(|start| start >= change) {
                 continue;
             }
-            let start = debounce.earliest(Duration::from_millis(*change));
+            let start = debounce.earliest(begin + Duration::from_millis(*change));
             debounce.started(start);
             if let Some(millis) = took {
                 debounce.was_in_vain(Duration::from_millis(millis));
             }
-            starts.push(u64::try_from(start.as_millis()).unwrap());
+            starts.push(u64::try_from(start.duration_since(begin).as_millis()).unwrap());
         }
         starts
     }
@@ -80,6 +82,7 @@ mod tests {
         assert_eq!(starts(&[0, 1, 2, 3]), [0, 50]);
         assert_eq!(starts(&[0, 10, 50, 51, 99, 100, 101]), [0, 50, 100, 150]);
     }
+
     #[test]
     fn changes_of_which_nothing_comes_are_bundled_the_longer_the_more_they_cost() {
         let changes = [0, 10, 60, 110, 210, 400, 900];
@@ -91,9 +94,11 @@ mod tests {
     #[test]
     fn a_cycle_that_has_something_to_do_is_followed_soon() {
         let mut debounce = Debounce::new(Duration::from_millis(50));
-        debounce.started(Duration::ZERO);
+        let begin = Instant::now();
+        let after = |millis| begin + Duration::from_millis(millis);
+        debounce.started(begin);
         debounce.was_in_vain(Duration::from_millis(20));
-        debounce.started(Duration::from_millis(200));
-        assert_eq!(debounce.earliest(Duration::from_millis(210)), Duration::from_millis(250));
+        debounce.started(after(200));
+        assert_eq!(debounce.earliest(after(210)), after(250));
     }
 }

@@ -95,9 +95,8 @@ impl Cycle {
     }
 
     async fn until_stopped(&mut self) -> Result<(), Failed> {
-        let start = Instant::now();
         let mut debounce = Debounce::new(self.pace.interval);
-        let mut next = start;
+        let mut next = Instant::now();
         let mut led = false;
         let mut is_first = true;
         loop {
@@ -116,14 +115,13 @@ impl Cycle {
             }
             let woken = Instant::now();
             self.context.metrics.standard.due();
-            let earliest = start.checked_add(debounce.earliest(start.elapsed())).unwrap_or_else(Instant::now);
             tokio::select! {
                 biased;
                 () = self.context.stop.cancelled() => return Ok(()),
-                () = tokio::time::sleep_until(earliest) => {}
+                () = tokio::time::sleep_until(debounce.earliest(woken)) => {}
             }
             self.context.beat.now();
-            debounce.started(start.elapsed());
+            debounce.started(Instant::now());
             led = self.context.leadership.is_held();
             self.show_leading(led);
             let began = Instant::now();
