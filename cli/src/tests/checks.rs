@@ -72,26 +72,23 @@ fn a_sound_cluster_has_no_findings_and_every_check_looks() {
     assert_eq!(ids(&report), BTreeSet::new(), "{}", report.text(false, Screen::plain()));
     expect![[r#"
         cluster      √ Kubernetes 1.36.3 (supported 1.34 to 1.36)  √ kinds match 0.1.0     √ admission policies
-                     √ crd-missing                                 √ no-capacity           √ nodes-not-ready
-                     √ kueue
+                     √ crd-missing                                 √ no-capacity           √ kueue
         operator     √ 2 of 2 replicas                             √ leader found          √ 41 permissions
                      √ 312 series of metrics                       √ operator-missing      √ operator-one-replica
                      √ operator-flags                              √ operator-version      √ operator-mode
                      √ operator-optional-rights                    √ operator-priority     √ operator-not-scraped
         queues       √ queue-stalled                               √ queue-not-ready       √ queue-starved
-                     √ guarantee-unmeetable                        √ queue-without-status  √ queue-status-outdated
-                     √ queue-deleting                              √ queue-paused          √ standing-claim
-                     √ parent-without-children                     √ several-queues        √ queue-in-protected-namespace
-                     √ never-evicted-above-share                   √ gates-unsupported
+                     √ guarantee-unmeetable                        √ queue-without-status  √ queue-paused
+                     √ standing-claim                              √ gates-unsupported
         namespaces   √ quota controller answers in 14 ms           √ missing-requests      √ unmanaged
                      √ foreign-quota                               √ quota-of-others       √ orphaned-quota
-                     √ quota-not-enforced                          √ limit-range-conflict
-        autoscaling  √ autoscaler                                  √ ceiling-below-nodes
+                     √ quota-not-enforced
+        autoscaling  √ autoscaler
         workloads    √ pods-rejected                               √ pod-above-share       √ no-node-fits
                      √ set-aside                                   √ no-surge-room         √ job-retries
-                     √ budget-zero                                 √ bare-pods             √ long-grace
-                     √ stuck-terminating                           √ kubevirt              √ device-claims
-        55 ok, 0 warnings, 0 errors
+                     √ budget-zero                                 √ bare-pods             √ stuck-terminating
+                     √ kubevirt                                    √ device-claims
+        45 ok, 0 warnings, 0 errors
     "#]].assert_eq(&report.text(true, Screen::plain()));
 }
 
@@ -193,21 +190,21 @@ fn findings_are_told_with_fix_and_page() {
     let report = report(&changes, &facts());
     expect![[r#"
         cluster      √ Kubernetes 1.36.3 (supported 1.34 to 1.36)  √ kinds match 0.1.0  √ admission policies
-                     √ 4 more checks
+                     √ 3 more checks
         operator     √ leader found                                √ 41 permissions     √ 8 more checks
                      × 1 of 2 replicas are ready
                        fix: look at its pods: kubectl -n quotient-system describe pods
                        (docs/reference/checks.md#operator-not-ready)
-        queues       √ 14 checks
-        namespaces   √ quota controller answers in 14 ms           √ 7 more checks
-        autoscaling  √ 2 checks
-        workloads    √ 10 checks
+        queues       √ 8 checks
+        namespaces   √ quota controller answers in 14 ms           √ 6 more checks
+        autoscaling  √ 1 check
+        workloads    √ 9 checks
                      ‼ Deployment a/web cannot roll out at its full share: maxUnavailable is 0 pods
                        fix: set maxUnavailable to at least 1                              docs/reference/checks.md#no-surge-room
                      · Pod a/x has no controller
                        fix: use a Job or a Deployment: nothing creates an evicted bare pod again
                        (docs/reference/checks.md#bare-pods)
-        51 ok, 1 warning, 1 error, 1 remark
+        41 ok, 1 warning, 1 error, 1 remark
     "#]]
     .assert_eq(&report.text(false, Screen::plain()));
     assert!(

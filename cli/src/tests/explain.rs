@@ -174,7 +174,6 @@ fn a_queue_is_shown_with_its_arithmetic() {
               QUEUE     WEIGHT  GUARANTEED  DEMAND  DESERVED  LEVEL
               ml-dev    1       8           12      12        4      has all it asks for
               ml-train  3       16          60      44        9.3    at the level
-              ml-dev deserves all of its demand.
               1 more would go to ml-train, and 1 less would come from ml-train.
         "#]],
     );

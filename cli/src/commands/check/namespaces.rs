@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{LimitRange, ResourceQuota};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Text;
-use quotient_crds::ResourceMap;
 use quotient_crds::names::QUOTA;
-use quotient_engine::amounts::Quantity;
 use quotient_engine::snapshot::Pod;
 use quotient_index::quotas::{bounds_from_hard, is_scoped};
 
@@ -147,42 +145,4 @@ pub(super) fn latency(context: &CheckContext<'_>) -> Seen {
     Some(Found::when(latency > MOST_LATENCY, || {
         format!("the quota controller enforces a new quota after {} ms", latency.as_millis())
     }))
-}
-
-pub(super) fn limit_ranges(context: &CheckContext<'_>) -> Found {
-    let conflicts = context.managed_objects().flat_map(|object| {
-        let Object::LimitRange(range) = object else { return Vec::new() };
-        let stated =
-            context.queue_of(object.namespace()).map(|view| view.queue.spec.default_requests.clone());
-        let defaults = stated.map(|stated| stated.unwrap_or_else(ResourceMap::default_requests));
-        conflicts_of(range, &defaults.unwrap_or_default())
-            .into_iter()
-            .map(|sentence| format!("{}: LimitRange {} {sentence}", object.namespace(), object.name()))
-            .collect()
-    });
-    Found::each(conflicts)
-}
-
-/// `demands at least 200m cpu of a container, and the default request is 100m`.
-fn conflicts_of(range: &LimitRange, defaults: &ResourceMap) -> Vec<String> {
-    let limits = range.spec.iter().flat_map(|spec| &spec.limits).filter(|limit| limit.type_ == "Container");
-    let amount = |text: &str| text.parse::<Quantity>().ok().map(Quantity::nano);
-    let mut sentences = Vec::new();
-    for limit in limits {
-        for (name, text) in defaults.iter() {
-            let Some(default) = amount(text.as_str()) else { continue };
-            let mut compare = |list: &Option<BTreeMap<String, Text>>,
-                               words: &str,
-                               is_wrong: fn(i128, i128) -> bool| {
-                let bound = list.as_ref().and_then(|list| list.get(name)).map(|bound| bound.0.as_str());
-                let wrong = bound.filter(|bound| amount(bound).is_some_and(|bound| is_wrong(default, bound)));
-                sentences.extend(wrong.map(|bound| {
-                    format!("{words} {bound} {name} of a container, and the default request is {text}")
-                }));
-            };
-            compare(&limit.min, "demands at least", |default, least| default < least);
-            compare(&limit.max, "allows at most", |default, most| default > most);
-        }
-    }
-    sentences
 }

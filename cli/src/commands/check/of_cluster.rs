@@ -86,16 +86,6 @@ pub(super) fn no_capacity(context: &CheckContext<'_>) -> Seen {
     }))
 }
 
-pub(super) fn nodes_not_ready(context: &CheckContext<'_>) -> Found {
-    let is_unready = |object: &Object| {
-        let Object::Node(node) = object else { return false };
-        let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());
-        conditions.into_iter().flatten().any(|one| one.type_ == "Ready" && one.status != "True")
-    };
-    let unready = context.objects().filter(|object| is_unready(object));
-    Found::all("Node", unready.map(|node| node.name().to_owned()), "is not Ready", "are not Ready")
-}
-
 /// Names of programs that add nodes, and the label that one of them puts on nodes.
 const AUTOSCALERS: [&str; 2] = ["cluster-autoscaler", "karpenter"];
 const NODE_POOL: &str = "karpenter.sh/nodepool";
@@ -120,16 +110,6 @@ pub(super) fn autoscaler(context: &CheckContext<'_>) -> Seen {
     let sentence =
         |sign| format!("{sign}, and capacity is Nodes: pods that a quota rejects never add a node");
     Some(Found::each(sign.map(sentence)))
-}
-
-pub(super) fn ceiling(context: &CheckContext<'_>) -> Seen {
-    let ceiling = &context.cluster.settings()?.index.ceiling;
-    let offered = context.cluster.offered();
-    let below = ceiling.iter().filter(|(resource, most)| offered.get(resource) > *most);
-    Some(Found::each(below.map(|(resource, most)| {
-        let (most, offered) = (resource.format(most), resource.format(offered.get(resource)));
-        format!("config.capacity states {most} {resource}, and the nodes offer {offered}")
-    })))
 }
 
 pub(super) fn kueue(context: &CheckContext<'_>) -> Found {

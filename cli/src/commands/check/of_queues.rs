@@ -1,8 +1,6 @@
 //! Checks of Queues.
 
-use std::collections::BTreeMap;
-
-use quotient_crds::{Admission, ConditionType, EvictionPolicy};
+use quotient_crds::{Admission, ConditionType};
 use quotient_engine::names::Namespace;
 
 use super::CheckContext;
@@ -10,7 +8,7 @@ use super::finding::{Found, Need, Seen};
 use crate::output::{duration, spaced};
 use crate::queues::{QueueView, amounts};
 
-/// How long a queue may be starved, and one may be deleted, in seconds.
+/// How long a queue may be starved, in seconds.
 const PATIENCE_SECONDS: i64 = 300;
 
 fn of_each(context: &CheckContext<'_>, problem: impl Fn(&QueueView) -> Option<String>) -> Found {
@@ -48,20 +46,6 @@ pub(super) fn without_status(context: &CheckContext<'_>) -> Found {
     of_each(context, |view| (!view.is_reported).then(|| "the operator has reported nothing on it".to_owned()))
 }
 
-pub(super) fn outdated(context: &CheckContext<'_>) -> Found {
-    of_each(context, |view| {
-        let (seen, current) = (view.status.observed_generation?, view.queue.metadata.generation?);
-        (seen < current).then(|| format!("the operator has seen generation {seen} of {current}"))
-    })
-}
-
-pub(super) fn deleting(context: &CheckContext<'_>) -> Found {
-    of_each(context, |view| {
-        let seconds = context.cluster.seconds_since(view.queue.metadata.deletion_timestamp.as_ref()?.0);
-        (seconds >= PATIENCE_SECONDS).then(|| format!("deleted {} ago and still there", duration(seconds)))
-    })
-}
-
 pub(super) fn paused(context: &CheckContext<'_>) -> Found {
     of_each(context, |view| {
         let until = view.queue.spec.paused_until.as_ref()?.0;
@@ -81,43 +65,6 @@ pub(super) fn standing_claim(context: &CheckContext<'_>) -> Found {
 fn has_pods(context: &CheckContext<'_>, namespace: &str) -> bool {
     let state = context.cluster.snapshot.namespaces.get(&Namespace::from(namespace));
     state.is_some_and(|state| state.pods.iter().any(quotient_engine::snapshot::Pod::is_charged))
-}
-
-pub(super) fn childless(context: &CheckContext<'_>) -> Found {
-    of_each(context, |view| {
-        let is_parent_of = |other: &QueueView| other.parent().as_ref() == Some(&view.name);
-        let is_childless = view.is_parent() && !context.views.iter().any(is_parent_of);
-        is_childless.then(|| "a parent queue without child queues".to_owned())
-    })
-}
-
-pub(super) fn several(context: &CheckContext<'_>) -> Found {
-    let mut leaves: BTreeMap<&str, usize> = BTreeMap::new();
-    for view in context.queues().filter(|view| !view.is_parent()) {
-        let count = leaves.entry(view.name.namespace.as_str()).or_default();
-        *count = count.saturating_add(1);
-    }
-    let several = leaves.into_iter().filter(|(_, count)| *count > 1);
-    Found::each(several.map(|(namespace, count)| format!("namespace {namespace} has {count} Queues")))
-}
-
-pub(super) fn protected(context: &CheckContext<'_>) -> Found {
-    let settings = context.cluster.settings().map(|settings| settings.index.clone());
-    let protected = settings.unwrap_or_default().protected;
-    of_each(context, |view| {
-        let is_protected = protected.contains(&view.name.namespace) && !view.is_parent();
-        is_protected.then(|| format!("namespace {} is protected", view.name.namespace))
-    })
-}
-
-pub(super) fn never_evicted(context: &CheckContext<'_>) -> Found {
-    of_each(context, |view| {
-        let eviction = view.queue.spec.eviction.as_ref()?;
-        let is_never = eviction.policy == Some(EvictionPolicy::Never);
-        let over = view.used().less(&view.deserved());
-        (is_never && !over.is_empty())
-            .then(|| format!("uses {} above its share, and eviction.policy is Never", spaced(&over)))
-    })
 }
 
 /// The first minor version of Kubernetes with the policies that gate pods.

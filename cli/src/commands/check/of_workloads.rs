@@ -111,23 +111,6 @@ pub(super) fn claims(context: &CheckContext<'_>) -> Found {
     pods_that(context, has_claims, "has resource claims", "have resource claims")
 }
 
-/// What a Queue allows unless it says otherwise.
-const MOST_GRACE: i64 = 600;
-
-pub(super) fn grace(context: &CheckContext<'_>) -> Found {
-    let sentences = pods(context).filter_map(|(name, pod)| {
-        let own = pod.spec.as_ref()?.termination_grace_period_seconds?;
-        let queue = context.queue_of(pod.metadata.namespace.as_deref()?)?;
-        let most = queue.queue.spec.eviction.as_ref().and_then(|eviction| eviction.max_grace_seconds);
-        let most = most.map_or(MOST_GRACE, i64::from);
-        let sentence = || {
-            format!("Pod {name} asks for {} to end, and an eviction gives {}", duration(own), duration(most))
-        };
-        (own > most).then(sentence)
-    });
-    Found::each(sentences)
-}
-
 /// How long past its deadline a pod may be, in seconds.
 const LATE: i64 = 60;
 

@@ -34,8 +34,6 @@ checks! {
     "admission-policies" Cluster Warning [] of_cluster::policies =>
         "install the chart with admission.confineOperator and admission.protectQuotas";
     "no-capacity" Cluster Error [] of_cluster::no_capacity => "wait for a Ready node, or correct --node-selector";
-    "nodes-not-ready" Cluster Warning [NODES] of_cluster::nodes_not_ready =>
-        "repair or remove these nodes: their capacity is not shared";
     "kueue" Cluster Warning [JOBS] of_cluster::kueue =>
         "let one of the two manage a namespace: remove the label kueue.x-k8s.io/queue-name, or the Queue";
     "operator-missing" Operator Error [Observed, Whole, DEPLOYMENTS] of_operator::missing =>
@@ -65,19 +63,9 @@ checks! {
     "guarantee-unmeetable" Queues Warning [QUEUES] of_queues::unmeetable => "lower guaranteed of a Queue, or add nodes";
     "queue-without-status" Queues Error [Observed, QUEUES] of_queues::without_status =>
         "see whether the operator runs and leads";
-    "queue-status-outdated" Queues Warning [Observed, QUEUES] of_queues::outdated =>
-        "see whether the operator runs and leads";
-    "queue-deleting" Queues Warning [QUEUES] of_queues::deleting => "remove the finalizers that keep the Queue";
     "queue-paused" Queues Info [QUEUES] of_queues::paused => "end it now: kubectl quotient resume QUEUE";
     "standing-claim" Queues Warning [PODS, QUEUES] of_queues::standing_claim =>
         "remove spec.request: pods of other queues are evicted for a team without pods";
-    "parent-without-children" Queues Warning [QUEUES] of_queues::childless =>
-        "give child queues a parentRef, or remove children";
-    "several-queues" Queues Warning [QUEUES] of_queues::several => "delete all but one: the oldest counts";
-    "queue-in-protected-namespace" Queues Error [QUEUES] of_queues::protected =>
-        "delete the Queue: it has no effect there";
-    "never-evicted-above-share" Queues Warning [QUEUES] of_queues::never_evicted =>
-        "set eviction.policy: Allowed, or wait until pods finish";
     "gates-unsupported" Queues Warning [] of_queues::gates =>
         "set gateMode.enabled of the chart on Kubernetes 1.36 or later, or admission: Quota";
     "missing-requests" Namespaces Warning [DEPLOYMENTS] namespaces::missing_requests =>
@@ -94,12 +82,8 @@ checks! {
         "see whether kube-controller-manager runs its quota controller";
     "quota-latency" Namespaces Warning [] namespaces::latency =>
         "raise --concurrent-resource-quota-syncs and --kube-api-qps of kube-controller-manager";
-    "limit-range-conflict" Namespaces Warning [List("limitranges")] namespaces::limit_ranges =>
-        "set defaultRequests within the LimitRange of the namespace";
     "autoscaler" Autoscaling Error [DEPLOYMENTS, NODES] of_cluster::autoscaler =>
         "set config.capacity to the limit of the autoscaler, such as {cpu: 500}";
-    "ceiling-below-nodes" Autoscaling Warning [] of_cluster::ceiling =>
-        "raise config.capacity to what the autoscaler may reach";
     "pods-rejected" Workloads Error [QUEUES] |context| of_workloads::unmet(context, "PodsRejected") =>
         "see: kubectl quotient explain KIND/NAME";
     "pod-above-share" Workloads Warning [QUEUES] |context| of_workloads::unmet(context, "UnitAboveShare") =>
@@ -115,8 +99,6 @@ checks! {
         "let the PodDisruptionBudget allow one pod, or add replicas";
     "bare-pods" Workloads Info [PODS] of_workloads::bare =>
         "use a Job or a Deployment: nothing creates an evicted bare pod again";
-    "long-grace" Workloads Info [PODS] of_workloads::grace =>
-        "shorten terminationGracePeriodSeconds, or raise eviction.maxGraceSeconds";
     "stuck-terminating" Workloads Warning [PODS] of_workloads::stuck =>
         "remove finalizers or lost nodes, or set eviction.forceAfterSeconds";
     "kubevirt" Workloads Info [PODS] of_workloads::kubevirt =>

@@ -104,7 +104,7 @@ impl<'v> Division<'v> {
         if count > shown {
             lines.push(format!("  and {} more queues with smaller shares", count.saturating_sub(shown)));
         }
-        let sentences = [self.conclusion(), self.margin(), self.whole_pods(context, view)];
+        let sentences = [self.formula(), self.margin(), self.whole_pods(context, view)];
         lines.extend(sentences.into_iter().flatten().map(|sentence| format!("  {sentence}")));
         lines
     }
@@ -147,26 +147,16 @@ impl<'v> Division<'v> {
         places.into_iter().map(|(_, other)| other).collect()
     }
 
-    /// `ml-train deserves 44 = 16 guaranteed + weight 3 * level 9.3.`
-    fn conclusion(&self) -> Option<String> {
-        let own = self.siblings.get(self.own)?;
-        let (name, deserved) = (own.view.name.in_words(), self.resource.format(own.deserved));
-        if !own.lacks() {
-            return Some(format!("{name} deserves all of its demand."));
-        }
-        let guaranteed = self.resource.format(own.claim.guaranteed);
-        Some(match own.level(self.resource) {
-            None => format!("{name} has weight 0: it gets what no sibling needs."),
-            Some(_) if own.deserved < own.claim.guaranteed => {
-                format!(
-                    "{name} deserves {deserved}, less than its guarantee, because the guarantees exceed what there is."
-                )
-            }
-            Some(level) => format!(
-                "{name} deserves {deserved} = {guaranteed} guaranteed + weight {} * level {level}.",
-                own.claim.weight
-            ),
-        })
+    /// `ml-train deserves 44 = 16 guaranteed + weight 3 * level 9.3.`, of a queue at the level.
+    fn formula(&self) -> Option<String> {
+        let own = self.siblings.get(self.own).filter(|own| own.lacks())?;
+        let Claim { guaranteed, weight, .. } = own.claim;
+        let level = own.level(self.resource).filter(|_| own.deserved >= guaranteed)?;
+        let [deserved, guaranteed] = [own.deserved, guaranteed].map(|amount| self.resource.format(amount));
+        let name = own.view.name.in_words();
+        Some(format!(
+            "{name} deserves {deserved} = {guaranteed} guaranteed + weight {weight} * level {level}."
+        ))
     }
 
     /// Which queues the next unit would go to, and the last one would come from.
