@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::checks::{futility, mistakes};
+use super::checks::mistakes;
 use super::sources::Problem;
-use crate::objects::{Kind, Object, find_text, in_words};
+use crate::objects::{Kind, Object, find_text, in_words, later_version};
 use crate::snapshot::{Content, Entry, Place};
 
 /// The namespace of objects that name none.
@@ -55,10 +55,19 @@ impl Reader {
 
     fn read(&mut self, entry: &Entry) -> Result<Option<Object>, Vec<String>> {
         let Entry { place, content, is_written } = entry;
-        let (mut object, unknown_fields) = match content {
-            Content::Pod(pod) => (Object::Pod(Arc::clone(pod)), Vec::new()),
+        let mut unknown_fields = Vec::new();
+        let mut object = match content {
+            Content::Pod(pod) => Object::Pod(Arc::clone(pod)),
             Content::Json(value) => match kind_of(value).map_err(|message| vec![message])? {
-                Some(kind) => Object::read(kind, value).map_err(|message| vec![message])?,
+                Some(kind) => {
+                    let later = later_version(value);
+                    let value = later.as_ref().unwrap_or(value);
+                    let object = Object::read(kind, value).map_err(|message| vec![message])?;
+                    if *is_written {
+                        unknown_fields = object.unknown_fields(value);
+                    }
+                    object
+                }
                 None if *is_written => {
                     let count = self.skipped.entry(kind_and_group(entry)).or_default();
                     *count = count.saturating_add(1);
@@ -73,7 +82,7 @@ impl Reader {
         let kind = object.kind();
         let full_name = complete_name(&mut object, kind)?;
         if *is_written {
-            self.check(place, kind, &full_name, &object, unknown_fields)?;
+            self.check(kind, &object, unknown_fields)?;
         }
         if let Some(other) = self.places.insert((kind, full_name), place.clone())
             && *is_written
@@ -85,19 +94,18 @@ impl Reader {
 
     fn check(
         &mut self,
-        place: &Place,
         kind: Kind,
-        full_name: &str,
         object: &Object,
         mut unknown_fields: Vec<String>,
     ) -> Result<(), Vec<String>> {
-        // Types of ours know them not as fields.
-        unknown_fields.retain(|field| field != "apiVersion" && field != "kind");
-        // Ours are all known. Others may be of a newer Kubernetes, or misspelled: a warning for each kind, since
-        // a dump of a cluster repeats them in every object.
-        if matches!(kind, Kind::Queue | Kind::QueueJob) && !unknown_fields.is_empty() {
-            let message = |field: String| format!("{field}: a {} has no such field", kind.name());
-            return Err(unknown_fields.into_iter().map(message).collect());
+        // Ours are all known; a status leaves out what is empty. Others may be of a newer Kubernetes, or misspelled: a warning
+        // for each kind, since a dump of a cluster repeats them in every object.
+        if matches!(kind, Kind::Queue | Kind::QueueJob) {
+            unknown_fields.retain(|field| !field.starts_with("status."));
+            if !unknown_fields.is_empty() {
+                let message = |field: String| format!("{field}: a {} has no such field", kind.name());
+                return Err(unknown_fields.into_iter().map(message).collect());
+            }
         }
         for field in unknown_fields {
             let field = without_numbers(&field);
@@ -106,9 +114,6 @@ impl Reader {
         let mistakes = mistakes(object);
         if !mistakes.is_empty() {
             return Err(mistakes);
-        }
-        if let Some(futility) = futility(object) {
-            self.warnings.insert(format!("{place}: {} {full_name}: {futility}", kind.name()));
         }
         Ok(())
     }

@@ -1,168 +1,46 @@
-//! From JSON to typed objects, by one decoder for every kind and source.
-//!
-//! It reads a [`Value`] in place, names the field that cannot be read, and lists the fields that no type knows. Rejected:
-//! `serde_path_to_error` around `serde_ignored`, because each of the large kinds is then compiled for both, which makes a
-//! program of twice the size.
-
-use std::cell::RefCell;
-use std::fmt;
-use std::iter::Enumerate;
-use std::slice::Iter;
+//! From JSON to typed objects, by the decoder of the operator, and the fields that no type knows.
 
 use quotient_engine::time::Timestamp;
-use serde::de::value::StrDeserializer;
-use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor,
-};
-use serde::forward_to_deserialize_any;
-use serde_json::{Error, Value};
+use quotient_index::Decoded;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-/// What was noticed while an object was read.
-#[derive(Default)]
-struct Log {
-    /// The paths of fields that no type knows.
-    unknown: Vec<String>,
-    /// The path of the value that could not be read.
-    failed: Option<String>,
-}
-
-/// Reads `value`; returns also the paths of the fields that its type does not know. The error names the field.
-pub(crate) fn decode<T: DeserializeOwned>(value: &Value) -> Result<(T, Vec<String>), String> {
-    let log = RefCell::new(Log::default());
-    let read = T::deserialize(Node { value, path: &Path::Root, log: &log });
-    let Log { unknown, failed } = log.into_inner();
-    match read {
-        Ok(object) => Ok((object, unknown)),
-        Err(error) => Err(failed.map_or_else(|| error.to_string(), |path| format!("{path}: {error}"))),
-    }
+/// Reads `value`. The error names the field.
+pub(crate) fn decode<T: DeserializeOwned + 'static>(value: &Value) -> Result<T, String> {
+    let read: Result<Decoded<T>, _> = serde_json::from_str(&value.to_string());
+    read.map_err(|error| error.to_string())?.0.map_err(|undecodable| undecodable.error)
 }
 
 /// The same where only the object matters.
 pub(crate) fn decoded<T: DeserializeOwned>(value: &Value) -> Option<T> {
-    decode(value).ok().map(|(object, _)| object)
+    T::deserialize(value).ok()
 }
 
-/// Where a value stands.
-enum Path<'p> {
-    Root,
-    Field(&'p Path<'p>, &'p str),
-    Item(&'p Path<'p>, usize),
+/// The paths of the fields of `value` that are not in the `object` that was read of it.
+pub(super) fn unknown_fields(value: &Value, object: &impl Serialize) -> Vec<String> {
+    let mut unknown = Vec::new();
+    add_unknown(value, &serde_json::to_value(object).unwrap_or_default(), "", &mut unknown);
+    unknown
 }
 
-/// `spec.containers[0].resource`.
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Root => Ok(()),
-            Self::Field(Self::Root, name) => formatter.write_str(name),
-            Self::Field(parent, name) => write!(formatter, "{parent}.{name}"),
-            Self::Item(parent, number) => write!(formatter, "{parent}[{number}]"),
+fn add_unknown(value: &Value, known: &Value, path: &str, unknown: &mut Vec<String>) {
+    match (value, known) {
+        (Value::Object(fields), Value::Object(known)) => {
+            for (name, field) in fields.iter().filter(|(_, field)| !field.is_null()) {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                match known.get(name) {
+                    Some(known) => add_unknown(field, known, &path, unknown),
+                    None => unknown.push(path),
+                }
+            }
         }
-    }
-}
-
-/// One value that is read.
-struct Node<'de, 'p> {
-    value: &'de Value,
-    path: &'p Path<'p>,
-    log: &'p RefCell<Log>,
-}
-
-impl<'de> Node<'de, '_> {
-    fn below<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Error> {
-        let (path, log) = (self.path, self.log);
-        // The innermost value is noted first.
-        seed.deserialize(self).inspect_err(|_| {
-            log.borrow_mut().failed.get_or_insert_with(|| path.to_string());
-        })
-    }
-}
-
-impl<'de> Deserializer<'de> for Node<'de, '_> {
-    type Error = Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let Self { value, path, log } = self;
-        match value {
-            Value::Array(items) => visitor.visit_seq(Items { left: items.iter().enumerate(), path, log }),
-            Value::Object(fields) => visitor.visit_map(Fields { left: fields.iter(), next: None, path, log }),
-            scalar => scalar.deserialize_any(visitor),
+        (Value::Array(items), Value::Array(known)) => {
+            for (at, (item, known)) in items.iter().zip(known).enumerate() {
+                add_unknown(item, known, &format!("{path}[{at}]"), unknown);
+            }
         }
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        if self.value.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Error> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        variants: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Error> {
-        self.value.deserialize_enum(name, variants, visitor)
-    }
-
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.log.borrow_mut().unknown.push(self.path.to_string());
-        visitor.visit_unit()
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier
-    }
-}
-
-/// The items of a list that are left, with their numbers.
-struct Items<'de, 'p> {
-    left: Enumerate<Iter<'de, Value>>,
-    path: &'p Path<'p>,
-    log: &'p RefCell<Log>,
-}
-
-impl<'de> SeqAccess<'de> for Items<'de, '_> {
-    type Error = Error;
-
-    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Error> {
-        let Some((number, value)) = self.left.next() else { return Ok(None) };
-        let path = Path::Item(self.path, number);
-        Node { value, path: &path, log: self.log }.below(seed).map(Some)
-    }
-}
-
-/// The fields of a map that are left.
-struct Fields<'de, 'p> {
-    left: serde_json::map::Iter<'de>,
-    /// The field whose name was read.
-    next: Option<(&'de str, &'de Value)>,
-    path: &'p Path<'p>,
-    log: &'p RefCell<Log>,
-}
-
-impl<'de> MapAccess<'de> for Fields<'de, '_> {
-    type Error = Error;
-
-    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Error> {
-        self.next = self.left.next().map(|(name, value)| (name.as_str(), value));
-        let Some((name, _)) = self.next else { return Ok(None) };
-        let name: StrDeserializer<'_, Error> = name.into_deserializer();
-        seed.deserialize(name).map(Some)
-    }
-
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Error> {
-        // A value is asked for only behind its name.
-        let (name, value) = self.next.take().unwrap_or(("", &Value::Null));
-        let path = Path::Field(self.path, name);
-        Node { value, path: &path, log: self.log }.below(seed)
+        _ => {}
     }
 }
 
@@ -197,9 +75,9 @@ mod tests {
     fn unknown_fields_are_listed_and_wrong_ones_named() {
         let pod =
             |container: Value| json!({"kind": "Pod", "spec": {"containers": [{"name": "a"}, container]}});
-        let (read, unknown) = decode::<Pod>(&pod(json!({"name": "b", "resource": {"x": 1}}))).unwrap();
-        assert_eq!(read.spec.unwrap().containers.len(), 2);
-        assert_eq!(unknown, ["spec.containers[1].resource"]);
+        let unknown = pod(json!({"name": "b", "resource": {"x": 1}, "ports": null}));
+        let read = decode::<Pod>(&unknown).unwrap();
+        assert_eq!(unknown_fields(&unknown, &read), ["spec.containers[1].resource"]);
         let error = decode::<Pod>(&pod(json!({"name": "b", "ports": 80}))).unwrap_err();
         assert_eq!(error, "spec.containers[1].ports: invalid type: integer `80`, expected a sequence");
         assert!(decode::<Pod>(&json!(7)).unwrap_err().starts_with("invalid type: integer `7`"));

@@ -16,7 +16,7 @@ use quotient_crds::{Queue, QueueJob};
 use quotient_index::{Index, POD_GROUPS, PodGroup, PodGroupApi, WorkloadKind};
 use serde_json::{Value, json};
 
-use super::decode::{decode, text};
+use super::decode::{decode, text, unknown_fields};
 
 macro_rules! kinds {
     ($($kind:ident = $api:expr;)*) => {
@@ -57,20 +57,25 @@ macro_rules! kinds {
         })*
 
         impl Object {
-            /// Reads `value` as an object of `kind`; returns also the paths of the fields that the kind does not know. The error
-            /// names the field.
-            pub(crate) fn read(kind: Kind, value: &Value) -> Result<(Self, Vec<String>), String> {
-                let later = later_version(value);
-                let value = later.as_ref().unwrap_or(value);
+            /// Reads `value` as an object of `kind`. The error names the field.
+            pub(crate) fn read(kind: Kind, value: &Value) -> Result<Self, String> {
                 match kind {
-                    $(Kind::$kind => decode(value).map(|(object, unknown)| (Self::$kind(Arc::new(object)), unknown)),)*
+                    $(Kind::$kind => decode(value).map(|object| Self::$kind(Arc::new(object))),)*
                     Kind::PodGroup => {
                         let api_version = text(value, "/apiVersion");
                         let api = POD_GROUPS.iter().find(|api| api.api_version == api_version);
                         let api = api.ok_or_else(|| format!("apiVersion: no scheduler has PodGroups in {api_version}"))?;
-                        decode(value).map(|(group, _)| (Self::PodGroup(api, group), Vec::new()))
+                        decode(value).map(|group| Self::PodGroup(api, Box::new(group)))
                     }
-                    Kind::Lease => decode(value).map(|(object, unknown)| (Self::Lease(object), unknown)),
+                    Kind::Lease => decode(value).map(|lease| Self::Lease(Box::new(lease))),
+                }
+            }
+
+            /// The paths of the fields of `value`, of which it was read, that its kind does not know.
+            pub(crate) fn unknown_fields(&self, value: &Value) -> Vec<String> {
+                match self {
+                    $(Self::$kind(object) => unknown_fields(value, &**object),)*
+                    Self::PodGroup(..) | Self::Lease(_) => Vec::new(),
                 }
             }
 
@@ -158,7 +163,7 @@ const FORMER_AUTOSCALING: &str = "autoscaling/v1";
 
 /// An object of that version in the one that is read, with the only field of its spec that decisions depend on; it is the same
 /// in both. None for every other object.
-fn later_version(value: &Value) -> Option<Value> {
+pub(crate) fn later_version(value: &Value) -> Option<Value> {
     let is_former = text(value, "/apiVersion") == FORMER_AUTOSCALING;
     is_former.then(|| {
         let api = Kind::HorizontalPodAutoscaler.api();

@@ -4,8 +4,8 @@ mod decode;
 mod kind;
 mod said;
 
-pub(crate) use decode::{decode, decoded, find_text, plain, text, time};
-pub(crate) use kind::{ApiKind, Kind, Object, POD_GROUP_KINDS, in_words};
+pub(crate) use decode::{decoded, find_text, plain, text, time};
+pub(crate) use kind::{ApiKind, Kind, Object, POD_GROUP_KINDS, in_words, later_version};
 pub(crate) use said::{
     Bound, DEMANDED, PART_OF, Share, VARIABLES, ignores_evictions, is_operator, is_ours, lacks_requests,
 };

@@ -8,7 +8,7 @@ use quotient_engine::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::objects::{Kind, decode, text, time};
+use crate::objects::{Kind, decoded, text, time};
 
 /// One object as it was read.
 #[derive(Clone, Debug)]
@@ -30,15 +30,10 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// A pod as its type, if that loses no field; everything else as it is.
+    /// A pod that an API server returned as its type; everything else as it is.
     pub(crate) fn read(value: Value) -> Self {
-        if text(&value, "/kind") == "Pod"
-            && let Ok((pod, unknown)) = decode(&value)
-            && unknown.is_empty()
-        {
-            return Self::Pod(Arc::new(pod));
-        }
-        value.into()
+        let pod = if text(&value, "/kind") == "Pod" { decoded(&value) } else { None };
+        pod.map_or_else(|| value.into(), |pod| Self::Pod(Arc::new(pod)))
     }
 }
 

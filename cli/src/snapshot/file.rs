@@ -99,6 +99,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Snapshot, String> {
     }
     snapshot.is_redacted = stored.redacted;
     snapshot.missing = stored.missing;
-    snapshot.add(stored.items);
+    let read: fn(Value) -> Content = if stored.observed { Content::read } else { Content::from };
+    snapshot.add(stored.items.into_iter().map(read));
     Ok(snapshot)
 }
