@@ -9,8 +9,6 @@ use serde_json::{Map, Value};
 /// A part of an object of which not every field is wanted.
 #[derive(Clone, Copy)]
 pub(crate) enum Part {
-    /// A list of such objects.
-    List(&'static Self),
     Object,
     Pod,
     Node,
@@ -40,11 +38,11 @@ enum Field {
 
 impl Part {
     /// The object of the kind of this name.
-    pub(crate) fn of(kind: &str) -> &'static Self {
+    pub(crate) fn of(kind: &str) -> Self {
         match kind {
-            "Pod" => &Self::Pod,
-            "Node" => &Self::Node,
-            _ => &Self::Object,
+            "Pod" => Self::Pod,
+            "Node" => Self::Node,
+            _ => Self::Object,
         }
     }
 
@@ -57,7 +55,6 @@ impl Part {
     fn field(self, name: &str) -> Field {
         use Field::{LeftOut, Parts, Whole};
         match (self, name) {
-            (Self::List(of_each), "items") => Parts(*of_each),
             (Self::Object | Self::Pod | Self::Node, "metadata") => Parts(Self::Metadata),
             (Self::Metadata, "managedFields") => LeftOut,
             (Self::Node, "status") => Parts(Self::NodeStatus),
@@ -86,9 +83,7 @@ impl Part {
             (Self::ContainerStates, _) => Parts(Self::ContainerState),
             // A message may hold the output of the container.
             (Self::ContainerState, "reason" | "exitCode" | "startedAt" | "finishedAt") => Whole,
-            (Self::List(_) | Self::Container { .. } | Self::ContainerStatus | Self::ContainerState, _) => {
-                LeftOut
-            }
+            (Self::Container { .. } | Self::ContainerStatus | Self::ContainerState, _) => LeftOut,
             _ => Whole,
         }
     }

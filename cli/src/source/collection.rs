@@ -15,9 +15,6 @@ use crate::objects::ApiKind;
 /// The most objects of one page of a list.
 const PAGE: u32 = 500;
 
-/// A request, if it could be written.
-type Written = Result<http::Request<Vec<u8>>, request::Error>;
-
 /// What became of a list.
 pub(super) enum Listed<T> {
     Objects(Vec<T>),
@@ -94,10 +91,8 @@ impl<'a> Collection<'a> {
         let kind = *self.kind;
         let mut pages = Vec::new();
         loop {
-            let request = self.sendable("list", self.request().list(&parameters))?;
-            let text = self.client.request_text(request).await.map_err(|error| self.failed("list", error))?;
-            let page = Page(text);
-            let next = page.next().map_err(unreadable)?;
+            let page: Page = self.ask("list", self.request().list(&parameters)).await?;
+            let next = page.next().to_owned();
             // The next page is on its way while this one is read.
             pages.push(tokio::task::spawn_blocking(move || {
                 let objects = page.objects(kind.kind)?.into_iter();
@@ -151,14 +146,10 @@ impl<'a> Collection<'a> {
     async fn ask<A: DeserializeOwned>(
         &self,
         verb: &'static str,
-        request: Written,
+        request: Result<http::Request<Vec<u8>>, request::Error>,
     ) -> Result<A, ClusterError> {
-        let request = self.sendable(verb, request)?;
+        let request = request.map_err(|error| self.failed(verb, kube::Error::BuildRequest(error)))?;
         self.client.request(request).await.map_err(|error| self.failed(verb, error))
-    }
-
-    fn sendable(&self, verb: &str, request: Written) -> Result<http::Request<Vec<u8>>, ClusterError> {
-        request.map_err(|error| self.failed(verb, kube::Error::BuildRequest(error)))
     }
 
     fn failed(&self, verb: &str, error: kube::Error) -> ClusterError {

@@ -1,62 +1,37 @@
-//! One page of a list, read beside the requests for the next ones.
+//! One page of a list, whose objects are read beside the requests for the next pages.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed as _, IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer as _};
+use serde::Deserialize;
+use serde::de::DeserializeSeed as _;
+use serde_json::value::RawValue;
 use serde_json::{Deserializer, Error, Value};
 
 use crate::snapshot::Part;
 
-/// The answer to a list. Where the next page begins is known before its objects are read.
-pub(super) struct Page(pub(super) String);
-
-impl Page {
-    /// Where the next page begins; empty behind the last one.
-    pub(super) fn next(&self) -> Result<String, Error> {
-        let mut next = None;
-        // It ends in an error also where it stops: behind the metadata, which an API server writes first.
-        let read = Deserializer::from_str(&self.0).deserialize_map(Head(&mut next));
-        next.map_or_else(|| read.map(|()| String::new()), Ok)
-    }
-
-    /// The objects of the kind of this name, without what no command looks at: `metadata.managedFields`, the images of nodes, and
-    /// of pods what no decision depends on.
-    pub(super) fn objects(&self, kind: &str) -> Result<Vec<Value>, Error> {
-        let mut list = Part::List(Part::of(kind)).deserialize(&mut Deserializer::from_str(&self.0))?;
-        match list.get_mut("items").map(Value::take) {
-            None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::Array(objects)) => Ok(objects),
-            Some(_) => Err(serde::de::Error::custom("its items are no list")),
-        }
-    }
+/// The answer to a list. Its objects are not read yet.
+#[derive(Deserialize)]
+pub(super) struct Page {
+    #[serde(default)]
+    metadata: Metadata,
+    items: Option<Vec<Box<RawValue>>>,
 }
 
-/// Reads the metadata of a list, and stops.
-struct Head<'n>(&'n mut Option<String>);
-
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Metadata {
     #[serde(default, rename = "continue")]
     next: String,
 }
 
-impl<'de> Visitor<'de> for Head<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a list")
+impl Page {
+    /// Where the next page begins; empty behind the last one.
+    pub(super) fn next(&self) -> &str {
+        &self.metadata.next
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        while let Some(name) = fields.next_key::<String>()? {
-            if name == "metadata" {
-                *self.0 = Some(fields.next_value::<Metadata>()?.next);
-                break;
-            }
-            fields.next_value::<IgnoredAny>()?;
-        }
-        Ok(())
+    /// The objects of the kind of this name, without what no command looks at: `metadata.managedFields`, the images of nodes, and
+    /// of pods what no decision depends on.
+    pub(super) fn objects(&self, kind: &str) -> Result<Vec<Value>, Error> {
+        let items = self.items.iter().flatten();
+        items.map(|item| Part::of(kind).deserialize(&mut Deserializer::from_str(item.get()))).collect()
     }
 }
 
@@ -86,8 +61,9 @@ mod tests {
                 ]},
             }],
         });
-        let page = Page(page.to_string());
-        assert_eq!(page.next().unwrap(), "more");
+        let read = |text: &str| serde_json::from_str::<Page>(text);
+        let page = read(&page.to_string()).unwrap();
+        assert_eq!(page.next(), "more");
         let metadata = json!({"name": "a\"", "labels": {"managedFields": "b"}});
         let containers = json!([{"name": "c", "resources": {"limits": {"cpu": 1}}}]);
         let spec = json!({"managedFields": 1, "initContainers": null, "containers": containers});
@@ -98,29 +74,26 @@ mod tests {
         let whole = page.objects("Claim").unwrap();
         assert_eq!(whole[0]["metadata"], metadata);
         assert_eq!(whole[0]["spec"]["volumes"], json!([{"name": "v"}]));
-        let page = |text: &str| Page(text.to_owned());
-        let last = page(r#"{"kind": "PodList", "items": null}"#);
-        assert_eq!((last.next().unwrap().as_str(), last.objects("Pod").unwrap()), ("", vec![]));
-        let node =
-            page(r#"{"items": [{"metadata": {}, "status": {"images": [{"names": ["i"]}], "phase": "x"}}]}"#);
-        assert_eq!(node.objects("Node").unwrap(), [json!({"metadata": {}, "status": {"phase": "x"}})]);
+        let last = read(r#"{"kind": "PodList", "items": null}"#).unwrap();
+        assert_eq!((last.next(), last.objects("Pod").unwrap()), ("", vec![]));
+
         // The order of fields does not matter.
-        assert_eq!(
-            page(r#"{"items": [{"metadata": {}}], "metadata": {"continue": "x"}}"#).next().unwrap(),
-            "x"
-        );
+        let node = r#"{"items": [{"status": {"images": [{"names": ["i"]}], "phase": "x"}}], "metadata": {"continue": "x"}}"#;
+        let node = read(node).unwrap();
+        assert_eq!(node.next(), "x");
+        assert_eq!(node.objects("Node").unwrap(), [json!({"status": {"phase": "x"}})]);
+
+        assert!(read(r#"{"items": [{"metadata": 1}]}"#).unwrap().objects("Node").is_err());
+        // A list whose end is not known must not look complete.
         for wrong in [
-            r#"{"items": [{"metadata": 1}]}"#,
+            r#"{"metadata": {"continue": 1}, "items": []}"#,
             r#"{"metadata": {}, "items": [{]}"#,
             r#"{"items": 1}"#,
             "{",
+            "null",
             "",
         ] {
-            assert!(page(wrong).objects("Node").is_err(), "{wrong}");
-        }
-        // A list whose end is not known must not look complete.
-        for wrong in [r#"{"metadata": {"continue": 1}, "items": []}"#, "{", "null", ""] {
-            assert!(page(wrong).next().is_err(), "{wrong}");
+            assert!(read(wrong).is_err(), "{wrong}");
         }
     }
 }
