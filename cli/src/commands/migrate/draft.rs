@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use json_patch::merge;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Text;
-use quotient_crds::{
-    Eviction, EvictionPolicy, LabelSelector, Mode, Preemption, QueueSpec, Reclaim, ReclaimFrom,
-};
+use quotient_crds::{LabelSelector, Mode, QueueSpec};
 use quotient_engine::amounts::{Amount, Bounds, Quantity, Resource};
 use quotient_index::quotas::bounds_from_hard;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::fields::{Becomes, Delay, Fields, Keys, Meaning, Object, Part, Unit, leaves};
+use super::fields::{Becomes, Fields, Keys, Meaning, Object, Part, Unit, leaves};
 use super::report::Unmapped;
 use crate::objects::plain;
 
@@ -114,10 +113,15 @@ impl Draft {
                 self.parent = value.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
                 Ok(())
             }
-            Becomes::Choice(choices) => {
-                self.set(choices.get(&plain(value)).ok_or("a Queue has no such choice")?)
+            Becomes::Choice(choices) => match choices.get(&plain(value)) {
+                Some(Meaning::Spec(fields)) => self.set(fields),
+                Some(Meaning::Nothing(advice)) => Err(advice.to_owned()),
+                None => Err("a Queue has no such choice".to_owned()),
+            },
+            Becomes::Duration(part, field) => {
+                let seconds = seconds(value).ok_or("this is no duration")?;
+                self.set(&json!({part: {field: seconds}}))
             }
-            Becomes::Duration(delay) => self.take_duration(*delay, value),
             Becomes::Known => Ok(()),
             Becomes::Nothing(advice) => Err(advice.to_owned()),
         }
@@ -165,34 +169,12 @@ impl Draft {
         Ok(())
     }
 
-    /// Sets what one value means.
-    pub(super) fn set(&mut self, meaning: &Meaning) -> Result<(), String> {
-        match meaning {
-            Meaning::Default => {}
-            Meaning::ReclaimNone => self.reclaim().from = ReclaimFrom::Nothing,
-            Meaning::ReclaimSubtree => self.reclaim().from = ReclaimFrom::Subtree,
-            Meaning::NeverEvicted => self.eviction().policy = Some(EvictionPolicy::Never),
-            Meaning::PreemptLowerPriority => self.spec.preemption = Preemption::LowerPriority,
-            Meaning::Nothing(advice) => return Err(advice.to_owned()),
-        }
+    /// Sets these fields of the spec.
+    pub(super) fn set(&mut self, fields: &Value) -> Result<(), String> {
+        let mut spec = serde_json::to_value(&self.spec).unwrap_or_default();
+        merge(&mut spec, fields);
+        self.spec = serde_json::from_value(spec).map_err(|error| error.to_string())?;
         Ok(())
-    }
-
-    fn take_duration(&mut self, delay: Delay, value: &Value) -> Result<(), String> {
-        let seconds = seconds(value).ok_or("this is no duration")?;
-        match delay {
-            Delay::MinRuntime => self.eviction().min_runtime_seconds = Some(seconds),
-            Delay::ReclaimAfter => self.reclaim().after_seconds = seconds,
-        }
-        Ok(())
-    }
-
-    fn reclaim(&mut self) -> &mut Reclaim {
-        self.spec.reclaim.get_or_insert_default()
-    }
-
-    fn eviction(&mut self) -> &mut Eviction {
-        self.spec.eviction.get_or_insert_default()
     }
 }
 

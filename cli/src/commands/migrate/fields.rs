@@ -29,8 +29,8 @@ pub(super) enum Becomes {
     Parent,
     /// One of these values.
     Choice(BTreeMap<String, Meaning>),
-    /// A duration.
-    Duration(Delay),
+    /// A duration, which becomes the seconds of this field of a part of the spec.
+    Duration(String, String),
     /// The system's own code reads it, or it only describes.
     Known,
     /// Nothing: what to do instead.
@@ -67,20 +67,10 @@ pub(super) enum Unit {
 /// What one value of a field means.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) enum Meaning {
-    /// What a Queue does anyway.
-    Default,
-    ReclaimNone,
-    ReclaimSubtree,
-    NeverEvicted,
-    PreemptLowerPriority,
+    /// These fields of the spec of a Queue; none if a Queue does that anyway.
+    Spec(Value),
+    /// Nothing: what to do instead.
     Nothing(String),
-}
-
-/// Which field a duration becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub(super) enum Delay {
-    MinRuntime,
-    ReclaimAfter,
 }
 
 /// One value of an object: its path without places in lists, split at points, and the value.

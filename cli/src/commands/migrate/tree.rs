@@ -29,7 +29,7 @@ pub(super) struct Places {
 
 /// The Queues for `drafts`, parent queues first.
 pub(super) fn migration(system: &'static str, mut drafts: Drafts, places: &Places) -> Migration {
-    break_circles(&mut drafts);
+    leave_out_missing_parents(&mut drafts);
     assume_namespaces(&mut drafts, places);
     whole_weights(&mut drafts);
     let mut built = Building { places, parents: parents(&drafts, places), taken: BTreeMap::new() };
@@ -69,23 +69,11 @@ fn assume_namespaces(drafts: &mut Drafts, places: &Places) {
     }
 }
 
-/// A parent that is missing, or that is below its own child, is left out.
-fn break_circles(drafts: &mut Drafts) {
-    let names: Vec<String> = drafts.keys().cloned().collect();
-    for name in names {
-        let of = |name: &str| drafts.get(name).and_then(|draft| draft.parent.clone());
-        let is_missing = of(&name).is_some_and(|parent| !drafts.contains_key(&parent));
-        let mut seen = BTreeSet::new();
-        let mut at = of(&name);
-        while let Some(parent) = at.filter(|parent| seen.insert(parent.clone())) {
-            at = of(&parent);
-        }
-        if !is_missing && !seen.contains(&name) {
-            continue;
-        }
-        if let Some(draft) = drafts.get_mut(&name)
-            && let Some(parent) = draft.parent.take()
-        {
+/// A parent that is missing is left out.
+fn leave_out_missing_parents(drafts: &mut Drafts) {
+    let known: BTreeSet<String> = drafts.keys().cloned().collect();
+    for draft in drafts.values_mut() {
+        if let Some(parent) = draft.parent.take_if(|parent| !known.contains(parent)) {
             draft.refuse_own("parent", parent, "there is no such queue above it");
         }
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use quotient_engine::amounts::{Amount, Bounds, Resource};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::draft::amount;
-use super::{Draft, Drafts, Keys, Meaning, Object, Objects, Reading, System, add_namespaces, entry};
+use super::{Draft, Drafts, Keys, Object, Objects, Reading, System, add_namespaces, entry};
 use crate::objects::ApiKind;
 
 const GROUP: &str = "kueue.x-k8s.io";
@@ -44,7 +44,7 @@ fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Resul
         draft.read(reading, queue);
         // Left out, it means that the queue takes nothing back.
         if queue.value.pointer("/spec/preemption/reclaimWithinCohort").is_none() && draft.parent.is_some() {
-            draft.set(&Meaning::ReclaimNone)?;
+            draft.set(&json!({"reclaim": {"from": "None"}}))?;
         }
         if let Some(selector) = queue.value.pointer("/spec/namespaceSelector") {
             draft.accepts = serde_json::from_value(selector.clone()).ok();

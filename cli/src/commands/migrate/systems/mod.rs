@@ -19,7 +19,7 @@ pub(crate) use kueue::QUEUE_NAME as KUEUE_QUEUE_NAME;
 
 use super::SystemName;
 use super::draft::{Draft, Reading};
-use super::fields::{Keys, Meaning, Object, Objects};
+use super::fields::{Keys, Object, Objects};
 use super::tree::Drafts;
 use crate::objects::ApiKind;
 
