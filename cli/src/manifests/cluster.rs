@@ -11,7 +11,7 @@ use kube::core::DynamicObject;
 use quotient_advance::settle;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
-use quotient_engine::plan::Plan;
+use quotient_engine::plan::{Eviction, Plan, PodId};
 use quotient_engine::snapshot;
 use quotient_engine::time::Timestamp;
 use quotient_index::{Decoded, Index, IndexSettings};
@@ -123,6 +123,12 @@ impl Cluster {
         sum(nodes.map(|node| &node.allocatable))
     }
 
+    /// How long an evicted pod may take to end, in seconds: what the eviction gives it, or else its own time.
+    pub(crate) fn grace_of(&self, eviction: &Eviction) -> Option<u32> {
+        let own = || Some(find_pod(&self.snapshot, &eviction.pod)?.1.grace_seconds.into());
+        eviction.grace_seconds.or_else(own)
+    }
+
     /// Says on standard error what was read but makes no difference.
     pub(crate) fn warned(self) -> Self {
         for warning in &self.warnings {
@@ -185,6 +191,15 @@ impl Cluster {
             planned: OnceCell::new(),
         })
     }
+}
+
+/// The pod with its namespace, if it is in the snapshot.
+pub(crate) fn find_pod<'s>(
+    snapshot: &'s snapshot::Snapshot,
+    id: &PodId,
+) -> Option<(&'s snapshot::NamespaceState, &'s snapshot::Pod)> {
+    let state = snapshot.namespaces.get(&id.namespace)?;
+    Some((state, state.pods.iter().find(|pod| pod.uid == id.uid)?))
 }
 
 /// Puts `objects` into the index, priority classes first. Returns them, and what controls them.

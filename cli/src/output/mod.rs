@@ -18,7 +18,8 @@ pub(crate) use screen::{Color, Screen, Style, bar};
 pub(crate) use table::{Cell, align, columns, indented, listing};
 pub(crate) use watch::{INTERVAL, Progress, Watch};
 pub(crate) use words::{
-    UNBROKEN, counted, duration, hanging, length, list, number, only, short, short_name, spaced, sum, wrap,
+    UNBROKEN, cause, counted, duration, hanging, length, list, number, only, short, short_name, spaced, sum,
+    wrap,
 };
 
 /// The lines as a text.

@@ -19,6 +19,12 @@ pub(crate) fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }
 
+/// What a sentence of the operator names as the cause: what stands behind "because".
+pub(crate) fn cause(message: &str) -> &str {
+    let clause = message.split_once(" because ").map_or(message, |(_, clause)| clause);
+    clause.split(". ").next().unwrap_or_default().trim_end_matches('.')
+}
+
 /// `40 s`, `12 min`, `3 h`.
 pub(crate) fn duration(seconds: i64) -> String {
     match seconds {

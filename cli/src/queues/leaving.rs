@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use quotient_engine::plan::Plan;
+use quotient_engine::plan::Eviction;
 
 use super::QueueView;
 use crate::manifests::Cluster;
@@ -26,7 +26,7 @@ pub(crate) struct Leaving {
 
 /// What leaves for `view`, as far as it can be seen: by the plan, or by the evictions that statuses remember.
 pub(crate) fn leaving(view: &QueueView, views: &[QueueView], cluster: &Cluster) -> Option<Leaving> {
-    ending(view, views, cluster).or_else(|| planned(view, cluster.plan()?))
+    ending(view, views, cluster).or_else(|| planned(view, cluster))
 }
 
 fn ending(view: &QueueView, views: &[QueueView], cluster: &Cluster) -> Option<Leaving> {
@@ -62,15 +62,17 @@ fn grace(object: &Object, uids: &BTreeSet<&str>, now: i64) -> Option<(i64, i64)>
     Some((whole.saturating_sub(left).max(0), whole))
 }
 
-fn planned(view: &QueueView, plan: &Plan) -> Option<Leaving> {
+fn planned(view: &QueueView, cluster: &Cluster) -> Option<Leaving> {
+    let plan = cluster.plan()?;
     let all = plan.evictions.iter().chain(&plan.waiting);
-    let for_it = all.filter(|eviction| eviction.beneficiary.as_ref() == Some(&view.name));
-    let from: Vec<String> = for_it.map(|eviction| eviction.queue.in_words()).collect();
-    (!from.is_empty()).then(|| Leaving {
-        pods: from.len(),
-        from: from.into_iter().collect(),
+    let for_it: Vec<&Eviction> =
+        all.filter(|eviction| eviction.beneficiary.as_ref() == Some(&view.name)).collect();
+    let whole = for_it.iter().filter_map(|eviction| cluster.grace_of(eviction)).max();
+    (!for_it.is_empty()).then(|| Leaving {
+        pods: for_it.len(),
+        from: for_it.iter().map(|eviction| eviction.queue.in_words()).collect(),
         is_ending: false,
-        grace: None,
+        grace: whole.map(|whole| (0, whole.into())),
     })
 }
 
@@ -85,21 +87,26 @@ impl Leaving {
         self.grace.map(|(passed, whole)| whole.saturating_sub(passed))
     }
 
+    /// Of pods that end, what has passed of their grace, in these words.
+    fn progress(&self, words: impl Fn(i64, i64) -> String) -> String {
+        self.grace.filter(|_| self.is_ending).map(|(passed, whole)| words(passed, whole)).unwrap_or_default()
+    }
+
     const fn state(&self) -> &'static str {
         if self.is_ending { "terminating" } else { "evicted next" }
     }
 
     /// `2 pods terminating, 18 s of 30 s`.
     pub(crate) fn short(&self) -> String {
-        let grace = self.grace.map(|(passed, whole)| format!(", {passed} s of {whole} s"));
-        format!("{} {}{}", counted(self.pods, "pod", "pods"), self.state(), grace.unwrap_or_default())
+        let grace = self.progress(|passed, whole| format!(", {passed} s of {whole} s"));
+        format!("{} {}{grace}", counted(self.pods, "pod", "pods"), self.state())
     }
 
     /// `3 pods of ml-train are terminating (22 s of 30 s grace)`.
     pub(crate) fn sentence(&self) -> String {
-        let grace = self.grace.map(|(passed, whole)| format!(" ({passed} s of {whole} s grace)"));
+        let grace = self.progress(|passed, whole| format!(" ({passed} s of {whole} s grace)"));
         let are = if self.pods == 1 { "is" } else { "are" };
         let (pods, state) = (counted(self.pods, "pod", "pods"), self.state());
-        format!("{pods} of {} {are} {state}{}", self.from(), grace.unwrap_or_default())
+        format!("{pods} of {} {are} {state}{grace}", self.from())
     }
 }

@@ -41,12 +41,6 @@ impl Starvation<'_> {
     pub(crate) fn since(&self) -> String {
         self.seconds.map(|seconds| format!(" for {}", duration(seconds))).unwrap_or_default()
     }
-
-    /// What the operator names as the cause: what stands behind "because" in its message.
-    pub(crate) fn cause(&self) -> &str {
-        let clause = self.message.split_once(" because ").map_or(self.message, |(_, clause)| clause);
-        clause.split(". ").next().unwrap_or_default().trim_end_matches('.')
-    }
 }
 
 /// Whether time alone does not help pods that cannot start for this reason.

@@ -8,7 +8,7 @@ use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
 use quotient_engine::reasons::{KeptReason, ShortReason};
 use quotient_engine::snapshot::Pod;
 
-use crate::commands::simulate::{Simulation, grace_of, unmet};
+use crate::commands::simulate::{Simulation, unmet};
 use crate::manifests::Cluster;
 use crate::output::spaced;
 
@@ -55,9 +55,8 @@ impl Comparison {
         let (old, new) = (end(before).unwrap_or_default(), end(after).unwrap_or_default());
         let anyway: BTreeSet<&PodId> = evictions(before).map(|eviction| &eviction.pod).collect();
         let evicted = evictions(after).filter(|eviction| !anyway.contains(&eviction.pod));
-        let grace = |eviction: &Eviction| grace_of(&changed.snapshot, eviction);
         let evicted: Vec<Eviction> =
-            evicted.map(|one| Eviction { grace_seconds: grace(one), ..one.clone() }).collect();
+            evicted.map(|one| Eviction { grace_seconds: changed.grace_of(one), ..one.clone() }).collect();
         let queues = queues([&old, &new], [before, after], &evicted, changed);
         Self {
             evicted_anyway: evictions(after).count().saturating_sub(evicted.len()),

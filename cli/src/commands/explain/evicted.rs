@@ -11,7 +11,7 @@ use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Snapshot};
 
 use super::context::Context;
 use crate::commands::replay::Replay;
-use crate::commands::simulate::find_pod;
+use crate::manifests::find_pod;
 use crate::objects::{Kind, Object, ignores_evictions};
 use crate::output::{Explanation, counted, duration, list, number, only, spaced, time_text};
 use crate::queues::{QueueView, amounts};

@@ -6,14 +6,12 @@ use k8s_openapi::api::apps::v1::ReplicaSet;
 use quotient_crds::ConditionType;
 use quotient_crds::names::QUOTA;
 use quotient_engine::amounts::Amounts;
-use quotient_engine::names::{NodeName, QueueName};
-use quotient_engine::plan::Plan;
+use quotient_engine::names::NodeName;
 use quotient_engine::reasons::ShortReason;
 use quotient_engine::snapshot::{Owner, Pod, Shape};
 use serde_json::Value;
 
 use super::context::Context;
-use crate::commands::simulate::grace_of;
 use crate::objects::{Kind, Object, ignores_evictions, text};
 use crate::output::{Explanation, counted, duration, list, number, only, spaced};
 use crate::queues::{QueueView, leaving, needs_a_person};
@@ -265,36 +263,8 @@ fn reclaimed(context: &Context<'_>, view: &QueueView) -> Option<String> {
 /// Between the end of the pods and the start of new ones, in seconds: a quota rises, and a controller tries again.
 const OVERHEAD: i64 = 3;
 
-/// In how many seconds pods start, by the grace of the pods that hold the room: those that end, and those that are evicted next.
+/// In how many seconds pods start, by the grace of the last pod that leaves for them.
 fn expected(context: &Context<'_>) -> Option<i64> {
-    let view = context.queue()?;
-    let leaving = || leaving(view, &context.views, context.cluster)?.seconds_left();
-    let seconds = context.cluster.plan().and_then(|plan| planned(context, plan, &view.name)).or_else(leaving);
-    seconds.map(|seconds| seconds.saturating_add(OVERHEAD))
-}
-
-/// In how many seconds enough pods have ended for what the queue lacks.
-fn planned(context: &Context<'_>, plan: &Plan, queue: &QueueName) -> Option<i64> {
-    let lacking = &plan.queues.get(queue)?.lacking;
-    let now = context.cluster.snapshot.now;
-    let pods = context.cluster.snapshot.namespaces.values().flat_map(|state| &state.pods);
-    let ending = pods.filter_map(|pod| {
-        let left = pod.deletion?.millis_since(now).div_euclid(1000);
-        // One past its deadline may stay for ever.
-        (left >= 0).then(|| (left, pod.requests()))
-    });
-    let next = plan.evictions.iter().chain(&plan.waiting);
-    let next = next.filter(|eviction| eviction.beneficiary.as_ref() == Some(queue)).filter_map(|eviction| {
-        let grace = grace_of(&context.cluster.snapshot, eviction)?;
-        Some((i64::from(grace), &eviction.requests))
-    });
-    let mut leaving: Vec<(i64, &Amounts)> =
-        ending.chain(next).filter(|(_, requests)| requests.overlaps(lacking)).collect();
-    leaving.sort_by_key(|(seconds, _)| *seconds);
-    let mut free = Amounts::new();
-    let last = leaving.into_iter().find(|(_, requests)| {
-        free.add_all(requests);
-        lacking.fits_in(&free)
-    });
-    last.map(|(seconds, _)| seconds)
+    let leaving = leaving(context.queue()?, &context.views, context.cluster)?;
+    leaving.seconds_left().map(|seconds| seconds.saturating_add(OVERHEAD))
 }

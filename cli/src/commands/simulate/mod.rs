@@ -14,7 +14,7 @@ use crate::output::{Answer, Format, OutputArgs, Progress, Style, document};
 use crate::source::SourceArgs;
 use crate::{Session, objects};
 
-pub(crate) use report::{PassedOverReport, Report, find_pod, grace_of, pod_name};
+pub(crate) use report::{PassedOverReport, Report, pod_name};
 pub(crate) use sentence::{why, why_it_waits};
 pub(crate) use steps::{Simulation, simulate};
 

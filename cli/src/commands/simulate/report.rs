@@ -7,7 +7,6 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::{
     Eviction, PassedOver, PodId, QueueJobName, QueueJobPlan, QueuePlan, Scaling, Unmet,
 };
-use quotient_engine::snapshot::{NamespaceState, Pod, Snapshot};
 use quotient_operator::status::why_unmet;
 
 use super::sentence::why_it_waits;
@@ -127,17 +126,6 @@ report! {
         queue: String = passed.queue.to_string(),
         reason: &'static str = passed.reason.name(),
     }
-}
-
-/// The pod with its namespace, if it is in the snapshot.
-pub(crate) fn find_pod<'s>(snapshot: &'s Snapshot, id: &PodId) -> Option<(&'s NamespaceState, &'s Pod)> {
-    let state = snapshot.namespaces.get(&id.namespace)?;
-    Some((state, state.pods.iter().find(|pod| pod.uid == id.uid)?))
-}
-
-/// How long an evicted pod may take to end, in seconds: what the eviction gives it, or else its own time.
-pub(crate) fn grace_of(snapshot: &Snapshot, eviction: &Eviction) -> Option<u32> {
-    eviction.grace_seconds.or_else(|| Some(find_pod(snapshot, &eviction.pod)?.1.grace_seconds.into()))
 }
 
 /// `namespace/name`.

@@ -5,7 +5,7 @@ use quotient_engine::amounts::Amounts;
 
 use super::Status;
 use crate::objects::{Kind, Object};
-use crate::output::{Color, Screen, UNBROKEN, counted, hanging, length, spaced};
+use crate::output::{Color, Screen, UNBROKEN, cause, counted, hanging, length, spaced};
 use crate::queues::{QueueView, Starvation, leaving, needs_a_person};
 
 /// How long a queue may be starved before that is a finding, in seconds: a reclaim takes a grace period.
@@ -93,7 +93,7 @@ fn needs(view: &QueueView, starved: &Starvation<'_>, status: &Status) -> String 
         "WaitingForPreemption" => leaving(view, &status.all, &status.cluster),
         _ => None,
     };
-    let why = leaving.map_or_else(|| starved.cause().to_owned(), |leaving| leaving.sentence());
+    let why = leaving.map_or_else(|| cause(starved.message).to_owned(), |leaving| leaving.sentence());
     if lacking.is_empty() { why } else { format!("needs {}; {why}", spaced(&lacking)) }
 }
 
@@ -121,9 +121,7 @@ fn cannot_start(unmet: &Unmet) -> String {
         let by = if unmet.message.contains("quota") { "quota" } else { "API server" };
         return format!("rejected by the {by}");
     }
-    let because = unmet.message.split_once(" because ").map(|(_, clause)| clause);
-    let clause = because.unwrap_or(&unmet.message).split(". ").next().unwrap_or_default();
-    format!("cannot start: {}", clause.trim_end_matches('.'))
+    format!("cannot start: {}", cause(&unmet.message))
 }
 
 /// A line for each where it fits, else a paragraph; the command that says more stands at the end.
