@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use jiff::{Span, SpanRelativeTo};
 use kube::api::Patch;
-use quotient_engine::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::simulate::time;
 use crate::exit::{CommandError, Outcome};
 use crate::objects::{Kind, find_text, text};
 use crate::output::{Answer, OutputArgs, document, time_text};
@@ -17,18 +15,13 @@ use crate::source::{ConnectionArgs, Live, now};
 
 /// Which queues, and for how long.
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("end").required(true).args(["duration", "until"]))]
 pub(crate) struct PauseArgs {
     #[command(flatten)]
     queues: QueuesArgs,
 
     /// How long: a number with s, m, h or d, such as 2h or 1h30m.
-    #[arg(long = "for", id = "duration", value_name = "DURATION", value_parser = duration)]
-    duration: Option<Duration>,
-
-    /// When the pause ends, such as 2026-12-01T08:00:00Z.
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    until: Option<Timestamp>,
+    #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
+    duration: Duration,
 }
 
 /// The queues that a command changes.
@@ -55,16 +48,8 @@ pub(crate) struct QueuesArgs {
 
 /// Pauses.
 pub(crate) async fn pause(args: &PauseArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
-    let now = now();
-    let until = match (args.until, args.duration) {
-        (Some(until), _) => until,
-        (None, Some(duration)) => now.plus_seconds(i64::try_from(duration.as_secs()).unwrap_or(i64::MAX)),
-        (None, None) => return Err("say how long: --for 2h".to_owned().into()),
-    };
-    if until <= now {
-        return Err(format!("{} is in the past", time_text(until)).into());
-    }
-    let until = time_text(until);
+    let seconds = i64::try_from(args.duration.as_secs()).unwrap_or(i64::MAX);
+    let until = time_text(now().plus_seconds(seconds));
     change(&args.queues, connection, |queue| Some((patch(Some(&until)), pause_text(queue, &until)))).await
 }
 

@@ -71,8 +71,6 @@ pub(crate) enum Sort {
     Used,
     /// What is used above the deserved share of the queue, most first.
     Over,
-    /// The name.
-    Name,
 }
 
 impl What {
@@ -315,7 +313,6 @@ fn sort(rows: &mut [Line], by: Sort, selected: Option<&Resource>, cluster: &Clus
         let size = match by {
             Sort::Used => size(&row.used),
             Sort::Over => size(&row.over),
-            Sort::Name => 0,
         };
         (Reverse(size), row.namespace.clone(), row.name.clone())
     });

@@ -50,7 +50,7 @@ pub(crate) struct SimulateArgs {
 }
 
 /// Reads a time.
-pub(crate) fn time(text: &str) -> Result<Timestamp, String> {
+fn time(text: &str) -> Result<Timestamp, String> {
     objects::time(text).map_err(|error| format!("write a time such as 2026-11-21T12:00:00Z ({error})"))
 }
 
