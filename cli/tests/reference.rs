@@ -141,30 +141,6 @@ fn the_page_of_flags_has_every_flag() {
     check("flags.md", &page);
 }
 
-/// A page names only flags that a program of ours or a tool of a known list has.
-#[test]
-fn flags_of_the_operator_on_pages_exist() {
-    let command = Args::command();
-    let known: Vec<String> =
-        command.get_arguments().filter_map(|flag| flag.get_long()).map(|flag| format!("--{flag}")).collect();
-    let prefixes =
-        ["--watch-", "--capacity-", "--evictions-", "--lease-", "--quota-", "--metrics-", "--leader-"];
-    let mut seen = 0;
-    for folder in ["concepts", "how-to", "operations", "operations/runbooks", "evidence", "tenants"] {
-        for entry in std::fs::read_dir(root().join("docs").join(folder)).unwrap() {
-            let path = entry.unwrap().path();
-            let Some(page) = std::fs::read_to_string(&path).ok() else { continue };
-            for word in page.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-') {
-                if prefixes.iter().any(|prefix| word.starts_with(prefix)) && !word.ends_with('-') {
-                    seen += 1;
-                    assert!(known.iter().any(|flag| flag == word), "{}: {word}", path.display());
-                }
-            }
-        }
-    }
-    assert!(seen > 10, "{seen}");
-}
-
 // ---- labels and annotations ---------------------------------------------------------------------------------
 
 /// Names of other programs that Quotient reads: on which objects, and what for. A test of `index` has each of them.

@@ -21,7 +21,6 @@ mod schemas;
 mod seeds;
 mod snapshots;
 mod status;
-mod time;
 mod tops;
 mod trees;
 mod unmet;
