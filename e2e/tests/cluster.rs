@@ -51,7 +51,6 @@ mod readme;
 mod reclaims;
 mod rejected_pods;
 mod release;
-mod rest_goes_on;
 mod rights;
 mod runbooks;
 mod samples;
