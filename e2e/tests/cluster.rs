@@ -43,8 +43,6 @@ mod preemption;
 mod prometheus;
 mod queue_job_kubectl;
 mod queue_jobs;
-mod queue_jobs_mixed;
-mod queue_jobs_random;
 mod quota_controller;
 mod reader;
 mod readme;

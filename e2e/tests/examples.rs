@@ -20,7 +20,7 @@ use quotient_e2e::quotient::{
     Operator, PATIENCE, Stage, amounts, queues, quota_amounts, workspace_root, writes_of_operator,
 };
 use quotient_e2e::testbed::{AuditMark, KUBERNETES_RECOUNTS, Options, TestBed, eventually};
-use quotient_engine::amounts::Amounts;
+use quotient_amounts::Amounts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::process::Command;

@@ -9,7 +9,7 @@ use kube::Api;
 use kube::api::{Patch, PatchParams};
 use quotient_e2e::quotient::{Operator, PodCounts, Stage, queue, quota_amounts, writes_of_operator};
 use quotient_e2e::testbed::{AuditEvent, objects, until_is};
-use quotient_engine::amounts::{Amounts, Resource};
+use quotient_amounts::{Amounts, Resource};
 use serde_json::json;
 
 /// S-PREEMPT §Preemption stage: Queue-3 joins, Queue-1 and Queue-2 give one cpu each. Then §Preprocess stage.

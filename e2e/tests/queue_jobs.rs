@@ -8,11 +8,11 @@ use kube::Api;
 use kube::api::{Patch, PatchParams};
 use quotient_crds::{QueueJob, QueueJobCondition};
 use quotient_e2e::quotient::{PATIENCE, Stage, queue_job};
-use quotient_e2e::testbed::eventually;
+use quotient_e2e::testbed::{eventually, objects};
 use serde_json::{Value, json};
 
 /// A QueueJob of pods of one cpu each.
-pub(crate) fn of_one_cpu(name: &str, min: u32, replicas: u32) -> Value {
+fn of_one_cpu(name: &str, min: u32, replicas: u32) -> Value {
     queue_job(name, min, replicas, 1, 1)
 }
 
@@ -168,13 +168,17 @@ async fn gangs_run_wholly_or_wait_and_say_why() -> anyhow::Result<()> {
     stage.until_allowed("b", "cpu 4, memory 4Gi").await?;
     stage.until_jobs("a", "second 4/4").await?;
     stage.nothing_moves("a").await?;
-    let events = stage.bed.audit().events_since(mark)?;
-    let evictions = events.iter().filter(|event| event.subresource == "eviction").count();
-    assert_eq!(evictions, 2, "never both an eviction and a slot");
+    assert_eq!(stage.evictions(mark)?.len(), 2, "never both an eviction and a slot");
     let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "a");
     let failed = jobs.get("second-w").await?.status.and_then(|status| status.failed).unwrap_or_default();
     assert_eq!(failed, 0, "an eviction is no failure");
     events_tell_all_that(&stage).await?;
+
+    stage.bed.kubectl(["delete", "qtj", "--all", "-n=a"]).await?;
+    for namespace in ["a", "b"] {
+        stage.remove_queue(namespace).await?;
+    }
+    jobs_deployments_and_bare_pods_share_a_queue(&stage).await?;
 
     let log = operator.process().log();
     assert!(!log.contains("panicked"), "{log}");
@@ -203,5 +207,40 @@ async fn events_tell_all_that(stage: &Stage) -> anyhow::Result<()> {
         })
         .await?;
     }
+    Ok(())
+}
+
+/// The order: floors; then what Deployments lack and gangs that wait, by age; then slots above floors.
+async fn jobs_deployments_and_bare_pods_share_a_queue(stage: &Stage) -> anyhow::Result<()> {
+    stage.claim("mixed", json!({"limit": {"cpu": "6"}})).await?;
+    stage.submit("mixed", of_one_cpu("train", 2, 8)).await?;
+    stage.until_jobs("mixed", "train 6/6").await?;
+
+    // The quota rejects the creators of pods, and a bare pod that does not exist is unknown.
+    let refused = stage.bed.create_pod("mixed", "bare", &[("cpu", "1"), ("memory", "1Gi")]).await;
+    let refusal = refused.err().context("there was room for a bare pod")?.to_string();
+    assert!(refusal.contains("exceeded quota: quotient"), "{refusal}");
+    let mark = stage.bed.audit().mark()?;
+    stage.deployment("mixed", "web", 2, objects::one_cpu(), false).await?;
+    let ready = ["wait", "deployment/web", "-n=mixed", "--for=jsonpath={.status.readyReplicas}=2", "--timeout=180s"];
+    stage.bed.kubectl(ready).await?;
+    stage.until_jobs("mixed", "train 4/4").await?;
+
+    // What runs beyond its floor makes room for a gang that waits. A floor makes none for a Deployment.
+    stage.submit("mixed", of_one_cpu("second", 2, 8)).await?;
+    stage.until_jobs("mixed", "second 2/2, train 2/2").await?;
+    let scale = async |replicas: &str| {
+        stage.bed.kubectl(["scale", "deployment/web", "-n=mixed", &format!("--replicas={replicas}")]).await
+    };
+    scale("5").await?;
+    stage.nothing_moves("mixed").await?;
+    stage.until_jobs("mixed", "second 2/2, train 2/2").await?;
+    stage.bed.kubectl(ready).await?;
+
+    // What a Deployment leaves goes to the QueueJobs evenly.
+    scale("0").await?;
+    stage.until_jobs("mixed", "second 3/3, train 3/3").await?;
+    let evicted = stage.evicted(mark)?;
+    ensure!(evicted.is_empty(), "slots move by parallelism alone: {evicted:?}");
     Ok(())
 }

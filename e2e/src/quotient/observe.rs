@@ -8,7 +8,7 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt as _};
 use quotient_crds::{ConditionType, Queue, ResourceMap};
-use quotient_engine::amounts::{Amounts, Resource};
+use quotient_amounts::{Amounts, Resource};
 
 use crate::testbed::TestBed;
 
