@@ -6,8 +6,9 @@ use kube::api::DeleteParams;
 use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{PATIENCE, SYSTEM_NAMESPACE, Stage, queue, quotas, writes_of_operator};
 use quotient_e2e::testbed::eventually;
-use serde_json::json;
+use serde_json::{Value, json};
 
+const PROTECTED: [&str; 2] = ["kube-system", SYSTEM_NAMESPACE];
 const GOOD: &str = "good/good: deserved cpu 8, memory 16Gi; allocated cpu 8, memory 16Gi; preempting nothing";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,7 +28,7 @@ async fn bad_input_is_refused_or_reported_and_disturbs_no_other_queue() -> anyho
     the_api_server_refuses(&stage).await?;
     a_second_queue_is_told(&stage).await?;
     a_pod_without_requests_is_refused(&stage).await?;
-    a_queue_in_a_protected_namespace_has_no_effect(&stage).await?;
+    no_queue_governs_protected_namespaces(&stage).await?;
     an_empty_namespace_is_nothing_special(&stage).await?;
     a_queue_that_its_parent_does_not_accept_says_so(&stage).await?;
 
@@ -101,14 +102,27 @@ async fn a_pod_without_requests_is_refused(stage: &Stage) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// The operator refuses protected namespaces by itself, too: where no admission policy refuses the Queue.
-async fn a_queue_in_a_protected_namespace_has_no_effect(stage: &Stage) -> anyhow::Result<()> {
+/// The admission policy refuses a Queue there, and where there is no policy the operator refuses its namespace. A parent, which
+/// governs nothing, may be anywhere.
+async fn no_queue_governs_protected_namespaces(stage: &Stage) -> anyhow::Result<()> {
+    let create =
+        async |namespace, spec: &Value| stage.queue_object(namespace, "system", spec.clone()).await;
+    let delete = async |namespace| {
+        let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
+        queues.delete("system", &DeleteParams::default()).await
+    };
+    let heavy = json!({"weight": 1_000_000});
+    for namespace in PROTECTED {
+        let refused = create(namespace, &heavy).await.err().context("the policy lets it in")?;
+        let why = format!("a Queue cannot manage the namespace {namespace}");
+        assert!(format!("{refused:#}").contains(&why), "{refused:#}");
+    }
+    create(SYSTEM_NAMESPACE, &json!({"children": {"namespaces": {"from": "All"}}})).await?;
+    delete(SYSTEM_NAMESPACE).await?;
     stage.bed.kubectl(["delete", "validatingadmissionpolicybinding", "quotient-queues"]).await?;
-    for namespace in ["kube-system", SYSTEM_NAMESPACE] {
-        eventually("the API server takes the Queue", PATIENCE, async || {
-            stage.queue_object(namespace, "system", json!({"weight": 1_000_000})).await
-        })
-        .await?;
+    for namespace in PROTECTED {
+        eventually("the API server takes the Queue", PATIENCE, async || create(namespace, &heavy).await)
+            .await?;
         let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
         eventually("the Queue says why it is stalled", PATIENCE, async || {
             let status = queues.get("system").await?.status.unwrap_or_default();
@@ -122,9 +136,8 @@ async fn a_queue_in_a_protected_namespace_has_no_effect(stage: &Stage) -> anyhow
     }
     let with_quota: Vec<String> = quotas(&stage.bed).await?.into_keys().collect();
     assert_eq!(with_quota, ["good"]);
-    for namespace in ["kube-system", SYSTEM_NAMESPACE] {
-        let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
-        queues.delete("system", &DeleteParams::default()).await?;
+    for namespace in PROTECTED {
+        delete(namespace).await?;
     }
     stage.until_shares("the other Queue is as before", GOOD).await
 }

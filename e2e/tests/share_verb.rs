@@ -1,12 +1,12 @@
 //! The verb `share`: which users decide over shares, and what tenants change of their own Queue.
 
 use anyhow::{Context as _, Result, ensure};
-use k8s_openapi::api::core::v1::ResourceQuota;
+use k8s_openapi::api::core::v1::{ConfigMap, ResourceQuota};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
-use quotient_crds::Queue;
-use quotient_e2e::quotient::{PATIENCE, Stage, nothing_forbidden};
-use quotient_e2e::testbed::{TestBed, eventually};
+use quotient_crds::{Queue, QueueJob};
+use quotient_e2e::quotient::{PATIENCE, SYSTEM_NAMESPACE, Stage, nothing_forbidden, queue_job};
+use quotient_e2e::testbed::{TestBed, eventually, objects};
 use serde_json::{Value, json};
 
 /// Tenants by their built-in role in the namespace `team`. `cluster-admin` there is every verb on every namespaced resource.
@@ -126,14 +126,38 @@ async fn a_tenant_changes_no_share(bed: &TestBed, role: &str, tenant: &Client) -
     let status = Patch::Merge(json!({"status": {"hard": {"requests.cpu": "99"}}}));
     forbidden((role, "quota status"), quotas(tenant).patch_status("quotient", &merge, &status).await)?;
     forbidden((role, "quota deletion"), quotas(tenant).delete("quotient", &now).await)?;
-    let own = ListParams::default().fields("metadata.name=quotient");
-    forbidden((role, "quota collection"), quotas(tenant).delete_collection(&now, &own).await)?;
+    for collection in [all, ListParams::default().fields("metadata.name=quotient")] {
+        forbidden((role, &collection), quotas(tenant).delete_collection(&now, &collection).await)?;
+    }
 
     for spec in open() {
         patch_queue(tenant, &spec).await.with_context(|| format!("{role}: {spec}"))?;
     }
     let after = share().await?;
     ensure!(before == after, "{role}: {before:?} became {after:?}");
+    Ok(())
+}
+
+/// A user that may edit a namespace runs QueueJobs there and nowhere else, and does not see the ledger.
+async fn a_tenant_runs_queue_jobs_in_its_namespace(tenant: &Client) -> Result<()> {
+    let only_asked = PostParams { dry_run: true, ..PostParams::default() };
+    let job: QueueJob = serde_json::from_value(queue_job("train", 2, 2, 1, 1))?;
+    let jobs = |namespace: &str| -> Api<QueueJob> { Api::namespaced(tenant.clone(), namespace) };
+    jobs("team").create(&only_asked, &job).await?;
+    forbidden("a QueueJob elsewhere", jobs("default").create(&only_asked, &job).await)?;
+    let maps: Api<ConfigMap> = Api::namespaced(tenant.clone(), SYSTEM_NAMESPACE);
+    forbidden("the ledger", maps.get("quotient-ledger").await)
+}
+
+/// A right to write all quotas of a namespace is no right to write that one, also while there is none.
+async fn the_owner_of_a_namespace_cannot_write_its_share(owner: &Client) -> Result<()> {
+    let create = async |name: &str| {
+        let quota = objects::resource_quota("team", name, &[("requests.cpu", "9")]);
+        quotas(owner).create(&PostParams::default(), &quota).await
+    };
+    forbidden("the quota", create("quotient").await)?;
+    create("own").await?;
+    quotas(owner).delete("own", &DeleteParams::default()).await?;
     Ok(())
 }
 
@@ -197,6 +221,11 @@ async fn only_an_administrator_changes_shares() -> Result<()> {
         ensure!(!may_share(bed, role).await, "{role}");
     }
     ensure!(may_share(bed, "quotient-admin").await);
+    let [(_, editor), _, (_, owner)] = tenants.as_slice() else { anyhow::bail!("no three tenants") };
+    a_tenant_runs_queue_jobs_in_its_namespace(editor).await?;
+    let status = Patch::Merge(json!({"status": {"hard": {"requests.cpu": "99"}}}));
+    let written = quotas(&bed.client()).patch_status("quotient", &PatchParams::default(), &status).await;
+    forbidden("the status of the quota, as an administrator", written)?;
     an_administrator_changes_shares(&administrator).await?;
     // The operator restores what was edited and deleted.
     has_quota().await?;
@@ -206,6 +235,7 @@ async fn only_an_administrator_changes_shares() -> Result<()> {
     }
     an_administrator_changes_shares(&administrator).await?;
     ensure!(quotas(&bed.client()).get_opt("quotient").await?.is_none(), "no operator restores it");
+    the_owner_of_a_namespace_cannot_write_its_share(owner).await?;
     queues(&administrator).delete("team", &DeleteParams::default()).await?;
     nothing_forbidden(bed)?;
     a_queue_goes_with_its_namespace_and_with_its_owner(&stage).await?;
