@@ -1,8 +1,5 @@
 //! The command line against a real control plane: as an administrator, and as a tenant with rights in one namespace.
 
-#[path = "../../cli/tests/schema/mod.rs"]
-mod schema;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -330,24 +327,6 @@ const MATRIX: &[(&str, Expected, Expected)] = &[
     ("status --nonsense", (2, "--nonsense"), (2, "--nonsense")),
 ];
 
-/// The commands whose answers for programs are compared with their schemas.
-const ANSWERS: [&str; 14] = [
-    "status -n team-2",
-    "explain deploy/web -n team-2",
-    "explain queue/team-2 --arithmetic",
-    "top queues -n team-2",
-    "top namespaces -n team-2",
-    "top workloads -n team-2",
-    "events -n team-2",
-    "check -n team-2",
-    "diff --set queue/team-1.weight=3",
-    "simulate --live --until-stable",
-    "uninstall --check",
-    "release team-2 --dry-run",
-    "pause team-2 -n team-2 --for 1h --dry-run",
-    "version --server",
-];
-
 async fn every_command_answers_an_administrator_and_a_tenant(stage: &Stage) -> Result<()> {
     stage.bed.kubectl(["scale", "deployment/batch", "--replicas=3", "--namespace=team-1"]).await?;
     stage.until_pods("team-1", PodCounts::running(3)).await?;
@@ -368,11 +347,6 @@ async fn every_command_answers_an_administrator_and_a_tenant(stage: &Stage) -> R
         }
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n----\n"));
-    for line in ANSWERS {
-        let printed = admin.runs(&format!("{line} -o json")).await?;
-        let found = schema::violations(&printed.json()?);
-        ensure!(found.is_empty(), "{line}: {found:?}");
-    }
     // The others' pods are nowhere in what the tenant reads.
     for line in ["status -n team-2 -o json", "explain queue/team-2 -o json", "check -n team-2 -o json"] {
         let printed = tenant.runs(line).await?;
