@@ -46,7 +46,7 @@ async fn whatever_the_api_server_does_the_right_pods_go() -> Result<()> {
     let long = ["--lease-duration-seconds=120", "--lease-renew-deadline-seconds=100"];
     let operator =
         Operator::start_as(&stage.bed, &stage.programs.operator, proxy.kubeconfig(), &long).await?;
-    let story = Newcomer::prepare(&stage).await?;
+    let story = Newcomer::prepare(&stage, false).await?;
     a_bad_line_delays_and_harms_no_queue(&stage, &proxy, &story).await?;
     an_api_server_that_refuses_everything_is_waited_for(&stage, &proxy, &story).await?;
     the_control_plane_restarts_in_the_middle(&stage, &mut proxy, &story).await?;
@@ -132,7 +132,7 @@ async fn killed_at_any_write_it_goes_on_where_it_was() -> Result<()> {
     let stage = Stage::set(&Newcomer::NODES).await?;
     let mut proxy = proxy(&stage).await?;
     let mut operator = Operator::start_behind(&proxy, &stage.bed, &stage.programs.operator).await?;
-    let story = Newcomer::prepare(&stage).await?;
+    let story = Newcomer::prepare(&stage, false).await?;
 
     let mut kills = 0;
     for (turn, nth) in (0..).step_by(if all { 1 } else { 4 }).enumerate() {
@@ -184,7 +184,7 @@ async fn a_restored_backup_is_a_world_of_its_own() -> Result<()> {
     // etcd stops for the backup, for seconds on a busy machine: the Lease lasts as long as it does by default.
     let arguments = ["--resync-seconds=5", "--status-interval-seconds=1"];
     let operator = Operator::start_with(&stage.bed, program, &arguments).await?;
-    let story = Newcomer::prepare(&stage).await?;
+    let story = Newcomer::prepare(&stage, false).await?;
     story.join("q3").await?;
     story.until_served("q3").await?;
     let backup = stage.bed.back_up().await?;
@@ -218,7 +218,7 @@ async fn a_frozen_leader_is_replaced_and_does_no_harm_when_it_wakes() -> Result<
     let stage = Stage::set(&Newcomer::NODES).await?;
     let proxy = proxy(&stage).await?;
     let first = Operator::start_behind(&proxy, &stage.bed, &stage.programs.operator).await?;
-    let story = Newcomer::prepare(&stage).await?;
+    let story = Newcomer::prepare(&stage, false).await?;
     let second = Operator::start_with(&stage.bed, &stage.programs.operator, &SHORT_LEASE).await?;
 
     proxy.obey(vec![
@@ -266,7 +266,7 @@ async fn a_killed_leader_is_replaced_within_twenty_seconds() -> Result<()> {
         &["--evictions-per-cycle=1"],
     )
     .await?;
-    let story = Newcomer::prepare(&stage).await?;
+    let story = Newcomer::prepare(&stage, false).await?;
     let second = Operator::start_with(&stage.bed, &stage.programs.operator, &[]).await?;
 
     proxy.obey(vec![Rule::new(|call| call.names("eviction"), Fault::HoldAfter).times(1)]);

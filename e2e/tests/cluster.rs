@@ -51,7 +51,6 @@ mod rights;
 mod runbooks;
 mod samples;
 mod share_verb;
-mod shares;
 mod stolen_token;
 mod tenants;
 mod tutorial;

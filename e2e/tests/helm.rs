@@ -376,7 +376,7 @@ async fn from_install_to_uninstall() -> Result<()> {
 
     // The seeds' example, with the chart's account and arguments.
     let operator = Operator::start_as_installed(bed, &programs.operator).await?;
-    let story = Newcomer::prepare(&stage).await?;
+    let story = Newcomer::prepare(&stage, false).await?;
     story.join("q3").await?;
     story.until_served("q3").await?;
     let evicted = Newcomer::evicted(&bed.audit().events()?);

@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use jiff::Timestamp;
-use quotient_e2e::quotient::{Stage, workspace_root};
+use quotient_e2e::quotient::{Operator, workspace_root};
 use quotient_e2e::testbed::binaries::{Binaries, Module, Program};
-use quotient_e2e::testbed::objects;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
@@ -61,20 +60,13 @@ async fn every_alert_fires_when_it_should_and_not_otherwise() -> anyhow::Result<
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_live_scrape_follows_the_conventions() -> anyhow::Result<()> {
-    let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    stage.claim("q1", json!({"guaranteed": {"cpu": "1"}, "limit": {"cpu": "3"}})).await?;
-    stage.claim("q2", json!({})).await?;
-    stage.until_allowed("q2", "cpu 1500m, memory 4Gi").await?;
-    stage.deployment("q1", "web", 3, objects::one_cpu(), false).await?;
+/// Of an operator at work: `reclaims.rs` has one.
+pub(crate) async fn a_live_scrape_follows_the_conventions(operator: &Operator) -> anyhow::Result<()> {
     let (code, text) = operator.get("/metrics").await?;
     ensure!(code == 200, "{code}: {text}");
     let complaints = promtool(&["check", "metrics"], &[], &text).await?;
     assert_eq!(complaints, "", "of the scrape\n{text}");
-    operator.stop().await?;
-    stage.bed.stop().await
+    Ok(())
 }
 
 /// The chart's dashboards on a real Prometheus, which scrapes the operator as it would in a cluster: over TLS, with the

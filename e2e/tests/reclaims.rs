@@ -13,6 +13,8 @@ use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, writes_of_ope
 use quotient_e2e::testbed::{eventually, objects, until_is};
 use serde_json::json;
 
+use crate::prometheus::a_live_scrape_follows_the_conventions;
+
 /// Longer than a status that only informs has to wait.
 const INFORMED: Duration = Duration::from_secs(30);
 
@@ -30,6 +32,7 @@ async fn evictions_are_told_slow_pods_are_capped_and_rollouts_named() -> anyhow:
         stage.remove_queue(team).await?;
     }
     a_rollout_at_a_full_share_names_the_ways_out(&stage).await?;
+    a_live_scrape_follows_the_conventions(&operator).await?;
     stage.end(operator).await
 }
 

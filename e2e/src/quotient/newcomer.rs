@@ -30,8 +30,9 @@ impl<'a> Newcomer<'a> {
     /// The nodes that [`Stage::set`] needs for it.
     pub const NODES: [(&'static str, &'static str, &'static str); 1] = [("node-1", "9", "27Gi")];
 
-    /// Lets the two queues fill the cluster; the operator runs.
-    pub async fn prepare(stage: &'a Stage) -> anyhow::Result<Self> {
+    /// Lets the two queues fill the cluster; the operator runs. If `hold` says so, their pods stay Terminating until they are
+    /// released.
+    pub async fn prepare(stage: &'a Stage, hold: bool) -> anyhow::Result<Self> {
         stage.claim("q1", json!({"weight": 2})).await?;
         stage.claim("q2", json!({"weight": 4})).await?;
         stage.until_shares("the two queues share 1 to 2", ALONE).await?;
@@ -44,7 +45,7 @@ impl<'a> Newcomer<'a> {
             ("q2", "small", 1),
         ] {
             let requests = json!({"cpu": cpu.to_string(), "memory": "1Gi"});
-            stage.deployment(namespace, name, 1, requests, false).await?;
+            stage.deployment(namespace, name, 1, requests, hold).await?;
         }
         let story = Self { stage };
         story.until_alone().await?;
