@@ -15,7 +15,6 @@ mod configured_kinds;
 mod creators;
 mod crowds;
 mod default_requests;
-mod demo;
 mod everyday;
 mod eviction_webhooks;
 mod examples;
