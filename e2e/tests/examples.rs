@@ -16,14 +16,13 @@ use k8s_openapi::api::core::v1::{Pod, PodCondition, ResourceQuota};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Api;
 use kube::api::ListParams;
+use quotient_amounts::Amounts;
 use quotient_e2e::quotient::{
     Operator, PATIENCE, Stage, amounts, queues, quota_amounts, workspace_root, writes_of_operator,
 };
 use quotient_e2e::testbed::{AuditMark, KUBERNETES_RECOUNTS, Options, TestBed, eventually};
-use quotient_amounts::Amounts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use tokio::process::Command;
 
 /// How long the operator writes nothing when it is done. Statuses are reported every second here.
 const REST: Duration = Duration::from_secs(2);
@@ -53,7 +52,8 @@ async fn check(example: &Path) -> anyhow::Result<()> {
 async fn play(example: &Path) -> anyhow::Result<anyhow::Result<()>> {
     let stage =
         Stage::set_on(Options { recounts: Some(KUBERNETES_RECOUNTS), ..Options::default() }, &[]).await?;
-    let simulation = simulated(&stage.programs.command_line, example).await?;
+    let simulation: Simulation = serde_json::from_value(stage.simulate(example).await?)?;
+    ensure!(simulation.stable, "the simulation does not end");
     for file in entries(example)? {
         let file = file.to_str().context("the file's name is no text")?;
         stage.bed.kubectl(["apply", "-f", file]).await?;
@@ -213,15 +213,6 @@ struct SimulatedEviction {
 }
 
 type Quantities = BTreeMap<String, String>;
-
-async fn simulated(program: &Path, example: &Path) -> anyhow::Result<Simulation> {
-    let arguments = ["simulate", "--until-stable", "--output=json", "--filename"];
-    let output = Command::new(program).args(arguments).arg(example).output().await?;
-    ensure!(output.status.success(), "simulate failed: {}", String::from_utf8_lossy(&output.stderr));
-    let simulation: Simulation = serde_json::from_slice(&output.stdout)?;
-    ensure!(simulation.stable, "the simulation does not end");
-    Ok(simulation)
-}
 
 impl Simulation {
     fn outcome(&self, workloads: &Workloads) -> anyhow::Result<Outcome> {

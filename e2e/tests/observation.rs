@@ -82,7 +82,7 @@ async fn observe_then_evict(observed: Observed) -> Result<()> {
     let before = bed.audit().mark()?;
     Work::of(Kind::Deployment, "gainer", GAINED).create(&bed.client()).await?;
     let named = eventually("the victims are named and told", PATIENCE, async || {
-        let named = stage.simulated_victims().await?.named();
+        let named = stage.simulated_victims().await?;
         ensure!(named.len() == GAINED as usize, "{} pods", named.len());
         check_events(&stage, &named).await?;
         Ok(named)
@@ -95,7 +95,7 @@ async fn observe_then_evict(observed: Observed) -> Result<()> {
     while begun.elapsed() < lasts {
         tokio::time::sleep((lasts / LOOKS).max(PAUSE)).await;
         let at = begun.elapsed().as_secs();
-        same(&stage.simulated_victims().await?.named(), &named).with_context(|| format!("after {at} s"))?;
+        same(&stage.simulated_victims().await?, &named).with_context(|| format!("after {at} s"))?;
         let withheld =
             format!(r#"quotient_queue_withheld_evictions{{namespace="holder",queue="holder"}} {GAINED}"#);
         let (_, metrics) = operator.get("/metrics").await?;

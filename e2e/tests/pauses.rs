@@ -7,10 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams};
+use quotient_amounts::{Amount, Resource};
 use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quota_amounts};
 use quotient_e2e::testbed::{TestBed, eventually, objects, until_is};
-use quotient_amounts::{Amount, Resource};
 use serde_json::json;
 
 /// How long a change of a Queue may take to show in its status, on a busy machine.

@@ -222,7 +222,8 @@ async fn jobs_deployments_and_bare_pods_share_a_queue(stage: &Stage) -> anyhow::
     assert!(refusal.contains("exceeded quota: quotient"), "{refusal}");
     let mark = stage.bed.audit().mark()?;
     stage.deployment("mixed", "web", 2, objects::one_cpu(), false).await?;
-    let ready = ["wait", "deployment/web", "-n=mixed", "--for=jsonpath={.status.readyReplicas}=2", "--timeout=180s"];
+    let ready =
+        ["wait", "deployment/web", "-n=mixed", "--for=jsonpath={.status.readyReplicas}=2", "--timeout=180s"];
     stage.bed.kubectl(ready).await?;
     stage.until_jobs("mixed", "train 4/4").await?;
 

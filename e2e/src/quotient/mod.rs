@@ -29,5 +29,4 @@ pub use observe::{QueueView, amounts, queue, queues, quota_amounts, quotas};
 pub use operator::{Operator, SHORT_LEASE};
 pub use rights::nothing_forbidden;
 pub use stage::{PodCounts, Stage, shares_text, until_pods, until_shares};
-pub use victims::SimulatedVictims;
 pub use writes::{Write, writes_of_operator};

@@ -7,8 +7,8 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt as _};
-use quotient_crds::{ConditionType, Queue, ResourceMap};
 use quotient_amounts::{Amounts, Resource};
+use quotient_crds::{ConditionType, Queue, ResourceMap};
 
 use crate::testbed::TestBed;
 

@@ -1,6 +1,7 @@
 //! Which pods are evicted, and which ones `kubectl quotient simulate` says would be.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
@@ -12,38 +13,27 @@ use crate::testbed::{AuditEvent, AuditMark};
 const KINDS: &str = "nodes,namespaces,pods,queues.quotient.dev,resourcequotas,deployments.apps,\
                      replicasets.apps,jobs.batch";
 
-/// The pods of the first step of `simulate`, as `namespace/name`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SimulatedVictims {
-    /// It evicts them. It does not know the operator's own mode.
-    pub evicted: BTreeSet<String>,
-    /// The mode or the pause of a Queue keeps them.
-    pub withheld: BTreeSet<String>,
-}
-
-impl SimulatedVictims {
-    /// All of them.
-    pub fn named(&self) -> BTreeSet<String> {
-        self.evicted.union(&self.withheld).cloned().collect()
-    }
-}
-
 impl Stage {
-    /// What `kubectl quotient simulate` says of the cluster as it is.
-    pub async fn simulated_victims(&self) -> anyhow::Result<SimulatedVictims> {
+    /// The pods, as `namespace/name`, that the first step of `simulate` evicts in the cluster as it is, and those that the mode or
+    /// the pause of a Queue keeps. It does not know the operator's own mode.
+    pub async fn simulated_victims(&self) -> anyhow::Result<BTreeSet<String>> {
         let cluster = self.bed.kubectl(["get", "--all-namespaces", "--output=json", KINDS]).await?;
         let file = self.bed.directory().join("cluster.json");
         tokio::fs::write(&file, cluster).await?;
-        let file = file.to_str().context("a path of characters")?;
-        let output = self.command_line(&["simulate", "--output=json", "--filename", file]).await?;
-        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let report: Value = serde_json::from_slice(&output.stdout)?;
+        let report = self.simulate(&file).await?;
         let step = report.pointer("/steps/0").context("simulate shows no step")?;
-        let pods = |list: &str| {
-            let list = step.get(list).and_then(Value::as_array).into_iter().flatten();
-            list.filter_map(|one| one.get("pod")?.as_str().map(str::to_owned)).collect()
-        };
-        Ok(SimulatedVictims { evicted: pods("evictions"), withheld: pods("withheld") })
+        let lists = ["evictions", "withheld"].map(|list| step.get(list).and_then(Value::as_array));
+        let victims = lists.into_iter().flatten().flatten();
+        Ok(victims.filter_map(|one| one.get("pod")?.as_str().map(str::to_owned)).collect())
+    }
+
+    /// What `kubectl quotient simulate` says of manifests until nothing more happens.
+    pub async fn simulate(&self, manifests: &Path) -> anyhow::Result<Value> {
+        let manifests = manifests.to_str().context("a path of characters")?;
+        let arguments = ["simulate", "--until-stable", "--output=json", "--filename", manifests];
+        let output = self.command_line(&arguments).await?;
+        ensure!(output.status.success(), "simulate failed: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(serde_json::from_slice(&output.stdout)?)
     }
 
     /// The evictions since then that the API server carried out.
