@@ -27,7 +27,6 @@ async fn bad_input_is_refused_or_reported_and_disturbs_no_other_queue() -> anyho
 
     the_api_server_refuses(&stage).await?;
     a_second_queue_is_told(&stage).await?;
-    a_pod_without_requests_is_refused(&stage).await?;
     no_queue_governs_protected_namespaces(&stage).await?;
     an_empty_namespace_is_nothing_special(&stage).await?;
     a_queue_that_its_parent_does_not_accept_says_so(&stage).await?;
@@ -93,20 +92,10 @@ async fn a_second_queue_is_told(stage: &Stage) -> anyhow::Result<()> {
     stage.until_shares("the first Queue is as before", GOOD).await
 }
 
-/// A quota makes requests compulsory; the refusal says which one is missing.
-async fn a_pod_without_requests_is_refused(stage: &Stage) -> anyhow::Result<()> {
-    let refused = stage.bed.create_pod("good", "careless", &[]).await;
-    let error = refused.err().context("a pod without requests was let in")?;
-    let text = format!("{error:#}");
-    assert!(text.contains("quotient") && text.contains("must specify"), "{text}");
-    Ok(())
-}
-
 /// The admission policy refuses a Queue there, and where there is no policy the operator refuses its namespace. A parent, which
 /// governs nothing, may be anywhere.
 async fn no_queue_governs_protected_namespaces(stage: &Stage) -> anyhow::Result<()> {
-    let create =
-        async |namespace, spec: &Value| stage.queue_object(namespace, "system", spec.clone()).await;
+    let create = async |namespace, spec: &Value| stage.queue_object(namespace, "system", spec.clone()).await;
     let delete = async |namespace| {
         let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
         queues.delete("system", &DeleteParams::default()).await

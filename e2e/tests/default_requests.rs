@@ -24,13 +24,10 @@ fn limit_ranges(bed: &TestBed, namespace: &str) -> Api<LimitRange> {
     Api::namespaced(bed.client(), namespace)
 }
 
-/// Waits until the namespace has a LimitRange `quotient` with these defaults, and nothing else; `null` for none at all.
-async fn until_defaults(bed: &TestBed, namespace: &str, expected: Value) -> Result<()> {
-    let what = format!("containers of {namespace} have {expected}");
-    let wanted = match expected {
-        Value::Null => Value::Null,
-        requests => json!([{"type": "Container", "defaultRequest": requests}]),
-    };
+/// Waits until the namespace has a LimitRange `quotient` with these defaults, and nothing else.
+async fn until_defaults(bed: &TestBed, namespace: &str, requests: Value) -> Result<()> {
+    let what = format!("containers of {namespace} have {requests}");
+    let wanted = json!([{"type": "Container", "defaultRequest": requests}]);
     until_is(what, wanted, async || {
         let found = limit_ranges(bed, namespace).get_opt("quotient").await?;
         let limits = found.and_then(|found| found.spec).map(|spec| spec.limits);
@@ -54,8 +51,7 @@ async fn a_queue_gives_containers_default_requests() -> Result<()> {
     let repairs = ["--quota-repair-seconds=1"];
     let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &repairs).await?;
     a_pod_without_requests_starts_unless_defaults_are_off(&stage).await?;
-    the_limit_range_says_what_the_queue_says_and_others_do_not(&stage).await?;
-    a_strangers_limit_range_is_left_alone(&stage).await?;
+    an_edited_or_deleted_limit_range_comes_back(&stage).await?;
     stage.end(operator).await
 }
 
@@ -93,58 +89,15 @@ async fn a_pod_without_requests_starts_unless_defaults_are_off(stage: &Stage) ->
     stage.until_event("team", "DefaultRequestsWritten", said).await
 }
 
-/// It follows the Queue, leaves to others what is theirs, and is restored after an edit or a deletion.
-async fn the_limit_range_says_what_the_queue_says_and_others_do_not(stage: &Stage) -> Result<()> {
+/// It is restored after an edit and after a deletion.
+async fn an_edited_or_deleted_limit_range_comes_back(stage: &Stage) -> Result<()> {
     let ranges = limit_ranges(&stage.bed, "team");
-    until_defaults(&stage.bed, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
     stage.patch_queue("team", "team", json!({"defaultRequests": {"cpu": "0.2", "memory": "64Mi"}})).await?;
-    until_defaults(&stage.bed, "team", json!({"cpu": "200m", "memory": "64Mi"})).await?;
-
-    for _ in 0..2 {
-        let edit = json!({"spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]}});
-        ranges.patch("quotient", &PatchParams::default(), &Patch::Merge(edit)).await?;
-        until_defaults(&stage.bed, "team", json!({"cpu": "200m", "memory": "64Mi"})).await?;
-        ranges.delete("quotient", &DeleteParams::default()).await?;
-        until_defaults(&stage.bed, "team", json!({"cpu": "200m", "memory": "64Mi"})).await?;
-    }
-
-    let own = |requests: Value| -> Result<LimitRange> {
-        Ok(serde_json::from_value(json!({
-            "metadata": {"name": "own"},
-            "spec": {"limits": [{"type": "Container", "defaultRequest": requests}]},
-        }))?)
-    };
-    ranges.create(&PostParams::default(), &own(json!({"cpu": "1"}))?).await?;
-    until_defaults(&stage.bed, "team", json!({"memory": "64Mi"})).await?;
-    let both =
-        json!({"spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "1", "memory": "1Gi"}}]}});
-    ranges.patch("own", &PatchParams::default(), &Patch::Merge(both)).await?;
-    until_defaults(&stage.bed, "team", Value::Null).await?;
-    ranges.delete("own", &DeleteParams::default()).await?;
-    until_defaults(&stage.bed, "team", json!({"cpu": "200m", "memory": "64Mi"})).await?;
-
-    stage.patch_queue("team", "team", json!({"defaultRequests": {"cpu": null, "memory": null}})).await?;
-    until_defaults(&stage.bed, "team", Value::Null).await?;
-    stage.patch_queue("team", "team", json!({"defaultRequests": null})).await?;
-    until_defaults(&stage.bed, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
-    Ok(())
-}
-
-/// One of the same name that Quotient does not keep stays as it is, and the Queue says so.
-async fn a_strangers_limit_range_is_left_alone(stage: &Stage) -> Result<()> {
-    stage.bed.create_namespace("taken").await?;
-    let theirs: LimitRange = serde_json::from_value(json!({
-        "metadata": {"name": "quotient"}, "spec": {"limits": [{"type": "Pod", "max": {"cpu": "4"}}]},
-    }))?;
-    let ranges = limit_ranges(&stage.bed, "taken");
-    let before = ranges.create(&PostParams::default(), &theirs).await?;
-    let claim = json!({"cpu": "1k", "memory": "1Ti"});
-    stage
-        .queue_object("taken", "taken", json!({"request": claim, "defaultRequests": {"cpu": "100m"}}))
-        .await?;
-    stage.until_event("taken", "DefaultRequestsRefused", "that Quotient does not keep").await?;
-    stage.until_allowed("taken", "cpu 4, memory 8Gi").await?;
-    let after = ranges.get("quotient").await?;
-    assert_eq!(after.metadata.resource_version, before.metadata.resource_version);
-    Ok(())
+    let wanted = json!({"cpu": "200m", "memory": "64Mi"});
+    until_defaults(&stage.bed, "team", wanted.clone()).await?;
+    let edit = json!({"spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]}});
+    ranges.patch("quotient", &PatchParams::default(), &Patch::Merge(edit)).await?;
+    until_defaults(&stage.bed, "team", wanted.clone()).await?;
+    ranges.delete("quotient", &DeleteParams::default()).await?;
+    until_defaults(&stage.bed, "team", wanted).await
 }

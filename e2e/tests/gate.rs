@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
-use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, queue_job, upgrade_chart};
 use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::{Value, json};
 
@@ -139,6 +139,7 @@ async fn pods_wait_for_their_share_alone_and_in_gangs_with_and_without_an_operat
     }
     of_two_gangs_on_room_for_one_no_half_ever_runs_in_any_order(&stage).await?;
     stage.remove_queue("gangs").await?;
+    queue_jobs_run_under_gate_mode(&stage).await?;
     let operator =
         while_the_operator_is_down_for_a_minute_new_pods_wait_for_it_or_for_a_release(&stage, operator)
             .await?;
@@ -318,6 +319,21 @@ async fn of_two_gangs_on_room_for_one_no_half_ever_runs_in_any_order(stage: &Sta
         stage.until_pods("gangs", PodCounts::default()).await?;
     }
     Ok(())
+}
+
+/// A QueueJob gets the slots that there is room for, and its pods are let in; a second one waits until its minimum has room.
+async fn queue_jobs_run_under_gate_mode(stage: &Stage) -> Result<()> {
+    gated_queue(stage, "jobs", json!({})).await?;
+    stage.submit("jobs", queue_job("first", 2, 3, 2, 1)).await?;
+    stage.until_jobs("jobs", "first 3/3").await?;
+    stage.submit("jobs", queue_job("second", 2, 2, 2, 1)).await?;
+    // The slot above the minimum of the first one is lent.
+    stage.until_jobs("jobs", "first 2/2, second 2/2").await?;
+    ensure!(gated(stage, "jobs").await?.is_empty());
+    stage.pods_succeed("jobs", "first", 2).await?;
+    stage.until_jobs("jobs", "first 1/1, second 2/2").await?;
+    stage.bed.kubectl(["delete", "queuejobs.quotient.dev", "--all", "--namespace=jobs"]).await?;
+    stage.remove_queue("jobs").await
 }
 
 #[tokio::test(flavor = "multi_thread")]

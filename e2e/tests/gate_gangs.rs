@@ -1,5 +1,4 @@
-//! Gate mode on gangs of every kind: QueueJobs, PodGroups of all schedulers, Jobs that are gangs for Kubernetes itself, and
-//! pods of several shapes.
+//! Gate mode on gangs that others make: PodGroups of all schedulers, and Jobs that are gangs for Kubernetes itself.
 
 use std::collections::BTreeSet;
 
@@ -8,65 +7,11 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, PostParams};
 use kube::{Api, ResourceExt};
-use quotient_e2e::quotient::{GATE_MODE, Operator, PodCounts, Stage, queue_job, upgrade_chart};
-use quotient_e2e::testbed::until_is;
+use quotient_e2e::quotient::{GATE_MODE, Operator, PodCounts, Stage, upgrade_chart};
 use serde_json::json;
 
-use crate::gate::{create, end, gated, gated_queue, gated_stage, member, pod_spec, pods, running, waiting};
+use crate::gate::{create, end, gated_queue, pod_spec, running, waiting};
 use crate::pod_groups::{self, stage_with_pod_groups};
-
-/// Waits until exactly these pods of the namespace run.
-async fn until_running(stage: &Stage, namespace: &str, expected: &BTreeSet<String>) -> Result<()> {
-    until_is(format!("{expected:?} run"), expected.clone(), async || running(stage, namespace).await).await
-}
-
-/// On four cpus: gangs that Quotient makes itself, and gangs that annotations of pods make.
-#[tokio::test(flavor = "multi_thread")]
-async fn queue_jobs_and_gangs_of_annotations_are_let_in_whole() -> Result<()> {
-    let (stage, operator) = gated_stage(&[("node-1", "4", "64Gi")]).await?;
-    gated_queue(&stage, "team", json!({})).await?;
-    queue_jobs_run_under_gate_mode(&stage).await?;
-    stage.bed.kubectl(["delete", "queuejobs.quotient.dev", "--all", "--namespace=team"]).await?;
-    stage.until_pods("team", PodCounts::default()).await?;
-    a_gang_of_several_shapes_is_let_in_whole(&stage).await?;
-    stage.end(operator).await
-}
-
-/// A QueueJob gets the slots that there is room for, and its pods are let in; a second one waits until its minimum has room.
-async fn queue_jobs_run_under_gate_mode(stage: &Stage) -> Result<()> {
-    stage.submit("team", queue_job("first", 2, 3, 1, 1)).await?;
-    stage.until_jobs("team", "first 3/3").await?;
-    stage.submit("team", queue_job("second", 2, 2, 1, 1)).await?;
-    // The slot above the minimum of the first one is lent.
-    stage.until_jobs("team", "first 2/2, second 2/2").await?;
-    ensure!(gated(stage, "team").await?.is_empty());
-    stage.pods_succeed("team", "first", 2).await?;
-    stage.until_jobs("team", "first 1/1, second 2/2").await
-}
-
-/// A gang whose members request different amounts takes room for all of them, and a younger single pod does not take it away.
-async fn a_gang_of_several_shapes_is_let_in_whole(stage: &Stage) -> Result<()> {
-    let all = pods(&stage.bed.client(), "team");
-    let sized = |name: &str, cpu: &str, annotations| -> Result<Pod> {
-        let mut pod = serde_json::to_value(member(name, &annotations)?)?;
-        pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = cpu.into();
-        Ok(serde_json::from_value(pod)?)
-    };
-    let gang = json!({"quotient.dev/gang": "g", "quotient.dev/gang-min-available": "3"});
-    all.create(&PostParams::default(), &sized("holder", "2", json!({}))?).await?;
-    until_running(stage, "team", &["holder".to_owned()].into()).await?;
-    for (name, cpu) in [("leader", "1"), ("worker-1", "1500m"), ("worker-2", "1500m")] {
-        all.create(&PostParams::default(), &sized(name, cpu, gang.clone())?).await?;
-    }
-    // The gang of four cpu lacks two of them, and no part of it takes the other two.
-    stage.until_pods("team", waiting(1, 3)).await?;
-    end(stage, "team", "holder").await?;
-    until_running(stage, "team", &["leader", "worker-1", "worker-2"].map(str::to_owned).into()).await?;
-    all.create(&PostParams::default(), &sized("single", "500m", json!({}))?).await?;
-    stage.until_pods("team", waiting(3, 1)).await?;
-    ensure!(gated(stage, "team").await? == ["single".to_owned()].into());
-    Ok(())
-}
 
 /// On four cpus: gangs that the Job controller makes, and those of other schedulers.
 #[tokio::test(flavor = "multi_thread")]
