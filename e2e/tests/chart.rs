@@ -181,16 +181,6 @@ async fn long_names_are_cut() -> Result<()> {
     Ok(())
 }
 
-/// The security contexts name no user, so `OpenShift` can choose one. The image has a user of its own.
-#[tokio::test(flavor = "multi_thread")]
-async fn no_user_is_hard_coded() -> Result<()> {
-    for object in objects(&[], &[]).await? {
-        let rendered = serde_yaml_ng::to_string(&object)?;
-        ensure!(!rendered.contains("runAsUser") && !rendered.contains("fsGroup"), "{rendered}");
-    }
-    Ok(())
-}
-
 /// The notes say what a user may have overlooked.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_notes_warn() -> Result<()> {

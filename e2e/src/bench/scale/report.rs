@@ -98,8 +98,6 @@ fn grouped(number: &impl ToString) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::scale::{Commands, Minute};
-    use crate::bench::{ProcessNumbers, ResidentMemory};
 
     #[test]
     fn numbers_are_grouped() {
@@ -111,49 +109,5 @@ mod tests {
     fn cycles_are_counted_when_there_is_more_than_one() {
         let of = |count, millis| mean(Histogram { count, sum: Duration::from_millis(millis) });
         assert_eq!([of(0, 0), of(1, 12), of(2, 25)], ["none", "12.0 ms", "2 of 12.5 ms on average"]);
-    }
-
-    #[test]
-    fn the_section_has_every_line_of_the_table() {
-        let memory = ResidentMemory { now: 30 * 1024, peak: 40 * 1024 };
-        let minute = Minute {
-            memory,
-            writes: Vec::new(),
-            lease_writes: 30,
-            cycle: Histogram { count: 2, sum: Duration::from_millis(6) },
-            plan: Histogram { count: 2, sum: Duration::from_millis(2) },
-            cpu: Duration::from_millis(50),
-        };
-        let report = Measurement {
-            size: ClusterSize { nodes: 1000, queues: 100, pods: 20_000 },
-            pod_bytes: 5000,
-            ready: Duration::from_secs(1),
-            first_cycle: Duration::from_millis(1500),
-            cycle: Histogram { count: 1, sum: Duration::from_millis(400) },
-            plan: Histogram { count: 1, sum: Duration::from_millis(10) },
-            start: ProcessNumbers { memory, cpu: Duration::from_millis(800) },
-            writes: [("resourcequotas".to_owned(), 100), ("queues/status".to_owned(), 120)].into(),
-            rest: minute.clone(),
-            commands: Commands {
-                status: Duration::from_millis(120),
-                explain: Duration::from_millis(80),
-                diff: Duration::from_millis(2100),
-                diff_of_snapshot: Duration::from_millis(1500),
-            },
-            churn: minute,
-        };
-        let page = section(
-            &[report.clone(), report.clone()],
-            Machine { cores: 2, memory: 24 },
-            "2026-01-02T03:04:05Z".parse().unwrap(),
-        );
-        let heads =
-            "| | 20,000 pods, 100 queues, 1,000 nodes | 20,000 pods, 100 queues, 1,000 nodes | to reach |";
-        assert!(page.contains(heads), "{page}");
-        let writes = "120 queues/status, 100 resourcequotas";
-        assert!(page.contains(&format!("| writes until then, Lease apart | {writes} | {writes} | |")));
-        let table = table(&[report]).text();
-        assert_eq!(table.lines().count(), 22);
-        assert!(table.lines().all(|line| page.contains(line.split("  ").next().unwrap())), "{table}");
     }
 }
