@@ -5,24 +5,22 @@ use std::process::Stdio;
 
 use anyhow::{Context as _, Result, ensure};
 use quotient_e2e::quotient::{
-    IMAGE_REGISTRY, Newcomer, Operator, PATIENCE, PodCounts, Programs, RELEASE, SYSTEM_NAMESPACE, Stage,
-    Write, chart, helm_arguments, installed, queue, queues, quotas, shares_text, value_sets,
-    writes_of_operator,
+    IMAGE_REGISTRY, Newcomer, ON_INFRA_NODE, Operator, PATIENCE, PodCounts, Programs, RELEASE,
+    SYSTEM_NAMESPACE, Stage, Write, add_infra_node, chart, helm_arguments, installed, queue, queues, quotas,
+    shares_text, value_sets, writes_of_operator,
 };
 use quotient_e2e::testbed::{Helm, Options, TestBed, eventually, objects, ports, until_is};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-/// Values under which the test bed's pretended kubelets and nodes are enough: the chart's own pods run on a node that is
-/// not shared, nodes count at once, and the pod of `helm test` succeeds as soon as it runs.
-const VALUES: [&str; 5] = [
-    "config.nodeSelector=pool!=infra",
-    "tolerations[0].key=infra",
-    "tolerations[0].operator=Exists",
-    "config.nodeReadySeconds=0",
-    r"tests.podAnnotations.testbed\.quotient\.dev/complete-after-seconds=0.0",
-];
+/// The pod of `helm test` succeeds as soon as it runs.
+const TEST_SUCCEEDS: &str = r"tests.podAnnotations.testbed\.quotient\.dev/complete-after-seconds=0.0";
+
+/// The values of an installation whose `helm test` succeeds, and these.
+fn values<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&ON_INFRA_NODE[..], &[TEST_SUCCEEDS], more].concat()
+}
 
 /// The admission policies.
 const POLICIES: [&str; 13] = [
@@ -52,9 +50,7 @@ fn values_file(name: &str) -> String {
 /// A test bed with a node of its own for the operator.
 async fn bed() -> Result<TestBed> {
     let bed = TestBed::start(Options { audit_bodies: true, ..Options::default() }).await?;
-    bed.add_node("infra", &[("cpu", "2"), ("memory", "4Gi")]).await?;
-    bed.kubectl(["label", "node/infra", "pool=infra", "kubernetes.io/os=linux"]).await?;
-    bed.kubectl(["taint", "node", "infra", "infra=:NoSchedule"]).await?;
+    add_infra_node(&bed).await?;
     Ok(bed)
 }
 
@@ -155,7 +151,7 @@ async fn the_pods_meet_the_restricted_standard(bed: &TestBed) -> Result<()> {
     bed.create_namespace(SYSTEM_NAMESPACE).await?;
     let label = "pod-security.kubernetes.io/enforce=restricted";
     bed.kubectl(["label", "namespace", SYSTEM_NAMESPACE, label]).await?;
-    bed.helm(helm_arguments(&["install", "--wait"], &VALUES)).await?;
+    bed.helm(helm_arguments(&["install", "--wait"], &values(&[]))).await?;
     bed.helm(["test", RELEASE, "--namespace", SYSTEM_NAMESPACE]).await?;
     let privileged = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "other"}, "spec": {"containers": [{"name": "main", "image": "main"}]}}"#;
     let create = ["create", "--namespace", SYSTEM_NAMESPACE, "-f", "-"];
@@ -314,7 +310,7 @@ async fn the_first_install_observes_and_says_the_next_step() -> Result<()> {
         stage.deployment(team, "web", 4, objects::one_cpu(), false).await?;
         stage.until_pods(team, PodCounts::running(4)).await?;
     }
-    let notes = bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &VALUES)).await?;
+    let notes = bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &values(&[]))).await?;
     for line in
         ["mode Observe", "helm test quotient", "kubectl get queues.quotient.dev", "reason=WouldReclaim"]
     {
@@ -365,7 +361,7 @@ async fn from_install_to_uninstall() -> Result<()> {
     for (name, cpu, memory) in Newcomer::NODES {
         bed.add_node(name, &[("cpu", cpu), ("memory", memory)]).await?;
     }
-    let values = [&VALUES[..], &["config.mode=Full"]].concat();
+    let values = values(&["config.mode=Full"]);
     bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &values)).await?;
     let running = ["get", "deployment/quotient", "-o=jsonpath={.status.availableReplicas}"];
     let place = ["--namespace", SYSTEM_NAMESPACE];
@@ -428,7 +424,7 @@ async fn from_install_to_uninstall() -> Result<()> {
     .await?;
 
     // And comes back to what it left: the kinds are taken up again.
-    bed.helm(helm_arguments(&["install", "--wait"], &VALUES)).await?;
+    bed.helm(helm_arguments(&["install", "--wait"], &values)).await?;
     assert_eq!(queues(bed).await?.len(), 3);
     stage.bed.stop().await
 }

@@ -7,7 +7,9 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use quotient_e2e::quotient::{Operator, Programs, build_program, helm_arguments, workspace_root};
+use quotient_e2e::quotient::{
+    ON_INFRA_NODE, Operator, Programs, add_infra_node, build_program, helm_arguments, workspace_root,
+};
 use quotient_e2e::testbed::{Options, TestBed};
 use tokio::process::Command;
 
@@ -43,17 +45,8 @@ async fn the_page_about_gate_mode_says_what_happens() -> Result<()> {
     let programs = Programs::build().await?;
     let bed = cluster().await?;
     // Another node for the operator's own pod, so that the numbers are those of the page.
-    bed.add_node("infra", &[("cpu", "2"), ("memory", "4Gi")]).await?;
-    bed.kubectl(["label", "node/infra", "pool=infra", "kubernetes.io/os=linux"]).await?;
-    bed.kubectl(["taint", "node", "infra", "infra=:NoSchedule"]).await?;
-    let values = [
-        "config.mode=Full",
-        "config.nodeSelector=pool!=infra",
-        "config.nodeReadySeconds=0",
-        "config.statusIntervalSeconds=1",
-        "tolerations[0].key=infra",
-        "tolerations[0].operator=Exists",
-    ];
+    add_infra_node(&bed).await?;
+    let values = [&ON_INFRA_NODE[..], &["config.mode=Full", "config.statusIntervalSeconds=1"]].concat();
     bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &values)).await?;
     let mut reader = Reader::new(&bed, &programs).await?;
     reader.follow_the_chart().await?;

@@ -9,8 +9,8 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt as _};
 use quotient_e2e::quotient::{
-    ALL_RIGHTS, IMAGE_REGISTRY, Newcomer, Operator, PodCounts, Previous, Programs, RELEASE, SYSTEM_NAMESPACE,
-    Stage, chart, queue_job, queues, quotas, shares_text,
+    ALL_RIGHTS, IMAGE_REGISTRY, Newcomer, ON_INFRA_NODE, Operator, PodCounts, Previous, Programs, RELEASE,
+    SYSTEM_NAMESPACE, Stage, add_infra_node, chart, queue_job, queues, quotas, shares_text,
 };
 use quotient_e2e::testbed::{Options, TestBed, objects};
 use serde_json::json;
@@ -18,15 +18,6 @@ use serde_json::json;
 use crate::reader::{Reader, blocks, commands};
 
 const PAGE: &str = include_str!("../../docs/operations/upgrade.md");
-
-/// Values under which the simulated kubelets are enough: the chart's own pods run on a node that is not shared out.
-const VALUES: [&str; 5] = [
-    "config.mode=Full",
-    "config.nodeSelector=pool!=infra",
-    "config.nodeReadySeconds=0",
-    "tolerations[0].key=infra",
-    "tolerations[0].operator=Exists",
-];
 
 /// The pods of the teams, by name and uid.
 async fn pods(stage: &Stage) -> Result<BTreeSet<(String, String)>> {
@@ -64,9 +55,7 @@ async fn workloads(stage: &Stage) -> Result<()> {
 async fn an_upgrade_and_the_way_back_evict_no_pod() -> Result<()> {
     let (previous, programs) = (Previous::build().await?, Programs::build().await?);
     let bed = TestBed::start(Options { audit_bodies: true, ..Options::default() }).await?;
-    bed.add_node("infra", &[("cpu", "2"), ("memory", "4Gi")]).await?;
-    bed.kubectl(["label", "node/infra", "pool=infra", "kubernetes.io/os=linux"]).await?;
-    bed.kubectl(["taint", "node", "infra", "infra=:NoSchedule"]).await?;
+    add_infra_node(&bed).await?;
     bed.add_node("node-1", &[("cpu", "12"), ("memory", "24Gi")]).await?;
     let stage = Stage { bed, programs };
     let helm = async |words: &[&str], sets: &[&str]| -> Result<String> {
@@ -75,7 +64,7 @@ async fn an_upgrade_and_the_way_back_evict_no_pod() -> Result<()> {
         stage.bed.helm(command).await
     };
     let before = previous.chart.to_string_lossy().into_owned();
-    let sets = [&[IMAGE_REGISTRY][..], &VALUES, &ALL_RIGHTS].concat();
+    let sets = [&[IMAGE_REGISTRY, "config.mode=Full"][..], &ON_INFRA_NODE, &ALL_RIGHTS].concat();
     helm(&["install", RELEASE, &before, "--create-namespace"], &sets).await?;
     let old = Operator::start_as_installed(&stage.bed, &previous.operator).await?;
     old.until_it_leads().await?;

@@ -36,6 +36,23 @@ pub const ALL_RIGHTS: [&str; 3] = ["rbac.createJobs=true", "rbac.scaleWorkloads=
 /// The policies that gate the pods of Queues in Gate mode.
 pub const GATE_MODE: &str = "gateMode.enabled=true";
 
+/// Values under which simulated kubelets and nodes are enough: the chart's own pods run on a node of their own
+/// ([`add_infra_node`]), which is not shared out, and nodes count at once.
+pub const ON_INFRA_NODE: [&str; 4] = [
+    "config.nodeSelector=pool!=infra",
+    "config.nodeReadySeconds=0",
+    "tolerations[0].key=infra",
+    "tolerations[0].operator=Exists",
+];
+
+/// Adds the node of [`ON_INFRA_NODE`].
+pub async fn add_infra_node(bed: &TestBed) -> anyhow::Result<()> {
+    bed.add_node("infra", &[("cpu", "2"), ("memory", "4Gi")]).await?;
+    bed.kubectl(["label", "node/infra", "pool=infra", "kubernetes.io/os=linux"]).await?;
+    bed.kubectl(["taint", "node", "infra", "infra=:NoSchedule"]).await?;
+    Ok(())
+}
+
 /// The arguments of `helm COMMAND RELEASE CHART` in the operator's namespace, with [`IMAGE_REGISTRY`] and these values
 /// (`--set`).
 pub fn helm_arguments(command: &[&str], values: &[&str]) -> Vec<String> {

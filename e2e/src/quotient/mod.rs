@@ -20,7 +20,10 @@ mod writes;
 pub use crate::testbed::PATIENCE;
 pub use audit_check::{assert_clean, check_audit};
 pub use build::{Previous, Programs, SHIPPED, build_program, workspace_root};
-pub use chart::{ALL_RIGHTS, GATE_MODE, IMAGE_REGISTRY, chart, helm_arguments, installed, value_sets};
+pub use chart::{
+    ALL_RIGHTS, GATE_MODE, IMAGE_REGISTRY, ON_INFRA_NODE, add_infra_node, chart, helm_arguments, installed,
+    value_sets,
+};
 pub use identity::{OPERATOR_GROUP, OPERATOR_USER, RELEASE, SYSTEM_NAMESPACE};
 pub use install::{install_chart, install_crds, upgrade_chart};
 pub use jobs::queue_job;
