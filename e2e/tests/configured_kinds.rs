@@ -1,11 +1,11 @@
 //! Workloads of other operators are demand before their pods exist.
 
 use anyhow::{Context as _, Result, ensure};
-use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
+use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::PostParams;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, installed, upgrade_chart};
-use quotient_e2e::testbed::{eventually, objects, until_is};
+use quotient_e2e::testbed::{eventually, objects};
 use serde_json::{Value, json};
 
 /// The two kinds as a user configures them.
@@ -94,12 +94,7 @@ async fn configured_kinds_are_demand_before_their_pods_exist() -> Result<()> {
     stage.apply(&objects::list(objects)).await?;
 
     stage.until_pods("busy", PodCounts::running(4)).await?;
-    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "lab");
-    until_is("the quota has room for all four pods", "4", async || {
-        let quota = serde_json::to_value(quotas.get("quotient").await?)?;
-        Ok(quota.pointer("/status/hard/requests.cpu").cloned().unwrap_or_default())
-    })
-    .await?;
+    stage.until_cpu("lab", "4").await?;
     ensure!(demand(&stage).await? == "4", "{}", demand(&stage).await?);
     let fleet = ("example.org/v1", "Fleet", "fleets.example.org", "fleet");
     let herd = ("herds.example.org/v1alpha1", "Herd", "jobs.herds.example.org", "herd");

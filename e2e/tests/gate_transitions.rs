@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use k8s_openapi::api::admissionregistration::v1::{MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding};
 use kube::Api;
 use kube::api::DeleteParams;
 use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{GATE_MODE, Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
-use quotient_e2e::testbed::{AuditMark, eventually, objects};
+use quotient_e2e::testbed::{eventually, objects};
 use serde_json::json;
 
 use crate::gate::{
@@ -17,12 +17,6 @@ use crate::gate::{
 };
 
 const POLICY: &str = "quotient-gates";
-
-/// The evictions since then.
-fn evictions(stage: &Stage, since: AuditMark) -> Result<usize> {
-    let events = stage.bed.audit().events_since(since)?;
-    Ok(events.iter().filter(|event| event.is_about("pods/eviction")).count())
-}
 
 /// A Deployment of three on room for two: the third pod is rejected, then gated, then let in, and no running pod is touched. Nor
 /// is any when the Queue is deleted.
@@ -64,76 +58,47 @@ async fn from_quota_to_gate_and_back_no_pod_is_evicted_and_none_stays_gated() ->
     until_none_is_gated(&stage, "team").await?;
     stage.until_quiet_for(Duration::from_secs(1)).await?;
     ensure!(running(&stage, "team").await? == first);
-    ensure!(evictions(&stage, mark)? == 0);
+    ensure!(stage.evicted(mark)?.is_empty());
     stage.end(operator).await
 }
 
-/// Two queues on four cpus, where gates alone do not decide: during a pause, and without the policy that sets them.
+/// Two queues on four cpus. Without the policy pods come in ungated. They are on loan: another queue gets its share back all the
+/// same.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pause_and_a_missing_policy_leave_every_queue_its_share() -> Result<()> {
+async fn without_its_policy_pods_come_in_on_loan() -> Result<()> {
     let (stage, operator) = gated_stage(&[("node-1", "4", "64Gi")]).await?;
     for team in ["a", "b"] {
         gated_queue(&stage, team, json!({})).await?;
     }
-    a_pause_lets_in_what_has_room_and_gives_nothing_away(&stage).await?;
-    for name in ["b-0", "b-1"] {
-        end(&stage, "b", name).await?;
-    }
-    without_its_policy_pods_come_in_on_loan(&stage).await?;
-    stage.end(operator).await
-}
-
-/// A paused queue keeps what it is allocated, also while another one wants its share, and lets in as far as there is room.
-async fn a_pause_lets_in_what_has_room_and_gives_nothing_away(stage: &Stage) -> Result<()> {
-    create(stage, "a", (0..4).map(|number| format!("a-{number}"))).await?;
-    stage.until_pods("a", PodCounts::running(4)).await?;
-    stage.until_quiet_for(Duration::from_secs(1)).await?;
-    stage.patch_queue("a", "a", json!({"pausedUntil": "2100-01-01T00:00:00Z"})).await?;
-    let mark = stage.bed.audit().mark()?;
-    create(stage, "b", ["b-0".to_owned(), "b-1".to_owned()]).await?;
-    stage.until_pods("b", waiting(0, 2)).await?;
-    create(stage, "a", ["a-4".to_owned()]).await?;
-    stage.until_quiet_for(Duration::from_secs(3)).await?;
-    ensure!(gated(stage, "b").await?.len() == 2 && gated(stage, "a").await? == ["a-4".to_owned()].into());
-    ensure!(evictions(stage, mark)? == 0);
-    // What ends in the paused queue is its own.
-    end(stage, "a", "a-0").await?;
-    until_none_is_gated(stage, "a").await?;
-    stage.until_pods("a", PodCounts::running(4)).await?;
-    // After the pause the other queue gets its half.
-    stage.patch_queue("a", "a", json!({"pausedUntil": null})).await?;
-    stage.until_pods("b", PodCounts::running(2)).await?;
-    stage.until_pods("a", PodCounts::running(2)).await
-}
-
-/// Without the policy pods come in ungated. They are on loan: another queue gets its share back all the same.
-async fn without_its_policy_pods_come_in_on_loan(stage: &Stage) -> Result<()> {
+    create(&stage, "a", ["a-0".to_owned(), "a-1".to_owned()]).await?;
+    stage.until_pods("a", PodCounts::running(2)).await?;
     let client = stage.bed.client();
     let now = DeleteParams::default();
     Api::<MutatingAdmissionPolicyBinding>::all(client.clone()).delete(POLICY, &now).await?;
     Api::<MutatingAdmissionPolicy>::all(client).delete(POLICY, &now).await?;
     eventually("pods are not gated", PATIENCE, async || {
-        create(stage, "a", ["try".to_owned()]).await?;
+        create(&stage, "a", ["try".to_owned()]).await?;
         let pods = stage.pods("a").await?;
-        end(stage, "a", "try").await?;
+        end(&stage, "a", "try").await?;
         ensure!(!pods.iter().any(is_gated), "they are");
         Ok(())
     })
     .await?;
-    create(stage, "a", ["more-0".to_owned(), "more-1".to_owned()]).await?;
+    create(&stage, "a", ["more-0".to_owned(), "more-1".to_owned()]).await?;
     stage.until_pods("a", PodCounts::running(4)).await?;
-    create(stage, "b", ["late-0".to_owned(), "late-1".to_owned()]).await?;
+    create(&stage, "b", ["late-0".to_owned(), "late-1".to_owned()]).await?;
     stage.until_pods("b", PodCounts::running(2)).await?;
     stage.until_pods("a", PodCounts::running(2)).await?;
 
     // With the policy again the next pod waits.
     upgrade_chart(&stage.bed, &[GATE_MODE]).await?;
-    until_gating(stage, "a").await?;
-    create(stage, "a", ["late".to_owned()]).await?;
+    until_gating(&stage, "a").await?;
+    create(&stage, "a", ["late".to_owned()]).await?;
     stage.until_pods("a", waiting(2, 1)).await?;
-    ensure!(gated(stage, "a").await? == ["late".to_owned()].into());
+    ensure!(gated(&stage, "a").await? == ["late".to_owned()].into());
     // Its status is written at leisure.
-    stage.until_quiet_for(Duration::from_secs(1)).await
+    stage.until_quiet_for(Duration::from_secs(1)).await?;
+    stage.end(operator).await
 }
 
 /// A queue that asks for gates where there are none is told so, and has a quota. With gates, and then uninstalled with gated
@@ -144,13 +109,7 @@ async fn without_gates_a_queue_is_told_so_and_gated_pods_wait_until_they_are_rel
     let stage = Stage::set(&[("node-1", "2", "64Gi")]).await?;
     let operator = stage.start_operator().await?;
     stage.queue("team", json!({"admission": "Gate"})).await?;
-    eventually("the Queue is not Ready", PATIENCE, async || {
-        let status = stage.queue_status("team").await?;
-        let ready = status.condition(ConditionType::Ready).context("nothing is said")?;
-        ensure!(ready.status == "False" && ready.reason == "GateModeNotServed", "{ready:?}");
-        Ok(())
-    })
-    .await?;
+    stage.until_condition("team", ConditionType::Ready, ("False", "GateModeNotServed")).await?;
     stage.until_allowed("team", "cpu 1, memory 8Gi").await?;
     operator.stop().await?;
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, writes_of_operator};
+use quotient_crds::ConditionType;
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{eventually, objects, until_is};
 use serde_json::json;
 
@@ -34,9 +35,7 @@ async fn people_and_device_plugins_cost_no_pod() -> anyhow::Result<()> {
     a_deleted_quota_is_put_right(&stage).await?;
     devices_that_come_back_were_never_gone(&stage, &operator).await?;
 
-    let writes = writes_of_operator(&stage.bed.audit().events_since(before)?);
-    let evictions = writes.iter().filter(|write| format!("{write:?}").contains("eviction")).count();
-    assert_eq!(evictions, 0, "{writes:#?}");
+    assert_eq!(stage.evicted(before)?, [].into());
     for namespace in ["q1", "q2"] {
         assert_eq!(stage.pod_counts(namespace).await?, PodCounts::running(4));
     }
@@ -104,7 +103,7 @@ async fn until_held(operator: &Operator, expected: u8) -> anyhow::Result<()> {
 async fn devices_that_come_back_were_never_gone(stage: &Stage, operator: &Operator) -> anyhow::Result<()> {
     devices(stage, "0").await?;
     until_held(operator, 1).await?;
-    stage.until_reason("q1", "Ready", "CapacityUntrusted").await?;
+    stage.until_condition("q1", ConditionType::Ready, ("True", "CapacityUntrusted")).await?;
     devices(stage, "4").await?;
     until_held(operator, 0).await?;
     stage.until_quiet_for(Duration::from_secs(2)).await?;

@@ -199,7 +199,6 @@ async fn deleting_the_kind_opens_every_namespace() -> Result<()> {
     stage.bed.kubectl(["delete", "crd", "queues.quotient.dev"]).await?;
     everything_goes_on(&stage).await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
-    operator.process().must_run()?;
     ensure!(stage.evicted(mark)?.is_empty(), "{:?}", stage.evicted(mark)?);
     operator.stop().await?;
     stage.bed.stop().await

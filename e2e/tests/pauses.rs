@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams};
-use quotient_amounts::{Amount, Resource};
 use quotient_crds::ConditionType;
-use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quota_amounts};
-use quotient_e2e::testbed::{TestBed, eventually, objects, until_is};
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
+use quotient_e2e::testbed::{eventually, objects};
 use serde_json::json;
 
 /// How long a change of a Queue may take to show in its status, on a busy machine.
@@ -26,17 +25,6 @@ async fn until_state(stage: &Stage, namespace: &str, expected: &str, patience: D
     .await
 }
 
-/// Waits until admission enforces so many cpu in a namespace.
-async fn until_cpu(bed: &TestBed, namespace: &str, expected: i128) -> Result<()> {
-    let quotas: Api<ResourceQuota> = Api::namespaced(bed.client(), namespace);
-    until_is(format!("{namespace} is allowed {expected} cpu"), Amount::new(expected * 1000), async || {
-        let status = quotas.get("quotient").await?.status.unwrap_or_default();
-        let hard = quota_amounts(&status.hard.unwrap_or_default())?;
-        Ok(hard.get(&Resource::Cpu))
-    })
-    .await
-}
-
 /// While the pause lasts, the quota stays as it is or as a person leaves it; after it the share moves without a person.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pause_is_honored_and_ends_by_itself() -> Result<()> {
@@ -46,31 +34,29 @@ async fn a_pause_is_honored_and_ends_by_itself() -> Result<()> {
     stage.queue("uses", json!({})).await?;
     stage.deployment("uses", "web", 8, objects::one_cpu(), false).await?;
     stage.until_pods("uses", PodCounts::running(8)).await?;
-    until_cpu(bed, "uses", 8).await?;
+    stage.until_cpu("uses", "8").await?;
 
     let until = Timestamp::now().checked_add(SignedDuration::from_secs(45))?;
     let until = Timestamp::from_second(until.as_second())?;
     stage.patch_queue("uses", "uses", json!({"pausedUntil": until.to_string()})).await?;
     until_state(&stage, "uses", "Paused", SOON).await?;
-    let ready = stage.queue_status("uses").await?;
-    let ready = ready.condition(ConditionType::Ready).context("no condition Ready")?;
-    assert_eq!((ready.status.as_str(), ready.reason.as_str()), ("True", "Paused"));
-    ensure!(ready.message.contains(&until.to_string()), "{}", ready.message);
+    let said = stage.until_condition("uses", ConditionType::Ready, ("True", "Paused")).await?;
+    ensure!(said.contains(&until.to_string()), "{said}");
 
     let before = bed.audit().mark()?;
     stage.queue("comes", json!({})).await?;
     // Pods that come before the quota would be there, and lack nothing but a node.
-    until_cpu(bed, "comes", 0).await?;
+    stage.until_cpu("comes", "0").await?;
     stage.deployment("comes", "web", 4, objects::one_cpu(), false).await?;
     until_state(&stage, "comes", "EvictionsDisabled", PATIENCE).await?;
-    until_cpu(bed, "uses", 8).await?;
+    stage.until_cpu("uses", "8").await?;
 
     // Break-glass: what a person makes of the quota stays.
     let quotas: Api<ResourceQuota> = Api::namespaced(bed.client(), "uses");
     let edit = json!({"spec": {"hard": {"requests.cpu": "9"}}});
     quotas.patch("quotient", &PatchParams::default(), &Patch::Merge(edit)).await?;
     tokio::time::sleep(Duration::from_secs(5)).await;
-    until_cpu(bed, "uses", 9).await?;
+    stage.until_cpu("uses", "9").await?;
     quotas.delete("quotient", &DeleteParams::default()).await?;
     tokio::time::sleep(Duration::from_secs(5)).await;
     let is_paused = Timestamp::now() < until;

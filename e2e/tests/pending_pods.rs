@@ -6,7 +6,8 @@ use anyhow::{Context as _, ensure};
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
-use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue};
+use quotient_crds::ConditionType;
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{AuditEvent, eventually, objects};
 use serde_json::json;
 
@@ -80,12 +81,7 @@ async fn no_pod_is_evicted_for_what_no_node_could_run_or_lacks_no_cpu() -> anyho
     stage.queue("empty", json!({"weight": 7, "guaranteed": {"cpu": "4"}})).await?;
     stage.queue("devices", json!({"request": {"nvidia.com/gpu": "4"}})).await?;
     for namespace in ["early", "empty", "devices"] {
-        eventually(format!("the Queue {namespace} has its quota"), PATIENCE, async || {
-            let view = queue(&stage.bed, namespace, namespace).await?;
-            ensure!(view.conditions.contains_key("QuotaSynced"), "{view:?}");
-            Ok(())
-        })
-        .await?;
+        stage.until_condition(namespace, ConditionType::QuotaSynced, ("True", "Synced")).await?;
     }
     let no_node_fits = [("b", "ReplicaSet lost-"), ("c", "ReplicaSet huge-")];
     for (namespace, owner) in no_node_fits {

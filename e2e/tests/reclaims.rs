@@ -9,7 +9,7 @@ use k8s_openapi::api::events::v1::Event;
 use kube::Api;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use quotient_crds::RecentReclaim;
-use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, writes_of_operator};
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{eventually, objects, until_is};
 use serde_json::json;
 
@@ -127,9 +127,7 @@ async fn a_pod_that_takes_hours_ends_within_the_cap(stage: &Stage) -> anyhow::Re
     stage.claim("quick", json!({})).await?;
     until_is("both have the cap", [600; 2], async || given().await).await?;
     stage.until_quiet_for(Duration::from_secs(3)).await?;
-    let writes = writes_of_operator(&stage.bed.audit().events_since(before)?);
-    let evictions = writes.iter().filter(|write| write.resource == "pods/eviction").count();
-    assert_eq!(evictions, 2, "each is evicted once: {writes:?}");
+    assert_eq!(stage.evictions(before)?.len(), 2, "each is evicted once");
     let reclaimed = reclaimed(stage, "slow").await?;
     let notes: Vec<&str> = reclaimed.iter().filter_map(|event| event.note.as_deref()).collect();
     assert!(

@@ -7,7 +7,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::ListParams;
-use quotient_crds::{ConditionType, Queue};
+use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{
     Operator, PATIENCE, PodCounts, SHORT_LEASE, SYSTEM_NAMESPACE, Stage, quotas, workspace_root,
 };
@@ -274,18 +274,6 @@ async fn one_of_two_installations_is_stopped(stage: &Stage) -> Result<()> {
     .await
 }
 
-/// Waits until the quota of a namespace allows this many cpus.
-async fn until_cpu(bed: &TestBed, namespace: &str, expected: &str) -> Result<()> {
-    until_is(format!("{namespace} is allowed {expected} cpu"), expected, async || {
-        let path = "-o=jsonpath={.status.hard.requests\\.cpu}";
-        bed.kubectl(["get", "resourcequota/quotient", "--namespace", namespace, path]).await
-    })
-    .await?;
-    // Admission follows the quota's status a moment later.
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-    Ok(())
-}
-
 /// What one queue uses is another one's share: behind a budget first, then behind a policy.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_administrator_gives_a_queue_what_no_eviction_may() -> Result<()> {
@@ -295,7 +283,7 @@ async fn an_administrator_gives_a_queue_what_no_eviction_may() -> Result<()> {
     stage.bed.kubectl_with_input(["apply", "-f", "-"], BLOCKED).await?;
     stage.until_pods("team-b", PodCounts::running(4)).await?;
     stage.queue("team-a", json!({})).await?;
-    until_cpu(&stage.bed, "team-a", "0").await?;
+    stage.until_cpu("team-a", "0").await?;
     room_behind_a_budget_is_given_by_hand(&stage).await?;
     a_guarantee_is_met_once_pods_may_be_evicted(&stage).await?;
     stage.end(operator).await
@@ -305,19 +293,12 @@ async fn an_administrator_gives_a_queue_what_no_eviction_may() -> Result<()> {
 /// does not come back, and the other queue gets its room.
 async fn room_behind_a_budget_is_given_by_hand(stage: &Stage) -> Result<()> {
     stage.deployment("team-a", "web", 1, json!({"cpu": "2", "memory": "1Gi"}), false).await?;
-    until_cpu(&stage.bed, "team-b", "6").await?;
+    stage.until_cpu("team-b", "6").await?;
     nothing_moves(stage, 0, 4).await?;
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "team-a");
-    eventually("the queue that waits is told how much is kept, and the way out", PATIENCE, async || {
-        let status = queues.get("team-a").await?.status.unwrap_or_default();
-        let starved = status.condition(ConditionType::Starved).context("no condition")?;
-        let printed = format!("{}: {}", starved.reason, starved.message);
-        for part in ["Budget: ", "budget web", "uses cpu 4 above its nominal share", "kubectl delete pod"] {
-            ensure!(printed.contains(part), "{part} is not in {printed}");
-        }
-        Ok(())
-    })
-    .await?;
+    let said = stage.until_condition("team-a", ConditionType::Starved, ("True", "Budget")).await?;
+    for part in ["budget web", "uses cpu 4 above its nominal share", "kubectl delete pod"] {
+        ensure!(said.contains(part), "{part} is not in {said}");
+    }
     let emergency = Emergency::of("QuotientEvictionsBlocked")?;
     let by_hand = emergency.steps.last().context("no step")?;
     let user = emergency.user(&stage.bed).await?;

@@ -72,10 +72,7 @@ async fn pods_that_two_quotas_admit_at_the_same_time_cost_no_other_queue_a_pod()
         until_is("they are gone", 0, async || Ok(stage.pods("crowd").await?.len())).await?;
     }
     println!("at most {most} of {PODS} pods were let in at once, and {fit} fit");
-    let events = stage.bed.audit().events_since(mark)?;
-    let of_others =
-        events.iter().filter(|event| event.is_about("pods/eviction") && event.namespace == "others");
-    ensure!(of_others.count() == 0, "pods of the other queue were evicted");
-    operator.process().must_run()?;
+    let evicted = stage.evicted(mark)?;
+    ensure!(!evicted.iter().any(|pod| pod.starts_with("others/")), "{evicted:?}");
     stage.end(operator).await
 }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, queue};
 use quotient_e2e::testbed::{TestBed, eventually, objects};
 use serde_json::{Value, json};
@@ -168,7 +169,7 @@ async fn break_status(bed: &TestBed, object: &[&str]) -> Result<()> {
 }
 
 async fn named_in_the_condition(stage: &Stage) -> Result<()> {
-    stage.until_reason("a", "Ready", "ObjectsSkipped").await?;
+    stage.until_condition("a", ConditionType::Ready, ("True", "ObjectsSkipped")).await?;
     let stored = stage.bed.kubectl(["get", "queues", "a", "-n", "a", "-o", "yaml"]).await?;
     ensure!(stored.contains("poddisruptionbudgets.policy odd"), "{stored}");
     Ok(())
@@ -220,6 +221,6 @@ async fn a_budget_that_cannot_be_read_allows_no_disruption() -> Result<()> {
     bed.kubectl(["delete", "poddisruptionbudget", "odd", "-n", "a"]).await?;
     stage.until_allowed("b", "cpu 3, memory 6Gi").await?;
     ensure!(stage.evictions(begin)?.len() == 1, "{:?}", stage.evictions(begin)?);
-    stage.until_reason("a", "Ready", "Reconciled").await?;
+    stage.until_condition("a", ConditionType::Ready, ("True", "Reconciled")).await?;
     stage.end(operator).await
 }

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -140,11 +140,15 @@ impl Operator {
         Ok((code.context("the answer has no status code")?, body.get(4..).unwrap_or_default().to_vec()))
     }
 
-    /// Ends the operator as Kubernetes would, and waits for it.
+    /// Ends the operator as Kubernetes would, and waits for it. It must have run until then, and no thread of it panicked.
     ///
     /// Its rights have to have been enough until then: see [`nothing_forbidden`](super::nothing_forbidden).
     pub async fn stop(self) -> anyhow::Result<()> {
-        self.process.terminate(PATIENCE).await.map(drop)
+        self.process.must_run()?;
+        self.process.terminate(PATIENCE).await?;
+        let log = self.process.log();
+        ensure!(!log.contains("panicked"), "the operator panicked:\n{log}");
+        Ok(())
     }
 
     /// Waits until this replica leads.

@@ -9,15 +9,15 @@ use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, ResourceExt as _};
-use quotient_crds::{Queue, QueueStatus};
+use quotient_crds::{ConditionType, Queue, QueueStatus};
 use quotient_invariants::{Amount, Amounts, Resource, Tolerance, requests};
 use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 
 use super::{
-    Operator, Programs, QueueView, assert_clean, check_audit, nothing_forbidden, queue, queues,
-    quota_amounts, writes_of_operator,
+    Operator, Programs, QueueView, assert_clean, check_audit, nothing_forbidden, queues, quota_amounts,
+    writes_of_operator,
 };
 use crate::testbed::{Backup, Options, PATIENCE, TestBed, annotations, eventually, objects, until_is};
 
@@ -263,13 +263,32 @@ impl Stage {
         .await
     }
 
-    /// Waits until this condition of the Queue that is named as its namespace is `True` for this reason.
-    pub async fn until_reason(&self, namespace: &str, condition: &str, reason: &str) -> anyhow::Result<()> {
-        let what = format!("{namespace} is {condition} because of {reason}");
-        until_is(what, Some(reason.to_owned()), async || {
-            Ok(queue(&self.bed, namespace, namespace).await?.conditions.remove(condition))
+    /// Waits until a condition of the Queue that is named as its namespace has this status and reason; returns its message.
+    pub async fn until_condition(
+        &self,
+        namespace: &str,
+        condition: ConditionType,
+        expected: (&str, &str),
+    ) -> anyhow::Result<String> {
+        eventually(format!("{namespace}: {condition} is {expected:?}"), PATIENCE, async || {
+            let status = self.queue_status(namespace).await?;
+            let found = status.condition(condition).context("not told yet")?;
+            ensure!((found.status.as_str(), found.reason.as_str()) == expected, "{found:?}");
+            Ok(found.message.clone())
         })
         .await
+    }
+
+    /// Waits until admission enforces so many cpu in a namespace, whatever else it enforces.
+    pub async fn until_cpu(&self, namespace: &str, expected: &str) -> anyhow::Result<()> {
+        let quotas: Api<ResourceQuota> = Api::namespaced(self.bed.client(), namespace);
+        until_is(format!("{namespace} is allowed {expected} cpu"), Some(expected.to_owned()), async || {
+            let hard = quotas.get("quotient").await?.status.and_then(|status| status.hard);
+            Ok(hard.and_then(|mut hard| hard.remove("requests.cpu")).map(|cpu| cpu.0))
+        })
+        .await?;
+        tokio::time::sleep(ADMISSION_LAG).await;
+        Ok(())
     }
 
     /// Waits until an event of this reason in a namespace says so.

@@ -68,7 +68,6 @@ pub async fn memory(stage: &Stage, crowd: Memory, narrator: &Narrator) -> anyhow
     let numbers = ProcessNumbers::of(pid)?;
     narrator.done(&format!("two minutes later: {}", numbers.memory), begun);
     drop(idle);
-    operator.process().must_run()?;
     operator.stop().await?;
     Ok(numbers.memory.peak)
 }
