@@ -32,7 +32,7 @@ fn ganged(at: usize) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn crowds_of_one_tenant_delay_no_other_queue() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let stage = Stage::set(&[("node-1", "16", "32Gi")]).await?;
     upgrade_chart(&stage.bed, &[GATE_MODE]).await?;
     stage.claim("crowd", json!({"weight": 1})).await?;
     stage.claim("team", json!({"weight": 2})).await?;
@@ -58,7 +58,7 @@ async fn crowds_of_one_tenant_delay_no_other_queue() -> Result<()> {
     let named = eventually("the team has its half", PATIENCE, async || {
         let hard = quotas.get("quotient").await?.status.and_then(|status| status.hard).unwrap_or_default();
         let cpu = quota_amounts(&hard)?.get(&Resource::Cpu);
-        ensure!(cpu >= Amount::new(4_000), "{cpu:?}");
+        ensure!(cpu >= Amount::new(8_000), "{cpu:?}");
         Ok(hard.len())
     })
     .await?;

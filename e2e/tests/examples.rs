@@ -4,7 +4,6 @@
 //! Pods that have a name of their own are compared by it, those that a workload makes by number.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -91,34 +90,21 @@ async fn is_at(
     foretold: &Outcome,
 ) -> anyhow::Result<()> {
     let seen = seen(bed, workloads, start).await?;
-    ensure!(seen == *foretold, "\n{seen}\nexpected:\n{foretold}");
+    ensure!(seen == *foretold, "\n{seen:#?}\nexpected:\n{foretold:#?}");
     is_settled(bed).await
 }
 
 /// Where it ends, and which pods it cost.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
-    queues: BTreeMap<String, Numbers>,
+    /// What each queue has, as [`numbers`] tells it.
+    queues: BTreeMap<String, String>,
     /// By [`Workloads::counted`].
     evicted: Counts,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-struct Numbers {
-    deserved: Amounts,
-    allocated: Amounts,
-    used: Amounts,
-    preempting: Amounts,
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, Numbers { deserved, allocated, used, preempting }) in &self.queues {
-            let shares = format!("deserved {deserved}; allocated {allocated}; used {used}");
-            writeln!(formatter, "{name}: {shares}; preempting {preempting}")?;
-        }
-        write!(formatter, "evicted: {:?}", self.evicted)
-    }
+fn numbers([deserved, allocated, used, preempting]: [&Amounts; 4]) -> String {
+    format!("deserved {deserved}; allocated {allocated}; used {used}; preempting {preempting}")
 }
 
 /// How many pods, by what they are of.
@@ -168,7 +154,7 @@ impl Workloads {
 /// The names of all objects of a kind, with their namespaces, and whether another object has made them.
 async fn named<K>(bed: &TestBed) -> anyhow::Result<Vec<(String, bool)>>
 where
-    K: kube::Resource<DynamicType = ()> + Clone + DeserializeOwned + fmt::Debug,
+    K: kube::Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
 {
     let objects = Api::<K>::all(bed.client()).list_metadata(&ListParams::default()).await?;
     let named = objects.items.iter().map(|object| {
@@ -219,13 +205,15 @@ impl Simulation {
     fn outcome(&self, workloads: &Workloads) -> anyhow::Result<Outcome> {
         let evicted = self.steps.iter().flat_map(|step| &step.evictions).map(|gone| gone.pod.clone());
         let last = self.steps.last().context("the simulation has no step")?;
-        let read = |map: &Quantities| amounts(map.iter().map(|(name, text)| (name.as_str(), text.as_str())));
-        let numbers = |queue: &SimulatedQueue| {
-            let (deserved, allocated) = (read(&queue.deserved)?, read(&queue.allocated)?);
-            let (used, preempting) = (read(&queue.used)?, read(&queue.preempting)?);
-            anyhow::Ok((queue.queue.clone(), Numbers { deserved, allocated, used, preempting }))
+        let told = |queue: &SimulatedQueue| {
+            let SimulatedQueue { queue: name, deserved, allocated, used, preempting } = queue;
+            let read =
+                |map: &Quantities| amounts(map.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+            let (used, preempting) = (read(used)?, read(preempting)?);
+            let numbers = numbers([&read(deserved)?, &read(allocated)?, &used, &preempting]);
+            anyhow::Ok((name.clone(), numbers))
         };
-        let queues = last.queues.iter().map(numbers).collect::<anyhow::Result<_>>()?;
+        let queues = last.queues.iter().map(told).collect::<anyhow::Result<_>>()?;
         Ok(Outcome { queues, evicted: workloads.counted(evicted)? })
     }
 }
@@ -235,8 +223,8 @@ async fn seen(bed: &TestBed, workloads: &Workloads, since: AuditMark) -> anyhow:
     let views = queues(bed).await?.into_iter();
     let with_share = views.filter(|(_, view)| !view.conditions.contains_key("Stalled"));
     let queues = with_share.map(|(name, view)| {
-        let (deserved, allocated) = (view.deserved, view.allocated);
-        (name, Numbers { deserved, allocated, used: view.used, preempting: view.preempting })
+        let told = numbers([&view.deserved, &view.allocated, &view.used, &view.preempting]);
+        (name, told)
     });
     let writes = writes_of_operator(&bed.audit().events_since(since)?).into_iter();
     let evictions = writes.filter(|write| write.resource == "pods/eviction" && write.succeeded());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{eventually, objects, until_is};
@@ -90,27 +90,24 @@ async fn devices(stage: &Stage, count: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn until_held(operator: &Operator, expected: u8) -> anyhow::Result<()> {
-    until_is(format!("what is taken is held: {expected}"), expected.to_string(), async || {
-        let (_, metrics) = operator.get("/metrics").await?;
-        let name = r#"quotient_reclaims_held{reason="CapacityUntrusted"} "#;
-        let value = metrics.lines().find_map(|line| line.strip_prefix(name)).context("no such metric")?;
-        Ok(value.to_owned())
+async fn until_held(operator: &Operator, expected: f64) -> anyhow::Result<()> {
+    until_is(format!("what is taken is held: {expected}"), expected, async || {
+        operator.metric(r#"quotient_reclaims_held{reason="CapacityUntrusted"}"#).await
     })
     .await
 }
 
 async fn devices_that_come_back_were_never_gone(stage: &Stage, operator: &Operator) -> anyhow::Result<()> {
     devices(stage, "0").await?;
-    until_held(operator, 1).await?;
+    until_held(operator, 1.0).await?;
     stage.until_condition("q1", ConditionType::Ready, ("True", "CapacityUntrusted")).await?;
     devices(stage, "4").await?;
-    until_held(operator, 0).await?;
+    until_held(operator, 0.0).await?;
     stage.until_quiet_for(Duration::from_secs(2)).await?;
     stage.until_allowed("q1", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
 
     // What stays away is believed in the end.
     devices(stage, "0").await?;
-    until_held(operator, 1).await?;
-    until_held(operator, 0).await
+    until_held(operator, 1.0).await?;
+    until_held(operator, 0.0).await
 }

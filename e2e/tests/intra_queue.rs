@@ -353,15 +353,16 @@ async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::
 /// The commands of the page: one lists the lowered sizes, the other restores those that are unchanged since.
 async fn sizes_are_restored_without_the_operator(stage: &Stage) -> anyhow::Result<()> {
     let (list, restore) = leaving_commands()?;
+    let shell = async |commands| stage.shell(&stage.bed.kubeconfig_path(), commands).await;
     let lowered = "Deployment team/web: 1 of 2\nReplicaSet team/set: 1 of 2\nStatefulSet team/stateful: 1 of 2\nJob team/job: 1 of 2\n";
-    assert_eq!(shell(stage, list).await?, lowered);
+    assert_eq!(shell(list).await?, lowered);
     stage.bed.kubectl(["scale", "replicaset/set", "--replicas=0", "-n", NAMESPACE]).await?;
-    shell(stage, restore).await?;
+    shell(restore).await?;
     for (kind, name) in [("deployment", "web"), ("statefulset", "stateful"), ("job", "job")] {
         assert_eq!(size(stage, kind, name).await?, "2", "{kind}");
     }
     assert!(size(stage, "replicaset", "set").await?.starts_with("unclear: 0"));
-    assert_eq!(shell(stage, list).await?, "ReplicaSet team/set: 1 of 2\n");
+    assert_eq!(shell(list).await?, "ReplicaSet team/set: 1 of 2\n");
     Ok(())
 }
 
@@ -371,19 +372,6 @@ pub(crate) fn leaving_commands() -> anyhow::Result<(&'static str, &'static str)>
     let (_, section) = page.split_once("### Restore lowered sizes").context("no section")?;
     let mut blocks = section.split("```sh\n").skip(1).filter_map(|block| Some(block.split_once("```")?.0));
     blocks.next().zip(blocks.next()).context("no two commands")
-}
-
-/// What a shell with kubectl prints.
-pub(crate) async fn shell(stage: &Stage, command: &str) -> anyhow::Result<String> {
-    let path = std::env::var("PATH").unwrap_or_default();
-    let output = tokio::process::Command::new("sh")
-        .args(["-c", command])
-        .env("KUBECONFIG", stage.bed.kubeconfig_path())
-        .env("PATH", format!("{}:{path}", stage.bed.programs_directory().display()))
-        .output()
-        .await?;
-    ensure!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Victims that do not end are deleted without grace, where the queue says so; the operator may end meanwhile.

@@ -15,7 +15,7 @@ use quotient_e2e::testbed::{TestBed, eventually, objects};
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
-use crate::intra_queue::{leaving_commands, shell};
+use crate::intra_queue::leaving_commands;
 
 /// The namespaces: one rolls out, one is drained, in one a workload yields to another of a higher priority, and one gives pods to
 /// the last one.
@@ -139,7 +139,7 @@ async fn everything_goes_on(stage: &Stage) -> Result<()> {
         for team in TEAMS {
             stage.release(team).await?;
         }
-        shell(stage, restore).await?;
+        stage.shell(&stage.bed.kubeconfig_path(), restore).await?;
         for (team, pods) in [("rolls", 4), ("drains", 4), ("yields", 6), ("gives", 8), ("comes", 2)] {
             let counts = stage.pod_counts(team).await?;
             ensure!(counts == PodCounts::running(pods), "{team}: {counts:?}");

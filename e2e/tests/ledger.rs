@@ -25,13 +25,6 @@ async fn stamp(stage: &Stage, namespace: &str) -> anyhow::Result<u64> {
     Ok(annotations.get(GENERATION_ANNOTATION).context("the quota has no stamp")?.parse()?)
 }
 
-/// The value of a metric without labels, or of the one with these; 0 if it is not there yet.
-async fn metric(operator: &Operator, name: &str) -> anyhow::Result<f64> {
-    let (_, text) = operator.get("/metrics").await?;
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    Ok(line.map(str::parse).transpose()?.unwrap_or_default())
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn quotas_follow_the_ledger() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
@@ -73,7 +66,7 @@ async fn a_ledger_of_another_writer_is_read_again(stage: &Stage, operator: &Oper
     let refused = writes.iter().position(|write| write.resource == "configmaps" && write.code == 409);
     let quota = writes.iter().position(|write| write.resource == "resourcequotas");
     assert!(refused.is_some() && refused < quota, "{writes:#?}");
-    let conflicts = metric(operator, "quotient_ledger_conflicts_total").await?;
+    let conflicts = operator.metric("quotient_ledger_conflicts_total").await?;
     assert!((0.5..1.5).contains(&conflicts), "{conflicts}");
     let ledger = ledgers(stage).get(LEDGER).await?;
     assert_eq!(ledger.metadata.annotations.unwrap_or_default().get("note").map(String::as_str), Some("mine"));
@@ -107,7 +100,7 @@ async fn a_stamp_that_no_ledger_wrote_is_not_believed(
     assert!(stamp(stage, "a").await? < 100 && stamp(stage, "b").await? < 100);
     for reason in ["Missing", "Unreadable", "Older"] {
         let rebuilds =
-            metric(operator, &format!("quotient_ledger_rebuilds_total{{reason=\"{reason}\"}}")).await?;
+            operator.metric(&format!("quotient_ledger_rebuilds_total{{reason=\"{reason}\"}}")).await?;
         assert!(rebuilds < 1.0, "{reason}");
     }
     Ok(())
@@ -126,7 +119,7 @@ async fn a_lost_ledger_is_made_up_from_the_quotas(
     stage.until_allowed("a", "cpu 6, memory 12Gi").await?;
     stage.until_allowed("b", "cpu 2, memory 4Gi").await?;
     assert!(stamp(stage, "a").await? > before.0 && stamp(stage, "b").await? > before.1);
-    assert!(metric(&operator, "quotient_ledger_rebuilds_total{reason=\"Missing\"}").await? > 0.0);
+    assert!(operator.metric("quotient_ledger_rebuilds_total{reason=\"Missing\"}").await? > 0.0);
     operator.stop().await?;
 
     // Damaged while no operator runs: the next leader notices.
@@ -139,7 +132,7 @@ async fn a_lost_ledger_is_made_up_from_the_quotas(
         Ok(())
     })
     .await?;
-    assert!(metric(&operator, "quotient_ledger_rebuilds_total{reason=\"Unreadable\"}").await? > 0.0);
+    assert!(operator.metric("quotient_ledger_rebuilds_total{reason=\"Unreadable\"}").await? > 0.0);
     stage.patch_queue("a", "a", json!({"weight": 1})).await?;
     stage.until_allowed("a", "cpu 2, memory 4Gi").await?;
     Ok(operator)

@@ -15,9 +15,8 @@ async fn no_pod_is_evicted(stage: &Stage, operator: &Operator, mark: AuditMark) 
     stage.until_condition("gains", ConditionType::Starved, ("True", "QuotaControllerSilent")).await?;
     // Several proofs are asked for meanwhile.
     tokio::time::sleep(Duration::from_secs(12)).await;
-    let (_, metrics) = operator.get("/metrics").await?;
-    let held = r#"quotient_reclaims_held{reason="QuotaControllerSilent"} 1"#;
-    ensure!(metrics.lines().any(|line| line == held), "the alert does not see it");
+    let held = operator.metric(r#"quotient_reclaims_held{reason="QuotaControllerSilent"}"#).await?;
+    ensure!(held > 0.0, "the alert does not see it");
     ensure!(
         stage.evicted(mark)?.is_empty(),
         "evicted while no quota takes effect: {:?}",

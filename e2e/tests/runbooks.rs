@@ -1,6 +1,6 @@
 //! Runbooks: the commands under *Mitigation* are executed as written, by a user with the rights that the page names.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::coordination::v1::Lease;
@@ -89,25 +89,10 @@ impl Emergency {
     async fn execute(&self, stage: &Stage) -> Result<()> {
         let user = self.user(&stage.bed).await?;
         for step in &self.steps {
-            eventually(format!("{step} succeeds"), PATIENCE, async || shell(stage, &user, step).await)
-                .await?;
+            eventually(format!("{step} succeeds"), PATIENCE, async || stage.shell(&user, step).await).await?;
         }
         Ok(())
     }
-}
-
-/// Executes commands of a page with the rights of a user; returns what they print.
-async fn shell(stage: &Stage, kubeconfig: &Path, commands: &str) -> Result<String> {
-    let path = std::env::var("PATH").unwrap_or_default();
-    let plugin = stage.programs.command_line.parent().context("the plugin is in no folder")?;
-    let output = tokio::process::Command::new("sh")
-        .args(["-e", "-c", commands])
-        .env("KUBECONFIG", kubeconfig)
-        .env("PATH", format!("{}:{}:{path}", stage.bed.programs_directory().display(), plugin.display()))
-        .output()
-        .await?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// A critical alert without a command that works would wake a person for nothing.
@@ -188,7 +173,7 @@ async fn every_alert_prints_its_runbook(stage: &Stage) -> Result<()> {
         let alert = rule.lines().next().context("an alert without a name")?;
         let command = rule.split_once("      runbook: ").and_then(|(_, rest)| rest.lines().next());
         let command = command.with_context(|| format!("{alert} has no runbook"))?;
-        let printed = shell(stage, &user, command).await.with_context(|| alert.to_owned())?;
+        let printed = stage.shell(&user, command).await.with_context(|| alert.to_owned())?;
         let page = workspace_root().join(format!("docs/operations/runbooks/{alert}.md"));
         assert_eq!(printed, std::fs::read_to_string(page)?);
         seen += 1;
@@ -302,7 +287,7 @@ async fn room_behind_a_budget_is_given_by_hand(stage: &Stage) -> Result<()> {
     let emergency = Emergency::of("QuotientEvictionsBlocked")?;
     let by_hand = emergency.steps.last().context("no step")?;
     let user = emergency.user(&stage.bed).await?;
-    eventually("the pod is deleted", PATIENCE, async || shell(stage, &user, by_hand).await).await?;
+    eventually("the pod is deleted", PATIENCE, async || stage.shell(&user, by_hand).await).await?;
     stage.until_pods("team-a", PodCounts::running(1)).await?;
     stage.until_pods("team-b", PodCounts::running(3)).await
 }

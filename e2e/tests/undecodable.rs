@@ -75,14 +75,7 @@ async fn post(bed: &TestBed, path: &str, object: &Value) -> Result<()> {
 
 /// The value of a metric of one kind of object; 0 if it is not there.
 async fn count(operator: &Operator, metric: &str, kind: &str) -> Result<f64> {
-    let (_, text) = operator.get("/metrics").await?;
-    let name = format!("{metric}{{kind=\"{kind}\"}} ");
-    Ok(text
-        .lines()
-        .find_map(|line| line.strip_prefix(&name))
-        .map(str::parse)
-        .transpose()?
-        .unwrap_or_default())
+    operator.metric(&format!("{metric}{{kind=\"{kind}\"}}")).await
 }
 
 /// A Queue that is made now gets its quota.

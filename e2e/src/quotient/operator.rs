@@ -124,6 +124,13 @@ impl Operator {
         Ok((code, String::from_utf8(body)?))
     }
 
+    /// The value of one series, such as `quotient_leader` or `quotient_reclaims_held{reason="…"}`; 0 if it is not there yet.
+    pub async fn metric(&self, series: &str) -> anyhow::Result<f64> {
+        let (_, metrics) = self.get("/metrics").await?;
+        let value = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        Ok(value.map(str::parse).transpose()?.unwrap_or_default())
+    }
+
     /// The same of a body that is no text.
     pub async fn get_bytes(&self, path: &str) -> anyhow::Result<(u16, Vec<u8>)> {
         let is_guarded = ["/metrics", "/decisions"].iter().any(|root| path.starts_with(root));
@@ -153,11 +160,7 @@ impl Operator {
 
     /// Waits until this replica leads.
     pub async fn until_it_leads(&self) -> anyhow::Result<()> {
-        until_is("the operator leads", true, async || {
-            let (_, metrics) = self.get("/metrics").await?;
-            Ok(metrics.lines().any(|line| line == "quotient_leader 1"))
-        })
-        .await
+        until_is("the operator leads", 1.0, async || self.metric("quotient_leader").await).await
     }
 
     async fn wait_until_ready(&self) -> anyhow::Result<()> {

@@ -1,6 +1,7 @@
 //! A stage to play stories on: a test bed with nodes, the operator, and queues with pods.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Output;
 use std::time::Duration;
 
@@ -73,6 +74,20 @@ impl Stage {
     pub async fn command_line(&self, arguments: &[&str]) -> std::io::Result<Output> {
         let mut command = Command::new(&self.programs.command_line);
         command.args(arguments).env("KUBECONFIG", self.bed.kubeconfig_path()).output().await
+    }
+
+    /// What commands of a page print, run by a shell with kubectl and the plugin in its path, with the rights of a kubeconfig.
+    pub async fn shell(&self, kubeconfig: &Path, commands: &str) -> anyhow::Result<String> {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let plugin = self.programs.command_line.parent().context("the plugin is in no folder")?;
+        let output = Command::new("sh")
+            .args(["-e", "-c", commands])
+            .env("KUBECONFIG", kubeconfig)
+            .env("PATH", format!("{}:{}:{path}", self.bed.programs_directory().display(), plugin.display()))
+            .output()
+            .await?;
+        ensure!(output.status.success(), "{commands}: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(String::from_utf8(output.stdout)?)
     }
 
     /// Ends the operator, and the stage once all that happened has been checked.
