@@ -124,13 +124,6 @@ impl Operator {
         Ok((code, String::from_utf8(body)?))
     }
 
-    /// The value of one series, such as `quotient_leader` or `quotient_reclaims_held{reason="…"}`; 0 if it is not there yet.
-    pub async fn metric(&self, series: &str) -> anyhow::Result<f64> {
-        let (_, metrics) = self.get("/metrics").await?;
-        let value = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
-        Ok(value.map(str::parse).transpose()?.unwrap_or_default())
-    }
-
     /// The same of a body that is no text.
     pub async fn get_bytes(&self, path: &str) -> anyhow::Result<(u16, Vec<u8>)> {
         let is_guarded = ["/metrics", "/decisions"].iter().any(|root| path.starts_with(root));
@@ -145,6 +138,13 @@ impl Operator {
         let (head, body) = answer.split_at(end);
         let code = std::str::from_utf8(head)?.split_whitespace().nth(1).and_then(|code| code.parse().ok());
         Ok((code.context("the answer has no status code")?, body.get(4..).unwrap_or_default().to_vec()))
+    }
+
+    /// The value of one series, such as `quotient_leader` or `quotient_reclaims_held{reason="…"}`; 0 if it is not there yet.
+    pub async fn metric(&self, series: &str) -> anyhow::Result<f64> {
+        let (_, metrics) = self.get("/metrics").await?;
+        let value = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        Ok(value.map(str::parse).transpose()?.unwrap_or_default())
     }
 
     /// Ends the operator as Kubernetes would, and waits for it. It must have run until then, and no thread of it panicked.
