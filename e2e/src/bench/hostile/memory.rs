@@ -23,19 +23,15 @@ const OPEN: usize = 15_000;
 /// How large a large pod is, in bytes.
 const LARGE: usize = 1_000_000;
 
-/// How many there are of each.
-#[derive(Clone, Copy, Debug)]
-pub struct Memory {
-    /// Pods of one megabyte.
-    pub pods: usize,
-    /// QueueJobs that never fit.
-    pub queue_jobs: usize,
-    /// Connections that stay idle.
-    pub connections: usize,
-}
+/// How many pods of one megabyte there are.
+pub const LARGE_PODS: usize = 120;
+/// How many QueueJobs never fit.
+pub const QUEUE_JOBS: usize = 100_000;
+/// How many connections stay idle.
+pub const CONNECTIONS: usize = 20_000;
 
 /// Fills a cluster, starts the operator and opens connections. Returns the most memory that it took, in kibibytes.
-pub async fn memory(stage: &Stage, crowd: Memory, narrator: &Narrator) -> anyhow::Result<u64> {
+pub async fn memory(stage: &Stage, narrator: &Narrator) -> anyhow::Result<u64> {
     let begun = Instant::now();
     stage.bed.add_node("node-1", &[("cpu", "8"), ("memory", "16Gi")]).await?;
     for team in ["large", "jobs"] {
@@ -43,9 +39,9 @@ pub async fn memory(stage: &Stage, crowd: Memory, narrator: &Narrator) -> anyhow
     }
     let client = || stage.bed.client();
     let jobs: Api<QueueJob> = Api::namespaced(client(), "jobs");
-    create(&jobs, (0..crowd.queue_jobs).map(never_fits)).await?;
+    create(&jobs, (0..QUEUE_JOBS).map(never_fits)).await?;
     let pods: Api<Pod> = Api::namespaced(client(), "large");
-    create(&pods, (0..crowd.pods).map(large)).await?;
+    create(&pods, (0..LARGE_PODS).map(large)).await?;
     narrator.done("the cluster is full", begun);
 
     let begun = Instant::now();
@@ -54,7 +50,7 @@ pub async fn memory(stage: &Stage, crowd: Memory, narrator: &Narrator) -> anyhow
     let pid = operator.process().pid();
     narrator.done(&format!("the first cycle has ended: {}", ProcessNumbers::of(pid)?.memory), begun);
     let mut idle = VecDeque::new();
-    for _ in 0..crowd.connections {
+    for _ in 0..CONNECTIONS {
         if idle.len() == OPEN {
             idle.pop_front();
         }

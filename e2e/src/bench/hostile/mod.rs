@@ -6,4 +6,4 @@ mod memory;
 
 pub use crowd::{WIDE, autoscaler, budget, create, crowd_size, member, resting, wide};
 pub use measure::{Crowd, Effort, measure};
-pub use memory::{MOST_MEMORY, Memory, memory};
+pub use memory::{CONNECTIONS, LARGE_PODS, MOST_MEMORY, QUEUE_JOBS, memory};

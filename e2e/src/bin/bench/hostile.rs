@@ -5,7 +5,9 @@ use std::time::Duration;
 use anyhow::{bail, ensure};
 use clap::Args;
 use jiff::Timestamp;
-use quotient_e2e::bench::hostile::{Crowd, Effort, MOST_MEMORY, Memory, measure, memory};
+use quotient_e2e::bench::hostile::{
+    CONNECTIONS, Crowd, Effort, LARGE_PODS, MOST_MEMORY, QUEUE_JOBS, measure, memory,
+};
 use quotient_e2e::bench::{Machine, Table, measured_by, write};
 use quotient_e2e::demo::Narrator;
 use quotient_e2e::quotient::{Programs, Stage, install_chart, workspace_root};
@@ -21,15 +23,6 @@ type Compared = (&'static str, Duration, Duration);
 /// pods, QueueJobs that never fit, and idle connections. Fails when it takes more than twice the time, or more than 512 MiB.
 #[derive(Debug, Args)]
 pub(super) struct Hostile {
-    /// How many QueueJobs never fit.
-    #[arg(long, default_value_t = 100_000, value_name = "COUNT")]
-    queue_jobs: usize,
-    /// How many connections stay idle.
-    #[arg(long, default_value_t = 20_000, value_name = "COUNT")]
-    connections: usize,
-    /// How many pods of 1 MB there are.
-    #[arg(long, default_value_t = 120, value_name = "COUNT")]
-    large_pods: usize,
     /// Also write the numbers to docs/evidence/scale.md.
     #[arg(long)]
     write: bool,
@@ -49,10 +42,8 @@ impl Hostile {
             friendly = friendly.least(on_a_bed_of(Crowd::Friendly).await?);
             hostile = hostile.least(on_a_bed_of(Crowd::Hostile).await?);
         }
-        let crowd =
-            Memory { pods: self.large_pods, queue_jobs: self.queue_jobs, connections: self.connections };
-        let peak = on_a_bed(&programs, async |stage| memory(stage, crowd, narrator).await).await?;
-        let (times, memory) = (times(&friendly, &hostile), self.memory(peak));
+        let peak = on_a_bed(&programs, async |stage| memory(stage, narrator).await).await?;
+        let (times, memory) = (times(&friendly, &hostile), most_memory(peak));
         crate::show(narrator, &times.text());
         crate::show(narrator, &memory.text());
         if self.write {
@@ -70,16 +61,15 @@ impl Hostile {
         ensure!(peak <= MOST_MEMORY, "the operator took {peak} KiB");
         Ok(())
     }
+}
 
-    fn memory(&self, peak: u64) -> Table {
-        let Self { large_pods, queue_jobs, connections, .. } = self;
-        let mut table = Table::new(["all at once", "most memory", "bound"]);
-        let crowd = format!(
-            "{large_pods} pods of 1 MB, {queue_jobs} QueueJobs that never fit, {connections} idle connections"
-        );
-        table.row([crowd, format!("{} MiB", peak / 1024), format!("{} MiB", MOST_MEMORY / 1024)]);
-        table
-    }
+fn most_memory(peak: u64) -> Table {
+    let mut table = Table::new(["all at once", "most memory", "bound"]);
+    let crowd = format!(
+        "{LARGE_PODS} pods of 1 MB, {QUEUE_JOBS} QueueJobs that never fit, {CONNECTIONS} idle connections"
+    );
+    table.row([crowd, format!("{} MiB", peak / 1024), format!("{} MiB", MOST_MEMORY / 1024)]);
+    table
 }
 
 async fn on_a_bed<T>(

@@ -24,16 +24,13 @@ pub(super) struct Scale {
     /// Also write the numbers to docs/evidence/scale.md.
     #[arg(long)]
     write: bool,
-    /// Leave the last one running until Ctrl-C.
-    #[arg(long)]
-    keep: bool,
 }
 
 impl Scale {
     pub(super) async fn execute(self, mut narrator: Narrator) -> anyhow::Result<()> {
         let programs = crate::build(&narrator, self.write).await?;
         let mut reports = Vec::new();
-        for (number, size) in self.sizes.iter().enumerate() {
+        for size in &self.sizes {
             narrator.act(&format!("A full cluster: {size}"));
             let begun = Instant::now();
             let bed = TestBed::start(Options::default()).await?;
@@ -45,11 +42,6 @@ impl Scale {
             let (report, operator) = measure(&stage, *size, &narrator).await?;
             show(&report, &narrator);
             reports.push(report);
-            if self.keep && number.saturating_add(1) == self.sizes.len() {
-                let config = stage.bed.kubeconfig_path();
-                narrator.line(&format!("It runs on until Ctrl-C: export KUBECONFIG={}", config.display()));
-                std::future::pending::<()>().await;
-            }
             operator.stop().await?;
             stage.bed.stop().await?;
         }

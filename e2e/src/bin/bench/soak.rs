@@ -13,6 +13,10 @@ const AFTERMATH: Duration = Duration::from_secs(30);
 /// A full list takes more memory for a moment. With the default there would be one in one half of an hour and two in the
 /// other one; so there are some in every part that is compared.
 const RELIST: &str = "--relist-seconds=300";
+/// Queues, of two cpus each.
+const QUEUES: u32 = 100;
+/// Jobs of a second that start every second.
+const PER_SECOND: u32 = 5;
 /// How often it says that it still goes on.
 const TELL: Duration = Duration::from_secs(300);
 
@@ -23,20 +27,14 @@ pub(super) struct Soak {
     /// For how long.
     #[arg(long, default_value_t = 60, value_name = "COUNT")]
     minutes: u32,
-    /// Queues, of two cpus each.
-    #[arg(long, default_value_t = 100, value_name = "COUNT")]
-    queues: u32,
-    /// Jobs of a second that start every second.
-    #[arg(long, default_value_t = 5, value_name = "COUNT")]
-    per_second: u32,
 }
 
 impl Soak {
     pub(super) async fn execute(self, narrator: &Narrator) -> anyhow::Result<()> {
-        ensure!(self.minutes > 0 && self.queues > 0 && self.per_second > 0, "at least one of each");
+        ensure!(self.minutes > 0, "at least one minute");
         let programs = crate::build(narrator, false).await?;
         let lasts = Duration::from_secs(60).saturating_mul(self.minutes);
-        let scenario = churn(self.queues, 2, self.per_second, lasts);
+        let scenario = churn(QUEUES, 2, PER_SECOND, lasts);
         narrator.line(&format!("   {}", scenario.says));
         let begun = Instant::now();
         let measures = tokio::select! {
@@ -55,7 +53,7 @@ impl Soak {
         ensure!(evictions == 0, "{evictions} evictions, though all pods fit");
         let statuses = measures.writes.get("patch queues/status").copied().unwrap_or_default();
         // Every queue every 15 s, and some at once.
-        let most = self.queues.saturating_mul(self.minutes).saturating_mul(6);
+        let most = QUEUES.saturating_mul(self.minutes).saturating_mul(6);
         ensure!(statuses <= most, "{statuses} statuses, at most {most} were expected");
         Ok(())
     }

@@ -11,6 +11,9 @@ use quotient_e2e::bench::{Machine, write};
 use quotient_e2e::demo::Narrator;
 use quotient_e2e::quotient::{Programs, workspace_root};
 
+/// How long it looks on after the outcome is there.
+const AFTERMATH: Duration = Duration::from_secs(30);
+
 /// Measures how fast a share moves on a real control plane, from the API server's side only.
 ///
 /// Each run starts a control plane of its own on loopback, fills it, waits until nothing moves, lets a queue ask for its
@@ -24,18 +27,12 @@ pub(super) struct Speed {
     /// How often each is played.
     #[arg(long, default_value_t = 5, value_name = "COUNT")]
     runs: u32,
-    /// For how many seconds to look on after the outcome is there.
-    #[arg(long, default_value_t = 30, value_name = "SECONDS")]
-    aftermath: u64,
     /// Name the scenarios and what happens in them.
     #[arg(long)]
     list: bool,
     /// Write docs/evidence/performance.md, its plots and the raw results; scenarios that are not played keep their results.
     #[arg(long)]
     write: bool,
-    /// Play nothing: write page, plots and table anew from the raw results in docs/evidence/performance/results.json.
-    #[arg(long)]
-    redraw: bool,
 }
 
 impl Speed {
@@ -46,9 +43,6 @@ impl Speed {
                 narrator.line(&format!("{:<18} {}", scenario.name, scenario.says));
             }
             return Ok(());
-        }
-        if self.redraw {
-            return draw(&results().context("reading docs/evidence/performance/results.json")?);
         }
         ensure!(self.runs > 0, "--runs: at least one");
         let programs = crate::build(narrator, self.write).await?;
@@ -73,7 +67,7 @@ impl Speed {
             Series { name: scenario.name.clone(), says: scenario.says.clone(), ..Series::default() };
         for run in 1..=self.runs {
             let begun = Instant::now();
-            let (measures, timeline) = play(scenario, programs, &[], Duration::from_secs(self.aftermath))
+            let (measures, timeline) = play(scenario, programs, &[], AFTERMATH)
                 .await
                 .with_context(|| format!("run {run} of {}", scenario.name))?;
             narrator.done(&format!("run {run} of {}", self.runs), begun);
