@@ -14,8 +14,8 @@ const KINDS: &str = "nodes,namespaces,pods,queues.quotient.dev,resourcequotas,de
                      replicasets.apps,jobs.batch";
 
 impl Stage {
-    /// The pods, as `namespace/name`, that the first step of `simulate` evicts in the cluster as it is, and those that the mode or
-    /// the pause of a Queue keeps. It does not know the operator's own mode.
+    /// The pods, as `namespace/name`, that the first step of `simulate` evicts in the cluster as it is, and those that the mode
+    /// or the pause of a Queue keeps. It does not know the operator's own mode.
     pub async fn simulated_victims(&self) -> anyhow::Result<BTreeSet<String>> {
         let cluster = self.bed.kubectl(["get", "--all-namespaces", "--output=json", KINDS]).await?;
         let file = self.bed.directory().join("cluster.json");
