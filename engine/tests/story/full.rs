@@ -62,8 +62,9 @@ fn with_defaults(line: &str) -> String {
     }
     let mut pod = format!("pod a/{line}");
     for (name, default) in [("cpu", "1"), ("owner", "w"), ("started", "10"), ("node", "n1")] {
-        if !says(name) && !(name == "node" && says("pending")) {
-            pod.push_str(&format!(" {name}={default}"));
+        let has_none = name == "node" && says("pending");
+        if !says(name) && !has_none {
+            pod.extend([" ", name, "=", default]);
         }
     }
     pod
