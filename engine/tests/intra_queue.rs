@@ -5,7 +5,8 @@ use expect_test::expect;
 use crate::story::full::full;
 use crate::story::{self, explains, plays};
 
-/// Asserts what yields in the first step, of `a`, in which priority counts: `web from 3 to 2 of 3 for ReplicaSet high, without web-3`.
+/// Asserts what yields in the first step, of `a`, in which priority counts:
+/// `web from 3 to 2 of 3 for ReplicaSet high, without web-3`.
 ///
 /// The pods of these lines fill their nodes.
 #[track_caller]

@@ -27,8 +27,8 @@ enum Event {
 
 const PLACES: usize = 3 * KINDS.len();
 
-/// Three objects of each kind, in two namespaces; of quotas and LimitRanges one is of another writer. `queue_job` is the uid of the
-/// QueueJob with the same number, if there is one.
+/// Three objects of each kind, in two namespaces; of quotas and LimitRanges one is of another writer. `queue_job` is the uid of
+/// the QueueJob with the same number, if there is one.
 fn object(place: usize, content: u8, life: u64, version: u64, queue_job: Option<&Value>) -> Value {
     let (kind, number) = (KINDS[place % KINDS.len()], place / KINDS.len());
     let name = match kind {
