@@ -82,9 +82,10 @@ impl Leaving {
         list(&self.from)
     }
 
-    /// How many seconds of the grace of the last pod are left, as far as that is known.
+    /// How many seconds of the grace of the last pod are left, as far as that is known: one past its deadline may stay for ever.
     pub(crate) fn seconds_left(&self) -> Option<i64> {
-        self.grace.map(|(passed, whole)| whole.saturating_sub(passed))
+        let left = self.grace.map(|(passed, whole)| whole.saturating_sub(passed));
+        left.filter(|left| *left > 0 || !self.is_ending)
     }
 
     /// Of pods that end, what has passed of their grace, in these words.
