@@ -254,11 +254,11 @@ fn leaving_gate_mode_removes_every_gate_and_evicts_no_pod() {
                 pod p3, 1c 1Gi: ShareInUse
             then
             step 3: capacity 2c 4Gi
-              a: deserved 2c 3Gi, allocated 2c 3Gi, used 3c 3Gi, target 2c 2Gi
+              a: deserved 2c 3Gi, allocated 2c 4Gi, used 3c 3Gi, target 2c 2Gi
               remove the gate of a/p3
             then
             step 4: capacity 2c 4Gi
-              a: deserved 2c 3Gi, allocated 2c 3Gi, used 3c 3Gi, target 2c 2Gi
+              a: deserved 2c 3Gi, allocated 2c 4Gi, used 3c 3Gi, target 2c 2Gi
                 pod p3, 1c 1Gi: ShareInUse
         "#]],
     );

@@ -61,7 +61,7 @@ fn a_pod_waits_ten_minutes_for_a_node_that_may_be_added() {
             then, 500 s later
             then, 40 s later
             step 3: capacity 8c 8Gi 4gpu
-              a: deserved 0c 0 0gpu, allocated 2c 4Gi 0gpu, used 1c 1Gi 1gpu
+              a: deserved 0c 0 0gpu, allocated 3c 5Gi 1gpu, used 1c 1Gi 1gpu
                 pod p1, 1c 1Gi 1gpu: SetAside
         "#]],
     );

@@ -96,7 +96,7 @@ fn a_queue_above_its_quota_of_gpus_starts_pods_without_gpus() {
             step 1: capacity 8c 8Gi 2gpu
               a: deserved 5c 5Gi 2gpu, allocated 7c 7Gi 1gpu, used 2c 2Gi 2gpu
                 3 pods of ReplicaSet web, 1c 1Gi 0gpu each: WaitingForQuota
-              b: deserved 1c 1Gi 0gpu, allocated 1c 1Gi 0gpu, used 1c 1Gi 1gpu, target 0c 0 0gpu
+              b: deserved 1c 1Gi 0gpu, allocated 3c 3Gi 0gpu, used 1c 1Gi 1gpu, target 0c 0 0gpu
               lower b
               raise a
         "#]],

@@ -147,3 +147,46 @@ fn of_a_gang_no_more_is_restored_than_has_room() {
         "#]],
     );
 }
+
+/// The pods of `y` count in no target, as the gang does not fit beside `x`. The Job `x` goes on nevertheless when its pods end.
+#[test]
+fn a_gang_in_part_keeps_no_free_room_from_a_job_that_goes_on() {
+    plays(
+        "node n1 cpu=10 memory=10Gi
+         queue a
+         owner a/x kind=Job replicas=4 cpu=1 memory=1Gi gang=x min=4 created=10
+         owner a/y kind=Job replicas=8 cpu=1 memory=1Gi gang=y min=8 created=20
+         pod a/x1..4 cpu=1 memory=1Gi node=n1 started=990 created=982 owner=x gang=x min=4
+         pod a/y1..6 cpu=1 memory=1Gi node=n1 started=990 created=982 owner=y gang=y min=8
+         then
+         delete pod a/x1..4
+         then after=600",
+        &expect![[r#"
+            step 1: capacity 10c 10Gi
+              a: deserved 10c 10Gi, allocated 4c 4Gi, used 10c 10Gi, target 4c 4Gi
+                2 pods of Job y, 1c 1Gi each: ShareInUse
+            then
+            step 2: capacity 10c 10Gi
+              a: deserved 10c 10Gi, allocated 8c 8704Mi, used 6c 6Gi, target 4c 4Gi
+                4 pods of Job x, 1c 1Gi each: ShareInUse
+                2 pods of Job y, 1c 1Gi each: RoomAvailable
+              started a/x-r1002-0..1
+            step 3: capacity 10c 10Gi
+              a: deserved 10c 10Gi, allocated 10c 9472Mi, used 8c 8Gi, target 4c 4Gi
+                2 pods of Job x, 1c 1Gi each: GangIncomplete
+                2 pods of Job y, 1c 1Gi each: GangIncomplete
+              started a/x-r1003-0
+            step 4: capacity 10c 10Gi
+              a: deserved 10c 10Gi, allocated 10c 9856Mi, used 9c 9Gi, target 4c 4Gi
+                1 pods of Job x, 1c 1Gi each: GangIncomplete
+                2 pods of Job y, 1c 1Gi each: GangIncomplete
+            then, 600 s later
+            step 5: capacity 10c 10Gi
+              scale a/y from 8 to 0 of 8 for Job x, without y1 y2 y3 y4 y5 y6: GangIncomplete
+              started a/x-r1605-0
+            step 6: capacity 10c 10Gi
+              a: deserved 10c 10Gi, allocated 6c 9Gi, used 4c 4Gi, target 4c 4Gi
+                8 pods of Job y, 1c 1Gi each: GaveWay
+        "#]],
+    );
+}

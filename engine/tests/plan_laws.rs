@@ -269,6 +269,33 @@ proptest! {
         );
     }
 
+    /// Whatever no queue needs is open to each that has its target, even if its pods hold more than that.
+    #[test]
+    fn what_is_idle_is_open_to_every_queue(snapshot in random::cluster(6)) {
+        let plan = plan(&snapshot);
+        prop_assume!(plan.held.is_none());
+        let is_bounded = |name: &QueueName| path(&snapshot, name).iter().any(|queue| !queue.limit.is_empty());
+        let loses = |name: &QueueName| {
+            plan.evictions.iter().chain(&plan.waiting).any(|eviction| eviction.queue == *name)
+        };
+        let excess = history::bound_in_excess(&snapshot);
+        for one in plan.resources.iter().filter(|one| excess.get(one).is_zero()) {
+            let holds = |(name, queue): (&QueueName, &QueuePlan)| {
+                queue.target.get(one).max(charged(&snapshot.namespaces[&name.namespace]).get(one))
+            };
+            let idle = plan.capacity.get(one) - leaves(&plan).map(holds).sum();
+            for (name, queue) in leaves(&plan).filter(|(name, _)| !is_bounded(name) && !loses(name)) {
+                let Some(window) = queue.remember.windows.get(one) else { continue };
+                if queue.allocated.get(one) >= queue.target.get(one) && window.size.is_positive() && window.size <= idle {
+                    prop_assert!(
+                        queue.allocated.get(one) > holds((name, queue)),
+                        "{name} {one}: {idle:?} is idle; {}", story::print(1, &plan, &[])
+                    );
+                }
+            }
+        }
+    }
+
     /// A pod that starts in what is lent to its queue and leaves half of that moves no quota.
     #[test]
     fn a_pod_that_starts_in_what_is_lent_moves_no_quota(mut snapshot in random::cluster(6)) {

@@ -366,20 +366,20 @@ fn a_new_node_and_free_room_are_a_new_try() {
          then after=31",
         &expect![[r#"
             step 1: capacity 8c 8gpu
-              a: deserved 0c 0gpu, allocated 2c 0gpu, used 1c 4gpu
+              a: deserved 0c 0gpu, allocated 3c 0gpu, used 1c 4gpu
                 1 pods of Job train, 1c 4gpu each: SetAside
               b: deserved 1c 6gpu, allocated 3c 6gpu, used 1c 6gpu
             then
             step 2: capacity 8c 8gpu
-              a: deserved 1c 2gpu, allocated 2c 0gpu, used 1c 4gpu, target 0c 0gpu
+              a: deserved 1c 2gpu, allocated 3c 0gpu, used 1c 4gpu, target 0c 0gpu
                 1 pods of Job train, 1c 4gpu each: ShareInUse
               b: deserved 1c 6gpu, allocated 3c 6gpu, used 0c 0gpu
               started a/train-1
             step 3: capacity 8c 8gpu
-              a: deserved 1c 2gpu, allocated 2c 0gpu, used 1c 4gpu, target 0c 0gpu
+              a: deserved 1c 2gpu, allocated 3c 0gpu, used 1c 4gpu, target 0c 0gpu
             then, 31 s later
             step 4: capacity 8c 8gpu
-              a: deserved 1c 4gpu, allocated 2c 8gpu, used 1c 4gpu
+              a: deserved 1c 4gpu, allocated 3c 8gpu, used 1c 4gpu
               b: deserved 0c 0gpu, allocated 2c 4gpu, used 0c 0gpu
         "#]],
     );

@@ -329,7 +329,7 @@ fn a_pod_that_no_node_could_run_keeps_its_place_in_the_quota() {
          owner busy/web replicas=3 cpu=1 memory=1Gi pods=p1..3 node=n1 started=10+10",
         &expect![[r#"
             step 1: capacity 4c 40Gi
-              busy: deserved 2c 3Gi, allocated 2c 10Gi, used 3c 3Gi, target 2c 2Gi
+              busy: deserved 2c 3Gi, allocated 2c 11Gi, used 3c 3Gi, target 2c 2Gi
               lost: deserved 2c 3Gi, allocated 2c 10Gi, used 2c 1Gi, target 2c 2Gi
                 pod p1, 2c 1Gi: NoNodeFits
                 2 pods of ReplicaSet web, 1c 1Gi each: ShareInUse

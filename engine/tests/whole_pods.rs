@@ -221,7 +221,7 @@ fn where_there_is_enough_of_one_resource_no_queue_gives_another_for_lack_of_it()
          pod high/runs-3..6 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2",
         &expect![[r#"
             step 1: capacity 15500mc 25Gi 0gpu
-              high: deserved 7313mc 6244Mi 0gpu, allocated 6c 6344Mi 3gpu, used 6750mc 6912Mi 3gpu, target 6c 6Gi 0gpu
+              high: deserved 7313mc 6244Mi 0gpu, allocated 6c 7112Mi 3gpu, used 6750mc 6912Mi 3gpu, target 6c 6Gi 0gpu
                 3 pods of ReplicaSet gpu, 250mc 256Mi 1gpu each: SetAside
                 1 pods of Job waits, 1500mc 100Mi 0gpu each: AboveLimit
                 6 pods of Job waits, 1500mc 100Mi 0gpu each: OneAtATime
@@ -333,14 +333,22 @@ fn targets_change_when_a_pod_ends_that_no_workload_wants() {
                 8 pods of Job ring, 1c 1Gi each: ShareInUse
               started a/ring-r1001-0..1
             step 2: capacity 10c 10Gi
-              a: deserved 10c 10Gi, allocated 5c 8Gi, used 5c 5Gi, target 3c 3Gi
+              a: deserved 10c 10Gi, allocated 7c 8Gi, used 5c 5Gi, target 3c 3Gi
                 6 pods of Job ring, 1c 1Gi each: ShareInUse
-            then
+              started a/ring-r1002-0..1
             step 3: capacity 10c 10Gi
-              a: deserved 10c 10Gi, allocated 10c 10Gi, used 4c 4Gi
-                6 pods of Job ring, 1c 1Gi each: RoomAvailable
-              started a/ring-r1003-0..5
+              a: deserved 10c 10Gi, allocated 9c 9728Mi, used 7c 7Gi, target 3c 3Gi
+                4 pods of Job ring, 1c 1Gi each: ShareInUse
+              started a/ring-r1003-0..1
             step 4: capacity 10c 10Gi
+              a: deserved 10c 10Gi, allocated 10c 9728Mi, used 9c 9Gi, target 3c 3Gi
+                2 pods of Job ring, 1c 1Gi each: ShareInUse
+            then
+            step 5: capacity 10c 10Gi
+              a: deserved 10c 10Gi, allocated 10c 10Gi, used 8c 8Gi
+                2 pods of Job ring, 1c 1Gi each: RoomAvailable
+              started a/ring-r1005-0..1
+            step 6: capacity 10c 10Gi
               a: deserved 10c 10Gi, allocated 10c 10Gi, used 10c 10Gi
         "#]],
     );

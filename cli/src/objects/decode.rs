@@ -1,4 +1,4 @@
-//! From JSON to typed objects, by the decoder of the operator, and the fields that no type knows.
+//! From JSON to typed objects, and the fields that no type knows or that cannot be read.
 
 use quotient_engine::time::Timestamp;
 use quotient_index::Decoded;
@@ -6,8 +6,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Reads `value`. The error names the field.
+/// Reads `value`. The error names the field, which only the decoder of texts knows.
 pub(crate) fn decode<T: DeserializeOwned + 'static>(value: &Value) -> Result<T, String> {
+    if let Some(object) = decoded(value) {
+        return Ok(object);
+    }
     let read: Result<Decoded<T>, _> = serde_json::from_str(&value.to_string());
     read.map_err(|error| error.to_string())?.0.map_err(|undecodable| undecodable.error)
 }

@@ -156,8 +156,8 @@ impl Idle {
         Self { resource: resource.clone(), everywhere: capacity.less(all), below, even, first, windows }
     }
 
-    /// What is lent within `window`: what is lent already, as long as it is neither more than is idle nor less than half of
-    /// what may be lent.
+    /// What is lent within `window`, beside what pods hold above the target: what is lent already, as long as it is neither more
+    /// than is idle nor less than half of what may be lent.
     fn lent(&self, tree: &Tree<'_>, leaf: &Leaf<'_>, target: Amount, window: Amount) -> Amount {
         let below = tree.path_up(leaf.at).map(|(index, _)| self.below[index]);
         let idle = below.fold(self.everywhere.min(self.even[leaf.at]), Amount::min);
@@ -170,8 +170,11 @@ impl Idle {
         let stays = |lent: &Amount| {
             most.units() / 2 <= lent.units() && (is_little(*lent) || *lent <= idle.min(window))
         };
-        let standing = leaf.written(&self.resource).map(|written| written.less(target));
-        standing.filter(stays).unwrap_or(most)
+        // It lies on what pods hold, or none of them could be replaced beside others that no target counts.
+        let charged = leaf.namespace_usage.charged.get(&self.resource).less(target);
+        let above = if idle.is_zero() { Amount::ZERO } else { charged };
+        let standing = leaf.written(&self.resource).map(|written| written.less(target + above));
+        above + standing.filter(stays).unwrap_or(most)
     }
 }
 

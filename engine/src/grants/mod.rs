@@ -2,8 +2,8 @@
 //!
 //! One step of a level-triggered function, per queue and resource, with T the target and A what the quota allows:
 //!
-//! * case 01, A above T: the quota drops to T, and what no other queue needs is lent on top (`loans.rs`). What pods hold
-//!   above T goes as soon as some unit of another queue needs it.
+//! * case 01, A above T: the quota drops to T, and what no other queue needs is lent on top of that, or of what pods hold
+//!   (`loans.rs`). What pods hold above T goes as soon as some unit of another queue needs it.
 //! * case 02, A = T: nothing happens.
 //! * case 03, A below T: the quota rises at no cost up to what the queue may occupy anyway, and above that by what is free,
 //!   in whole units while units are known: first what was freed for it, then guarantees, then the lowest A/T.

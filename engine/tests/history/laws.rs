@@ -209,7 +209,7 @@ fn is_met_by(
 }
 
 /// What is bound to nodes that count beyond what they offer.
-fn bound_in_excess(world: &Snapshot) -> Amounts {
+pub(crate) fn bound_in_excess(world: &Snapshot) -> Amounts {
     let mut excess = Amounts::new();
     for (name, node) in world.nodes.iter().filter(|(_, node)| node.counts) {
         let bound =

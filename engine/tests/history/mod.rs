@@ -21,8 +21,8 @@ pub(crate) use event::Event;
 use event::{event, intervention};
 pub(crate) use happen::happen;
 pub(crate) use laws::{
-    admitted, is_spared, no_queue_starves_beside_plenty, runnable, same_plan_on_shuffled_input,
-    while_victims_leave_no_other_goes,
+    admitted, bound_in_excess, is_spared, no_queue_starves_beside_plenty, runnable,
+    same_plan_on_shuffled_input, while_victims_leave_no_other_goes,
 };
 
 /// One thing that happens, and how many steps the world goes on before the next one.
