@@ -4,7 +4,6 @@
 #![allow(clippy::arithmetic_side_effects, reason = "a test fails loudly")]
 
 mod broken;
-mod every_write;
 mod faults;
 mod gangs;
 mod guards;

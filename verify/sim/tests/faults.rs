@@ -1,15 +1,13 @@
-//! Every kind of fault does what it says, and the operator comes through.
+//! Faults of requests do what they say, and the operator comes through.
 
 use std::time::Duration;
 
 use quotient_sim::World;
-use quotient_sim::faults::{Act, Event, Fault, Match, WatchFault, WatchMatch, WatchWhat, What};
+use quotient_sim::faults::{Act, Fault, Match, What};
 use quotient_sim::faults::{OperatorOptions, StaleView};
 use quotient_sim::objects::Kind;
-use quotient_sim::scenario::build::merged;
 use quotient_sim::scenario::workload;
 use quotient_sim::trace::{Trace, Verb};
-use serde_json::json;
 
 use super::{settle, world_of};
 
@@ -97,40 +95,6 @@ fn a_delayed_write_arrives_although_its_client_is_gone() {
 }
 
 #[test]
-fn watches_fail_in_every_way() {
-    let pods =
-        || WatchMatch { kind: Some(Kind::Pod), event: Some(Event::Modified), from: Duration::from_secs(20) };
-    for what in [
-        WatchWhat::Twice,
-        WatchWhat::Delay(Duration::from_secs(7)),
-        WatchWhat::Gone,
-        WatchWhat::Close,
-        WatchWhat::Reset,
-        WatchWhat::Drop,
-        WatchWhat::Freeze,
-    ] {
-        // A watch that falls silent is noticed when its time is over.
-        let options = OperatorOptions::default().flag("--watch-timeout-seconds=30");
-        newcomer(vec![options.watch_fault(WatchFault::on(pods(), what))]);
-    }
-}
-
-#[test]
-fn a_second_operator_takes_over_from_one_that_is_cut_off() {
-    let second = OperatorOptions::default().fault(Fault::on(
-        Match { kind: Some(Kind::Lease), ..Match::default() },
-        What::First(Box::new(Act::Pause { operator: 0, length: Duration::from_secs(60) })),
-    ));
-    let (world, trace) = newcomer(vec![OperatorOptions::default(), second]);
-    assert_eq!(world.evictions(), 2);
-    assert!(
-        trace.asked_by("quotient-1").any(|record| record.kind == Kind::ResourceQuota),
-        "{}",
-        trace.text()
-    );
-}
-
-#[test]
 fn an_operator_that_starts_in_the_past_acts_on_it_until_it_catches_up() {
     let view = StaleView { behind: 20, until: Duration::from_secs(130) };
     let late =
@@ -146,18 +110,4 @@ fn an_operator_that_starts_in_the_past_acts_on_it_until_it_catches_up() {
     assert!(
         lists.clone().count() >= 10 && lists.clone().all(|record| Some(record.version) < newest(&record))
     );
-}
-
-#[test]
-fn people_interfere_and_clocks_jump() {
-    let hard = json!({"spec": {"hard": {"requests.cpu": "9"}}});
-    let edit = merged(Kind::ResourceQuota, "team-3", "quotient", hard);
-    let options = OperatorOptions::default()
-        .fault(Fault::on(Match::evictions(), What::Then(Box::new(edit))))
-        .fault(Fault::on(
-            Match::evictions(),
-            What::First(Box::new(Act::Clock { operator: 0, millis: 3_600_000 })),
-        ));
-    let (_, trace) = newcomer(vec![options]);
-    assert!(trace.records.iter().any(|record| &*record.client == "human" && record.verb == Verb::Patch));
 }

@@ -154,29 +154,6 @@ fn a_status_that_cannot_be_decoded_costs_no_share_and_is_replaced() {
     }
 }
 
-/// Nodes that are not Ready for a moment, and devices whose plugin restarts.
-#[test]
-fn capacity_that_comes_back_was_never_gone() {
-    let ready = |status: &str| {
-        json!({"status": {"conditions": [
-            {"type": "Ready", "status": status, "lastTransitionTime": "2029-12-31T00:00:00Z"},
-        ]}})
-    };
-    let devices = |count: &str| json!({"status": {"allocatable": {"example.org/gpu": count}}});
-    for (before, gone, back) in
-        [(ready("True"), ready("False"), ready("True")), (devices("4"), devices("0"), devices("4"))]
-    {
-        let mut world = at_rest(OperatorOptions::default());
-        for name in ["node-1", "node-2"] {
-            world.at(seconds(15), status_merged(Kind::Node, "", name, before.clone()));
-            world.at(seconds(60), status_merged(Kind::Node, "", name, gone.clone()));
-            world.at(seconds(85), status_merged(Kind::Node, "", name, back.clone()));
-        }
-        world.run_for(seconds(200));
-        assert_eq!(changed(&world.trace(), seconds(60)), Vec::<String>::new(), "{gone}");
-    }
-}
-
 /// What is gone for good is believed after a minute and another list, and not before.
 #[test]
 fn capacity_that_stays_away_is_believed_in_the_end() {
@@ -249,20 +226,6 @@ fn a_quota_that_is_edited_every_ten_seconds_is_put_right_every_thirty() {
     assert_eq!(events.count(), repairs);
 }
 
-#[test]
-fn a_quota_that_is_deleted_is_there_again_and_costs_no_pod() {
-    let mut world = at_rest(OperatorOptions::default());
-    for namespace in ["team-1", "team-2"] {
-        world.at(seconds(60), deleted(Kind::ResourceQuota, namespace, "quotient"));
-    }
-    world.run_for(seconds(62));
-    assert!(world.get(Kind::ResourceQuota, "team-1", "quotient").is_some());
-    world.run_for(seconds(200));
-    // What came in while it was open stays pending: there is no room on the nodes, and no queue is starved.
-    assert_eq!(world.running("team-1", "cpu"), "3");
-    assert_eq!(world.running("team-2", "cpu"), "6");
-}
-
 /// No rights in one namespace: the others go on, without a storm of requests.
 #[test]
 fn a_namespace_without_rights_stops_no_other() {
@@ -278,43 +241,6 @@ fn a_namespace_without_rights_stops_no_other() {
     let conditions = queue["status"]["conditions"].as_array().cloned().unwrap_or_default();
     let synced = conditions.iter().find(|condition| condition["type"] == "QuotaSynced");
     assert_eq!(synced.map(|synced| synced["reason"].clone()), Some(json!("WriteRefused")));
-}
-
-/// A third queue joins, and while pods leave for it its Queue is deleted and made anew.
-#[test]
-fn a_queue_that_is_made_anew_in_the_middle_gets_its_share_all_the_same() {
-    for gone in [22, 25, 40] {
-        let mut world = world_of(&workload::two_queues(), 11, [OperatorOptions::default()]);
-        world.at(seconds(20), created(Kind::Namespace, build::namespace("team-3")));
-        world.at(seconds(21), joins("team-3", 3));
-        world.at(seconds(gone), deleted(Kind::Queue, "team-3", "team-3"));
-        world.at(seconds(gone) + Duration::from_millis(300), joins("team-3", 3));
-        world.run_for(seconds(60));
-        assert!(world.run_until_settled().is_some(), "{}", world.trace().text());
-        assert_eq!(world.hard("team-3"), "requests.cpu 3, requests.memory 9Gi");
-        let wrong =
-            world.trace().asked_by("quotient-0").filter(|record| record.time > seconds(gone + 60)).count();
-        assert!(wrong < 200, "it rests");
-    }
-}
-
-/// A team goes with all it has, in the middle of a preemption for another.
-#[test]
-fn a_namespace_that_is_deleted_in_the_middle_leaves_its_share_to_the_others() {
-    for gone in [22, 25, 40] {
-        let mut world = world_of(&workload::two_queues(), 11, [OperatorOptions::default()]);
-        world.at(seconds(20), created(Kind::Namespace, build::namespace("team-3")));
-        world.at(seconds(21), joins("team-3", 3));
-        world.at(seconds(gone), deleted(Kind::Namespace, "", "team-2"));
-        world.run_for(seconds(60));
-        assert!(world.run_until_settled().is_some(), "{}", world.trace().text());
-        assert_eq!((world.pods("team-2"), world.hard("team-2")), (0, String::new()));
-        // Weights 2 and 3 on 9 cpu and 27Gi, and team-1 asks for no more than 10Gi.
-        let deserved =
-            |team| world.get(Kind::Queue, team, team).map(|queue| queue["status"]["deserved"].clone());
-        assert_eq!(deserved("team-1"), Some(json!({"cpu": "3600m", "memory": "10Gi"})));
-        assert_eq!(deserved("team-3"), Some(json!({"cpu": "5400m", "memory": "17Gi"})));
-    }
 }
 
 /// Objects that no schema has seen. Their statuses are read all the same, so that nothing is written at rest.

@@ -45,8 +45,6 @@ pub enum WatchWhat {
     Freeze,
     /// Instead of it the watch says 410 and ends.
     Gone,
-    /// The watch ends as if its time were over; this event is the first of the next one.
-    Close,
     /// The connection breaks.
     Reset,
 }

@@ -219,7 +219,7 @@ impl OperatorLink {
     pub(crate) fn suffer(&self, kind: Kind, what: WatchWhat) {
         let mut state = self.state();
         match what {
-            WatchWhat::Freeze | WatchWhat::Gone | WatchWhat::Close | WatchWhat::Reset => {
+            WatchWhat::Freeze | WatchWhat::Gone | WatchWhat::Reset => {
                 state.watches.push((kind, what));
             }
             WatchWhat::Drop | WatchWhat::Twice | WatchWhat::Delay(_) => {

@@ -195,7 +195,6 @@ impl Watch {
     fn suffer(&mut self, what: WatchWhat) {
         match what {
             WatchWhat::Freeze => self.state = State::Silent,
-            WatchWhat::Close => self.state = State::Closed,
             WatchWhat::Reset => self.state = State::Broken,
             WatchWhat::Gone => self.gone(),
             WatchWhat::Drop | WatchWhat::Twice | WatchWhat::Delay(_) => {}

@@ -52,7 +52,9 @@ pub(super) const ALL: &[Named] = &[
         vec![Trial::of("two-queues").faults(forbidden, What::Reject(403), 0, 1_000_000).heals_after(600)]
     })
     .and(&["verify/sim/tests/guards.rs: a_namespace_without_rights_stops_no_other"]),
-    here("P26", "a namespace is terminating: nothing can be created in it", "L6 L8", || vec![terminating()]),
+    here("P26", "a namespace is terminating: nothing can be created in it", "L6 L8", || {
+        vec![terminating(60)]
+    }),
     here("P27", "a quota is refused as invalid, or as too large", "L6", || {
         [422, 413].map(|code| newcomer().faults(quota_change("team-1"), What::Reject(code), 0, 3)).into()
     }),
@@ -94,13 +96,13 @@ pub(super) const ALL: &[Named] = &[
     }),
 ];
 
-/// team-2 goes with all it has while pods leave for team-3; one of its pods hangs, and so does the namespace.
-pub(super) fn terminating() -> Trial {
+/// At a second team-2 goes with all it has while pods leave for team-3; one of its pods hangs, and so does the namespace.
+pub(super) fn terminating(second: u64) -> Trial {
     let hold = serde_json::json!({"metadata": {"finalizers": ["example.com/hold"]}});
     let free = serde_json::json!({"metadata": {"finalizers": null}});
     newcomer()
         .at(50, merged(Kind::Pod, "team-2", "large-2-0", hold))
-        .at(60, deleted(Kind::Namespace, "", "team-2"))
+        .at(second, deleted(Kind::Namespace, "", "team-2"))
         .at(150, merged(Kind::Pod, "team-2", "large-2-0", free))
         // Weights 2 and 3. What team-2's pods hold while they end is of no queue, so that one of team-1's goes, too.
         .ends(

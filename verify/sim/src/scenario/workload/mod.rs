@@ -1,16 +1,12 @@
 //! Workloads: what is there at the beginning, what happens later, and how it has to end.
 
-mod changes;
 mod seeds;
-mod tree;
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-pub use changes::{guarded_by_a_budget, node_added, queue_deleted};
 pub use seeds::{newcomer, two_queues};
-pub use tree::grandchildren;
 
 use super::World;
 use super::build::{created, joins, seconds, train};
@@ -153,9 +149,3 @@ impl Workload {
         wrong.map(said).collect()
     }
 }
-
-/// The second at which the first work comes, at which a queue joins, and at which work comes for which that was. So far apart
-/// that an operator which dies in between is back in time: else it would be late, not wrong.
-const WORK: u64 = 30;
-const JOIN: u64 = 60;
-const CLAIM: u64 = 100;

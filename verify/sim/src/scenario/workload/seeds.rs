@@ -2,9 +2,15 @@
 
 use serde_json::json;
 
-use super::{CLAIM, JOIN, WORK, Workload};
+use super::Workload;
 use crate::objects::Kind;
 use crate::scenario::build::{self, joins, node_and_teams, queue_of, teams, train};
+
+/// The second at which the first work comes, at which a queue joins, and at which work comes for which that was. So far apart
+/// that an operator which dies in between is back in time: else it would be late, not wrong.
+const WORK: u64 = 30;
+const JOIN: u64 = 60;
+const CLAIM: u64 = 100;
 
 /// The example of S-QUEUE: weights 2 and 4 on 9 cpu and 27Gi, both ask for more than there is.
 pub fn two_queues() -> Workload {
