@@ -82,43 +82,6 @@ proptest! {
     }
 
     #[test]
-    fn a_pod_is_charged_at_least_each_of_its_containers(pod in pods()) {
-        for container in single(&pod) {
-            prop_assert!(container.fits_in(&pod.effective()));
-        }
-    }
-
-    #[test]
-    fn a_container_is_charged_at_least_what_it_requests(pod in pods()) {
-        let pod = PodRequests { resize_infeasible: false, ..pod };
-        for container in &pod.containers {
-            prop_assert!(container.requests.fits_in(&pod.effective()));
-        }
-    }
-
-    #[test]
-    fn one_more_container_never_makes_it_less(pod in pods(), container in containers(), level in pairs()) {
-        let pod = PodRequests { pod_level: level.into_iter().collect(), ..pod };
-        let mut more = pod.clone();
-        more.containers.push(container);
-        prop_assert!(pod.effective().fits_in(&more.effective()));
-    }
-
-    #[test]
-    fn one_more_init_container_never_makes_it_less(pod in pods(), init in init_containers(), at in any::<prop::sample::Index>()) {
-        let mut more = pod.clone();
-        more.init_containers.insert(at.index(pod.init_containers.len().saturating_add(1)), init);
-        prop_assert!(pod.effective().fits_in(&more.effective()));
-    }
-
-    #[test]
-    fn the_order_of_ordinary_containers_does_not_matter(pod in pods()) {
-        let mut turned = pod.clone();
-        turned.containers.reverse();
-        prop_assert_eq!(pod.effective(), turned.effective());
-    }
-
-    #[test]
     fn the_pod_level_is_all_that_counts_for_what_it_names(pod in pods(), level in pairs()) {
         let level: Bounds = level.into_iter().collect();
         let plain = pod.effective();
