@@ -42,7 +42,7 @@ fn shows(index: &mut Index, quota: &str) {
 #[test]
 fn without_a_ledger_a_quota_says_what_was_granted() {
     let mut index = index_of(&quota("5", 4, 8, 8));
-    shows(&mut index, "foreign quota: hard cpu 8; enforced cpu 8");
+    shows(&mut index, "quota hard {cpu 8}, enforced {cpu 8}");
 }
 
 #[test]
@@ -50,13 +50,16 @@ fn what_may_land_counts_until_the_stamp_is_seen_and_in_force() {
     let mut index = index_of(&quota("5", 4, 8, 8));
     assert!(index.set_ledger(Some(ledger().into())));
     assert!(!index.set_ledger(Some(ledger().into())));
-    shows(&mut index, "quota: hard cpu 8; enforced cpu 8; granted cpu 3; may become cpu 8; not stamped");
+    shows(
+        &mut index,
+        "quota hard {cpu 8}, enforced {cpu 8}, ours, granted {cpu 3}, unconfirmed {cpu 8}, unstamped",
+    );
     // Admission moves the version with every pod that it counts; that says nothing about writes.
     assert_eq!(apply(&mut index, &quota("6", 4, 8, 8)), [false]);
     assert_eq!(apply(&mut index, &quota("7", 5, 3, 8)), [true]);
-    shows(&mut index, "quota: hard cpu 3; enforced cpu 8; granted cpu 3; may become cpu 8");
+    shows(&mut index, "quota hard {cpu 3}, enforced {cpu 8}, ours, granted {cpu 3}, unconfirmed {cpu 8}");
     assert_eq!(apply(&mut index, &quota("8", 5, 3, 3)), [true]);
-    shows(&mut index, "quota: hard cpu 3; enforced cpu 3; granted cpu 3");
+    shows(&mut index, "quota hard {cpu 3}, enforced {cpu 3}, ours, granted {cpu 3}");
     // The stamp of another writer is news whatever comes with it: the ledger may be older than we know.
     assert_eq!(apply(&mut index, &quota("9", 6, 3, 3)), [true]);
     apply(&mut index, QUEUE);
@@ -66,8 +69,7 @@ fn what_may_land_counts_until_the_stamp_is_seen_and_in_force() {
 #[test]
 fn a_create_may_land_whether_its_namespace_is_seen_or_not() {
     let mut index = Index::new(quotient_index::IndexSettings::default());
-    let on_its_way =
-        "quota: hard -; enforced -; granted cpu 3; may become cpu 8; not stamped; changed by others";
+    let on_its_way = "quota ours, granted {cpu 3}, unconfirmed {cpu 8}, unstamped, drifted";
     // The list of namespaces may be older than the ledger.
     assert!(index.set_ledger(Some(ledger().into())));
     shows(&mut index, on_its_way);
@@ -140,7 +142,7 @@ fn a_queue_proves_its_namespace() {
 fn a_quota_without_an_entry_has_yet_to_be_written() {
     let mut index = index_of(&quota("5", 4, 8, 8));
     index.set_ledger(Some(Ledger::default().into()));
-    shows(&mut index, "foreign quota: hard cpu 8; enforced cpu 8; not stamped");
+    shows(&mut index, "quota hard {cpu 8}, enforced {cpu 8}, unstamped");
 }
 
 #[test]

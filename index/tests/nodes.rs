@@ -25,11 +25,11 @@ fn a_node_counts_once_it_has_been_ready_for_a_while() {
     apply(&mut index, READY_AT_NOON);
     assert_eq!(index.next_change(at("12:00:03")), Some(at("12:00:10")));
     expect![[r#"
-        node n1: cpu 3999m, memory 15Gi, nvidia.com/gpu 4; does not count
+        node n1: allocatable {cpu 3999m, memory 15Gi, nvidia.com/gpu 4}
     "#]]
     .assert_eq(&story::describe(&index.snapshot(at("12:00:09"))));
     expect![[r#"
-        node n1: cpu 3999m, memory 15Gi, nvidia.com/gpu 4; counts
+        node n1: allocatable {cpu 3999m, memory 15Gi, nvidia.com/gpu 4}, counts
     "#]]
     .assert_eq(&story::describe(&index.snapshot(at("12:00:10"))));
     assert_eq!(index.next_change(at("12:00:10")), None);
@@ -75,14 +75,14 @@ kind: Node
 metadata: {name: nothing}
 ",
         &expect![[r#"
-            node capacity-alone: cpu 1; counts
-            node control-plane: cpu 1; does not count, node-role.kubernetes.io/control-plane=, node-role.kubernetes.io/control-plane=:NoSchedule
-            node cordoned: cpu 1; does not count
-            node lost: cpu 1; does not count
-            node manifest: cpu 1; counts
-            node new: cpu 1; does not count
-            node nothing: nothing; counts
-            node single-node-cluster: cpu 1; counts, node-role.kubernetes.io/control-plane=
+            node capacity-alone: allocatable {cpu 1}, counts
+            node control-plane: allocatable {cpu 1}, labels [[node-role.kubernetes.io/control-plane, ]], taints [{key node-role.kubernetes.io/control-plane, value , effect NoSchedule}]
+            node cordoned: allocatable {cpu 1}
+            node lost: allocatable {cpu 1}
+            node manifest: allocatable {cpu 1}, counts
+            node new: allocatable {cpu 1}
+            node nothing: counts
+            node single-node-cluster: allocatable {cpu 1}, counts, labels [[node-role.kubernetes.io/control-plane, ]]
         "#]],
     );
 }
@@ -154,7 +154,7 @@ status: {allocatable: {cpu: 1}}
     let mut index = Index::new(IndexSettings::default());
     assert_eq!(apply(&mut index, node), [true]);
     expect![[r#"
-        node n1: cpu 1; counts, pool=gpu,zone=x, gpu=:NoSchedule, spot=yes:PreferNoSchedule
+        node n1: allocatable {cpu 1}, counts, labels [[pool, gpu], [zone, x]], taints [{key gpu, value , effect NoSchedule}, {key spot, value yes, effect PreferNoSchedule}]
     "#]]
     .assert_eq(&printed(&mut index));
     let before = index.snapshot(at("12:00:00"));

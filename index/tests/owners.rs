@@ -47,10 +47,10 @@ status: {succeeded: 2}
         .concat(),
         &expect![[r#"
             namespace a
-              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
-              ReplicaSet web-7d9c (r-1), generation 4, created 11:00:00: wants 3 of cpu 2, memory 1Gi, priority 7, gang r-1 of 2, only on [("disk", "ssd")]
-              StatefulSet db (a/StatefulSet/db), generation 0, created -: wants 1 of cpu 500m
-              Job train (j-1), generation 0, created -: wants 4 of nvidia.com/gpu 1, 2 succeeded, gang ring of 4
+              queue q: uid a/q
+              owner web-7d9c: uid r-1, generation 4, created 11:00:00, wanted 3, shape {requests {cpu 2, memory 1Gi}, placement {node_selector [[disk, ssd]]}}, gang {name r-1, min_available 2}, priority 7
+              owner db: uid a/StatefulSet/db, kind StatefulSet, wanted 1, shape {requests {cpu 500m}}
+              owner train: uid j-1, kind Job, wanted 4, shape {requests {nvidia.com/gpu 1}}, gang {name ring, min_available 4}, succeeded 2
         "#]],
     );
 }
@@ -68,8 +68,8 @@ fn a_daemon_set_wants_a_pod_on_every_node_that_its_controller_counts() {
         &[QUEUE, &daemon_set("", ", desiredNumberScheduled: 3")].concat(),
         &expect![[r#"
             namespace a
-              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
-              DaemonSet agent (d), generation 0, created -: wants 3 of cpu 1; cannot be scaled
+              queue q: uid a/q
+              owner agent: uid d, kind DaemonSet, wanted 3, shape {requests {cpu 1}}
         "#]],
     );
     for (metadata, status) in [

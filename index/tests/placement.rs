@@ -43,7 +43,7 @@ spec:
 ",
         &expect![[r#"
             namespace a
-              pod p (a/p): nothing; Pending, created -, only on [("disk", "ssd"), ("zone", "x")], requires [NodeTerm([Label(In("zone", ["x", "y"])), Label(NotIn("zone", ["z"])), Label(Exists("gpu")), Label(DoesNotExist("old")), Above("cores", 16), Below("cores", 64), Named(["n1"]), NotNamed(["n2"])]), NodeTerm([])], prefers [(10, NodeTerm([Label(In("disk", ["ssd"]))]))], tolerates [Toleration { key: Some("gpu"), value: Some("yes"), effect: Some(NoSchedule) }, Toleration { key: Some("spot"), value: None, effect: None }, Toleration { key: None, value: None, effect: Some(NoExecute) }, Toleration { key: Some("slow"), value: Some(""), effect: Some(PreferNoSchedule) }]
+              pod p: uid a/p, shape {placement {node_selector [[disk, ssd], [zone, x]], required [[Label In [zone, [x, y]], Label NotIn [zone, [z]], Label Exists gpu, Label DoesNotExist old, Above [cores, 16], Below [cores, 64], Named [n1], NotNamed [n2]], []], preferred [[10, [Label In [disk, [ssd]]]]], tolerations [{key gpu, value yes, effect NoSchedule}, {key spot}, {effect NoExecute}, {key slow, value , effect PreferNoSchedule}]}}
         "#]],
     );
 }

@@ -1,8 +1,14 @@
 //! What a snapshot shows of a pod.
 
 use expect_test::expect;
+use quotient_snapshot::{Phase, Pod};
 
-use super::{check, index_of, printed, shown};
+use super::{at, check, index_of, namespace_a, printed};
+
+/// The one pod of these objects.
+fn pod(yaml: &str) -> Pod {
+    namespace_a(&mut index_of(yaml)).pods[0].clone()
+}
 
 #[test]
 fn a_running_pod() {
@@ -30,7 +36,7 @@ status:
 ",
         &expect![[r#"
             namespace team-a
-              pod web-0 (u-1): cpu 750m, memory 1088Mi, nvidia.com/gpu 1; Running, created 11:00:00, on n1, priority 100, started 11:00:07
+              pod web-0: uid u-1, shape {requests {cpu 750m, memory 1088Mi, nvidia.com/gpu 1}}, node n1, phase Running, priority 100, created 11:00:00, started 11:00:07
         "#]],
     );
 }
@@ -38,18 +44,17 @@ status:
 #[test]
 fn phases() {
     for (phase, expected) in [
-        ("Pending", "Pending"),
-        ("Running", "Running"),
-        ("Succeeded", "Finished"),
-        ("Failed", "Finished"),
-        ("Unknown", "Pending"),
-        ("", "Pending"),
+        ("Pending", Phase::Pending),
+        ("Running", Phase::Running),
+        ("Succeeded", Phase::Finished),
+        ("Failed", Phase::Finished),
+        ("Unknown", Phase::Pending),
+        ("", Phase::Pending),
     ] {
         let yaml = format!(
             "{{kind: Pod, metadata: {{name: p, namespace: a}}, spec: {{containers: []}}, status: {{phase: {phase:?}}}}}"
         );
-        let text = shown(&yaml);
-        assert!(text.contains(&format!("; {expected},")), "{phase}: {text}");
+        assert_eq!(pod(&yaml).phase, expected, "{phase}");
     }
 }
 
@@ -70,8 +75,8 @@ status: {phase: Running, startTime: 2026-01-01T11:00:01Z}
 ",
         &expect![[r#"
             namespace a
-              pod pulling (a/pulling): nothing; Pending, created -, on n1
-              pod unreported (a/unreported): nothing; Running, created -, on n1, started 11:00:01
+              pod pulling: uid a/pulling, node n1
+              pod unreported: uid a/unreported, node n1, phase Running, started 11:00:01
         "#]],
     );
 }
@@ -136,16 +141,16 @@ spec: {containers: []}
 ",
         &expect![[r#"
             namespace a
-              pod agent (a/agent): nothing; Pending, created -, of d
-              pod dns (a/dns): nothing; Pending, created -
-              pod evicted (a/evicted): nothing; Running, created -, gone by 12:00:30 given 30s, evicted
-              pod forced (a/forced): nothing; Running, created -, gone by 12:00:00, forced
-              pod labeled-alike (a/labeled-alike): nothing; Pending, created -, kubevirt.io=virt-launcher
-              pod leaving (a/leaving): nothing; Running, created -, gone by 12:00:30 given 30s
-              pod mirror (a/mirror): nothing; Pending, created -, MirrorPod
-              pod not-agent (a/not-agent): nothing; Pending, created -
-              pod ousted (a/ousted): nothing; Running, created -, gone by 12:00:30 given 30s
-              pod virt-launcher-vm (a/virt-launcher-vm): nothing; Pending, created -, VirtualMachine, of vm, kubevirt.io=virt-launcher
+              pod agent: uid a/agent, metadata {owner {api_version apps/v1, kind DaemonSet, name agent, uid d}}
+              pod dns: uid a/dns
+              pod evicted: uid a/evicted, phase Running, deletion 12:00:30, deletion_seconds 30, evicted
+              pod forced: uid a/forced, phase Running, deletion 12:00:00, forced
+              pod labeled-alike: uid a/labeled-alike, metadata {labels [[kubevirt.io, virt-launcher]]}
+              pod leaving: uid a/leaving, phase Running, deletion 12:00:30, deletion_seconds 30
+              pod mirror: uid a/mirror, kept MirrorPod
+              pod not-agent: uid a/not-agent
+              pod ousted: uid a/ousted, phase Running, deletion 12:00:30, deletion_seconds 30
+              pod virt-launcher-vm: uid a/virt-launcher-vm, metadata {owner {api_version kubevirt.io/v1, kind VirtualMachineInstance, name vm, uid vm}, labels [[kubevirt.io, virt-launcher]]}, kept VirtualMachine
         "#]],
     );
 }
@@ -156,7 +161,7 @@ fn reluctant_pods() {
         let yaml = format!(
             "{{kind: Pod, metadata: {{name: p, namespace: a, annotations: {{{annotation}}}}}, spec: {{containers: []}}}}"
         );
-        shown(&yaml).contains(", goes last")
+        pod(&yaml).do_not_disrupt
     };
     for annotation in [
         "quotient.dev/preemptible: last",
@@ -205,9 +210,9 @@ spec: {containers: []}
 ",
         &expect![[r#"
             namespace a
-              pod from-a-manifest (a/from-a-manifest): nothing; Pending, created -, of a/Job/train
-              pod nobodys (a/nobodys): nothing; Pending, created -
-              pod web-1 (a/web-1): nothing; Pending, created -, of r-1
+              pod from-a-manifest: uid a/from-a-manifest, metadata {owner {api_version batch/v1, kind Job, name train, uid a/Job/train}}
+              pod nobodys: uid a/nobodys
+              pod web-1: uid a/web-1, metadata {owner {api_version apps/v1, kind ReplicaSet, name web, uid r-1}}
         "#]],
     );
 }
@@ -264,12 +269,12 @@ spec: {containers: [{name: app, resources: {requests: {cpu: 1e40, memory: nonsen
 ",
         &expect![[r#"
             namespace a
-              pod absurd (a/absurd): cpu 9223372036854775807m; Pending, created -
-              pod cannot-grow (a/cannot-grow): cpu 1; Pending, created -
-              pod init-needs-most (a/init-needs-most): cpu 2500m; Pending, created -
-              pod pod-level (a/pod-level): cpu 3250m, memory 1034Mi; Pending, created -
-              pod shrinking (a/shrinking): cpu 2; Pending, created -
-              pod shrinking-mesh (a/shrinking-mesh): cpu 3; Pending, created -
+              pod absurd: uid a/absurd, shape {requests {cpu 9223372036854775807m}}
+              pod cannot-grow: uid a/cannot-grow, shape {requests {cpu 1}}
+              pod init-needs-most: uid a/init-needs-most, shape {requests {cpu 2500m}}
+              pod pod-level: uid a/pod-level, shape {requests {cpu 3250m, memory 1034Mi}}
+              pod shrinking: uid a/shrinking, shape {requests {cpu 2}}
+              pod shrinking-mesh: uid a/shrinking-mesh, shape {requests {cpu 3}}
         "#]],
     );
 }
@@ -309,7 +314,7 @@ fn pods_that_do_not_get_on() {
              conditions: [{{type: Initialized, status: 'False', lastTransitionTime: 2026-01-01T10:00:00Z}}, \
              {{{condition}, lastTransitionTime: 2026-01-01T11:00:00Z}}]}}}}"
         );
-        shown(&yaml).contains(", stuck since 11:00:00")
+        pod(&yaml).stuck == Some(at("11:00:00"))
     };
     let unschedulable = "type: PodScheduled, status: 'False', reason: Unschedulable";
     let node = ", nodeName: n1";
@@ -336,8 +341,7 @@ fn pods_that_do_not_get_on() {
 fn a_pod_with_a_node_name_of_its_own_does_not_get_on_since_it_was_created() {
     let yaml = "{kind: Pod, metadata: {name: p, namespace: a, creationTimestamp: 2026-01-01T11:00:00Z}, \
                 spec: {containers: [], nodeName: n1}, status: {phase: Pending}}";
-    let printed = shown(yaml);
-    assert!(printed.contains(", stuck since 11:00:00"), "{printed}");
+    assert_eq!(pod(yaml).stuck, Some(at("11:00:00")));
 }
 
 #[test]
@@ -348,9 +352,9 @@ fn pods_of_which_the_kubelet_reports_a_failure() {
              containerStatuses: [{{name: a, image: i, imageID: i, ready: false, restartCount: 0, state: {state}}}]}}}}"
         );
         let init = yaml.replace("containerStatuses", "initContainerStatuses");
-        let printed = [yaml, init].map(|yaml| shown(&yaml).contains(", failing"));
-        assert_eq!(printed[0], printed[1], "{state}");
-        printed[0]
+        let [failing, init] = [yaml, init].map(|yaml| pod(&yaml).failing);
+        assert_eq!(failing, init, "{state}");
+        failing
     };
     for reason in ["CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError"] {
         assert!(failing(&format!("{{waiting: {{reason: {reason}}}}}")), "{reason}");
@@ -390,30 +394,21 @@ spec: {containers: []}
 ",
         &expect![[r#"
             namespace a
-              pod db-0 (a/db-0): nothing; Pending, created -, app=db,controller-revision-hash=db-5d8
-              pod only-a-number (a/only-a-number): nothing; Pending, created -
-              pod train-1 (a/train-1): nothing; Pending, created -, job-name=train
+              pod db-0: uid a/db-0, metadata {labels [[app, db], [controller-revision-hash, db-5d8]]}
+              pod only-a-number: uid a/only-a-number
+              pod train-1: uid a/train-1, metadata {labels [[job-name, train]]}
         "#]],
     );
 }
 
 #[test]
 fn the_gate_of_a_pod_is_known_by_its_place() {
-    check(
-        "
-kind: Pod
-metadata: {name: others, namespace: a}
-spec: {containers: [], schedulingGates: [{name: example.org/other}]}
----
-kind: Pod
-metadata: {name: both, namespace: a}
-spec: {containers: [], schedulingGates: [{name: example.org/other}, {name: quotient.dev/share}]}
-status: {conditions: [{type: PodScheduled, status: 'False', reason: SchedulingGated}]}
-",
-        &expect![[r#"
-            namespace a
-              pod both (a/both): nothing; Pending, created -, gated at 1
-              pod others (a/others): nothing; Pending, created -
-        "#]],
-    );
+    let place = |gates: &str| {
+        let yaml = format!(
+            "{{kind: Pod, metadata: {{name: p, namespace: a}}, spec: {{containers: [], schedulingGates: [{gates}]}}}}"
+        );
+        pod(&yaml).gate.map(|gate| gate.number())
+    };
+    assert_eq!(place("{name: example.org/other}"), None);
+    assert_eq!(place("{name: example.org/other}, {name: quotient.dev/share}"), Some(1));
 }

@@ -28,10 +28,10 @@ spec: {weight: 0, request: {}}
 ",
         &expect![[r#"
             namespace a
-              queue all (u-1), created 10:00:00: weight 2; request cpu 5, memory 10Gi, nvidia.com/gpu 0; guaranteed cpu 1m; limit cpu 20, nvidia.com/gpu 4
-              queue nothing (a/nothing), created -: weight 1; request -; guaranteed -; limit -
+              queue all: uid u-1, created 10:00:00, weight 2, request {cpu 5, memory 10Gi, nvidia.com/gpu 0}, guaranteed {cpu 1m}, limit {cpu 20, nvidia.com/gpu 4}
+              queue nothing: uid a/nothing
             namespace b
-              queue empty-request (b/empty-request), created -: weight 0; request -; guaranteed -; limit -
+              queue empty-request: uid b/empty-request, weight 0
         "#]],
     );
 }
@@ -77,12 +77,12 @@ spec:
 ",
         &expect![[r#"
             namespace a
-              queue team (a/team), created -: weight 1; request -; guaranteed -; limit -; parent org/research; last replica Never; left alone for 600s
+              queue team: uid a/team, parent {namespace org, name research}, eviction {min_runtime_seconds 600, last_replica Never}
             namespace org
-              queue company (org/company), created -: weight 1; request -; guaranteed -; limit -; children All; evictions Never
-              queue open (org/open), created -: weight 1; request -; guaranteed -; limit -; children Selector(Selector([]))
-              queue research (org/research), created -: weight 1; request -; guaranteed -; limit -; parent org/company; children Selector(Selector([In("org", ["research"]), In("tier", ["gold", "silver"]), NotIn("tier", ["silver"]), Exists("open"), DoesNotExist("closed")])); gangs Never; grace at most 0s; forced after 600s; reclaims from Subtree
-              queue same (org/same), created -: weight 1; request -; guaranteed -; limit -; children Same
+              queue company: uid org/company, children All, eviction {policy Never}
+              queue open: uid org/open, children Selector []
+              queue research: uid org/research, parent {namespace org, name company}, children Selector [In [org, [research]], In [tier, [gold, silver]], NotIn [tier, [silver]], Exists open, DoesNotExist closed], reclaim {from Subtree}, eviction {gangs Never, max_grace_seconds 0, force_after_seconds 600}
+              queue same: uid org/same, children Same
         "#]],
     );
 }
@@ -102,9 +102,9 @@ spec: {mode: Quota, weight: -1}
         yaml,
         &expect![[r#"
             namespace a
-              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; mode Observe; paused until 12:00:00
+              queue q: uid a/q, mode Observe, paused_until 12:00:00
             namespace b
-              queue q (b/q), created -, invalid: spec.weight is -1: write 0 to 1000000
+              queue q: uid b/q, invalid spec.weight is -1: write 0 to 1000000, weight 0, mode Quota
         "#]],
     );
     let mut index = index_of(yaml);
@@ -137,11 +137,11 @@ spec: {children: {namespaces: {from: Selector}}, eviction: {minRuntimeSeconds: 2
 ",
         &expect![[r#"
             namespace a
-              queue parent (a/parent), created -, invalid parent: read spec.limit.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.children.namespaces.selector counts only with from: Selector: write that, or leave selector out
+              queue parent: uid a/parent, invalid read spec.limit.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.children.namespaces.selector counts only with from: Selector: write that, or leave selector out, weight 0, children Same
             namespace b
-              queue selector (b/selector), created -, invalid parent: spec.parentRef.name is empty: write the name of the parent queue; spec.children.namespaces.selector: In of "k" needs values: write at least one; spec.children.namespaces.selector: Exists of "k" takes no values: leave values out; spec.eviction.minRuntimeSeconds is -1: write 0 to 2592000
+              queue selector: uid b/selector, invalid spec.parentRef.name is empty: write the name of the parent queue; spec.children.namespaces.selector: In of "k" needs values: write at least one; spec.children.namespaces.selector: Exists of "k" takes no values: leave values out; spec.eviction.minRuntimeSeconds is -1: write 0 to 2592000, weight 0, children Same
             namespace c
-              queue no-selector (c/no-selector), created -, invalid parent: spec.children.namespaces.from is Selector, but there is no selector: write one, such as {matchLabels: {org: research}}; spec.eviction.minRuntimeSeconds is 2592001: write 0 to 2592000
+              queue no-selector: uid c/no-selector, invalid spec.children.namespaces.from is Selector, but there is no selector: write one, such as {matchLabels: {org: research}}; spec.eviction.minRuntimeSeconds is 2592001: write 0 to 2592000, weight 0, children Same
         "#]],
     );
 }
@@ -168,10 +168,10 @@ spec: {weight: -1}
 ",
         &expect![[r#"
             namespace a
-              queue amounts (a/amounts), created -, invalid: read spec.request.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; read spec.guaranteed.memory: "-1Gi" is negative; write 0 or more; read spec.limit.cpu: "10000000000000000000000000" is beyond 2^63; if no bound is meant, leave the resource out
-              queue names (a/names), created -, invalid: spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.limit names "ephemeral-storage", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu
-              queue type (u-3), created -, invalid: the Queue cannot be read: spec.weight: invalid type: string "heavy", expected i32; correct the field and apply it again
-              queue weight (a/weight), created -, invalid: spec.weight is -1: write 0 to 1000000
+              queue amounts: uid a/amounts, invalid read spec.request.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; read spec.guaranteed.memory: "-1Gi" is negative; write 0 or more; read spec.limit.cpu: "10000000000000000000000000" is beyond 2^63; if no bound is meant, leave the resource out, weight 0
+              queue names: uid a/names, invalid spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.limit names "ephemeral-storage", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu, weight 0
+              queue type: uid u-3, invalid the Queue cannot be read: spec.weight: invalid type: string "heavy", expected i32; correct the field and apply it again, weight 0
+              queue weight: uid a/weight, invalid spec.weight is -1: write 0 to 1000000, weight 0
         "#]],
     );
 }
@@ -233,11 +233,11 @@ status: {demand: {cpu: 1}}
 ",
         &expect![[r#"
             namespace a
-              queue claims (a/claims), created -: weight 1; request cpu 1m, memory 2Gi; guaranteed -; limit -; waits 300s
+              queue claims: uid a/claims, request {cpu 1m, memory 2Gi}, reclaim {after_seconds 300}
             namespace b
-              queue observed (b/observed), created -: weight 1; request -; guaranteed -; limit -; reclaims from Nothing
+              queue observed: uid b/observed, reclaim {from None}
             namespace c
-              queue wrong (c/wrong), created -, invalid: read spec.request.cpu: read quantity "much": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.reclaim.afterSeconds is -1: write 0 to 86400; spec.eviction.maxGraceSeconds is 86401: write 0 to 86400; spec.eviction.forceAfterSeconds is -5: write 0 to 86400
+              queue wrong: uid c/wrong, invalid read spec.request.cpu: read quantity "much": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.reclaim.afterSeconds is -1: write 0 to 86400; spec.eviction.maxGraceSeconds is 86401: write 0 to 86400; spec.eviction.forceAfterSeconds is -5: write 0 to 86400, weight 0
         "#]],
     );
 }

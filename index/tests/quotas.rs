@@ -2,12 +2,12 @@
 
 use expect_test::expect;
 use k8s_openapi::api::core::v1::ResourceQuota;
-use quotient_snapshot::amounts::{Amount, Resource};
+use quotient_snapshot::amounts::{Amount, Bounds, Resource};
 use quotient_snapshot::ledger::Generation;
 use quotient_snapshot::names::Namespace;
 use quotient_snapshot::time::Timestamp;
 
-use super::{QUEUE, apply, check, index_of, namespace_a, printed};
+use super::{QUEUE, apply, check, index_of, namespace_a, story};
 use quotient_index::Index;
 
 #[test]
@@ -37,12 +37,12 @@ spec: {hard: {requests.cpu: 1}}
 ",
         &expect![[r#"
             namespace a
-              quota: hard cpu 3, memory 9Gi, nvidia.com/gpu 2; enforced cpu 4, memory 9Gi
-              others allow cpu 1
+              quota hard {cpu 3, memory 9Gi, nvidia.com/gpu 2}, enforced {cpu 4, memory 9Gi}, ours
+              others allow {cpu 1}
             namespace c
-              foreign quota: hard cpu 1; enforced -
+              quota hard {cpu 1}
             namespace d
-              foreign quota: hard cpu 1; enforced -
+              quota hard {cpu 1}
         "#]],
     );
 }
@@ -95,9 +95,7 @@ fn theirs(name: &str, spec: &str) -> String {
 
 /// What the quotas of others allow in the namespace.
 fn others(index: &mut Index) -> String {
-    let text = printed(index);
-    let line = text.lines().find_map(|line| line.split_once("others allow "));
-    line.map(|(_, bounds)| bounds.to_owned()).unwrap_or_default()
+    story::told(&namespace_a(index).foreign_quotas, &Bounds::new())
 }
 
 #[test]
@@ -114,13 +112,13 @@ fn quotas_of_others_bound_what_is_shared_out() {
         ]
         .concat(),
     );
-    assert_eq!(others(&mut index), "cpu 6, memory 10Gi, nvidia.com/gpu 2");
+    assert_eq!(others(&mut index), "{cpu 6, memory 10Gi, nvidia.com/gpu 2}");
     // A quota that is looser than another one changes nothing.
     assert_eq!(apply(&mut index, &theirs("one", "{hard: {cpu: 9, memory: 10Gi}}")), [false]);
     assert_eq!(apply(&mut index, &theirs("two", "{hard: {cpu: 10}, scopes: []}")), [true]);
-    assert_eq!(others(&mut index), "cpu 9, memory 10Gi");
+    assert_eq!(others(&mut index), "{cpu 9, memory 10Gi}");
     assert_eq!(apply(&mut index, &theirs("one", "{hard: {cpu: 9}, scopes: [Terminating]}")), [true]);
-    assert_eq!(others(&mut index), "cpu 10");
+    assert_eq!(others(&mut index), "{cpu 10}");
     assert!(!index.delete::<ResourceQuota>(&(), "a", "two", "predecessor"));
     assert!(index.delete::<ResourceQuota>(&(), "a", "two", "two"));
     assert_eq!(others(&mut index), "");

@@ -1,9 +1,9 @@
 //! What one decision leaves to the next: told by the status, and known first-hand.
 
-use quotient_snapshot::Remembered;
 use quotient_snapshot::names::QueueName;
+use quotient_snapshot::{Remembered, Snapshot};
 
-use super::{apply, at, index_of, printed, story};
+use super::{apply, at, index_of, story};
 use quotient_index::Index;
 
 fn queue(version: u32, uid: &str, status: &str) -> String {
@@ -14,8 +14,12 @@ fn queue(version: u32, uid: &str, status: &str) -> String {
 }
 
 fn memory(index: &mut Index) -> String {
-    let text = printed(index);
-    text.split_once("remembers ").map(|(_, memory)| memory.trim_end().to_owned()).unwrap_or_default()
+    memory_in(&index.snapshot(at("12:00:00")))
+}
+
+fn memory_in(snapshot: &Snapshot) -> String {
+    let remembered = &snapshot.namespaces[&"a".into()].queues[0].remembered;
+    story::told(remembered, &Remembered::default())
 }
 
 fn short_since(time: &str) -> Remembered {
@@ -38,14 +42,14 @@ fn a_status_is_read() {
     let mut index = index_of(&queue(1, "u", TOLD));
     assert_eq!(
         memory(&mut index),
-        "cpu 4500m, memory 9Gi, memory falling since 11:59:40, Job train (j-1) revision 3 set aside since 11:50:00, \
-         2 times, 9 nodes, Pod p (p-1) revision 0 set aside since 11:51:00 for lack of room, 0 times, 0 nodes, s-1 not created since 11:57:00, \
-         short since 11:58:00, \
-         cpu lent up to 4 above 3500m, used 11:57:00"
+        "demand {cpu 4500m, memory 9Gi}, falling {memory 11:59:40}, set_aside {j-1 {kind Job, name train, revision 3, \
+         since 11:50:00, times 2, nodes 9, lacked_room false}, p-1 {kind Pod, name p, revision 0, since 11:51:00, times 0, \
+         nodes 0, lacked_room}}, waiting {s-1 11:57:00}, not_created {s-1 11:57:00}, short_since 11:58:00, \
+         windows {cpu {size 4000, target 3500, used 11:57:00}}"
     );
     // What no operator can have written is forgotten.
     let mut index = index_of(&queue(1, "u", "{demand: {cpu: lots, memory: 1Gi}}"));
-    assert_eq!(memory(&mut index), "memory 1Gi");
+    assert_eq!(memory(&mut index), "demand {memory 1Gi}");
 }
 
 #[test]
@@ -53,7 +57,7 @@ fn a_status_is_followed_without_a_new_cycle() {
     let mut index = index_of(&queue(1, "u", "{}"));
     assert_eq!(memory(&mut index), "");
     assert_eq!(apply(&mut index, &queue(2, "u", "{shortSince: 2026-01-01T11:58:00Z}")), [false]);
-    assert_eq!(memory(&mut index), "nothing, short since 11:58:00");
+    assert_eq!(memory(&mut index), "short_since 11:58:00");
     assert_eq!(apply(&mut index, &queue(3, "u", "{}")), [false]);
     assert_eq!(memory(&mut index), "");
 }
@@ -64,7 +68,7 @@ fn a_change_of_the_spec_is_news_whatever_is_remembered() {
     let changed =
         queue(2, "u", TOLD).replace("generation: 1", "generation: 2").replace("Observed", "Declared");
     assert_eq!(apply(&mut index, &changed), [true]);
-    assert!(memory(&mut index).starts_with("cpu 4500m"));
+    assert!(memory(&mut index).starts_with("demand {cpu 4500m"));
 }
 
 #[test]
@@ -73,20 +77,20 @@ fn what_is_known_first_hand_goes_before_the_status() {
     let handed_out = index.snapshot(at("12:00:00"));
     assert!(index.remember(&name(), short_since("11:59:00")));
     assert!(!index.remember(&name(), short_since("11:59:00")));
-    assert_eq!(memory(&mut index), "nothing, short since 11:59:00");
+    assert_eq!(memory(&mut index), "short_since 11:59:00");
     // An older state of the status still arrives, then the one that was written.
     assert_eq!(apply(&mut index, &queue(2, "u", "{}")), [false]);
-    assert_eq!(memory(&mut index), "nothing, short since 11:59:00");
+    assert_eq!(memory(&mut index), "short_since 11:59:00");
     let changed =
         queue(3, "u", "{}").replace("generation: 1", "generation: 2").replace("Observed", "Declared");
     assert_eq!(apply(&mut index, &changed), [true]);
-    assert_eq!(memory(&mut index), "nothing, short since 11:59:00");
+    assert_eq!(memory(&mut index), "short_since 11:59:00");
     // Nothing to remember is also something.
     assert!(index.remember(&name(), Remembered::default()));
     apply(&mut index, &queue(4, "u", TOLD));
     assert_eq!(memory(&mut index), "");
     // What was handed out stays as it was.
-    assert!(story::describe(&handed_out).contains("remembers cpu 4500m"));
+    assert!(memory_in(&handed_out).starts_with("demand {cpu 4500m"));
 }
 
 #[test]
@@ -94,7 +98,7 @@ fn it_counts_even_if_it_says_what_the_status_said() {
     let mut index = index_of(&queue(1, "u", "{shortSince: 2026-01-01T11:58:00Z}"));
     assert!(!index.remember(&name(), short_since("11:58:00")));
     apply(&mut index, &queue(2, "u", "{}"));
-    assert_eq!(memory(&mut index), "nothing, short since 11:58:00");
+    assert_eq!(memory(&mut index), "short_since 11:58:00");
 }
 
 #[test]
@@ -102,7 +106,7 @@ fn a_successor_starts_anew() {
     let mut index = index_of(&queue(1, "u", "{}"));
     index.remember(&name(), short_since("11:59:00"));
     assert_eq!(apply(&mut index, &queue(5, "successor", "{shortSince: 2026-01-01T11:00:00Z}")), [true]);
-    assert_eq!(memory(&mut index), "nothing, short since 11:00:00");
+    assert_eq!(memory(&mut index), "short_since 11:00:00");
     assert_eq!(apply(&mut index, &queue(6, "successor", "{}")), [false]);
     assert_eq!(memory(&mut index), "");
 

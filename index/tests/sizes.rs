@@ -36,8 +36,8 @@ spec: {{replicas: 2, selector: {{}}, template: {{}}}}
         ),
         &expect![[r#"
             namespace a
-              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
-              ReplicaSet web-1 (r-1), generation 0, created -: wants 2 of cpu 1; sized by Deployment web (d-1); 4 before, 2 held back; of Deployment web (apps/v1)
+              queue q: uid a/q, preemption LowerPriority
+              owner web-1: uid r-1, wanted 2, shape {requests {cpu 1}}, size {scale_target {kind Deployment, name web, uid d-1}, original_replicas 4, withheld_replicas 2}, controller {api_version apps/v1, kind Deployment, name web, uid d-1}
         "#]],
     );
 }
@@ -55,9 +55,9 @@ spec: {{replicas: 4, selector: {{}}, template: {{}}}}
         ),
         &expect![[r#"
             namespace a
-              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
-              ReplicaSet web-1 (r-1), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); 4 written; left alone: RollingOut; of Deployment web (apps/v1)
-              ReplicaSet web-2 (r-2), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); 4 written; left alone: RollingOut; of Deployment web (apps/v1)
+              queue q: uid a/q, preemption LowerPriority
+              owner web-1: uid r-1, wanted 3, shape {requests {cpu 1}}, size {scale_target {kind Deployment, name web, uid d-1}, written 4, left_alone RollingOut}, controller {api_version apps/v1, kind Deployment, name web, uid d-1}
+              owner web-2: uid r-2, wanted 3, shape {requests {cpu 1}}, size {scale_target {kind Deployment, name web, uid d-1}, written 4, left_alone RollingOut}, controller {api_version apps/v1, kind Deployment, name web, uid d-1}
         "#]],
     );
 }
@@ -83,9 +83,9 @@ spec: {{replicas: 3, selector: {{}}, template: {{}}}}
         ),
         &expect![[r#"
             namespace a
-              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
-              ReplicaSet web-1 (r-1), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); left alone: RollingOut; of Deployment web (apps/v1)
-              ReplicaSet web-2 (r-2), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); left alone: RollingOut; surges first; of Deployment web (apps/v1)
+              queue q: uid a/q, preemption LowerPriority
+              owner web-1: uid r-1, wanted 3, shape {requests {cpu 1}}, size {scale_target {kind Deployment, name web, uid d-1}, left_alone RollingOut}, controller {api_version apps/v1, kind Deployment, name web, uid d-1}
+              owner web-2: uid r-2, wanted 3, shape {requests {cpu 1}}, size {scale_target {kind Deployment, name web, uid d-1}, left_alone RollingOut, surges_first}, controller {api_version apps/v1, kind Deployment, name web, uid d-1}
         "#]],
     );
 }
@@ -133,12 +133,12 @@ spec: {parallelism: 3, completions: 9, template: {}}
 ",
         &expect![[r#"
             namespace a
-              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
-              StatefulSet changed (s-3), generation 0, created -: wants 3 of nothing; left alone: SizeSetByAnother
-              StatefulSet operated (s-4), generation 0, created -: wants 3 of nothing; cannot be scaled; of Kafka k (v1)
-              StatefulSet out (s-2), generation 0, created -: wants 3 of nothing; left alone: OptedOut
-              StatefulSet scaled (s-1), generation 0, created -: wants 3 of nothing; left alone: Autoscaled
-              Job nightly (j-1), generation 0, created -: wants 3 of nothing; of CronJob n (batch/v1)
+              queue q: uid a/q, preemption LowerPriority
+              owner changed: uid s-3, kind StatefulSet, wanted 3, size {left_alone SizeSetByAnother}
+              owner operated: uid s-4, kind StatefulSet, wanted 3, size {scale_target none, written 0}, controller {api_version v1, kind Kafka, name k, uid k-1}
+              owner out: uid s-2, kind StatefulSet, wanted 3, size {left_alone OptedOut}
+              owner scaled: uid s-1, kind StatefulSet, wanted 3, size {left_alone Autoscaled}
+              owner nightly: uid j-1, kind Job, wanted 3, controller {api_version batch/v1, kind CronJob, name n, uid n-1}
         "#]],
     );
 }
@@ -158,8 +158,8 @@ status: {succeeded: 3}
 ",
         &expect![[r#"
             namespace a
-              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
-              Job train (j-1), generation 0, created -: wants 0 of nothing, 3 succeeded; 4 before, 3 held back
+              queue q: uid a/q, preemption LowerPriority
+              owner train: uid j-1, kind Job, size {original_replicas 4, withheld_replicas 3}, succeeded 3
         "#]],
     );
 }

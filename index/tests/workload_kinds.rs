@@ -93,16 +93,16 @@ fn each_template_is_an_owner_of_its_own() {
     // The third group requests the same as the first. A pod that requests what no template does belongs to the first owner.
     expect![[r#"
         namespace a
-          queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
-          Fleet f (f), generation 3, created -: wants 3 of cpu 2; cannot be scaled
-          RayCluster r (ray), generation 0, created -: wants 1 of cpu 1; cannot be scaled
-          RayCluster r/1 (ray#1), generation 0, created -: wants 5 of cpu 4; cannot be scaled
-          RayCluster r/2 (ray#2), generation 0, created -: wants 1 of cpu 8; cannot be scaled
-          pod fleet-0 (a/fleet-0): cpu 9; Pending, created -, of f
-          pod head (a/head): cpu 1; Pending, created -, of ray
-          pod worker-0 (a/worker-0): cpu 4; Pending, created -, of ray#1
-          pod worker-1 (a/worker-1): cpu 8; Pending, created -, of ray#2
-          pod worker-2 (a/worker-2): cpu 3; Pending, created -, of ray
+          queue q: uid a/q
+          owner f: uid f, kind Configured [example.org/v1, Fleet], generation 3, wanted 3, shape {requests {cpu 2}}
+          owner r: uid ray, kind Configured [ray.io/v1, RayCluster], wanted 1, shape {requests {cpu 1}}
+          owner r/1: uid ray#1, kind Configured [ray.io/v1, RayCluster], wanted 5, shape {requests {cpu 4}}
+          owner r/2: uid ray#2, kind Configured [ray.io/v1, RayCluster], wanted 1, shape {requests {cpu 8}}
+          pod fleet-0: uid a/fleet-0, shape {requests {cpu 9}}, metadata {owner {api_version example.org/v1, kind Fleet, name x, uid f}}
+          pod head: uid a/head, shape {requests {cpu 1}}, metadata {owner {api_version ray.io/v1, kind RayCluster, name x, uid ray}}
+          pod worker-0: uid a/worker-0, shape {requests {cpu 4}}, metadata {owner {api_version ray.io/v1, kind RayCluster, name x, uid ray#1}}
+          pod worker-1: uid a/worker-1, shape {requests {cpu 8}}, metadata {owner {api_version ray.io/v1, kind RayCluster, name x, uid ray#2}}
+          pod worker-2: uid a/worker-2, shape {requests {cpu 3}}, metadata {owner {api_version ray.io/v1, kind RayCluster, name x, uid ray}}
     "#]]
     .assert_eq(&printed(&mut index));
 }
