@@ -7,6 +7,9 @@ use quotient_snapshot::names::{OwnerUid, QueueUid};
 
 use crate::interned::Interned;
 
+/// What follows the uid of an object in the uids of its further owners, one for each template; no uid contains it.
+pub(crate) const MARK: char = '#';
+
 /// The controller of an object with this metadata. A manifest may leave its uid out.
 pub(crate) fn controller(texts: &mut Interned<str>, metadata: &ObjectMeta) -> Option<Workload> {
     let controller = controlling(metadata)?;

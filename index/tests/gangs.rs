@@ -101,19 +101,10 @@ fn the_pods_that_a_workload_lacks_are_members_of_the_pod_group_that_it_controls(
         let owner = &namespace_a(index).owners[0];
         owner.gang.as_ref().map(|gang| format!("{}/{}", gang.name, gang.min_available))
     };
-    // Whichever comes first.
-    for group_first in [false, true] {
-        let mut index = index_of(queue);
-        if group_first {
-            index.apply_of(api(KUBERNETES_V1ALPHA3), &controlled(3));
-        }
-        super::apply(&mut index, job);
-        if !group_first {
-            assert_eq!(gang(&mut index), None);
-            assert!(index.apply_of(api(KUBERNETES_V1ALPHA3), &controlled(3)));
-        }
-        assert_eq!(gang(&mut index).as_deref(), Some("podgroup.scheduling.k8s.io/g/3"));
-    }
+    let mut index = index_of(&[queue, job].join("\n---\n"));
+    assert_eq!(gang(&mut index), None);
+    assert!(index.apply_of(api(KUBERNETES_V1ALPHA3), &controlled(3)));
+    assert_eq!(gang(&mut index).as_deref(), Some("podgroup.scheduling.k8s.io/g/3"));
 }
 
 /// While a cluster is upgraded, the same PodGroup is seen in two versions.

@@ -1,17 +1,20 @@
 //! Every kind that the index keeps, for tests that treat all alike.
 
+use std::sync::LazyLock;
+
 use k8s_openapi::api::core::v1::Pod;
+use kube::core::DynamicObject;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::at;
 use quotient_index::pods::LeanPod;
-use quotient_index::{Decoded, Index, IndexSettings};
+use quotient_index::{Decoded, Index, IndexSettings, WorkloadKind, WorkloadObject};
 
 /// An object from text, as the operator reads it: each way to decode compiles all kinds once more.
 fn read<K: DeserializeOwned + 'static>(object: &Value) -> Decoded<K> {
     let read: Decoded<K> = serde_json::from_str(&object.to_string()).unwrap();
-    let may_be_undecodable = ["Queue", "QueueJob"].contains(&kind_of(object));
+    let may_be_undecodable = ["Queue", "QueueJob", "PodDisruptionBudget"].contains(&kind_of(object));
     assert!(may_be_undecodable || read.0.is_ok(), "{object}");
     read
 }
@@ -69,7 +72,33 @@ fn kind_of(object: &Value) -> &str {
 
 pub(super) use for_kind;
 
+/// Kinds that are known by configuration: one with a template, and one with a head and any number of groups.
+static CONFIGURED: LazyLock<Vec<WorkloadKind>> = LazyLock::new(|| {
+    let setting = r#"[
+        {"group": "example.org", "version": "v1", "kind": "Fleet", "plural": "fleets",
+         "replicasPath": "spec.size", "templatePath": "spec.template"},
+        {"group": "ray.io", "version": "v1", "kind": "RayCluster", "plural": "rayclusters",
+         "templatePath": "spec.headGroupSpec.template"},
+        {"group": "ray.io", "version": "v1", "kind": "RayCluster", "plural": "rayclusters",
+         "replicasPath": "spec.workerGroupSpecs[*].replicas", "templatePath": "spec.workerGroupSpecs[*].template"}
+    ]"#;
+    WorkloadKind::read_setting(setting).unwrap()
+});
+
+/// The configured kind of this name, if there is one.
+pub(super) fn configured(kind: &str) -> Option<&'static WorkloadKind> {
+    CONFIGURED.iter().find(|configured| configured.kind() == kind)
+}
+
+/// What is read of an object of this kind.
+pub(super) fn workload(kind: &WorkloadKind, object: &Value) -> Decoded<WorkloadObject> {
+    kind.read(serde_json::from_value::<Decoded<DynamicObject>>(object.clone()).unwrap())
+}
+
 pub(super) fn apply_value(index: &mut Index, object: &Value) -> bool {
+    if let Some(kind) = configured(kind_of(object)) {
+        return index.apply_decoded(kind, &workload(kind, object));
+    }
     macro_rules! apply {
         ($kind:ty, $of:expr) => {
             index.apply_decoded::<$kind>($of, &read(object))
@@ -100,6 +129,9 @@ pub(super) fn delete_value(index: &mut Index, object: &Value) -> bool {
             index.delete::<$kind>($of, namespace, name, uid)
         };
     }
+    if let Some(kind) = configured(kind_of(object)) {
+        return delete!(WorkloadObject, kind);
+    }
     for_kind!(kind_of(object), delete)
 }
 
@@ -109,7 +141,10 @@ pub(super) fn relist_begin(index: &mut Index, kind: &str) {
             index.relist_begin::<$kind>($of)
         };
     }
-    for_kind!(kind, begin);
+    match configured(kind) {
+        Some(kind) => begin!(WorkloadObject, kind),
+        None => for_kind!(kind, begin),
+    }
 }
 
 pub(super) fn relist_finish(index: &mut Index, kind: &str) -> bool {
@@ -118,5 +153,8 @@ pub(super) fn relist_finish(index: &mut Index, kind: &str) -> bool {
             index.relist_finish::<$kind>($of)
         };
     }
-    for_kind!(kind, finish)
+    match configured(kind) {
+        Some(kind) => finish!(WorkloadObject, kind),
+        None => for_kind!(kind, finish),
+    }
 }

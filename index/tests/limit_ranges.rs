@@ -211,12 +211,4 @@ spec: {{tasks: [{{name: main, template: {template}}}]}}
     assert_eq!(expected(&mut index), ["810m 1408Mi"; 2], "that of the Queue is to come");
     assert_eq!(apply(&mut index, &limit_range("own", 5, false, ONE)), [true]);
     assert_eq!(expected(&mut index), ["1110m 1408Mi"; 2]);
-    let other = written
-        .replace("cpu: 500m", "cpu: 900m")
-        .replace("generation: 1", "generation: 2")
-        .replace("'1'", "'2'");
-    apply(&mut index, &other);
-    assert_eq!(expected(&mut index), ["1510m 1408Mi"; 2]);
-    assert_eq!(delete(&mut index, &limit_range("own", 5, false, ONE)), [true]);
-    assert_eq!(expected(&mut index), ["1210m 1408Mi"; 2]);
 }

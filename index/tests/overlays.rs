@@ -1,6 +1,5 @@
 //! What was written shows before the watch shows it.
 
-use k8s_openapi::api::core::v1::Pod;
 use quotient_snapshot::PodId;
 use quotient_snapshot::time::Timestamp;
 
@@ -22,6 +21,7 @@ fn deletion(index: &mut Index) -> Option<Timestamp> {
 #[test]
 fn an_evicted_pod_is_leaving_until_the_watch_knows_better() {
     let mut index = index_of(POD);
+    assert!(!index.pod_evicted(&pod("predecessor"), at("12:00:30")));
     assert!(index.pod_evicted(&pod("u"), at("12:00:30")));
     assert!(!index.pod_evicted(&pod("u"), at("12:00:40")));
     assert_eq!(deletion(&mut index), Some(at("12:00:30")));
@@ -47,31 +47,6 @@ fn a_forgotten_eviction_leaves_no_trace() {
     assert_eq!(index.snapshot(at("12:00:00")), before);
 }
 
-#[test]
-fn an_eviction_concerns_one_life_of_a_pod() {
-    let mut index = index_of(POD);
-    assert!(!index.pod_evicted(&pod("predecessor"), at("12:00:30")));
-    assert!(!index.pod_evicted(&PodId { namespace: "b".into(), ..pod("u") }, at("12:00:30")));
-    assert!(index.pod_evicted(&pod("u"), at("12:00:30")));
-    // The deletion was missed; the successor is not leaving.
-    apply(&mut index, &POD.replace("uid: u", "uid: successor").replace("'5'", "'9'"));
-    assert_eq!(deletion(&mut index), None);
-    assert_eq!(index.kept().evictions, 0);
-}
-
-#[test]
-fn a_pod_that_is_gone_is_no_unseen_eviction() {
-    let mut index = index_of(POD);
-    index.pod_evicted(&pod("u"), at("12:00:30"));
-    assert!(index.delete::<Pod>(&(), "a", "p", "u"));
-    assert_eq!(index.kept().evictions, 0);
-    let mut index = index_of(POD);
-    index.pod_evicted(&pod("u"), at("12:00:30"));
-    index.relist_begin::<Pod>(&());
-    assert!(index.relist_finish::<Pod>(&()));
-    assert_eq!(index.kept().evictions, 0);
-}
-
 /// The uids of the pods whose eviction counts as refused at this time.
 fn refused(index: &mut Index, time: &str) -> Vec<String> {
     let snapshot = index.snapshot(at(time));
@@ -82,6 +57,7 @@ fn refused(index: &mut Index, time: &str) -> Vec<String> {
 fn a_refused_eviction_counts_for_a_while() {
     let mut index = index_of(POD);
     let before = index.snapshot(at("12:00:00"));
+    assert!(!index.eviction_refused(&pod("predecessor"), at("12:00:30")));
     assert!(index.eviction_refused(&pod("u"), at("12:00:30")));
     assert_eq!(index.next_change(at("12:00:00")), Some(at("12:00:30")));
     assert_eq!(refused(&mut index, "12:00:29"), ["u"]);
@@ -92,30 +68,4 @@ fn a_refused_eviction_counts_for_a_while() {
     assert!(refused(&mut index, "12:00:40").is_empty());
     assert_eq!(index.next_change(at("12:00:40")), None);
     assert_eq!(index.snapshot(at("12:00:00")), before);
-}
-
-#[test]
-fn a_refusal_concerns_one_life_of_a_pod() {
-    let mut index = index_of(POD);
-    assert!(!index.eviction_refused(&pod("predecessor"), at("12:00:30")));
-    assert!(!index.eviction_refused(&PodId { namespace: "b".into(), ..pod("u") }, at("12:00:30")));
-    assert_eq!(index.next_change(at("12:00:00")), None);
-    assert!(index.eviction_refused(&pod("u"), at("12:00:30")));
-    // What else happens to the pod makes no difference.
-    apply(&mut index, &POD.replace("'5'", "'6'").replace("containers: []", "containers: [], priority: 1"));
-    assert_eq!(refused(&mut index, "12:00:00"), ["u"]);
-    // The deletion was missed.
-    apply(&mut index, &POD.replace("uid: u", "uid: successor").replace("'5'", "'9'"));
-    assert!(refused(&mut index, "12:00:00").is_empty());
-    assert_eq!(index.next_change(at("12:00:00")), None);
-}
-
-#[test]
-fn a_pod_that_is_gone_is_not_refused() {
-    let other = POD.replace("name: p", "name: q").replace("uid: u", "uid: v");
-    let mut index = index_of(&[POD, &other].join("\n---\n"));
-    index.eviction_refused(&pod("u"), at("12:00:30"));
-    assert!(index.delete::<Pod>(&(), "a", "p", "u"));
-    assert!(refused(&mut index, "12:00:00").is_empty());
-    assert_eq!(index.next_change(at("12:00:00")), None);
 }

@@ -1,7 +1,7 @@
 //! What is known of pods that the API server refuses.
 
 use super::kinds::{relist_begin, relist_finish};
-use super::{apply, delete, index_of, namespace_a};
+use super::{apply, index_of, namespace_a};
 use quotient_index::Index;
 
 /// A Queue without default requests.
@@ -57,17 +57,6 @@ fn the_condition_of_a_replica_set_says_why_its_pods_are_refused() {
     let long = "ü".repeat(1000);
     let mut index = index_of(&[QUEUE, &failing(5, &failure(&long))].concat());
     assert_eq!(rejected(&mut index).unwrap().chars().count(), 240);
-}
-
-#[test]
-fn that_it_is_refused_or_no_longer_calls_for_a_decision() {
-    let mut index = index_of(&[QUEUE, &failing(5, "type: Progressing, status: 'True'")].concat());
-    assert_eq!(rejected(&mut index), None);
-    assert_eq!(apply(&mut index, &failing(6, &failure("no"))), [true]);
-    assert_eq!(rejected(&mut index).as_deref(), Some("no"));
-    assert_eq!(apply(&mut index, &failing(7, &failure("no"))), [false]);
-    assert_eq!(apply(&mut index, &failing(8, "type: Progressing, status: 'True'")), [true]);
-    assert_eq!(rejected(&mut index), None);
 }
 
 /// A Job with a template of this spec.
@@ -126,29 +115,18 @@ spec: {{limits: [{{type: Container, defaultRequest: {defaults}}}]}}
 #[test]
 fn what_has_a_default_need_not_be_named() {
     let bare = job("{containers: [{name: c}]}");
-    let ranges = limit_range("own", 5, "{cpu: 1}");
-    let mut index = listed(&[QUEUE, &bare], &ranges);
-    assert_eq!(unspecified(&mut index), "memory");
-    assert_eq!(apply(&mut index, &limit_range("own", 6, "{cpu: 1, memory: 1Gi}")), [true]);
-    assert_eq!(unspecified(&mut index), "");
-    assert_eq!(delete(&mut index, &ranges), [true]);
-    assert_eq!(unspecified(&mut index), "cpu memory");
-    // What the Queue says is there in a moment.
-    let with_defaults = QUEUE.replace("'1'", "'2'").replace("{}", "{memory: 1Gi}");
-    apply(&mut index, &with_defaults);
-    assert_eq!(unspecified(&mut index), "cpu");
-    // An owner that comes later is read alike.
-    apply(
-        &mut index,
-        &bare.replace("uid: j-1", "uid: j-1, resourceVersion: '9'").replace("name: c", "name: d"),
-    );
-    assert_eq!(unspecified(&mut index), "cpu");
-    assert_eq!(delete(&mut index, &with_defaults), [true]);
-    apply(&mut index, &QUEUE.replace("uid: q", "uid: q-2"));
-    assert_eq!(unspecified(&mut index), "cpu memory");
-    // And so is what it has without saying so.
-    apply(&mut index, &QUEUE.replace("'1'", "'3'").replace("uid: q", "uid: q-2").replace("{}", "null"));
-    assert_eq!(unspecified(&mut index), "");
+    for (of_queue, of_range, expected) in [
+        ("{}", "{cpu: 1}", "memory"),
+        ("{}", "{cpu: 1, memory: 1Gi}", ""),
+        // What the Queue says is there in a moment.
+        ("{memory: 1Gi}", "{}", "cpu"),
+        // And so is what it has without saying so.
+        ("null", "{}", ""),
+    ] {
+        let queue = QUEUE.replace("{}", of_queue);
+        let mut index = listed(&[&queue, &bare], &limit_range("own", 5, of_range));
+        assert_eq!(unspecified(&mut index), expected, "{of_queue} {of_range}");
+    }
 }
 
 /// Quota admission looks at requests before it looks at room.

@@ -53,25 +53,6 @@ fn a_status_is_read() {
 }
 
 #[test]
-fn a_status_is_followed_without_a_new_cycle() {
-    let mut index = index_of(&queue(1, "u", "{}"));
-    assert_eq!(memory(&mut index), "");
-    assert_eq!(apply(&mut index, &queue(2, "u", "{shortSince: 2026-01-01T11:58:00Z}")), [false]);
-    assert_eq!(memory(&mut index), "short_since 11:58:00");
-    assert_eq!(apply(&mut index, &queue(3, "u", "{}")), [false]);
-    assert_eq!(memory(&mut index), "");
-}
-
-#[test]
-fn a_change_of_the_spec_is_news_whatever_is_remembered() {
-    let mut index = index_of(&queue(1, "u", "{}"));
-    let changed =
-        queue(2, "u", TOLD).replace("generation: 1", "generation: 2").replace("Observed", "Declared");
-    assert_eq!(apply(&mut index, &changed), [true]);
-    assert!(memory(&mut index).starts_with("demand {cpu 4500m"));
-}
-
-#[test]
 fn what_is_known_first_hand_goes_before_the_status() {
     let mut index = index_of(&queue(1, "u", TOLD));
     let handed_out = index.snapshot(at("12:00:00"));
@@ -91,28 +72,4 @@ fn what_is_known_first_hand_goes_before_the_status() {
     assert_eq!(memory(&mut index), "");
     // What was handed out stays as it was.
     assert!(memory_in(&handed_out).starts_with("demand {cpu 4500m"));
-}
-
-#[test]
-fn it_counts_even_if_it_says_what_the_status_said() {
-    let mut index = index_of(&queue(1, "u", "{shortSince: 2026-01-01T11:58:00Z}"));
-    assert!(!index.remember(&name(), short_since("11:58:00")));
-    apply(&mut index, &queue(2, "u", "{}"));
-    assert_eq!(memory(&mut index), "short_since 11:58:00");
-}
-
-#[test]
-fn a_successor_starts_anew() {
-    let mut index = index_of(&queue(1, "u", "{}"));
-    index.remember(&name(), short_since("11:59:00"));
-    assert_eq!(apply(&mut index, &queue(5, "successor", "{shortSince: 2026-01-01T11:00:00Z}")), [true]);
-    assert_eq!(memory(&mut index), "short_since 11:00:00");
-    assert_eq!(apply(&mut index, &queue(6, "successor", "{}")), [false]);
-    assert_eq!(memory(&mut index), "");
-
-    index.remember(&name(), short_since("11:59:00"));
-    assert!(index.delete::<quotient_crds::Queue>(&(), "a", "q", "successor"));
-    assert!(!index.remember(&name(), short_since("11:59:00")));
-    apply(&mut index, &queue(7, "third", "{}"));
-    assert_eq!(memory(&mut index), "");
 }

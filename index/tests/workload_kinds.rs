@@ -1,46 +1,10 @@
 //! What a snapshot shows of workloads of configured kinds.
 
 use expect_test::expect;
-use kube::core::DynamicObject;
-use serde_json::Value;
 
-use super::{QUEUE, documents, printed};
-use quotient_index::{Decoded, Index, IndexSettings, Undecodable, WorkloadKind, WorkloadObject};
-
-/// A kind with one template, and a kind with a head and any number of groups.
-fn kinds() -> Vec<WorkloadKind> {
-    let setting = r#"[
-        {"group": "example.org", "version": "v1", "kind": "Fleet", "plural": "fleets",
-         "replicasPath": "spec.size", "templatePath": "spec.template"},
-        {"group": "ray.io", "version": "v1", "kind": "RayCluster", "plural": "rayclusters",
-         "templatePath": "spec.headGroupSpec.template"},
-        {"group": "ray.io", "version": "v1", "kind": "RayCluster", "plural": "rayclusters",
-         "replicasPath": "spec.workerGroupSpecs[*].replicas", "templatePath": "spec.workerGroupSpecs[*].template"}
-    ]"#;
-    WorkloadKind::read_setting(setting).unwrap()
-}
-
-/// The kind of an object, and what is read of it.
-fn read(object: &Value) -> Result<(WorkloadKind, Decoded<WorkloadObject>), String> {
-    let kind = kinds().into_iter().find(|kind| object["kind"] == kind.kind()).unwrap();
-    let read = kind.read(serde_json::from_value::<Decoded<DynamicObject>>(object.clone()).unwrap());
-    match &read.0 {
-        Err(Undecodable { error, .. }) => Err(error.clone()),
-        Ok(_) => Ok((kind, read)),
-    }
-}
-
-/// Applies workloads of configured kinds, and everything else as ever.
-fn feed(index: &mut Index, yaml: &str) {
-    for object in documents(yaml) {
-        if object["kind"] == "Fleet" || object["kind"] == "RayCluster" {
-            let (kind, read) = read(&object).unwrap();
-            index.apply_decoded(&kind, &read);
-        } else {
-            super::apply_value(index, &object);
-        }
-    }
-}
+use super::kinds::{configured, workload};
+use super::{QUEUE, documents, index_of, printed};
+use quotient_index::WorkloadObject;
 
 fn template(cpu: u32) -> String {
     format!("{{spec: {{containers: [{{name: c, resources: {{requests: {{cpu: {cpu}}}}}}}]}}}}")
@@ -80,7 +44,6 @@ fn pod(name: &str, owner: &str, cpu: u32) -> String {
 
 #[test]
 fn each_template_is_an_owner_of_its_own() {
-    let mut index = Index::new(IndexSettings::default());
     let pods = [
         pod("fleet-0", "f", 9),
         pod("head", "ray", 1),
@@ -89,7 +52,7 @@ fn each_template_is_an_owner_of_its_own() {
         pod("worker-2", "ray", 3),
     ];
     let all = [QUEUE, &fleet("f", 1, 3), &ray(1, &[(2, 4), (1, 8), (3, 4)]), &pods.concat()].concat();
-    feed(&mut index, &all);
+    let mut index = index_of(&all);
     // The third group requests the same as the first. A pod that requests what no template does belongs to the first owner.
     expect![[r#"
         namespace a
@@ -108,62 +71,8 @@ fn each_template_is_an_owner_of_its_own() {
 }
 
 #[test]
-fn pods_and_their_object_come_in_any_order() {
-    let pods = [pod("head", "ray", 1), pod("worker", "ray", 4), pod("other", "f", 4)].concat();
-    let changes = [
-        ray(2, &[(2, 4), (1, 8)]),
-        ray(3, &[(1, 8), (2, 4)]),
-        ray(4, &[(2, 5)]),
-        ray(5, &[]),
-        ray(6, &[(0, 4)]),
-    ];
-    for (at, change) in changes.iter().enumerate() {
-        let mut pods_first = Index::new(IndexSettings::default());
-        feed(&mut pods_first, &[QUEUE, &pods].concat());
-        changes[..at].iter().for_each(|former| feed(&mut pods_first, former));
-        feed(&mut pods_first, change);
-        let mut pods_last = Index::new(IndexSettings::default());
-        feed(&mut pods_last, &[QUEUE, change, &pods].concat());
-        assert_eq!(printed(&mut pods_first), printed(&mut pods_last), "{change}");
-    }
-}
-
-#[test]
-fn what_is_gone_leaves_nothing() {
-    let pods = [QUEUE, &pod("head", "ray", 1), &pod("worker", "ray", 4)].concat();
-    let objects = [fleet("f", 2, 3), ray(2, &[(2, 4)])].concat();
-    let mut index = Index::new(IndexSettings::default());
-    feed(&mut index, &pods);
-    let without = printed(&mut index);
-    feed(&mut index, &objects);
-    let with = printed(&mut index);
-    // An older version, and the end of a predecessor.
-    feed(&mut index, &fleet("f", 1, 9));
-    let [fleets, rays] = &kinds()[..] else { panic!() };
-    assert!(!index.delete::<WorkloadObject>(fleets, "a", "f", "other"));
-    assert_eq!(printed(&mut index), with);
-    assert!(
-        index.delete::<WorkloadObject>(fleets, "a", "f", "f")
-            && index.delete::<WorkloadObject>(rays, "a", "r", "ray")
-    );
-    assert_eq!(printed(&mut index), without);
-
-    // A list without them, with one of them, and one that wants nothing any more.
-    feed(&mut index, &objects);
-    index.relist_begin::<WorkloadObject>(rays);
-    assert_eq!(printed(&mut index), with);
-    assert!(index.relist_finish::<WorkloadObject>(rays));
-    index.relist_begin::<WorkloadObject>(fleets);
-    feed(&mut index, &fleet("f", 3, 3));
-    assert!(!index.relist_finish::<WorkloadObject>(fleets));
-    feed(&mut index, &fleet("f", 4, 0));
-    assert_eq!(printed(&mut index), without);
-}
-
-#[test]
 fn what_cannot_be_read_is_named_and_changes_nothing() {
-    let mut index = Index::new(IndexSettings::default());
-    feed(&mut index, &[QUEUE, &fleet("f", 1, 3)].concat());
+    let mut index = index_of(&[QUEUE, &fleet("f", 1, 3)].concat());
     let before = printed(&mut index);
     let object = |spec: &str| {
         documents(&format!("{{kind: Fleet, apiVersion: example.org/v1, metadata: {{name: f, namespace: a, uid: f}}, spec: {spec}}}"))
@@ -178,9 +87,9 @@ fn what_cannot_be_read_is_named_and_changes_nothing() {
         "{size: 1, template: {spec: {containers: 5}}}",
         "{size: 1, template: {}}",
     ] {
-        said.push(read(&object(spec)).err().unwrap());
-        let kind = &kinds()[0];
-        let read = kind.read(serde_json::from_value(object(spec)).unwrap());
+        let kind = configured("Fleet").unwrap();
+        let read = workload(kind, &object(spec));
+        said.push(read.0.as_ref().unwrap_err().error.clone());
         index.relist_begin::<WorkloadObject>(kind);
         index.apply_decoded(kind, &read);
         assert!(!index.relist_finish::<WorkloadObject>(kind));

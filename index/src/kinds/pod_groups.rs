@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use kube::Resource as _;
-use quotient_snapshot::names::{Namespace, OwnerUid};
+use quotient_snapshot::names::Namespace;
 use quotient_snapshot::{Gang, PodMetadata};
 
 use super::Kind;
@@ -36,15 +36,15 @@ impl Kind for PodGroup {
     fn put(index: &mut Index, api: &PodGroupApi, (namespace, name): Key, meta: Meta, object: &Self) -> bool {
         let (group, size) = (group(api, &name), object.size(api));
         let controller = controller(&mut index.texts, object.meta()).map(|controller| controller.uid);
-        let note = GroupNote { meta, size, api: api.name, controller: controller.clone() };
+        let note = GroupNote { meta, size, api: api.name, controller };
         index.entry_mut(&namespace).put_pod_group(group.clone(), note);
-        index.resize_gang(&namespace, &group, size, controller.as_ref())
+        index.resize_gang(&namespace, &group)
     }
 
     fn remove(index: &mut Index, api: &PodGroupApi, (namespace, name): &Key) -> bool {
         let group = group(api, name);
         index.entry_mut(namespace).remove_pod_group(&group);
-        index.resize_gang(namespace, &group, 0, None)
+        index.resize_gang(namespace, &group)
     }
 }
 
@@ -54,17 +54,11 @@ fn group(api: &PodGroupApi, name: &Arc<str>) -> GroupName {
 
 impl Index {
     /// Tells all members of a gang its size. Says whether that is news.
-    fn resize_gang(
-        &mut self,
-        namespace: &Namespace,
-        group: &GroupName,
-        min_available: u32,
-        controller: Option<&OwnerUid>,
-    ) -> bool {
-        let gang = Gang { name: group.gang(), min_available };
-        let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
-        let metadata = &mut self.metadata;
-        entry.resize_gang(&gang, controller, |former| {
+    fn resize_gang(&mut self, namespace: &Namespace, group: &GroupName) -> bool {
+        let Self { namespaces, metadata, .. } = self;
+        let Some(entry) = namespaces.get_mut(namespace) else { return false };
+        let gang = entry.gang_of_group(group);
+        entry.resize_gang(&gang, |former| {
             metadata.get(PodMetadata { gang: Some(gang.clone()), ..former.clone() })
         })
     }
@@ -76,8 +70,8 @@ impl Index {
         match stated {
             Stated::Whole(gang) => gang,
             Stated::Group(group) => {
-                let seen = self.namespaces.get(namespace).and_then(|entry| entry.pod_groups.get(&group));
-                Gang { name: group.gang(), min_available: seen.map_or(0, |seen| seen.size) }
+                let unseen = Gang { name: group.gang(), min_available: 0 };
+                self.entry(namespace).map_or(unseen, |entry| entry.gang_of_group(&group))
             }
         }
     }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use quotient_snapshot::names::OwnerUid;
-use quotient_snapshot::{Gang, Owner, PodMetadata};
+use quotient_snapshot::{Gang, Owner, Pod, PodMetadata};
 
-use super::NamespaceEntry;
+use super::{NamespaceEntry, OwnerNote};
 use crate::gangs::GroupName;
 use crate::meta::Meta;
+use crate::owner_references::MARK;
 
 /// What is kept of a PodGroup.
 #[derive(Debug)]
@@ -26,46 +27,61 @@ impl NamespaceEntry {
     pub(crate) fn put_pod_group(&mut self, group: GroupName, note: GroupNote) {
         self.remove_pod_group(&group);
         if let Some(controller) = &note.controller {
-            self.groups_by_controller.insert(controller.clone(), group.clone());
+            self.groups_by_controller.entry(controller.shared()).or_default().insert(group.clone());
         }
         self.pod_groups.insert(group, note);
     }
 
-    /// Forgets a PodGroup. Returns what was kept of it.
-    pub(crate) fn remove_pod_group(&mut self, group: &GroupName) -> Option<GroupNote> {
-        let note = self.pod_groups.remove(group)?;
-        if let Some(controller) = &note.controller {
-            self.groups_by_controller.remove(controller);
+    /// Forgets a PodGroup.
+    pub(crate) fn remove_pod_group(&mut self, group: &GroupName) {
+        let Some(controller) = self.pod_groups.remove(group).and_then(|note| note.controller) else { return };
+        if let Some(groups) = self.groups_by_controller.get_mut(controller.as_str()) {
+            groups.remove(group);
+            if groups.is_empty() {
+                self.groups_by_controller.remove(controller.as_str());
+            }
         }
-        Some(note)
     }
 
-    /// Gives pods and owners that name this gang, and the owner that controls it and names none, its size; `tied` makes their
-    /// metadata like others with the gang in it. Says whether anything changed that a decision depends on.
+    /// The gang that this PodGroup is the size of. One that was not seen has no size yet.
+    pub(crate) fn gang_of_group(&self, group: &GroupName) -> Gang {
+        let min_available = self.pod_groups.get(group).map_or(0, |seen| seen.size);
+        Gang { name: group.gang(), min_available }
+    }
+
+    /// The gang of the pods of an owner whose object controls a PodGroup: the first by name.
+    pub(crate) fn gang_by_controller(&self, owner: &OwnerUid) -> Option<Gang> {
+        let object = owner.as_str().split(MARK).next()?;
+        let group = self.groups_by_controller.get(object)?.first()?;
+        Some(self.gang_of_group(group))
+    }
+
+    /// Gives pods and owners that name this gang its size, and the owners that name none the gang that they control; `tied` makes
+    /// metadata of pods like others with the gang in it. Says whether anything changed that a decision depends on.
     pub(crate) fn resize_gang(
         &mut self,
         gang: &Gang,
-        controller: Option<&OwnerUid>,
         mut tied: impl FnMut(&PodMetadata) -> Arc<PodMetadata>,
     ) -> bool {
-        let is_other = |kept: &Option<Gang>| {
-            kept.as_ref()
-                .is_some_and(|kept| kept.name == gang.name && kept.min_available != gang.min_available)
+        let is_other = |kept: &Gang| kept.name == gang.name && kept.min_available != gang.min_available;
+        let of_owner = |entry: &Self, owner: &Owner, note: &OwnerNote| {
+            let now = match &owner.gang {
+                Some(kept) if note.states_gang => {
+                    Some(if is_other(kept) { gang.clone() } else { kept.clone() })
+                }
+                _ => entry.gang_by_controller(&owner.uid),
+            };
+            (now != owner.gang).then_some(now)
         };
-        let controls = |owner: &Owner| owner.gang.is_none() && controller == Some(&owner.uid);
-        let concerns = |owner: &&Owner| is_other(&owner.gang) || (gang.min_available > 0 && controls(owner));
-        let state = &self.state;
-        let concerns_pods = state.pods.iter().any(|pod| is_other(&pod.metadata.gang));
-        if !concerns_pods && !state.owners.iter().any(|owner| concerns(&owner)) {
-            return false;
+        let changed = self.change_owners(of_owner, |owner, gang| owner.gang = gang);
+        let is_concerned = |pod: &Pod| pod.metadata.gang.as_ref().is_some_and(is_other);
+        if !self.state.pods.iter().any(is_concerned) {
+            return changed;
         }
-        let state = Arc::make_mut(&mut self.state);
-        for pod in state.pods.iter_mut().filter(|pod| is_other(&pod.metadata.gang)) {
+        let pods = &mut Arc::make_mut(&mut self.state).pods;
+        for pod in pods.iter_mut().filter(|pod| is_concerned(pod)) {
             pod.metadata = tied(&pod.metadata);
         }
-        for owner in state.owners.iter_mut().filter(|owner| concerns(&&**owner)) {
-            owner.gang = Some(gang.clone());
-        }
-        concerns_pods || self.has_queues()
+        true
     }
 }

@@ -10,16 +10,17 @@ mod queues;
 mod quotas;
 mod sizes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use quotient_snapshot::NamespaceState;
 use quotient_snapshot::labels::Labels;
 use quotient_snapshot::names::OwnerUid;
-use quotient_snapshot::{NamespaceState, Shape};
 
 use crate::gangs::GroupName;
 use crate::limit_ranges::ObservedLimitRange;
 use crate::meta::{Age, Meta};
+use crate::pod_requests::TemplateRequests;
 use crate::queue_jobs::{QueueJobEntry, TaskJob};
 use crate::quotas::{ForeignQuota, ObservedQuota};
 use crate::sizes::{Autoscaler, DeploymentSize};
@@ -41,8 +42,8 @@ pub(crate) struct NamespaceEntry {
     queues: Vec<QueueEntry>,
     owners: Vec<OwnerNote>,
     budgets: Vec<Meta>,
-    /// The shapes of the owners among which the pods of one object are divided, by its uid, where there are several.
-    pub(crate) divided: BTreeMap<OwnerUid, Vec<Arc<Shape>>>,
+    /// The templates of the owners among which the pods of one object are divided, by its uid, where there are several.
+    pub(crate) divided: BTreeMap<OwnerUid, Vec<TemplateRequests>>,
     pub(crate) deployments: BTreeMap<Arc<str>, DeploymentSize>,
     pub(crate) autoscalers: BTreeMap<Arc<str>, Autoscaler>,
     sized: Sized,
@@ -53,7 +54,7 @@ pub(crate) struct NamespaceEntry {
     pub(crate) pod_groups: BTreeMap<GroupName, GroupNote>,
     /// Those of them that a workload controls, by its uid. The Job controller makes one for a Job with `spec.scheduling`, and the
     /// template of the Job does not name it.
-    pub(crate) groups_by_controller: BTreeMap<OwnerUid, GroupName>,
+    groups_by_controller: BTreeMap<Arc<str>, BTreeSet<GroupName>>,
     /// QueueJobs as they were seen last, by name.
     pub(crate) queue_jobs: BTreeMap<Arc<str>, QueueJobEntry>,
     /// The Jobs of QueueJobs as they were seen last, by name.

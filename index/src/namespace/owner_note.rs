@@ -14,6 +14,8 @@ pub(crate) struct OwnerNote {
     pub(crate) age: Age,
     /// How its template asks for a priority.
     pub(crate) asked: AskedPriority,
+    /// Whether its template states a gang. If not, its pods are of the PodGroup that it controls.
+    pub(crate) states_gang: bool,
     /// How many pods it wants by its own spec.
     pub(crate) wanted: u32,
     /// How many it would want if it had the size that it had before it was scaled down.

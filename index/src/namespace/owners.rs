@@ -115,7 +115,7 @@ impl NamespaceEntry {
 
     /// Sets what is `other` than before of an owner; nothing is copied if nothing is. Says whether a decision depends on the
     /// difference.
-    fn change_owners<V>(
+    pub(super) fn change_owners<V>(
         &mut self,
         other: impl Fn(&Self, &Owner, &OwnerNote) -> Option<V>,
         mut set: impl FnMut(&mut Owner, V),

@@ -9,7 +9,7 @@ use quotient_snapshot::names::{Namespace, OwnerUid};
 use quotient_snapshot::{Owner, OwnerKind, Unspecified};
 
 use super::replicas::Refusal;
-use crate::gangs::{Stated, stated};
+use crate::gangs::stated;
 use crate::index::Index;
 use crate::kinds::Kind;
 use crate::meta::{Age, Kept, Key, Meta, timestamp};
@@ -178,11 +178,9 @@ impl Index {
         let spec = template.spec.as_ref();
         let asked = spec.map(AskedPriority::of).unwrap_or_default();
         let gang = template.metadata.as_ref().and_then(|metadata| stated(metadata, spec, Some(&uid)));
-        let controlled = || {
-            let group = self.entry(namespace)?.groups_by_controller.get(&uid)?;
-            Some(Stated::Group(group.clone()))
-        };
-        let gang = gang.or_else(controlled);
+        let states_gang = gang.is_some();
+        let controlled = || self.entry(namespace)?.gang_by_controller(&uid);
+        let gang = gang.map(|stated| self.gang(namespace, stated)).or_else(controlled);
         let owner = Owner {
             kind,
             name: name.clone(),
@@ -190,7 +188,7 @@ impl Index {
             created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
             wanted,
             shape: self.shapes.get(shape(spec)),
-            gang: gang.map(|stated| self.gang(namespace, stated)),
+            gang,
             priority: self.priority_classes.resolve(&asked),
             controller: controller(&mut self.texts, metadata).map(Arc::new),
             uid,
@@ -199,6 +197,7 @@ impl Index {
         let note = OwnerNote {
             age: Age::of(metadata),
             asked,
+            states_gang,
             wanted,
             rightful: wanted,
             unspecified: unspecified(spec),

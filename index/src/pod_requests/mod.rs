@@ -14,6 +14,7 @@
 mod defaultable;
 mod pod;
 mod read;
+mod template;
 #[cfg(test)]
 mod tests;
 
@@ -21,3 +22,4 @@ pub(crate) use defaultable::Defaultable;
 pub use pod::{Container, InitContainer, Observed, PodRequests};
 pub(crate) use read::{effective_requests, shape, unspecified};
 pub use read::{unreadable, unreadable_in_template};
+pub(crate) use template::TemplateRequests;

@@ -1,11 +1,10 @@
 //! How objects of configured kinds come in.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use kube::Resource as _;
+use quotient_snapshot::OwnerKind;
 use quotient_snapshot::names::OwnerUid;
-use quotient_snapshot::{OwnerKind, Shape};
 
 use super::object::WorkloadObject;
 use super::pods::{owner_name, owner_uid};
@@ -41,7 +40,6 @@ impl Kind for WorkloadObject {
         let owner_kind = kind.owner_kind();
         let former = Self::kept(index, kind, &key).map(|kept| OwnerUid::from(kept.uid));
         let mut changed = false;
-        let mut shapes: Vec<Arc<Shape>> = Vec::new();
         let mut uid = OwnerUid::default();
         for (at, pods) in object.pods.iter().enumerate() {
             let (mut owner, note) =
@@ -49,22 +47,20 @@ impl Kind for WorkloadObject {
             uid = if at == 0 { owner.uid.clone() } else { uid };
             owner.name = owner_name(&key.1, at);
             owner.uid = owner_uid(&uid, at);
-            let name = Arc::clone(&owner.name);
             changed |= index.keep_owner(&key.0, owner, note);
-            let kept = index.entry(&key.0).and_then(|entry| entry.owner(owner_kind, &name));
-            shapes.extend(kept.map(|(owner, _)| Arc::clone(&owner.shape)));
         }
-        changed |= index.remove_owners_from(owner_kind, &key, shapes.len());
+        changed |= index.remove_owners_from(owner_kind, &key, object.pods.len());
         if let Some(former) = former.filter(|former| *former != uid) {
-            changed |= index.divide_pods(&key.0, &former, &[]);
+            changed |= index.divide_pods(&key.0, &former, Vec::new());
         }
-        changed | index.divide_pods(&key.0, &uid, &shapes)
+        let templates = object.pods.iter().map(|pods| pods.requests.clone()).collect();
+        changed | index.divide_pods(&key.0, &uid, templates)
     }
 
     fn remove(index: &mut Index, kind: &WorkloadKind, key: &Key) -> bool {
         let uid = Self::kept(index, kind, key).map(|kept| OwnerUid::from(kept.uid));
         let removed = index.remove_owners_from(kind.owner_kind(), key, 0);
-        uid.is_some_and(|uid| index.divide_pods(&key.0, &uid, &[])) | removed
+        uid.is_some_and(|uid| index.divide_pods(&key.0, &uid, Vec::new())) | removed
     }
 }
 

@@ -7,13 +7,12 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use kube::core::{DynamicObject, NamespaceResourceScope};
 use quotient_crds::PodTemplate;
-use quotient_snapshot::amounts::Amounts;
 use serde_json::Value;
 
 use super::field_path::FieldPath;
 use super::setting::{PodPaths, WorkloadKind};
 use crate::decoded::{Decoded, Undecodable};
-use crate::pod_requests::effective_requests;
+use crate::pod_requests::TemplateRequests;
 
 /// An object of a configured kind: its metadata, and the pods that it wants.
 #[derive(Clone, Debug)]
@@ -57,7 +56,7 @@ impl Resource for WorkloadObject {
 pub(super) struct WantedPods {
     pub(super) replicas: u32,
     pub(super) template: PodTemplateSpec,
-    requests: Amounts,
+    pub(super) requests: TemplateRequests,
 }
 
 impl WorkloadKind {
@@ -102,7 +101,7 @@ impl PodPaths {
         }
         let wanted = |(replicas, value): (u32, Option<&Value>)| {
             let template = template(&self.template, value)?;
-            let requests = effective_requests(template.spec.as_ref(), None).amounts;
+            let requests = TemplateRequests::of(template.spec.as_ref());
             Ok(WantedPods { replicas, template, requests })
         };
         replicas.into_iter().zip(templates).map(wanted).collect()

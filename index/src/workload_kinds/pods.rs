@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use quotient_snapshot::amounts::Amounts;
 use quotient_snapshot::names::{Namespace, OwnerUid};
-use quotient_snapshot::{Pod, PodMetadata, Shape};
+use quotient_snapshot::{Pod, PodMetadata};
 
 use crate::index::Index;
+use crate::owner_references::MARK;
+use crate::pod_requests::TemplateRequests;
 
 /// The name of the owner at `at` of an object of this name.
 pub(super) fn owner_name(name: &Arc<str>, at: usize) -> Arc<str> {
@@ -18,9 +20,6 @@ pub(super) fn owner_uid(uid: &OwnerUid, at: usize) -> OwnerUid {
     if at == 0 { uid.clone() } else { OwnerUid::new(format!("{uid}{MARK}{at}")) }
 }
 
-/// What follows the uid of an object in the uid of an owner; no uid contains it.
-const MARK: char = '#';
-
 impl Index {
     /// `metadata`, of a pod with these requests, which name the object: with the owner that the pod belongs to.
     pub(crate) fn metadata_of_owner(
@@ -30,28 +29,30 @@ impl Index {
         requests: &Amounts,
     ) -> Arc<PodMetadata> {
         let Some(owner) = &metadata.owner else { return metadata };
-        let shapes = self.namespaces.get(namespace).and_then(|entry| entry.divided.get(&owner.uid));
-        let at = shapes.and_then(|shapes| shapes.iter().position(|shape| shape.requests == *requests));
+        let templates = self.namespaces.get(namespace).and_then(|entry| entry.divided.get(&owner.uid));
+        let at = templates.and_then(|templates| templates.iter().position(|one| one.fit(requests)));
         let Some(at) = at.filter(|at| *at > 0) else { return metadata };
         self.metadata.get(with_owner(&metadata, owner_uid(&owner.uid, at)))
     }
 
-    /// From now on the pods of the object with this uid belong to owners of these shapes. Says whether one belongs to
+    /// From now on the pods of the object with this uid belong to owners of these templates. Says whether one belongs to
     /// another than before.
     pub(super) fn divide_pods(
         &mut self,
         namespace: &Namespace,
         uid: &OwnerUid,
-        shapes: &[Arc<Shape>],
+        templates: Vec<TemplateRequests>,
     ) -> bool {
         let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
-        let former = if shapes.len() > 1 {
-            entry.divided.insert(uid.clone(), shapes.to_owned()).unwrap_or_default()
-        } else {
-            entry.divided.remove(uid).unwrap_or_default()
-        };
-        if former == entry.divided.get(uid).cloned().unwrap_or_default() {
+        let is_divided = templates.len() > 1;
+        let is_same = entry.divided.get(uid) == Some(&templates).filter(|_| is_divided);
+        if is_same {
             return false;
+        }
+        if is_divided {
+            entry.divided.insert(uid.clone(), templates);
+        } else {
+            entry.divided.remove(uid);
         }
         let is_its = |pod: &&Pod| {
             let rest = pod.owner().and_then(|owner| owner.as_str().strip_prefix(uid.as_str()));

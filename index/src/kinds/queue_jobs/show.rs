@@ -37,7 +37,8 @@ impl Index {
                 stale.retain(|known| *known != owner.name);
                 // Only its QueueJob scales it.
                 let (asked, wanted) = (asked.clone(), owner.wanted);
-                let note = OwnerNote { asked, wanted, rightful: wanted, ..OwnerNote::default() };
+                let note =
+                    OwnerNote { asked, states_gang: true, wanted, rightful: wanted, ..OwnerNote::default() };
                 changed |= entry.put_owner(owner, note);
             }
         }
