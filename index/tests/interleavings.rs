@@ -56,7 +56,9 @@ fn object(place: usize, content: u8, metadata: &Value, uid: impl Fn(&str, usize)
     let controller = match (kind, content % 3) {
         ("ReplicaSet", 0) => Some(("apps/v1", "Deployment", json!(""))),
         ("Job", 0) => uid("QueueJob", number).map(|uid| ("quotient.dev/v1alpha1", "QueueJob", uid)),
-        ("PodGroup", 0) if content % 2 == 0 => uid("Job", number % 2).map(|uid| ("batch/v1", "Job", uid)),
+        ("PodGroup", 0) if content.is_multiple_of(2) => {
+            uid("Job", number % 2).map(|uid| ("batch/v1", "Job", uid))
+        }
         ("PodGroup", 0) => uid("RayCluster", number % 2).map(|uid| ("ray.io/v1", "RayCluster", uid)),
         ("Pod", 0) => uid("RayCluster", number).map(|uid| ("ray.io/v1", "RayCluster", uid)),
         _ => None,

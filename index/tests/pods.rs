@@ -1,7 +1,7 @@
 //! What a snapshot shows of a pod.
 
 use expect_test::expect;
-use quotient_snapshot::{Phase, Pod};
+use quotient_snapshot::{GatePosition, Phase, Pod};
 
 use super::{at, check, index_of, namespace_a, printed};
 
@@ -407,7 +407,7 @@ fn the_gate_of_a_pod_is_known_by_its_place() {
         let yaml = format!(
             "{{kind: Pod, metadata: {{name: p, namespace: a}}, spec: {{containers: [], schedulingGates: [{gates}]}}}}"
         );
-        pod(&yaml).gate.map(|gate| gate.number())
+        pod(&yaml).gate.map(GatePosition::number)
     };
     assert_eq!(place("{name: example.org/other}"), None);
     assert_eq!(place("{name: example.org/other}, {name: quotient.dev/share}"), Some(1));

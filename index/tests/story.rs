@@ -21,8 +21,9 @@ pub(super) fn describe(snapshot: &Snapshot) -> String {
     }
     for (name, state) in &snapshot.namespaces {
         writeln!(text, "namespace {name}").unwrap();
-        let lines = contents(state);
-        lines.iter().for_each(|line| writeln!(text, "  {line}").unwrap());
+        for line in contents(state) {
+            writeln!(text, "  {line}").unwrap();
+        }
     }
     text
 }
