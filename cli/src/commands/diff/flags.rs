@@ -9,21 +9,29 @@ use super::comparison::Comparison;
 use crate::output::{counted, list};
 use crate::snapshot::{NodeOffer, Setting};
 
+/// The fields of a Queue that have an amount for each resource.
+const BY_RESOURCE: [&str; 4] = ["request", "guaranteed", "limit", "defaultRequests"];
+
 /// Reads `queue/[NAMESPACE/]NAME.FIELD=VALUE`; the value is YAML.
 pub(crate) fn setting(text: &str) -> Result<Setting, String> {
     let wrong = || format!("{text}: write queue/NAME.FIELD=VALUE, such as queue/team-a.weight=2");
     let (place, value) = text.split_once('=').ok_or_else(wrong)?;
     let object = place.strip_prefix("queue/").or_else(|| place.strip_prefix("queues/")).ok_or_else(wrong)?;
-    let (namespace, rest) = match object.split_once('/') {
-        Some((namespace, rest)) => (Some(namespace.to_owned()), rest),
-        None => (None, object),
+    let (queue, path) = object.split_once('.').ok_or_else(wrong)?;
+    let (namespace, name) = match queue.split_once('/') {
+        Some((namespace, name)) => (Some(namespace.to_owned()), name),
+        None => (None, queue),
     };
-    let (name, path) = rest.split_once('.').ok_or_else(wrong)?;
-    let path: Vec<String> =
-        path.strip_prefix("spec.").unwrap_or(path).split('.').map(str::to_owned).collect();
-    if name.is_empty() || path.iter().any(String::is_empty) {
+    let path = path.strip_prefix("spec.").unwrap_or(path);
+    let path: Vec<&str> = match path.split_once('.') {
+        // The name of a resource may have points.
+        Some((field, resource)) if BY_RESOURCE.contains(&field) => vec![field, resource],
+        _ => path.split('.').collect(),
+    };
+    if name.is_empty() || path.contains(&"") {
         return Err(wrong());
     }
+    let path = path.into_iter().map(str::to_owned).collect();
     let value: Value =
         serde_yaml_ng::from_str(value).map_err(|error| format!("{text}: read {value}: {error}"))?;
     Ok(Setting { namespace, name: name.to_owned(), path, value })
@@ -139,6 +147,8 @@ mod tests {
             value: json!(3),
         };
         assert_eq!(read, expected);
+        let gpus = setting("queue/a.guaranteed.nvidia.com/gpu=8").unwrap();
+        assert_eq!((gpus.namespace, gpus.path), (None, vec!["guaranteed".into(), "nvidia.com/gpu".into()]));
         assert_eq!(setting("queue/a.spec.limit={cpu: 3}").unwrap().value, json!({"cpu": 3}));
         assert_eq!(setting("queue/a.pausedUntil=null").unwrap().value, Value::Null);
         for wrong in ["a.weight=3", "queue/a=3", "queue/a.weight", "queue/.weight=1", "queue/a..b=1"] {

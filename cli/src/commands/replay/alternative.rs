@@ -95,6 +95,9 @@ fn set(queue: &mut Queue, wanted: &Queue, path: &[String]) -> Result<(), Command
         ["eviction", "maxGraceSeconds"] => {
             queue.eviction.max_grace_seconds = wanted.eviction.max_grace_seconds;
         }
+        ["eviction", "forceAfterSeconds"] => {
+            queue.eviction.force_after_seconds = wanted.eviction.force_after_seconds;
+        }
         other => return Err(format!("--with: {} decides nothing here", other.join(".")).into()),
     }
     Ok(())
