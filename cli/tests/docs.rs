@@ -10,8 +10,6 @@ mod imports;
 #[path = "docs/names.rs"]
 mod names;
 mod program;
-#[path = "docs/sentences.rs"]
-mod sentences;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -80,8 +80,18 @@ impl Index {
     /// Costs time by the number of namespaces and nodes, not of pods. `now` decides only which nodes have been
     /// Ready for long enough, and which refused evictions may be tried again.
     pub fn snapshot(&mut self, now: Timestamp) -> Snapshot {
+        self.snapshot_of(now, NamespaceEntry::is_shown)
+    }
+
+    /// The same with owners also where nothing else is. A decision need not look there; what their pods take from others counts
+    /// once they are created.
+    pub fn snapshot_with_every_owner(&mut self, now: Timestamp) -> Snapshot {
+        self.snapshot_of(now, |entry| entry.is_shown() || !entry.state().owners.is_empty())
+    }
+
+    fn snapshot_of(&mut self, now: Timestamp, is_shown: fn(&NamespaceEntry) -> bool) -> Snapshot {
         self.end_refusals(now);
-        let shown = self.namespaces.iter().filter(|(_, entry)| entry.is_shown());
+        let shown = self.namespaces.iter().filter(|(_, entry)| is_shown(entry));
         let namespaces = shown.map(|(name, entry)| (name.clone(), Arc::clone(entry.state()))).collect();
         let pods = self.pods.seen(now);
         let grant_gate = self.ledger.as_ref().map(|ledger| ledger.grant_gate(&namespaces, pods, now));

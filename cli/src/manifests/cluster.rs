@@ -1,12 +1,12 @@
 //! A cluster put together from the objects of one instant.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::{Pod, PodStatus};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use k8s_openapi::api::core::v1::LimitRange;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::core::DynamicObject;
 use quotient_advance::settle;
 use quotient_engine::amounts::Amounts;
@@ -20,10 +20,10 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::defaults::{complete, identify, namespace, prioritize, unknown_classes};
-use super::deployments::{roll_out, written_deployments};
 use super::operator::{OperatorFacts, find_operator};
 use super::queue_jobs::add_jobs;
 use super::reader::Reader;
+use super::rollouts::roll_out;
 use super::sources::{Problem, Problems, documents, read_all, take_apart};
 use crate::controllers::Controllers;
 use crate::objects::Object;
@@ -157,10 +157,9 @@ impl Cluster {
         let missing_namespaces = reader.missing_namespaces();
         let workloads = std::mem::take(&mut reader.others);
         let has_written = reader.objects.iter().any(|(_, is_written)| *is_written);
-        let written = written_deployments(&reader.objects);
         let mut objects = completed(reader.objects, &missing_namespaces, now);
         if has_written {
-            roll_out(&mut objects, &written);
+            roll_out(&mut objects, &reader.renewed);
             add_jobs(&mut objects);
             warnings.extend(unknown_classes(&objects).into_iter().map(|class| {
                 format!(
@@ -168,15 +167,16 @@ impl Cluster {
                 )
             }));
         }
-        let operator = if snapshot.is_observed { find_operator(&objects) } else { None };
+        let operator = if snapshot.is_observed { find_operator(&objects, &workloads) } else { None };
         let mut index = Index::new(settings(operator.as_ref(), has_written));
         let (objects, controllers) = put_into(&mut index, objects);
         apply_workloads(&workloads, operator.as_ref(), &mut index);
-        let mut seen = if snapshot.is_observed {
-            index.snapshot(now)
-        } else {
-            with_every_owner(&mut index, &objects, now)
-        };
+        if !snapshot.missing.iter().any(|missing| missing.resource == "limitranges") {
+            // All of them are known: containers without requests get their defaults, or those of the Queue.
+            index.relist_finish::<LimitRange>(&());
+        }
+        let mut seen =
+            if snapshot.is_observed { index.snapshot(now) } else { index.snapshot_with_every_owner(now) };
         controllers.begin(&mut seen);
         Ok(Self {
             snapshot: seen,
@@ -265,36 +265,4 @@ fn skipped(kinds: &BTreeMap<String, usize>) -> Option<String> {
     let objects = if total == 1 { "object is" } else { "objects are" };
     let of = "of a kind that no decision depends on";
     (total > 0).then(|| format!("{total} {objects} skipped, {of}: {named}"))
-}
-
-/// A name that no pod has.
-const GUEST: &str = "/";
-
-/// The snapshot, with owners also where nothing else is. The operator need not look there, for there is nothing to
-/// share out; but what their pods take from the others counts once they are created.
-fn with_every_owner(index: &mut Index, objects: &[Object], now: Timestamp) -> snapshot::Snapshot {
-    let owners = objects.iter().filter(|object| object.kind().owns_pods());
-    let namespaces: BTreeSet<&str> =
-        owners.filter_map(|owner| owner.metadata().namespace.as_deref()).collect();
-    // A pod that holds nothing shows its namespace, and leaves again.
-    let finished = PodStatus { phase: Some("Succeeded".to_owned()), ..PodStatus::default() };
-    let guest = |namespace: &str| Pod {
-        metadata: ObjectMeta {
-            name: Some(GUEST.to_owned()),
-            namespace: Some(namespace.to_owned()),
-            ..ObjectMeta::default()
-        },
-        status: Some(finished.clone()),
-        ..Pod::default()
-    };
-    for namespace in &namespaces {
-        index.apply(&guest(namespace));
-    }
-    let mut snapshot = index.snapshot(now);
-    for namespace in namespaces {
-        if let Some(state) = snapshot.namespaces.get_mut(&Namespace::from(namespace)) {
-            Arc::make_mut(state).pods.retain(|pod| pod.name.as_str() != GUEST);
-        }
-    }
-    snapshot
 }

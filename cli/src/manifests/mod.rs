@@ -9,10 +9,10 @@
 mod checks;
 mod cluster;
 mod defaults;
-mod deployments;
 mod operator;
 mod queue_jobs;
 mod reader;
+mod rollouts;
 mod sources;
 
 #[cfg(test)]

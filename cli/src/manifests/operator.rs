@@ -1,16 +1,18 @@
 //! The operator of a cluster, as its Deployment describes it.
 
+use std::sync::Arc;
+
 use clap::Parser as _;
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Container;
 use quotient_engine::time::Timestamp;
 use quotient_index::WorkloadKind;
 use quotient_operator::args::Args;
 use quotient_operator::settings::Settings;
 
-use crate::objects::{Object, PART_OF, VARIABLES, decoded};
 use serde_json::Value;
+
+use crate::objects::{Object, PART_OF, VARIABLES, decoded, find_text, text, time};
 
 /// What is known of the operator.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub(crate) struct OperatorFacts {
     pub(crate) replicas: i32,
     /// How many are ready.
     pub(crate) ready: i32,
+    /// Whether Leases were read.
+    pub(crate) has_leases: bool,
     /// The replica that leads, and when it renewed its Lease last.
     pub(crate) leader: Option<(String, Option<Timestamp>)>,
     /// What its flags say; else what is wrong with them.
@@ -41,12 +45,17 @@ const VERSION: &str = "app.kubernetes.io/version";
 /// The name of the container.
 const CONTAINER: &str = "operator";
 
-/// The operator whose Deployment is among `objects`; of several the first by name.
-pub(super) fn find_operator(objects: &[Object]) -> Option<OperatorFacts> {
+/// The operator whose Deployment is among `objects`; of several the first by name. Its Lease is among `others`.
+pub(super) fn find_operator(objects: &[Object], others: &[Arc<Value>]) -> Option<OperatorFacts> {
     let deployments = objects.iter().filter_map(Object::get).filter_map(facts);
     let first =
         deployments.min_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
-    first.map(|operator| OperatorFacts { leader: leader(&operator, objects), ..operator })
+    let leases = || others.iter().filter(|object| text(object, "/kind") == "Lease");
+    first.map(|operator| OperatorFacts {
+        has_leases: leases().next().is_some(),
+        leader: leader(&operator, leases().map(AsRef::as_ref)),
+        ..operator
+    })
 }
 
 /// The further kinds of workloads that the flags of this Deployment name.
@@ -56,14 +65,16 @@ pub(crate) fn workload_kinds(deployment: &Value) -> Vec<WorkloadKind> {
 }
 
 /// The holder of the Lease that the operator's flags name.
-fn leader(operator: &OperatorFacts, objects: &[Object]) -> Option<(String, Option<Timestamp>)> {
+fn leader<'l>(
+    operator: &OperatorFacts,
+    mut leases: impl Iterator<Item = &'l Value>,
+) -> Option<(String, Option<Timestamp>)> {
     let wanted = operator.settings.as_ref().ok()?.lease.as_ref()?;
-    let is_it = |object: &&Object| object.name() == wanted.name && object.namespace() == wanted.namespace;
-    let lease: &Lease = objects.iter().filter(is_it).find_map(Object::get)?;
-    let spec = lease.spec.as_ref()?;
-    let renewed = spec.renew_time.as_ref();
-    let renewed = renewed.map(|time| Timestamp::from_millis(time.0.as_millisecond()));
-    Some((spec.holder_identity.clone().filter(|holder| !holder.is_empty())?, renewed))
+    let lease = leases.find(|lease| {
+        text(lease, "/metadata/name") == wanted.name && text(lease, "/metadata/namespace") == wanted.namespace
+    })?;
+    let holder = find_text(lease, "/spec/holderIdentity").filter(|holder| !holder.is_empty())?;
+    Some((holder.to_owned(), time(text(lease, "/spec/renewTime")).ok()))
 }
 
 fn facts(deployment: &Deployment) -> Option<OperatorFacts> {
@@ -79,6 +90,7 @@ fn facts(deployment: &Deployment) -> Option<OperatorFacts> {
     let namespace = metadata.namespace.clone().unwrap_or_default();
     let image_tag = container.image.as_deref().and_then(|image| image.rsplit_once(':')).map(|(_, tag)| tag);
     Some(OperatorFacts {
+        has_leases: false,
         leader: None,
         settings: settings(container, &namespace).map(Box::new),
         namespace,

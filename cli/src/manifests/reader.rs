@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::checks::mistakes;
+use super::rollouts::{Workload, is_rolled_out, named};
 use super::sources::Problem;
 use crate::objects::{Kind, Object, find_text, in_words, later_version};
 use crate::snapshot::{Content, Entry, Place};
@@ -24,6 +25,8 @@ pub(super) struct Reader {
     pub(super) others: Vec<Arc<Value>>,
     /// How many objects there are of each kind that no decision depends on.
     pub(super) skipped: BTreeMap<String, usize>,
+    /// The workloads of which a change replaces the pods.
+    pub(super) renewed: BTreeSet<Workload>,
     places: BTreeMap<(Kind, String), Place>,
 }
 
@@ -36,7 +39,12 @@ impl Reader {
     /// Takes one object in, or remembers what is wrong with it.
     pub(super) fn take(&mut self, entry: &Entry) {
         match self.read(entry) {
-            Ok(Some(object)) => self.objects.push((object, entry.is_written)),
+            Ok(Some(object)) => {
+                if entry.former.as_ref().is_some_and(|former| is_rolled_out(&object, former)) {
+                    self.renewed.insert(named(&object));
+                }
+                self.objects.push((object, entry.is_written));
+            }
             Ok(None) => {}
             Err(messages) if entry.is_written => {
                 let object = displayed_name(entry);
@@ -54,7 +62,7 @@ impl Reader {
     }
 
     fn read(&mut self, entry: &Entry) -> Result<Option<Object>, Vec<String>> {
-        let Entry { place, content, is_written } = entry;
+        let Entry { place, content, is_written, .. } = entry;
         let mut unknown_fields = Vec::new();
         let mut object = match content {
             Content::Pod(pod) => Object::Pod(Arc::clone(pod)),

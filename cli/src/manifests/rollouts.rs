@@ -1,4 +1,4 @@
-//! Deployments become the ReplicaSets that the deployment controller would have made of them.
+//! What controllers make of Deployments, and of workloads with a changed template.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, ReplicaSetSpec};
 use k8s_openapi::api::core::v1::{Pod, PodTemplateSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::Resource as _;
+use serde_json::Value;
 
 use crate::controllers::read_pods;
 use crate::objects::{Kind, Object};
@@ -23,24 +24,26 @@ type Name = (String, String);
 /// Makes the ReplicaSets want what their Deployments want, and adds one for each Deployment that has none.
 ///
 /// A Deployment with one ReplicaSet that wants pods has it scaled, as after `kubectl scale`. In the middle of a
-/// rollout, with several, they stay as they are. If a person wrote a Deployment whose pods differ from those of the ReplicaSet,
-/// the ReplicaSet creates all its pods again.
-pub(super) fn roll_out(objects: &mut Vec<Object>, written: &BTreeSet<Name>) {
+/// rollout, with several, they stay as they are. All pods of the workloads in `renewed` are created again.
+pub(super) fn roll_out(objects: &mut Vec<Object>, renewed: &BTreeSet<Workload>) {
     let described = replica_sets(objects);
     let of_pods = replica_sets_of_pods(objects, &described);
     let mut owned: BTreeMap<String, Vec<&mut ReplicaSet>> = BTreeMap::new();
     let mut deployments = Vec::new();
+    // What creates its pods again.
+    let mut creators: BTreeSet<String> = BTreeSet::new();
     for object in &mut *objects {
+        let is_renewed = renewed.contains(&named(object));
         let controller = object.controller().map(|owner| owner.uid.clone());
         match (object, controller) {
-            (Object::Deployment(deployment), _) => deployments.push(deployment),
+            (Object::Deployment(deployment), _) => deployments.push((deployment, is_renewed)),
             (Object::ReplicaSet(set), Some(uid)) => owned.entry(uid).or_default().push(Arc::make_mut(set)),
+            (other, _) if is_renewed => creators.extend(other.metadata().uid.clone()),
             _ => {}
         }
     }
     let mut missing = Vec::new();
-    let mut renewed: BTreeSet<String> = BTreeSet::new();
-    for deployment in deployments {
+    for (deployment, is_renewed) in deployments {
         let uid = deployment.metadata.uid.clone().unwrap_or_default();
         let Some(mut sets) = owned.remove(&uid) else {
             let named = of_pods.get(&name_of(&deployment.metadata)).map(|(_, named)| named.clone());
@@ -54,18 +57,44 @@ pub(super) fn roll_out(objects: &mut Vec<Object>, written: &BTreeSet<Name>) {
             && let Some(wanted) = &deployment.spec
         {
             spec.replicas = wanted.replicas;
-            let rolls_out = written.contains(&name_of(&deployment.metadata)) && wanted.paused != Some(true);
-            if rolls_out && spec.template.as_ref().is_some_and(|was| !are_alike(was, &wanted.template)) {
+            if is_renewed {
                 spec.template = Some(wanted.template.clone());
-                renewed.extend(current.metadata.uid.clone());
+                creators.extend(current.metadata.uid.clone());
             }
         }
     }
     let is_former = |object: &Object| {
-        object.kind() == Kind::Pod && object.controller().is_some_and(|owner| renewed.contains(&owner.uid))
+        object.kind() == Kind::Pod && object.controller().is_some_and(|owner| creators.contains(&owner.uid))
     };
     objects.retain(|object| !is_former(object));
     objects.extend(missing.into_iter().map(|set| Object::ReplicaSet(Arc::new(set))));
+}
+
+/// A workload: its kind, namespace and name.
+pub(super) type Workload = (Kind, Name);
+
+pub(super) fn named(object: &Object) -> Workload {
+    (object.kind(), name_of(object.metadata()))
+}
+
+/// Whether the controller of `object`, which was `former` before a change, creates all its pods again.
+pub(super) fn is_rolled_out(object: &Object, former: &Value) -> bool {
+    let waits = |strategy: Option<&str>| strategy == Some("OnDelete");
+    let is_held = match object {
+        Object::Deployment(owner) => owner.spec.as_ref().and_then(|spec| spec.paused).unwrap_or_default(),
+        Object::StatefulSet(owner) => {
+            let strategy = owner.spec.as_ref().and_then(|spec| spec.update_strategy.as_ref());
+            waits(strategy.and_then(|strategy| strategy.type_.as_deref()))
+        }
+        Object::DaemonSet(owner) => {
+            let strategy = owner.spec.as_ref().and_then(|spec| spec.update_strategy.as_ref());
+            waits(strategy.and_then(|strategy| strategy.type_.as_deref()))
+        }
+        _ => true,
+    };
+    let former = Object::read(object.kind(), former).ok();
+    let templates = former.as_ref().and_then(Object::template).zip(object.template());
+    !is_held && templates.is_some_and(|(was, is)| !are_alike(was, is))
 }
 
 /// Whether pods of both templates request the same and may run on the same nodes.
@@ -79,13 +108,6 @@ fn are_alike(one: &PodTemplateSpec, other: &PodTemplateSpec) -> bool {
         Pod { metadata, spec: template.spec.clone(), status: None }
     }));
     pods.windows(2).all(|pair| matches!(pair, [one, other] if one.shape == other.shape))
-}
-
-/// Namespaces and names of the Deployments that a person wrote.
-pub(super) fn written_deployments(read: &[(Object, bool)]) -> BTreeSet<Name> {
-    let is_written =
-        |(object, is_written): &&(Object, bool)| *is_written && object.kind() == Kind::Deployment;
-    read.iter().filter(is_written).map(|(object, _)| name_of(object.metadata())).collect()
 }
 
 fn replica_sets(objects: &[Object]) -> BTreeSet<Name> {

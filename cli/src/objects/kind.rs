@@ -5,7 +5,6 @@ use std::sync::{Arc, LazyLock};
 use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{LimitRange, Namespace, Node, Pod, PodTemplateSpec, ResourceQuota};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
@@ -20,24 +19,22 @@ use super::decode::{decode, text, unknown_fields};
 
 macro_rules! kinds {
     ($($kind:ident = $api:expr;)*) => {
-        /// A kind of object that decisions depend on, and the Lease, which names the leader.
+        /// A kind of object that decisions depend on.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Kind {
             $($kind,)*
             PodGroup,
-            Lease,
         }
 
         impl Kind {
             /// Every kind. The list of pods takes longest, so it is read first.
-            pub(crate) const ALL: &[Self] = &[$(Self::$kind,)* Self::PodGroup, Self::Lease];
+            pub(crate) const ALL: &[Self] = &[$(Self::$kind,)* Self::PodGroup];
 
             /// How the API serves it. Several groups serve PodGroups; this is one of them.
             pub(crate) const fn api(self) -> &'static ApiKind {
                 match self {
                     $(Self::$kind => const { &$api },)*
                     Self::PodGroup => const { &ApiKind::new("scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups") },
-                    Self::Lease => const { &ApiKind::new("coordination.k8s.io/v1", "Lease", "leases") },
                 }
             }
         }
@@ -47,7 +44,6 @@ macro_rules! kinds {
         pub(crate) enum Object {
             $($kind(Arc<$kind>),)*
             PodGroup(&'static PodGroupApi, Box<PodGroup>),
-            Lease(Box<Lease>),
         }
 
         $(impl Typed for $kind {
@@ -67,7 +63,6 @@ macro_rules! kinds {
                         let api = api.ok_or_else(|| format!("apiVersion: no scheduler has PodGroups in {api_version}"))?;
                         decode(value).map(|group| Self::PodGroup(api, Box::new(group)))
                     }
-                    Kind::Lease => decode(value).map(|lease| Self::Lease(Box::new(lease))),
                 }
             }
 
@@ -75,7 +70,7 @@ macro_rules! kinds {
             pub(crate) fn unknown_fields(&self, value: &Value) -> Vec<String> {
                 match self {
                     $(Self::$kind(object) => unknown_fields(value, &**object),)*
-                    Self::PodGroup(..) | Self::Lease(_) => Vec::new(),
+                    Self::PodGroup(..) => Vec::new(),
                 }
             }
 
@@ -83,7 +78,6 @@ macro_rules! kinds {
                 match self {
                     $(Self::$kind(_) => Kind::$kind,)*
                     Self::PodGroup(..) => Kind::PodGroup,
-                    Self::Lease(_) => Kind::Lease,
                 }
             }
 
@@ -91,7 +85,6 @@ macro_rules! kinds {
                 match self {
                     $(Self::$kind(object) => &object.metadata,)*
                     Self::PodGroup(_, object) => object.meta(),
-                    Self::Lease(object) => &object.metadata,
                 }
             }
 
@@ -99,7 +92,6 @@ macro_rules! kinds {
                 match self {
                     $(Self::$kind(object) => &mut Arc::make_mut(object).metadata,)*
                     Self::PodGroup(_, object) => object.meta_mut(),
-                    Self::Lease(object) => &mut object.metadata,
                 }
             }
 
@@ -108,7 +100,6 @@ macro_rules! kinds {
                 match self {
                     $(Self::$kind(object) => index.apply(&**object),)*
                     Self::PodGroup(api, object) => index.apply_of(*api, &**object),
-                    Self::Lease(_) => false,
                 };
             }
         }
@@ -147,12 +138,6 @@ pub(crate) static POD_GROUP_KINDS: LazyLock<Vec<ApiKind>> = LazyLock::new(|| {
 pub(crate) trait Typed {
     /// The object as this type, if it is of its kind.
     fn of(object: &Object) -> Option<&Self>;
-}
-
-impl Typed for Lease {
-    fn of(object: &Object) -> Option<&Self> {
-        if let Object::Lease(lease) = object { Some(lease) } else { None }
-    }
 }
 
 /// The group in which Kubernetes once served what it serves elsewhere now.

@@ -18,6 +18,8 @@ pub(crate) struct Entry {
     pub(crate) content: Content,
     /// Whether a person wrote it, so that defaults are missing and mistakes are errors.
     pub(crate) is_written: bool,
+    /// What it was before a change.
+    pub(crate) former: Option<Arc<Value>>,
 }
 
 /// An object, with apiVersion and kind. Snapshots that differ in a few objects share the others.
@@ -46,7 +48,7 @@ impl From<Value> for Content {
 impl Entry {
     /// One that a person wrote.
     pub(crate) fn written(place: Place, value: Value) -> Self {
-        Self { place, content: value.into(), is_written: true }
+        Self { place, content: value.into(), is_written: true, former: None }
     }
 
     /// Its JSON, unless it is kept as its type.

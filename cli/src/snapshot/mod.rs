@@ -81,7 +81,8 @@ impl Snapshot {
     /// Adds objects of the same origin.
     pub(crate) fn add(&mut self, objects: impl IntoIterator<Item = impl Into<Content>>) {
         let (place, is_written) = (Place::file(&self.source), !self.is_observed);
-        let entry = |object: _| Entry { place: place.clone(), content: Into::into(object), is_written };
+        let entry =
+            |object: _| Entry { place: place.clone(), content: Into::into(object), is_written, former: None };
         self.entries.extend(objects.into_iter().map(entry));
     }
 

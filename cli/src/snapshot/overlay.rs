@@ -98,21 +98,18 @@ fn apply(snapshot: &mut Snapshot, entry: Entry) -> Option<String> {
         snapshot.entries.push(entry);
         return Some(format!("create {name}{spec}"));
     };
-    let mut changes = false;
-    if let Some(manifest) = entry.json() {
-        found.change(|object| {
-            let before = object.clone();
-            remove_unmentioned(object, manifest);
-            merge(object, &without_status(manifest.clone()));
-            changes = *object != before;
-        });
-    }
-    if changes {
-        found.place = entry.place;
-        // It is checked and completed as its author wrote it, and its controller acts on it.
-        found.is_written = true;
-    }
-    changes.then(|| format!("change {name}"))
+    let (mut former, manifest) = (None, entry.json()?);
+    found.change(|object| {
+        let before = object.clone();
+        remove_unmentioned(object, manifest);
+        merge(object, &without_status(manifest.clone()));
+        former = (*object != before).then(|| before.into());
+    });
+    found.former.get_or_insert(former?);
+    found.place.clone_from(&entry.place);
+    // It is checked and completed as its author wrote it, and its controller acts on it.
+    found.is_written = true;
+    Some(format!("change {name}"))
 }
 
 /// Status and identity of an object are the cluster's.

@@ -9,12 +9,12 @@ use quotient_engine::time::Timestamp;
 use serde_json::Value;
 
 use super::collection::{Collection, Listed};
-use super::{ConnectionArgs, Scope};
+use super::{ConnectionArgs, LEASES, Scope};
 use crate::exit::ClusterError;
 use crate::manifests::workload_kinds;
-use crate::objects::{ApiKind, Kind, find_text, is_operator};
+use crate::objects::{ApiKind, Kind, text};
 use crate::output::Progress;
-use crate::snapshot::{Content, Entry, Missing, Snapshot};
+use crate::snapshot::{Content, Missing, Snapshot};
 
 /// How many lists are read at the same time.
 const AT_ONCE: usize = 8;
@@ -64,7 +64,7 @@ impl Live {
     pub(crate) async fn snapshot(&self, scope: &Scope) -> Result<Snapshot, ClusterError> {
         let mut snapshot = Snapshot::observed(now(), &format!("cluster {}", self.name));
         snapshot.is_partial = !scope.is_everything();
-        let (lists, beside) = try_join!(self.lists(scope), self.operator_beside(scope))?;
+        let (lists, operators) = try_join!(self.lists(scope), self.operators())?;
         for (kind, list) in lists {
             match list {
                 Listed::Objects(objects) => snapshot.add(objects),
@@ -76,10 +76,7 @@ impl Live {
                 }
             }
         }
-        snapshot.add(beside);
-        if has_deployments(scope) {
-            self.add_operator(&mut snapshot, scope).await?;
-        }
+        self.add_operators(&mut snapshot, scope, operators).await?;
         Ok(snapshot)
     }
 
@@ -113,48 +110,40 @@ impl Live {
         Ok(read)
     }
 
-    /// The Deployment of the operator with the Leases of its namespace, unless all Deployments are read anyway. Both only inform.
-    async fn operator_beside(&self, scope: &Scope) -> Result<Vec<Value>, ClusterError> {
-        if has_deployments(scope) {
-            return Ok(Vec::new());
-        }
+    /// The Deployment of the operator. It only informs.
+    async fn operators(&self) -> Result<Vec<Value>, ClusterError> {
         let ours = self.of(Kind::Deployment.api(), None).labeled(PART_OF_QUOTIENT);
-        let mut found = ours.list_if_allowed().await?.unwrap_or_default();
-        let leases = self.leases(&found).await?;
-        found.extend(leases);
-        Ok(found)
+        Ok(ours.list_if_allowed().await?.unwrap_or_default())
     }
 
-    /// The Leases beside these Deployments.
-    async fn leases(&self, deployments: &[Value]) -> Result<Vec<Value>, ClusterError> {
-        let namespaces: BTreeSet<&str> =
-            deployments.iter().filter_map(|value| find_text(value, "/metadata/namespace")).collect();
-        let mut leases = Vec::new();
-        for namespace in namespaces {
-            let found = self.of(Kind::Lease.api(), Some(namespace)).list_if_allowed().await?;
-            leases.extend(found.unwrap_or_default());
-        }
-        Ok(leases)
-    }
-
-    /// What is read because an operator is among the Deployments: the kinds of its settings, and the Leases of its namespace.
-    async fn add_operator(&self, snapshot: &mut Snapshot, scope: &Scope) -> Result<(), ClusterError> {
-        let objects = snapshot.entries.iter().filter_map(Entry::json);
-        let of_operator: Vec<Value> = objects.filter(|object| is_operator(object)).cloned().collect();
+    /// Adds these Deployments of the operator, unless they were read anyway, the Leases beside them, and if everything is read
+    /// the kinds of their settings.
+    async fn add_operators(
+        &self,
+        snapshot: &mut Snapshot,
+        scope: &Scope,
+        operators: Vec<Value>,
+    ) -> Result<(), ClusterError> {
         // Where the API does not serve a kind, it has no objects.
-        for kind in of_operator.iter().filter(|_| scope.is_everything()).flat_map(workload_kinds) {
+        for kind in operators.iter().filter(|_| scope.is_everything()).flat_map(workload_kinds) {
             let kind = ApiKind::configured(&kind).optional();
             match self.of(&kind, None).list_if_allowed().await? {
                 Some(found) => snapshot.add(found),
                 None => snapshot.missing.push(Missing { resource: kind.resource(), namespace: None }),
             }
         }
-        snapshot.add(self.leases(&of_operator).await?);
+        let namespace = |operator: &Value| text(operator, "/metadata/namespace").to_owned();
+        for namespace in operators.iter().map(namespace).collect::<BTreeSet<String>>() {
+            let leases = self.of(&LEASES, Some(&namespace)).list_if_allowed().await?;
+            snapshot.add(leases.unwrap_or_default());
+        }
+        let read = snapshot.entries.iter().filter(|entry| entry.kind() == "Deployment");
+        let read: BTreeSet<(&str, &str)> = read.map(|entry| (entry.namespace(), entry.name())).collect();
+        let is_new = |operator: &Value| {
+            !read.contains(&(text(operator, "/metadata/namespace"), text(operator, "/metadata/name")))
+        };
+        let new: Vec<Value> = operators.into_iter().filter(is_new).collect();
+        snapshot.add(new);
         Ok(())
     }
-}
-
-/// Whether the Deployment of the operator is among what is read.
-fn has_deployments(scope: &Scope) -> bool {
-    scope.namespace.is_none() && scope.kinds.contains(&Kind::Deployment.api())
 }

@@ -124,9 +124,12 @@ pub(crate) fn free_beside<T: Send + 'static>(value: T) {
 
 /// Every kind that a decision depends on.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static ApiKind> {
-    let of_decisions = Kind::ALL.iter().filter(|kind| !matches!(kind, Kind::PodGroup | Kind::Lease));
+    let of_decisions = Kind::ALL.iter().filter(|kind| **kind != Kind::PodGroup);
     of_decisions.map(|kind| kind.api()).chain(POD_GROUP_KINDS.iter())
 }
+
+/// Which replica of a program leads.
+pub(crate) const LEASES: ApiKind = ApiKind::new("coordination.k8s.io/v1", "Lease", "leases");
 
 /// What happened, as components report it.
 pub(crate) const EVENTS: ApiKind = ApiKind::new("events.k8s.io/v1", "Event", "events");

@@ -175,18 +175,18 @@ spec: {minAvailable: 3, selector: {matchLabels: {app: web}}}
               start  a/web-r1-3
 
             Step 1  capacity 4c 4Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       4c 4Gi  2c 4Gi    2c 4Gi     4c    0
-              b/q    1       2c      2c        0          0     1c
-              evict  a/web-r1-3  b/q is short of 2c; a/q uses 4c and deserves 2c 4Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED      PREEMPTING
+              a/q    1       4c 4Gi  2c 4Gi    2c 4Gi     4c 512Mi  0
+              b/q    1       2c      2c        0          0         1c
+              evict  a/web-r1-3  b/q is short of 2c; a/q uses 4c 512Mi and deserves 2c 4Gi
               short  b/q  lacks 1c of the deserved 2c because the pods that use the room may not be evicted now
 
             Step 2  capacity 4c 4Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       4c 4Gi  2c 4Gi    2c 4Gi     3c    0
-              b/q    1       2c      2c        1c         0     0
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED      PREEMPTING
+              a/q    1       4c 4Gi  2c 4Gi    2c 4Gi     3c 384Mi  0
+              b/q    1       2c      2c        1c         0         0
               short  b/q  lacks 1c of the deserved 2c because the pods that use the room may not be evicted now
-              unmet  a/web  1 pod of 1c cannot start: ShareInUse (other pods of the queue use all of the share)
+              unmet  a/web  1 pod of 1c 128Mi cannot start: ShareInUse (other pods of the queue use all of the share)
 
             Stable: nothing more would happen.
         "#]],

@@ -176,16 +176,6 @@ fn a_weight_a_guarantee_a_node_and_a_drain() {
 }
 
 #[test]
-fn programs_read_what_differs() {
-    let (_directory, flag) = applied(NEWCOMER);
-    let json: serde_json::Value =
-        serde_json::from_str(&printed(&base(), &format!("{flag} -o json"))).unwrap();
-    assert_eq!(json["kind"], "Diff");
-    assert_eq!(json["queues"][2]["deserved"]["before"], serde_json::Value::Null);
-    assert_eq!(json["changes"][0], "create Queue team-x (weight 1)");
-}
-
-#[test]
 fn a_change_of_what_does_not_exist_is_refused() {
     let refused = |line: &str| compared(&base(), line).err().unwrap();
     assert_eq!(refused("--drain nothing").to_string(), "there is no Node nothing in examples/newcomer");
@@ -271,6 +261,40 @@ fn a_changed_template_is_rolled_out() {
             0 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 2 steps
         "#]],
     );
+}
+
+/// A StatefulSet and a DaemonSet replace their pods as well, unless that is left to a person.
+#[test]
+fn changed_templates_of_other_workloads_are_rolled_out() {
+    let end = OBSERVED.find("---\napiVersion: apps/v1").unwrap();
+    for (kind, size) in [("StatefulSet", "replicas: 1"), ("DaemonSet", "minReadySeconds: 0")] {
+        let web = format!("apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: web, namespace: a");
+        let template = "template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, resources: {requests: {cpu: 1, memory: 1Gi}}}]}}";
+        let pod = "{nodeName: n1, containers: [{name: main, resources: {requests: {cpu: 1, memory: 1Gi}}}]}";
+        let base = format!(
+            "{}---
+{web}, uid: w-1, generation: 1}}
+spec: {{{size}, selector: {{matchLabels: {{app: web}}}}, {template}}}
+status: {{desiredNumberScheduled: 1, replicas: 1}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: web-0, namespace: a, uid: p-0, ownerReferences: [{{apiVersion: apps/v1, kind: {kind}, name: web, uid: w-1, controller: true}}]}}
+spec: {pod}
+status: {{phase: Running, startTime: \"2026-11-01T00:00:00Z\"}}
+",
+            &OBSERVED[..end]
+        );
+        let base = observed_yaml(&base, "2026-11-24T14:00:00Z");
+        let used = |strategy: &str| {
+            let (_directory, flag) =
+                applied(&format!("{web}}}\nspec: {{{strategy}{}}}", template.replace("cpu: 1", "cpu: 2")));
+            let used = compared(&base, &flag).unwrap().comparison.queues.remove(0).used;
+            used.1.unwrap().compact()
+        };
+        assert_eq!(used(""), "2c 1Gi", "{kind}");
+        assert_eq!(used("updateStrategy: {type: OnDelete}, "), "1c 1Gi", "{kind}");
+    }
 }
 
 #[test]

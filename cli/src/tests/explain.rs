@@ -1,7 +1,6 @@
 //! `explain`: of what the operator reported, and of manifests.
 
 use expect_test::{Expect, expect};
-use quotient_engine::time::Timestamp;
 use serde_json::json;
 
 use super::{PAGE, example, observed};
@@ -236,17 +235,6 @@ fn what_does_not_exist_is_named() {
     );
     let never = refused("pod/nothing", Some("web")).to_string();
     assert!(never.contains("kubectl quotient explain deploy/NAME -n web"), "{never}");
-}
-
-#[test]
-fn programs_read_marks_and_facts() {
-    let explanation = explained(&ml(), "pod/trainer-46", Some("ml-train")).unwrap();
-    let document = crate::output::document("Explanation", Timestamp::default(), "cluster", &explanation);
-    let text = serde_json::to_string(&document).unwrap();
-    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((&json["kind"], &json["object"]["kind"]), (&"Explanation".into(), &"Pod".into()), "{text}");
-    assert_eq!(json["needsAPerson"], false);
-    assert_eq!(json["facts"][0]["title"], "Why");
 }
 
 #[test]

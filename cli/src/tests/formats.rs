@@ -20,45 +20,6 @@ fn one_step_is_shown_unless_more_are_asked_for() {
 }
 
 #[test]
-fn pods_start_and_terminating_ones_go() {
-    check(
-        "
-apiVersion: v1
-kind: Node
-metadata: {name: n1}
-status: {allocatable: {cpu: 2, memory: 4Gi, nvidia.com/gpu: 1}}
----
-apiVersion: quotient.dev/v1alpha1
-kind: Queue
-metadata: {name: q, namespace: a}
-spec: {}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: leaving, namespace: a, deletionTimestamp: 2026-01-01T00:00:30Z}
-spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 2, nvidia.com/gpu: 1}}}]}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: waiting, namespace: a}
-spec: {containers: [{name: c, resources: {requests: {cpu: 2}}}]}
-",
-        &expect![[r#"
-            Step 1  capacity 2c 4Gi 1gpu
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED     PREEMPTING
-              a/q    1       2c      2c        2c 2Gi     4c 1gpu  0
-              start  a/waiting
-
-            Step 2  capacity 2c 4Gi 1gpu
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       2c      2c        2c 2Gi     2c    0
-
-            Stable: nothing more would happen.
-        "#]],
-    );
-}
-
-#[test]
 fn queues_without_a_share_are_shown_with_what_to_do() {
     check(
         "

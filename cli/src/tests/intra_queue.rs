@@ -39,7 +39,7 @@ spec:
   selector: {{matchLabels: {{app: {name}}}}}
   template:
     metadata: {{labels: {{app: {name}}}}}
-    spec: {{{class} containers: [{{name: c, image: i, resources: {{requests: {{nvidia.com/gpu: 1}}}}}}]}}
+    spec: {{{class} containers: [{{name: c, image: i, resources: {{requests: {{cpu: 0, memory: 0, nvidia.com/gpu: 1}}}}}}]}}
 ---
 "
     )
@@ -55,7 +55,7 @@ metadata:
   name: {name}
   namespace: a
   ownerReferences: [{{apiVersion: apps/v1, kind: ReplicaSet, name: {set}, controller: true}}]
-spec: {{nodeName: n, containers: [{{name: c, image: i, resources: {{requests: {{nvidia.com/gpu: 1}}}}}}]}}
+spec: {{nodeName: n, containers: [{{name: c, image: i, resources: {{requests: {{cpu: 0, memory: 0, nvidia.com/gpu: 1}}}}}}]}}
 status: {{phase: Running}}
 ---
 "

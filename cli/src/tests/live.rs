@@ -111,7 +111,7 @@ async fn the_operator_is_found_beside_what_is_asked_for() {
     });
     let snapshot = live.snapshot(&Scope::of("queues", Some("team-a"))).await.unwrap();
     assert!(snapshot.is_partial);
-    let log = log.lock().unwrap();
+    let log = log.lock().unwrap().clone();
     let paths: Vec<&str> = log.iter().map(|(line, _)| line.split('?').next().unwrap()).collect();
     assert_eq!(
         paths,
@@ -121,6 +121,9 @@ async fn the_operator_is_found_beside_what_is_asked_for() {
             "GET /apis/coordination.k8s.io/v1/namespaces/quotient-system/leases",
         ]
     );
+    // It is read once where it is among what is asked for.
+    let snapshot = live.snapshot(&Scope::of("deployments", Some("quotient-system"))).await.unwrap();
+    assert_eq!(snapshot.entries.iter().filter(|entry| entry.kind() == "Deployment").count(), 1);
 }
 
 #[tokio::test]

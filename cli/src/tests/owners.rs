@@ -76,39 +76,6 @@ fn check_owners(documents: &[String], expected: &Expect) {
 }
 
 #[test]
-fn owners_create_what_their_quota_admits_step_by_step() {
-    check(
-        &[
-            NODE,
-            &queue("a", "{request: {cpu: 4, memory: 1Gi}, limit: {cpu: 4, memory: 1Gi}}"),
-            &queue("b", "{request: {cpu: 5, memory: 1Gi}, limit: {cpu: 5, memory: 1Gi}}"),
-            &owner("Deployment", "name: web", "replicas: 6"),
-            &owner("Job", "name: once", "suspend: false").replace("namespace: a", "namespace: b"),
-        ]
-        .concat(),
-        &expect![[r#"
-            Step 1  capacity 8c 8Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       4c 1Gi  4c 1Gi    4c 1Gi     0     0
-              b/q    1       5c 1Gi  4c 1Gi    4c 1Gi     0     0
-              start  a/web-r1-0
-              start  a/web-r1-1
-              start  a/web-r1-2
-              start  a/web-r1-3
-              start  b/once-r1-0
-
-            Step 2  capacity 8c 8Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       4c 1Gi  4c 1Gi    4c 1Gi     4c    0
-              b/q    1       5c 1Gi  4c 1Gi    4c 1Gi     1c    0
-              unmet  a/web  2 pods of 1c cannot start: AboveLimit (the limit of the queue or of a parent queue is reached)
-
-            Stable: nothing more would happen.
-        "#]],
-    );
-}
-
-#[test]
 fn what_a_standing_quota_admits_is_there_before_the_first_step() {
     check(
         &[
@@ -135,31 +102,21 @@ fn what_a_standing_quota_admits_is_there_before_the_first_step() {
               start  c/free-r1-0
 
             Step 1  capacity 8c 8Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       9c 8Gi  4c 4Gi    4c 4Gi     6c    0
-              b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     1c    2c
-              evict  a/web-r1-5  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
-              evict  a/web-r1-4  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED      PREEMPTING
+              a/q    1       9c 8Gi  4c 4Gi    4c 4Gi     6c 768Mi  0
+              b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     1c 128Mi  2c
+              evict  a/web-r1-5  b/q is short of 2c; a/q uses 6c 768Mi and deserves 4c 4Gi
+              evict  a/web-r1-4  b/q is short of 2c; a/q uses 6c 768Mi and deserves 4c 4Gi
               start  b/db-1
-              unmet  a/web  3 pods of 1c cannot start: ShareInUse (other pods of the queue use all of the share)
+              unmet  a/web  3 pods of 1c 128Mi cannot start: ShareInUse (other pods of the queue use all of the share)
 
             Step 2  capacity 8c 8Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       9c 8Gi  4c 4Gi    4c 4Gi     4c    0
-              b/q    1       8c 8Gi  4c 4Gi    4c 4Gi     2c    0
-              unmet  a/web  5 pods of 1c cannot start: ShareInUse (other pods of the queue use all of the share)
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED      PREEMPTING
+              a/q    1       9c 8Gi  4c 4Gi    4c 4Gi     4c 512Mi  0
+              b/q    1       8c 8Gi  4c 4Gi    4c 4Gi     2c 256Mi  0
+              unmet  a/web  5 pods of 1c 128Mi cannot start: ShareInUse (other pods of the queue use all of the share)
 
             Stable: nothing more would happen.
-        "#]],
-    );
-}
-
-#[test]
-fn a_deployment_wants_one_pod_by_default() {
-    check_owners(
-        &[owner("Deployment", "name: a", "")],
-        &expect![[r#"
-            ReplicaSet a (a/ReplicaSet/a): wants 1 of cpu 1, has 0
         "#]],
     );
 }
@@ -174,36 +131,43 @@ fn a_deployment_has_one_replica_set_scaled() {
         );
         owner("ReplicaSet", &metadata, &format!("replicas: {replicas}"))
     };
+    // Without one there is a new one, and without a number of replicas one pod.
+    check_owners(
+        &[owner("Deployment", "name: a", "")],
+        &expect![[r#"
+            ReplicaSet a (a/ReplicaSet/a): wants 1 of cpu 1, memory 128Mi, has 0
+        "#]],
+    );
     // The one that wants pods, however old.
     check_owners(
         &[deployment.clone(), set("x", 1, 1), set("y", 0, 2)],
         &expect![[r#"
-        ReplicaSet x (u-x): wants 4 of cpu 1, has 0
-    "#]],
+            ReplicaSet x (u-x): wants 4 of cpu 1, memory 128Mi, has 0
+        "#]],
     );
     // The newest, where none does.
     check_owners(
         &[deployment.clone(), set("x", 0, 10), set("y", 0, 9)],
         &expect![[r#"
-        ReplicaSet x (u-x): wants 4 of cpu 1, has 0
-    "#]],
+            ReplicaSet x (u-x): wants 4 of cpu 1, memory 128Mi, has 0
+        "#]],
     );
     // In the middle of a rollout no size is changed.
     check_owners(
         &[deployment.clone(), set("x", 3, 1), set("y", 2, 2)],
         &expect![[r#"
-        ReplicaSet x (u-x): wants 3 of cpu 1, has 0
-        ReplicaSet y (u-y): wants 2 of cpu 1, has 0
-    "#]],
+            ReplicaSet x (u-x): wants 3 of cpu 1, memory 128Mi, has 0
+            ReplicaSet y (u-y): wants 2 of cpu 1, memory 128Mi, has 0
+        "#]],
     );
     // A foreign ReplicaSet is not touched, even if it has the name.
     let others = owner("ReplicaSet", "name: web", "replicas: 2");
     check_owners(
         &[others, deployment],
         &expect![[r#"
-        ReplicaSet web (a/ReplicaSet/web): wants 2 of cpu 1, has 0
-        ReplicaSet web-2 (a/ReplicaSet/web-2): wants 4 of cpu 1, has 0
-    "#]],
+            ReplicaSet web (a/ReplicaSet/web): wants 2 of cpu 1, memory 128Mi, has 0
+            ReplicaSet web-2 (a/ReplicaSet/web-2): wants 4 of cpu 1, memory 128Mi, has 0
+        "#]],
     );
 }
 
@@ -224,7 +188,7 @@ fn pods_find_their_owners_with_and_without_ids() {
             pod("other", &of("ReplicaSet", "web-front-1", ", uid: rs-2")),
         ],
         &expect![[r#"
-            ReplicaSet web-5d4f (rs-1): wants 3 of cpu 1, has 2
+            ReplicaSet web-5d4f (rs-1): wants 3 of cpu 1, memory 128Mi, has 2
         "#]],
     );
     // Manifests by hand.
@@ -238,9 +202,9 @@ fn pods_find_their_owners_with_and_without_ids() {
             pod("j", &of("Job", "job", ", uid: j-1")),
         ],
         &expect![[r#"
-            ReplicaSet web (a/ReplicaSet/web): wants 2 of cpu 1, has 1
-            StatefulSet db (s-1): wants 1 of cpu 1, has 1
-            Job job (j-1): wants 1 of cpu 1, has 1
+            ReplicaSet web (a/ReplicaSet/web): wants 2 of cpu 1, memory 128Mi, has 1
+            StatefulSet db (s-1): wants 1 of cpu 1, memory 128Mi, has 1
+            Job job (j-1): wants 1 of cpu 1, memory 128Mi, has 1
         "#]],
     );
 }
@@ -270,21 +234,40 @@ fn new_pods_take_after_their_templates() {
               start  a/calm-r1-5
 
             Step 1  capacity 8c 8Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       8c 8Gi  4c 8Gi    4c 8Gi     6c    0
-              b/q    1       4c      4c        2c         0     2c
-              evict  a/brisk-r1-2  b/q is short of 2c; a/q uses 6c and deserves 4c 8Gi
-              evict  a/brisk-r1-1  b/q is short of 2c; a/q uses 6c and deserves 4c 8Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED      PREEMPTING
+              a/q    1       8c 8Gi  4c 8Gi    4c 8Gi     6c 768Mi  0
+              b/q    1       4c      4c        2c         0         2c
+              evict  a/brisk-r1-2  b/q is short of 2c; a/q uses 6c 768Mi and deserves 4c 8Gi
+              evict  a/brisk-r1-1  b/q is short of 2c; a/q uses 6c 768Mi and deserves 4c 8Gi
 
             Step 2  capacity 8c 8Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       8c 8Gi  4c 8Gi    4c 8Gi     4c    0
-              b/q    1       4c      4c        4c         0     0
-              unmet  a/brisk  2 pods of 1c cannot start: ShareInUse (other pods of the queue use all of the share)
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED      PREEMPTING
+              a/q    1       8c 8Gi  4c 8Gi    4c 8Gi     4c 512Mi  0
+              b/q    1       4c      4c        4c         0         0
+              unmet  a/brisk  2 pods of 1c 128Mi cannot start: ShareInUse (other pods of the queue use all of the share)
 
             Stable: nothing more would happen.
         "#]],
     );
+}
+
+/// What the operator sees as well: demand of pods that are still to be created.
+#[test]
+fn containers_without_requests_get_the_defaults_of_their_namespace() {
+    let web = owner("Deployment", "name: web", "").replace("resources: {requests: {cpu: 1}}", "image: i");
+    check_owners(std::slice::from_ref(&web), &expect![[r#"
+        ReplicaSet web (a/ReplicaSet/web): wants 1 of cpu 100m, memory 128Mi, has 0
+    "#]]);
+    let range = "
+---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: own, namespace: a}
+spec: {limits: [{type: Container, defaultRequest: {cpu: 2}}]}
+";
+    check_owners(&[web, range.to_owned()], &expect![[r#"
+        ReplicaSet web (a/ReplicaSet/web): wants 1 of cpu 2, memory 128Mi, has 0
+    "#]]);
 }
 
 #[test]

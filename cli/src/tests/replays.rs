@@ -34,24 +34,9 @@ fn with(line: &str) -> Vec<Setting> {
 }
 
 #[test]
-fn every_recorded_decision_is_computed_again() {
-    let mut seen = 0;
-    for entry in std::fs::read_dir(example("")).unwrap().map(|entry| entry.unwrap()) {
-        if !entry.path().is_dir() {
-            continue;
-        }
-        for record in records(&entry.file_name().to_string_lossy()) {
-            let replay = Replay::of(&record, &[]).unwrap();
-            assert!(replay.is_identical, "{:?}", entry.path());
-            seen += 1;
-        }
-    }
-    assert!(seen >= 5, "{seen}");
-}
-
-#[test]
 fn a_replay_names_every_pod_and_what_another_setting_had_changed() {
     let record = &records("newcomer")[0];
+    assert!(Replay::of(record, &with("queue/team-1.eviction.forceAfterSeconds=60")).is_ok());
     let replay = Replay::of(record, &with("queue/team-1.guaranteed.cpu=3")).unwrap();
     expect![[r#"
         Decision 1 of 1970-01-01T00:00:00Z by Quotient 0.1.0: 2 pods to evict. Computed again, it is the same plan, byte for byte.

@@ -40,7 +40,7 @@ metadata: {{name: {name}, namespace: {namespace}, uid: p-{name}, creationTimesta
 spec:
   nodeName: gpu-{node}
   priority: 0
-  containers: [{{name: main, resources: {{requests: {{nvidia.com/gpu: 1}}, limits: {{nvidia.com/gpu: 1}}}}}}]
+  containers: [{{name: main, resources: {{requests: {{cpu: 0, memory: 0, nvidia.com/gpu: 1}}, limits: {{nvidia.com/gpu: 1}}}}}}]
 status: {{phase: Running, startTime: \"{started}\"}}
 "
     )
@@ -112,7 +112,7 @@ metadata: {name: notebook, namespace: ml-dev, uid: o-notebook, generation: 1, cr
 spec:
   replicas: 12
   selector: {matchLabels: {app: notebook}}
-  template: {spec: {containers: [{name: main, resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}}]}}
+  template: {spec: {containers: [{name: main, resources: {requests: {cpu: 0, memory: 0, nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}}]}}
 ---
 apiVersion: apps/v1
 kind: ReplicaSet
@@ -120,7 +120,7 @@ metadata: {name: api, namespace: web, uid: o-api, generation: 1, creationTimesta
 spec:
   replicas: 8
   selector: {matchLabels: {app: api}}
-  template: {spec: {containers: [{name: main, resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}}]}}
+  template: {spec: {containers: [{name: main, resources: {requests: {cpu: 0, memory: 0, nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}}]}}
 ";
 
 /// The cluster at a time, with these pods.
@@ -208,7 +208,7 @@ metadata: {name: tune, namespace: team-x}
 spec:
   parallelism: 8
   completions: 8
-  template: {spec: {restartPolicy: Never, containers: [{name: main, resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}}]}}
+  template: {spec: {restartPolicy: Never, containers: [{name: main, resources: {requests: {cpu: 0, memory: 0, nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}}]}}
 ";
     let directory = directory(&[("team-x.yaml", manifest)]);
     let args: DiffArgs = args(&format!("-f {}", directory.path().display()));

@@ -117,7 +117,7 @@ spec: {size: 3, template: {spec: {containers: [{name: main, resources: {requests
     assert!(cluster.warnings.is_empty(), "{:?}", cluster.warnings);
     let plan = settle(&cluster.snapshot).1;
     let demand: Vec<String> = plan.queues.values().map(|queue| queue.demand.to_string()).collect();
-    assert_eq!(demand, ["cpu 3"]);
+    assert_eq!(demand, ["cpu 3, memory 384Mi"]);
 }
 
 #[test]

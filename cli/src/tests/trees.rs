@@ -68,15 +68,11 @@ spec: {}
     );
 }
 
+/// Also one that no manifest describes has the label of its name.
 #[test]
 fn namespaces_are_accepted_by_their_labels() {
     check_on_node(
         "
-apiVersion: quotient.dev/v1alpha1
-kind: Queue
-metadata: {name: gold, namespace: org}
-spec: {children: {namespaces: {from: Selector, selector: {matchLabels: {tier: gold}}}}}
----
 apiVersion: quotient.dev/v1alpha1
 kind: Queue
 metadata: {name: named, namespace: org}
@@ -86,44 +82,21 @@ spec:
       from: Selector
       selector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [b, c]}]}
 ---
-apiVersion: v1
-kind: Namespace
-metadata: {name: a, labels: {tier: gold}}
+{apiVersion: v1, kind: Namespace, metadata: {name: b, labels: {tier: silver}}}
 ---
-apiVersion: v1
-kind: Namespace
-metadata: {name: b, labels: {tier: silver}}
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: b}, spec: {parentRef: {namespace: org, name: named}}}
 ---
-apiVersion: quotient.dev/v1alpha1
-kind: Queue
-metadata: {name: q, namespace: a}
-spec: {parentRef: {namespace: org, name: gold}}
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: c}, spec: {parentRef: {namespace: org, name: named}}}
 ---
-apiVersion: quotient.dev/v1alpha1
-kind: Queue
-metadata: {name: q, namespace: b}
-spec: {parentRef: {namespace: org, name: named}}
----
-# No manifest describes its namespace.
-apiVersion: quotient.dev/v1alpha1
-kind: Queue
-metadata: {name: q, namespace: c}
-spec: {parentRef: {namespace: org, name: named}}
----
-apiVersion: quotient.dev/v1alpha1
-kind: Queue
-metadata: {name: q, namespace: d}
-spec: {parentRef: {namespace: org, name: gold}}
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: d}, spec: {parentRef: {namespace: org, name: named}}}
 ",
         &expect![[r#"
             Step 1  capacity 8c 8Gi
-              QUEUE      WEIGHT  DEMAND  DESERVED  ALLOCATED   USED  PREEMPTING
-              org/gold   1       0       0         1.3c 1.3Gi  0     0
-                a/q      1       0       0         1.3c 1.3Gi  0     0
-              org/named  1       0       0         2.6c 2.6Gi  0     0
-                b/q      1       0       0         1.3c 1.3Gi  0     0
-                c/q      1       0       0         1.3c 1.3Gi  0     0
-              stalled  d/q  ParentNotAccepting: org/gold does not accept Queues of this namespace: its spec.children.namespaces has to allow it
+              QUEUE      WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
+              org/named  1       0       0         4c 4Gi     0     0
+                b/q      1       0       0         2c 2Gi     0     0
+                c/q      1       0       0         2c 2Gi     0     0
+              stalled  d/q  ParentNotAccepting: org/named does not accept Queues of this namespace: its spec.children.namespaces has to allow it
 
             Stable: nothing more would happen.
         "#]],

@@ -4,7 +4,7 @@ use expect_test::expect;
 use quotient_engine::plan::Eviction;
 use quotient_engine::reasons::EvictionReason;
 
-use super::{check, read};
+use super::read;
 use crate::commands::simulate::{render, simulate};
 use crate::output::Format;
 use crate::output::Style;
@@ -49,61 +49,6 @@ spec:
     )
 }
 
-#[test]
-fn what_cannot_start_is_shown_with_what_is_in_the_way() {
-    let unmet = |deployment: &str| {
-        let cluster = read(&[("a.yaml", &scattered(deployment, ""))]).unwrap();
-        let text = render(&cluster, &simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
-        text.split_inclusive('\n').filter_map(|line| line.strip_prefix("  unmet  ")).collect::<String>()
-    };
-    let deployments = [
-        deployment("wide", 4, ""),
-        deployment("huge", 5, ""),
-        deployment("picky", 1, ", nodeSelector: {disk: ssd}"),
-    ];
-    expect![[r#"
-        b/wide  2 pods of 4c cannot start: Fragmented (the queue has room, but no single node that suits has enough of it)
-        b/huge  2 pods of 5c cannot start: NoNodeFits (no node could run one even if the node were empty)
-        b/picky  2 pods of 1c cannot start: NoNodeFits (no node could run one even if the node were empty)
-    "#]].assert_eq(&deployments.map(|deployment| unmet(&deployment)).concat());
-}
-
-#[test]
-fn a_pod_that_no_node_takes_is_shown_by_name() {
-    let pod = "
----
-apiVersion: v1
-kind: Pod
-metadata: {name: lonely, namespace: b}
-spec: {nodeSelector: {disk: ssd}, containers: [{name: c, resources: {requests: {cpu: 1}}}]}
-";
-    check(
-        &scattered(pod, ""),
-        &expect![[r#"
-            Step 1  capacity 8c 8Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     6c    0
-              b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     1c    2c
-              evict  a/p6  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
-              evict  a/p5  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
-
-            Step 2  capacity 8c 8Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     4c    0
-              b/q    1       8c 8Gi  4c 4Gi    4c 4Gi     1c    0
-              unmet  b/lonely  1 pod of 1c cannot start: NoNodeFits (no node could run one even if the node were empty)
-
-            Step 3  60 s later  capacity 8c 8Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     4c    0
-              b/q    1       8c 8Gi  4c 4Gi    4c 4Gi     1c    0
-              unmet  b/lonely  1 pod of 1c cannot start: SetAside (they had room, did not start and are set aside)
-
-            Stable: nothing more would happen.
-        "#]],
-    );
-}
-
 /// Two Deployments that lack room, and a budget that keeps five of six pods.
 fn guarded() -> String {
     let budget = "
@@ -134,9 +79,9 @@ fn programs_read_what_cannot_start_and_what_was_kept() {
     let line = |one: &serde_json::Value| format!("{one}\n");
     let parts = ["unmet", "passedOver"].map(|part| explained[part].as_array().unwrap());
     expect![[r#"
-        {"message":"The pods cannot start because terminating pods use the room. The quota rises as these pods end.","pods":1,"queue":"b/q","reason":"WaitingForPreemption","requests":{"cpu":"2","memory":"0"},"what":"ReplicaSet double"}
-        {"message":"The pods cannot start because no node could run one even if the node were empty. Correct node selector, affinity, tolerations or size, or add such a node.","pods":2,"queue":"b/q","reason":"NoNodeFits","requests":{"cpu":"5","memory":"0"},"what":"ReplicaSet huge"}
-        {"message":"The pods cannot start because the pods that use the room may not be evicted now. The quota rises when their budgets allow more. kubectl delete pod asks no budget.","pods":1,"queue":"b/q","reason":"Blocked","requests":{"cpu":"2","memory":"0"},"what":"ReplicaSet double"}
+        {"message":"The pods cannot start because terminating pods use the room. The quota rises as these pods end.","pods":1,"queue":"b/q","reason":"WaitingForPreemption","requests":{"cpu":"2","memory":"128Mi"},"what":"ReplicaSet double"}
+        {"message":"The pods cannot start because no node could run one even if the node were empty. Correct node selector, affinity, tolerations or size, or add such a node.","pods":2,"queue":"b/q","reason":"NoNodeFits","requests":{"cpu":"5","memory":"128Mi"},"what":"ReplicaSet huge"}
+        {"message":"The pods cannot start because the pods that use the room may not be evicted now. The quota rises when their budgets allow more. kubectl delete pod asks no budget.","pods":1,"queue":"b/q","reason":"Blocked","requests":{"cpu":"2","memory":"128Mi"},"what":"ReplicaSet double"}
         {"pod":"a/p1","queue":"a/q","reason":"Budget"}
         {"pod":"a/p2","queue":"a/q","reason":"Budget"}
         {"pod":"a/p3","queue":"a/q","reason":"Budget"}
@@ -154,17 +99,17 @@ fn the_table_says_what_cannot_start_and_what_was_kept() {
           QUEUE  WEIGHT  DEMAND   DESERVED  ALLOCATED  USED  PREEMPTING
           a/q    1       8c 8Gi   4c 4Gi    4c 4Gi     6c    0
           b/q    1       14c 8Gi  4c 4Gi    2c 4Gi     0     0
-          evict  a/p6  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
+          evict  a/p6  b/q is short of 2c 128Mi; a/q uses 6c and deserves 4c 4Gi
           keep  a/p1  Budget: a disruption budget allows no more
           keep  a/p2  Budget: a disruption budget allows no more
           keep  a/p3  Budget: a disruption budget allows no more
           keep  a/p4  Budget: a disruption budget allows no more
           keep  a/p5  Budget: a disruption budget allows no more
-          short  b/q  lacks 1c of the deserved 4c 4Gi because the pods that use the room may not be evicted now
+          short  b/q  lacks 1c 128Mi of the deserved 4c 4Gi because the pods that use the room may not be evicted now
           start  b/double-r1-0
-          unmet  b/double  1 pod of 2c cannot start: WaitingForPreemption (terminating pods use the room)
-          unmet  b/huge    2 pods of 5c cannot start: NoNodeFits (no node could run one even if the node were empty)
-          unmet  b/double  1 pod of 2c cannot start: Blocked (the pods that use the room may not be evicted now)
+          unmet  b/double  1 pod of 2c 128Mi cannot start: WaitingForPreemption (terminating pods use the room)
+          unmet  b/huge    2 pods of 5c 128Mi cannot start: NoNodeFits (no node could run one even if the node were empty)
+          unmet  b/double  1 pod of 2c 128Mi cannot start: Blocked (the pods that use the room may not be evicted now)
 
         Not stable: more would happen; --until-stable shows it.
     "#]].assert_eq(&render(&cluster, &simulation, Format::Table, true, Style::Plain).unwrap());
@@ -207,40 +152,4 @@ fn overdue_pods_are_shown() {
             {"pod": "a/p6", "queue": "a/q", "graceSeconds": 600, "beneficiary": "b/q", "reason": "GraceShortened"},
         ])
     );
-}
-
-/// What a ReplicaSet says of pods that were refused is believed: they do not start.
-#[test]
-fn pods_that_the_api_server_refuses_do_not_start() {
-    let cluster = "
-{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, memory: 4Gi}}}
----
-{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: b}, spec: {request: {cpu: 1k, memory: 1Ti}}}
----
-apiVersion: apps/v1
-kind: ReplicaSet
-metadata: {name: web, namespace: b}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec: {containers: [{name: c, resources: {requests: {cpu: 1, memory: 1Gi}}}]}
-status:
-  replicas: 0
-  conditions:
-    - {type: ReplicaFailure, status: 'True', reason: FailedCreate,
-       message: 'pods \"web-\" is forbidden: error looking up service account b/x: serviceaccount \"x\" not found'}
-";
-    let cluster = read(&[("a.yaml", cluster)]).unwrap();
-    let text = render(&cluster, &simulate(&cluster, true), Format::Table, false, Style::Plain).unwrap();
-    expect![[r#"
-        Step 1  capacity 4c 4Gi
-          QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-          b/q    1       4c 4Gi  4c 4Gi    4c 4Gi     0     0
-          unmet  b/web  2 pods of 1c 1Gi cannot start: PodsRejected (the API server rejects its pods: error looking up service account b/x: serviceaccount "x" not found; create the ServiceAccount, or name another in the template)
-
-        Stable: nothing more would happen.
-    "#]]
-    .assert_eq(&text);
 }

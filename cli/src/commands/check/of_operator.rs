@@ -5,7 +5,6 @@ use quotient_engine::snapshot::Mode;
 use super::CheckContext;
 use super::finding::{Found, Seen};
 use crate::manifests::OperatorFacts;
-use crate::objects::Object;
 
 /// How old a Lease may be, in seconds: twice the longest `--lease-retry-seconds`.
 const OLDEST_LEASE: i64 = 60;
@@ -33,8 +32,7 @@ pub(super) fn one_replica(context: &CheckContext<'_>) -> Seen {
 pub(super) fn no_leader(context: &CheckContext<'_>) -> Seen {
     let operator = operator(context)?;
     let settings = operator.settings.as_ref().ok()?;
-    let has_leases = context.cluster.objects.iter().any(|object| matches!(object, Object::Lease(_)));
-    if settings.lease.is_none() || !has_leases {
+    if settings.lease.is_none() || !operator.has_leases {
         return None;
     }
     let Some((holder, renewed)) = &operator.leader else {

@@ -16,7 +16,7 @@ use crate::output::spaced;
 #[derive(Debug)]
 pub(crate) struct Comparison {
     /// The leaf queues of either end, by name.
-    pub(super) queues: Vec<QueueDiff>,
+    pub(crate) queues: Vec<QueueDiff>,
     /// The pods that only the change evicts, in order, each with the time that it may take to end.
     pub(crate) evicted: Vec<Eviction>,
     /// How many pods are evicted with and without the change.
@@ -37,11 +37,11 @@ pub(crate) struct Comparison {
 
 /// One leaf queue.
 #[derive(Debug)]
-pub(super) struct QueueDiff {
+pub(crate) struct QueueDiff {
     pub(super) name: QueueName,
     /// None if only one end has the queue.
     pub(super) deserved: (Option<Amounts>, Option<Amounts>),
-    pub(super) used: (Option<Amounts>, Option<Amounts>),
+    pub(crate) used: (Option<Amounts>, Option<Amounts>),
     /// How many more pods start with the change than without.
     pub(super) started: usize,
     /// What evictions leave it: its guarantee, and the minimum of its gangs.

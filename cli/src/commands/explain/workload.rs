@@ -8,7 +8,7 @@ use quotient_crds::names::QUOTA;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::NodeName;
 use quotient_engine::reasons::ShortReason;
-use quotient_engine::snapshot::{Owner, Pod, Shape};
+use quotient_engine::snapshot::{Owner, Pod, Rejection, Shape};
 use serde_json::Value;
 
 use super::context::Context;
@@ -153,7 +153,8 @@ fn checks(explanation: &mut Explanation, context: &Context<'_>, view: &QueueView
         let is_its = owners.iter().any(|owner| *owner.name == *unmet.name);
         is_its && NO_REQUESTS.iter().any(|words| unmet.message.contains(words))
     });
-    let unspecified = is_reported || owners.iter().any(|owner| !owner.unspecified.is_nothing());
+    let lacks_requests = |owner: &&Owner| matches!(owner.rejection(quota), Some(Rejection::Unspecified(_)));
+    let unspecified = is_reported || owners.iter().any(lacks_requests);
     let text = if unspecified {
         "a container sets no cpu or memory request, and no LimitRange gives one"
     } else {
