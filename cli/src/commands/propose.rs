@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::ResourceQuota;
-use quotient_advance::settle;
 use quotient_crds::{MAX_WEIGHT, Mode, QueueSpec, ResourceMap};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::snapshot::Pod;
@@ -14,8 +13,8 @@ use crate::commands::check::check;
 use crate::commands::migrate::system_of_sign;
 use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
-use crate::manifests::Cluster;
-use crate::objects::{Object, lacks_requests};
+use crate::manifests::{Cluster, without_requests};
+use crate::objects::Object;
 use crate::output::{Cell, Progress, Screen, counted, joined, listing, print, spaced, sum};
 use crate::proposals::{OutputDirectory, ProposedQueue, resource_map};
 use crate::queues::{amounts, percentage};
@@ -144,21 +143,21 @@ pub(crate) struct Proposal {
     pub(crate) queue: ProposedQueue,
 }
 
-/// What the objects of a namespace say of it.
+/// What the quotas of a namespace say of it.
 #[derive(Default)]
 struct Described {
     /// Its ResourceQuotas in words.
     quotas: Vec<String>,
     /// The lowest bound of each resource.
     bounds: Bounds,
-    /// How many workloads have containers without requests.
-    lacking: usize,
 }
 
 /// A namespace with pods and without a Queue.
 struct Unmanaged {
     name: String,
     used: Amounts,
+    /// How many workloads have containers without requests.
+    lacking: usize,
     described: Described,
 }
 
@@ -175,7 +174,8 @@ pub(crate) fn proposals(cluster: &Cluster, basis: Basis) -> Vec<Proposal> {
             pods.peek()?;
             let used = sum(pods.map(Pod::requests));
             let described = described.remove(name.as_str()).unwrap_or_default();
-            Some(Unmanaged { name: name.to_string(), used, described })
+            let (lacking, _) = without_requests(state);
+            Some(Unmanaged { name: name.to_string(), used, lacking, described })
         })
         .collect();
     let are_met = sum(unmanaged.iter().map(|one| one.described.bounds.amounts())).fits_in(&whole);
@@ -183,7 +183,7 @@ pub(crate) fn proposals(cluster: &Cluster, basis: Basis) -> Vec<Proposal> {
 }
 
 fn proposal(of: Unmanaged, basis: Basis, whole: &Amounts, are_met: bool) -> Proposal {
-    let Unmanaged { name, used, described: Described { quotas, bounds, lacking } } = of;
+    let Unmanaged { name, used, lacking, described: Described { quotas, bounds } } = of;
     let mut comments = vec![format!("Pods of {name} requested {}.", spaced(&used))];
     let has_quota = !bounds.is_empty();
     if has_quota {
@@ -226,20 +226,16 @@ fn half(used: &Amounts, bounds: &Bounds) -> Bounds {
 
 /// What the nodes offer, or what is shared out if that is more.
 fn whole(cluster: &Cluster) -> Amounts {
-    settle(&cluster.snapshot).1.capacity.max(&cluster.offered())
+    let offered = cluster.offered();
+    cluster.plan().map_or_else(|| offered.clone(), |plan| plan.capacity.max(&offered))
 }
 
-/// What is said of every namespace, in one pass: there may be as many namespaces as a cluster has teams.
+/// The quotas of every namespace, in one pass: there may be as many namespaces as a cluster has teams.
 fn describe(cluster: &Cluster) -> BTreeMap<&str, Described> {
     let mut all: BTreeMap<&str, Described> = BTreeMap::new();
     for object in &cluster.objects {
-        let described = all.entry(object.namespace()).or_default();
         if let Object::ResourceQuota(quota) = object {
-            described.add(object.name(), quota);
-        }
-        let template = object.template().filter(|_| object.controller().is_none());
-        if template.is_some_and(lacks_requests) {
-            described.lacking = described.lacking.saturating_add(1);
+            all.entry(object.namespace()).or_default().add(object.name(), quota);
         }
     }
     all

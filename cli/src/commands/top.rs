@@ -4,15 +4,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use clap::ValueEnum;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use quotient_engine::amounts::{Amounts, Resource};
-use quotient_engine::snapshot::Pod;
+use quotient_engine::names::OwnerUid;
+use quotient_engine::snapshot::{Pod, Workload};
 
 use crate::Session;
 use crate::commands::simulate::at_rest;
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::objects::Object;
 use crate::output::{
     Answer, Cell, Color, INTERVAL, OutputArgs, Screen, Watch, all_quantities, document, joined, listing,
     report, short, sum,
@@ -79,9 +78,7 @@ impl What {
         match self {
             Self::Queues => "queues nodes",
             Self::Namespaces => "queues nodes namespaces pods",
-            Self::Workloads => {
-                "queues nodes namespaces pods replicasets jobs deployments statefulsets daemonsets"
-            }
+            Self::Workloads => "queues nodes namespaces pods replicasets jobs statefulsets daemonsets",
         }
     }
 }
@@ -266,36 +263,24 @@ fn of_namespaces(cluster: &Cluster, views: &[QueueView]) -> Vec<Line> {
 
 /// The workloads that people know: the Deployment rather than its ReplicaSets; bare pods by themselves.
 fn of_workloads(cluster: &Cluster, views: &[QueueView]) -> Vec<Line> {
-    let owners: BTreeMap<&str, &OwnerReference> = cluster
-        .objects
-        .iter()
-        .filter(|object| !matches!(object, Object::Pod(_)))
-        .filter_map(|object| Some((object.metadata().uid.as_deref()?, object.controller()?)))
-        .collect();
     let mut rows: BTreeMap<(String, String), Line> = BTreeMap::new();
     for (namespace, state) in &cluster.snapshot.namespaces {
         let view = governing(views, namespace.as_str());
+        let controlled =
+            state.owners.iter().filter_map(|owner| Some((&owner.uid, owner.controller.as_deref()?)));
+        let controllers: BTreeMap<&OwnerUid, &Workload> = controlled.collect();
         for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
-            let name = match &pod.metadata.owner {
-                Some(owner) => top_name(&owner.kind, &owner.name, owner.uid.as_str(), &owners),
-                None => format!("Pod {}", pod.name),
-            };
+            let owner = pod.metadata.owner.as_ref();
+            let workload = owner.map(|owner| controllers.get(&owner.uid).copied().unwrap_or(owner));
+            let name = workload.map_or_else(
+                || format!("Pod {}", pod.name),
+                |workload| format!("{} {}", workload.kind, workload.name),
+            );
             let key = (namespace.to_string(), name.clone());
             rows.entry(key).or_insert_with(|| Line::new(name, namespace.as_str(), view)).add(pod);
         }
     }
     rows.into_values().collect()
-}
-
-/// Kind and name of the topmost controller.
-fn top_name(kind: &str, name: &str, uid: &str, owners: &BTreeMap<&str, &OwnerReference>) -> String {
-    let (mut kind, mut name, mut uid) = (kind, name, uid);
-    // No chain of controllers is as long; a circle would be.
-    for _ in 0..8 {
-        let Some(owner) = owners.get(uid) else { break };
-        (kind, name, uid) = (&owner.kind, &owner.name, &owner.uid);
-    }
-    format!("{kind} {name}")
 }
 
 /// Most first; equals by name.

@@ -1,7 +1,7 @@
 //! A cluster put together from the objects of one instant.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use quotient_advance::settle;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Eviction, Plan, PodId};
-use quotient_engine::snapshot;
+use quotient_engine::snapshot::{self, Owner};
 use quotient_engine::time::Timestamp;
 use quotient_index::{Decoded, Index, IndexSettings};
 use quotient_operator::settings::Settings;
@@ -191,6 +191,20 @@ impl Cluster {
             planned: OnceCell::new(),
         })
     }
+}
+
+/// How many workloads of a namespace have containers without a request for cpu or memory and without a default for it, and how
+/// many there are. What a Deployment or a `CronJob` creates counts once.
+pub(crate) fn without_requests(state: &snapshot::NamespaceState) -> (usize, usize) {
+    let count = |is_counted: fn(&Owner) -> bool| {
+        let owners = state.owners.iter().filter(|owner| is_counted(owner));
+        let workload = |owner: &'_ Owner| match &owner.controller {
+            Some(controller) => controller.uid.clone(),
+            None => owner.uid.clone(),
+        };
+        owners.map(workload).collect::<BTreeSet<_>>().len()
+    };
+    (count(|owner| !owner.unspecified.is_nothing()), count(|_| true))
 }
 
 /// The pod with its namespace, if it is in the snapshot.

@@ -17,6 +17,6 @@ mod sources;
 
 #[cfg(test)]
 pub(crate) use cluster::read;
-pub(crate) use cluster::{Cluster, find_pod, read_snapshot};
+pub(crate) use cluster::{Cluster, find_pod, read_snapshot, without_requests};
 pub(crate) use operator::{OperatorFacts, workload_kinds};
 pub(crate) use sources::Problems;

@@ -6,6 +6,4 @@ mod said;
 
 pub(crate) use decode::{decoded, find_text, plain, text, time};
 pub(crate) use kind::{ApiKind, Kind, Object, POD_GROUP_KINDS, in_words, later_version};
-pub(crate) use said::{
-    Bound, DEMANDED, PART_OF, Share, VARIABLES, ignores_evictions, is_operator, is_ours, lacks_requests,
-};
+pub(crate) use said::{Bound, PART_OF, Share, VARIABLES, ignores_evictions, is_operator, is_ours};

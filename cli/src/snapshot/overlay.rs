@@ -57,7 +57,19 @@ pub(crate) fn overlay(
         changes.push(format!("add Node {name}"));
         snapshot.entries.push(Entry::written(Place::file("--add-node"), node(&name, offer)));
     }
+    if !drained.is_empty() || !added.is_empty() {
+        forget_counts(snapshot);
+    }
     Ok(changes)
+}
+
+/// How many pods a DaemonSet wants follows from the nodes: what it reported is of other ones.
+fn forget_counts(snapshot: &mut Snapshot) {
+    for set in snapshot.entries.iter_mut().filter(|entry| entry.kind() == "DaemonSet") {
+        set.change(|set| {
+            set.as_object_mut().and_then(|fields| fields.remove("status"));
+        });
+    }
 }
 
 /// Group, kind, namespace and name; the namespace that manifests leave out is `default`.

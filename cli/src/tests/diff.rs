@@ -294,6 +294,13 @@ status: {{phase: Running, startTime: \"2026-11-01T00:00:00Z\"}}
         };
         assert_eq!(used(""), "2c 1Gi", "{kind}");
         assert_eq!(used("updateStrategy: {type: OnDelete}, "), "1c 1Gi", "{kind}");
+        if kind == "DaemonSet" {
+            // A node more is a pod more, and one less is one less.
+            let printed = printed(&base, "--add-node cpu=2,memory=4Gi");
+            assert!(printed.contains("1c 1Gi → 2c 2Gi  1 pod starts"), "{printed}");
+            let drained = compared(&base, "--drain n1 --add-node cpu=2,memory=4Gi").unwrap();
+            assert_eq!(drained.comparison.unmet, [""; 0]);
+        }
     }
 }
 

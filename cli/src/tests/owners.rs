@@ -255,9 +255,12 @@ fn new_pods_take_after_their_templates() {
 #[test]
 fn containers_without_requests_get_the_defaults_of_their_namespace() {
     let web = owner("Deployment", "name: web", "").replace("resources: {requests: {cpu: 1}}", "image: i");
-    check_owners(std::slice::from_ref(&web), &expect![[r#"
+    check_owners(
+        std::slice::from_ref(&web),
+        &expect![[r#"
         ReplicaSet web (a/ReplicaSet/web): wants 1 of cpu 100m, memory 128Mi, has 0
-    "#]]);
+    "#]],
+    );
     let range = "
 ---
 apiVersion: v1
@@ -265,9 +268,12 @@ kind: LimitRange
 metadata: {name: own, namespace: a}
 spec: {limits: [{type: Container, defaultRequest: {cpu: 2}}]}
 ";
-    check_owners(&[web, range.to_owned()], &expect![[r#"
+    check_owners(
+        &[web, range.to_owned()],
+        &expect![[r#"
         ReplicaSet web (a/ReplicaSet/web): wants 1 of cpu 2, memory 128Mi, has 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

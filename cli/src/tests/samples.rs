@@ -266,9 +266,9 @@ fn init_proposes_what_use_and_quotas_suggest() {
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: one, namespace: batch}, spec: {nodeName: n1, containers: [{name: main, resources: {requests: {cpu: 90, memory: 300Gi}}}]}}
 ---
-{apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: batch}, spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: main}]}}}}
+{apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: batch}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: main}]}}}}
 ---
-{apiVersion: batch/v1, kind: Job, metadata: {name: b, namespace: batch}, spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: main}]}}}}
+{apiVersion: batch/v1, kind: Job, metadata: {name: b, namespace: batch}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: main}]}}}}
 ";
     let cluster = super::read(&[("a.yaml", INPUT)]).unwrap();
     let proposed = proposals(&cluster, Basis::Usage);

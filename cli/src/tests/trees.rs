@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect, expect_file};
 
-use super::{check, example, played, read};
+use super::{check, example, played};
 use crate::manifests;
 use crate::output::Format;
 
@@ -101,28 +101,4 @@ spec:
             Stable: nothing more would happen.
         "#]],
     );
-}
-
-#[test]
-fn mistakes_in_the_tree_are_named() {
-    let queue = |name: &str, spec: &str| {
-        format!(
-            "{{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {{name: {name}, namespace: a}}, spec: {spec}}}\n---\n"
-        )
-    };
-    let text = [
-        queue("from", "{children: {namespaces: {from: Some}}}"),
-        queue("typo", "{children: {namespaces: {form: All}}}"),
-        queue("selector", "{children: {namespaces: {from: Selector}}}"),
-        queue("name", "{parentRef: {namespace: org}}"),
-        queue("policy", "{reclaim: {from: fence}}"),
-        queue("seconds", "{eviction: {minRuntimeSeconds: -1}}"),
-    ];
-    expect![[r#"
-        error: DIR/a.yaml (document 1): Queue a/from: spec.children.namespaces.from: unknown variant `Some`, expected one of `Same`, `All`, `Selector`
-        error: DIR/a.yaml (document 2): Queue a/typo: spec.children.namespaces.form: a Queue has no such field
-        error: DIR/a.yaml (document 3): Queue a/selector: spec.children.namespaces.from is Selector, but there is no selector: write one, such as {matchLabels: {org: research}}
-        error: DIR/a.yaml (document 4): Queue a/name: spec.parentRef: missing field `name`
-        error: DIR/a.yaml (document 5): Queue a/policy: spec.reclaim.from: unknown variant `fence`, expected one of `Cluster`, `Subtree`, `None`
-        error: DIR/a.yaml (document 6): Queue a/seconds: spec.eviction.minRuntimeSeconds is -1: write 0 to 2592000"#]].assert_eq(&read(&[("a.yaml", &text.concat())]).unwrap_err());
 }

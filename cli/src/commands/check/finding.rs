@@ -9,7 +9,7 @@ use super::Facts;
 use crate::manifests::Cluster;
 use crate::objects::Object;
 use crate::output::list;
-use crate::queues::{QueueView, governing, views};
+use crate::queues::{QueueView, views};
 
 /// One check.
 pub(crate) struct Check {
@@ -186,11 +186,6 @@ impl<'a> CheckContext<'a> {
     /// The objects in wanted namespaces with a Queue.
     pub(super) fn managed_objects(&self) -> impl Iterator<Item = &'a Object> {
         self.objects().filter(|object| self.is_managed(object.namespace()))
-    }
-
-    /// The Queue that governs the pods of the namespace.
-    pub(super) fn queue_of(&self, namespace: &str) -> Option<&QueueView> {
-        governing(&self.views, namespace)
     }
 
     /// The Queues in wanted namespaces.

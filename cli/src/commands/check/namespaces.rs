@@ -1,9 +1,9 @@
 //! Checks of namespaces and their quotas.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::{LimitRange, ResourceQuota};
+use k8s_openapi::api::core::v1::ResourceQuota;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Text;
 use quotient_crds::names::QUOTA;
 use quotient_engine::snapshot::Pod;
@@ -11,50 +11,29 @@ use quotient_index::quotas::{bounds_from_hard, is_scoped};
 
 use super::CheckContext;
 use super::finding::{Found, Seen, first_few};
-use crate::objects::{DEMANDED, Object, is_ours, lacks_requests};
+use crate::manifests::without_requests;
+use crate::objects::{Object, is_ours};
 use crate::output::{counted, spaced, sum};
 use crate::queues::percentage;
 
 pub(super) fn missing_requests(context: &CheckContext<'_>) -> Found {
-    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    let mut given: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for object in context.objects() {
-        if let Object::LimitRange(range) = object {
-            given.entry(object.namespace()).or_default().extend(default_requests(range));
-        }
-        // What people write: a Deployment rather than its ReplicaSets, and no Job of a QueueJob.
-        let template = object.template().filter(|_| object.controller().is_none());
-        let Some(template) = template.filter(|_| is_considered(context, object.namespace())) else {
-            continue;
-        };
-        let (lacking, all) = counts.entry(object.namespace()).or_default();
-        *all = all.saturating_add(1);
-        *lacking = lacking.saturating_add(usize::from(lacks_requests(template)));
-    }
-    let has_defaults =
-        |namespace| match context.queue_of(namespace).map(|view| &view.queue.spec.default_requests) {
-            Some(None) => true,
-            Some(Some(map)) if DEMANDED.iter().all(|name| map.get(name).is_some()) => true,
-            _ => given.get(namespace).is_some_and(|given| DEMANDED.iter().all(|name| given.contains(name))),
-        };
-    let lacking = counts.iter().filter(|(namespace, (lacking, _))| *lacking > 0 && !has_defaults(namespace));
-    Found::each(lacking.map(|(namespace, (lacking, all))| {
-        format!(
-            "{namespace}: {lacking} of {all} workloads have containers without cpu or memory requests; their new pods will be \
-             rejected"
-        )
+    let namespaces = context.cluster.snapshot.namespaces.iter();
+    let considered = namespaces.filter(|(name, _)| is_considered(context, name.as_str()));
+    Found::each(considered.filter_map(|(name, state)| {
+        let (lacking, all) = without_requests(state);
+        (lacking > 0).then(|| {
+            format!(
+                "{name}: {lacking} of {all} workloads have containers without cpu or memory requests; their new pods will be \
+                 rejected"
+            )
+        })
     }))
 }
 
-/// Namespaces with a Queue; where there is no Queue at all, every one.
+/// Wanted namespaces with a Queue; where there is no Queue at all, every one.
 fn is_considered(context: &CheckContext<'_>, namespace: &str) -> bool {
-    context.is_managed(namespace) || context.views.is_empty() && !context.cluster.is_of_system(namespace)
-}
-
-/// What a LimitRange gives containers that request nothing.
-fn default_requests(range: &LimitRange) -> impl Iterator<Item = &str> {
-    let limits = range.spec.iter().flat_map(|spec| &spec.limits).filter(|limit| limit.type_ == "Container");
-    limits.flat_map(|limit| limit.default_request.iter().flatten().map(|(name, _)| name.as_str()))
+    let is_open = || context.views.is_empty() && !context.cluster.is_of_system(namespace);
+    context.is_wanted(namespace) && (context.is_managed(namespace) || is_open())
 }
 
 pub(super) fn unmanaged(context: &CheckContext<'_>) -> Found {

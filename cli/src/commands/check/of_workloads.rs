@@ -1,9 +1,8 @@
 //! Checks of workloads in namespaces with a Queue.
 
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::Pod;
 use quotient_engine::reasons::KeptReason;
-use quotient_index::pods::kept;
+use quotient_engine::snapshot::Pod;
 use quotient_index::sizes::surges_first;
 
 use super::CheckContext;
@@ -77,47 +76,47 @@ pub(super) fn budgets(context: &CheckContext<'_>) -> Found {
     )
 }
 
-/// The pods in namespaces with a Queue that use something.
+/// The pods in wanted namespaces with a Queue that use something.
 fn pods<'l>(context: &'l CheckContext<'_>) -> impl Iterator<Item = (String, &'l Pod)> {
-    context.managed_objects().filter_map(|object| {
-        let Object::Pod(pod) = object else { return None };
-        let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-        let is_over = matches!(phase, Some("Succeeded" | "Failed"));
-        (!is_over).then(|| (full_name(object), pod.as_ref()))
+    let namespaces = context.cluster.snapshot.namespaces.iter();
+    let of_queues =
+        namespaces.filter(|(name, _)| context.is_wanted(name.as_str()) && context.is_managed(name.as_str()));
+    of_queues.flat_map(|(namespace, state)| {
+        let pods = state.pods.iter().filter(|pod| pod.is_charged());
+        pods.map(move |pod| (format!("{namespace}/{}", pod.name), pod))
     })
 }
 
 /// The pods for which `is_one` holds, in one sentence.
-fn pods_that(context: &CheckContext<'_>, is_one: impl Fn(&Pod) -> bool, one: &str, several: &str) -> Found {
+fn pods_that(context: &CheckContext<'_>, is_one: fn(&Pod) -> bool, one: &str, several: &str) -> Found {
     let names = pods(context).filter(|(_, pod)| is_one(pod)).map(|(name, _)| name);
     Found::all("Pod", names, one, several)
 }
 
 pub(super) fn bare(context: &CheckContext<'_>) -> Found {
-    let is_bare = |pod: &Pod| pod.metadata.owner_references.iter().flatten().next().is_none();
+    let is_bare = |pod: &Pod| pod.owner().is_none();
     pods_that(context, is_bare, "has no controller", "have no controller")
 }
 
 pub(super) fn kubevirt(context: &CheckContext<'_>) -> Found {
-    let is_machine = |pod: &Pod| kept(pod) == Some(KeptReason::VirtualMachine);
+    let is_machine = |pod: &Pod| pod.kept == Some(KeptReason::VirtualMachine);
     pods_that(context, is_machine, "runs a virtual machine", "run virtual machines")
 }
 
-pub(super) fn claims(context: &CheckContext<'_>) -> Found {
-    let has_claims = |pod: &Pod| {
-        let claims = pod.spec.as_ref().and_then(|spec| spec.resource_claims.as_ref());
-        claims.is_some_and(|claims| !claims.is_empty())
-    };
-    pods_that(context, has_claims, "has resource claims", "have resource claims")
+pub(super) fn stuck(context: &CheckContext<'_>) -> Found {
+    let now = context.cluster.snapshot.now;
+    let overdue = pods(context).filter(|(_, pod)| pod.is_overdue(now));
+    Found::each(overdue.filter_map(|(name, pod)| {
+        let late = duration(now.millis_since(pod.deletion?).div_euclid(1000));
+        Some(format!("Pod {name} should have ended {late} ago"))
+    }))
 }
 
-/// How long past its deadline a pod may be, in seconds.
-const LATE: i64 = 60;
-
-pub(super) fn stuck(context: &CheckContext<'_>) -> Found {
-    let sentences = pods(context).filter_map(|(name, pod)| {
-        let late = context.cluster.seconds_since(pod.metadata.deletion_timestamp.as_ref()?.0);
-        (late > LATE).then(|| format!("Pod {name} should have ended {} ago", duration(late)))
+pub(super) fn claims(context: &CheckContext<'_>) -> Found {
+    let claiming = context.managed_objects().filter(|object| {
+        let Object::Pod(pod) = object else { return false };
+        let claims = pod.spec.as_ref().and_then(|spec| spec.resource_claims.as_ref());
+        claims.is_some_and(|claims| !claims.is_empty())
     });
-    Found::each(sentences)
+    Found::all("Pod", claiming.map(full_name), "has resource claims", "have resource claims")
 }

@@ -68,7 +68,7 @@ checks! {
         "remove spec.request: pods of other queues are evicted for a team without pods";
     "gates-unsupported" Queues Warning [] of_queues::gates =>
         "set gateMode.enabled of the chart on Kubernetes 1.36 or later, or admission: Quota";
-    "missing-requests" Namespaces Warning [DEPLOYMENTS] namespaces::missing_requests =>
+    "missing-requests" Namespaces Warning [List("replicasets.apps"), List("limitranges")] namespaces::missing_requests =>
         "set requests in the templates, or defaultRequests of the Queue";
     "unmanaged" Namespaces Warning [PODS, QUEUES] namespaces::unmanaged =>
         "create Queues: kubectl quotient init --from-usage";

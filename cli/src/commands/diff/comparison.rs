@@ -30,7 +30,7 @@ pub(crate) struct Comparison {
     /// The queue whose share falls most, in hundredths of a percent.
     pub(super) deepest_drop: Option<(String, u64)>,
     /// Pods that only with the change cannot start in the end, a sentence each.
-    pub(super) unmet: Vec<String>,
+    pub(crate) unmet: Vec<String>,
     /// Until nothing happens any more, with the change; none if that was not reached.
     pub(super) steps: Option<usize>,
 }
