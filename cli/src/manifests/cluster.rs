@@ -21,9 +21,8 @@ use serde_json::Value;
 
 use super::defaults::{complete, identify, namespace, prioritize, unknown_classes};
 use super::operator::{OperatorFacts, find_operator};
-use super::queue_jobs::add_jobs;
 use super::reader::Reader;
-use super::rollouts::roll_out;
+use super::rollouts::{add_jobs, roll_out};
 use super::sources::{Problem, Problems, documents, read_all, take_apart};
 use crate::controllers::Controllers;
 use crate::objects::Object;

@@ -10,7 +10,6 @@ mod checks;
 mod cluster;
 mod defaults;
 mod operator;
-mod queue_jobs;
 mod reader;
 mod rollouts;
 mod sources;

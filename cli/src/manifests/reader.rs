@@ -25,7 +25,7 @@ pub(super) struct Reader {
     pub(super) others: Vec<Arc<Value>>,
     /// How many objects there are of each kind that no decision depends on.
     pub(super) skipped: BTreeMap<String, usize>,
-    /// The workloads of which a change replaces the pods.
+    /// The workloads that replace pods of another template.
     pub(super) renewed: BTreeSet<Workload>,
     places: BTreeMap<(Kind, String), Place>,
 }
@@ -40,7 +40,7 @@ impl Reader {
     pub(super) fn take(&mut self, entry: &Entry) {
         match self.read(entry) {
             Ok(Some(object)) => {
-                if entry.former.as_ref().is_some_and(|former| is_rolled_out(&object, former)) {
+                if entry.is_written && is_rolled_out(&object, entry.former.as_deref()) {
                     self.renewed.insert(named(&object));
                 }
                 self.objects.push((object, entry.is_written));

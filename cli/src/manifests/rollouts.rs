@@ -1,16 +1,19 @@
-//! What controllers make of Deployments, and of workloads with a changed template.
+//! What controllers make of Deployments, of QueueJobs, and of workloads with a changed template.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, ReplicaSetSpec};
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, PodTemplateSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::Resource as _;
+use quotient_crds::{QueueJob, Task};
+use quotient_index::queue_jobs::{job_body, job_name};
 use serde_json::Value;
 
 use crate::controllers::read_pods;
-use crate::objects::{Kind, Object};
+use crate::objects::{Kind, Object, decoded};
 
 /// The annotation by which the deployment controller numbers the ReplicaSets of a Deployment.
 const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -24,7 +27,7 @@ type Name = (String, String);
 /// Makes the ReplicaSets want what their Deployments want, and adds one for each Deployment that has none.
 ///
 /// A Deployment with one ReplicaSet that wants pods has it scaled, as after `kubectl scale`. In the middle of a
-/// rollout, with several, they stay as they are. All pods of the workloads in `renewed` are created again.
+/// rollout, with several, they stay as they are. The workloads in `renewed` create pods of another template again.
 pub(super) fn roll_out(objects: &mut Vec<Object>, renewed: &BTreeSet<Workload>) {
     let described = replica_sets(objects);
     let of_pods = replica_sets_of_pods(objects, &described);
@@ -57,7 +60,7 @@ pub(super) fn roll_out(objects: &mut Vec<Object>, renewed: &BTreeSet<Workload>) 
             && let Some(wanted) = &deployment.spec
         {
             spec.replicas = wanted.replicas;
-            if is_renewed {
+            if is_renewed && spec.template.as_ref().is_some_and(|was| !are_alike(was, &wanted.template)) {
                 spec.template = Some(wanted.template.clone());
                 creators.extend(current.metadata.uid.clone());
             }
@@ -77,24 +80,26 @@ pub(super) fn named(object: &Object) -> Workload {
     (object.kind(), name_of(object.metadata()))
 }
 
-/// Whether the controller of `object`, which was `former` before a change, creates all its pods again.
-pub(super) fn is_rolled_out(object: &Object, former: &Value) -> bool {
-    let waits = |strategy: Option<&str>| strategy == Some("OnDelete");
-    let is_held = match object {
-        Object::Deployment(owner) => owner.spec.as_ref().and_then(|spec| spec.paused).unwrap_or_default(),
+/// Whether `object`, which was `former` before a change, replaces pods of another template. Those of a Deployment are its
+/// ReplicaSets'.
+pub(super) fn is_rolled_out(object: &Object, former: Option<&Value>) -> bool {
+    let strategy = match object {
+        Object::Deployment(owner) => {
+            return owner.spec.as_ref().is_some_and(|spec| spec.paused != Some(true));
+        }
         Object::StatefulSet(owner) => {
             let strategy = owner.spec.as_ref().and_then(|spec| spec.update_strategy.as_ref());
-            waits(strategy.and_then(|strategy| strategy.type_.as_deref()))
+            strategy.and_then(|strategy| strategy.type_.as_deref())
         }
         Object::DaemonSet(owner) => {
             let strategy = owner.spec.as_ref().and_then(|spec| spec.update_strategy.as_ref());
-            waits(strategy.and_then(|strategy| strategy.type_.as_deref()))
+            strategy.and_then(|strategy| strategy.type_.as_deref())
         }
-        _ => true,
+        _ => return false,
     };
-    let former = Object::read(object.kind(), former).ok();
+    let former = former.and_then(|former| Object::read(object.kind(), former).ok());
     let templates = former.as_ref().and_then(Object::template).zip(object.template());
-    !is_held && templates.is_some_and(|(was, is)| !are_alike(was, is))
+    strategy != Some("OnDelete") && templates.is_some_and(|(was, is)| !are_alike(was, is))
 }
 
 /// Whether pods of both templates request the same and may run on the same nodes.
@@ -188,4 +193,27 @@ fn replica_set(deployment: &Deployment, name: String, uid: String) -> Option<Rep
         }),
         status: None,
     })
+}
+
+/// Adds, suspended, the Job of every task that has none in the input.
+pub(super) fn add_jobs(objects: &mut Vec<Object>) {
+    let jobs = objects.iter().filter_map(Object::get);
+    let there: BTreeSet<Name> = jobs.map(|job: &Job| name_of(&job.metadata)).collect();
+    let mut missing = Vec::new();
+    for object in &*objects {
+        let Object::QueueJob(owner) = object else { continue };
+        let (namespace, name) = (object.namespace(), object.name());
+        let without = |task: &&Task| !there.contains(&(namespace.to_owned(), job_name(name, &task.name)));
+        missing.extend(owner.spec.tasks.iter().filter(without).filter_map(|task| job(owner, task)));
+    }
+    objects.extend(missing.into_iter().map(|job| Object::Job(Arc::new(job))));
+}
+
+fn job(owner: &QueueJob, task: &Task) -> Option<Job> {
+    let mut job: Job = decoded(&job_body(owner, task, None))?;
+    let metadata = &mut job.metadata;
+    let (namespace, name) = (metadata.namespace.as_deref()?, metadata.name.as_deref()?);
+    metadata.uid = Some(format!("{namespace}/Job/{name}"));
+    metadata.creation_timestamp.clone_from(&owner.metadata.creation_timestamp);
+    Some(job)
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use quotient_engine::plan::Eviction;
+use quotient_engine::snapshot::Pod;
 
 use super::QueueView;
 use crate::manifests::Cluster;
-use crate::objects::Object;
 use crate::output::{counted, list};
 
 /// How long ago an eviction may be for which a pod still ends, in seconds.
@@ -45,19 +45,16 @@ fn ending(view: &QueueView, views: &[QueueView], cluster: &Cluster) -> Option<Le
             reported = reported.saturating_add(usize::try_from(ending).unwrap_or_default());
         }
     }
-    let graces: Vec<(i64, i64)> =
-        cluster.objects.iter().filter_map(|object| grace(object, &uids, now)).collect();
+    let pods = cluster.snapshot.namespaces.values().flat_map(|state| &state.pods);
+    let theirs = pods.filter(|pod| uids.contains(pod.uid.as_str()));
+    let graces: Vec<(i64, i64)> = theirs.filter_map(|pod| grace(pod, now)).collect();
     let last = graces.iter().max_by_key(|(passed, whole)| whole.saturating_sub(*passed)).copied();
     (!from.is_empty()).then_some(Leaving { pods: reported, from, is_ending: true, grace: last })
 }
 
-/// Of a terminating pod among `uids`, the seconds of its grace that have passed, and all of them.
-fn grace(object: &Object, uids: &BTreeSet<&str>, now: i64) -> Option<(i64, i64)> {
-    let Object::Pod(pod) = object else { return None };
-    let metadata = &pod.metadata;
-    uids.contains(metadata.uid.as_deref()?).then_some(())?;
-    let deadline = metadata.deletion_timestamp.as_ref()?.0.as_millisecond();
-    let whole = metadata.deletion_grace_period_seconds.unwrap_or(30);
+/// Of a terminating pod, the seconds of its grace that have passed, and all of them.
+fn grace(pod: &Pod, now: i64) -> Option<(i64, i64)> {
+    let (deadline, whole) = (pod.deletion?.millis(), i64::from(pod.deletion_seconds));
     let left = deadline.saturating_sub(now).div_euclid(1000).max(0);
     Some((whole.saturating_sub(left).max(0), whole))
 }

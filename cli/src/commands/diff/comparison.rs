@@ -8,7 +8,7 @@ use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
 use quotient_engine::reasons::{KeptReason, ShortReason};
 use quotient_engine::snapshot::Pod;
 
-use crate::commands::simulate::{Simulation, unmet};
+use crate::commands::simulate::{Simulation, all_unmet, why_not_started};
 use crate::manifests::Cluster;
 use crate::output::spaced;
 
@@ -171,17 +171,17 @@ fn deepest_drop(queues: &[QueueDiff]) -> Option<(String, u64)> {
 
 fn unmet_only_in(old: &Plan, new: &Plan) -> Vec<String> {
     let pods = |plan: &Plan| -> BTreeMap<(QueueName, String), u32> {
-        unmet::all(plan)
+        all_unmet(plan)
             .map(|(name, _, unmet)| ((name.clone(), unmet.preemptor.to_string()), unmet.pods))
             .collect()
     };
     let before = pods(old);
-    let more = unmet::all(new).filter(|(name, _, unmet)| {
+    let more = all_unmet(new).filter(|(name, _, unmet)| {
         let key = ((*name).clone(), unmet.preemptor.to_string());
         before.get(&key).is_none_or(|pods| *pods < unmet.pods) && unmet.reason != ShortReason::RoomAvailable
     });
     more.map(|(name, queue, unmet)| {
-        format!("{} in {}: {}", unmet.preemptor, name.in_words(), unmet::sentence(name, queue, unmet))
+        format!("{} in {}: {}", unmet.preemptor, name.in_words(), why_not_started(name, queue, unmet))
     })
     .collect()
 }

@@ -4,7 +4,6 @@ mod report;
 mod sentence;
 mod steps;
 mod table;
-pub(crate) mod unmet;
 
 use quotient_engine::time::Timestamp;
 
@@ -15,7 +14,7 @@ use crate::source::SourceArgs;
 use crate::{Session, objects};
 
 pub(crate) use report::{PassedOverReport, Report, pod_name};
-pub(crate) use sentence::{why, why_it_waits};
+pub(crate) use sentence::{all_unmet, why, why_it_waits, why_not_started};
 pub(crate) use steps::{Simulation, simulate};
 
 /// What to simulate, and how to show it.

@@ -9,9 +9,8 @@ use quotient_engine::plan::{
 };
 use quotient_operator::status::why_unmet;
 
-use super::sentence::why_it_waits;
+use super::sentence::{all_unmet, why_it_waits};
 use super::steps::{Simulation, Step};
-use super::unmet;
 use crate::output::{quantities, report};
 
 /// Every governed resource with its amount as a Kubernetes quantity, zeros included.
@@ -49,7 +48,7 @@ report! {
         scalings: Vec<ScalingReport> = step.plan.scalings.iter().map(ScalingReport::of).collect(),
         started: Vec<String> = step.started.iter().map(pod_name).collect(),
         unmet: Vec<UnmetReport> = {
-            let all = unmet::all(&step.plan);
+            let all = all_unmet(&step.plan);
             all.map(|(name, queue, unmet)| UnmetReport::of(name, queue, unmet, resources)).collect()
         },
         #[serde(skip_serializing_if = "Option::is_none")]

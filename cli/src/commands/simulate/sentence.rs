@@ -1,14 +1,14 @@
-//! Why a pod is evicted or kept, and why none is evicted for a queue, as sentences.
+//! Why a pod is evicted, kept or cannot start, and why none is evicted for a queue, as sentences.
 
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Eviction, Plan, QueueJobPlan, QueuePlan, Scaling, SlotReason};
+use quotient_engine::plan::{Eviction, Plan, QueueJobPlan, QueuePlan, Scaling, SlotReason, Unmet};
 use quotient_engine::reasons::{EvictionReason, ShortReason};
 
 use quotient_operator::slots;
-use quotient_operator::status::cause;
+use quotient_operator::status::{cause, why_unmet};
 
-use crate::output::{list, sum};
+use crate::output::{counted, list, sum};
 
 /// Why `eviction` is part of `plan`, for people.
 pub(crate) fn why(eviction: &Eviction, plan: &Plan) -> String {
@@ -94,4 +94,21 @@ pub(super) fn how_scaled(scaling: &Scaling) -> String {
 pub(crate) fn why_it_waits(job: &QueueJobPlan) -> Option<String> {
     let asks = !matches!(job.reason, SlotReason::Admitted | SlotReason::Suspended | SlotReason::Finished);
     (asks && job.total() == 0).then(|| slots::why_it_waits(job))
+}
+
+/// Everything unmet, by queue, each queue's most important first. Parents only repeat what their children have.
+pub(crate) fn all_unmet(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan, &Unmet)> {
+    let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
+    leaves.flat_map(|(name, queue)| queue.unmet.iter().map(move |unmet| (name, queue, unmet)))
+}
+
+/// `2 pods of 4c cannot start: Fragmented (…)`, with the operator's sentence. In general only with the cause that it names: a
+/// line of a table has no room for what would help.
+pub(crate) fn why_not_started(name: &QueueName, queue: &QueuePlan, unmet: &Unmet) -> String {
+    let pods = counted(unmet.pods, "pod", "pods");
+    let state = if unmet.reason == ShortReason::RoomAvailable { "can start" } else { "cannot start" };
+    let (each, reason) = (unmet.requests.compact(), unmet.reason);
+    let why = why_unmet(&name.namespace, queue, unmet);
+    let cause = why.strip_prefix("The pods cannot start because ").and_then(|rest| rest.split(". ").next());
+    format!("{pods} of {each} {state}: {reason} ({})", cause.unwrap_or(&why).trim_end_matches('.'))
 }

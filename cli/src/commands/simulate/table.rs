@@ -6,9 +6,11 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::{PodId, QueueJobPlan, QueuePlan, Unmet};
 use quotient_engine::reasons::ShortReason;
 
-use super::sentence::{how_scaled, why, why_again, why_it_waits, why_none, why_withheld};
+use super::pod_name;
+use super::sentence::{
+    all_unmet, how_scaled, why, why_again, why_it_waits, why_none, why_not_started, why_withheld,
+};
 use super::steps::{Simulation, Step};
-use super::{pod_name, unmet};
 use crate::output::{Cell, Color, Style, align, indented, joined, listing};
 use crate::queues::in_tree_order;
 
@@ -176,10 +178,10 @@ fn unmet_asks(step: &Step) -> Vec<Vec<Cell>> {
     let starts = |queue: &QueueName| step.started.iter().any(|pod| pod.namespace == queue.namespace);
     let waits =
         |queue: &QueueName, unmet: &Unmet| unmet.reason != ShortReason::RoomAvailable || !starts(queue);
-    let unmet = unmet::all(&step.plan).filter(|(queue, _, unmet)| waits(queue, unmet));
+    let unmet = all_unmet(&step.plan).filter(|(queue, _, unmet)| waits(queue, unmet));
     let lines = unmet.map(|(queue, numbers, unmet)| {
         let name = format!("{}/{}", queue.namespace, unmet.preemptor.kind_and_name().1);
-        line("unmet", Color::Notice, name, unmet::sentence(queue, numbers, unmet))
+        line("unmet", Color::Notice, name, why_not_started(queue, numbers, unmet))
     });
     lines.collect()
 }
