@@ -10,7 +10,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::core::DynamicObject;
 use quotient_advance::settle;
 use quotient_engine::amounts::Amounts;
-use quotient_engine::names::Namespace;
+use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::plan::{Eviction, Plan, PodId};
 use quotient_engine::snapshot::{self, Owner};
 use quotient_engine::time::Timestamp;
@@ -197,11 +197,10 @@ impl Cluster {
 pub(crate) fn without_requests(state: &snapshot::NamespaceState) -> (usize, usize) {
     let count = |is_counted: fn(&Owner) -> bool| {
         let owners = state.owners.iter().filter(|owner| is_counted(owner));
-        let workload = |owner: &'_ Owner| match &owner.controller {
-            Some(controller) => controller.uid.clone(),
-            None => owner.uid.clone(),
-        };
-        owners.map(workload).collect::<BTreeSet<_>>().len()
+        let workloads: BTreeSet<&OwnerUid> = owners
+            .map(|owner| owner.controller.as_ref().map_or(&owner.uid, |controller| &controller.uid))
+            .collect();
+        workloads.len()
     };
     (count(|owner| !owner.unspecified.is_nothing()), count(|_| true))
 }
