@@ -1,4 +1,4 @@
-//! Annotations by which a test tells the pretended kubelets what to do with a pod or node.
+//! Annotations by which a test tells the pretended kubelets what to do with a pod.
 //!
 //! Set them before the event that they are about: kwok decides when an object changes, and does not take back what
 //! it has already decided.
@@ -10,14 +10,6 @@ pub const HOLD_START: &str = "testbed.quotient.dev/hold-start";
 /// process that does not listen to signals. The API server deletes it all the same when asked with grace 0.
 pub const HOLD_TERMINATION: &str = "testbed.quotient.dev/hold-termination";
 
-/// Pods: how long a deleted pod keeps running, as a Go duration (`"1500ms"`), instead of
-/// [`Options::termination_delay`](super::Options::termination_delay). A change of the pod in the meantime restarts
-/// the time.
-pub const TERMINATE_AFTER: &str = "testbed.quotient.dev/terminate-after";
-
 /// Pods: how many whole seconds after its `status.startTime` a pod succeeds (`"5"`). Kubernetes cuts the start
 /// time to whole seconds, so it may be up to one second earlier.
 pub const COMPLETE_AFTER_SECONDS: &str = "testbed.quotient.dev/complete-after-seconds";
-
-/// Nodes: `"true"` leaves the node's conditions to the test; otherwise a node is made Ready whenever it is not.
-pub const HOLD_READY: &str = "testbed.quotient.dev/hold-ready";

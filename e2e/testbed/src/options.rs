@@ -13,7 +13,7 @@ pub struct Options {
     /// A name to find it by, from other processes too; without one it gets a unique name.
     pub name: Option<String>,
     /// How long a deleted pod keeps running before its pretended kubelet ends it. Zero by default: gone within
-    /// milliseconds. Single pods can differ, see [`annotations`](super::annotations).
+    /// milliseconds.
     pub termination_delay: Duration,
     /// Have the audit log hold pods and nodes with every write of them, for a replay of what happened: some
     /// 25 kB a pod.

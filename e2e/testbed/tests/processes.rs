@@ -9,33 +9,22 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
 use quotient_testbed::cache::cache_directory;
-use quotient_testbed::process::{Signal, send_signal};
+use quotient_testbed::process::{Signal, running, send_signal};
 use quotient_testbed::run_directory::RunningTestBed;
 use quotient_testbed::{Component, Options, TestBed, eventually};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Fields of `/proc/PID/stat` after the name in parentheses: state, parent, process group.
-const STATE: usize = 0;
-const GROUP: usize = 2;
 
-fn stat(pid: u32, field: usize) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, fields) = stat.rsplit_once(") ")?;
-    fields.split_whitespace().nth(field).map(str::to_owned)
-}
-
-/// The processes of a group, the watchdog included.
-fn members(group: &str) -> BTreeSet<u32> {
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    ids.filter(|pid| stat(*pid, GROUP).as_deref() == Some(group) && stat(*pid, STATE).as_deref() != Some("Z"))
-        .collect()
+/// The running processes of a group, the watchdog included.
+fn members(group: i32) -> BTreeSet<i32> {
+    running().filter(|process| process.pgrp == group).map(|process| process.pid).collect()
 }
 
 /// The process group of a test bed, by what its directory says.
-fn group(directory: &Path) -> Result<String> {
-    let pid = std::fs::read_to_string(directory.join("pids").join("etcd"))?;
-    stat(pid.parse()?, GROUP).context("etcd is not running")
+fn group(directory: &Path) -> Result<i32> {
+    let etcd: i32 = std::fs::read_to_string(directory.join("pids").join("etcd"))?.parse()?;
+    let etcd = running().find(|process| process.pid == etcd);
+    Ok(etcd.context("etcd is not running")?.pgrp)
 }
 
 fn testbed() -> Command {
@@ -83,14 +72,14 @@ async fn nothing_is_left_after_stop() -> Result<()> {
     .await?;
     // Five components, the watchdog, the program and its child.
     eventually("all eight are there", PATIENCE, async || {
-        let members = members(&group);
+        let members = members(group);
         if members.len() == 8 { Ok(()) } else { Err(format!("{members:?}")) }
     })
     .await?;
 
     bed.pause(Component::Scheduler)?;
     bed.stop().await?;
-    assert_eq!(members(&group), BTreeSet::new());
+    assert_eq!(members(group), BTreeSet::new());
     assert!(!directory.exists());
     // Even what the watchdog has killed can still be asked about.
     assert!(sleeper.status()?.is_some());
@@ -104,7 +93,7 @@ async fn logs_are_kept_after_a_drop() -> Result<()> {
     let directory = bed.directory().to_owned();
     let group = group(&directory)?;
     drop(bed);
-    assert_eq!(members(&group), BTreeSet::new());
+    assert_eq!(members(group), BTreeSet::new());
     for log in ["etcd.log", "kube-apiserver.log", "kube-controller-manager.log", "kwok.log", "audit.log"] {
         assert!(directory.join("logs").join(log).is_file(), "{log}");
     }
@@ -128,11 +117,11 @@ async fn nothing_is_left_after_the_owner_is_killed() -> Result<()> {
     })
     .await?;
     let group = group(&directory)?;
-    assert_eq!(members(&group).len(), 6);
+    assert_eq!(members(group).len(), 6);
     send_signal(owner.id(), Signal::KILL)?;
     owner.wait()?;
     eventually("its processes are gone", PATIENCE, async || {
-        let left = members(&group);
+        let left = members(group);
         if left.is_empty() { Ok(()) } else { Err(format!("{left:?} are left")) }
     })
     .await?;

@@ -36,13 +36,9 @@ mod tests {
 
     #[test]
     fn stages_know_the_annotations_that_are_documented() {
-        for annotation in [
-            annotations::HOLD_START,
-            annotations::HOLD_TERMINATION,
-            annotations::TERMINATE_AFTER,
-            annotations::COMPLETE_AFTER_SECONDS,
-            annotations::HOLD_READY,
-        ] {
+        for annotation in
+            [annotations::HOLD_START, annotations::HOLD_TERMINATION, annotations::COMPLETE_AFTER_SECONDS]
+        {
             assert!(STAGES.contains(&format!(r#".metadata.annotations["{annotation}"]"#)), "{annotation}");
         }
         assert_eq!(STAGES.matches(DELAY).count(), 1);

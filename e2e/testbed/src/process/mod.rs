@@ -7,7 +7,7 @@ use rustix::process::{Pid, kill_process};
 
 pub use managed::ManagedProcess;
 pub use rustix::process::Signal;
-pub use supervisor::Supervisor;
+pub use supervisor::{Supervisor, running};
 
 /// Sends a signal to a process that is not ours to wait for. The caller knows that the id is still that process's.
 pub fn send_signal(pid: u32, signal: Signal) -> std::io::Result<()> {
