@@ -30,10 +30,7 @@ pub struct TestBed {
 /// What happens to the directory at the end. The last field of a test bed, so that it is dropped last: when nothing
 /// writes there any more.
 #[derive(Debug)]
-pub(super) struct End {
-    pub(super) directory: Option<RunDirectory>,
-    pub(super) keep: bool,
-}
+pub(super) struct End(pub(super) Option<RunDirectory>);
 
 impl TestBed {
     /// A client with all rights that does not repeat a refused request by itself: an eviction that is answered
@@ -79,7 +76,7 @@ impl TestBed {
 
     /// The name of the test bed.
     pub fn name(&self) -> &str {
-        self.end.directory.as_ref().map(RunDirectory::name).unwrap_or_default()
+        self.end.0.as_ref().map(RunDirectory::name).unwrap_or_default()
     }
 
     /// Starts a program as part of the test bed: its log is beside the others, and it cannot outlive the test bed.
@@ -102,12 +99,11 @@ impl TestBed {
         self.supervisor.spawn(name, command)
     }
 
-    /// Ends everything and removes the directory (unless [`Options::keep`](super::Options::keep)). Whatever it was
-    /// for has succeeded.
+    /// Ends everything and removes the directory. Whatever it was for has succeeded.
     // Nothing waits inside, yet it belongs among the awaited calls of a test, and may wait one day.
     #[expect(clippy::unused_async, reason = "part of the asynchronous interface")]
     pub async fn stop(mut self) -> anyhow::Result<()> {
-        let directory = if self.end.keep { None } else { self.end.directory.take() };
+        let directory = self.end.0.take();
         drop(self);
         directory.map_or(Ok(()), RunDirectory::remove)
     }
@@ -121,14 +117,8 @@ impl fmt::Debug for TestBed {
 
 impl Drop for End {
     fn drop(&mut self) {
-        if let Some(directory) = &self.directory {
-            let why = if std::thread::panicking() {
-                "the test failed"
-            } else if self.keep {
-                "as asked for"
-            } else {
-                "it ended without success"
-            };
+        if let Some(directory) = &self.0 {
+            let why = if std::thread::panicking() { "the test failed" } else { "it ended without success" };
             let path = directory.path().join("logs");
             // Past the capture of the test harness, like the progress of builds.
             let _ = writeln!(std::io::stderr().lock(), "testbed: logs kept in {} ({why})", path.display());

@@ -26,6 +26,4 @@ pub struct Options {
     /// What etcd holds at the beginning; nothing by default. It has to come from a test bed with the same
     /// [`pod_groups`](Self::pod_groups).
     pub beginning: Option<Backup>,
-    /// Keep the directory with the logs even after [`TestBed::stop`](super::TestBed::stop).
-    pub keep: bool,
 }

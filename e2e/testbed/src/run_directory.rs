@@ -104,7 +104,7 @@ impl RunningTestBed {
     }
 
     /// The one in that directory, if it is running or starting.
-    pub fn at(directory: &Path) -> Option<Self> {
+    fn at(directory: &Path) -> Option<Self> {
         if !is_running(directory) {
             return None;
         }
@@ -115,7 +115,7 @@ impl RunningTestBed {
 }
 
 /// The directory of the directories.
-pub fn all_directories(cache: &Path) -> PathBuf {
+fn all_directories(cache: &Path) -> PathBuf {
     cache.join("testbeds")
 }
 

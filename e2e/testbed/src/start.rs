@@ -56,7 +56,7 @@ async fn start_once(cache: &Path, binaries: Binaries, options: &Options) -> anyh
     if let Some(beginning) = &options.beginning {
         beginning.put(&layout.data())?;
     }
-    let end = End { directory: Some(directory), keep: options.keep };
+    let end = End(Some(directory));
     let supervisor = Supervisor::start(&layout.data(), &layout.logs(), &layout.pids())?;
     let mut processes = BTreeMap::new();
     // The API server does its own waiting for etcd, and loads its program in the meantime.

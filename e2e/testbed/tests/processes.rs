@@ -1,8 +1,9 @@
 //! Test beds do not disturb each other and leave nothing behind, however they end.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -102,20 +103,23 @@ async fn logs_are_kept_after_a_drop() -> Result<()> {
     Ok(())
 }
 
+/// Runs `testbed up` until it says that the test bed is running.
+fn up(name: &str) -> Result<(Child, String)> {
+    let mut owner = testbed().args(["up", "--name", name]).stdout(Stdio::piped()).spawn()?;
+    let mut said = String::new();
+    let mut printed = BufReader::new(owner.stdout.take().context("no output")?);
+    while !said.contains("Ctrl-C ends it") {
+        ensure!(printed.read_line(&mut said)? > 0, "it has ended: {said}");
+    }
+    Ok((owner, said))
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_after_the_owner_is_killed() -> Result<()> {
     let name = format!("killed-{}", std::process::id());
-    let mut owner = testbed().args(["up", "--name", &name]).stdout(Stdio::null()).spawn()?;
-    let cache = cache_directory()?;
-    let directory = eventually("the test bed is ready", Duration::from_secs(60), async || {
-        let bed = RunningTestBed::all(&cache)
-            .into_iter()
-            .find(|bed| bed.name == name)
-            .context("it is not running")?;
-        ensure!(bed.directory.join("ready").is_file(), "it is starting");
-        Ok(bed.directory)
-    })
-    .await?;
+    let (mut owner, _) = up(&name)?;
+    let all = RunningTestBed::all(&cache_directory()?);
+    let directory = all.into_iter().find(|bed| bed.name == name).context("it is not running")?.directory;
     let group = group(&directory)?;
     assert_eq!(members(group).len(), 6);
     send_signal(owner.id(), Signal::KILL)?;
@@ -145,22 +149,21 @@ fn run_passes_the_exit_status_on() -> Result<()> {
 }
 
 #[test]
-fn detached_test_beds_stay_until_they_are_ended() -> Result<()> {
-    let name = format!("detached-{}", std::process::id());
+fn a_test_bed_stays_until_it_is_ended() -> Result<()> {
+    let name = format!("stays-{}", std::process::id());
     let run = |arguments: &[&str]| -> Result<(bool, String)> {
         let output = testbed().args(arguments).output()?;
         let said = [output.stdout, output.stderr].concat();
         Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
     };
-    let (up, said) = run(&["up", "--detach", "--name", &name])?;
-    assert!(up && said.contains("export KUBECONFIG="), "{said}");
-    let (again, said) = run(&["up", "--detach", "--name", &name])?;
+    let (mut owner, said) = up(&name)?;
+    assert!(said.contains("export KUBECONFIG="), "{said}");
+    let (again, said) = run(&["up", "--name", &name])?;
     assert!(!again && said.contains("one of that name is running"), "{said}");
     let (asked, said) = run(&["kubectl", "--name", &name, "get", "namespaces", "-o=name"])?;
     assert!(asked && said.contains("namespace/kube-system"), "{said}");
-    assert!(run(&["status"])?.1.contains(&name));
     let (down, said) = run(&["down", "--name", &name])?;
-    assert!(down, "{said}");
+    assert!(down && owner.wait()?.success(), "{said}");
     let (asked, said) = run(&["kubectl", "--name", &name, "get", "namespaces"])?;
     assert!(!asked && said.contains("no test bed"), "{said}");
     Ok(())

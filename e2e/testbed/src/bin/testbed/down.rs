@@ -4,7 +4,6 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use quotient_testbed::cache::cache_directory;
 use quotient_testbed::process::{Signal, send_signal};
 use quotient_testbed::run_directory::RunningTestBed;
 
@@ -14,11 +13,8 @@ use crate::running;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Down {
     /// The test bed; not needed while only one is running.
-    #[arg(long, conflicts_with = "all")]
-    name: Option<String>,
-    /// All of them, those of running tests too.
     #[arg(long)]
-    all: bool,
+    name: Option<String>,
 }
 
 /// How long an owner may take to end in order.
@@ -26,15 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Down {
     pub(crate) fn execute(&self) -> anyhow::Result<ExitCode> {
-        let beds = if self.all {
-            RunningTestBed::all(&cache_directory()?)
-        } else {
-            vec![running::find(self.name.as_deref())?]
-        };
-        for bed in beds {
-            end(&bed)?;
-            crate::print(&format!("the test bed {:?} is gone", bed.name))?;
-        }
+        let bed = running::find(self.name.as_deref())?;
+        end(&bed)?;
+        crate::print(&format!("the test bed {:?} is gone", bed.name))?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -35,13 +35,12 @@ Examples:
   # A control plane with three nodes, until Ctrl-C
   testbed up --nodes 3
 
-  # The same in the background; talk to it, end it
-  testbed up --nodes 3 --detach
+  # In another terminal: talk to it, end it
   testbed kubectl get nodes
   testbed down
 
   # Two at once
-  testbed up --name one --detach && testbed up --name two --detach
+  testbed up --name one & testbed up --name two &
   testbed kubectl --name two get pods --all-namespaces
 
   # One for a single command, whose exit status is passed on
@@ -53,8 +52,6 @@ enum Command {
     Down(down::Down),
     Run(run::Run),
     Kubectl(kubectl::Kubectl),
-    /// Lists the test beds that are running, those of tests too.
-    Status,
     Build(build::Build),
 }
 
@@ -64,7 +61,6 @@ fn main() -> ExitCode {
         Command::Down(down) => down.execute(),
         Command::Run(run) => run.execute(),
         Command::Kubectl(kubectl) => kubectl.execute(),
-        Command::Status => running::list(),
         Command::Build(build) => build.execute(),
     };
     result.unwrap_or_else(|error| {

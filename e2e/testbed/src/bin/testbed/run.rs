@@ -19,9 +19,6 @@ use crate::nodes::Nodes;
 pub(crate) struct Run {
     #[command(flatten)]
     nodes: Nodes,
-    /// Keep the logs even if the command succeeds.
-    #[arg(long)]
-    keep: bool,
     /// The command and its arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -35,8 +32,7 @@ impl Run {
         let mut terminated = signal(SignalKind::terminate())?;
         let start = async {
             let termination_delay = self.nodes.termination_delay();
-            let options = Options { keep: self.keep, termination_delay, ..Options::default() };
-            let bed = TestBed::start(options).await?;
+            let bed = TestBed::start(Options { termination_delay, ..Options::default() }).await?;
             self.nodes.add_to(&bed).await?;
             anyhow::Ok(bed)
         };

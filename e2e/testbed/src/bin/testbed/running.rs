@@ -1,6 +1,4 @@
-//! The test beds that are running: the one that is meant, and `testbed status`.
-
-use std::process::ExitCode;
+//! The test beds that are running: the one that is meant.
 
 use anyhow::{Context as _, bail};
 use quotient_testbed::cache::cache_directory;
@@ -16,28 +14,10 @@ pub(crate) fn find(name: Option<&str>) -> anyhow::Result<RunningTestBed> {
             .find(|bed| bed.name == name)
             .with_context(|| format!("no test bed {name:?} is running (running: {})", or_none(&names))),
         None if all.len() > 1 => bail!("several test beds are running: choose one with --name ({names})"),
-        None => all.pop().context("no test bed is running; `testbed up --detach` starts one"),
+        None => all.pop().context("no test bed is running; `testbed up` starts one"),
     }
 }
 
 fn or_none(names: &str) -> &str {
     if names.is_empty() { "none" } else { names }
-}
-
-/// Lists the test beds that are running, those of tests too.
-pub(crate) fn list() -> anyhow::Result<ExitCode> {
-    let all = RunningTestBed::all(&cache_directory()?);
-    if all.is_empty() {
-        crate::print("no test bed is running")?;
-    }
-    for bed in all {
-        let kubeconfig = bed.directory.join("kubeconfig");
-        crate::print(&format!(
-            "{:<24} owner {:<8} KUBECONFIG={}",
-            bed.name,
-            bed.owner,
-            kubeconfig.display()
-        ))?;
-    }
-    Ok(ExitCode::SUCCESS)
 }
