@@ -22,8 +22,8 @@ async fn people_and_device_plugins_cost_no_pod() -> anyhow::Result<()> {
     .await?;
     stage.claim("q1", json!({})).await?;
     stage.claim("q2", json!({})).await?;
-    stage.until_allowed("q1", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
-    stage.until_allowed("q2", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
+    stage.until_allowed("q1", "cpu 4, example.com/gpu 4, memory 8Gi").await?;
+    stage.until_allowed("q2", "cpu 4, example.com/gpu 4, memory 8Gi").await?;
     for namespace in ["q1", "q2"] {
         let requests = objects::one_cpu();
         stage.deployment(namespace, "web", 4, requests, false).await?;
@@ -54,7 +54,7 @@ async fn an_edited_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {
         .bed
         .kubectl(["patch", "resourcequota", "quotient", "-n", "q1", "--type=merge", "-p", patch])
         .await?;
-    stage.until_allowed("q1", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
+    stage.until_allowed("q1", "cpu 4, example.com/gpu 4, memory 8Gi").await?;
     eventually("the event names who did it", PATIENCE, async || {
         let printed = repairs(stage, "q1").await?;
         ensure!(
@@ -73,7 +73,7 @@ async fn a_deleted_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {
         Ok::<(), anyhow::Error>(())
     })
     .await?;
-    stage.until_allowed("q2", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
+    stage.until_allowed("q2", "cpu 4, example.com/gpu 4, memory 8Gi").await?;
     let printed = repairs(stage, "q2").await?;
     assert!(printed.contains("deleted by another writer"), "{printed}");
     Ok(())
@@ -104,7 +104,7 @@ async fn devices_that_come_back_were_never_gone(stage: &Stage, operator: &Operat
     devices(stage, "4").await?;
     until_held(operator, 0.0).await?;
     stage.until_quiet_for(Duration::from_secs(2)).await?;
-    stage.until_allowed("q1", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
+    stage.until_allowed("q1", "cpu 4, example.com/gpu 4, memory 8Gi").await?;
 
     // What stays away is believed in the end.
     devices(stage, "0").await?;

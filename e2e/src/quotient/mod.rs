@@ -18,7 +18,7 @@ mod victims;
 mod writes;
 
 pub use crate::testbed::PATIENCE;
-pub use audit_check::{assert_clean, check_audit};
+pub use audit_check::promises_kept;
 pub use build::{Previous, Programs, SHIPPED, build_program, workspace_root};
 pub use chart::{
     ALL_RIGHTS, GATE_MODE, IMAGE_REGISTRY, ON_INFRA_NODE, add_infra_node, chart, helm_arguments, installed,
@@ -28,8 +28,8 @@ pub use identity::{OPERATOR_GROUP, OPERATOR_USER, RELEASE, SYSTEM_NAMESPACE};
 pub use install::{install_chart, install_crds, upgrade_chart};
 pub use jobs::queue_job;
 pub use newcomer::Newcomer;
-pub use observe::{QueueView, amounts, queue, queues, quota_amounts, quotas};
+pub use observe::{QueueView, queue, queues, quota_amounts, quotas};
 pub use operator::{Operator, SHORT_LEASE};
 pub use rights::nothing_forbidden;
-pub use stage::{PodCounts, Stage, shares_text, until_pods, until_shares};
+pub use stage::{PodCounts, SHARE_GATE, Stage, label, shares_text, until_pods, until_shares};
 pub use writes::{Write, writes_of_operator};

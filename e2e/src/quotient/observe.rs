@@ -7,8 +7,8 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt as _};
-use quotient_amounts::{Amounts, Resource};
-use quotient_crds::{ConditionType, Queue, ResourceMap};
+use quotient_crds::{ConditionType, Queue};
+use quotient_invariants::Amounts;
 
 use crate::testbed::TestBed;
 
@@ -35,20 +35,18 @@ pub struct QueueView {
 
 impl QueueView {
     fn of(queue: &Queue) -> anyhow::Result<Self> {
-        let is_reported = queue.status.is_some();
         let status = queue.status.clone().unwrap_or_default();
-        let read =
-            |map: &Option<ResourceMap>| map.as_ref().map_or_else(|| Ok(Amounts::new()), amounts_of_map);
+        let said = serde_json::to_value(&status)?;
         let is_true = |kind: &ConditionType| {
             status.condition(*kind).filter(|condition| condition.status == "True").map(|c| c.reason.clone())
         };
         Ok(Self {
-            is_reported,
-            nominal: read(&status.nominal)?,
-            deserved: read(&status.deserved)?,
-            allocated: read(&status.allocated)?,
-            used: read(&status.used)?,
-            preempting: read(&status.preempting)?,
+            is_reported: queue.status.is_some(),
+            nominal: Amounts::at(&said, "/nominal"),
+            deserved: Amounts::at(&said, "/deserved"),
+            allocated: Amounts::at(&said, "/allocated"),
+            used: Amounts::at(&said, "/used"),
+            preempting: Amounts::at(&said, "/preempting"),
             is_parent: queue.spec.children.is_some(),
             conditions: ConditionType::ALL
                 .iter()
@@ -90,23 +88,5 @@ pub async fn quotas(bed: &TestBed) -> anyhow::Result<BTreeMap<String, Amounts>> 
 
 /// The amounts of a quota: `requests.cpu` is cpu.
 pub fn quota_amounts(hard: &BTreeMap<String, Quantity>) -> anyhow::Result<Amounts> {
-    let pairs =
-        hard.iter().map(|(name, quantity)| (name.strip_prefix("requests.").unwrap_or(name), &quantity.0));
-    amounts(pairs.map(|(name, text)| (name, text.as_str())))
-}
-
-fn amounts_of_map(map: &ResourceMap) -> anyhow::Result<Amounts> {
-    amounts(map.iter().map(|(name, quantity)| (name, quantity.as_str())))
-}
-
-/// Amounts from pairs of a resource and a quantity, such as `cpu` and `1500m`.
-pub fn amounts<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> anyhow::Result<Amounts> {
-    pairs
-        .map(|(name, text)| {
-            let resource = Resource::from_name(name);
-            let quantity = text.parse().with_context(|| format!("reading the amount of {name}"))?;
-            let amount = resource.rounded_up(quantity);
-            Ok((resource, amount))
-        })
-        .collect()
+    Ok(Amounts::at(&serde_json::to_value(hard)?, ""))
 }

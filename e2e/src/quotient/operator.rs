@@ -5,13 +5,13 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use http::Request;
+use kube::client::Body;
 
 use super::identity::{OPERATOR_GROUP, OPERATOR_USER, SYSTEM_NAMESPACE};
 use super::{Programs, install_chart, installed};
 use crate::testbed::proxy::Proxy;
-use crate::testbed::{ManagedProcess, PATIENCE, TestBed, eventually, ports, until_is};
+use crate::testbed::{ManagedProcess, PATIENCE, TestBed, client_of, eventually, ports, until_is};
 
 /// A running operator.
 #[derive(Debug)]
@@ -128,16 +128,11 @@ impl Operator {
     pub async fn get_bytes(&self, path: &str) -> anyhow::Result<(u16, Vec<u8>)> {
         let is_guarded = ["/metrics", "/decisions"].iter().any(|root| path.starts_with(root));
         let address = if is_guarded { self.metrics } else { self.health };
-        let mut stream = TcpStream::connect(address).await.context("connecting to the operator")?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).await?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).await?;
-        let end =
-            answer.windows(4).position(|window| window == b"\r\n\r\n").context("the answer is no HTTP")?;
-        let (head, body) = answer.split_at(end);
-        let code = std::str::from_utf8(head)?.split_whitespace().nth(1).and_then(|code| code.parse().ok());
-        Ok((code.context("the answer has no status code")?, body.get(4..).unwrap_or_default().to_vec()))
+        let client = client_of(&format!("http://{address}"))?;
+        let answer =
+            client.send(Request::get(path).body(Body::empty())?).await.context("asking the operator")?;
+        let code = answer.status().as_u16();
+        Ok((code, answer.into_body().collect_bytes().await?.to_vec()))
     }
 
     /// The value of one series, such as `quotient_leader` or `quotient_reclaims_held{reason="…"}`; 0 if it is not there yet.

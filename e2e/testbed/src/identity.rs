@@ -42,10 +42,34 @@ impl TestBed {
         Ok(path)
     }
 
+    /// A kubeconfig for the user `name` with this `ClusterRole`, in one namespace or in the whole cluster, and no other right.
+    pub async fn user_with_role(
+        &self,
+        name: &str,
+        role: &str,
+        namespace: Option<&str>,
+    ) -> anyhow::Result<PathBuf> {
+        let kind = if namespace.is_some() { "rolebinding" } else { "clusterrolebinding" };
+        let (role, user) = (format!("--clusterrole={role}"), format!("--user={name}"));
+        let place = namespace.map(|namespace| format!("--namespace={namespace}"));
+        self.kubectl(["create", kind, name, &role, &user].into_iter().chain(place.as_deref())).await?;
+        self.user_kubeconfig(name, None)
+    }
+
     /// A client for the user of a kubeconfig; like [`TestBed::client`], it repeats nothing by itself.
     pub async fn client_for(&self, kubeconfig: &Path) -> anyhow::Result<Client> {
         client(kubeconfig).await
     }
+}
+
+/// A client of a server that speaks plain HTTP, such as `http://127.0.0.1:8080`. It repeats nothing by itself.
+pub fn client_of(server: &str) -> anyhow::Result<Client> {
+    let mut config = Config::new(server.parse()?);
+    // The certificates of this machine would be read for nothing.
+    config.root_cert = Some(Vec::new());
+    config.default_retry = false;
+    config.proxy_url = None;
+    Ok(Client::try_from(config)?)
 }
 
 /// A client for the user of a kubeconfig.

@@ -59,6 +59,7 @@ pub use bed::TestBed;
 pub use components::Component;
 pub use faults::CENSUS;
 pub use helm::Helm;
+pub use identity::client_of;
 pub use layout::ADMIN;
 pub use options::{KUBERNETES_RECOUNTS, Options};
 pub use process::ManagedProcess;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use jiff::Timestamp;
-use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Programs, SYSTEM_NAMESPACE, Stage};
-use quotient_e2e::testbed::{Options, TestBed, eventually, ports, until_is};
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, SYSTEM_NAMESPACE, Stage};
+use quotient_e2e::testbed::{Options, eventually, ports, until_is};
 use serde_json::{Value, json};
 
 use super::server::{Prometheus, Span};
@@ -104,9 +104,7 @@ impl Shared {
 
 /// Plays it with pauses of `pause`, and leaves everything running.
 pub(super) async fn play(shared: Shared, pause: Duration) -> anyhow::Result<Watched> {
-    let programs = Programs::build().await?;
-    let options = Options { termination_delay: TERMINATION, ..Options::default() };
-    let stage = Stage { bed: TestBed::start(options).await?, programs };
+    let stage = Stage::bare(Options { termination_delay: TERMINATION, ..Options::default() }).await?;
     let bed = &stage.bed;
     bed.add_node("node-1", shared.node()).await?;
     bed.add_node("node-2", shared.node()).await?;

@@ -4,19 +4,18 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
+use http::Request;
+use kube::Client;
 use quotient_e2e::quotient::{PATIENCE, workspace_root};
 use quotient_e2e::testbed::binaries::{Binaries, Module, Program};
-use quotient_e2e::testbed::{ManagedProcess, TestBed, eventually, ports};
+use quotient_e2e::testbed::{ManagedProcess, TestBed, client_of, eventually, ports};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 
 /// A running Prometheus that scrapes one operator every second.
-#[derive(Debug)]
 pub(super) struct Prometheus {
     process: ManagedProcess,
-    address: SocketAddr,
+    client: Client,
 }
 
 /// A stretch of time, in seconds since 1970.
@@ -56,7 +55,7 @@ impl Prometheus {
             .arg(format!("--storage.tsdb.path={}", directory.join("data").display()))
             .arg(format!("--web.listen-address={address}"));
         let process = bed.spawn("prometheus", command).context("starting Prometheus")?;
-        let prometheus = Self { process, address };
+        let prometheus = Self { process, client: client_of(&format!("http://{address}"))? };
         eventually("Prometheus scrapes the operator", PATIENCE, async || {
             prometheus.process.must_run()?;
             let up = prometheus.ask("/api/v1/query", &[("query", "up == 1")]).await?;
@@ -87,18 +86,12 @@ impl Prometheus {
         Ok(())
     }
 
-    /// What the HTTP API answers. HTTP/1.0, so that it comes in one piece.
+    /// What the HTTP API answers.
     async fn ask(&self, path: &str, query: &[(&str, &str)]) -> anyhow::Result<Value> {
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
-        let mut stream = TcpStream::connect(self.address).await.context("connecting to Prometheus")?;
-        stream.write_all(format!("GET {path}?{query} HTTP/1.0\r\n\r\n").as_bytes()).await?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await?;
-        let (_, body) = answer.split_once("\r\n\r\n").context("Prometheus' answer is no HTTP")?;
-        let value: Value = serde_json::from_str(body).with_context(|| format!("Prometheus says {body}"))?;
-        if value["status"] != "success" {
-            bail!("Prometheus says {}", value["error"]);
-        }
+        let request = Request::get(format!("{path}?{query}")).body(Vec::new())?;
+        let value: Value = self.client.request(request).await.context("asking Prometheus")?;
+        ensure!(value["status"] == "success", "Prometheus says {}", value["error"]);
         Ok(value)
     }
 }

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use anyhow::Context as _;
 use futures::{StreamExt as _, TryStreamExt as _};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::{ApiResource, ListParams, Object, WatchEvent, WatchParams};
+use kube::api::{ApiResource, Object};
+use kube::runtime::watcher;
+use kube::runtime::watcher::Event;
 use kube::{Api, Client};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
@@ -63,11 +66,26 @@ impl Recorder {
     /// Begins with what there is now.
     pub async fn start(client: Client) -> anyhow::Result<Self> {
         let pods: Api<SlimPod> = Api::all_with(client, &ApiResource::erase::<Pod>(&()));
-        let list = pods.list(&ListParams::default()).await?;
+        let mut events = watcher(pods, watcher::Config::default()).boxed();
         let book = Book::default();
-        list.items.iter().for_each(|pod| note(&book, pod, false));
-        let version = list.metadata.resource_version.unwrap_or_default();
-        let task = tokio::spawn(follow(pods, version, Arc::clone(&book)));
+        loop {
+            match events.try_next().await?.context("the watch of pods ended")? {
+                Event::InitApply(pod) => note(&book, &pod, false),
+                Event::InitDone => break,
+                _ => {}
+            }
+        }
+        let into = Arc::clone(&book);
+        let task = tokio::spawn(async move {
+            // What a watch cannot go on from is listed anew.
+            while let Some(event) = events.next().await {
+                match event {
+                    Ok(Event::Apply(pod) | Event::InitApply(pod)) => note(&into, &pod, false),
+                    Ok(Event::Delete(pod)) => note(&into, &pod, true),
+                    _ => {}
+                }
+            }
+        });
         Ok(Self { book, task })
     }
 
@@ -80,30 +98,6 @@ impl Recorder {
     pub fn have_run(&self, namespace: &str) -> usize {
         let book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
         book.values().filter(|pod| pod.namespace == namespace && pod.running.is_some()).count()
-    }
-}
-
-/// Goes on where a watch has ended; what it cannot go on from ends it, and the scenario fails for lack of pods.
-async fn follow(pods: Api<SlimPod>, mut version: String, book: Book) {
-    let parameters = WatchParams::default();
-    loop {
-        let Ok(events) = pods.watch(&parameters, &version).await else { return };
-        let mut events = events.boxed();
-        while let Ok(Some(event)) = events.try_next().await {
-            let (pod, is_gone) = match event {
-                WatchEvent::Added(pod) | WatchEvent::Modified(pod) => (pod, false),
-                WatchEvent::Deleted(pod) => (pod, true),
-                WatchEvent::Bookmark(bookmark) => {
-                    version.clone_from(&bookmark.metadata.resource_version);
-                    continue;
-                }
-                WatchEvent::Error(_) => return,
-            };
-            if let Some(seen) = &pod.metadata.resource_version {
-                version.clone_from(seen);
-            }
-            note(&book, &pod, is_gone);
-        }
     }
 }
 

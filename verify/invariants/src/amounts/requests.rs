@@ -67,6 +67,13 @@ fn list<'a>(object: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     object[name].as_array().into_iter().flatten()
 }
 
+impl Amounts {
+    /// Those of the map of quantities at a JSON pointer; `requests.cpu` is cpu. Nothing where no map is.
+    pub fn at(object: &Value, pointer: &str) -> Self {
+        amounts(object.pointer(pointer).unwrap_or(&Value::Null)).collect()
+    }
+}
+
 pub(crate) fn amounts(map: &Value) -> impl Iterator<Item = (Resource, Amount)> {
     let pairs = map.as_object().into_iter().flat_map(Map::iter);
     pairs.filter_map(|(name, value)| {

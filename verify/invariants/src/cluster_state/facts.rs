@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::reading::{amounts, has, list, milliseconds, stated, text};
+use super::reading::{has, list, milliseconds, stated, text};
 use super::restraint::Mode;
 use crate::amounts::{Amount, Amounts, Resource, requests};
 
@@ -123,7 +123,7 @@ impl NodeFacts {
             .any(|condition| condition["type"] == "Ready" && condition["status"] == "True");
         let unschedulable = node.pointer("/spec/unschedulable").and_then(Value::as_bool).unwrap_or(false);
         Self {
-            allocatable: governed(&amounts(node, "/status/allocatable")),
+            allocatable: governed(&Amounts::at(node, "/status/allocatable")),
             counts: is_ready && !unschedulable,
         }
     }
@@ -163,8 +163,8 @@ impl QuotaFacts {
         let stamp = text(quota, "/metadata/annotations/quotient.dev~1generation");
         Self {
             uid: text(quota, "/metadata/uid").unwrap_or_default(),
-            hard: amounts(quota, "/spec/hard"),
-            enforced: amounts(quota, "/status/hard"),
+            hard: Amounts::at(quota, "/spec/hard"),
+            enforced: Amounts::at(quota, "/status/hard"),
             owner: text(quota, "/metadata/ownerReferences/0/uid"),
             stamp: stamp.and_then(|stamp| stamp.parse().ok()),
         }
@@ -194,14 +194,15 @@ impl QueueFacts {
             is_in_gate_mode: text(queue, "/spec/admission").as_deref() == Some("Gate"),
             mode: Mode::named(text(queue, "/spec/mode").as_deref()),
             paused_until: text(queue, "/spec/pausedUntil").as_deref().and_then(milliseconds),
-            guaranteed: amounts(queue, "/spec/guaranteed"),
+            guaranteed: Amounts::at(queue, "/spec/guaranteed"),
             limit: stated(queue, "/spec/limit").collect(),
-            request: amounts(queue, "/spec/request"),
+            request: Amounts::at(queue, "/spec/request"),
             grace_seconds: queue.pointer("/spec/eviction/maxGraceSeconds").and_then(Value::as_u64),
             force_after: queue.pointer("/spec/eviction/forceAfterSeconds").and_then(Value::as_u64),
-            deserved: has(queue, "/status/observedGeneration").then(|| amounts(queue, "/status/deserved")),
-            allocated: amounts(queue, "/status/allocated"),
-            preempting: amounts(queue, "/status/preempting"),
+            deserved: has(queue, "/status/observedGeneration")
+                .then(|| Amounts::at(queue, "/status/deserved")),
+            allocated: Amounts::at(queue, "/status/allocated"),
+            preempting: Amounts::at(queue, "/status/preempting"),
             starved: starved.and_then(|condition| text(condition, "/reason")),
             fits_no_node: list(queue, "/status/unmet").any(|unmet| unmet["reason"] == "NoNodeFits"),
             conditions: conditions.filter_map(|condition| text(condition, "/type")).collect(),

@@ -7,7 +7,7 @@ use flate2::read::GzDecoder;
 use k8s_openapi::ByteString;
 use serde_json::Value;
 
-use super::reading::{amounts, has};
+use super::reading::has;
 use crate::amounts::Amounts;
 
 /// What the ledger says, by namespace.
@@ -67,11 +67,11 @@ impl LedgerFacts {
 }
 
 fn entry(line: &Value) -> EntryFacts {
-    let granted = amounts(line, "/granted");
-    let or_granted = |pointer| if has(line, pointer) { amounts(line, pointer) } else { granted.clone() };
+    let granted = Amounts::at(line, "/granted");
+    let or_granted = |pointer| if has(line, pointer) { Amounts::at(line, pointer) } else { granted.clone() };
     EntryFacts {
         largest: or_granted("/largest").max(&granted),
-        owed: amounts(line, "/owed"),
+        owed: Amounts::at(line, "/owed"),
         target: or_granted("/target"),
         granted,
     }

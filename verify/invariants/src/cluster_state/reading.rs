@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::amounts::{self, Amount, Amounts, Resource};
+use crate::amounts::{self, Amount, Resource};
 
 /// The text at a JSON pointer.
 pub(super) fn text(object: &Value, pointer: &str) -> Option<String> {
@@ -24,12 +24,7 @@ pub(super) fn has(object: &Value, pointer: &str) -> bool {
     object.pointer(pointer).is_some_and(|value| !value.is_null())
 }
 
-/// The amounts of a map of quantities; `requests.cpu` is cpu.
-pub(super) fn amounts(object: &Value, pointer: &str) -> Amounts {
-    stated(object, pointer).collect()
-}
-
-/// The same by resource, zero included.
+/// The amounts of a map of quantities, zero included.
 pub(super) fn stated(object: &Value, pointer: &str) -> impl Iterator<Item = (Resource, Amount)> {
     amounts::amounts(object.pointer(pointer).unwrap_or(&Value::Null))
 }
