@@ -1,10 +1,8 @@
 //! Rights and admission policies that values of the chart turn on or off. `share_verb.rs` tells what tenants may do.
 
 use anyhow::{Result, ensure};
-use quotient_e2e::quotient::{
-    ALL_RIGHTS, PATIENCE, Programs, RELEASE, SYSTEM_NAMESPACE, Stage, helm_arguments,
-};
-use quotient_e2e::testbed::{Helm, Options, TestBed, eventually};
+use quotient_e2e::quotient::{ALL_RIGHTS, PATIENCE, RELEASE, SYSTEM_NAMESPACE, Stage, helm_arguments};
+use quotient_e2e::testbed::{Options, eventually};
 use serde_json::json;
 
 /// The chart's values: the rights of mode Full.
@@ -13,24 +11,12 @@ const FULL: [&str; 2] = ["replicaCount=0", "config.mode=Full"];
 const QUEUE_JOB: &str = "{apiVersion: quotient.dev/v1alpha1, kind: QueueJob, metadata: {name: train}, spec: {tasks: \
     [{name: worker, replicas: 2, template: {spec: {containers: [{name: main, image: main}]}}}]}}";
 
-/// The policy does not depend on what installs the CRDs.
-#[tokio::test(flavor = "multi_thread")]
-async fn protected_namespaces_need_no_crds_of_the_chart() -> Result<()> {
-    let helm = Helm::find().await?;
-    let rendered = helm.run(helm_arguments(&["template"], &["crds.install=false"])).await?;
-    assert!(!rendered.contains("kind: CustomResourceDefinition"));
-    let policies = rendered.split("\n---\n").filter(|document| document.contains("name: quotient-queues"));
-    assert_eq!(policies.count(), 2, "a policy and its binding");
-    Ok(())
-}
-
 /// Jobs, sizes and deletion costs are rights of their own, which the chart leaves out.
 #[tokio::test(flavor = "multi_thread")]
 async fn rights_that_are_not_used_are_not_granted() -> Result<()> {
-    let bed = TestBed::start(Options::default()).await?;
-    bed.add_node("node-1", &[("cpu", "4"), ("memory", "8Gi")]).await?;
-    bed.helm(helm_arguments(&["install", "--create-namespace"], &FULL)).await?;
-    let stage = Stage { bed, programs: Programs::build().await? };
+    let stage = Stage::bare(Options::default()).await?;
+    stage.bed.add_node("node-1", &[("cpu", "4"), ("memory", "8Gi")]).await?;
+    stage.bed.helm(helm_arguments(&["install", "--create-namespace"], &FULL)).await?;
     let user = format!("--as=system:serviceaccount:{SYSTEM_NAMESPACE}:{RELEASE}");
     let may = async |verb: &str, resource: &str| -> Result<bool> {
         // kubectl fails where the answer is no.
@@ -79,19 +65,4 @@ async fn a_queue_job_says_that_the_right_to_create_jobs_is_missing(stage: &Stage
     })
     .await?;
     operator.stop().await
-}
-
-/// Without the policies the notes say what a stolen token is worth.
-#[tokio::test(flavor = "multi_thread")]
-async fn without_policies_the_notes_say_what_the_token_is_worth() -> Result<()> {
-    let helm = Helm::find().await?;
-    let notes = async |values: &[&str]| -> Result<String> {
-        let command = ["install", "--dry-run=client", "--skip-schema-validation"];
-        helm.run(helm_arguments(&command, values)).await
-    };
-    let confined = notes(&["config.mode=Full"]).await?;
-    assert!(confined.contains("rbac.createJobs=true") && !confined.contains("stolen token"), "{confined}");
-    let unconfined = notes(&["config.mode=Full", "admission.confineOperator=false"]).await?;
-    assert!(unconfined.contains("only roles limit a stolen token of the operator"), "{unconfined}");
-    Ok(())
 }

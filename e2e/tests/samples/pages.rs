@@ -1,16 +1,14 @@
 //! The sample Queues of every page, found where a reader finds them.
 //!
 //! A sample is a manifest, wherever it stands: a file, a fenced block of a page, a here-document, an annotation of the chart.
-//! Entries of the chart's value `queues` are samples too, because Helm makes Queues of them.
+//! Helm makes Queues of entries of the chart's value `queues`, too: `cli/tests/docs.rs` holds that these claim nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use kube::CustomResourceExt as _;
-use quotient_crds::Queue;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 /// Where pages are; a folder with all that is below it.
 const PLACES: [&str; 6] =
@@ -47,7 +45,6 @@ impl Page {
 
 /// Every page with a sample, by its path; of the examples every folder is one page.
 pub(super) fn pages(root: &Path) -> Result<BTreeMap<String, Page>> {
-    let fields = queue_fields()?;
     let mut pages: BTreeMap<String, Page> = BTreeMap::new();
     for file in PLACES.iter().map(|place| files(&root.join(place))).collect::<Result<Vec<_>>>()?.concat() {
         let extension = file.extension().and_then(OsStr::to_str).unwrap_or_default();
@@ -61,15 +58,13 @@ pub(super) fn pages(root: &Path) -> Result<BTreeMap<String, Page>> {
         if name.starts_with("charts/quotient/templates/") && extension == "yaml" {
             continue;
         }
-        let mut queues = manifests(&text, "quotient.dev/v1alpha1", "Queue");
+        let queues = manifests(&text, "quotient.dev/v1alpha1", "Queue");
         let stated = text.lines().filter(|line| names_kind(line, "Queue")).count();
         ensure!(
             stated == queues.len() || NO_SAMPLES.iter().any(|(path, _)| *path == name),
             "{name} says `kind: Queue` {stated} times, and {} samples were found",
             queues.len()
         );
-        let is_values = name.starts_with("charts/") && name.contains("values") && extension == "yaml";
-        queues.extend(of_values(&text, is_values, &fields).with_context(|| name.clone())?);
         let folder = name.split('/').take(2).collect::<Vec<_>>().join("/");
         let of = if name.starts_with("examples/") { folder } else { name };
         pages.entry(of.clone()).or_default().namespaces.extend(manifests(&text, "v1", "Namespace"));
@@ -126,66 +121,10 @@ fn manifests(text: &str, api_version: &str, kind: &str) -> Vec<Value> {
     documents.collect()
 }
 
-/// The Queues that Helm makes of values: of a values file, of a value in the prose, and of `--set`.
-fn of_values(text: &str, is_values: bool, fields: &BTreeSet<String>) -> Result<Vec<Value>> {
-    let mut specs: Vec<(String, Value)> = Vec::new();
-    let mut add = |queues: &Value| {
-        let queues = queues.as_object().into_iter().flatten();
-        specs.extend(queues.map(|(namespace, spec)| (namespace.clone(), spec.clone())));
-    };
-    if is_values {
-        let values: Value = serde_yaml_ng::from_str(text)?;
-        add(&values["queues"]);
-    }
-    // Comments wrap.
-    let prose: Vec<&str> =
-        text.lines().map(|line| line.trim_start().trim_start_matches("# ").trim_end()).collect();
-    for quoted in prose.join(" ").split('`').filter(|quoted| quoted.starts_with('{')) {
-        let Ok(value) = serde_yaml_ng::from_str::<Value>(quoted) else { continue };
-        let is_spec = |spec: &Value| {
-            spec.as_object()
-                .is_some_and(|spec| !spec.is_empty() && spec.keys().all(|key| fields.contains(key)))
-        };
-        if value.as_object().is_some_and(|queues| queues.values().all(is_spec)) {
-            add(&value);
-        }
-    }
-    for word in text.split([' ', '\n', ',', '`']) {
-        let Some((path, value)) = word.strip_prefix("queues.").and_then(|set| set.split_once('=')) else {
-            continue;
-        };
-        let mut parts = path.split('.');
-        let namespace = parts.next().context("a namespace")?;
-        let value: Value = serde_yaml_ng::from_str(value).with_context(|| word.to_owned())?;
-        let spec =
-            parts.rev().fold(value, |inner, part| Value::Object(Map::from_iter([(part.to_owned(), inner)])));
-        add(&json!({ namespace: spec }));
-    }
-    let queues = specs.into_iter().map(|(namespace, spec)| {
-        json!({
-            "apiVersion": "quotient.dev/v1alpha1",
-            "kind": "Queue",
-            "metadata": {"name": namespace, "namespace": namespace},
-            "spec": if spec.is_null() { json!({}) } else { spec },
-        })
-    });
-    Ok(queues.collect())
-}
-
 /// Whether a line says `kind: Queue`, not `kind: QueueJob`.
 fn names_kind(line: &str, kind: &str) -> bool {
     let starts = format!("kind: {kind}");
     line.split(&starts).skip(1).any(|rest| !rest.starts_with(|letter: char| letter.is_alphanumeric()))
-}
-
-/// The fields of a Queue's spec.
-fn queue_fields() -> Result<BTreeSet<String>> {
-    let definition = serde_json::to_value(Queue::crd())?;
-    let spec = definition
-        .pointer("/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties")
-        .and_then(Value::as_object)
-        .context("the definition has no spec")?;
-    Ok(spec.keys().cloned().collect())
 }
 
 /// A file, or all files below a folder, by name.
