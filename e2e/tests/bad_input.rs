@@ -1,7 +1,6 @@
 //! Bad input: refused by the API server or reported in a condition, and no other queue is disturbed.
 
 use anyhow::{Context as _, ensure};
-use kube::Api;
 use kube::api::DeleteParams;
 use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{PATIENCE, SYSTEM_NAMESPACE, Stage, queue, quotas, writes_of_operator};
@@ -65,7 +64,7 @@ async fn a_second_queue_is_told(stage: &Stage) -> anyhow::Result<()> {
     // Queues of the same second would be ordered by chance.
     tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
     stage.queue_object("good", "late", json!({"weight": 100})).await?;
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "good");
+    let queues = stage.api::<Queue>("good");
     eventually("the second Queue is stalled", PATIENCE, async || {
         let status = queues.get("late").await?.status.unwrap_or_default();
         let stalled = status.condition(ConditionType::Stalled).context("no condition Stalled")?;
@@ -89,7 +88,7 @@ async fn a_second_queue_is_told(stage: &Stage) -> anyhow::Result<()> {
 async fn no_queue_governs_protected_namespaces(stage: &Stage) -> anyhow::Result<()> {
     let create = async |namespace, spec: &Value| stage.queue_object(namespace, "system", spec.clone()).await;
     let delete = async |namespace| {
-        let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
+        let queues = stage.api::<Queue>(namespace);
         queues.delete("system", &DeleteParams::default()).await
     };
     let heavy = json!({"weight": 1_000_000});
@@ -104,7 +103,7 @@ async fn no_queue_governs_protected_namespaces(stage: &Stage) -> anyhow::Result<
     for namespace in PROTECTED {
         eventually("the API server takes the Queue", PATIENCE, async || create(namespace, &heavy).await)
             .await?;
-        let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
+        let queues = stage.api::<Queue>(namespace);
         eventually("the Queue says why it is stalled", PATIENCE, async || {
             let status = queues.get("system").await?.status.unwrap_or_default();
             let ready = status.condition(ConditionType::Ready).context("no condition Ready")?;

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::ResourceQuota;
-use kube::Api;
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, workspace_root};
 use quotient_e2e::testbed::{eventually, objects};
@@ -81,10 +80,7 @@ fn administrator(stage: &Stage) -> Person {
 }
 
 async fn tenant(stage: &Stage) -> Result<Person> {
-    let kubeconfig = stage.bed.user_kubeconfig("member", None)?;
-    let bind =
-        ["create", "rolebinding", "member", "--clusterrole=edit", "--user=member", "--namespace=team-2"];
-    stage.bed.kubectl(bind).await?;
+    let kubeconfig = stage.bed.user_with_role("member", "edit", Some("team-2")).await?;
     Ok(Person { program: stage.programs.command_line.clone(), kubeconfig })
 }
 
@@ -219,7 +215,7 @@ async fn what_migrate_and_adopt_propose_applies_cleanly(stage: &Stage, admin: &P
 
 /// Of three Queues.
 async fn a_queue_is_paused_and_a_namespace_leaves(stage: &Stage, admin: &Person) -> Result<()> {
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "team-1");
+    let queues = stage.api::<Queue>("team-1");
     admin.runs("pause team-1 -n team-1 --for 2h --dry-run").await?.prints(0, "(dry run)");
     ensure!(queues.get("team-1").await?.spec.paused_until.is_none(), "a dry run changed the Queue");
     admin.runs("pause team-1 -n team-1 --for 2h").await?.prints(0, "paused until");
@@ -227,7 +223,7 @@ async fn a_queue_is_paused_and_a_namespace_leaves(stage: &Stage, admin: &Person)
     admin.runs("resume -A").await?.prints(0, "no longer paused");
     ensure!(queues.get("team-1").await?.spec.paused_until.is_none(), "the Queue is still paused");
 
-    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "team-1");
+    let quotas = stage.api::<ResourceQuota>("team-1");
     eventually("there is a quota", PATIENCE, async || {
         quotas.get_opt("quotient").await?.map(drop).context("there is none")
     })

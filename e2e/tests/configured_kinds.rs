@@ -2,7 +2,6 @@
 
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::Pod;
-use kube::Api;
 use kube::api::PostParams;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, installed, upgrade_chart};
 use quotient_e2e::testbed::{eventually, objects};
@@ -44,7 +43,7 @@ async fn create_pod(
         },
         "spec": template(memory)["spec"],
     }))?;
-    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "lab");
+    let pods = stage.api::<Pod>("lab");
     pods.create(&PostParams::default(), &pod).await?;
     Ok(())
 }

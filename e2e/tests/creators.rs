@@ -100,7 +100,7 @@ async fn in_gate_mode_every_creator_has_its_pod_at_once_and_the_pod_its_share(st
     stage.deployment("gated-old", "web", 12, objects::one_cpu(), false).await?;
     stage.until_pods("gated-old", waiting(8, 4)).await?;
     let begin = Instant::now();
-    let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "gated-new");
+    let jobs = stage.api::<Job>("gated-new");
     for name in ["job-0", "job-1"] {
         let job = json!({"metadata": {"name": name}, "spec": {"template": {"spec": pod_spec()}}});
         jobs.create(&PostParams::default(), &serde_json::from_value(job)?).await?;

@@ -2,10 +2,9 @@
 
 use anyhow::{Result, bail};
 use k8s_openapi::api::core::v1::{LimitRange, Pod};
-use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
-use quotient_e2e::testbed::{TestBed, eventually, until_is};
+use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::{Value, json};
 
 /// A pod whose container names no requests.
@@ -16,20 +15,12 @@ fn modest(name: &str) -> Result<Pod> {
     }))?)
 }
 
-fn pods(bed: &TestBed, namespace: &str) -> Api<Pod> {
-    Api::namespaced(bed.client(), namespace)
-}
-
-fn limit_ranges(bed: &TestBed, namespace: &str) -> Api<LimitRange> {
-    Api::namespaced(bed.client(), namespace)
-}
-
 /// Waits until the namespace has a LimitRange `quotient` with these defaults, and nothing else.
-async fn until_defaults(bed: &TestBed, namespace: &str, requests: Value) -> Result<()> {
+async fn until_defaults(stage: &Stage, namespace: &str, requests: Value) -> Result<()> {
     let what = format!("containers of {namespace} have {requests}");
     let wanted = json!([{"type": "Container", "defaultRequest": requests}]);
     until_is(what, wanted, async || {
-        let found = limit_ranges(bed, namespace).get_opt("quotient").await?;
+        let found = stage.api::<LimitRange>(namespace).get_opt("quotient").await?;
         let limits = found.and_then(|found| found.spec).map(|spec| spec.limits);
         Ok(serde_json::to_value(limits)?)
     })
@@ -37,10 +28,10 @@ async fn until_defaults(bed: &TestBed, namespace: &str, requests: Value) -> Resu
 }
 
 /// Admission looks at a cache of its own, so a pod is tried until it is taken.
-async fn until_created(bed: &TestBed, namespace: &str, name: &str) -> Result<Pod> {
+async fn until_created(stage: &Stage, namespace: &str, name: &str) -> Result<Pod> {
     let pod = modest(name)?;
     eventually(format!("{name} is created"), PATIENCE, async || {
-        pods(bed, namespace).create(&PostParams::default(), &pod).await
+        stage.api::<Pod>(namespace).create(&PostParams::default(), &pod).await
     })
     .await
 }
@@ -60,7 +51,7 @@ async fn a_pod_without_requests_starts_unless_defaults_are_off(stage: &Stage) ->
     stage.claim("team", json!({"defaultRequests": {}})).await?;
     stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
 
-    let pods = pods(&stage.bed, "team");
+    let pods = stage.api::<Pod>("team");
     let refusal = eventually("a pod is refused", PATIENCE, async || {
         // Until admission's own cache has the quota.
         let Err(refusal) = pods.create(&PostParams::default(), &modest("first")?).await else {
@@ -76,8 +67,8 @@ async fn a_pod_without_requests_starts_unless_defaults_are_off(stage: &Stage) ->
     stage.until_event("team", "FailedCreate", said).await?;
 
     stage.patch_queue("team", "team", json!({"defaultRequests": null})).await?;
-    until_defaults(&stage.bed, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
-    let pod = until_created(&stage.bed, "team", "second").await?;
+    until_defaults(stage, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
+    let pod = until_created(stage, "team", "second").await?;
     let resources = pod.spec.and_then(|spec| spec.containers.into_iter().next()?.resources);
     assert_eq!(
         serde_json::to_value(resources.and_then(|resources| resources.requests))?,
@@ -91,13 +82,13 @@ async fn a_pod_without_requests_starts_unless_defaults_are_off(stage: &Stage) ->
 
 /// It is restored after an edit and after a deletion.
 async fn an_edited_or_deleted_limit_range_comes_back(stage: &Stage) -> Result<()> {
-    let ranges = limit_ranges(&stage.bed, "team");
+    let ranges = stage.api::<LimitRange>("team");
     stage.patch_queue("team", "team", json!({"defaultRequests": {"cpu": "0.2", "memory": "64Mi"}})).await?;
     let wanted = json!({"cpu": "200m", "memory": "64Mi"});
-    until_defaults(&stage.bed, "team", wanted.clone()).await?;
+    until_defaults(stage, "team", wanted.clone()).await?;
     let edit = json!({"spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]}});
     ranges.patch("quotient", &PatchParams::default(), &Patch::Merge(edit)).await?;
-    until_defaults(&stage.bed, "team", wanted.clone()).await?;
+    until_defaults(stage, "team", wanted.clone()).await?;
     ranges.delete("quotient", &DeleteParams::default()).await?;
-    until_defaults(&stage.bed, "team", wanted).await
+    until_defaults(stage, "team", wanted).await
 }

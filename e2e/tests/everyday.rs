@@ -5,8 +5,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use kube::Resource as _;
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
-use kube::{Api, Resource as _};
 use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{PodCounts, Stage};
 use quotient_e2e::testbed::{annotations, objects, until_is};
@@ -33,11 +33,11 @@ async fn an_idle_cluster_starts_a_notebook_a_bare_pod_and_pods_of_unknown_contro
     stage.queue("others", json!({})).await?;
     stage.until_condition("lab", ConditionType::QuotaSynced, ("True", "Synced")).await?;
 
-    let maps: Api<ConfigMap> = Api::namespaced(stage.bed.client(), "lab");
+    let maps = stage.api::<ConfigMap>("lab");
     let map = serde_json::from_value(json!({"metadata": {"name": "cluster"}}))?;
     let map = maps.create(&PostParams::default(), &map).await?;
     let owner = map.controller_owner_ref(&()).context("the ConfigMap has no uid")?;
-    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "lab");
+    let pods = stage.api::<Pod>("lab");
     let requests = [
         ("notebook", json!({"cpu": "1", "memory": "2Gi", "nvidia.com/gpu": "8"}), None),
         ("head", objects::one_cpu(), Some(&owner)),
@@ -85,11 +85,11 @@ async fn a_workload_whose_pods_never_start_takes_one_pod_of_a_neighbor() -> Resu
     let mut never_starts = objects::workload("Deployment", "broken", "web", 2, &objects::one_cpu());
     never_starts["spec"]["template"]["metadata"]["annotations"] = json!({annotations::HOLD_START: "true"});
     stage.apply(&never_starts).await?;
-    let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), "broken");
+    let deployments = stage.api::<Deployment>("broken");
     let two = PodCounts { pending: 2, ..PodCounts::default() };
     stage.until_pods("broken", two).await?;
     // Evidence begins when a pod has its node.
-    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "broken");
+    let pods = stage.api::<Pod>("broken");
     until_is("both pods have a node", 2, async || {
         let pods = pods.list(&ListParams::default()).await?.items;
         let bound = pods.iter().filter(|pod| pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some()));

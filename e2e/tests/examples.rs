@@ -8,40 +8,66 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use futures::{StreamExt as _, TryStreamExt as _, stream};
+use futures::future::try_join_all;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, PodCondition, ResourceQuota};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Api;
 use kube::api::ListParams;
-use quotient_amounts::Amounts;
 use quotient_crds::ConditionType;
 use quotient_e2e::quotient::{
-    Operator, PATIENCE, Stage, amounts, queues, quota_amounts, workspace_root, writes_of_operator,
+    Operator, PATIENCE, SYSTEM_NAMESPACE, Stage, queues, quota_amounts, workspace_root, writes_of_operator,
 };
 use quotient_e2e::testbed::{AuditMark, KUBERNETES_RECOUNTS, Options, TestBed, eventually};
+use quotient_invariants::Amounts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// How long the operator writes nothing when it is done. Statuses are reported every second here.
 const REST: Duration = Duration::from_secs(2);
+
+/// How many clusters are used at the same time: mostly they wait.
+const LANES: usize = 3;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_comes_to_rest_where_simulate_says() -> anyhow::Result<()> {
     let examples = directories(&workspace_root().join("examples"))?;
     ensure!(!examples.is_empty(), "there is no example");
-    // Three at a time: they mostly wait.
-    let checks = stream::iter(&examples)
-        .map(|example| async move { check(example).await.with_context(|| example.display().to_string()) });
-    checks.buffer_unordered(3).try_collect().await
+    let lane = |lane| check_in_turn(examples.iter().skip(lane).step_by(LANES));
+    try_join_all((0..LANES).map(lane)).await.map(drop)
+}
+
+/// Plays examples one after the other, in a cluster of their own.
+async fn check_in_turn(examples: impl Iterator<Item = &PathBuf>) -> anyhow::Result<()> {
+    let options = Options { recounts: Some(KUBERNETES_RECOUNTS), ..Options::default() };
+    let stage = Stage::set_on(options, &[]).await?;
+    for example in examples {
+        check(&stage, example).await.with_context(|| example.display().to_string())?;
+    }
+    stage.bed.stop().await
 }
 
 /// Plays an example, and once more if Kubernetes let in more pods than a quota allows.
-async fn check(example: &Path) -> anyhow::Result<()> {
-    let Err(difference) = play(example).await? else { return Ok(()) };
+async fn check(stage: &Stage, example: &Path) -> anyhow::Result<()> {
+    let Err(difference) = play(stage, example).await? else { return take_away(stage, example).await };
     println!("{} is played again: {difference}", example.display());
-    play(example).await?
+    take_away(stage, example).await?;
+    play(stage, example).await??;
+    take_away(stage, example).await
+}
+
+/// Leaves an empty cluster: first the namespaces go with all that is in them, then the nodes, and what the operator remembers.
+async fn take_away(stage: &Stage, example: &Path) -> anyhow::Result<()> {
+    for file in entries(example)? {
+        let file = file.to_str().context("the file's name is no text")?;
+        let delete = ["delete", "--ignore-not-found", "--timeout=120s", "-f", file];
+        stage.bed.kubectl(delete).await?;
+    }
+    let own = ["delete", "configmap/quotient-ledger", "lease/quotient-operator", "-n", SYSTEM_NAMESPACE];
+    stage.bed.kubectl(own).await?;
+    Ok(())
 }
 
 /// Whether the cluster comes to rest where simulate ends. An error of its own says that it could not be told, because Kubernetes
@@ -49,9 +75,8 @@ async fn check(example: &Path) -> anyhow::Result<()> {
 ///
 /// The quota controller counts the pods that it has seen, and writes that over what admission counted a moment before. In a run
 /// on a busy machine a pod was let in, the quota rose 17 ms later, and the controller wrote that nothing was used.
-async fn play(example: &Path) -> anyhow::Result<anyhow::Result<()>> {
-    let stage =
-        Stage::set_on(Options { recounts: Some(KUBERNETES_RECOUNTS), ..Options::default() }, &[]).await?;
+async fn play(stage: &Stage, example: &Path) -> anyhow::Result<anyhow::Result<()>> {
+    let empty = stage.bed.audit().mark()?;
     let simulation: Simulation = serde_json::from_value(stage.simulate(example).await?)?;
     ensure!(simulation.stable, "the simulation does not end");
     for file in entries(example)? {
@@ -71,6 +96,7 @@ async fn play(example: &Path) -> anyhow::Result<anyhow::Result<()>> {
     let arrived = async || is_at(&stage.bed, &workloads, start, &foretold).await;
     if let Err(difference) = eventually("the cluster is where simulate ends", PATIENCE, arrived).await {
         let crowded = let_in_too_many(&stage.bed, &before).await?;
+        operator.stop().await?;
         ensure!(!crowded.is_empty(), difference);
         return Ok(Err(difference.context(format!("more pods than its quota allows: {crowded:?}"))));
     }
@@ -79,7 +105,9 @@ async fn play(example: &Path) -> anyhow::Result<anyhow::Result<()>> {
     if example.ends_with("fence") {
         stage.until_condition("speech", ConditionType::Starved, ("True", "Fenced")).await?;
     }
-    stage.end(operator).await.map(Ok)
+    operator.stop().await?;
+    stage.promises_were_kept_since(empty)?;
+    Ok(Ok(()))
 }
 
 /// Whether the cluster is where simulate ends, and everything that was decided has happened.
@@ -181,39 +209,21 @@ struct Simulation {
 
 #[derive(Deserialize)]
 struct Step {
-    queues: Vec<SimulatedQueue>,
-    evictions: Vec<SimulatedEviction>,
+    queues: Vec<Value>,
+    evictions: Vec<Value>,
 }
-
-#[derive(Deserialize)]
-struct SimulatedQueue {
-    queue: String,
-    deserved: Quantities,
-    allocated: Quantities,
-    used: Quantities,
-    preempting: Quantities,
-}
-
-#[derive(Deserialize)]
-struct SimulatedEviction {
-    pod: String,
-}
-
-type Quantities = BTreeMap<String, String>;
 
 impl Simulation {
     fn outcome(&self, workloads: &Workloads) -> anyhow::Result<Outcome> {
-        let evicted = self.steps.iter().flat_map(|step| &step.evictions).map(|gone| gone.pod.clone());
+        let text = |object: &Value, field: &str| object[field].as_str().unwrap_or_default().to_owned();
+        let evicted = self.steps.iter().flat_map(|step| &step.evictions).map(|gone| text(gone, "pod"));
         let last = self.steps.last().context("the simulation has no step")?;
-        let told = |queue: &SimulatedQueue| {
-            let SimulatedQueue { queue: name, deserved, allocated, used, preempting } = queue;
-            let read =
-                |map: &Quantities| amounts(map.iter().map(|(name, text)| (name.as_str(), text.as_str())));
-            let (used, preempting) = (read(used)?, read(preempting)?);
-            let numbers = numbers([&read(deserved)?, &read(allocated)?, &used, &preempting]);
-            anyhow::Ok((name.clone(), numbers))
+        let told = |queue: &Value| {
+            let amounts =
+                ["/deserved", "/allocated", "/used", "/preempting"].map(|at| Amounts::at(queue, at));
+            (text(queue, "queue"), numbers(amounts.each_ref()))
         };
-        let queues = last.queues.iter().map(told).collect::<anyhow::Result<_>>()?;
+        let queues = last.queues.iter().map(told).collect();
         Ok(Outcome { queues, evicted: workloads.counted(evicted)? })
     }
 }

@@ -7,12 +7,9 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt};
-use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, queue_job, upgrade_chart};
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, SHARE_GATE, Stage, queue_job, upgrade_chart};
 use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::{Value, json};
-
-/// The scheduling gate.
-pub(crate) const GATE: &str = "quotient.dev/share";
 
 /// A stage whose chart gates pods, and the operator as the chart starts it.
 pub(crate) async fn gated_stage(nodes: &[(&str, &str, &str)]) -> Result<(Stage, Operator)> {
@@ -26,18 +23,7 @@ pub(crate) async fn gated_stage(nodes: &[(&str, &str, &str)]) -> Result<(Stage, 
 pub(crate) async fn gated_queue(stage: &Stage, namespace: &str, mut spec: Value) -> Result<()> {
     spec["admission"] = "Gate".into();
     stage.queue(namespace, spec).await?;
-    until_gating(stage, namespace).await
-}
-
-/// Waits until the API server gates new pods of a namespace: it learns of a Queue by a watch.
-pub(crate) async fn until_gating(stage: &Stage, namespace: &str) -> Result<()> {
-    let pods = pods(&stage.bed.client(), namespace);
-    eventually(format!("pods of {namespace} are gated"), PATIENCE, async || {
-        let tried = pods.create(&PostParams { dry_run: true, ..PostParams::default() }, &pod("try")?).await?;
-        ensure!(is_gated(&tried), "it is not gated");
-        Ok(())
-    })
-    .await
+    stage.until_gating(namespace).await
 }
 
 pub(crate) fn pods(client: &Client, namespace: &str) -> Api<Pod> {
@@ -46,7 +32,7 @@ pub(crate) fn pods(client: &Client, namespace: &str) -> Api<Pod> {
 
 pub(crate) fn is_gated(pod: &Pod) -> bool {
     let gates = pod.spec.as_ref().and_then(|spec| spec.scheduling_gates.as_deref()).unwrap_or_default();
-    gates.iter().any(|gate| gate.name == GATE)
+    gates.iter().any(|gate| gate.name == SHARE_GATE)
 }
 
 /// A bare pod of one cpu.
@@ -102,7 +88,7 @@ pub(crate) async fn until_none_is_gated(stage: &Stage, namespace: &str) -> Resul
 
 /// The quota of Quotient in a namespace, if there is one.
 pub(crate) async fn quota(stage: &Stage, namespace: &str) -> Result<Option<ResourceQuota>> {
-    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), namespace);
+    let quotas = stage.api::<ResourceQuota>(namespace);
     Ok(quotas.get_opt("quotient").await?)
 }
 
@@ -140,6 +126,8 @@ async fn pods_wait_for_their_share_alone_and_in_gangs_with_and_without_an_operat
     of_two_gangs_on_room_for_one_no_half_ever_runs_in_any_order(&stage).await?;
     stage.remove_queue("gangs").await?;
     queue_jobs_run_under_gate_mode(&stage).await?;
+    a_tenant_neither_removes_the_gate_nor_goes_without(&stage).await?;
+    stage.remove_queue("held").await?;
     let operator =
         while_the_operator_is_down_for_a_minute_new_pods_wait_for_it_or_for_a_release(&stage, operator)
             .await?;
@@ -199,27 +187,22 @@ async fn pods_wait_for_their_share_and_none_is_refused(stage: &Stage) -> Result<
     .await
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_tenant_neither_removes_the_gate_nor_goes_without() -> Result<()> {
-    let (stage, operator) = gated_stage(&[("node-1", "2", "64Gi")]).await?;
-    gated_queue(&stage, "team", json!({})).await?;
+async fn a_tenant_neither_removes_the_gate_nor_goes_without(stage: &Stage) -> Result<()> {
+    gated_queue(stage, "held", json!({})).await?;
     let bed = &stage.bed;
-    let user = async |name: &str, role: &str, kind: &str, place: Option<&str>| -> Result<Client> {
-        let (role, of) = (format!("--clusterrole={role}"), format!("--user={name}"));
-        bed.kubectl(["create", kind, name, &role, &of].into_iter().chain(place)).await?;
-        bed.client_for(&bed.user_kubeconfig(name, None)?).await
+    let user = async |name: &str, place: Option<&str>| -> Result<Client> {
+        bed.client_for(&bed.user_with_role(name, "cluster-admin", place).await?).await
     };
-    let tenant = user("tenant", "cluster-admin", "rolebinding", Some("--namespace=team")).await?;
-    let administrator = user("administrator", "cluster-admin", "clusterrolebinding", None).await?;
+    let (tenant, administrator) = (user("tenant", Some("held")).await?, user("administrator", None).await?);
 
-    create(&stage, "team", (0..3).map(|number| format!("p-{number}"))).await?;
-    stage.until_pods("team", waiting(2, 1)).await?;
-    ensure!(gated(&stage, "team").await? == ["p-2".to_owned()].into());
+    create(stage, "held", (0..9).map(|number| format!("p-{number}"))).await?;
+    stage.until_pods("held", waiting(8, 1)).await?;
+    ensure!(gated(stage, "held").await? == ["p-8".to_owned()].into());
     let by_merge = Patch::Merge(json!({"spec": {"schedulingGates": null}}));
     let parameters = PatchParams::default();
     for outcome in [
-        pods(&tenant, "team").patch("p-2", &parameters, &open()?).await,
-        pods(&tenant, "team").patch("p-2", &parameters, &by_merge).await,
+        pods(&tenant, "held").patch("p-8", &parameters, &open()?).await,
+        pods(&tenant, "held").patch("p-8", &parameters, &by_merge).await,
     ] {
         let Err(kube::Error::Api(refused)) = outcome else { anyhow::bail!("a tenant removed the gate") };
         ensure!(refused.code == 403 && refused.message.contains("when the Queue has room"), "{refused:?}");
@@ -228,19 +211,19 @@ async fn a_tenant_neither_removes_the_gate_nor_goes_without() -> Result<()> {
     let mut own = pod("own")?;
     own.spec.as_mut().context("no spec")?.scheduling_gates =
         Some(vec![serde_json::from_value(json!({"name": "example.org/other"}))?]);
-    let created = pods(&tenant, "team").create(&PostParams::default(), &own).await?;
+    let created = pods(&tenant, "held").create(&PostParams::default(), &own).await?;
     ensure!(is_gated(&created), "{created:?}");
     let label = Patch::Merge(json!({"metadata": {"labels": {"any": "thing"}}}));
-    pods(&tenant, "team").patch("p-2", &PatchParams::default(), &label).await?;
+    pods(&tenant, "held").patch("p-8", &PatchParams::default(), &label).await?;
     let other = Patch::Json::<()>(serde_json::from_value(
         json!([{"op": "test", "path": "/spec/schedulingGates/0/name", "value": "example.org/other"},
             {"op": "remove", "path": "/spec/schedulingGates/0"}]),
     )?);
-    pods(&tenant, "team").patch("own", &PatchParams::default(), &other).await?;
+    pods(&tenant, "held").patch("own", &PatchParams::default(), &other).await?;
     // An administrator of shares may let it in.
-    pods(&administrator, "team").patch("p-2", &PatchParams::default(), &open()?).await?;
-    ensure!(!gated(&stage, "team").await?.contains("p-2"));
-    stage.end(operator).await
+    pods(&administrator, "held").patch("p-8", &PatchParams::default(), &open()?).await?;
+    ensure!(!gated(stage, "held").await?.contains("p-8"));
+    Ok(())
 }
 
 /// How long no operator runs.

@@ -5,21 +5,28 @@ use std::collections::BTreeSet;
 use anyhow::{Result, ensure};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
 use kube::api::{DeleteParams, PostParams};
-use kube::{Api, ResourceExt};
 use quotient_e2e::quotient::{GATE_MODE, Operator, PodCounts, Stage, upgrade_chart};
 use serde_json::json;
 
-use crate::gate::{create, end, gated_queue, pod_spec, running, waiting};
+use crate::gate::{create, end, pod_spec, running, waiting};
 use crate::pod_groups::{self, stage_with_pod_groups};
 
-/// On four cpus: gangs that the Job controller makes, and those of other schedulers.
+/// In Quota mode they are evicted whole. Then on four cpus in Gate mode: gangs that the Job controller makes, and those of other
+/// schedulers.
 #[tokio::test(flavor = "multi_thread")]
-async fn gangs_of_pod_groups_are_let_in_whole() -> Result<()> {
-    let stage = stage_with_pod_groups(&[("node-1", "4", "64Gi")]).await?;
+async fn gangs_of_pod_groups_go_whole_and_are_let_in_whole() -> Result<()> {
+    let stage = stage_with_pod_groups(&[("node-1", "4", "64Gi"), ("node-2", "4", "64Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    pod_groups::gangs_of_other_schedulers_go_whole(&stage).await?;
+    operator.stop().await?;
+
+    stage.bed.kubectl(["delete", "node/node-2"]).await?;
     upgrade_chart(&stage.bed, &[GATE_MODE]).await?;
     let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
-    gated_queue(&stage, "a", json!({})).await?;
+    stage.queue_object("a", "a", json!({"admission": "Gate"})).await?;
+    stage.until_gating("a").await?;
     jobs_that_kubernetes_makes_gangs_of_are_let_in_whole(&stage).await?;
     pod_groups_of_all_kinds_are_let_in_whole(&stage).await?;
     stage.end(operator).await
@@ -27,7 +34,7 @@ async fn gangs_of_pod_groups_are_let_in_whole() -> Result<()> {
 
 /// The Job controller makes a PodGroup for an Indexed Job (gate `WorkloadWithJob`), whose pods are then a gang.
 async fn jobs_that_kubernetes_makes_gangs_of_are_let_in_whole(stage: &Stage) -> Result<()> {
-    let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "a");
+    let jobs = stage.api::<Job>("a");
     for name in ["first", "second"] {
         let job = json!({
             "metadata": {"name": name},

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use futures::future::try_join_all;
-use quotient_e2e::quotient::{Programs, helm_arguments, workspace_root};
+use quotient_e2e::quotient::{Stage, helm_arguments, workspace_root};
 use quotient_e2e::testbed::{Options, TestBed};
 
 use crate::reader::{Reader, blocks, commands};
@@ -82,19 +82,19 @@ static PAGES: [Page; 7] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_administrator_follows_the_pages() -> Result<()> {
-    let programs = Programs::build().await?;
-    let lane = |lane| follow_in_turn(&programs, PAGES.iter().skip(lane).step_by(LANES));
+    let lane = |lane| follow_in_turn(PAGES.iter().skip(lane).step_by(LANES));
     try_join_all((0..LANES).map(lane)).await.map(drop)
 }
 
 /// Follows pages one after the other, in a cluster of their own.
-async fn follow_in_turn(programs: &Programs, pages: impl Iterator<Item = &Page>) -> Result<()> {
-    let bed = TestBed::start(Options::default()).await?;
+async fn follow_in_turn(pages: impl Iterator<Item = &Page>) -> Result<()> {
+    let stage = Stage::bare(Options::default()).await?;
+    let bed = &stage.bed;
     let gpus = ("nvidia.com/gpu", "8");
     bed.add_node("node-1", &[("cpu", "16"), ("memory", "64Gi")]).await?;
     bed.add_node("node-2", &[("cpu", "8"), ("memory", "64Gi"), gpus]).await?;
     bed.kubectl(["label", "node", "--all", "kubernetes.io/os=linux", "--overwrite"]).await?;
-    let mut reader = Reader::new(&bed, programs).await?;
+    let mut reader = Reader::new(&stage).await?;
     let folder = tempfile::tempdir()?;
     for name in ["charts", "crds", "examples"] {
         std::os::unix::fs::symlink(workspace_root().join(name), folder.path().join(name))?;
@@ -103,10 +103,10 @@ async fn follow_in_turn(programs: &Programs, pages: impl Iterator<Item = &Page>)
     bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &["config.nodeReadySeconds=0"]))
         .await?;
     for page in pages {
-        follow(&bed, &mut reader, page, folder.path()).await.with_context(|| page.path)?;
+        follow(bed, &mut reader, page, folder.path()).await.with_context(|| page.path)?;
     }
     reader.stop().await?;
-    bed.stop().await
+    stage.bed.stop().await
 }
 
 /// Prepares the cluster for a page, runs its commands, and takes everything away again.

@@ -7,6 +7,8 @@ use quotient_e2e::image::{Dockerfile, Linkage, STATIC_FLAGS, linkage};
 use quotient_e2e::quotient::{RELEASE, chart, workspace_root};
 use quotient_e2e::testbed::Helm;
 
+use crate::reader::blocks;
+
 fn text(path: &str) -> String {
     std::fs::read_to_string(workspace_root().join(path)).unwrap_or_default()
 }
@@ -123,6 +125,23 @@ fn every_test_run_checks_the_dependencies() {
     }
 }
 
+/// Whether what stands in backticks is there: files, tests in them (`file: test`), and tests in any of these files.
+fn check_names(cell: &str) {
+    let names: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+    let (files, tests): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| name.contains('/'));
+    let mut sources = String::new();
+    for file in files {
+        let (path, test) = file.split_once(": ").unwrap_or((file, ""));
+        let source = text(path);
+        assert!(!source.is_empty(), "{path} is not there");
+        assert!(test.is_empty() || source.contains(&format!("fn {test}(")), "{test} is not in {path}");
+        sources += &source;
+    }
+    for test in tests.iter().filter(|name| !name.contains(' ')) {
+        assert!(sources.contains(&format!("fn {test}(")), "{test} is in none of the files of its row");
+    }
+}
+
 /// Every test that the table of SECURITY.md names is there.
 #[test]
 fn every_row_of_the_security_page_has_its_tests() {
@@ -135,16 +154,8 @@ fn every_row_of_the_security_page_has_its_tests() {
         .collect();
     assert!(rows.len() >= 7, "{rows:?}");
     for row in rows {
-        let names: Vec<&str> = row[4].split('`').skip(1).step_by(2).collect();
-        assert!(!names.is_empty(), "{:?} has no test", row[0]);
-        let files = names.iter().filter(|name| name.contains('/'));
-        let sources: String = files.map(|path| text(path)).collect();
-        for name in names.iter().filter(|name| !name.contains(['/', ' '])) {
-            assert!(sources.contains(&format!("fn {name}(")), "{name} is in none of the files of its row");
-        }
-        for path in names.iter().filter(|name| name.contains('/')) {
-            assert!(!text(path).is_empty(), "{path} is not there");
-        }
+        assert!(row[4].contains('`'), "{:?} has no test", row[0]);
+        check_names(row[4]);
     }
 }
 
@@ -158,18 +169,9 @@ fn every_failure_of_the_table_has_its_tests() {
         table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| failure")).collect();
     assert!(rows.len() > 10, "{rows:?}");
     for row in rows {
-        let names: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
         // Some are named perturbations alone, whose tests have a check of their own.
-        assert!(!names.is_empty() || row.contains(" P"), "{row} names no test");
-        for name in names {
-            let (path, function) = name.split_once(": ").unwrap_or((name, ""));
-            let source = text(path);
-            assert!(!source.is_empty(), "{path} is not there");
-            assert!(
-                function.is_empty() || source.contains(&format!("fn {function}(")),
-                "{function} is not in {path}"
-            );
-        }
+        assert!(row.contains('`') || row.contains(" P"), "{row} names no test");
+        check_names(row);
     }
 }
 
@@ -198,11 +200,6 @@ fn commands(block: &str) -> impl Iterator<Item = Vec<&str>> {
     let lines = block.lines().map(|line| line.trim_start_matches('#').trim());
     let commands = lines.flat_map(|line| line.split("&&"));
     commands.map(|command| command.split_whitespace().take_while(|word| *word != "#").collect())
-}
-
-/// The code blocks of a page.
-fn blocks(page: &str) -> impl Iterator<Item = &str> {
-    page.split("\n```").skip(1).step_by(2)
 }
 
 /// The images that a block builds, and those that it pushes or loads into a cluster.
@@ -253,9 +250,9 @@ async fn the_chart_pulls_the_image_that_the_documented_commands_build_and_push()
     for page in ["README.md", "docs/how-to/install.md", "charts/quotient/README.md"] {
         let page_text = text(page);
         let mut installs: usize = 0;
-        for block in blocks(&page_text) {
-            let pulled = rendered(&helm, block).await?;
-            let (built, pushed) = built_and_pushed(block);
+        for (_, block) in blocks(&page_text) {
+            let pulled = rendered(&helm, &block).await?;
+            let (built, pushed) = built_and_pushed(&block);
             if pulled.is_empty() {
                 ensure!(
                     built.is_empty(),

@@ -8,7 +8,7 @@ use k8s_openapi::api::batch::v1::Job;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use quotient_crds::Unmet;
-use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, label};
 use quotient_e2e::testbed::{eventually, until_is};
 use serde_json::json;
 
@@ -27,14 +27,9 @@ async fn parallelism(jobs: &Api<Job>, name: &str) -> Result<i32> {
     spec.parallelism.context("a Job has a parallelism")
 }
 
-/// How many live pods each Job has.
-async fn pods_of_jobs(stage: &Stage) -> Result<BTreeMap<String, usize>> {
-    let mut counts = BTreeMap::new();
-    for pod in stage.pods("team").await?.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()) {
-        let owner = pod.metadata.owner_references.iter().flatten().next().context("a pod of a Job")?;
-        *counts.entry(owner.name.clone()).or_default() += 1;
-    }
-    Ok(counts)
+/// Waits until each Job has so many pods.
+async fn until_jobs_have(stage: &Stage, what: &str, expected: &str) -> Result<()> {
+    until_is(what, expected, async || stage.pods_by("team", |pod| label(pod, "job-name")).await).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -43,7 +38,7 @@ async fn of_two_gangs_in_the_room_of_one_the_younger_yields_after_a_minute() -> 
     let operator = stage.start_operator().await?;
     stage.claim("team", json!({"limit": {"cpu": "4"}})).await?;
     stage.until_allowed("team", "cpu 4, memory 64Gi").await?;
-    let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "team");
+    let jobs = stage.api::<Job>("team");
     for name in ["older", "younger"] {
         let annotations = json!({"quotient.dev/gang": name, "quotient.dev/gang-min-available": "3"});
         let job = json!({
@@ -80,10 +75,7 @@ async fn of_two_gangs_in_the_room_of_one_the_younger_yields_after_a_minute() -> 
     ensure!(last_pod.elapsed() < INCOMPLETE, "told after {:?}", last_pod.elapsed());
     ensure!(parallelism(&jobs, "younger").await? == 3);
 
-    until_is("the older gang is complete", [("older".to_owned(), 3)].into(), async || {
-        pods_of_jobs(&stage).await
-    })
-    .await?;
+    until_jobs_have(&stage, "the older gang is complete", "older 3").await?;
     println!("the older gang is complete {:?} after the last pod", last_pod.elapsed());
     ensure!(parallelism(&jobs, "younger").await? == 0);
     let said = "its gang and that of Job older existed in part for 60 s";
@@ -92,10 +84,7 @@ async fn of_two_gangs_in_the_room_of_one_the_younger_yields_after_a_minute() -> 
     // With room for all of it, and not for a part, it comes back.
     stage.until_pods("team", PodCounts::running(3)).await?;
     jobs.delete("older", &DeleteParams::background()).await?;
-    until_is("the younger gang is complete", [("younger".to_owned(), 3)].into(), async || {
-        pods_of_jobs(&stage).await
-    })
-    .await?;
+    until_jobs_have(&stage, "the younger gang is complete", "younger 3").await?;
     ensure!(parallelism(&jobs, "younger").await? == 3);
     stage.end(operator).await
 }

@@ -1,24 +1,22 @@
 //! S-MCM on a real control plane: owners of a lower priority yield by being scaled down, and get their size back.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
-use kube::Api;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
-use quotient_e2e::quotient::{
-    Operator, PATIENCE, Stage, Write, assert_clean, check_audit, nothing_forbidden, writes_of_operator,
-};
+use quotient_e2e::quotient::{Operator, PATIENCE, Stage, Write, label, writes_of_operator};
 use quotient_e2e::testbed::{annotations, eventually, objects, until_is};
-use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
+
+use crate::reader::shell_blocks;
 
 const NAMESPACE: &str = "team";
 
 /// Longer than many cycles take.
 const WHILE: Duration = Duration::from_secs(3);
+const A_CYCLE: Duration = Duration::from_secs(1);
 
 const CLASSES: [(&str, i32); 3] = [("low", 10), ("middle", 100), ("high", 1000)];
 
@@ -64,31 +62,9 @@ fn at_home(workload: Value) -> Value {
     objects::pods_with(workload, "nodeSelector", home)
 }
 
-/// The pods of every app that are not on their way out, running or not, and how many are: `low 2, high 0+1, leaving 1`.
+/// The pods of every app.
 async fn seen(stage: &Stage) -> anyhow::Result<String> {
-    let mut apps: BTreeMap<String, (u32, u32)> = BTreeMap::new();
-    let mut leaving = 0;
-    for pod in stage.pods(NAMESPACE).await? {
-        let app = pod.metadata.labels.as_ref().and_then(|labels| labels.get("app")).context("no app")?;
-        if pod.metadata.deletion_timestamp.is_some() {
-            leaving += 1;
-            continue;
-        }
-        let is_running = pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Running");
-        let counts = apps.entry(app.clone()).or_default();
-        if is_running { counts.0 += 1 } else { counts.1 += 1 }
-    }
-    let mut printed: Vec<String> = apps
-        .iter()
-        .map(|(app, (running, waiting))| match waiting {
-            0 => format!("{app} {running}"),
-            _ => format!("{app} {running}+{waiting}"),
-        })
-        .collect();
-    if leaving > 0 {
-        printed.push(format!("leaving {leaving}"));
-    }
-    Ok(printed.join(", "))
+    stage.pods_by(NAMESPACE, |pod| label(pod, "app")).await
 }
 
 async fn until(stage: &Stage, expected: &str) -> anyhow::Result<()> {
@@ -138,7 +114,7 @@ fn sizes_written(stage: &Stage, mark: quotient_e2e::testbed::AuditMark) -> anyho
 
 /// Lets one pod of `app` go that is held in Terminating.
 async fn release_one(stage: &Stage, app: &str) -> anyhow::Result<()> {
-    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), NAMESPACE);
+    let pods = stage.api::<Pod>(NAMESPACE);
     let all = pods.list(&ListParams::default().labels(&format!("app={app}"))).await?;
     let held = |pod: &&Pod| {
         let held = pod
@@ -168,20 +144,27 @@ async fn event(stage: &Stage, reason: &str) -> anyhow::Result<String> {
     Ok(said)
 }
 
-/// One GPU: the lowest priority yields, then the next; the last replica stays; each gets its size back when there is room.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
+async fn a_lower_priority_yields_and_is_deleted_where_it_hangs() -> anyhow::Result<()> {
     let (stage, operator) = stage(&[("node-1", "4", "all")]).await?;
     stage.until_allowed(NAMESPACE, "cpu 32, memory 64Gi, nvidia.com/gpu 4").await?;
+    the_lowest_priority_yields_and_comes_back(&stage).await?;
+    stage.clear(NAMESPACE).await?;
+    let operator = a_pod_that_hangs_is_deleted_where_the_queue_allows_it(&stage, operator).await?;
+    stage.end(operator).await
+}
+
+/// One GPU: the lowest priority yields, then the next; the last replica stays; each gets its size back when there is room.
+async fn the_lowest_priority_yields_and_comes_back(stage: &Stage) -> anyhow::Result<()> {
     stage.apply(&workload("Deployment", "middle", "middle", 2, 1)).await?;
     stage.apply(&workload("Deployment", "low", "low", 2, 1)).await?;
-    until(&stage, "low 2, middle 2").await?;
+    until(stage, "low 2, middle 2").await?;
 
     let mark = stage.bed.audit().mark()?;
     stage.apply(&workload("Deployment", "high", "high", 1, 1)).await?;
-    until(&stage, "low 1, middle 2, leaving 1").await?;
-    assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
-    let printed = event(&stage, "Outranked").await?;
+    until(stage, "low 1, middle 2, leaving 1").await?;
+    assert_eq!(size(stage, "deployment", "low").await?, "1 of 2");
+    let printed = event(stage, "Outranked").await?;
     assert!(printed.starts_with("Deployment low: Scaled from 2 to 1 because "), "{printed}");
     assert!(
         printed.contains("of a higher priority than 10 lacks room in queue team. It gets its 2 back"),
@@ -189,7 +172,7 @@ async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
     );
     assert!(printed.contains("It loses low-"), "{printed}");
     stage.release(NAMESPACE).await?;
-    until(&stage, "high 1, low 1, middle 2").await?;
+    until(stage, "high 1, low 1, middle 2").await?;
     let said = "GaveWay: Quotient lowered Deployment low from 2 to 1 because other pods of the queue needed \
                 the room; in mode Full Quotient restores the size when the queue and a node have room";
     eventually("the Queue says what became of low", PATIENCE, async || {
@@ -199,44 +182,42 @@ async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
         Ok(())
     })
     .await?;
-    let writes = sizes_written(&stage, mark)?;
+    let writes = sizes_written(stage, mark)?;
     assert_eq!(writes.len(), 2, "a mark and a size: {writes:?}");
     assert!(writes[0].starts_with("pods team/low-") && writes[1] == "deployments team/low", "{writes:?}");
 
     // The last replica of the lowest stays, so the next one goes; and then no pod is left that may.
     stage.bed.kubectl(["scale", "deployment/high", "--replicas=2", "-n", NAMESPACE]).await?;
-    until(&stage, "high 1, low 1, middle 1, leaving 1").await?;
+    until(stage, "high 1, low 1, middle 1, leaving 1").await?;
     stage.release(NAMESPACE).await?;
-    until(&stage, "high 2, low 1, middle 1").await?;
-    assert_eq!(size(&stage, "deployment", "middle").await?, "1 of 2");
+    until(stage, "high 2, low 1, middle 1").await?;
+    assert_eq!(size(stage, "deployment", "middle").await?, "1 of 2");
     let mark = stage.bed.audit().mark()?;
     stage.bed.kubectl(["scale", "deployment/high", "--replicas=3", "-n", NAMESPACE]).await?;
     tokio::time::sleep(WHILE).await;
-    assert_eq!(seen(&stage).await?, "high 2, low 1, middle 1");
-    assert_eq!(sizes_written(&stage, mark)?, [""; 0]);
+    assert_eq!(seen(stage).await?, "high 2, low 1, middle 1");
+    assert_eq!(sizes_written(stage, mark)?, [""; 0]);
 
     // Room for one: the more important one first. Room for all: all.
     stage.bed.kubectl(["scale", "deployment/high", "--replicas=1", "-n", NAMESPACE]).await?;
-    until(&stage, "high 1, low 1, middle 1, leaving 1").await?;
+    until(stage, "high 1, low 1, middle 1, leaving 1").await?;
     stage.release(NAMESPACE).await?;
-    until(&stage, "high 1, low 1, middle 2").await?;
-    assert_eq!(size(&stage, "deployment", "middle").await?, "2");
-    assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
-    let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), NAMESPACE);
+    until(stage, "high 1, low 1, middle 2").await?;
+    assert_eq!(size(stage, "deployment", "middle").await?, "2");
+    assert_eq!(size(stage, "deployment", "low").await?, "1 of 2");
+    let deployments = stage.api::<Deployment>(NAMESPACE);
     deployments.delete("high", &DeleteParams::default()).await?;
-    until(&stage, "low 1, middle 2, leaving 1").await?;
+    until(stage, "low 1, middle 2, leaving 1").await?;
     stage.release(NAMESPACE).await?;
-    until(&stage, "low 2, middle 2").await?;
-    assert_eq!(size(&stage, "deployment", "low").await?, "2");
-    let printed = event(&stage, "Restored").await?;
+    until(stage, "low 2, middle 2").await?;
+    assert_eq!(size(stage, "deployment", "low").await?, "2");
+    let printed = event(stage, "Restored").await?;
     assert!(printed.contains("because queue team has room for it again"), "{printed}");
-    stage.until_quiet_for(WHILE).await?;
-    stage.end(operator).await
+    stage.until_quiet_for(WHILE).await
 }
 
-/// Four GPUs: the node whose victims are the cheapest, and the same victims in every cycle while they move on.
 #[tokio::test(flavor = "multi_thread")]
-async fn four_gpus_are_found_where_they_cost_least() -> anyhow::Result<()> {
+async fn whole_nodes_are_found_and_every_kind_yields() -> anyhow::Result<()> {
     let nodes = [
         ("node-1", "4", "middle"),
         ("node-2", "4", "low"),
@@ -245,44 +226,52 @@ async fn four_gpus_are_found_where_they_cost_least() -> anyhow::Result<()> {
     ];
     let (stage, operator) = stage(&nodes).await?;
     stage.until_allowed(NAMESPACE, "cpu 128, memory 256Gi, nvidia.com/gpu 10").await?;
+    four_gpus_are_found_where_they_cost_least(&stage).await?;
+    stage.clear(NAMESPACE).await?;
+    every_kind_yields_and_who_may_not_be_scaled_is_left_alone(&stage).await?;
+    operator.stop().await?;
+    stage.promises_were_kept()?;
+    sizes_are_restored_without_the_operator(&stage).await?;
+    stage.bed.stop().await
+}
+
+/// Four GPUs: the node whose victims are the cheapest, and the same victims in every cycle while they move on.
+async fn four_gpus_are_found_where_they_cost_least(stage: &Stage) -> anyhow::Result<()> {
     stage.apply(&at_home(workload("Deployment", "middle", "middle", 5, 1))).await?;
     stage.apply(&at_home(workload("Deployment", "low", "low", 5, 1))).await?;
-    until(&stage, "low 5, middle 5").await?;
+    until(stage, "low 5, middle 5").await?;
 
     let mark = stage.bed.audit().mark()?;
     stage.apply(&workload("Deployment", "high", "high", 1, 4)).await?;
-    until(&stage, "low 1, middle 5, leaving 4").await?;
-    assert_eq!(size(&stage, "deployment", "low").await?, "1 of 5");
+    until(stage, "low 1, middle 5, leaving 4").await?;
+    assert_eq!(size(stage, "deployment", "low").await?, "1 of 5");
     for pod in stage.pods(NAMESPACE).await? {
         let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref());
         let goes = pod.metadata.deletion_timestamp.is_some();
         assert_eq!(goes, node == Some("node-2"), "{:?} on {node:?}", pod.metadata.name);
     }
-    let decided = sizes_written(&stage, mark)?;
+    let decided = sizes_written(stage, mark)?;
     assert_eq!(decided.len(), 5, "four marks and a size: {decided:?}");
     assert_eq!(decided[4], "deployments team/low");
     // Surplus, terminating, gone one by one: nothing else is chosen.
     let later = stage.bed.audit().mark()?;
     for left in (0..4).rev() {
-        tokio::time::sleep(WHILE).await;
-        release_one(&stage, "low").await?;
+        tokio::time::sleep(A_CYCLE).await;
+        release_one(stage, "low").await?;
         let expected = if left == 0 {
             "high 1, low 1, middle 5".to_owned()
         } else {
             format!("low 1, middle 5, leaving {left}")
         };
-        until(&stage, &expected).await?;
+        until(stage, &expected).await?;
     }
     stage.until_quiet_for(WHILE).await?;
-    assert_eq!(sizes_written(&stage, later)?, [""; 0]);
-    stage.end(operator).await
+    assert_eq!(sizes_written(stage, later)?, [""; 0]);
+    Ok(())
 }
 
 /// Owners that an autoscaler keeps or that opted out are left alone; other kinds yield in their own way.
-#[tokio::test(flavor = "multi_thread")]
-async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::Result<()> {
-    let (stage, operator) = stage(&[("node-1", "10", "all")]).await?;
-    stage.until_allowed(NAMESPACE, "cpu 32, memory 64Gi, nvidia.com/gpu 10").await?;
+async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone(stage: &Stage) -> anyhow::Result<()> {
     let mut opted_out = workload("Deployment", "opted-out", "low", 2, 1);
     opted_out["metadata"]["annotations"] = json!({"quotient.dev/within-queue": "Never"});
     let autoscaler = json!({
@@ -306,29 +295,29 @@ async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::
     ] {
         stage.apply(&object).await?;
     }
-    until(&stage, "autoscaled 2, job 2, opted-out 2, set 2, stateful 2").await?;
+    until(stage, "autoscaled 2, job 2, opted-out 2, set 2, stateful 2").await?;
 
     stage.apply(&workload("Deployment", "high", "high", 3, 1)).await?;
-    until(&stage, "autoscaled 2, job 1, opted-out 2, set 1, stateful 1, leaving 3").await?;
+    until(stage, "autoscaled 2, job 1, opted-out 2, set 1, stateful 1, leaving 3").await?;
     for (kind, name) in [("replicaset", "set"), ("statefulset", "stateful"), ("job", "job")] {
-        assert_eq!(size(&stage, kind, name).await?, "1 of 2", "{kind}");
+        assert_eq!(size(stage, kind, name).await?, "1 of 2", "{kind}");
     }
     for name in ["autoscaled", "opted-out"] {
-        assert_eq!(size(&stage, "deployment", name).await?, "2", "{name}");
+        assert_eq!(size(stage, "deployment", name).await?, "2", "{name}");
     }
     stage.release(NAMESPACE).await?;
-    until(&stage, "autoscaled 2, high 3, job 1, opted-out 2, set 1, stateful 1").await?;
+    until(stage, "autoscaled 2, high 3, job 1, opted-out 2, set 1, stateful 1").await?;
 
     // A person that sets a size has the last word, until both annotations are gone.
     stage.bed.kubectl(["scale", "replicaset/set", "--replicas=2", "-n", NAMESPACE]).await?;
     stage.bed.kubectl(["delete", "deployment/high", "-n", NAMESPACE, "--wait=false"]).await?;
-    until(&stage, "autoscaled 2, job 1, opted-out 2, set 1, stateful 1, leaving 3").await?;
+    until(stage, "autoscaled 2, job 1, opted-out 2, set 1, stateful 1, leaving 3").await?;
     assert!(
-        size(&stage, "replicaset", "set").await?.starts_with("unclear"),
+        size(stage, "replicaset", "set").await?.starts_with("unclear"),
         "the annotations are still there"
     );
     stage.release(NAMESPACE).await?;
-    until(&stage, "autoscaled 2, job 2, opted-out 2, set 2, stateful 2").await?;
+    until(stage, "autoscaled 2, job 2, opted-out 2, set 2, stateful 2").await?;
 
     // With both annotations gone the size is Quotient's to lower again.
     let forget = ["annotate", "replicaset/set", "-n", NAMESPACE];
@@ -336,60 +325,55 @@ async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::
     stage.bed.kubectl(forget.into_iter().chain(annotations)).await?;
     // A Deployment that yields, instead of the one that opted out.
     stage.bed.kubectl(["delete", "deployment/opted-out", "-n", NAMESPACE, "--wait=false"]).await?;
-    until(&stage, "autoscaled 2, job 2, set 2, stateful 2, leaving 2").await?;
+    until(stage, "autoscaled 2, job 2, set 2, stateful 2, leaving 2").await?;
     stage.release(NAMESPACE).await?;
     stage.apply(&workload("Deployment", "web", "middle", 2, 1)).await?;
-    until(&stage, "autoscaled 2, job 2, set 2, stateful 2, web 2").await?;
+    until(stage, "autoscaled 2, job 2, set 2, stateful 2, web 2").await?;
     stage.apply(&workload("Deployment", "high", "high", 4, 1)).await?;
-    until(&stage, "autoscaled 2, job 1, set 1, stateful 1, web 1, leaving 4").await?;
-    stage.until_quiet_for(WHILE).await?;
-    operator.stop().await?;
-    nothing_forbidden(&stage.bed)?;
-    assert_clean(&check_audit(&stage.bed.audit(), Tolerance::default(), true)?)?;
-    sizes_are_restored_without_the_operator(&stage).await?;
-    stage.bed.stop().await
+    until(stage, "autoscaled 2, job 1, set 1, stateful 1, web 1, leaving 4").await?;
+    stage.until_quiet_for(WHILE).await
 }
 
 /// The commands of the page: one lists the lowered sizes, the other restores those that are unchanged since.
 async fn sizes_are_restored_without_the_operator(stage: &Stage) -> anyhow::Result<()> {
     let (list, restore) = leaving_commands()?;
-    let shell = async |commands| stage.shell(&stage.bed.kubeconfig_path(), commands).await;
+    let shell = async |commands: &str| stage.shell(&stage.bed.kubeconfig_path(), commands).await;
     let lowered = "Deployment team/web: 1 of 2\nReplicaSet team/set: 1 of 2\nStatefulSet team/stateful: 1 of 2\nJob team/job: 1 of 2\n";
-    assert_eq!(shell(list).await?, lowered);
+    assert_eq!(shell(&list).await?, lowered);
     stage.bed.kubectl(["scale", "replicaset/set", "--replicas=0", "-n", NAMESPACE]).await?;
-    shell(restore).await?;
+    shell(&restore).await?;
     for (kind, name) in [("deployment", "web"), ("statefulset", "stateful"), ("job", "job")] {
         assert_eq!(size(stage, kind, name).await?, "2", "{kind}");
     }
     assert!(size(stage, "replicaset", "set").await?.starts_with("unclear: 0"));
-    assert_eq!(shell(list).await?, "ReplicaSet team/set: 1 of 2\n");
+    assert_eq!(shell(&list).await?, "ReplicaSet team/set: 1 of 2\n");
     Ok(())
 }
 
 /// What docs/how-to/install.md says of lowered sizes: the command that lists them, and the one that restores them.
-pub(crate) fn leaving_commands() -> anyhow::Result<(&'static str, &'static str)> {
+pub(crate) fn leaving_commands() -> anyhow::Result<(String, String)> {
     let page = include_str!("../../docs/how-to/install.md");
     let (_, section) = page.split_once("### Restore lowered sizes").context("no section")?;
-    let mut blocks = section.split("```sh\n").skip(1).filter_map(|block| Some(block.split_once("```")?.0));
+    let mut blocks = shell_blocks(section).into_iter();
     blocks.next().zip(blocks.next()).context("no two commands")
 }
 
 /// Victims that do not end are deleted without grace, where the queue says so; the operator may end meanwhile.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_pod_that_hangs_is_deleted_where_the_queue_allows_it() -> anyhow::Result<()> {
-    let (stage, operator) = stage(&[("node-1", "2", "all")]).await?;
-    stage.until_allowed(NAMESPACE, "cpu 32, memory 64Gi, nvidia.com/gpu 2").await?;
+async fn a_pod_that_hangs_is_deleted_where_the_queue_allows_it(
+    stage: &Stage,
+    operator: Operator,
+) -> anyhow::Result<Operator> {
     stage.patch_queue(NAMESPACE, NAMESPACE, json!({"eviction": {"forceAfterSeconds": 1}})).await?;
-    let low = workload("Deployment", "low", "low", 2, 1);
+    let low = workload("Deployment", "low", "low", 4, 1);
     stage.apply(&objects::pods_with(low, "terminationGracePeriodSeconds", 2)).await?;
-    until(&stage, "low 2").await?;
+    until(stage, "low 4").await?;
     stage.apply(&workload("Deployment", "high", "high", 1, 1)).await?;
-    until(&stage, "low 1, leaving 1").await?;
+    until(stage, "low 3, leaving 1").await?;
     operator.stop().await?;
     let operator = stage.start_operator().await?;
-    until(&stage, "high 1, low 1").await?;
-    assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
-    let printed = event(&stage, "ForceDeleted").await?;
+    until(stage, "high 1, low 3").await?;
+    assert_eq!(size(stage, "deployment", "low").await?, "3 of 4");
+    let printed = event(stage, "ForceDeleted").await?;
     assert!(printed.starts_with("Queue team: Evicted 1 pod without grace"), "{printed}");
-    stage.end(operator).await
+    Ok(operator)
 }

@@ -8,11 +8,8 @@ use k8s_openapi::api::core::v1::{LimitRange, Pod, ResourceQuota};
 use kube::api::{DeleteParams, EvictParams, PostParams};
 use kube::{Api, ResourceExt as _};
 use quotient_crds::Queue;
-use quotient_e2e::quotient::{
-    Operator, PATIENCE, PodCounts, SHORT_LEASE, Stage, assert_clean, check_audit, nothing_forbidden,
-};
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, SHORT_LEASE, Stage};
 use quotient_e2e::testbed::{TestBed, eventually, objects};
-use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 use crate::intra_queue::leaving_commands;
@@ -21,23 +18,17 @@ use crate::intra_queue::leaving_commands;
 /// the last one.
 const TEAMS: [&str; 5] = ["rolls", "drains", "yields", "gives", "comes"];
 
-fn quotas(bed: &TestBed, namespace: &str) -> Api<ResourceQuota> {
-    Api::namespaced(bed.client(), namespace)
-}
-
-fn limit_ranges(bed: &TestBed, namespace: &str) -> Api<LimitRange> {
-    Api::namespaced(bed.client(), namespace)
-}
-
-fn queues(bed: &TestBed, namespace: &str) -> Api<Queue> {
-    Api::namespaced(bed.client(), namespace)
-}
-
 /// Waits until nothing of Quotient is in a namespace.
-async fn until_unmanaged(bed: &TestBed, namespace: &str) -> Result<()> {
+async fn until_unmanaged(stage: &Stage, namespace: &str) -> Result<()> {
     eventually(format!("nothing is left in {namespace}"), PATIENCE, async || {
-        ensure!(quotas(bed, namespace).get_opt("quotient").await?.is_none(), "the quota is there");
-        ensure!(limit_ranges(bed, namespace).get_opt("quotient").await?.is_none(), "the LimitRange is there");
+        ensure!(
+            stage.api::<ResourceQuota>(namespace).get_opt("quotient").await?.is_none(),
+            "the quota is there"
+        );
+        ensure!(
+            stage.api::<LimitRange>(namespace).get_opt("quotient").await?.is_none(),
+            "the LimitRange is there"
+        );
         Ok(())
     })
     .await
@@ -107,7 +98,7 @@ async fn in_the_middle(stage: &Stage) -> Result<()> {
 
     let restart = r#"-p={"spec":{"template":{"metadata":{"labels":{"version":"2"}}}}}"#;
     bed.kubectl(["patch", "deployment/web", "--namespace=rolls", restart]).await?;
-    let pods: Api<Pod> = Api::namespaced(bed.client(), "drains");
+    let pods = stage.api::<Pod>("drains");
     for pod in stage.pods("drains").await?.into_iter().take(2) {
         pods.evict(&pod.name_any(), &EvictParams::default()).await?;
     }
@@ -121,9 +112,9 @@ async fn in_the_middle(stage: &Stage) -> Result<()> {
     .await
 }
 
-async fn delete_all_queues(bed: &TestBed) -> Result<()> {
+async fn delete_all_queues(stage: &Stage) -> Result<()> {
     for team in TEAMS {
-        queues(bed, team).delete(team, &DeleteParams::default()).await?;
+        stage.api::<Queue>(team).delete(team, &DeleteParams::default()).await?;
     }
     Ok(())
 }
@@ -132,14 +123,14 @@ async fn delete_all_queues(bed: &TestBed) -> Result<()> {
 async fn everything_goes_on(stage: &Stage) -> Result<()> {
     let (_, restore) = leaving_commands()?;
     for team in TEAMS {
-        until_unmanaged(&stage.bed, team).await?;
+        until_unmanaged(stage, team).await?;
         nothing_is_refused(&stage.bed, team).await?;
     }
     eventually("every Deployment has its pods", PATIENCE, async || {
         for team in TEAMS {
             stage.release(team).await?;
         }
-        stage.shell(&stage.bed.kubeconfig_path(), restore).await?;
+        stage.shell(&stage.bed.kubeconfig_path(), &restore).await?;
         for (team, pods) in [("rolls", 4), ("drains", 4), ("yields", 6), ("gives", 8), ("comes", 2)] {
             let counts = stage.pod_counts(team).await?;
             ensure!(counts == PodCounts::running(pods), "{team}: {counts:?}");
@@ -150,7 +141,7 @@ async fn everything_goes_on(stage: &Stage) -> Result<()> {
     let new = stage.pods("rolls").await?;
     ensure!(new.iter().all(|pod| pod.labels().get("version").is_some_and(|version| version == "2")));
     for team in TEAMS {
-        until_unmanaged(&stage.bed, team).await?;
+        until_unmanaged(stage, team).await?;
     }
     Ok(())
 }
@@ -170,7 +161,7 @@ async fn with_the_operator_down() -> Result<()> {
     in_the_middle(&stage).await?;
     operator.stop().await?;
     let mark = stage.bed.audit().mark()?;
-    delete_all_queues(&stage.bed).await?;
+    delete_all_queues(&stage).await?;
     everything_goes_on(&stage).await?;
     // One that starts finds nothing to do.
     let operator = short_lived(&stage).await?;
@@ -189,11 +180,11 @@ async fn deleting_the_kind_opens_every_namespace() -> Result<()> {
     let operator = stage.start_operator().await?;
     stage.claim("first", json!({})).await?;
     eventually("the first Queue has a quota", PATIENCE, async || {
-        quotas(&stage.bed, "first").get("quotient").await
+        stage.api::<ResourceQuota>("first").get("quotient").await
     })
     .await?;
-    queues(&stage.bed, "first").delete("first", &DeleteParams::default()).await?;
-    until_unmanaged(&stage.bed, "first").await?;
+    stage.api::<Queue>("first").delete("first", &DeleteParams::default()).await?;
+    until_unmanaged(&stage, "first").await?;
     in_the_middle(&stage).await?;
     let mark = stage.bed.audit().mark()?;
     stage.bed.kubectl(["delete", "crd", "queues.quotient.dev"]).await?;
@@ -224,8 +215,7 @@ async fn a_queue_leaves_its_quota_to_its_successor_and_its_share_to_others() -> 
     stage.until_quiet_for(Duration::from_secs(3)).await?;
     ensure!(stage.evicted(mark)?.is_empty(), "{:?}", stage.evicted(mark)?);
     operator.stop().await?;
-    nothing_forbidden(&stage.bed)?;
-    assert_clean(&check_audit(&stage.bed.audit(), Tolerance::default(), true)?)?;
+    stage.promises_were_kept()?;
     the_garbage_collector_may_delete_a_quota(&stage).await?;
     stage.bed.stop().await
 }
@@ -238,12 +228,12 @@ fn all_of_it() -> Value {
 /// The successor of a Queue owns its quota, whichever of operator and garbage collector is faster.
 async fn a_queue_that_is_created_again_has_its_quota(stage: &Stage) -> Result<()> {
     for _ in 0..3 {
-        queues(&stage.bed, "team").delete("team", &DeleteParams::default()).await?;
+        stage.api::<Queue>("team").delete("team", &DeleteParams::default()).await?;
         stage.queue_object("team", "team", all_of_it()).await?;
-        let uid = queues(&stage.bed, "team").get("team").await?.uid();
+        let uid = stage.api::<Queue>("team").get("team").await?.uid();
         eventually("quota and LimitRange are its own", PATIENCE, async || {
-            let quota = quotas(&stage.bed, "team").get("quotient").await?;
-            let range = limit_ranges(&stage.bed, "team").get("quotient").await?;
+            let quota = stage.api::<ResourceQuota>("team").get("quotient").await?;
+            let range = stage.api::<LimitRange>("team").get("quotient").await?;
             for owners in [quota.owner_references(), range.owner_references()] {
                 let owners: Vec<&String> = owners.iter().map(|owner| &owner.uid).collect();
                 ensure!(owners == uid.iter().collect::<Vec<_>>(), "{owners:?}");
@@ -262,12 +252,12 @@ async fn a_quota_that_is_orphaned_is_left_alone(stage: &Stage) -> Result<()> {
     stage.bed.kubectl(["delete", "queues.quotient.dev/team", "--namespace=team", "--cascade=orphan"]).await?;
     stage.until_allowed("other", "cpu 4, memory 12Gi").await?;
     stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
-    ensure!(quotas(&stage.bed, "team").get("quotient").await?.owner_references().is_empty());
+    ensure!(stage.api::<ResourceQuota>("team").get("quotient").await?.owner_references().is_empty());
     stage.queue_object("team", "team", all_of_it()).await?;
     stage.until_allowed("other", "cpu 4, memory 8Gi").await?;
     stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
     eventually("it is owned again", PATIENCE, async || {
-        ensure!(!quotas(&stage.bed, "team").get("quotient").await?.owner_references().is_empty());
+        ensure!(!stage.api::<ResourceQuota>("team").get("quotient").await?.owner_references().is_empty());
         Ok(())
     })
     .await
@@ -278,7 +268,7 @@ async fn a_quota_that_is_orphaned_is_left_alone(stage: &Stage) -> Result<()> {
 async fn a_deleted_queue_opens_its_namespace(stage: &Stage) -> Result<()> {
     let foreground = ["delete", "queues.quotient.dev/team", "--namespace=team", "--cascade=foreground"];
     stage.bed.kubectl(foreground).await?;
-    until_unmanaged(&stage.bed, "team").await?;
+    until_unmanaged(stage, "team").await?;
     stage.until_allowed("other", "cpu 4, memory 12Gi").await?;
     eventually("a pod above the former share is admitted", PATIENCE, async || {
         stage.bed.create_pod("team", "more", &[("cpu", "3"), ("memory", "1Gi")]).await
@@ -286,7 +276,7 @@ async fn a_deleted_queue_opens_its_namespace(stage: &Stage) -> Result<()> {
     .await?;
     stage.until_pods("team", PodCounts::running(5)).await?;
     stage.until_allowed("other", "cpu 1, memory 11Gi").await?;
-    ensure!(quotas(&stage.bed, "team").get_opt("quotient").await?.is_none());
+    ensure!(stage.api::<ResourceQuota>("team").get_opt("quotient").await?.is_none());
     Ok(())
 }
 

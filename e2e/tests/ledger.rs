@@ -12,15 +12,11 @@ use quotient_e2e::testbed::{AuditMark, eventually};
 use serde_json::json;
 
 fn ledgers(stage: &Stage) -> Api<ConfigMap> {
-    Api::namespaced(stage.bed.client(), SYSTEM_NAMESPACE)
-}
-
-fn quotas(stage: &Stage, namespace: &str) -> Api<ResourceQuota> {
-    Api::namespaced(stage.bed.client(), namespace)
+    stage.api(SYSTEM_NAMESPACE)
 }
 
 async fn stamp(stage: &Stage, namespace: &str) -> anyhow::Result<u64> {
-    let quota = quotas(stage, namespace).get(QUOTA).await?;
+    let quota = stage.api::<ResourceQuota>(namespace).get(QUOTA).await?;
     let annotations = quota.metadata.annotations.unwrap_or_default();
     Ok(annotations.get(GENERATION_ANNOTATION).context("the quota has no stamp")?.parse()?)
 }
@@ -92,7 +88,7 @@ async fn a_stamp_that_no_ledger_wrote_is_not_believed(
     stage.apply(&quota).await?;
     for stamp in ["0", "4611686018427387905", "18446744073709551615"] {
         let patch = Patch::Merge(json!({"metadata": {"annotations": {GENERATION_ANNOTATION: stamp}}}));
-        quotas(stage, "a").patch(QUOTA, &PatchParams::default(), &patch).await?;
+        stage.api::<ResourceQuota>("a").patch(QUOTA, &PatchParams::default(), &patch).await?;
     }
     stage.patch_queue("a", "a", json!({"weight": 3})).await?;
     stage.until_allowed("a", "cpu 4, memory 8Gi").await?;

@@ -21,7 +21,7 @@ async fn what_is_charged_without_a_pod_is_counted_anew_and_the_refused_owner_is_
     let stage = Stage::set_on(options, &[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
     stage.bed.create_namespace("team").await?;
-    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "team");
+    let quotas = stage.api::<ResourceQuota>("team");
     let closed = json!({"metadata": {"name": "closed"}, "spec": {"hard": {"pods": "0"}}});
     quotas.create(&PostParams::default(), &serde_json::from_value(closed)?).await?;
     eventually("no pod is admitted", PATIENCE, async || {

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use k8s_openapi::api::core::v1::Pod;
-use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, label};
 use quotient_e2e::testbed::{eventually, objects, until_is};
 use serde_json::{Value, json};
 
@@ -19,19 +18,12 @@ fn workloads() -> Value {
 }
 
 /// How many pods of each of the two run.
-async fn running(stage: &Stage) -> Result<(usize, usize)> {
-    let pods = stage.pods("tenant").await?;
-    let of = |app: &str| {
-        let is_its = |pod: &&Pod| {
-            let labels = pod.metadata.labels.as_ref();
-            let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-            labels.and_then(|labels| labels.get("app")).is_some_and(|label| label == app)
-                && pod.metadata.deletion_timestamp.is_none()
-                && phase == Some("Running")
-        };
-        pods.iter().filter(is_its).count()
-    };
-    Ok((of("agent"), of("critical")))
+async fn running(stage: &Stage) -> Result<String> {
+    stage.pods_by("tenant", |pod| label(pod, "app")).await
+}
+
+async fn until(stage: &Stage, what: &str, expected: &str) -> Result<()> {
+    until_is(what, expected, async || running(stage).await).await
 }
 
 /// Eight cpus are borrowed by a DaemonSet and by pods of a system priority class; a queue with a guarantee of six needs them.
@@ -41,17 +33,13 @@ async fn critical_pods_and_daemon_sets_yield_to_a_guarantee() -> Result<()> {
     let operator = stage.start_operator().await?;
     stage.queue("tenant", json!({})).await?;
     stage.apply(&workloads()).await?;
-    let until = async |what: &str, expected: (usize, usize)| -> Result<()> {
-        until_is(what, expected, async || running(&stage).await).await?;
-        Ok(())
-    };
-    until("the tenant borrows the whole cluster", (2, 6)).await?;
+    until(&stage, "the tenant borrows the whole cluster", "agent 2, critical 6").await?;
 
     stage.queue("owner", json!({"guaranteed": {"cpu": "6"}})).await?;
     stage.deployment("owner", "web", 6, objects::one_cpu(), false).await?;
     stage.until_pods("owner", PodCounts::running(6)).await?;
     // Pods of the DaemonSet and the last critical pod are protected alike; among them the lower priority goes first.
-    until("one pod of each is left", (1, 1)).await?;
+    until(&stage, "one pod of each is left", "agent 1, critical 1").await?;
     let refused = ["get", "events", "--namespace=tenant", "--field-selector=reason=FailedCreate"];
     let refused = refused.into_iter().chain(["-o=jsonpath={.items[*].message}"]);
     let said = stage.bed.kubectl(refused).await?;
@@ -63,10 +51,11 @@ async fn critical_pods_and_daemon_sets_yield_to_a_guarantee() -> Result<()> {
     })
     .await?;
     tokio::time::sleep(Duration::from_secs(3)).await;
-    ensure!(running(&stage).await? == (1, 1), "{:?}", running(&stage).await?);
+    let left = running(&stage).await?;
+    ensure!(left == "agent 1, critical 1", "{left}");
 
     // The guarantee is lent again: the DaemonSet is told, and its node has an agent at once.
     stage.bed.kubectl(["scale", "deployment/web", "--replicas=0", "--namespace=owner"]).await?;
-    until("the tenant borrows everything again", (2, 6)).await?;
+    until(&stage, "the tenant borrows everything again", "agent 2, critical 6").await?;
     stage.end(operator).await
 }

@@ -2,7 +2,7 @@
 //!
 //! `make observe` looks on for ten minutes. That is longer than everything that the operator waits for: a pod that no node takes
 //! counts for 60 s, a workload whose pods are not Ready for 300 s, and an event is repeated after 600 s. Every other test run
-//! looks on for 20 s.
+//! looks on for 10 s.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ const HALF: u32 = CPUS / 2;
 /// What the gainer requests, and its share: more than either half, so that pods of both are victims.
 const GAINED: u32 = 75;
 /// How long a test run looks on.
-const SHORT: Duration = Duration::from_secs(20);
+const SHORT: Duration = Duration::from_secs(10);
 /// At most so many looks, and at least so long between two.
 const LOOKS: u32 = 20;
 const PAUSE: Duration = Duration::from_secs(5);

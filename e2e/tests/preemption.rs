@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
-use kube::Api;
 use kube::api::{Patch, PatchParams};
 use quotient_e2e::quotient::{Newcomer, Operator, PodCounts, Stage, queue, writes_of_operator};
 use quotient_e2e::testbed::until_is;
@@ -140,7 +139,7 @@ async fn a_pod_above_the_quota_waits_for_a_larger_share(stage: &Stage) -> anyhow
 }
 
 async fn lift_quota(stage: &Stage, namespace: &str, cpu: &str) -> anyhow::Result<()> {
-    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), namespace);
+    let quotas = stage.api::<ResourceQuota>(namespace);
     let patch = json!({"spec": {"hard": {"requests.cpu": cpu}}});
     quotas.patch("quotient", &PatchParams::default(), &Patch::Merge(patch)).await?;
     stage.until_allowed(namespace, &format!("cpu {cpu}, memory 9Gi")).await

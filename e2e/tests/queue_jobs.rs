@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use k8s_openapi::api::batch::v1::Job;
-use kube::Api;
 use kube::api::{Patch, PatchParams};
 use quotient_crds::{QueueJob, QueueJobCondition};
 use quotient_e2e::quotient::{PATIENCE, Stage, queue_job};
@@ -85,7 +84,7 @@ async fn the_seeds_four_tables_in_every_order() -> anyhow::Result<()> {
 
 /// Of equal age the first by name comes first, but the API server's clock may have gone on by a second in between.
 async fn older_alone(stage: &Stage, namespace: &str) -> anyhow::Result<&'static str> {
-    let jobs: Api<QueueJob> = Api::namespaced(stage.bed.client(), namespace);
+    let jobs = stage.api::<QueueJob>(namespace);
     let created =
         async |name| anyhow::Ok(jobs.get(name).await?.metadata.creation_timestamp.context("no age")?.0);
     let in_order = created("job-01").await? <= created("job-02").await?;
@@ -139,7 +138,7 @@ async fn gangs_run_wholly_or_wait_and_say_why() -> anyhow::Result<()> {
 
     // Suspended it gives its slots up, resumed it has them again.
     let suspend = async |suspend: bool| {
-        let jobs: Api<QueueJob> = Api::namespaced(stage.bed.client(), "a");
+        let jobs = stage.api::<QueueJob>("a");
         let patch = Patch::Merge(json!({"spec": {"suspend": suspend}}));
         jobs.patch("second", &PatchParams::default(), &patch).await
     };
@@ -154,7 +153,7 @@ async fn gangs_run_wholly_or_wait_and_say_why() -> anyhow::Result<()> {
     // An edited size is followed without a restart; a killed operator loses nothing.
     operator.process().kill()?;
     let resize = json!({"spec": {"minAvailable": 2, "tasks": [of_one_cpu("second", 2, 6)["spec"]["tasks"][0].clone()]}});
-    let jobs: Api<QueueJob> = Api::namespaced(stage.bed.client(), "a");
+    let jobs = stage.api::<QueueJob>("a");
     jobs.patch("second", &PatchParams::default(), &Patch::Merge(resize)).await?;
     let operator = stage.start_operator().await?;
     stage.until_jobs("a", "second 6/6").await?;
@@ -167,7 +166,7 @@ async fn gangs_run_wholly_or_wait_and_say_why() -> anyhow::Result<()> {
     stage.until_jobs("a", "second 4/4").await?;
     stage.nothing_moves("a").await?;
     assert_eq!(stage.evictions(mark)?.len(), 2, "never both an eviction and a slot");
-    let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "a");
+    let jobs = stage.api::<Job>("a");
     let failed = jobs.get("second-w").await?.status.and_then(|status| status.failed).unwrap_or_default();
     assert_eq!(failed, 0, "an eviction is no failure");
     events_tell_all_that(&stage).await?;

@@ -10,9 +10,9 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use kube::{Api, ResourceExt as _};
 use quotient_e2e::quotient::{
-    Operator, PATIENCE, Programs, RELEASE, SYSTEM_NAMESPACE, installed, workspace_root,
+    Operator, PATIENCE, RELEASE, SYSTEM_NAMESPACE, Stage, installed, workspace_root,
 };
-use quotient_e2e::testbed::{Helm, TestBed, annotations, eventually};
+use quotient_e2e::testbed::{Helm, annotations, eventually};
 use serde_json::json;
 use tokio::process::Command;
 
@@ -21,8 +21,7 @@ const SETTLED: Duration = Duration::from_secs(3);
 
 /// A reader with all rights on a test bed.
 pub(crate) struct Reader<'a> {
-    bed: &'a TestBed,
-    programs: &'a Programs,
+    stage: &'a Stage,
     path: String,
     folder: PathBuf,
     /// The operator that the installed chart would run, with the arguments that it was started with.
@@ -30,14 +29,13 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) async fn new(bed: &'a TestBed, programs: &'a Programs) -> Result<Self> {
-        let helm = Helm::find().await?;
-        let folders =
-            [Some(bed.programs_directory()), helm.program().parent(), programs.command_line.parent()];
+    pub(crate) async fn new(stage: &'a Stage) -> Result<Self> {
+        let (helm, plugin) = (Helm::find().await?, &stage.programs.command_line);
+        let folders = [Some(stage.bed.programs_directory()), helm.program().parent(), plugin.parent()];
         let folders: Vec<String> =
             folders.into_iter().flatten().map(|one| one.display().to_string()).collect();
         let path = format!("{}:{}", folders.join(":"), std::env::var("PATH").unwrap_or_default());
-        Ok(Self { bed, programs, path, folder: workspace_root(), operator: None })
+        Ok(Self { stage, path, folder: workspace_root(), operator: None })
     }
 
     /// Runs commands in another folder than the repository.
@@ -47,11 +45,11 @@ impl<'a> Reader<'a> {
 
     /// Runs a command once, and returns what it prints to standard output.
     pub(crate) async fn run(&self, command: &str) -> Result<String> {
-        let home = self.bed.directory().join("helm");
+        let home = self.stage.bed.directory().join("helm");
         let output = Command::new("sh")
             .args(["-e", "-c", command])
             .current_dir(&self.folder)
-            .env("KUBECONFIG", self.bed.kubeconfig_path())
+            .env("KUBECONFIG", self.stage.bed.kubeconfig_path())
             .env("HELM_CACHE_HOME", home.join("cache"))
             .env("HELM_CONFIG_HOME", home.join("config"))
             .env("HELM_DATA_HOME", home.join("data"))
@@ -97,62 +95,42 @@ impl<'a> Reader<'a> {
 
     /// Runs a command, and lets pods that terminate end meanwhile, as their kubelets would in time.
     pub(crate) async fn letting_pods_end<T>(&self, command: impl Future<Output = Result<T>>) -> Result<T> {
-        tokio::select! {
-            printed = command => printed,
-            failed = self.end_pods() => Err(failed),
-        }
-    }
-
-    /// Only returns when it cannot go on.
-    async fn end_pods(&self) -> anyhow::Error {
-        let all: Api<Pod> = Api::all(self.bed.client());
-        loop {
-            let pods = match all.list(&ListParams::default()).await {
-                Ok(pods) => pods,
-                Err(error) => return error.into(),
-            };
-            for pod in pods.items.iter().filter(|pod| pod.metadata.deletion_timestamp.is_some()) {
-                let own: Api<Pod> = Api::namespaced(self.bed.client(), &pod.namespace().unwrap_or_default());
+        let client = self.stage.bed.client();
+        let end = async |pod: &Pod| {
+            if pod.metadata.deletion_timestamp.is_some() {
+                let own: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
                 // Another one may have been faster.
                 let _ = own.delete(&pod.name_any(), &DeleteParams::default().grace_period(0)).await;
             }
-            tokio::time::sleep(Duration::from_millis(200)).await;
+        };
+        let all = ListParams::default();
+        tokio::select! {
+            printed = command => printed,
+            failed = with_pods(Api::all(client.clone()), &all, end) => Err(failed),
         }
     }
 
     /// Runs a command, and ends the pods of `helm test` meanwhile: the kubelets of a test bed start no container.
     pub(crate) async fn with_kubelets(&self, command: &str) -> Result<String> {
-        tokio::select! {
-            printed = self.run(command) => printed,
-            failed = self.complete_tests() => Err(failed),
-        }
-    }
-
-    /// Only returns when it cannot go on.
-    async fn complete_tests(&self) -> anyhow::Error {
-        let pods: Api<Pod> = Api::namespaced(self.bed.client(), SYSTEM_NAMESPACE);
+        let pods: Api<Pod> = Api::namespaced(self.stage.bed.client(), SYSTEM_NAMESPACE);
         let tests = ListParams::default().labels("app.kubernetes.io/name=quotient-check");
         let annotation = json!({"metadata": {"annotations": {annotations::COMPLETE_AFTER_SECONDS: "0.0"}}});
-        loop {
-            let found = match pods.list(&tests).await {
-                Ok(found) => found,
-                Err(error) => return error.into(),
-            };
-            for pod in &found.items {
-                // It may be gone.
-                let _ =
-                    pods.patch(&pod.name_any(), &PatchParams::default(), &Patch::Merge(&annotation)).await;
-            }
-            tokio::time::sleep(Duration::from_millis(200)).await;
+        let complete = async |pod: &Pod| {
+            // It may be gone.
+            let _ = pods.patch(&pod.name_any(), &PatchParams::default(), &Patch::Merge(&annotation)).await;
+        };
+        tokio::select! {
+            printed = self.run(command) => printed,
+            failed = with_pods(pods.clone(), &tests, complete) => Err(failed),
         }
     }
 
     /// Starts the operator as the installed chart would, and again when the chart gives it other arguments.
     pub(crate) async fn follow_the_chart(&mut self) -> Result<()> {
-        let deployments: Api<Deployment> = Api::namespaced(self.bed.client(), SYSTEM_NAMESPACE);
+        let deployments: Api<Deployment> = Api::namespaced(self.stage.bed.client(), SYSTEM_NAMESPACE);
         let deployment = deployments.get_opt(RELEASE).await?.and_then(|found| found.spec);
         let is_wanted = deployment.is_some_and(|spec| spec.replicas != Some(0));
-        let arguments = if is_wanted { installed(self.bed).await?.1 } else { Vec::new() };
+        let arguments = if is_wanted { installed(&self.stage.bed).await?.1 } else { Vec::new() };
         if self.operator.as_ref().is_some_and(|(former, _)| *former == arguments) {
             return Ok(());
         }
@@ -160,7 +138,8 @@ impl<'a> Reader<'a> {
             operator.stop().await?;
         }
         if is_wanted {
-            let operator = Operator::start_as_installed(self.bed, &self.programs.operator).await?;
+            let operator =
+                Operator::start_as_installed(&self.stage.bed, &self.stage.programs.operator).await?;
             self.operator = Some((arguments, operator));
         }
         Ok(())
@@ -171,6 +150,21 @@ impl<'a> Reader<'a> {
             Some((_, operator)) => operator.stop().await,
             None => Ok(()),
         }
+    }
+}
+
+/// Does this with each of the pods again and again. Only returns when it cannot go on.
+async fn with_pods(pods: Api<Pod>, which: &ListParams, act: impl AsyncFn(&Pod)) -> anyhow::Error {
+    loop {
+        match pods.list(which).await {
+            Ok(found) => {
+                for pod in &found.items {
+                    act(pod).await;
+                }
+            }
+            Err(error) => return error.into(),
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 
@@ -187,6 +181,11 @@ pub(crate) fn blocks(page: &str) -> Vec<(String, String)> {
         blocks.push((language.to_owned(), content));
     }
     blocks
+}
+
+/// The blocks of a page that a shell runs.
+pub(crate) fn shell_blocks(page: &str) -> Vec<String> {
+    blocks(page).into_iter().filter(|(language, _)| language == "sh").map(|(_, block)| block).collect()
 }
 
 /// The commands of a block: a line, or several where a here-document, a backslash, a pipe, a variable or a loop goes on.

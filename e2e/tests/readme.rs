@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, ensure};
 use expect_test::expect_file;
-use quotient_e2e::quotient::{Programs, workspace_root};
+use quotient_e2e::quotient::{Stage, workspace_root};
+use quotient_e2e::testbed::Options;
 use quotient_e2e::testbed::cache::cache_directory;
-use quotient_e2e::testbed::{Options, TestBed};
 use tokio::process::Command;
 
 use crate::reader::{Reader, blocks, commands, tidy};
@@ -20,11 +20,10 @@ const ITSELF: &str = "(This log is made by a test of `make test`.)\n";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_user_follows_it_from_the_first_command_to_the_last() -> Result<()> {
-    let programs = Programs::build().await?;
-    let bed = TestBed::start(Options::default()).await?;
-    bed.add_node("node-1", &[("cpu", "8"), ("memory", "16Gi")]).await?;
-    bed.kubectl(["label", "node/node-1", "kubernetes.io/os=linux", "--overwrite"]).await?;
-    let mut reader = Reader::new(&bed, &programs).await?;
+    let stage = Stage::bare(Options::default()).await?;
+    stage.bed.add_node("node-1", &[("cpu", "8"), ("memory", "16Gi")]).await?;
+    stage.bed.kubectl(["label", "node/node-1", "kubernetes.io/os=linux", "--overwrite"]).await?;
+    let mut reader = Reader::new(&stage).await?;
     let page = std::fs::read_to_string(workspace_root().join("README.md"))?;
     let mut log = String::new();
     for (language, block) in blocks(&page) {
@@ -44,7 +43,7 @@ async fn a_new_user_follows_it_from_the_first_command_to_the_last() -> Result<()
         }
     }
     reader.stop().await?;
-    bed.stop().await?;
+    stage.bed.stop().await?;
     expect_file!["readme/log.txt"].assert_eq(&log);
     Ok(())
 }

@@ -6,7 +6,6 @@ use anyhow::{Context as _, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::events::v1::Event;
-use kube::Api;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use quotient_crds::RecentReclaim;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
@@ -46,7 +45,7 @@ async fn fill(stage: &Stage, team: &str, hold: bool) -> anyhow::Result<()> {
 
 /// The events with reason `Reclaimed` in a namespace.
 async fn reclaimed(stage: &Stage, team: &str) -> anyhow::Result<Vec<Event>> {
-    let events: Api<Event> = Api::namespaced(stage.bed.client(), team);
+    let events = stage.api::<Event>(team);
     let all = events.list(&ListParams::default()).await?.items;
     Ok(all.into_iter().filter(|event| event.reason.as_deref() == Some("Reclaimed")).collect())
 }
@@ -110,7 +109,7 @@ async fn an_eviction_is_told_and_listed(stage: &Stage, operator: Operator) -> an
 /// Pods that something else deleted with hours of grace are evicted again with the cap, once, when their room is needed.
 async fn a_pod_that_takes_hours_ends_within_the_cap(stage: &Stage) -> anyhow::Result<()> {
     fill(stage, "slow", true).await?;
-    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "slow");
+    let pods = stage.api::<Pod>("slow");
     let hours = DeleteParams { grace_period_seconds: Some(64_800), ..DeleteParams::default() };
     for pod in stage.pods("slow").await?.iter().take(2) {
         pods.delete(pod.metadata.name.as_deref().unwrap_or_default(), &hours).await?;
@@ -146,7 +145,7 @@ async fn a_rollout_at_a_full_share_names_the_ways_out(stage: &Stage) -> anyhow::
     stage.until_allowed("rolls", "cpu 3, memory 8Gi").await?;
     stage.deployment("rolls", "web", 3, objects::one_cpu(), false).await?;
     stage.until_pods("rolls", PodCounts::running(3)).await?;
-    let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), "rolls");
+    let deployments = stage.api::<Deployment>("rolls");
     let patch = async |spec| deployments.patch("web", &PatchParams::default(), &Patch::Strategic(spec)).await;
     let image = json!([{"name": "main", "image": "registry.k8s.io/pause:3.9"}]);
     patch(json!({"spec": {"template": {"spec": {"containers": image}}}})).await?;

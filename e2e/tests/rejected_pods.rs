@@ -16,7 +16,7 @@ const A_MINUTE: Duration = Duration::from_secs(75);
 
 /// What `status.unmet` of the Queue of this namespace says of the first workload whose kind and name begin so.
 async fn unmet(stage: &Stage, namespace: &str, what: &str) -> Result<Option<Unmet>> {
-    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
+    let queues = stage.api::<Queue>(namespace);
     let status = queues.get(namespace).await?.status.unwrap_or_default();
     Ok(status.unmet.into_iter().find(|unmet| format!("{} {}", unmet.kind, unmet.name).starts_with(what)))
 }

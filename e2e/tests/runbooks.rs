@@ -14,6 +14,8 @@ use quotient_e2e::quotient::{
 use quotient_e2e::testbed::{TestBed, eventually, objects, until_is};
 use serde_json::json;
 
+use crate::reader::shell_blocks;
+
 /// The critical alerts, each with a test below.
 const CRITICAL: [&str; 5] = [
     "QuotientCycleStalled",
@@ -59,30 +61,15 @@ impl Emergency {
         let (_, page) = page.split_once("## Mitigation").context("no mitigation")?;
         let (_, page) = page.split_once("You need the ClusterRole `").context("no user is named")?;
         let (role, page) = page.split_once("`, bound in the ").context("it is bound nowhere")?;
-        let (place, steps) = page.split_once(":\n\n```sh\n").context("no commands")?;
-        let steps = steps.split("```sh\n").map(|step| {
-            let (commands, _) = step.split_once("```").context("no end of the commands")?;
-            Ok(commands.to_owned())
-        });
+        let (place, _) = page.split_once(":\n\n```sh\n").context("no commands")?;
         let namespace = place.strip_prefix("namespace `").map(|name| name.trim_end_matches('`').to_owned());
         ensure!(namespace.is_some() || place == "whole cluster", "{place}");
-        Ok(Self {
-            alert: alert.to_owned(),
-            steps: steps.collect::<Result<_>>()?,
-            role: role.to_owned(),
-            namespace,
-        })
+        Ok(Self { alert: alert.to_owned(), steps: shell_blocks(page), role: role.to_owned(), namespace })
     }
 
     /// A user with that role and no other right.
     async fn user(&self, bed: &TestBed) -> Result<PathBuf> {
-        let name = self.alert.to_lowercase();
-        let role = format!("--clusterrole={}", self.role);
-        let user = format!("--user={name}");
-        let place = self.namespace.as_ref().map(|namespace| format!("--namespace={namespace}"));
-        let kind = if place.is_some() { "rolebinding" } else { "clusterrolebinding" };
-        bed.kubectl(["create", kind, &name, &role, &user].into_iter().chain(place.as_deref())).await?;
-        bed.user_kubeconfig(&name, None)
+        bed.user_with_role(&self.alert.to_lowercase(), &self.role, self.namespace.as_deref()).await
     }
 
     /// Executes each step until it succeeds: RBAC learns of the user a moment later.
@@ -164,9 +151,7 @@ async fn the_commands_of_every_runbook_succeed(stage: &Stage) -> Result<()> {
 
 /// Each alert has a command that prints its runbook from the cluster, for a user that may only read the operator's namespace.
 async fn every_alert_prints_its_runbook(stage: &Stage) -> Result<()> {
-    let bind = ["create", "rolebinding", "on-call", "--clusterrole=view", "--user=on-call"];
-    stage.bed.kubectl(bind.into_iter().chain(["--namespace", SYSTEM_NAMESPACE])).await?;
-    let user = stage.bed.user_kubeconfig("on-call", None)?;
+    let user = stage.bed.user_with_role("on-call", "view", Some(SYSTEM_NAMESPACE)).await?;
     let rules = std::fs::read_to_string(workspace_root().join("charts/quotient/files/rules/alerts.yaml"))?;
     let mut seen = 0;
     for rule in rules.split("- alert: ").skip(1) {
@@ -209,7 +194,7 @@ async fn an_administrator_gives_room_by_hand_while_the_operator_is_down(stage: &
 
 /// Once the Lease is deleted, the next replica leads at once.
 async fn a_lease_that_no_replica_renews_is_deleted(stage: &Stage) -> Result<()> {
-    let leases: Api<Lease> = Api::namespaced(stage.bed.client(), SYSTEM_NAMESPACE);
+    let leases = stage.api::<Lease>(SYSTEM_NAMESPACE);
     let holder = async || -> Result<Option<String>> {
         Ok(leases.get("quotient-operator").await?.spec.and_then(|spec| spec.holder_identity))
     };

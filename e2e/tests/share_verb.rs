@@ -46,12 +46,8 @@ fn open() -> [Value; 4] {
 
 /// A user with this `ClusterRole` in the namespace `team`, or in the whole cluster.
 async fn user(bed: &TestBed, role: &str, namespaced: bool) -> Result<Client> {
-    let name = format!("has-{role}");
-    let kind = if namespaced { "rolebinding" } else { "clusterrolebinding" };
-    let (role, of) = (format!("--clusterrole={role}"), format!("--user={name}"));
-    let place = namespaced.then_some("--namespace=team");
-    bed.kubectl(["create", kind, &name, &role, &of].into_iter().chain(place)).await?;
-    bed.client_for(&bed.user_kubeconfig(&name, None)?).await
+    let place = namespaced.then_some("team");
+    bed.client_for(&bed.user_with_role(&format!("has-{role}"), role, place).await?).await
 }
 
 fn queues(client: &Client) -> Api<Queue> {

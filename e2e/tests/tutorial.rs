@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use quotient_e2e::quotient::{
-    ON_INFRA_NODE, Operator, Programs, add_infra_node, build_program, helm_arguments, workspace_root,
+    ON_INFRA_NODE, Operator, Programs, Stage, add_infra_node, build_program, helm_arguments, workspace_root,
 };
-use quotient_e2e::testbed::{Options, TestBed};
+use quotient_e2e::testbed::Options;
 use tokio::process::Command;
 
-use crate::reader::{Reader, tidy};
+use crate::reader::{Reader, shell_blocks, tidy};
 
 const FIRST_SHARE: &str = "docs/tutorials/first-share.md";
 const GATE: &str = "docs/tutorials/gate.md";
@@ -22,37 +22,35 @@ const GATE: &str = "docs/tutorials/gate.md";
 const TERMINATION: Duration = Duration::from_secs(3600);
 
 /// The cluster that the pages are about.
-async fn cluster() -> Result<TestBed> {
-    let bed = TestBed::start(Options { termination_delay: TERMINATION, ..Options::default() }).await?;
-    bed.add_node("node-1", &[("cpu", "8"), ("memory", "16Gi")]).await?;
-    Ok(bed)
+async fn cluster() -> Result<Stage> {
+    let stage = Stage::bare(Options { termination_delay: TERMINATION, ..Options::default() }).await?;
+    stage.bed.add_node("node-1", &[("cpu", "8"), ("memory", "16Gi")]).await?;
+    Ok(stage)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_says_what_happens() -> Result<()> {
-    let programs = Programs::build().await?;
-    let bed = cluster().await?;
-    let operator =
-        Operator::start_with(&bed, &programs.operator, &["--status-interval-seconds", "1"]).await?;
-    let mut reader = Reader::new(&bed, &programs).await?;
+    let stage = cluster().await?;
+    let often = ["--status-interval-seconds", "1"];
+    let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &often).await?;
+    let mut reader = Reader::new(&stage).await?;
     play_page(FIRST_SHARE, &mut reader).await?;
     operator.stop().await?;
-    bed.stop().await
+    stage.bed.stop().await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_about_gate_mode_says_what_happens() -> Result<()> {
-    let programs = Programs::build().await?;
-    let bed = cluster().await?;
+    let stage = cluster().await?;
     // Another node for the operator's own pod, so that the numbers are those of the page.
-    add_infra_node(&bed).await?;
+    add_infra_node(&stage.bed).await?;
     let values = [&ON_INFRA_NODE[..], &["config.mode=Full", "config.statusIntervalSeconds=1"]].concat();
-    bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &values)).await?;
-    let mut reader = Reader::new(&bed, &programs).await?;
+    stage.bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &values)).await?;
+    let mut reader = Reader::new(&stage).await?;
     reader.follow_the_chart().await?;
     play_page(GATE, &mut reader).await?;
     reader.stop().await?;
-    bed.stop().await
+    stage.bed.stop().await
 }
 
 /// Plays a page and compares, or writes, what it shows.
@@ -90,7 +88,7 @@ async fn play_page(path: &str, reader: &mut Reader<'_>) -> Result<()> {
 async fn a_reader_without_a_cluster_gets_one_by_the_commands_of_the_page() -> Result<()> {
     let programs = Programs::build().await?;
     let page = fs::read_to_string(workspace_root().join(FIRST_SHARE))?;
-    let mut blocks = page.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
+    let mut blocks = shell_blocks(&page).into_iter();
     let (start, install) = blocks.next().zip(blocks.next()).context("the page starts no cluster")?;
     let start = start.lines().find_map(|line| line.strip_prefix("cargo run --bin testbed -- "));
     let arguments = start.and_then(|line| line.strip_suffix(" bash")).context("the page runs no shell")?;
@@ -98,7 +96,7 @@ async fn a_reader_without_a_cluster_gets_one_by_the_commands_of_the_page() -> Re
     let operator =
         format!("{} --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0", programs.operator.display());
     let install = install.replace("cargo run --quiet --bin quotient-operator --", &operator);
-    ensure!(install.contains(&operator) && install.ends_with('&'), "{install}");
+    ensure!(install.contains(&operator) && install.trim_end().ends_with('&'), "{install}");
     let script = format!(
         "set -e\n{install}\noperator=$!\ntrap 'kill $operator' EXIT\n\
          kubectl wait --for=condition=Established crd/queues.quotient.dev --timeout=60s\n\

@@ -64,7 +64,7 @@ async fn pods_that_two_quotas_admit_at_the_same_time_cost_no_other_queue_a_pod()
 
     let fit = 16;
     let mut most = 0;
-    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "crowd");
+    let pods = stage.api::<Pod>("crowd");
     for number in 0..ROUNDS {
         most = most.max(round(&stage, number).await?);
         stage.until_pods("others", PodCounts::running(8)).await?;

@@ -9,10 +9,10 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt as _};
 use quotient_e2e::quotient::{
-    ALL_RIGHTS, IMAGE_REGISTRY, Newcomer, ON_INFRA_NODE, Operator, PodCounts, Previous, Programs, RELEASE,
+    ALL_RIGHTS, IMAGE_REGISTRY, Newcomer, ON_INFRA_NODE, Operator, PodCounts, Previous, RELEASE,
     SYSTEM_NAMESPACE, Stage, add_infra_node, chart, queue_job, queues, quotas, shares_text,
 };
-use quotient_e2e::testbed::{Options, TestBed, objects};
+use quotient_e2e::testbed::{Options, objects};
 use serde_json::json;
 
 use crate::reader::{Reader, blocks, commands};
@@ -53,11 +53,10 @@ async fn workloads(stage: &Stage) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upgrade_and_the_way_back_evict_no_pod() -> Result<()> {
-    let (previous, programs) = (Previous::build().await?, Programs::build().await?);
-    let bed = TestBed::start(Options { audit_bodies: true, ..Options::default() }).await?;
-    add_infra_node(&bed).await?;
-    bed.add_node("node-1", &[("cpu", "12"), ("memory", "24Gi")]).await?;
-    let stage = Stage { bed, programs };
+    let previous = Previous::build().await?;
+    let stage = Stage::bare(Options { audit_bodies: true, ..Options::default() }).await?;
+    add_infra_node(&stage.bed).await?;
+    stage.bed.add_node("node-1", &[("cpu", "12"), ("memory", "24Gi")]).await?;
     let helm = async |words: &[&str], sets: &[&str]| -> Result<String> {
         let sets = sets.iter().flat_map(|value| ["--set", value]);
         let command = words.iter().copied().chain(["--namespace", SYSTEM_NAMESPACE, "--wait"]).chain(sets);
@@ -103,7 +102,7 @@ async fn an_upgrade_and_the_way_back_evict_no_pod() -> Result<()> {
 
     // The migration of stored objects, rehearsed with the version that there is.
     let evicted = Newcomer::evicted(&stage.bed.audit().events()?);
-    let reader = Reader::new(&stage.bed, &stage.programs).await?;
+    let reader = Reader::new(&stage).await?;
     let migration =
         blocks(PAGE).into_iter().map(|(_, block)| block).find(|block| block.contains("storedVersions"));
     for command in commands(&migration.context("the page has no migration")?) {

@@ -7,14 +7,14 @@ use quotient_invariants::{InvariantChecker, Tolerance, Verb, Write};
 use serde_json::Value;
 
 use super::identity::OPERATOR_USER;
-use crate::testbed::{AuditEvent, AuditLog, CENSUS};
+use crate::testbed::{AuditEvent, CENSUS};
 
-/// Judges everything that a test bed's log tells, at rest at its end if `rests` says so.
+/// Judges all that these events of an audit log tell, from an empty cluster on, at rest at their end if `rests` says so. Fails
+/// with every broken promise.
 ///
 /// The test bed must have been started with [`Options::audit_bodies`](crate::testbed::Options::audit_bodies).
-pub fn check_audit(log: &AuditLog, tolerance: Tolerance, rests: bool) -> anyhow::Result<InvariantChecker> {
+pub fn promises_kept(mut events: Vec<AuditEvent>, tolerance: Tolerance, rests: bool) -> anyhow::Result<()> {
     let mut checker = InvariantChecker::new(tolerance);
-    let mut events = log.events()?;
     answer_lost_ledgers(&mut events);
     let tells = |event: &&AuditEvent| (event.is_write() || is_census(event)) && event.succeeded();
     let writes = events.iter().filter(tells).collect();
@@ -25,11 +25,6 @@ pub fn check_audit(log: &AuditLog, tolerance: Tolerance, rests: bool) -> anyhow:
     if rests {
         checker.rests(events.last().map(|event| event.answered.as_millisecond()).unwrap_or_default());
     }
-    Ok(checker)
-}
-
-/// Fails with every broken promise.
-pub fn assert_clean(checker: &InvariantChecker) -> anyhow::Result<()> {
     let violations: Vec<String> = checker.violations().iter().map(ToString::to_string).collect();
     ensure!(violations.is_empty(), "broken promises:\n{}", violations.join("\n"));
     Ok(())

@@ -1,17 +1,15 @@
 //! QueueJobs on a stage: submitting them, and what can be seen of them and their Jobs from outside.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
-use kube::Api;
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use quotient_crds::{QueueJob, QueueJobCondition, QueueJobStatus};
 use serde_json::{Value, json};
 
-use super::{Stage, writes_of_operator};
+use super::{Stage, label, writes_of_operator};
 use crate::testbed::{PATIENCE, eventually, until_is};
 
 /// Longer than ten cycles of the loop at rest take, with the counts of pods that follow.
@@ -37,7 +35,7 @@ pub fn queue_job(name: &str, min: u32, replicas: u32, cpu: u32, memory_gi: u32) 
 impl Stage {
     /// Creates a QueueJob.
     pub async fn submit(&self, namespace: &str, job: Value) -> anyhow::Result<()> {
-        let jobs: Api<QueueJob> = Api::namespaced(self.bed.client(), namespace);
+        let jobs = self.api::<QueueJob>(namespace);
         let job: QueueJob = serde_json::from_value(job)?;
         jobs.create(&PostParams::default(), &job).await.context("creating a QueueJob")?;
         Ok(())
@@ -45,29 +43,17 @@ impl Stage {
 
     /// The running pods of every QueueJob of a namespace, and what its Jobs say: `job-01 2/2, job-02 2/2`.
     pub async fn jobs_seen(&self, namespace: &str) -> anyhow::Result<String> {
-        let jobs: Api<Job> = Api::namespaced(self.bed.client(), namespace);
-        let mut running: BTreeMap<String, u32> = BTreeMap::new();
-        let mut leaving: u32 = 0;
-        for pod in self.pods(namespace).await? {
-            let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-            let Some(name) = pod.metadata.labels.as_ref().and_then(|all| all.get("quotient.dev/queue-job"))
-            else {
-                continue;
-            };
-            if pod.metadata.deletion_timestamp.is_some() {
-                leaving = leaving.saturating_add(1);
-            } else if phase == Some("Running") {
-                let count = running.entry(name.clone()).or_default();
-                *count = count.saturating_add(1);
-            }
-        }
+        let jobs = self.api::<Job>(namespace);
+        let of_job = |pod: &Pod| label(pod, "quotient.dev/queue-job");
+        let (live, leaving) = self.live_pods_by(namespace, of_job).await?;
         let mut printed = Vec::new();
         for job in jobs.list(&ListParams::default()).await?.items {
             let spec = job.spec.context("a Job without a spec")?;
             let name = job.metadata.name.unwrap_or_default();
             let name = name.strip_suffix("-w").unwrap_or(&name).to_owned();
             let may = if spec.suspend == Some(true) { 0 } else { spec.parallelism.unwrap_or(1) };
-            printed.push(format!("{name} {}/{may}", running.get(&name).copied().unwrap_or_default()));
+            let running = live.get(&name).map_or(0, |(running, _)| *running);
+            printed.push(format!("{name} {running}/{may}"));
         }
         if leaving > 0 {
             printed.push(format!("{leaving} leaving"));
@@ -84,7 +70,7 @@ impl Stage {
 
     /// What a QueueJob's status says.
     pub async fn job_status(&self, namespace: &str, name: &str) -> anyhow::Result<QueueJobStatus> {
-        let jobs: Api<QueueJob> = Api::namespaced(self.bed.client(), namespace);
+        let jobs = self.api::<QueueJob>(namespace);
         Ok(jobs.get(name).await?.status.unwrap_or_default())
     }
 
@@ -107,7 +93,7 @@ impl Stage {
     /// The kubelet says of so many running pods of a QueueJob that they have ended well; returns when its status counts
     /// that many.
     pub async fn pods_succeed(&self, namespace: &str, job: &str, count: usize) -> anyhow::Result<()> {
-        let pods: Api<Pod> = Api::namespaced(self.bed.client(), namespace);
+        let pods = self.api::<Pod>(namespace);
         let before = self.job_status(namespace, job).await?.succeeded.unwrap_or_default();
         let of_job = ListParams::default().labels(&format!("quotient.dev/queue-job={job}"));
         let runs = |pod: &Pod| {

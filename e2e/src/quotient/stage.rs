@@ -6,24 +6,30 @@ use std::process::Output;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
+use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use kube::{Api, ResourceExt as _};
+use kube::{Api, Resource, ResourceExt as _};
 use quotient_crds::{ConditionType, Queue, QueueStatus};
-use quotient_invariants::{Amount, Amounts, Resource, Tolerance, requests};
+use quotient_invariants::{Amount, Amounts, Tolerance, requests};
 use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 
 use super::{
-    Operator, Programs, QueueView, assert_clean, check_audit, nothing_forbidden, queues, quota_amounts,
+    Operator, Programs, QueueView, nothing_forbidden, promises_kept, queues, quota_amounts,
     writes_of_operator,
 };
-use crate::testbed::{Backup, Options, PATIENCE, TestBed, annotations, eventually, objects, until_is};
+use crate::testbed::{
+    AuditMark, Backup, Options, PATIENCE, TestBed, annotations, eventually, objects, until_is,
+};
 
 /// Admission looks at a cache of its own, which follows the quota's status within milliseconds.
 const ADMISSION_LAG: Duration = Duration::from_millis(250);
+
+/// The scheduling gate of pods in Gate mode.
+pub const SHARE_GATE: &str = "quotient.dev/share";
 
 /// A test bed with the programs under test.
 pub struct Stage {
@@ -65,6 +71,11 @@ impl Stage {
         Ok(Self { bed, programs })
     }
 
+    /// A control plane of this kind on which nothing is installed yet.
+    pub async fn bare(options: Options) -> anyhow::Result<Self> {
+        Ok(Self { programs: Programs::build().await?, bed: TestBed::start(options).await? })
+    }
+
     /// Starts the operator and waits until it is ready.
     pub async fn start_operator(&self) -> anyhow::Result<Operator> {
         Operator::start(&self.bed, &self.programs).await
@@ -92,15 +103,20 @@ impl Stage {
 
     /// Ends the operator, and the stage once all that happened has been checked.
     pub async fn end(self, operator: Operator) -> anyhow::Result<()> {
-        self.end_with(operator, Tolerance::default()).await
+        operator.stop().await?;
+        self.promises_were_kept()?;
+        self.bed.stop().await
     }
 
-    /// The same with this tolerance.
-    pub async fn end_with(self, operator: Operator, tolerance: Tolerance) -> anyhow::Result<()> {
-        operator.stop().await?;
+    /// Fails with what was refused to the operator for want of rights, and with each promise that was broken.
+    pub fn promises_were_kept(&self) -> anyhow::Result<()> {
+        self.promises_were_kept_since(AuditMark::default())
+    }
+
+    /// The same of what happened since then, when the cluster was empty.
+    pub fn promises_were_kept_since(&self, mark: AuditMark) -> anyhow::Result<()> {
         nothing_forbidden(&self.bed)?;
-        assert_clean(&check_audit(&self.bed.audit(), tolerance, true)?)?;
-        self.bed.stop().await
+        promises_kept(self.bed.audit().events_since(mark)?, Tolerance::default(), true)
     }
 
     /// Makes a namespace with a Queue of the same name.
@@ -127,7 +143,7 @@ impl Stage {
             "metadata": {"namespace": namespace, "name": name},
             "spec": spec,
         }))?;
-        let queues: Api<Queue> = Api::namespaced(self.bed.client(), namespace);
+        let queues = self.api::<Queue>(namespace);
         queues
             .create(&PostParams::default(), &queue)
             .await
@@ -137,14 +153,14 @@ impl Stage {
 
     /// Changes the spec of a Queue.
     pub async fn patch_queue(&self, namespace: &str, name: &str, spec: Value) -> anyhow::Result<()> {
-        let queues: Api<Queue> = Api::namespaced(self.bed.client(), namespace);
+        let queues = self.api::<Queue>(namespace);
         queues.patch(name, &PatchParams::default(), &Patch::Merge(json!({"spec": spec}))).await?;
         Ok(())
     }
 
     /// The status of the Queue that is named as its namespace.
     pub async fn queue_status(&self, namespace: &str) -> anyhow::Result<QueueStatus> {
-        let queues: Api<Queue> = Api::namespaced(self.bed.client(), namespace);
+        let queues = self.api::<Queue>(namespace);
         queues.get(namespace).await?.status.with_context(|| format!("the Queue {namespace} has no status"))
     }
 
@@ -160,9 +176,17 @@ impl Stage {
         let deployment = objects::workload("Deployment", namespace, name, replicas, &requests);
         let deployment = if hold { objects::held(deployment) } else { deployment };
         let deployment: Deployment = serde_json::from_value(deployment)?;
-        let deployments: Api<Deployment> = Api::namespaced(self.bed.client(), namespace);
+        let deployments = self.api::<Deployment>(namespace);
         deployments.create(&PostParams::default(), &deployment).await?;
         Ok(())
+    }
+
+    /// The objects of a kind in a namespace, with all rights.
+    pub fn api<K>(&self, namespace: &str) -> Api<K>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+    {
+        Api::namespaced(self.bed.client(), namespace)
     }
 
     /// Applies an object, or a `List`.
@@ -190,14 +214,14 @@ impl Stage {
 
     /// Deletes the Queue that is named as its namespace, and [clears](Self::clear) the namespace.
     pub async fn remove_queue(&self, namespace: &str) -> anyhow::Result<()> {
-        let queues: Api<Queue> = Api::namespaced(self.bed.client(), namespace);
+        let queues = self.api::<Queue>(namespace);
         queues.delete(namespace, &DeleteParams::default()).await?;
         self.clear(namespace).await
     }
 
     /// Lets the pods of a namespace go that are held in Terminating.
     pub async fn release(&self, namespace: &str) -> anyhow::Result<()> {
-        let pods: Api<Pod> = Api::namespaced(self.bed.client(), namespace);
+        let pods = self.api::<Pod>(namespace);
         for pod in self.pods(namespace).await? {
             if pod.metadata.deletion_timestamp.is_some() {
                 let patch = json!({"metadata": {"annotations": {annotations::HOLD_TERMINATION: null}}});
@@ -217,6 +241,45 @@ impl Stage {
         pod_counts(&self.bed, namespace).await
     }
 
+    /// The pods of a namespace by what `of` calls each: how many run, how many wait, and how many are on their way out, such as
+    /// `high 0+1, low 2, leaving 1`.
+    pub async fn pods_by(
+        &self,
+        namespace: &str,
+        of: impl Fn(&Pod) -> Option<String>,
+    ) -> anyhow::Result<String> {
+        let (live, leaving) = self.live_pods_by(namespace, of).await?;
+        let counts = live.iter().map(|(name, (running, waiting))| match waiting {
+            0 => format!("{name} {running}"),
+            _ => format!("{name} {running}+{waiting}"),
+        });
+        let leaving = (leaving > 0).then(|| format!("leaving {leaving}"));
+        Ok(counts.chain(leaving).collect::<Vec<_>>().join(", "))
+    }
+
+    /// By what `of` calls them the pods that run and that wait, and how many are on their way out.
+    pub(super) async fn live_pods_by(
+        &self,
+        namespace: &str,
+        of: impl Fn(&Pod) -> Option<String>,
+    ) -> anyhow::Result<(BTreeMap<String, (u32, u32)>, u32)> {
+        let mut live: BTreeMap<String, (u32, u32)> = BTreeMap::new();
+        let mut leaving: u32 = 0;
+        for pod in self.pods(namespace).await? {
+            let Some(name) = of(&pod) else { continue };
+            if pod.metadata.deletion_timestamp.is_some() {
+                leaving = leaving.saturating_add(1);
+                continue;
+            }
+            let (running, waiting) = live.entry(name).or_default();
+            let is_running =
+                pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Running");
+            let count = if is_running { running } else { waiting };
+            *count = count.saturating_add(1);
+        }
+        Ok((live, leaving))
+    }
+
     /// Waits until a namespace has these pods.
     pub async fn until_pods(&self, namespace: &str, expected: PodCounts) -> anyhow::Result<()> {
         until_pods(&self.bed, namespace, expected).await
@@ -224,7 +287,7 @@ impl Stage {
 
     /// Waits until admission enforces exactly these amounts in a namespace, such as `cpu 3, memory 9Gi`.
     pub async fn until_allowed(&self, namespace: &str, expected: &str) -> anyhow::Result<()> {
-        let quotas: Api<ResourceQuota> = Api::namespaced(self.bed.client(), namespace);
+        let quotas = self.api::<ResourceQuota>(namespace);
         until_is(format!("{namespace} is allowed {expected}"), expected, async || {
             let status = quotas.get("quotient").await?.status.unwrap_or_default();
             let hard = quota_amounts(&status.hard.unwrap_or_default())?;
@@ -233,6 +296,19 @@ impl Stage {
         .await?;
         tokio::time::sleep(ADMISSION_LAG).await;
         Ok(())
+    }
+
+    /// Waits until the API server gates new pods of a namespace: it learns of a Queue by a watch.
+    pub async fn until_gating(&self, namespace: &str) -> anyhow::Result<()> {
+        let tried = objects::pod(namespace, "tried", &[("cpu", "1"), ("memory", "1Gi")]);
+        let dry = PostParams { dry_run: true, ..PostParams::default() };
+        eventually(format!("pods of {namespace} are gated"), PATIENCE, async || {
+            let spec = self.api::<Pod>(namespace).create(&dry, &tried).await?.spec.unwrap_or_default();
+            let gates = spec.scheduling_gates.unwrap_or_default();
+            ensure!(gates.iter().any(|gate| gate.name == SHARE_GATE), "they are not");
+            Ok(())
+        })
+        .await
     }
 
     /// Waits until a namespace has its quota. Pods that come before it are in the queue already.
@@ -245,7 +321,7 @@ impl Stage {
     /// Waits until a namespace's quota counts exactly its pods. A count of Kubernetes may miss the newest pods until the
     /// next one, and lets in more than the quota meanwhile.
     pub async fn until_quota_is_exact(&self, namespace: &str) -> anyhow::Result<()> {
-        let quotas: Api<ResourceQuota> = Api::namespaced(self.bed.client(), namespace);
+        let quotas = self.api::<ResourceQuota>(namespace);
         eventually(format!("the quota of {namespace} counts its pods"), PATIENCE, async || {
             let used =
                 quotas.get_opt("quotient").await?.and_then(|quota| quota.status?.used).unwrap_or_default();
@@ -257,7 +333,8 @@ impl Stage {
                 }
             }
             for (name, counted) in used {
-                let resource = Resource::named(name.strip_prefix("requests.").unwrap_or(&name));
+                let resource =
+                    quotient_invariants::Resource::named(name.strip_prefix("requests.").unwrap_or(&name));
                 let exact = requested.get(&resource);
                 ensure!(Amount::from_text(&counted.0) == Some(exact), "{name}: {}", counted.0);
             }
@@ -296,7 +373,7 @@ impl Stage {
 
     /// Waits until admission enforces so many cpu in a namespace, whatever else it enforces.
     pub async fn until_cpu(&self, namespace: &str, expected: &str) -> anyhow::Result<()> {
-        let quotas: Api<ResourceQuota> = Api::namespaced(self.bed.client(), namespace);
+        let quotas = self.api::<ResourceQuota>(namespace);
         until_is(format!("{namespace} is allowed {expected} cpu"), Some(expected.to_owned()), async || {
             let hard = quotas.get("quotient").await?.status.and_then(|status| status.hard);
             Ok(hard.and_then(|mut hard| hard.remove("requests.cpu")).map(|cpu| cpu.0))
@@ -340,6 +417,11 @@ impl PodCounts {
     pub fn running(running: u32) -> Self {
         Self { running, ..Self::default() }
     }
+}
+
+/// What a pod's label says.
+pub fn label(pod: &Pod, name: &str) -> Option<String> {
+    pod.metadata.labels.as_ref()?.get(name).cloned()
 }
 
 /// The shares of all queues as lines: `q1/q1: deserved cpu 3, memory 9Gi; allocated …; preempting nothing`.

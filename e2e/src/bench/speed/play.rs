@@ -17,7 +17,7 @@ use super::measures::evictions;
 use super::{Demand, Measures, NodeGroup, Recorder, Scenario, Timeline};
 use crate::bench::{Cost, Meter, ProcessNumbers};
 use crate::quotient::{GATE_MODE, Operator, Programs, Stage, install_chart, upgrade_chart};
-use crate::testbed::{Options, PATIENCE, TestBed, annotations, eventually, objects, until_is};
+use crate::testbed::{Options, PATIENCE, TestBed, annotations, eventually, until_is};
 
 /// The operator has nothing left to do when it has written nothing for so long.
 const REST: Duration = Duration::from_secs(3);
@@ -45,7 +45,7 @@ pub async fn play(
     let operator = Operator::start_with(&stage.bed, &programs.operator, &arguments).await?;
     if scenario.gated {
         for queue in &scenario.layout.queues {
-            until_gating(&stage.bed, &queue.name).await?;
+            stage.until_gating(&queue.name).await?;
         }
     }
     scenario.layout.fill(&stage.bed).await?;
@@ -119,26 +119,13 @@ impl Sampler {
     }
 }
 
-/// Waits until the API server gates new pods of a namespace: it learns of a Queue by a watch.
-async fn until_gating(bed: &TestBed, namespace: &str) -> anyhow::Result<()> {
-    let pods: Api<Pod> = Api::namespaced(bed.client(), namespace);
-    let tried = objects::pod(namespace, "tried", &[("cpu", "1"), ("memory", "1Gi")]);
-    let dry = PostParams { dry_run: true, ..PostParams::default() };
-    eventually(format!("pods of {namespace} are gated"), PATIENCE, async || {
-        let spec = pods.create(&dry, &tried).await?.spec.unwrap_or_default();
-        ensure!(spec.scheduling_gates.is_some(), "they are not");
-        anyhow::Ok(())
-    })
-    .await
-}
-
 async fn act(Scenario { demand, gated, .. }: &Scenario, stage: &Stage) -> anyhow::Result<()> {
     match demand {
         Demand::Arrives { queues, work } => {
             for queue in queues {
                 stage.queue(&queue.name, queue.spec.clone()).await?;
                 if *gated {
-                    until_gating(&stage.bed, &queue.name).await?;
+                    stage.until_gating(&queue.name).await?;
                 }
             }
             for work in work {
