@@ -48,9 +48,7 @@ fn where_the_cluster_is_exceeded_a_victim_on_its_way_changes_no_other() {
          queue a fixed=cpu:1,memory:4Gi
          queue b fixed=cpu:5,memory:4Gi
          quota b cpu=5 memory=4Gi
-         pod a/p1 cpu=1 memory=1Gi node=n1 started=10
-         pod a/p2 cpu=1 memory=1Gi node=n1 started=20
-         pod a/p3 cpu=1 memory=1Gi node=n1 started=30
+         pod a/p1..3 cpu=1 memory=1Gi node=n1 started=10+10
          pod a/p4 cpu=1 memory=1Gi node=n1 started=40";
     let mut all = victims(story);
     assert_eq!(all.pop().as_deref(), Some("a/p4 for b"));
@@ -62,13 +60,8 @@ fn where_two_resources_are_short_a_victim_on_its_way_changes_no_other() {
     let story = "node n1 cpu=9 memory=6644Mi
          queue a fixed=cpu:8,memory:4496Mi
          queue b fixed=cpu:1,memory:2148Mi
-         pod a/cpu-1 cpu=1500m memory=100Mi node=n1 started=10
-         pod a/cpu-2 cpu=1500m memory=100Mi node=n1 started=10
-         pod a/cpu-3 cpu=1500m memory=100Mi node=n1 started=10
-         pod a/cpu-4 cpu=1500m memory=100Mi node=n1 started=10
-         pod a/cpu-5 cpu=1500m memory=100Mi node=n1 started=10
-         pod a/mem-1 cpu=500m memory=2Gi node=n1 started=20
-         pod a/mem-2 cpu=500m memory=2Gi node=n1 started=20
+         pod a/cpu-1..5 cpu=1500m memory=100Mi node=n1 started=10
+         pod a/mem-1..2 cpu=500m memory=2Gi node=n1 started=20
          pod a/mem-3 cpu=500m memory=2Gi node=n1 started=20";
     assert_eq!(victims(story), ["a/cpu-5 for b", "a/mem-3 for b"]);
     assert_eq!(victims_while_leaving(story, "a/mem-3"), ["a/cpu-5 for b"]);
@@ -80,9 +73,7 @@ fn a_victim_of_one_limit_counts_for_the_other() {
     let story = "node n1 cpu=9 memory=9Gi
          queue org children=All limit=cpu:7500m
          queue a parent=org limit=cpu:5500m request=all
-         pod a/big-1 cpu=2500m memory=1Gi node=n1 started=10 priority=1
-         pod a/big-2 cpu=2500m memory=1Gi node=n1 started=20 priority=1
-         pod a/big-3 cpu=2500m memory=1Gi node=n1 started=30 priority=1
+         pod a/big-1..3 cpu=2500m memory=1Gi node=n1 started=10+10 priority=1
          pod a/small cpu=500m memory=1Gi node=n1 started=20";
     assert_eq!(victims(story), ["a/big-3 for none"]);
 }
@@ -93,9 +84,7 @@ fn no_queue_loses_a_pod_for_itself() {
     let story = "node n1 cpu=4 memory=4Gi
          queue a limit=cpu:1 request=all
          queue b fixed=cpu:1,memory:1Gi
-         pod a/p1 cpu=1 memory=300Mi node=n1 started=10
-         pod a/p2 cpu=1 memory=300Mi node=n1 started=20
-         pod a/p3 cpu=1 memory=300Mi node=n1 started=30
+         pod a/p1..3 cpu=1 memory=300Mi node=n1 started=10+10
          pod b/p1 cpu=1 memory=3Gi node=n1 started=10";
     assert_eq!(victims(story), ["a/p2 for none", "a/p3 for none", "b/p1 for a"]);
 }
@@ -212,17 +201,10 @@ fn a_pod_on_its_way_out_keeps_its_place_among_whole_shares() {
          queue x weight=3 parent=org/upper from=Subtree request=all
          queue y weight=1 parent=org/upper request=all
          queue org name=upper weight=3 children=All
-         pod x/p0 cpu=2 memory=512Mi node=n0 started=1 owner=x
-         pod x/p1 cpu=2 memory=512Mi node=n0 started=1 owner=x
-         pod x/p2 cpu=2 memory=512Mi node=n0 started=1 owner=x
-         pod x/p3 cpu=2 memory=512Mi node=n0 started=1 owner=x
-         pod x/p4 cpu=2 memory=512Mi node=n0 started=1 owner=x
-         owner x/x replicas=5 cpu=2 memory=512Mi
+         owner x/x replicas=5 cpu=2 memory=512Mi pods=p0..4 node=n0 started=1
          pod y/big cpu=2 memory=512Mi owner=big pending created=1
-         pod y/wide1 cpu=500m memory=2Gi owner=wide pending created=1
-         pod y/wide2 cpu=500m memory=2Gi owner=wide pending created=1
          owner y/big replicas=1 cpu=2 memory=512Mi
-         owner y/wide replicas=2 cpu=500m memory=2Gi";
+         owner y/wide replicas=2 cpu=500m memory=2Gi pods=wide1..2 pending created=1";
     let deserved = |scenario: &str| {
         let (_, plan) = settle(&story::parse(scenario));
         plan.queues.into_iter().map(|(name, queue)| (name, queue.deserved)).collect::<Vec<_>>()
@@ -243,16 +225,11 @@ fn whole_shares_keep_what_would_stay() {
          queue c weight=3 request=all
          quota a cpu=3 memory=64Gi
          quota b cpu=6 memory=64Gi
-         owner a/api replicas=1 cpu=2 memory=1Gi
-         owner a/batch replicas=1 cpu=1 memory=1Gi
-         owner b/web replicas=1 cpu=2 memory=1Gi
-         owner b/search replicas=1 cpu=2 memory=1Gi
-         owner b/report replicas=1 cpu=1 memory=1Gi
-         pod a/api cpu=2 memory=1Gi node=n1 started=1 owner=api
-         pod a/batch cpu=1 memory=1Gi node=n2 started=1 owner=batch
-         pod b/web cpu=2 memory=1Gi node=n1 started=3 owner=web
-         pod b/search cpu=2 memory=1Gi node=n1 started=2 owner=search
-         pod b/report cpu=1 memory=1Gi node=n2 started=1 owner=report";
+         owner a/api replicas=1 cpu=2 memory=1Gi pods=api node=n1 started=1
+         owner a/batch replicas=1 cpu=1 memory=1Gi pods=batch node=n2 started=1
+         owner b/web replicas=1 cpu=2 memory=1Gi pods=web node=n1 started=3
+         owner b/search replicas=1 cpu=2 memory=1Gi pods=search node=n1 started=2
+         owner b/report replicas=1 cpu=1 memory=1Gi pods=report node=n2 started=1";
     assert_eq!(victims(story), ["a/batch for c", "b/report for c"]);
 }
 
@@ -287,9 +264,7 @@ fn no_pod_goes_for_a_limit_of_a_resource_of_which_there_is_nothing() {
         "node n1 cpu=8 memory=2Gi
          pod other/web cpu=2 memory=2Gi node=n1 started=1 owner=web
          queue a limit=memory:4Gi request=all
-         pod a/one cpu=500m memory=2Gi pending stuck=900 owner=w
-         pod a/two cpu=500m memory=2Gi pending stuck=900 owner=w
-         pod a/three cpu=500m memory=2Gi pending stuck=900 owner=w
+         pod a/w-1..3 cpu=500m memory=2Gi pending stuck=900 owner=w
          quota a cpu=6 memory=6Gi",
     );
     assert_eq!(victims, [""; 0]);
@@ -305,11 +280,9 @@ fn a_pod_that_a_user_evicted_holds_up_no_queue() {
          quota a cpu=8
          quota b cpu=0
          quota c cpu=4
-         owner a/o replicas=8 cpu=1
+         owner a/o replicas=8 cpu=1 pods=p-1..8 node=n started=1+1
          owner b/o replicas=4 cpu=1
-         owner c/o replicas=4 cpu=1
-         pod a/p-1..8 cpu=1 node=n started=1+1 owner=o
-         pod c/p-1..3 cpu=1 node=n started=1+1 owner=o
+         owner c/o replicas=4 cpu=1 pods=p-1..3 node=n started=1+1
          pod c/p-4 cpu=1 node=n started=4 owner=o LEAVES";
     let victims = |leaves: &str| {
         let mut snapshot = story::parse(&story.replace("LEAVES", leaves));

@@ -30,16 +30,6 @@ fn at_least_the_request_is_asked_for_and_at_most_the_limit() {
 }
 
 #[test]
-fn a_foreign_quota_bounds_the_share() {
-    shares(
-        "node n1 cpu=8 memory=8Gi
-         queue a,b request=all
-         foreign-quota a cpu=1",
-        &expect!["a 1c 4Gi, b 7c 4Gi"],
-    );
-}
-
-#[test]
 fn a_guarantee_without_demand_is_no_claim() {
     shares(
         "node n1 cpu=100 memory=100Gi

@@ -31,22 +31,15 @@ fn an_idle_cluster_starts_a_notebook_with_eight_gpus_at_once() {
 /// The head of a Ray cluster is a pod of an unknown controller; its workers follow while the window doubles.
 #[test]
 fn an_idle_cluster_starts_bare_pods_and_those_of_unknown_controllers_at_once() {
-    let idle = "node n1 cpu=64 memory=256Gi
-                queue a
-                quota a cpu=2 memory=8Gi";
     plays(
-        idle,
+        "node n1 cpu=64 memory=256Gi
+         queue a
+         quota a cpu=2 memory=8Gi
+         pod a/ray-1..2 cpu=1 memory=1Gi node=n1 started=10+10 owner=ray",
         &expect![[r#"
-        step 1: capacity 64c 256Gi
-          a: deserved 0c 0, allocated 2c 8Gi, used 0c 0
-    "#]],
-    );
-    plays(
-        &format!("{idle}\npod a/ray-1..2 cpu=1 memory=1Gi node=n1 started=10+10 owner=ray"),
-        &expect![[r#"
-        step 1: capacity 64c 256Gi
-          a: deserved 2c 2Gi, allocated 4c 8Gi, used 2c 2Gi
-    "#]],
+            step 1: capacity 64c 256Gi
+              a: deserved 2c 2Gi, allocated 4c 8Gi, used 2c 2Gi
+        "#]],
     );
 }
 
@@ -268,18 +261,6 @@ fn free_room_is_divided_among_claims_alike_at_every_depth() {
 
 // ---- nothing is evicted ---------------------------------------------------------------------------------
 
-/// A gang whose minimum is above the target of its queue could not run: nothing goes for parts of it.
-#[test]
-fn a_gang_whose_minimum_is_above_its_queues_target_evicts_nothing() {
-    explains(
-        "node n1 cpu=8
-         queue a,b
-         owner a/w replicas=8 cpu=1 pods=w-1..8 node=n1 started=10+10
-         owner b/g replicas=6 cpu=1 kind=Job gang=g min=6",
-        &expect!["6 pods of Job g, 1c each: UnitAboveShare"],
-    );
-}
-
 #[test]
 fn nothing_is_evicted_for_a_pod_above_the_limit_of_its_queue() {
     explains(
@@ -333,22 +314,6 @@ fn nothing_is_evicted_for_the_stranded_end_of_a_share_outside_a_fence() {
               3 pods of ReplicaSet w, 2c each: ShareInUse
               4 pods of ReplicaSet w, 1c each: ShareInUse
         "#]],
-    );
-}
-
-/// No node could run the large pods of `b`. Its small ones fit into what it has.
-#[test]
-fn nothing_is_evicted_for_pods_that_no_node_could_run_beside_others_that_fit() {
-    explains(
-        "node n1..2 cpu=4
-         queue a,b
-         owner a/w replicas=6 cpu=1
-         owner b/large replicas=4 cpu=5 created=1
-         owner b/small replicas=2 cpu=1 created=2 pods=small-1..2 node=n2 started=10+10
-         pod a/w-1..4 cpu=1 node=n1 started=10+10 owner=w
-         pod a/w-5 owner=w cpu=1 node=n2 started=50
-         pod a/w-6 owner=w cpu=1 node=n2 started=60",
-        &expect!["4 pods of ReplicaSet large, 5c each: NoNodeFits"],
     );
 }
 

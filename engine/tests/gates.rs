@@ -10,25 +10,6 @@ use quotient_engine::planner::plan;
 use crate::story::{self, decides, plays};
 
 #[test]
-fn an_idle_cluster_lets_in_any_pod() {
-    plays(
-        "node n1 cpu=4 memory=4Gi
-         queue a,b admission=Gate
-         pod a/one cpu=1 memory=1Gi gated created=900",
-        &expect![[r#"
-            step 1: capacity 4c 4Gi
-              a: deserved 1c 1Gi, allocated 2c 2Gi, used 0c 0
-                pod one, 1c 1Gi: RoomAvailable
-              b: deserved 0c 0, allocated 1c 1Gi, used 0c 0
-              remove the gate of a/one
-              started a/one
-            step 2: capacity 4c 4Gi
-              a: deserved 1c 1Gi, allocated 2c 2Gi, used 1c 1Gi
-        "#]],
-    );
-}
-
-#[test]
 fn pods_are_let_in_by_priority_and_age_up_to_the_share() {
     plays(
         "node n1 cpu=4 memory=4Gi

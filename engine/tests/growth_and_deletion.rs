@@ -68,29 +68,6 @@ fn a_pod_waits_ten_minutes_for_a_node_that_may_be_added() {
 }
 
 #[test]
-fn a_quota_that_waits_to_be_collected_holds_what_it_lets_in() {
-    plays(
-        "node n1 cpu=8 memory=8Gi
-         queue a,b request=all
-         quota a,b cpu=4 memory=4Gi
-         pod a/p1 cpu=2 memory=2Gi node=n1 started=10
-         then
-         delete queue a
-         then
-         delete quota a",
-        &expect![[r#"
-            step 1: capacity 8c 8Gi
-              a: deserved 4c 4Gi, allocated 4c 4Gi, used 2c 2Gi
-              b: deserved 4c 4Gi, allocated 4c 4Gi, used 0c 0
-            then
-            step 2: capacity 6c 6Gi
-              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
-            then
-        "#]],
-    );
-}
-
-#[test]
 fn a_quota_without_an_owner_grants_nothing_where_no_queue_is() {
     decides(
         "node n1 cpu=8 memory=8Gi
@@ -106,23 +83,6 @@ fn a_quota_without_an_owner_grants_nothing_where_no_queue_is() {
     );
 }
 
-#[test]
-fn a_queue_without_a_share_keeps_what_it_was_granted() {
-    decides(
-        "node n1 cpu=8 memory=8Gi
-         queue a parent=nowhere request=all
-         quota a cpu=4 memory=1Gi
-         queue b parent=nowhere request=all
-         quota b cpu=3 memory=9Gi granted=cpu:2,memory:1Gi",
-        &expect![[r#"
-            step 1: capacity 1c 0
-              a/a has no share: ParentNotFound: spec.parentRef names nowhere/nowhere, which does not exist: create that Queue or correct the reference
-              b/b has no share: ParentNotFound: spec.parentRef names nowhere/nowhere, which does not exist: create that Queue or correct the reference
-              lower b to 2c 1Gi
-        "#]],
-    );
-}
-
 /// Garbage collection takes the reference away before the Queue is gone (`--cascade=orphan`).
 #[test]
 fn a_queue_that_is_being_deleted_does_not_take_its_quota_back() {
@@ -133,20 +93,6 @@ fn a_queue_that_is_being_deleted_does_not_take_its_quota_back() {
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
-        "#]],
-    );
-}
-
-#[test]
-fn a_quota_of_another_queue_is_written_anew() {
-    decides(
-        "node n1 cpu=8 memory=8Gi
-         queue a uid=a-2 request=all
-         quota a cpu=8 memory=8Gi",
-        &expect![[r#"
-            step 1: capacity 8c 8Gi
-              a: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
-              raise a
         "#]],
     );
 }

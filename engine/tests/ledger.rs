@@ -123,25 +123,6 @@ fn what_was_granted_is_held_until_the_quota_bears_its_stamp() {
 }
 
 #[test]
-fn a_raise_that_was_taken_back_is_held_while_it_may_land() {
-    let (mut cluster, mut leader) = settled(&TWO.replace("a fixed=cpu:8", "a fixed=cpu:1"));
-    becomes(&mut cluster, TWO);
-    let (_, raise) = leader.act(&mut cluster);
-    assert_eq!(entry(&cluster, "a").granted, cpu(8));
-    // Its answer is lost, and the demand is gone.
-    becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:1").replace("cpu:2", "cpu:9"));
-    let (plan, lower) = leader.act(&mut cluster);
-    assert_eq!((&entry(&cluster, "a").granted, &entry(&cluster, "a").largest), (&cpu(1), &cpu(8)));
-    // The amounts stand already. They are written all the same, for the stamp.
-    assert_eq!(granted(&plan, "b"), 2);
-    assert!(cluster.land(&lower[0]));
-    assert!(!cluster.land(&raise[0]));
-    cluster.enforce();
-    leader.settle(&mut cluster);
-    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (1, 9));
-}
-
-#[test]
 fn a_create_that_may_land_is_held_without_any_quota_until_no_request_can_live_any_more() {
     let mut cluster = cluster(TWO);
     cluster.is_mute = true;
@@ -164,56 +145,6 @@ fn a_create_that_may_land_is_held_without_any_quota_until_no_request_can_live_an
     leader.settle(&mut cluster);
     assert_eq!((cluster.quotas.len(), cluster.quota("b").hard), (1, 10));
     assert_eq!(leader.ledger.entries.len(), 1);
-}
-
-#[test]
-fn an_entry_is_dropped_with_its_namespace() {
-    let (mut cluster, mut leader) = settled(TWO);
-    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b request=all");
-    cluster.quotas.remove(&Namespace::from("a"));
-    let seen = cluster.see(&leader);
-    let (_, _) = leader.decide(&mut cluster, &seen).unwrap();
-    assert_eq!(leader.ledger.entries.len(), 1);
-}
-
-#[test]
-fn of_two_leaders_with_one_ledger_one_starts_over() {
-    let mut cluster = cluster(TWO);
-    let (mut one, mut two) = (cluster.leader(), cluster.leader());
-    let seen = cluster.see(&one);
-    assert!(one.decide(&mut cluster, &seen).is_some());
-    becomes(&mut cluster, &TWO.replace("cpu:2", "cpu:10"));
-    let seen = cluster.see(&two);
-    assert!(two.decide(&mut cluster, &seen).is_none());
-    // With the other's grants in sight it grants nothing twice.
-    let mut two = cluster.leader();
-    let seen = cluster.see(&two);
-    assert_eq!((hold(&seen, "a"), hold(&seen, "b")), (8, 2));
-    let (plan, _) = two.decide(&mut cluster, &seen).unwrap();
-    assert_eq!(granted(&plan, "a") + granted(&plan, "b"), 10 - 3);
-    assert_eq!(granted(&plan, "b"), 2);
-}
-
-#[test]
-fn what_a_former_leader_sends_lands_before_the_new_ones_or_never() {
-    let mut cluster = cluster(TWO);
-    let mut former = cluster.leader();
-    former.settle(&mut cluster);
-    becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:9"));
-    // It has lost the lease and does not know.
-    cluster.edit("a").hard = 1;
-    cluster.enforce();
-    becomes(&mut cluster, TWO);
-    let (_, repair) = former.act(&mut cluster);
-    becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:4").replace("cpu:2", "cpu:9"));
-    let mut new = cluster.leader();
-    let (plan, writes) = new.act(&mut cluster);
-    // What the former may yet put back is held.
-    assert_eq!((granted(&plan, "a"), granted(&plan, "b")), (4, 2));
-    let mut other = cluster.clone();
-    assert!(cluster.land(&repair[0]) && cluster.quota("a").hard == 8);
-    assert_eq!(hold(&cluster.see(&new), "a"), 8);
-    assert!(other.land(&writes[0]) && !other.land(&repair[0]));
 }
 
 #[test]
@@ -309,22 +240,6 @@ fn a_deleted_queue_leaves_its_share_once_its_quota_is_collected() {
     leader.settle(&mut cluster);
     assert_eq!((cluster.quotas.len(), cluster.quota("b").hard), (1, 10));
     assert_eq!(leader.ledger.entries.len(), 1);
-}
-
-#[test]
-fn a_late_write_for_a_queue_that_is_gone_does_not_outlast_it() {
-    let mut cluster = cluster(TWO);
-    let mut leader = cluster.leader();
-    let (_, creating) = leader.act(&mut cluster);
-    becomes(&mut cluster, ONE);
-    leader.cycle(&mut cluster);
-    leader.settle(&mut cluster);
-    assert_eq!(cluster.quota("b").hard, 10);
-    assert!(!cluster.land(&creating[0]));
-    becomes(&mut cluster, &again());
-    assert!(!cluster.land(&creating[0]));
-    leader.settle(&mut cluster);
-    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (8, 2));
 }
 
 #[test]

@@ -5,76 +5,7 @@ use expect_test::expect;
 use quotient_engine::plan::SlotReason;
 use quotient_engine::planner::plan;
 
-use crate::story::{self, plays};
-
-/// S-GANG §Use Case, first table: 4 cpu, and a second gang comes once the first one runs.
-#[test]
-fn the_seeds_first_table_from_the_first_submission() {
-    plays(
-        "node n1 cpu=4
-         queue a request=all
-         queuejob a/job-01 min=2 replicas=4 cpu=1 created=10
-         then after=5
-         queuejob a/job-02 min=1 replicas=4 cpu=1 created=20",
-        &expect![[r#"
-            step 1: capacity 4c
-              a: deserved 4c, allocated 4c, used 0c
-              a/job-01: 4 slots, Starting (Admitted)
-              started a/job-01-r1001-0..3
-            step 2: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
-              a/job-01: 4 slots, Running (Admitted)
-            then, 5 s later
-            step 4: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
-                4 pods of QueueJob job-02, 1c each: ShareInUse
-              a/job-01: 2 slots, Running (Admitted)
-              a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
-            step 5: capacity 4c
-              a: deserved 4c, allocated 4c, used 2c
-              a/job-02: 2 slots, Starting (Admitted)
-              started a/job-02-r1010-0..1
-            step 6: capacity 4c
-              a: deserved 4c, allocated 4c, used 4c
-                2 pods of QueueJob job-01, 1c each: ShareInUse
-                2 pods of QueueJob job-02, 1c each: ShareInUse
-              a/job-02: 2 slots, Running (Admitted)
-        "#]],
-    );
-}
-
-#[test]
-fn two_gangs_of_two_thirds_run_one_after_the_other() {
-    plays(
-        "node n1 cpu=6
-         queue a request=all
-         queuejob a/one replicas=4 cpu=1 created=10
-         queuejob a/two replicas=4 cpu=1 created=20
-         then
-         queuejob a/one replicas=4 cpu=1 created=10 succeeded=4 complete
-         delete pod a/one-r1001-0..3",
-        &expect![[r#"
-            step 1: capacity 6c
-              a: deserved 6c, allocated 6c, used 0c, target 4c
-              a/one: 4 slots, Starting (Admitted)
-              a/two: 0 slots, Waiting (WaitingForRoom)
-              started a/one-r1001-0..3
-            step 2: capacity 6c
-              a: deserved 6c, allocated 6c, used 4c, target 4c
-                4 pods of QueueJob two, 1c each: ShareInUse
-              a/one: 4 slots, Running (Admitted)
-            then
-            step 4: capacity 6c
-              a: deserved 6c, allocated 6c, used 0c
-              a/one: 0 slots, Complete (Finished)
-              a/two: 4 slots, Starting (Admitted)
-              started a/two-r1004-0..3
-            step 5: capacity 6c
-              a: deserved 6c, allocated 6c, used 4c
-              a/two: 4 slots, Running (Admitted)
-        "#]],
-    );
-}
+use crate::story::{self, explains, plays};
 
 /// Another queue takes two of four back: the surplus goes by eviction, parallelism follows, and the floor stays.
 #[test]
@@ -111,23 +42,16 @@ fn what_a_neighbor_takes_back_is_taken_once() {
 /// What has succeeded counts for victims, too: one that runs is all that is left of the gang, and it is in use.
 #[test]
 fn the_floor_that_is_left_is_no_victim() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue a gangs=Never request=all
          queue b fixed=cpu:3
          queuejob a/train min=3 replicas=6 cpu=1 created=10 succeeded=2 parallelism=4
          pod a/train-1..4 cpu=1 node=n1 started=20+10 owner=train gang=queuejob/train min=3",
         &expect![[r#"
-            step 1: capacity 4c
-              a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              a/train: 2 slots, 4 now, Running (Admitted)
-              evict a/train-4..3 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-                2 pods of QueueJob train, 1c each: ShareInUse
-              b: deserved 2c, allocated 2c, used 0c
-              a/train: 2 slots, Running (Admitted)
+            a/train: 2 slots, 4 now, Running (Admitted)
+            evict a/train-4..3 for b: Reclaimed
+            spare a/train-1: GangFloor
         "#]],
     );
 }
@@ -257,7 +181,7 @@ fn a_suspended_job_gives_its_slots_up() {
 /// The launcher runs the shortest and would go first; but no worker is of use without it.
 #[test]
 fn what_a_task_cannot_do_without_is_no_victim() {
-    plays(
+    explains(
         "node n1 cpu=4
          queue a gangs=Never request=all
          queue b fixed=cpu:2
@@ -266,60 +190,10 @@ fn what_a_task_cannot_do_without_is_no_victim() {
          pod a/train-1..3 cpu=1 node=n1 started=20+10 owner=train gang=queuejob/train min=2
          pod a/launcher cpu=1 node=n1 started=50 owner=train-launcher gang=queuejob/train min=2",
         &expect![[r#"
-            step 1: capacity 4c
-              a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              a/train: 2 slots, 4 now, Running (Admitted)
-              evict a/train-3..2 for b: Reclaimed
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-                2 pods of QueueJob train, 1c each: ShareInUse
-              b: deserved 2c, allocated 2c, used 0c
-              a/train: 2 slots, Running (Admitted)
-        "#]],
-    );
-}
-
-/// Where the queue says so, the floor of a gang that runs yields to one of a strictly higher priority, and to no other.
-#[test]
-fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
-    plays(
-        "node n1 cpu=6
-         queue a preemption=LowerPriority request=all
-         queuejob a/low min=4 replicas=6 cpu=1 created=10
-         then
-         queuejob a/equal min=4 replicas=4 cpu=1 created=15
-         then
-         queuejob a/high min=4 replicas=4 cpu=1 created=20 priority=5",
-        &expect![[r#"
-            step 1: capacity 6c
-              a: deserved 6c, allocated 6c, used 0c
-              a/low: 6 slots, Starting (Admitted)
-              started a/low-r1001-0..5
-            step 2: capacity 6c
-              a: deserved 6c, allocated 6c, used 6c
-              a/low: 6 slots, Running (Admitted)
-            then
-            step 4: capacity 6c
-              a: deserved 6c, allocated 6c, used 6c
-                4 pods of QueueJob equal, 1c each: ShareInUse
-              a/equal: 0 slots, Waiting (WaitingForRoom)
-            then
-            step 6: capacity 6c
-              a: deserved 6c, allocated 6c, used 6c
-                4 pods of QueueJob high, 1c each: WaitingForPreemption
-                4 pods of QueueJob equal, 1c each: ShareInUse
-              a/high: 4 slots, 0 now, Waiting (WaitingForQuota)
-              a/low: 0 slots, Waiting (WaitingForRoom)
-            step 7: capacity 6c
-              a: deserved 6c, allocated 6c, used 0c
-              a/high: 4 slots, Starting (Admitted)
-              started a/high-r1007-0..3
-            step 8: capacity 6c
-              a: deserved 6c, allocated 6c, used 4c
-                6 pods of QueueJob low, 1c each: ShareInUse
-                4 pods of QueueJob equal, 1c each: ShareInUse
-              a/high: 4 slots, Running (Admitted)
+            a/train: 2 slots, 4 now, Running (Admitted)
+            evict a/train-3..2 for b: Reclaimed
+            spare a/launcher: GangFloor
+            spare a/train-1: GangFloor
         "#]],
     );
 }

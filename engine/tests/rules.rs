@@ -50,17 +50,6 @@ fn a_namespace_that_lost_its_queue_holds_what_its_quota_lets_in_until_it_is_coll
 }
 
 #[test]
-fn a_foreign_quota_of_our_name_says_nothing_where_no_queue_is() {
-    shares(
-        "node n1 cpu=8 memory=8Gi
-         queue a request=all
-         quota elsewhere cpu=3 memory=2Gi foreign
-         pod elsewhere/p1 cpu=1 memory=1Gi node=n1",
-        &expect!["a 7c 7Gi"],
-    );
-}
-
-#[test]
 fn without_any_capacity_nothing_shrinks_and_no_pod_is_evicted() {
     decides(
         "queue a,b request=all
@@ -122,93 +111,6 @@ fn the_first_queue_on_a_full_namespace_evicts_no_pod() {
 }
 
 #[test]
-fn nothing_grows_before_a_lowered_quota_is_in_force() {
-    decides(
-        "node n1 cpu=9 memory=9Gi
-         queue a,b request=all
-         quota a cpu=4500m memory=4608Mi enforced=cpu:9,memory:9Gi
-         quota b cpu=0 memory=0",
-        &expect![[r#"
-            step 1: capacity 9c 9Gi
-              a: deserved 4500mc 4608Mi, allocated 4500mc 4608Mi, used 0c 0
-              b: deserved 4500mc 4608Mi, allocated 0c 0, used 0c 0, preempting 4500mc 4608Mi (WaitingForQuota)
-        "#]],
-    );
-}
-
-#[test]
-fn a_write_that_may_still_land_is_held() {
-    decides(
-        "node n1 cpu=9 memory=9Gi
-         queue a,b request=all
-         quota a cpu=4500m memory=4608Mi unconfirmed=cpu:7
-         quota b cpu=0 memory=0",
-        &expect![[r#"
-            step 1: capacity 9c 9Gi
-              a: deserved 4500mc 4608Mi, allocated 4500mc 4608Mi, used 0c 0
-              b: deserved 4500mc 4608Mi, allocated 2c 4608Mi, used 0c 0, preempting 2500mc 0 (WaitingForQuota)
-              raise b
-        "#]],
-    );
-}
-
-#[test]
-fn no_pod_is_evicted_before_the_lowered_quota_is_in_force() {
-    decides(
-        "node n1 cpu=9 memory=9Gi
-         queue a,b request=all
-         quota a cpu=9 memory=9Gi
-         pod a/p1 cpu=5 memory=1Gi node=n1
-         pod a/p2 cpu=4 memory=1Gi node=n1",
-        &expect![[r#"
-            step 1: capacity 9c 9Gi
-              a: deserved 4500mc 4608Mi, allocated 4c 4608Mi, used 9c 2Gi, target 4c 4608Mi
-              b: deserved 4500mc 4608Mi, allocated 0c 0, used 0c 0, preempting 4500mc 4608Mi (WaitingForQuota)
-              lower a, b
-              evict a/p1 once its quota is in force
-        "#]],
-    );
-}
-
-#[test]
-fn what_is_free_goes_to_unmet_guarantees_first() {
-    decides(
-        "node n1 cpu=9 memory=9Gi
-         queue a guaranteed=cpu:3 request=all
-         queue b,c request=all
-         quota a,b cpu=0 memory=0
-         quota c cpu=7 memory=9Gi
-         pod c/p1 cpu=7 memory=9Gi node=n1",
-        &expect![[r#"
-            step 1: capacity 9c 9Gi
-              a: deserved 5c 3Gi, allocated 2c 0, used 0c 0, preempting 3c 3Gi (WaitingForQuota)
-              b: deserved 2c 3Gi, allocated 0c 0, used 0c 0, preempting 2c 3Gi (WaitingForQuota)
-              c: deserved 2c 3Gi, allocated 2c 0, used 7c 9Gi, target 2c 0
-              lower c
-              raise a
-              evict c/p1 once its quota is in force
-        "#]],
-    );
-}
-
-#[test]
-fn a_quota_raised_by_hand_is_restored_without_evictions_while_no_queue_is_short() {
-    plays(
-        "node n1 cpu=9 memory=9Gi
-         queue a
-         queue b fixed=cpu:3,memory:3Gi
-         quota a cpu=5 memory=5Gi
-         pod a/p1 cpu=1 memory=1Gi node=n1
-         pod a/p2 cpu=4 memory=1Gi node=n1",
-        &expect![[r#"
-            step 1: capacity 9c 9Gi
-              a: deserved 5c 2Gi, allocated 6c 4352Mi, used 5c 2Gi
-              b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
-        "#]],
-    );
-}
-
-#[test]
 fn a_queue_above_its_limit_gives_back_even_if_no_queue_is_short() {
     plays(
         "node n1 cpu=9 memory=9Gi
@@ -256,21 +158,6 @@ fn an_invalid_queue_keeps_what_it_has_and_disturbs_no_other() {
             step 1: capacity 7c 7Gi
               b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
               a/a has no share: InvalidSpec: typing-error
-              lower b
-        "#]],
-    );
-}
-
-#[test]
-fn a_guarantee_above_its_own_limit_is_refused() {
-    decides(
-        "node n1 cpu=9 memory=9Gi
-         queue a guaranteed=cpu:5 limit=cpu:4 request=all
-         queue b request=all",
-        &expect![[r#"
-            step 1: capacity 9c 9Gi
-              b: deserved 9c 9Gi, allocated 9c 9Gi, used 0c 0
-              a/a has no share: GuaranteedAboveLimit: spec.guaranteed asks for cpu 5 but spec.limit allows 4: lower the one or raise the other
               lower b
         "#]],
     );

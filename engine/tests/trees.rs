@@ -85,17 +85,6 @@ fn depth_is_no_problem() {
     assert!(!printed.contains("no share"), "{printed}");
 }
 
-#[test]
-fn a_circle_of_fifty_disturbs_no_other() {
-    let mut scenario = String::from("node n1 cpu=12 memory=12Gi\nqueue flat request=all\n");
-    for at in 0..50 {
-        writeln!(scenario, "queue p{at} children=All parent=p{}", (at + 1) % 50).unwrap();
-    }
-    let printed = story::decide(&scenario);
-    assert!(printed.contains("flat: deserved 12c 12Gi"), "{printed}");
-    assert_eq!(printed.matches("ParentCycle").count(), 50);
-}
-
 // ---- which queues lose pods -----------------------------------------------------------------------------
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use quotient_advance::{advance_until, keep, settle};
 use quotient_engine::amounts::{Amount, Resource};
 use quotient_engine::names::{PodUid, QueueName};
@@ -88,11 +88,6 @@ fn summary(plan: &Plan) -> String {
     line
 }
 
-#[track_caller]
-fn check(scenario: &str, fault: Fault, seconds: i64, then: &[Then<'_>], expected: &Expect) {
-    expected.assert_eq(&timeline(scenario, fault, seconds, then));
-}
-
 /// A hundred cpu, of which `b` uses 98 and `more` says what `a` wants.
 fn cluster(more: &str) -> String {
     format!(
@@ -117,37 +112,22 @@ const BROKEN: &str = "owner a/broken-1 deployment=broken of=50 replicas=50 cpu=1
 
 #[test]
 fn a_broken_image_takes_one_more_pod_at_each_try_and_at_each_redeploy() {
-    check(
-        &cluster(BROKEN),
-        Fault::Reported,
-        1200,
-        &[(400, &redeploy)],
-        &expect![[r#"
-            at 0 s: a demands 2c, uses 2c; 48 OneAtATime
-            at 50 s: a demands 0, uses 2c; 48 SetAside; evicts 2 of a
-            at 51 s: a demands 0, uses 0; 50 SetAside
-            at 110 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
-            at 111 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 112 s: a demands 1c, uses 1c; 49 OneAtATime
-            at 172 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
-            at 173 s: a demands 0, uses 0; 50 SetAside
-            at 292 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
-            at 293 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 294 s: a demands 1c, uses 1c; 49 OneAtATime
-            at 354 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
-            at 355 s: a demands 0, uses 0; 50 SetAside
-            at 400 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
-            at 401 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 402 s: a demands 1c, uses 1c; 49 OneAtATime
-            at 462 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
-            at 463 s: a demands 0, uses 0; 50 SetAside
-            at 942 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
-            at 943 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 944 s: a demands 1c, uses 1c; 49 OneAtATime
-            at 1004 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
-            at 1005 s: a demands 0, uses 0; 50 SetAside
-        "#]],
-    );
+    expect![[r#"
+        at 0 s: a demands 2c, uses 2c; 48 OneAtATime
+        at 50 s: a demands 0, uses 2c; 48 SetAside; evicts 2 of a
+        at 51 s: a demands 0, uses 0; 50 SetAside
+        at 110 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
+        at 111 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
+        at 112 s: a demands 1c, uses 1c; 49 OneAtATime
+        at 172 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
+        at 173 s: a demands 0, uses 0; 50 SetAside
+        at 200 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
+        at 201 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
+        at 202 s: a demands 1c, uses 1c; 49 OneAtATime
+        at 262 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
+        at 263 s: a demands 0, uses 0; 50 SetAside
+    "#]]
+    .assert_eq(&timeline(&cluster(BROKEN), Fault::Reported, 300, &[(200, &redeploy)]));
 }
 
 /// Times at which a pod of `b` is evicted for the try of a workload that never starts.
@@ -162,126 +142,82 @@ fn it_is_tried_again_after_1_2_4_8_16_and_30_minutes() {
 
 #[test]
 fn without_a_report_what_it_took_is_given_back_after_five_minutes() {
-    check(
-        &cluster(&BROKEN.replace("failing ", "")),
-        Fault::Silent,
-        1200,
-        &[],
-        &expect![[r#"
-            at 0 s: a demands 2c, uses 2c; 48 OneAtATime
-            at 290 s: a demands 0, uses 2c; 48 SetAside; evicts 2 of a
-            at 291 s: a demands 0, uses 0; 50 SetAside
-            at 350 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
-            at 351 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 352 s: a demands 1c, uses 1c; 49 OneAtATime
-            at 652 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
-            at 653 s: a demands 0, uses 0; 50 SetAside
-            at 772 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
-            at 773 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 774 s: a demands 1c, uses 1c; 49 OneAtATime
-            at 1074 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
-            at 1075 s: a demands 0, uses 0; 50 SetAside
-        "#]],
-    );
+    expect![[r#"
+        at 0 s: a demands 2c, uses 2c; 48 OneAtATime
+        at 290 s: a demands 0, uses 2c; 48 SetAside; evicts 2 of a
+        at 291 s: a demands 0, uses 0; 50 SetAside
+        at 350 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
+        at 351 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
+        at 352 s: a demands 1c, uses 1c; 49 OneAtATime
+        at 652 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
+        at 653 s: a demands 0, uses 0; 50 SetAside
+    "#]]
+    .assert_eq(&timeline(&cluster(&BROKEN.replace("failing ", "")), Fault::Silent, 700, &[]));
 }
 
 #[test]
 fn pods_that_are_never_created_are_tried_again() {
     let job = "owner a/broken-1 kind=Job replicas=50 cpu=1";
-    check(
-        &cluster(job),
-        Fault::NotCreated,
-        1200,
-        &[],
-        &expect![[r#"
-            at 0 s: a demands 50c, uses 0; 50 RoomAvailable; evicts 48 of b
-            at 1 s: a demands 50c, uses 0; 50 RoomAvailable
-            at 10 s: a demands 50c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 40 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 60 s: a demands 1c, uses 0; 1 PodsNotCreated; 49 OneAtATime
-            at 300 s: a demands 0, uses 0; 50 SetAside
-            at 360 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
-            at 361 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 421 s: a demands 1c, uses 0; 1 PodsNotCreated; 49 OneAtATime
-            at 661 s: a demands 0, uses 0; 50 SetAside
-            at 781 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
-            at 782 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 842 s: a demands 1c, uses 0; 1 PodsNotCreated; 49 OneAtATime
-            at 1082 s: a demands 0, uses 0; 50 SetAside
-        "#]],
-    );
+    expect![[r#"
+        at 0 s: a demands 50c, uses 0; 50 RoomAvailable; evicts 48 of b
+        at 1 s: a demands 50c, uses 0; 50 RoomAvailable
+        at 10 s: a demands 50c, uses 0; 1 RoomAvailable; 49 OneAtATime
+        at 40 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
+        at 60 s: a demands 1c, uses 0; 1 PodsNotCreated; 49 OneAtATime
+        at 300 s: a demands 0, uses 0; 50 SetAside
+        at 360 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
+        at 361 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
+    "#]]
+    .assert_eq(&timeline(&cluster(job), Fault::NotCreated, 400, &[]));
 }
 
 #[test]
 fn rejected_pods_are_set_aside_after_a_minute() {
     let set = "owner a/broken-1 replicas=50 cpu=1 rejected=serviceaccount-not-found";
-    check(
-        &cluster(set),
-        Fault::NotCreated,
-        600,
-        &[],
-        &expect![[r#"
-            at 0 s: a demands 50c, uses 0; 50 PodsRejected; evicts 48 of b
-            at 1 s: a demands 50c, uses 0; 50 PodsRejected
-            at 40 s: a demands 1c, uses 0; 50 PodsRejected
-            at 60 s: a demands 0, uses 0; 50 PodsRejected
-            at 120 s: a demands 1c, uses 0; 50 PodsRejected; evicts 1 of b
-            at 121 s: a demands 1c, uses 0; 50 PodsRejected
-            at 181 s: a demands 0, uses 0; 50 PodsRejected
-            at 301 s: a demands 1c, uses 0; 50 PodsRejected; evicts 1 of b
-            at 302 s: a demands 1c, uses 0; 50 PodsRejected
-            at 362 s: a demands 0, uses 0; 50 PodsRejected
-        "#]],
-    );
+    expect![[r#"
+        at 0 s: a demands 50c, uses 0; 50 PodsRejected; evicts 48 of b
+        at 1 s: a demands 50c, uses 0; 50 PodsRejected
+        at 40 s: a demands 1c, uses 0; 50 PodsRejected
+        at 60 s: a demands 0, uses 0; 50 PodsRejected
+        at 120 s: a demands 1c, uses 0; 50 PodsRejected; evicts 1 of b
+        at 121 s: a demands 1c, uses 0; 50 PodsRejected
+        at 181 s: a demands 0, uses 0; 50 PodsRejected
+    "#]]
+    .assert_eq(&timeline(&cluster(set), Fault::NotCreated, 250, &[]));
 }
 
 #[test]
 fn a_job_whose_pods_only_fail_is_tried_one_at_a_time() {
     let job = "owner a/broken-1 kind=Job replicas=50 cpu=1 fails";
-    check(
-        &cluster(job),
-        Fault::Reported,
-        200,
-        &[],
-        &expect![[r#"
-            at 0 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 1 s: a demands 1c, uses 1c; 49 OneAtATime
-            at 61 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
-            at 62 s: a demands 0, uses 0; 50 SetAside
-            at 121 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
-            at 122 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 123 s: a demands 1c, uses 1c; 49 OneAtATime
-            at 183 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
-            at 184 s: a demands 0, uses 0; 50 SetAside
-        "#]],
-    );
+    expect![[r#"
+        at 0 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
+        at 1 s: a demands 1c, uses 1c; 49 OneAtATime
+        at 61 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
+        at 62 s: a demands 0, uses 0; 50 SetAside
+        at 121 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
+        at 122 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
+        at 123 s: a demands 1c, uses 1c; 49 OneAtATime
+        at 183 s: a demands 0, uses 1c; 49 SetAside; evicts 1 of a
+        at 184 s: a demands 0, uses 0; 50 SetAside
+    "#]]
+    .assert_eq(&timeline(&cluster(job), Fault::Reported, 200, &[]));
 }
 
 #[test]
 fn sound_work_waits_for_nothing() {
-    check(
-        &cluster("owner a/web replicas=50 cpu=1"),
-        Fault::Reported,
-        60,
-        &[],
-        &expect![[r#"
-            at 0 s: a demands 50c, uses 0; 50 RoomAvailable; evicts 48 of b
-            at 1 s: a demands 50c, uses 2c; 48 RoomAvailable
-            at 2 s: a demands 50c, uses 50c
-        "#]],
-    );
+    expect![[r#"
+        at 0 s: a demands 50c, uses 0; 50 RoomAvailable; evicts 48 of b
+        at 1 s: a demands 50c, uses 2c; 48 RoomAvailable
+        at 2 s: a demands 50c, uses 50c
+    "#]]
+    .assert_eq(&timeline(&cluster("owner a/web replicas=50 cpu=1"), Fault::Reported, 60, &[]));
     let job = "owner a/train kind=Job replicas=250 cpu=200m";
-    check(
-        &cluster(job),
-        Fault::Reported,
-        60,
-        &[],
-        &expect![[r#"
-            at 0 s: a demands 50c, uses 0; 250 RoomAvailable; evicts 48 of b
-            at 1 s: a demands 50c, uses 2c; 240 RoomAvailable
-            at 2 s: a demands 50c, uses 50c
-        "#]],
-    );
+    expect![[r#"
+        at 0 s: a demands 50c, uses 0; 250 RoomAvailable; evicts 48 of b
+        at 1 s: a demands 50c, uses 2c; 240 RoomAvailable
+        at 2 s: a demands 50c, uses 50c
+    "#]]
+    .assert_eq(&timeline(&cluster(job), Fault::Reported, 60, &[]));
 }
 
 /// Another workload of the queue gets one pod at a time and twice as many with every Ready one.
@@ -294,30 +230,25 @@ fn beside_a_workload_that_was_set_aside_another_one_starts_by_doubling() {
         state.owners = vec![web];
         state.pods.clear();
     };
-    check(
-        &cluster(BROKEN),
-        Fault::Reported,
-        80,
-        &[(60, &arrives)],
-        &expect![[r#"
-            at 0 s: a demands 2c, uses 2c; 48 OneAtATime
-            at 50 s: a demands 0, uses 2c; 48 SetAside; evicts 2 of a
-            at 51 s: a demands 0, uses 0; 50 SetAside
-            at 60 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
-            at 61 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
-            at 62 s: a demands 3c, uses 1c; 2 WaitingForPreemption; 47 OneAtATime; evicts 2 of b
-            at 63 s: a demands 3c, uses 1c; 2 RoomAvailable; 47 OneAtATime
-            at 64 s: a demands 7c, uses 3c; 4 WaitingForPreemption; 43 OneAtATime; evicts 4 of b
-            at 65 s: a demands 7c, uses 3c; 4 RoomAvailable; 43 OneAtATime
-            at 66 s: a demands 15c, uses 7c; 8 WaitingForPreemption; 35 OneAtATime; evicts 8 of b
-            at 67 s: a demands 15c, uses 7c; 8 RoomAvailable; 35 OneAtATime
-            at 68 s: a demands 31c, uses 15c; 16 WaitingForPreemption; 19 OneAtATime; evicts 16 of b
-            at 69 s: a demands 31c, uses 15c; 16 RoomAvailable; 19 OneAtATime
-            at 70 s: a demands 50c, uses 31c; 19 WaitingForPreemption; evicts 19 of b
-            at 71 s: a demands 50c, uses 31c; 19 RoomAvailable
-            at 72 s: a demands 50c, uses 50c
-        "#]],
-    );
+    expect![[r#"
+        at 0 s: a demands 2c, uses 2c; 48 OneAtATime
+        at 50 s: a demands 0, uses 2c; 48 SetAside; evicts 2 of a
+        at 51 s: a demands 0, uses 0; 50 SetAside
+        at 60 s: a demands 1c, uses 0; 1 WaitingForPreemption; 49 OneAtATime; evicts 1 of b
+        at 61 s: a demands 1c, uses 0; 1 RoomAvailable; 49 OneAtATime
+        at 62 s: a demands 3c, uses 1c; 2 WaitingForPreemption; 47 OneAtATime; evicts 2 of b
+        at 63 s: a demands 3c, uses 1c; 2 RoomAvailable; 47 OneAtATime
+        at 64 s: a demands 7c, uses 3c; 4 WaitingForPreemption; 43 OneAtATime; evicts 4 of b
+        at 65 s: a demands 7c, uses 3c; 4 RoomAvailable; 43 OneAtATime
+        at 66 s: a demands 15c, uses 7c; 8 WaitingForPreemption; 35 OneAtATime; evicts 8 of b
+        at 67 s: a demands 15c, uses 7c; 8 RoomAvailable; 35 OneAtATime
+        at 68 s: a demands 31c, uses 15c; 16 WaitingForPreemption; 19 OneAtATime; evicts 16 of b
+        at 69 s: a demands 31c, uses 15c; 16 RoomAvailable; 19 OneAtATime
+        at 70 s: a demands 50c, uses 31c; 19 WaitingForPreemption; evicts 19 of b
+        at 71 s: a demands 50c, uses 31c; 19 RoomAvailable
+        at 72 s: a demands 50c, uses 50c
+    "#]]
+    .assert_eq(&timeline(&cluster(BROKEN), Fault::Reported, 80, &[(60, &arrives)]));
 }
 
 /// The quota knows no workload, so the older controller takes what the queue gets for `web`. Once the broken workload was set
@@ -325,30 +256,25 @@ fn beside_a_workload_that_was_set_aside_another_one_starts_by_doubling() {
 #[test]
 fn a_broken_workload_takes_no_share_with_room_for_another_one_of_its_queue() {
     let both = [BROKEN, "\n owner a/web replicas=20 cpu=1 created=500"].concat();
-    check(
-        &cluster(&both),
-        Fault::Reported,
-        200,
-        &[],
-        &expect![[r#"
-            at 0 s: a demands 22c, uses 2c; 48 OneAtATime; 20 WaitingForPreemption; evicts 20 of b
-            at 1 s: a demands 22c, uses 2c; 48 OneAtATime; 20 RoomAvailable
-            at 2 s: a demands 42c, uses 22c; 28 OneAtATime; 20 WaitingForPreemption; evicts 20 of b
-            at 3 s: a demands 42c, uses 22c; 28 OneAtATime; 20 RoomAvailable
-            at 4 s: a demands 62c, uses 42c; 8 OneAtATime; 20 WaitingForPreemption; evicts 8 of b
-            at 5 s: a demands 62c, uses 42c; 8 OneAtATime; 20 RoomAvailable
-            at 6 s: a demands 70c, uses 50c; 20 ShareInUse
-            at 50 s: a demands 20c, uses 50c; 1 ShareInUse; 19 OneAtATime; evicts 30 of a
-            at 51 s: a demands 20c, uses 20c; 30 SetAside; 1 ShareInUse; 19 OneAtATime
-            at 80 s: a demands 1c, uses 20c; 30 SetAside; 1 ShareInUse; 19 OneAtATime; evicts 19 of a
-            at 81 s: a demands 1c, uses 1c; 49 SetAside; 1 ShareInUse; 19 OneAtATime
-            at 110 s: a demands 2c, uses 1c; 49 OneAtATime; 1 WaitingForPreemption; 19 OneAtATime; evicts 1 of b
-            at 111 s: a demands 2c, uses 1c; 49 OneAtATime; 1 RoomAvailable; 19 OneAtATime
-            at 112 s: a demands 2c, uses 2c; 48 OneAtATime; 1 ShareInUse; 19 OneAtATime
-            at 170 s: a demands 1c, uses 2c; 48 SetAside; 1 ShareInUse; 19 OneAtATime; evicts 1 of a
-            at 171 s: a demands 1c, uses 1c; 49 SetAside; 1 ShareInUse; 19 OneAtATime
-        "#]],
-    );
+    expect![[r#"
+        at 0 s: a demands 22c, uses 2c; 48 OneAtATime; 20 WaitingForPreemption; evicts 20 of b
+        at 1 s: a demands 22c, uses 2c; 48 OneAtATime; 20 RoomAvailable
+        at 2 s: a demands 42c, uses 22c; 28 OneAtATime; 20 WaitingForPreemption; evicts 20 of b
+        at 3 s: a demands 42c, uses 22c; 28 OneAtATime; 20 RoomAvailable
+        at 4 s: a demands 62c, uses 42c; 8 OneAtATime; 20 WaitingForPreemption; evicts 8 of b
+        at 5 s: a demands 62c, uses 42c; 8 OneAtATime; 20 RoomAvailable
+        at 6 s: a demands 70c, uses 50c; 20 ShareInUse
+        at 50 s: a demands 20c, uses 50c; 1 ShareInUse; 19 OneAtATime; evicts 30 of a
+        at 51 s: a demands 20c, uses 20c; 30 SetAside; 1 ShareInUse; 19 OneAtATime
+        at 80 s: a demands 1c, uses 20c; 30 SetAside; 1 ShareInUse; 19 OneAtATime; evicts 19 of a
+        at 81 s: a demands 1c, uses 1c; 49 SetAside; 1 ShareInUse; 19 OneAtATime
+        at 110 s: a demands 2c, uses 1c; 49 OneAtATime; 1 WaitingForPreemption; 19 OneAtATime; evicts 1 of b
+        at 111 s: a demands 2c, uses 1c; 49 OneAtATime; 1 RoomAvailable; 19 OneAtATime
+        at 112 s: a demands 2c, uses 2c; 48 OneAtATime; 1 ShareInUse; 19 OneAtATime
+        at 170 s: a demands 1c, uses 2c; 48 SetAside; 1 ShareInUse; 19 OneAtATime; evicts 1 of a
+        at 171 s: a demands 1c, uses 1c; 49 SetAside; 1 ShareInUse; 19 OneAtATime
+    "#]]
+    .assert_eq(&timeline(&cluster(&both), Fault::Reported, 200, &[]));
 }
 
 /// Four GPUs that no node had count as soon as one has them; a node that joins is a try for any.

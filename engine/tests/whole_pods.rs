@@ -28,38 +28,6 @@ fn nine_cpus_run_nine_pods() {
 }
 
 #[test]
-fn pods_that_run_are_completed_first() {
-    explains(
-        "node n1 cpu=5 memory=90Gi
-         queue a,b
-         owner a/web replicas=9 cpu=1 memory=1Gi created=10
-         owner b/web replicas=9 cpu=1 memory=1Gi created=10 pods=web-1..5 node=n1 started=10+10",
-        &expect![[r#"
-            4 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
-            evict b/web-5..4 for a: Reclaimed
-        "#]],
-    );
-}
-
-#[test]
-fn nothing_of_a_guarantee_is_given_nor_taken_above_a_limit() {
-    decides(
-        "node n1 cpu=9 memory=90Gi
-         queue a guaranteed=cpu:4500m
-         queue b
-         owner a,b/web replicas=9 cpu=1 memory=1Gi created=10",
-        &expect![[r#"
-            step 1: capacity 9c 90Gi
-              a: deserved 6750mc 9Gi, allocated 6c 14Gi, used 0c 0, target 6c 6Gi
-                9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
-              b: deserved 2250mc 9Gi, allocated 3c 11Gi, used 0c 0, target 3c 3Gi
-                9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
-              lower a, b
-        "#]],
-    );
-}
-
-#[test]
 fn nothing_is_given_through_a_fence() {
     decides(
         "node n1 cpu=9 memory=90Gi
@@ -75,24 +43,6 @@ fn nothing_is_given_through_a_fence() {
               b: deserved 4500mc 4Gi, allocated 5c 11Gi, used 0c 0, target 4500mc 3Gi
                 4 pods of ReplicaSet web, 1500mc 1Gi each: WaitingForQuota
               org: deserved 4500mc 9Gi, allocated 4500mc 12Gi, used 0c 0, target 4c 4Gi
-              lower a, b
-        "#]],
-    );
-}
-
-#[test]
-fn what_fits_in_one_resource_and_not_in_the_other_is_of_use_elsewhere() {
-    decides(
-        "node n1 cpu=8 memory=8Gi gpu=4
-         queue a,b
-         owner a/train replicas=4 cpu=3 memory=1Gi gpu=1 created=10
-         owner b/train replicas=4 cpu=1 memory=1Gi gpu=1 created=10",
-        &expect![[r#"
-            step 1: capacity 8c 8Gi 4gpu
-              a: deserved 4c 4Gi 2gpu, allocated 6c 4Gi 2gpu, used 0c 0 0gpu, target 6c 2Gi 2gpu
-                4 pods of ReplicaSet train, 3c 1Gi 1gpu each: WaitingForQuota
-              b: deserved 4c 4Gi 2gpu, allocated 2c 4Gi 2gpu, used 0c 0 0gpu, target 2c 2Gi 2gpu
-                4 pods of ReplicaSet train, 1c 1Gi 1gpu each: WaitingForQuota
               lower a, b
         "#]],
     );
@@ -116,30 +66,6 @@ fn what_is_free_completes_a_unit_where_it_can() {
                 2 pods of ReplicaSet web, 3c 1Gi each: WaitingForQuota
               c: deserved 1c 0, allocated 1c 0, used 9c 1Gi
               lower a, b, c
-              evict c/p1 once its quota is in force
-        "#]],
-    );
-}
-
-#[test]
-fn a_parents_own_guarantee_comes_first() {
-    decides(
-        "node n1 cpu=12 memory=12Gi
-         queue org children=All guaranteed=cpu:4
-         queue a parent=org fixed=cpu:4,memory:1Gi
-         queue b fixed=cpu:7,memory:1Gi
-         queue c fixed=cpu:1,memory:1Gi
-         quota a,b cpu=0 memory=1Gi
-         quota c cpu=9 memory=1Gi
-         pod c/p1 cpu=9 memory=1Gi node=n1 started=10",
-        &expect![[r#"
-            step 1: capacity 12c 12Gi
-              a: deserved 4c 1Gi, allocated 3c 1Gi, used 0c 0, preempting 1c 0 (WaitingForQuota)
-              b: deserved 7c 1Gi, allocated 0c 1Gi, used 0c 0, preempting 7c 0 (WaitingForQuota)
-              c: deserved 1c 1Gi, allocated 1c 1Gi, used 9c 1Gi
-              org: deserved 4c 1Gi, allocated 3c 1Gi, used 0c 0, preempting 1c 0 (WaitingForQuota)
-              lower c
-              raise a
               evict c/p1 once its quota is in force
         "#]],
     );
