@@ -26,14 +26,26 @@ mod parse;
 mod print;
 mod range;
 
+use std::fmt;
+
 use expect_test::Expect;
 use quotient_advance::{advance, settle};
 use quotient_engine::planner::plan;
 
-pub(crate) use parse::{Scenario, parse, parts};
+pub(crate) use parse::{Scenario, parse, parts, put};
 pub(crate) use print::{print, print_passed_over, print_writes};
 use print::{print_changes, print_later, print_left_over, print_shares};
 use range::folded;
+
+/// A random scenario. Where it breaks a law it is printed as it can be played.
+#[derive(Clone)]
+pub(crate) struct Drawn(pub(crate) String);
+
+impl fmt::Debug for Drawn {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "\n{}", self.0)
+    }
+}
 
 /// More steps than any story takes.
 const MOST_STEPS: usize = 100;
