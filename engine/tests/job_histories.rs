@@ -8,7 +8,7 @@ use crate::job_history::{History, World, history};
 
 /// Lets a history happen, and every gang come to its end.
 fn play(history: &History) -> Result<(), TestCaseError> {
-    let mut world = World::begin(&history.beginning);
+    let mut world = World::begin(&history.nodes, &history.queues);
     for (number, (event, steps)) in history.episodes.iter().enumerate() {
         world.happen(number, event);
         for _ in 0..*steps {
@@ -35,7 +35,9 @@ proptest! {
         mut history in history(),
         gated in proptest::collection::vec(any::<bool>(), 3),
     ) {
-        history.beginning.queues.iter_mut().zip(gated).for_each(|(queue, gated)| queue.gated = gated);
+        for (queue, _) in history.queues.iter_mut().zip(gated).filter(|(_, gated)| *gated) {
+            queue.push_str(" admission=Gate");
+        }
         play(&history)?;
     }
 }

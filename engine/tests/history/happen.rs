@@ -218,33 +218,33 @@ fn pick_namespace(
     Some((name, Arc::make_mut(state)))
 }
 
-fn pick_owner(snapshot: &mut Snapshot, at: usize) -> Option<(&mut NamespaceState, usize)> {
+/// One of those that `places` says of every namespace: its namespace and its place there.
+pub(crate) fn pick_in(
+    snapshot: &mut Snapshot,
+    at: usize,
+    places: impl Fn(&NamespaceState) -> Vec<usize>,
+) -> Option<(&mut NamespaceState, usize)> {
     let all = snapshot.namespaces.iter();
-    let all = all.flat_map(|(name, state)| (0..state.owners.len()).map(move |owner| (name.clone(), owner)));
-    let (name, owner) = pick(all.collect(), at)?;
-    Some((Arc::make_mut(snapshot.namespaces.get_mut(&name)?), owner))
+    let all = all.flat_map(|(name, state)| places(state).into_iter().map(|place| (name.clone(), place)));
+    let (name, place) = pick(all.collect(), at)?;
+    Some((Arc::make_mut(snapshot.namespaces.get_mut(&name)?), place))
 }
 
-fn pick_pod(
+fn pick_owner(snapshot: &mut Snapshot, at: usize) -> Option<(&mut NamespaceState, usize)> {
+    pick_in(snapshot, at, |state| (0..state.owners.len()).collect())
+}
+
+pub(crate) fn pick_pod(
     snapshot: &mut Snapshot,
     at: usize,
     is: impl Fn(&Pod) -> bool,
 ) -> Option<(&mut NamespaceState, usize)> {
-    let mut all = Vec::new();
-    for (name, state) in &snapshot.namespaces {
-        let fitting = state.pods.iter().enumerate().filter(|(_, pod)| is(pod));
-        all.extend(fitting.map(|(index, _)| (name.clone(), index)));
-    }
-    let (name, pod) = pick(all, at)?;
-    Some((Arc::make_mut(snapshot.namespaces.get_mut(&name)?), pod))
+    pick_in(snapshot, at, |state| (0..state.pods.len()).filter(|index| is(&state.pods[*index])).collect())
 }
 
 /// One of all queues, parents included.
 fn pick_queue(snapshot: &mut Snapshot, at: usize) -> Option<(&mut NamespaceState, usize)> {
-    let all = snapshot.namespaces.iter();
-    let all = all.flat_map(|(name, state)| (0..state.queues.len()).map(move |queue| (name.clone(), queue)));
-    let (name, queue) = pick(all.collect(), at)?;
-    Some((Arc::make_mut(snapshot.namespaces.get_mut(&name)?), queue))
+    pick_in(snapshot, at, |state| (0..state.queues.len()).collect())
 }
 
 fn change_queue(snapshot: &mut Snapshot, at: usize, change: impl FnOnce(&mut Queue)) {

@@ -19,7 +19,7 @@ use describe::describe_event;
 pub(crate) use describe::{describe, describe_step};
 pub(crate) use event::Event;
 use event::{event, intervention};
-pub(crate) use happen::happen;
+pub(crate) use happen::{happen, pick_in, pick_pod};
 pub(crate) use laws::{
     admitted, bound_in_excess, is_spared, no_queue_starves_beside_plenty, runnable,
     same_plan_on_shuffled_input, while_victims_leave_no_other_goes,

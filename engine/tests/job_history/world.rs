@@ -1,23 +1,24 @@
 //! The world, step by step.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use quotient_advance::{advance, settle};
-use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
-use quotient_engine::names::{Namespace, NodeName, OwnerUid, QueueJobUid, QueueUid};
-use quotient_engine::plan::{Plan, QueueJobPhase, SlotReason};
+use quotient_engine::names::{Namespace, OwnerUid};
+use quotient_engine::plan::{Plan, QueueJobPhase, QueueJobPlan, SlotReason};
 use quotient_engine::snapshot::{
-    Admission, Ended, Gang, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, QueueJob,
-    QueueTask, Shape, Snapshot,
+    Ended, Gang, NamespaceState, Owner, OwnerKind, Phase, Pod, QueueJob, QueueTask, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
+use super::Event;
 use super::event::JobSpec;
-use super::{Beginning, Event};
-use crate::forest::everything;
+use crate::cluster::cpu;
+use crate::history::{pick_in, pick_pod};
+use crate::story::{parse, put};
 
 /// More steps than any world needs to come to rest.
 const MOST_STEPS: usize = 60;
@@ -28,42 +29,17 @@ pub(crate) struct World {
     snapshot: Snapshot,
 }
 
-fn cpus(count: u32) -> Amounts {
-    [(Resource::Cpu, Amount::new(i128::from(count) * 1000))].into_iter().collect()
-}
-
-fn one_cpu() -> Arc<Shape> {
-    Arc::new(Shape { requests: cpus(1), ..Shape::default() })
-}
-
 impl World {
-    pub(crate) fn begin(beginning: &Beginning) -> Self {
-        let mut snapshot = Snapshot { now: Timestamp::from_seconds(1000), ..Snapshot::default() };
-        snapshot.settings.resources = [Resource::Cpu].into();
-        for (number, size) in beginning.nodes.iter().enumerate() {
-            let node = Node { allocatable: cpus(*size), counts: true, ..Node::default() };
-            snapshot.nodes.insert(NodeName::new(format!("n{number}")), Arc::new(node));
+    /// A world with nodes of so many cpu, and queues of which a story says this.
+    pub(crate) fn begin(nodes: &[u32], queues: &[String]) -> Self {
+        let mut story = String::new();
+        for (number, cpu) in nodes.iter().enumerate() {
+            writeln!(story, "node n{number} cpu={cpu}").unwrap();
         }
-        for (number, spec) in beginning.queues.iter().enumerate() {
-            let name = Namespace::new(format!("ns{number}"));
-            let queue = Queue {
-                uid: QueueUid::new(name.as_str()),
-                name: "queue".into(),
-                weight: spec.weight,
-                limit: spec
-                    .limit
-                    .map(cpus)
-                    .map(|limit| limit.iter().map(owned).collect())
-                    .unwrap_or_default(),
-                request: if spec.observed { Bounds::new() } else { everything() },
-                admission: if spec.gated { Admission::Gate } else { Admission::Quota },
-                preemption: if spec.yields { Preemption::LowerPriority } else { Preemption::Never },
-                ..Queue::default()
-            };
-            let state = NamespaceState { queues: vec![queue], ..NamespaceState::default() };
-            snapshot.namespaces.insert(name, Arc::new(state));
+        for (number, words) in queues.iter().enumerate() {
+            writeln!(story, "queue ns{number} {words}").unwrap();
         }
-        Self { snapshot }
+        Self { snapshot: parse(&story) }
     }
 
     /// Lets `event`, the `number`th, happen. What there is nothing of does not happen.
@@ -71,8 +47,9 @@ impl World {
         let now = self.snapshot.now;
         match event {
             Event::Submitted { queue, job } => {
-                let (_, state) = self.namespace(*queue);
-                submit(state, &format!("job-{number}"), job, now);
+                let (name, _) = self.namespace(*queue);
+                put(&mut self.snapshot, &submitted(&name, &format!("job-{number}"), job, now));
+                show_owners(self.namespace(*queue).1);
             }
             Event::Toggled(at) => self.job(*at, |job, _| job.suspended = !job.suspended),
             Event::Resized(at, replicas) => self.job(*at, |job, _| {
@@ -98,24 +75,16 @@ impl World {
             }),
             Event::Scaled { queue, replicas } => {
                 let (name, state) = self.namespace(*queue);
-                let uid = OwnerUid::new(format!("{name}/web"));
-                let created =
-                    state.owners.iter().find(|owner| owner.uid == uid).map_or(now, |owner| owner.created);
-                state.owners.retain(|owner| owner.uid != uid);
-                let (shape, wanted) = (one_cpu(), *replicas);
-                state.owners.push(Owner {
-                    uid,
-                    name: "web".into(),
-                    created,
-                    wanted,
-                    shape,
-                    ..Owner::default()
-                });
+                let standing = state.owners.iter().find(|owner| &*owner.name == "web");
+                let created = standing.map_or(now, |owner| owner.created).millis() / 1000;
+                put(
+                    &mut self.snapshot,
+                    &format!("owner {name}/web replicas={replicas} cpu=1 created={created}"),
+                );
             }
             Event::LimitChanged(at, limit) => {
-                let (_, state) = self.namespace(*at);
-                state.queues[0].limit =
-                    limit.map(cpus).map(|limit| limit.iter().map(owned).collect()).unwrap_or_default();
+                let limit = limit.map(|limit| cpu(limit.into())).unwrap_or_default();
+                self.namespace(*at).1.queues[0].limit = limit;
             }
             Event::NodeToggled(at) => {
                 let count = self.snapshot.nodes.len();
@@ -135,30 +104,20 @@ impl World {
 
     /// Changes one of the QueueJobs that have not come to an end.
     fn job(&mut self, at: usize, change: impl FnOnce(&mut QueueJob, &mut Vec<Pod>)) {
-        let mut all = Vec::new();
-        for (name, state) in &self.snapshot.namespaces {
-            let lasting = state.queue_jobs.iter().enumerate().filter(|(_, job)| job.ended.is_none());
-            all.extend(lasting.map(|(index, _)| (name.clone(), index)));
+        let lasting = |state: &NamespaceState| {
+            let jobs = state.queue_jobs.iter().enumerate();
+            jobs.filter(|(_, job)| job.ended.is_none()).map(|(index, _)| index).collect()
+        };
+        if let Some((state, index)) = pick_in(&mut self.snapshot, at, lasting) {
+            change(&mut state.queue_jobs[index], &mut state.pods);
+            show_owners(state);
         }
-        let Some(place) = at.checked_rem(all.len()) else { return };
-        let (name, index) = all.swap_remove(place);
-        let state = Arc::make_mut(self.snapshot.namespaces.get_mut(&name).unwrap());
-        change(&mut state.queue_jobs[index], &mut state.pods);
-        show_owners(state);
     }
 
     /// One of the running pods of QueueJobs ends well; says whether there was one.
     fn succeed(&mut self, at: usize) -> bool {
-        let mut all = Vec::new();
-        for (name, state) in &self.snapshot.namespaces {
-            for (index, pod) in state.pods.iter().enumerate() {
-                let runs = pod.phase == Phase::Running && pod.is_live() && pod.gang().is_some();
-                all.extend(runs.then(|| (name.clone(), index)));
-            }
-        }
-        let Some(place) = at.checked_rem(all.len()) else { return false };
-        let (name, index) = all.swap_remove(place);
-        let state = Arc::make_mut(self.snapshot.namespaces.get_mut(&name).unwrap());
+        let runs = |pod: &Pod| pod.phase == Phase::Running && pod.is_live() && pod.gang().is_some();
+        let Some((state, index)) = pick_pod(&mut self.snapshot, at, runs) else { return false };
         let pod = state.pods.remove(index);
         for job in &mut state.queue_jobs {
             for task in job.tasks.iter_mut().filter(|task| Some(&task.owner) == pod.owner()) {
@@ -230,7 +189,7 @@ impl World {
             if !rests {
                 continue;
             }
-            let waits = |job: &quotient_engine::plan::QueueJobPlan| {
+            let waits = |job: &QueueJobPlan| {
                 job.reason == SlotReason::StartTimeout || job.phase == QueueJobPhase::Starting
             };
             // The step itself may have lasted until then.
@@ -243,30 +202,21 @@ impl World {
     }
 }
 
-fn owned((resource, amount): (&Resource, Amount)) -> (Resource, Amount) {
-    (resource.clone(), amount)
-}
-
-fn submit(state: &mut NamespaceState, name: &str, spec: &JobSpec, now: Timestamp) {
-    let tasks = spec.tasks.iter().enumerate().map(|(number, (replicas, floor))| QueueTask {
-        name: format!("t{number}").into(),
-        owner: OwnerUid::new(format!("{name}-t{number}")),
-        replicas: *replicas,
-        min_available: *floor,
-        shape: one_cpu(),
-        ..QueueTask::default()
-    });
-    state.queue_jobs.push(QueueJob {
-        uid: QueueJobUid::from(name),
-        name: name.into(),
-        created: now,
-        priority: spec.priority,
-        min_available: spec.min,
-        start_timeout_seconds: 60,
-        tasks: tasks.collect(),
-        ..QueueJob::default()
-    });
-    show_owners(state);
+/// The lines of a QueueJob that comes.
+fn submitted(namespace: &Namespace, name: &str, spec: &JobSpec, now: Timestamp) -> String {
+    let JobSpec { min, priority, tasks } = spec;
+    let created = now.millis() / 1000;
+    let mut lines =
+        format!("queuejob {namespace}/{name} min={min} priority={priority} created={created} timeout=60");
+    for (at, (replicas, floor)) in tasks.iter().enumerate() {
+        let task = format!("cpu=1 replicas={replicas}");
+        if at == 0 {
+            writeln!(lines, " {task} floor={floor}").unwrap();
+        } else {
+            writeln!(lines, "task {namespace}/{name}-t{at} of={name} {task} min={floor}").unwrap();
+        }
+    }
+    lines
 }
 
 /// What the tasks want stands among the owners, too. A Job that has all its completions deletes the rest of its pods.

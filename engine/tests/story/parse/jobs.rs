@@ -10,14 +10,16 @@ use quotient_engine::snapshot::{
 use super::pending::placement;
 use super::words::Words;
 
-/// `queuejob a/train min=2 replicas=4 cpu=1 created=10 priority=5 succeeded=1 parallelism=4 timeout=300 suspended`.
+/// `queuejob a/train min=2 replicas=4 floor=1 cpu=1 created=10 priority=5 succeeded=1 parallelism=4 timeout=300 suspended`.
 ///
-/// It has one task, whose Job has the uid `train`; its pods say `owner=train gang=queuejob/train`.
+/// It has one task, whose Job has the uid `train` and which cannot do without `floor` pods; its pods say
+/// `owner=train gang=queuejob/train`.
 pub(super) fn put(state: &mut NamespaceState, words: &Words<'_>) {
     let (_, name) = words.path();
     let others = [
         "min",
         "replicas",
+        "floor",
         "created",
         "priority",
         "succeeded",
@@ -43,7 +45,7 @@ pub(super) fn put(state: &mut NamespaceState, words: &Words<'_>) {
         name: "w".into(),
         owner: OwnerUid::from(name),
         replicas,
-        min_available: 0,
+        min_available: words.count("floor").unwrap_or(0),
         shape: Arc::clone(&shape),
         succeeded: words.count("succeeded").unwrap_or(kept.succeeded),
         failed: 0,

@@ -77,10 +77,13 @@ impl Then {
     /// What the cluster looks like then.
     pub(crate) fn happen(&self, snapshot: &mut Snapshot) {
         snapshot.now = snapshot.now.plus_seconds(self.after);
-        for line in &self.lines {
-            read(snapshot, &Words::of(line));
-        }
+        self.lines.iter().for_each(|line| put(snapshot, line));
     }
+}
+
+/// Puts what `lines` describe in place of what was there.
+pub(crate) fn put(snapshot: &mut Snapshot, lines: &str) {
+    lines.lines().for_each(|line| read(snapshot, &Words::of(line)));
 }
 
 /// Puts what one line describes in place of what was there.
