@@ -90,9 +90,19 @@ proptest! {
         }
     }
 
+    /// A2, below, in any one family, to the byte too: memory stated in decimal suffixes is no whole number of Mi.
+    #[test]
+    fn a2_guarantees_that_fit_are_kept(forest in forest::forest(Grain::Bytes)) {
+        for family in families(&forest, &forest.plan()) {
+            if family.sum(|one| one.floor) <= family.available {
+                prop_assert!(family.siblings.iter().all(|one| one.share >= one.floor), "{:?}", family);
+            }
+        }
+    }
+
     /// A3: nothing that a queue wants lies idle, in any family.
     #[test]
-    fn a3_what_is_wanted_is_handed_out(forest in forest::forest(Grain::Quanta)) {
+    fn a3_what_is_wanted_is_handed_out(forest in forest::forest(Grain::Bytes)) {
         for family in families(&forest, &forest.plan()) {
             let wanted = family.sum(|one| one.demand);
             prop_assert_eq!(family.sum(|one| one.share), wanted.min(family.available), "{:?}", family);
@@ -203,10 +213,10 @@ proptest! {
     /// A7: a larger cluster lowers no share, those included who ask for all of it.
     #[test]
     fn a7_more_capacity_lowers_no_share(
-        forest in forest::forest(Grain::Quanta),
-        (cpu, memory, gpus) in (0i128..20, 0i128..20, 0i128..5),
+        forest in forest::forest(Grain::Bytes),
+        (cpu, bytes, gpus) in (0i128..20, 0i128..20 << 20, 0i128..5),
     ) {
-        let larger = with_more(&forest, [cpu, memory << 20, gpus]);
+        let larger = with_more(&forest, [cpu, bytes, gpus]);
         prop_assert_eq!(raised(&deserved(&larger), &deserved(&forest), &[]), None, "{:?}", larger);
     }
 
@@ -474,40 +484,6 @@ proptest! {
         prop_assert_eq!(share.get(&Resource::Cpu), Amount::new(1).min(available(&Resource::Cpu)), "below {:?}", above);
         let kept = Amount::new(asked.min(bytes)).min(available(&Resource::Memory));
         prop_assert!(share.get(&Resource::Memory) >= kept, "{}", share);
-    }
-}
-
-/// What holds of amounts in whole quanta holds to the byte too, because memory stated in decimal suffixes is no whole
-/// number of Mi.
-mod to_the_byte {
-    use super::*;
-
-    proptest! {
-        #![proptest_config(effort::cases(200))]
-
-        /// A2, below, in any one family.
-        #[test]
-        fn a2_guarantees_that_fit_are_kept(forest in forest::forest(Grain::Bytes)) {
-            for family in families(&forest, &forest.plan()) {
-                if family.sum(|one| one.floor) <= family.available {
-                    prop_assert!(family.siblings.iter().all(|one| one.share >= one.floor), "{:?}", family);
-                }
-            }
-        }
-
-        #[test]
-        fn a3_what_is_wanted_is_handed_out(forest in forest::forest(Grain::Bytes)) {
-            for family in families(&forest, &forest.plan()) {
-                let wanted = family.sum(|one| one.demand);
-                prop_assert_eq!(family.sum(|one| one.share), wanted.min(family.available), "{:?}", family);
-            }
-        }
-
-        #[test]
-        fn a7_more_capacity_lowers_no_share(forest in forest::forest(Grain::Bytes), bytes in 0i128..20 << 20) {
-            let larger = with_more(&forest, [0, bytes, 0]);
-            prop_assert_eq!(raised(&deserved(&larger), &deserved(&forest), &[]), None, "{:?}", larger);
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
-use quotient_engine::slots::{CompetingPods, GangClaim, GangSlots, TaskClaim, bring, divide};
+use quotient_engine::slots::{CompetingPods, GangClaim, GangSlots, TaskClaim, divide};
 use quotient_engine::time::Timestamp;
 
 use crate::effort;
@@ -168,65 +168,6 @@ proptest! {
             }
         }
     }
-
-    /// Jobs come, their pods succeed, what the room is changes: each that fits at all gets to its end.
-    #[test]
-    fn no_job_waits_for_ever(
-        jobs in proptest::collection::vec((1u32..9, 1u32..9, 1u32..3, 0u32..20), 1..8),
-        room in 6u32..20,
-        ends in proptest::collection::vec(0usize..64, 200),
-    ) {
-        let mut world: Vec<(u32, GangClaim)> = jobs.iter().enumerate().map(|(at, (most, floor, cpu, comes))| (*comes, GangClaim {
-            name: format!("job-{at}").into(),
-            created: Timestamp::from_seconds((*comes).into()),
-            floor: (*floor).min(*most),
-            tasks: vec![TaskClaim { requests: amounts(*cpu, 0), most: *most, ..TaskClaim::default() }],
-            ..GangClaim::default()
-        })).collect();
-        let mut leaving = 0u32;
-        for (step, end) in ends.iter().enumerate() {
-            let here: Vec<GangClaim> = world.iter()
-                .filter(|(comes, claim)| usize::try_from(*comes).unwrap() <= step && claim.tasks[0].most > 0)
-                .map(|(_, claim)| {
-                    let mut claim = claim.clone();
-                    claim.tasks[0].parallelism = claim.tasks[0].running;
-                    claim
-                }).collect();
-            let slots = divided(&amounts(room, 0), &here, &[]);
-            let running: u32 = here.iter().map(|claim| claim.tasks[0].running * cpu(claim)).sum();
-            let free = room.saturating_sub(running + leaving);
-            let tasks: Vec<Vec<u32>> = slots.iter().map(|slots| slots.tasks.clone()).collect();
-            let now = bring(&here, &tasks, &amounts(free, 0), &RESOURCES);
-            leaving = 0;
-            for ((claim, slots), now) in here.iter().zip(&slots).zip(&now) {
-                let kept = &mut world.iter_mut().find(|(_, kept)| kept.name == claim.name).unwrap().1;
-                let task = &mut kept.tasks[0];
-                leaving += task.running.saturating_sub(now[0]) * cpu(claim);
-                // Never a part of a floor: what has less than its floor has nothing.
-                prop_assert!(now[0] == 0 || now[0] >= claim.floor.min(claim.tasks[0].most), "{claim:?} runs {now:?}");
-                task.running = now[0];
-                kept.admitted = slots.fits && now[0] > 0;
-            }
-            let running: u32 = world.iter().map(|(_, claim)| claim.tasks[0].running * cpu(claim)).sum();
-            prop_assert!(running + leaving <= room);
-            let mut able: Vec<&mut GangClaim> =
-                world.iter_mut().map(|(_, claim)| claim).filter(|claim| claim.tasks[0].running > 0).collect();
-            if able.is_empty() { continue }
-            let place = *end % able.len();
-            let claim = &mut *able[place];
-            claim.tasks[0].running -= 1;
-            claim.tasks[0].most -= 1;
-            claim.floor = claim.floor.saturating_sub(1);
-        }
-        for (_, claim) in &world {
-            let can_run = claim.floor * cpu(claim) <= room;
-            prop_assert!(claim.tasks[0].most == 0 || !can_run, "{claim:?} never got to its end in {room}");
-        }
-    }
-}
-
-fn cpu(claim: &GangClaim) -> u32 {
-    u32::try_from(claim.tasks[0].requests.get(&Resource::Cpu).units()).unwrap()
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::amounts::{Amounts, Resource};
 /// What is to be less is less at once. What is to be more has to fit in `free`, which is what admission still lets in beside
 /// all pods that are there and those that are about to come: a Job whose pods are refused waits ever longer. A gang that
 /// has less than its floor gets all that it lacks to it or nothing.
-pub fn bring(
+pub(crate) fn bring(
     claims: &[GangClaim],
     slots: &[Vec<u32>],
     free: &Amounts,

@@ -25,7 +25,7 @@ mod gang;
 mod room;
 mod surplus;
 
-pub use bring::bring;
+pub(crate) use bring::bring;
 pub use claim::{CompetingPods, GangClaim, GangSlots, TaskClaim};
 pub use division::divide;
 pub(crate) use division::fits_alone;
