@@ -212,6 +212,24 @@ fn a_pause_creates_no_quota_and_bounds_no_further_resource() {
     );
 }
 
+/// Of the two cpu that a pod of `b` needs, one is free, and the eviction for the other is withheld. The pod of `c` needs no more.
+#[test]
+fn what_is_free_beside_withheld_evictions_is_kept_from_no_queue() {
+    for how in ["mode=Observe", "mode=Quota", "paused=99999"] {
+        let printed = story::play(&format!(
+            "node n1 cpu=4
+             queue a {how}
+             queue b guaranteed=cpu:2
+             owner a/batch replicas=3 cpu=1 pods=p1..3 node=n1 started=10+10
+             owner b/big cpu=2
+             then
+             queue c
+             owner c/web cpu=1"
+        ));
+        assert!(printed.contains("would evict a/p3 for b") && printed.contains("started c/web"), "{printed}");
+    }
+}
+
 #[test]
 fn a_plan_is_due_again_when_the_next_pause_ends() {
     let next = |text: &str| plan(&story::parse(text)).next_change;

@@ -82,6 +82,17 @@ impl<'a> QueueState<'a> {
     ///
     /// `staying` is what its pods hold once all are gone that leave or are chosen.
     pub(crate) fn need(&self, staying: &Amounts, promised: &Amounts, asked: &[u32]) -> Need<'a> {
+        self.need_where_owed(self.owed, staying, promised, asked)
+    }
+
+    /// The same where this is owed to it.
+    fn need_where_owed(
+        &self,
+        owed: &Amounts,
+        staying: &Amounts,
+        promised: &Amounts,
+        asked: &[u32],
+    ) -> Need<'a> {
         // Admission charges pods that no node could run: a unit that finds no room in the quota beside them is never created.
         let charged = staying.plus(&self.leaf.unrunnable);
         let mut room = self.target.less(&charged).less(promised);
@@ -91,7 +102,7 @@ impl<'a> QueueState<'a> {
         }
         let all_granted = self.firm.less(&charged);
         let mut granted = all_granted.less(promised);
-        let mut owed = self.owed.less(&promised.less(&all_granted));
+        let mut owed = owed.less(&promised.less(&all_granted));
         // What fits is decided first, in the order in which controllers create pods; what is granted goes to any that fit.
         let fitting = PendingUnits::fit_all(&self.leaf.pending, asked, &mut room, &mut granted);
         let mut incomplete = IncompleteGangs::default();
@@ -119,6 +130,11 @@ impl<'a> QueueState<'a> {
         need.claim_promised = claimed.less(&need.claim_lacking);
         need.lacking.add_all(&not_granted);
         need
+    }
+
+    /// What of `owed` completes a unit or a claim of it.
+    pub(crate) fn of_use(&self, owed: &Amounts) -> Amounts {
+        owed.less(&self.need_where_owed(owed, &self.leaf.staying, &Amounts::new(), &[]).part_owed)
     }
 
     /// What of its target it claims by its spec, used or not.

@@ -73,7 +73,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let mut reclaim = choice::evictions(context);
     cut_to_what_nodes_offer(cluster, &granted.firm, &mut reclaim.owed);
     let mut allocated = allocated(&tree, &granted, &reclaim);
-    let withheld = WithheldEvictions::take_out(cluster, &allocated, &mut reclaim);
+    let withheld = WithheldEvictions::take_out(context, &allocated, &mut reclaim);
     reclaim.wait_for_proof(snapshot);
     let held = snapshot.reclaim_gate.held();
     let shortage = held.unwrap_or_else(|| short::why_short(cluster, &allocated, &reclaim));

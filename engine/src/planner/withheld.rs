@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::amounts::Amounts;
-use crate::choice::ReclaimResult;
+use crate::choice::{Context, QueueState, ReclaimResult};
 use crate::cluster::Cluster;
 use crate::leaf::Leaf;
 use crate::names::QueueName;
@@ -23,14 +23,15 @@ pub(super) struct WithheldEvictions {
 }
 
 impl WithheldEvictions {
-    /// Takes them out of `reclaim`, and what they would free out of what is owed.
+    /// Takes them out of `reclaim`, and what they would free out of what is owed. A queue that none of the others is for is owed
+    /// only whole units.
     pub(super) fn take_out(
-        cluster: Cluster<'_>,
+        context: Context<'_>,
         allocated: &BranchMap<Amounts>,
         reclaim: &mut ReclaimResult,
     ) -> Self {
         let mut withheld = Self::default();
-        let tree = cluster.tree;
+        let tree = context.tree;
         if tree.branches.values().all(|branch| branch.reach.evicts()) {
             return withheld;
         }
@@ -44,9 +45,7 @@ impl WithheldEvictions {
             };
             if let Some(beneficiary) = &eviction.beneficiary {
                 withheld.of.entry(beneficiary.clone()).or_insert_with(|| cause.clone());
-                if let Some(owed) =
-                    tree.leaves.get(&beneficiary.namespace).and_then(|at| reclaim.owed.get_mut(at))
-                {
+                if let Some((_, owed)) = owed_to(beneficiary, context, reclaim) {
                     *owed = owed.less(&eviction.requests);
                 }
             }
@@ -54,8 +53,14 @@ impl WithheldEvictions {
             withheld.evictions.push(eviction);
         }
         withheld.of.retain(|beneficiary, _| !served.contains(beneficiary));
+        for beneficiary in withheld.of.keys() {
+            if let Some((queue_state, owed)) = owed_to(beneficiary, context, reclaim) {
+                // Others may need no more than a part of a unit.
+                *owed = queue_state.of_use(owed);
+            }
+        }
         if withheld.first.is_none() {
-            withheld.first = first_kept_quota(cluster, allocated);
+            withheld.first = first_kept_quota(context.cluster, allocated);
         }
         withheld
     }
@@ -74,6 +79,16 @@ impl WithheldEvictions {
             _ => None,
         }
     }
+}
+
+/// The queue of this name, and what it is owed.
+fn owed_to<'a, 'r>(
+    name: &QueueName,
+    context: Context<'a>,
+    reclaim: &'r mut ReclaimResult,
+) -> Option<(QueueState<'a>, &'r mut Amounts)> {
+    let at = context.tree.leaves.get(&name.namespace)?;
+    Some((context.queue_state(*at)?, reclaim.owed.get_mut(at)?))
 }
 
 /// What withholds this eviction; none if nothing does.
