@@ -80,10 +80,6 @@ e2e: testbed ## end-to-end tests on a real control plane
 testbed: tools ## build the control plane, Helm and Prometheus into the cache (15 minutes the first time)
 	$(CARGO) run --quiet --bin testbed -- build --tools
 
-.PHONY: bench
-bench: tools ## how long a full plan takes
-	$(CARGO) bench --workspace --bench plan
-
 .PHONY: speed
 speed: tools ## fail when planning takes much more work than it did (WRITE=1 writes engine/benches/baselines.txt)
 	WRITE=$(WRITE) $(CARGO) test --profile fast --workspace --test speed
