@@ -357,24 +357,17 @@ fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
 /// The pod of two cpu may not go by itself, so it may not go after the pod of one cpu either.
 #[test]
 fn a_guarantee_counts_after_what_was_too_much_has_gone() {
-    plays(
+    explains(
         "node n1 cpu=3 gpu=1
          queue a guaranteed=cpu:2
          queue b request=cpu:1,gpu:1 guaranteed=cpu:1,gpu:1
          pod a/p1 cpu=1 node=n1 started=90 owner=w
          pod a/p2 cpu=2 gpu=1 node=n1 started=10 owner=w",
         &expect![[r#"
-            step 1: capacity 3c 1gpu
-              a: deserved 2c 0gpu, allocated 2c 0gpu, used 3c 1gpu
-              b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 0gpu (Guarantee), lacks 1c 1gpu
-              evict a/p1 for b: Reclaimed
-            step 2: capacity 3c 1gpu
-              a: deserved 2c 0gpu, allocated 2c 0gpu, used 2c 1gpu
-              b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (WaitingForPreemption)
-              evict a/p2 for b: Reclaimed
-            step 3: capacity 3c 1gpu
-              a: deserved 2c 0gpu, allocated 2c 0gpu, used 0c 0gpu
-              b: deserved 1c 1gpu, allocated 1c 1gpu, used 0c 0gpu
+            b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 0gpu (Guarantee), lacks 1c 1gpu
+            evict a/p1 for b: Reclaimed
+            spare a/p2: Guarantee
+            later evict a/p2 for b: Reclaimed
         "#]],
     );
 }

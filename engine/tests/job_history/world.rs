@@ -18,7 +18,8 @@ use super::Event;
 use super::event::JobSpec;
 use crate::cluster::cpu;
 use crate::history::{pick_in, pick_pod};
-use crate::story::{parse, put};
+use crate::story::parse;
+use crate::story::parse::put;
 
 /// More steps than any world needs to come to rest.
 const MOST_STEPS: usize = 60;

@@ -22,7 +22,7 @@
 #![allow(dead_code, reason = "every test file uses its part of it")]
 
 pub(crate) mod full;
-mod parse;
+pub(crate) mod parse;
 mod print;
 mod range;
 
@@ -32,7 +32,7 @@ use expect_test::Expect;
 use quotient_advance::{advance, settle};
 use quotient_engine::planner::plan;
 
-pub(crate) use parse::{Scenario, parse, parts, put};
+pub(crate) use parse::{Scenario, parse, parts};
 pub(crate) use print::{print, print_passed_over, print_writes};
 use print::{print_changes, print_later, print_left_over, print_shares};
 use range::folded;

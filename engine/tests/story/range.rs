@@ -21,7 +21,7 @@ fn apart_from_pods(line: &str) -> Vec<String> {
     let Some((owner, pods)) = line.split_once(" pods=") else { return vec![line.to_owned()] };
     let mut words = owner.split_whitespace().skip(1);
     let (namespace, name) = words.next().and_then(|path| path.split_once('/')).unwrap();
-    let alike = words.filter(|word| !OWNS.contains(&word.split('=').next().unwrap_or_default()));
+    let alike = words.filter(|word| OWNS.split(' ').all(|own| Some(own) != word.split('=').next()));
     let alike: Vec<&str> = alike.collect();
     vec![owner.to_owned(), format!("pod {namespace}/{pods} owner={name} {}", alike.join(" "))]
 }

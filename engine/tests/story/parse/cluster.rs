@@ -8,7 +8,7 @@ use super::words::{Words, pairs, resource};
 /// `node n1 cpu=6 memory=15Gi labels=zone:a taint=key:NoSchedule cordoned`.
 pub(super) fn node(words: &Words<'_>) -> Node {
     Node {
-        allocatable: words.requests(&["cordoned", "labels", "taint"]),
+        allocatable: words.requests("cordoned labels taint"),
         counts: !words.has("cordoned"),
         labels: words.labels("labels"),
         taints: words.value("taint").map(pairs).unwrap_or_default().into_iter().map(taint).collect(),

@@ -16,28 +16,10 @@ use super::words::Words;
 /// `owner=train gang=queuejob/train`.
 pub(super) fn put(state: &mut NamespaceState, words: &Words<'_>) {
     let (_, name) = words.path();
-    let others = [
-        "min",
-        "replicas",
-        "floor",
-        "created",
-        "priority",
-        "succeeded",
-        "parallelism",
-        "timeout",
-        "suspended",
-        "failed",
-        "complete",
-        "admitted",
-        "unready",
-        "failures",
-        "retry",
-    ];
-    let shape = Arc::new(Shape {
-        requests: words.requests(&others),
-        placement: placement(words),
-        ..Shape::default()
-    });
+    let others = "min replicas floor created priority succeeded parallelism timeout suspended failed complete \
+                  admitted unready failures retry";
+    let shape =
+        Arc::new(Shape { requests: words.requests(others), placement: placement(words), ..Shape::default() });
     let replicas = words.count("replicas").unwrap_or(1);
     let standing = state.queue_jobs.iter().find(|job| &*job.name == name).cloned().unwrap_or_default();
     let kept = standing.tasks.first().cloned().unwrap_or_default();
@@ -101,7 +83,7 @@ pub(super) fn put_task(state: &mut NamespaceState, words: &Words<'_>) {
     let of = words.value("of").unwrap();
     let job = state.queue_jobs.iter_mut().find(|job| *job.name == *of).unwrap();
     let shape = Arc::new(Shape {
-        requests: words.requests(&["of", "replicas", "min", "parallelism"]),
+        requests: words.requests("of replicas min parallelism"),
         placement: placement(words),
         ..Shape::default()
     });

@@ -105,7 +105,7 @@ fn read(snapshot: &mut Snapshot, words: &Words<'_>) {
         "quota" => state(snapshot, words.name()).quota = Some(queues::quota(words)),
         "foreign-quota" => {
             state(snapshot, words.name()).foreign_quotas =
-                words.requests(&[]).iter().map(|(resource, amount)| (resource.clone(), amount)).collect();
+                words.requests("").iter().map(|(resource, amount)| (resource.clone(), amount)).collect();
         }
         "pod" => {
             let (namespace, _) = words.path();

@@ -14,24 +14,11 @@ use quotient_engine::time::Timestamp;
 use super::words::{Words, pairs};
 
 /// The words that say where pods may run, of which gang they are, and how important.
-pub(super) const SHAPING: [&str; 7] =
-    ["selector", "affinity", "prefers", "tolerates", "gang", "min", "priority"];
+pub(super) const SHAPING: &str = "selector affinity prefers tolerates gang min priority";
 
 /// The words of an owner that say nothing of its pods.
-pub(crate) const OWNS: [&str; 12] = [
-    "replicas",
-    "kind",
-    "created",
-    "former",
-    "leftAlone",
-    "rejected",
-    "unspecified",
-    "deployment",
-    "of",
-    "surges",
-    "succeeded",
-    "fails",
-];
+pub(crate) const OWNS: &str =
+    "replicas kind created former leftAlone rejected unspecified deployment of surges succeeded fails";
 
 /// `owner a/web replicas=4 cpu=1 kind=Job priority=5 created=10 gang=g min=2 selector=zone:a tolerates=key`.
 ///
@@ -40,7 +27,6 @@ pub(crate) const OWNS: [&str; 12] = [
 /// `fails` only fail. What follows `pods=web-1..2` is said of those pods, which request the same.
 pub(super) fn owner(words: &Words<'_>) -> Owner {
     let (_, name) = words.path();
-    let others = [&SHAPING[..], &OWNS].concat();
     let lacks = |name: &str| words.value("unspecified").unwrap_or("").split(',').any(|one| one == name);
     let wanted = words.count("replicas").unwrap_or(1);
     let kinds = [OwnerKind::ReplicaSet, OwnerKind::StatefulSet, OwnerKind::Job, OwnerKind::DaemonSet];
@@ -53,7 +39,7 @@ pub(super) fn owner(words: &Words<'_>) -> Owner {
         created: words.seconds("created").unwrap_or_default(),
         wanted,
         shape: Arc::new(Shape {
-            requests: words.requests(&others),
+            requests: words.requests(&[OWNS, SHAPING].join(" ")),
             placement: placement(words),
             ..Shape::default()
         }),

@@ -10,30 +10,9 @@ use quotient_engine::time::Timestamp;
 use super::pending::{SHAPING, gang, placement};
 use super::words::Words;
 
-const OTHERS: [&str; 22] = [
-    "node",
-    "pending",
-    "running",
-    "terminating",
-    "given",
-    "evicted",
-    "finished",
-    "forced",
-    "created",
-    "started",
-    "stuck",
-    "failing",
-    "daemonset",
-    "mirror",
-    "machine",
-    "owner",
-    "labels",
-    "do_not_disrupt",
-    "refused",
-    "cost",
-    "grace",
-    "gated",
-];
+/// The words that are no resources, beside [`SHAPING`].
+const OTHERS: &str = "node pending running terminating given evicted finished forced created started stuck \
+                      failing daemonset mirror machine owner labels do_not_disrupt refused cost grace gated";
 
 /// `pod a/p1 cpu=2 memory=1Gi node=n1 started=10 owner=web labels=app:web`, and whatever else a pod may be.
 ///
@@ -50,14 +29,13 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
     };
     let created = words.seconds("created").or(words.seconds("started")).unwrap_or_default();
     let started = words.seconds("started").unwrap_or(created);
-    let others = [&OTHERS[..], &SHAPING[..]].concat();
     let deadline = words.value("terminating").filter(|text| !text.is_empty());
     let deadline = deadline.map_or(1030, |text| text.parse().unwrap());
     Pod {
         uid: PodUid::from(words.name()),
         name: PodName::from(name),
         shape: Arc::new(Shape {
-            requests: words.requests(&others),
+            requests: words.requests(&[OTHERS, SHAPING].join(" ")),
             placement: placement(words),
             ..Shape::default()
         }),

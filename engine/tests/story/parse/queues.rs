@@ -116,16 +116,7 @@ pub(super) fn put(state: &mut NamespaceState, mut queue: Queue) {
 /// Queue `a/a` unless `owner=a/b` or `ownerless` says otherwise.
 pub(super) fn quota(words: &Words<'_>) -> Quota {
     let hard: Bounds = words
-        .requests(&[
-            "enforced",
-            "granted",
-            "unconfirmed",
-            "unstamped",
-            "drifted",
-            "foreign",
-            "owner",
-            "ownerless",
-        ])
+        .requests("enforced granted unconfirmed unstamped drifted foreign owner ownerless")
         .iter()
         .map(|(resource, amount)| (resource.clone(), amount))
         .chain(

@@ -74,8 +74,9 @@ impl<'a> Words<'a> {
     }
 
     /// Every `resource=amount` but the words that mean something else.
-    pub(super) fn requests(&self, others: &[&str]) -> Amounts {
-        let words = self.pairs().iter().filter(|(word, _)| !others.contains(word));
+    pub(super) fn requests(&self, others: &str) -> Amounts {
+        let is_other = |word: &str| others.split_whitespace().any(|other| other == word);
+        let words = self.pairs().iter().filter(|(word, _)| !is_other(word));
         words
             .map(|(word, value)| {
                 let resource = resource(word);
