@@ -32,9 +32,7 @@ fn settled(story: &str) -> (Cluster, Leader) {
 
 /// The same cluster, now with these Queues.
 fn becomes(cluster: &mut Cluster, story: &str) {
-    let now = cluster.rest.now;
-    cluster.rest = Cluster::new(story::parse(story)).rest;
-    cluster.rest.now = now;
+    cluster.becomes(story::parse(story));
 }
 
 fn hold(snapshot: &Snapshot, namespace: &str) -> i128 {

@@ -84,7 +84,7 @@ impl World {
                 };
                 let lines: Vec<String> = names.map(line).collect();
                 let node = format!("node n1 cpu={CAPACITY} memory=10Gi");
-                cluster.rest = Cluster::new(story::parse(&format!("{node}\n{}", lines.join("\n")))).rest;
+                cluster.becomes(story::parse(&format!("{node}\n{}", lines.join("\n"))));
                 // What is not covered, the other way round: the Queue goes after the ledger was lost.
                 let rest = &cluster.rest;
                 let is_lost = |write: &Write| lost.is_some() && write.stamp() <= *lost;

@@ -350,9 +350,7 @@ fn then(how: &str) -> Cluster {
 }
 
 fn change(cluster: &mut Cluster, how: &str) {
-    let now = cluster.rest.now;
-    cluster.rest = Cluster::new(story::parse(&TWO.replace("HOW", how))).rest;
-    cluster.rest.now = now;
+    cluster.becomes(story::parse(&TWO.replace("HOW", how)));
 }
 
 #[test]
@@ -420,10 +418,10 @@ fn a_write_that_was_granted_before_the_pause_is_carried_out_if_it_raises() {
         let mut leader = cluster.leader();
         leader.settle(&mut cluster);
         // The ledger is written, and the operator ends before the quota is.
-        cluster.rest = Cluster::new(story::parse(&text(after, ""))).rest;
+        cluster.becomes(story::parse(&text(after, "")));
         let (decided, _) = leader.act(&mut cluster);
         assert_eq!(granted(&decided, "a"), after.into());
-        cluster.rest = Cluster::new(story::parse(&text(after, "paused=2000"))).rest;
+        cluster.becomes(story::parse(&text(after, "paused=2000")));
         let mut leader = cluster.leader();
         leader.settle(&mut cluster);
         assert_eq!(cluster.quota("a").hard, expected);

@@ -88,6 +88,11 @@ impl Cluster {
         Self { rest, ..Self::default() }
     }
 
+    /// The same cluster, now with what a story describes.
+    pub(crate) fn becomes(&mut self, rest: Snapshot) {
+        self.rest = Snapshot { now: self.rest.now, ..Self::new(rest).rest };
+    }
+
     /// The garbage collector deletes the quotas whose Queue is gone.
     pub(crate) fn collect(&mut self) {
         let mut quotas = std::mem::take(&mut self.quotas);

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amount, Bounds, Resource};
-use quotient_engine::plan::{Plan, PodId};
+use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{
     Admission, EvictionPolicy, GangPolicy, LastReplica, Mode, Owner, Phase, Pod, Preemption, Queue,
     ReclaimFrom, Shape, Snapshot,
 };
 
 use super::Event;
-use crate::contents::leaves;
+use crate::story;
 
 /// The scenario that describes `snapshot`.
 pub(crate) fn describe(snapshot: &Snapshot) -> String {
@@ -53,35 +53,7 @@ pub(crate) fn describe(snapshot: &Snapshot) -> String {
 
 /// What was decided in one step, below the cluster that it was decided for.
 pub(crate) fn describe_step(step: usize, before: &Snapshot, decided: &Plan) -> String {
-    let mut printed = format!("=== step {step}\n{}\n", describe(before));
-    for (name, queue) in leaves(decided) {
-        let amounts: String = [
-            ("demand", &queue.demand),
-            ("deserved", &queue.deserved),
-            ("target", &queue.target),
-            ("allocated", &queue.allocated),
-            ("used", &queue.used),
-            ("preempting", &queue.preempting),
-        ]
-        .map(|(word, amounts)| format!(" {word}={}", pairs(amounts.iter())))
-        .concat();
-        let starved = queue.starved.map_or_else(String::new, |reason| format!(" ({reason})"));
-        line(&mut printed, &format!("  {name}{amounts}{starved}"));
-    }
-    let evictions = [
-        ("evicts", &decided.evictions),
-        ("waits to evict", &decided.waiting),
-        ("would evict", &decided.withheld),
-    ];
-    for (word, eviction) in
-        evictions.into_iter().flat_map(|(word, all)| all.iter().map(move |one| (word, one)))
-    {
-        let beneficiary =
-            eviction.beneficiary.as_ref().map_or_else(String::new, |name| format!(" for {name}"));
-        let PodId { namespace, name, .. } = &eviction.pod;
-        line(&mut printed, &format!("  {word} {namespace}/{name}{beneficiary}: {:?}", eviction.reason));
-    }
-    printed
+    describe(before) + &story::print(step, decided, &[]) + &story::print_writes(decided)
 }
 
 /// An event in a line.

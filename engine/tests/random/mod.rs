@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
-use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::reasons::KeptReason;
 use quotient_engine::snapshot::{
@@ -36,8 +35,6 @@ prop_compose! {
         let shape = SHAPES[owner.map_or(shape, usize::from)];
         let phase = match state { 0 | 1 => Phase::Pending, 2 => Phase::Finished, _ => Phase::Running };
         Pod {
-            uid: PodUid::from(""),
-            name: PodName::from(""),
             shape: Arc::new(Shape { requests: amounts(shape.0, shape.1), ..Shape::default() }),
             node: (state != 0).then(|| NodeName::from(if state % 2 == 0 { "n1" } else { "n2" })),
             phase,
@@ -76,7 +73,6 @@ prop_compose! {
             created: Timestamp::from_seconds(created),
             wanted,
             shape: Arc::new(Shape { requests: amounts(shape.0, shape.1), ..Shape::default() }),
-            gang: None,
             priority,
             ..Owner::default()
         }
@@ -108,7 +104,6 @@ prop_compose! {
         let queue = Queue {
             uid: QueueUid::from("queue"),
             name: "queue".into(),
-            created: Timestamp::from_seconds(0),
             weight,
             request: match request {
                 Some((cpu, memory)) => bounds(cpu, memory),
@@ -120,7 +115,6 @@ prop_compose! {
             ..Queue::default()
         };
         NamespaceState {
-            labels: Labels::default(),
             queues: if governed == 0 { vec![] } else { vec![queue] },
             quota: hard.map(|(hard, lag)| Quota {
                 hard: bounds(hard.0, hard.1),
