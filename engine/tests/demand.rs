@@ -2,43 +2,9 @@
 
 use expect_test::expect;
 
-use crate::story::{decides, explains, plays, shares};
+use crate::story::{decides, explains, plays};
 
 // ---- observed -------------------------------------------------------------------------------------------
-
-#[test]
-fn what_owners_lack_is_asked_for() {
-    shares(
-        "node n1 cpu=8 memory=8Gi
-         queue a
-         queue b request=all
-         pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         owner a/web replicas=3 cpu=1 memory=1Gi",
-        &expect!["a 3c 3Gi, b 5c 5Gi"],
-    );
-}
-
-#[test]
-fn at_least_the_request_is_asked_for_and_at_most_the_limit() {
-    shares(
-        "node n1 cpu=8 memory=8Gi
-         queue a request=cpu:2 limit=memory:2Gi
-         queue b request=all
-         owner a/web replicas=3 cpu=100m memory=1Gi",
-        &expect!["a 2c 2Gi, b 6c 6Gi"],
-    );
-}
-
-#[test]
-fn a_guarantee_without_demand_is_no_claim() {
-    shares(
-        "node n1 cpu=100 memory=100Gi
-         queue a guaranteed=cpu:5
-         queue b guaranteed=cpu:2,memory:2Gi
-         queue c request=all",
-        &expect!["a 0c 0, b 0c 0, c 100c 100Gi"],
-    );
-}
 
 /// A namespace with a Queue and without work costs no other queue a pod.
 #[test]

@@ -5,24 +5,6 @@ use expect_test::expect;
 use crate::story::{decides, plays};
 
 #[test]
-fn half_of_it_is_given_by_weight_to_queues_of_observed_demand() {
-    decides(
-        "node n1 cpu=14 memory=14Gi
-         queue a weight=2
-         queue b weight=1
-         queue c fixed=cpu:1,memory:1Gi
-         pod a/p1 cpu=1 memory=1Gi node=n1 started=10",
-        &expect![[r#"
-            step 1: capacity 14c 14Gi
-              a: deserved 1c 1Gi, allocated 3c 3579139413, used 1c 1Gi
-              b: deserved 0c 0, allocated 2c 2505397589, used 0c 0
-              c: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
-              lower a, b, c
-        "#]],
-    );
-}
-
-#[test]
 fn limits_hold_where_idle_capacity_is_lent() {
     decides(
         "node n1 cpu=16 memory=16Gi
@@ -81,33 +63,6 @@ fn a_queue_above_its_quota_of_gpus_starts_pods_without_gpus() {
               b: deserved 1c 1Gi 0gpu, allocated 3c 3Gi 0gpu, used 1c 1Gi 1gpu, target 0c 0 0gpu
               lower b
               raise a
-        "#]],
-    );
-}
-
-#[test]
-fn it_is_reclaimed_from_the_queue_with_most_of_it() {
-    plays(
-        "node n1 cpu=20 memory=20Gi
-         queue a,b,c
-         quota a cpu=6 memory=6Gi
-         quota b cpu=5 memory=5Gi
-         quota c cpu=2 memory=2Gi
-         pod c/p1 cpu=2 memory=2Gi node=n1 started=10
-         then
-         owner c/web replicas=4 cpu=3 memory=1Gi created=1000",
-        &expect![[r#"
-            step 1: capacity 20c 20Gi
-              a: deserved 0c 0, allocated 2c 3579139413, used 0c 0
-              b: deserved 0c 0, allocated 2c 3579139413, used 0c 0
-              c: deserved 2c 2Gi, allocated 4c 5726623061, used 2c 2Gi
-            then
-            step 2: capacity 20c 20Gi
-              c: deserved 14c 6Gi, allocated 18c 10021590358, used 2c 2Gi
-                4 pods of ReplicaSet web, 3c 1Gi each: RoomAvailable
-              started c/web-r1002-0..3
-            step 3: capacity 20c 20Gi
-              c: deserved 14c 6Gi, allocated 18c 10021590358, used 14c 6Gi
         "#]],
     );
 }

@@ -84,16 +84,6 @@ fn guaranteed_comes_first_as_far_as_it_is_asked_for() {
     );
 }
 
-#[test]
-fn guarantees_above_the_capacity_are_scaled_by_weight_and_reported() {
-    shares(
-        "node n1 cpu=9 memory=9Gi
-         queue a weight=2 guaranteed=cpu:8 request=all
-         queue b weight=1 guaranteed=cpu:8 request=all",
-        &expect!["a 6c 6Gi (2c 0 unmeetable), b 3c 3Gi (5c 0 unmeetable)"],
-    );
-}
-
 // ---- grants ---------------------------------------------------------------------------------------------
 
 #[test]
