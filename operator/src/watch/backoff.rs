@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kube::runtime::utils::Backoff;
+use backon::ExponentialBuilder;
 use quotient_engine::stable_hash;
 
 /// The wait after the first failure.
@@ -11,73 +11,34 @@ const FIRST: Duration = Duration::from_millis(800);
 /// The longest wait, before what spreads replicas and kinds.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Doubling waits, each up to twice as long so that not all watches of all replicas come back at once.
+/// Doubling waits of the watch of `kind` of the replica `identity`, each up to twice as long so that not all watches of all
+/// replicas come back at once.
 ///
-/// What kube's own backoff draws by chance comes from the names of the replica and the kind: the same failures give the same
-/// waits.
-#[derive(Clone, Debug)]
-pub(super) struct WatchBackoff {
-    wait: Duration,
-    state: u64,
-}
-
-impl WatchBackoff {
-    /// Of the watch of `kind` of the replica `identity`.
-    pub(super) fn of(identity: &str, kind: &str) -> Self {
-        let bytes = identity.bytes().chain([0]).chain(kind.bytes());
-        Self { wait: FIRST, state: stable_hash(bytes) }
-    }
-
-    /// Between nothing and `most`.
-    fn spread(&mut self, most: Duration) -> Duration {
-        self.state =
-            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let millis = u64::try_from(most.as_millis()).unwrap_or(u64::MAX).max(1);
-        Duration::from_millis((self.state >> 33).checked_rem(millis).unwrap_or_default())
-    }
-}
-
-impl Iterator for WatchBackoff {
-    type Item = Duration;
-
-    fn next(&mut self) -> Option<Duration> {
-        let wait = self.wait;
-        self.wait = wait.saturating_mul(2).min(LONGEST);
-        Some(wait.saturating_add(self.spread(wait)))
-    }
-}
-
-impl Backoff for WatchBackoff {
-    fn reset(&mut self) {
-        self.wait = FIRST;
-    }
+/// What kube's default draws by chance comes from both names: the same failures give the same waits.
+pub(super) fn watch_backoff(identity: &str, kind: &str) -> ExponentialBuilder {
+    let seed = stable_hash(identity.bytes().chain([0]).chain(kind.bytes()));
+    let waits = ExponentialBuilder::default().with_min_delay(FIRST).with_max_delay(LONGEST).with_factor(2.0);
+    waits.without_max_times().with_jitter().with_jitter_seed(seed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn seconds(backoff: &mut WatchBackoff, count: usize) -> Vec<f64> {
-        backoff.take(count).map(|wait| wait.as_secs_f64()).collect()
-    }
+    use backon::BackoffBuilder as _;
 
     #[test]
-    fn waits_double_within_bounds_and_begin_anew_after_a_success() {
-        let mut backoff = WatchBackoff::of("host_1", "pods");
-        let waits = seconds(&mut backoff, 9);
-        for (number, wait) in waits.iter().enumerate() {
+    fn waits_double_within_bounds_and_are_those_of_the_names() {
+        let waits = |identity, kind| -> Vec<f64> {
+            let waits = watch_backoff(identity, kind).build().take(9);
+            waits.map(|wait| wait.as_secs_f64()).collect()
+        };
+        let of_pods = waits("a", "pods");
+        for (number, wait) in of_pods.iter().enumerate() {
             let least = (0.8 * f64::from(1 << number)).min(30.0);
-            assert!((least..2.0 * least).contains(wait), "{waits:?}");
+            assert!((least..2.0 * least).contains(wait), "{of_pods:?}");
         }
-        backoff.reset();
-        assert!(seconds(&mut backoff, 1)[0] < 1.6);
-    }
-
-    #[test]
-    fn the_same_name_waits_the_same_and_others_differ() {
-        let waits = |identity, kind| seconds(&mut WatchBackoff::of(identity, kind), 4);
-        assert_eq!(waits("a", "pods"), waits("a", "pods"));
-        assert_ne!(waits("a", "pods"), waits("b", "pods"));
-        assert_ne!(waits("a", "pods"), waits("a", "nodes"));
+        assert_eq!(of_pods, waits("a", "pods"));
+        assert_ne!(of_pods, waits("b", "pods"));
+        assert_ne!(of_pods, waits("a", "nodes"));
     }
 }

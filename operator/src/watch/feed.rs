@@ -5,19 +5,19 @@ use std::fmt::Debug;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use backon::ExponentialBuilder;
 use futures::{Stream, StreamExt, TryStreamExt, pin_mut};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::Status;
 use kube::runtime::utils::Backoff as _;
 use kube::runtime::watcher as watch;
-use kube::runtime::watcher::{self, Event};
+use kube::runtime::watcher::{self, Event, ExponentialBackoff};
 use kube::{Api, Resource};
 use quotient_index::{Decoded, Kind, ListLoss, ResourceVersion, Undecodable};
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
-use super::backoff::WatchBackoff;
 use super::{FullList, Synced, WatchLiveness};
 use crate::answer::said;
 use crate::lock::lock;
@@ -34,7 +34,7 @@ pub(super) struct Feed {
     pub(super) synced: Synced,
     pub(super) liveness: WatchLiveness,
     pub(super) metrics: Metrics,
-    pub(super) backoff: WatchBackoff,
+    pub(super) backoff: ExponentialBuilder,
     pub(super) list: FullList,
     /// How often the kind is listed anew although nothing is wrong: what a watch has lost is found then.
     pub(super) relist: Duration,
@@ -61,7 +61,7 @@ impl Feed {
         S: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
         K: Kind,
     {
-        let mut backoff = self.backoff.clone();
+        let mut backoff = ExponentialBackoff::from(self.backoff);
         loop {
             let events = watch(api.clone(), config.clone());
             let events = events.map_ok(|event| map_object(event, |object| read(&of, object)));
@@ -82,7 +82,7 @@ impl Feed {
         &self,
         of: &K::DynamicType,
         events: impl Stream<Item = watcher::Result<Event<Decoded<K>>>> + Send,
-        backoff: &mut WatchBackoff,
+        backoff: &mut ExponentialBackoff,
     ) -> End {
         pin_mut!(events);
         while let Some(event) = events.next().await {

@@ -26,24 +26,25 @@ use super::{PODS, WatchLiveness};
 use crate::metrics::Metrics;
 use crate::view::View;
 
-/// A client like `client`, whose lists and watches show in `liveness`, whose watches end after `silence`, and whose bookmarks of
-/// pods show in `view`.
+/// A client like `client` for lists and watches of `kind`, which show in `liveness`. Its watches end after `silence`, and if
+/// bookmarks are of pods, they show in `view`.
 pub(super) fn listening(
     client: &Client,
+    kind: &'static str,
     liveness: &WatchLiveness,
     silence: Duration,
     view: &View,
     metrics: &Metrics,
 ) -> Client {
     let namespace = client.default_namespace().to_owned();
-    let (client, liveness, view, metrics) = (client.clone(), liveness.clone(), view.clone(), metrics.clone());
+    let (client, view, metrics) = (client.clone(), view.clone(), metrics.clone());
+    let of_kind = liveness.of_kind(kind);
     let pages = Pages::default();
     let service = service_fn(move |mut request: Request<Body>| {
         let (client, view, metrics) = (client.clone(), view.clone(), metrics.clone());
-        let of_kind = liveness.of_path(request.uri().path());
         let watches = request.uri().query().is_some_and(|query| query.contains("watch=true"));
-        let page = of_kind.as_ref().and_then(|(kind, _)| pages.ask(kind, request.uri()));
-        let page = page.map(|(uri, page)| {
+        let of_kind = of_kind.clone().filter(|_| watches);
+        let page = pages.ask(request.uri()).map(|(uri, page)| {
             *request.uri_mut() = uri;
             page
         });
@@ -57,12 +58,11 @@ pub(super) fn listening(
             };
             let is_success = response.status().is_success();
             let page = page.filter(|_| is_success);
-            let of_kind = of_kind.filter(|_| watches && is_success);
-            if let Some((_, of_kind)) = &of_kind {
-                of_kind.opened();
-            }
+            let of_kind = of_kind.filter(|_| is_success);
+            of_kind.iter().for_each(KindLiveness::opened);
             let bookmarks = Bookmarks::default();
-            let timeout = WatchTimeout { of_kind, bookmarks, bookmark: None, page, silence, view, metrics };
+            let timeout =
+                WatchTimeout { kind, of_kind, bookmarks, bookmark: None, page, silence, view, metrics };
             Ok::<_, kube::Error>(timeout.on(response))
         }
     });
@@ -75,7 +75,9 @@ fn unanswered(silence: Duration) -> kube::Error {
 
 /// Listens to one answer.
 struct WatchTimeout {
-    of_kind: Option<(&'static str, KindLiveness)>,
+    kind: &'static str,
+    /// Set where the answer is a watch.
+    of_kind: Option<KindLiveness>,
     bookmarks: Bookmarks,
     /// The version of a bookmark in the last part. What came with it counts as read when the next part is wanted.
     bookmark: Option<ResourceVersion>,
@@ -110,11 +112,12 @@ impl WatchTimeout {
         response.map(|body| {
             let heard =
                 stream::unfold((self, BodyStream::new(body)), |(mut timeout, mut frames)| async move {
-                    let Some((kind, of_kind)) = &timeout.of_kind else {
+                    let kind = timeout.kind;
+                    let Some(of_kind) = &timeout.of_kind else {
                         let next = frames.next().await;
                         return timeout.count(next).map(|frame| (frame, (timeout, frames)));
                     };
-                    if let Some(version) = timeout.bookmark.take().filter(|_| *kind == PODS) {
+                    if let Some(version) = timeout.bookmark.take().filter(|_| kind == PODS) {
                         timeout.view.update(|index| index.seen_up_to::<LeanPod>(&version));
                     }
                     let Ok(next) = tokio::time::timeout(timeout.silence, frames.next()).await else {

@@ -45,18 +45,9 @@ impl WatchLiveness {
         Self(Arc::new(kinds.into_iter().map(|kind| (kind, of_kind(kind))).collect()))
     }
 
-    /// The liveness of the kind that a request to `path` is about: its last part is the kind's plural, and a kind that several
-    /// groups have is called `plural.version.group`. Lists of single namespaces do not count.
-    pub(super) fn of_path(&self, path: &str) -> Option<(&'static str, KindLiveness)> {
-        let (before, plural) = path.trim_end_matches('/').rsplit_once('/')?;
-        let full = || {
-            let (group, version) = before.strip_prefix("/apis/")?.split_once('/')?;
-            self.0.get_key_value(format!("{plural}.{version}.{group}").as_str())
-        };
-        // Of two kinds with one plural the one of the other group has its full name.
-        let (kind, of_kind) = full().or_else(|| self.0.get_key_value(plural))?;
-        let everywhere = !before.contains("/namespaces/");
-        everywhere.then(|| (*kind, of_kind.clone()))
+    /// That of `kind`, if it is one of them.
+    pub(super) fn of_kind(&self, kind: &str) -> Option<KindLiveness> {
+        self.0.get(kind).cloned()
     }
 
     /// Something of `kind` was read, or all that can be read.
@@ -88,9 +79,7 @@ mod tests {
     async fn who_is_silent_for_too_long_is_named() {
         let liveness = WatchLiveness::of(["nodes", "pods"], Duration::from_secs(180));
         tokio::time::advance(Duration::from_secs(100)).await;
-        let (kind, pods) = liveness.of_path("/api/v1/pods").unwrap();
-        assert_eq!(kind, "pods");
-        pods.read();
+        liveness.beat("pods");
         tokio::time::advance(Duration::from_secs(81)).await;
         assert_eq!(liveness.failures(), ["nodes has been silent for 181 s"]);
         let seconds: Vec<_> = liveness.silences().map(|(kind, silence)| (kind, silence.as_secs())).collect();
@@ -100,7 +89,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_watch_that_is_opened_after_one_that_could_not_be_read_is_no_sign_of_life() {
         let liveness = WatchLiveness::of(["pods"], Duration::from_secs(180));
-        let (_, pods) = liveness.of_path("/api/v1/pods").unwrap();
+        let pods = liveness.of_kind("pods").unwrap();
         tokio::time::advance(Duration::from_secs(100)).await;
         pods.opened();
         liveness.unread("pods");
@@ -112,23 +101,5 @@ mod tests {
         tokio::time::advance(Duration::from_secs(100)).await;
         pods.opened();
         assert_eq!(liveness.silences().next().map(|(_, silence)| silence), Some(Duration::ZERO));
-    }
-
-    #[test]
-    fn only_lists_of_the_whole_cluster_count() {
-        let liveness = WatchLiveness::of(["namespaces", "queues"], Duration::ZERO);
-        let kind = |path| liveness.of_path(path).map(|(kind, _)| kind);
-        assert_eq!(kind("/apis/quotient.dev/v1alpha1/queues"), Some("queues"));
-        assert_eq!(kind("/api/v1/namespaces"), Some("namespaces"));
-        assert_eq!(kind("/apis/quotient.dev/v1alpha1/namespaces/a/queues"), None);
-        assert_eq!(kind("/api/v1/pods"), None);
-        let liveness = WatchLiveness::of(["podgroups.v1.other"], Duration::ZERO);
-        assert!(liveness.of_path("/apis/other/v1/podgroups").is_some());
-        assert!(liveness.of_path("/apis/other/v2/podgroups").is_none());
-        let both = WatchLiveness::of(["jobs", "jobs.v1.other"], Duration::ZERO);
-        let kind_of_both = |path| both.of_path(path).map(|(kind, _)| kind);
-        assert_eq!(kind_of_both("/apis/batch/v1/jobs"), Some("jobs"));
-        assert_eq!(kind_of_both("/apis/other/v1/jobs"), Some("jobs.v1.other"));
-        assert_eq!(kind(""), None);
     }
 }

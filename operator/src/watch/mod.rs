@@ -38,7 +38,7 @@ use crate::identity::Identity;
 use crate::metrics::Metrics;
 use crate::settings::WatchSettings;
 use crate::view::View;
-use backoff::WatchBackoff;
+use backoff::watch_backoff;
 use feed::Feed;
 use listening::listening;
 
@@ -60,12 +60,12 @@ macro_rules! kinds {
         /// Starts a watch of each, with what `feed` returns for its name.
         fn watch_typed(
             tasks: &mut JoinSet<&'static str>,
-            client: &Client,
+            client: impl Fn(&'static str) -> Client,
             feed: impl Fn(&'static str) -> (Feed, watcher::Config),
         ) {
             $({
                 let (feed, config) = feed($name);
-                tasks.spawn(feed.run::<$kind, $kind>(Api::all(client.clone()), config, (), |(), object| object));
+                tasks.spawn(feed.run::<$kind, $kind>(Api::all(client($name)), config, (), |(), object| object));
             })+
         }
     };
@@ -141,7 +141,7 @@ pub fn start(
     signs: &Signs,
     metrics: &Metrics,
 ) {
-    let client = listening(client, &signs.liveness, settings.silence, view, metrics);
+    let client = |kind| listening(client, kind, &signs.liveness, settings.silence, view, metrics);
     let seconds = u32::try_from(settings.timeout.as_secs()).unwrap_or(u32::MAX);
     let look_again = LOOK_AGAIN.min(settings.silence);
     let config = || watcher::Config::default().page_size(settings.page_size).timeout(seconds);
@@ -151,14 +151,14 @@ pub fn start(
         synced: signs.synced.clone(),
         liveness: signs.liveness.clone(),
         metrics: metrics.clone(),
-        backoff: WatchBackoff::of(identity.as_str(), kind),
+        backoff: watch_backoff(identity.as_str(), kind),
         list: if kind == NODES { signs.nodes.clone() } else { FullList::default() },
         relist: after_others(kind, settings.relist),
         look_again: None,
         is_optional: false,
         reported: Mutex::default(),
     };
-    watch_typed(tasks, &client, |kind| match kind {
+    watch_typed(tasks, client, |kind| match kind {
         // Finished pods hold nothing. Where batch jobs leave their pods behind they are most of all pods.
         PODS => (feed(kind), config().fields("status.phase!=Succeeded,status.phase!=Failed")),
         _ => (feed(kind), config()),
@@ -166,14 +166,14 @@ pub fn start(
     // The API server need not serve them.
     for api in POD_GROUPS {
         let feed = Feed { look_again: Some(look_again), ..feed(api.name) };
-        let of_groups = Api::all_with(client.clone(), api);
+        let of_groups = Api::all_with(client(api.name), api);
         tasks.spawn(feed.run::<PodGroup, PodGroup>(of_groups, config(), *api, |_, object| object));
     }
     // Workloads that only the settings know. Another operator's kind that is not there, or not granted, stops nothing.
     for kind in &signs.workloads {
         let feed = Feed { look_again: Some(look_again), is_optional: true, ..feed(kind.name) };
         let resource = ApiResource::erase::<WorkloadObject>(kind);
-        let api = Api::all_with(client.clone(), &resource);
+        let api = Api::all_with(client(kind.name), &resource);
         tasks.spawn(feed.run(api, config(), kind.clone(), WorkloadKind::read));
     }
 }

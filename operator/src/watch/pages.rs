@@ -4,7 +4,6 @@
 //! has, and kube keeps the text of a page until all of it has come. So the number is lowered on its way, and a page that is too
 //! large all the same is given up.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use http::Uri;
@@ -21,11 +20,11 @@ const WANTED_BYTES: usize = 8 << 20;
 /// By how much fewer objects are asked for after a page that was given up; the list begins anew then.
 const STEP: u32 = 8;
 
-/// The sizes of pages of all kinds. Cheap to clone.
+/// The sizes of pages of one kind; none before the first. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pages(Arc<Mutex<BTreeMap<&'static str, Limits>>>);
+pub(super) struct Pages(Arc<Mutex<Option<Limits>>>);
 
-/// How many objects of one kind a page may have.
+/// How many objects a page may have.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     now: u32,
@@ -35,12 +34,12 @@ struct Limits {
 
 impl Pages {
     /// `uri` with a limit that fits the kind, and a page that counts its bytes; none if it asks for no page.
-    pub(super) fn ask(&self, kind: &'static str, uri: &Uri) -> Option<(Uri, Page)> {
+    pub(super) fn ask(&self, uri: &Uri) -> Option<(Uri, Page)> {
         let asked = uri.query()?.split('&').find_map(|part| part.strip_prefix("limit=")?.parse().ok())?;
-        let limits = *lock(&self.0).entry(kind).or_insert(Limits { now: asked, most: asked });
+        let limits = *lock(&self.0).get_or_insert(Limits { now: asked, most: asked });
         let limit = limits.now.min(asked);
         let uri = with_limit(uri, limit)?;
-        Some((uri, Page { pages: self.clone(), kind, limit, bytes: 0 }))
+        Some((uri, Page { pages: self.clone(), limit, bytes: 0 }))
     }
 }
 
@@ -48,7 +47,6 @@ impl Pages {
 #[derive(Debug)]
 pub(super) struct Page {
     pages: Pages,
-    kind: &'static str,
     limit: u32,
     bytes: usize,
 }
@@ -82,7 +80,7 @@ impl Page {
     }
 
     fn set(&self, next: impl FnOnce(Limits) -> Limits) {
-        if let Some(limits) = lock(&self.pages.0).get_mut(self.kind) {
+        if let Some(limits) = lock(&self.pages.0).as_mut() {
             *limits = next(*limits);
         }
     }
@@ -112,7 +110,7 @@ mod tests {
     /// The limit of the next page of pods, of which each object has so many bytes.
     fn next(pages: &Pages, bytes: usize) -> (u32, bool) {
         let uri = Uri::from_static("/api/v1/pods?&limit=100&continue=x");
-        let (uri, mut page) = pages.ask("pods", &uri).unwrap();
+        let (uri, mut page) = pages.ask(&uri).unwrap();
         assert_eq!(uri.to_string(), format!("/api/v1/pods?&limit={}&continue=x", page.limit));
         let fits = (0..page.limit).try_for_each(|_| page.add(bytes)).is_ok();
         if fits {
@@ -127,7 +125,7 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(next(&pages, 10_000), (100, true));
         }
-        assert!(pages.ask("pods", &Uri::from_static("/api/v1/pods?watch=true")).is_none());
+        assert!(pages.ask(&Uri::from_static("/api/v1/pods?watch=true")).is_none());
     }
 
     #[test]
