@@ -183,6 +183,14 @@ impl Index {
         self.pod(pod).is_some()
     }
 
+    /// The names of the budgets that protect this life of the pod.
+    pub fn budgets_of(&self, pod: &PodId) -> Vec<Arc<str>> {
+        let state = self.namespaces.get(&pod.namespace).map(NamespaceEntry::state);
+        let Some((state, pod)) = state.zip(self.pod(pod)) else { return Vec::new() };
+        let protects = state.budgets.iter().filter(|budget| budget.selector.matches(&pod.metadata.labels));
+        protects.map(|budget| budget.name.clone()).collect()
+    }
+
     /// What is kept of this life of the pod.
     fn pod(&self, pod: &PodId) -> Option<&Pod> {
         let (kept, _) = self.namespaces.get(&pod.namespace)?.pod(pod.name.as_str())?;

@@ -1,7 +1,9 @@
 //! What a snapshot shows of PodDisruptionBudgets.
 
+use std::sync::Arc;
+
 use expect_test::expect;
-use quotient_snapshot::Budget;
+use quotient_snapshot::{Budget, PodId};
 
 use super::{QUEUE, check, index_of, namespace_a};
 
@@ -54,6 +56,19 @@ fn budgets_protect_by_label() {
 /// What is shown of the one budget that is `written`.
 fn the_budget(written: &str) -> Budget {
     namespace_a(&mut index_of(&[QUEUE, written].concat())).budgets[0].clone()
+}
+
+#[test]
+fn the_budgets_of_a_pod_are_named_while_it_is_that_pod() {
+    let pod = "{kind: Pod, metadata: {name: p, namespace: a, uid: p, labels: {app: web}}, spec: {containers: []}}\n---\n";
+    let selects = |app: &str| format!("{{selector: {{matchLabels: {{app: {app}}}}}}}");
+    let index = index_of(
+        &[QUEUE, pod, &budget("web", &selects("web"), 0), &budget("other", &selects("other"), 0)].concat(),
+    );
+    let budgets =
+        |uid: &str| index.budgets_of(&PodId { namespace: "a".into(), name: "p".into(), uid: uid.into() });
+    assert_eq!(budgets("p"), [Arc::from("web")]);
+    assert_eq!(budgets("another"), [] as [Arc<str>; 0]);
 }
 
 /// As the API server decides on an eviction.

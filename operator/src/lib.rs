@@ -52,7 +52,6 @@ pub mod metrics;
 mod offered;
 mod operations;
 pub mod print;
-mod protecting_budgets;
 pub mod reclaims;
 pub mod rights;
 mod run;

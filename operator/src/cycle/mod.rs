@@ -35,7 +35,6 @@ use crate::guards::Guards;
 use crate::ledger::Dropped;
 use crate::metrics::{CycleResult, show_count};
 use crate::offered::Offer;
-use crate::protecting_budgets::{ProtectingBudgets, protecting_budgets};
 use crate::settings::Pace;
 use crate::status::Report;
 use crate::watch::Synced;
@@ -196,12 +195,11 @@ impl Cycle {
             let plan = planner.plan(&snapshot);
             // Its parts are shared with the index, so this copies no pod.
             let kept = decisions.begin(&snapshot, &plan).map(|number| (number, snapshot.clone()));
-            let budgets = protecting_budgets(&plan, &snapshot);
             let offer = Offer::of(&snapshot);
             let granted = ledger.and_then(|ledger| plan.ledger_after(&ledger, &snapshot));
-            (planner, plan, budgets, offer, granted, kept)
+            (planner, plan, offer, granted, kept)
         };
-        let (planner, plan, budgets, offer, granted, kept) = compute(decide, &self.context.clock).await?;
+        let (planner, plan, offer, granted, kept) = compute(decide, &self.context.clock).await?;
         self.planner = planner;
         remember(&self.context.view, &plan);
         let took = began.elapsed();
@@ -212,13 +210,13 @@ impl Cycle {
             Err(why) => Err(Dropped::Stuck(why)),
         };
         if let Err(dropped) = granted {
-            return Ok(self.drop(dropped, &plan, &budgets, kept.map(|(number, _)| number)));
+            return Ok(self.drop(dropped, &plan, kept.map(|(number, _)| number)));
         }
         self.context.recorder.announce_plan(&plan);
         self.writer.write_quotas(&plan).await;
         if !plan.evictions.is_empty() {
             // Shares are told before the evictions that they cause.
-            self.report(&plan, &budgets, self.writer.refused_quotas());
+            self.report(&plan, self.writer.refused_quotas());
         }
         self.writer.evict_and_admit(&plan).await;
         if let Some((number, snapshot)) = kept {
@@ -227,7 +225,7 @@ impl Cycle {
             compute(move || decisions.keep(number, &snapshot, &plan), &self.context.clock).await?;
         }
         self.writer.scale(&plan).await;
-        self.report(&plan, &budgets, self.writer.refused_quotas());
+        self.report(&plan, self.writer.refused_quotas());
         self.writer.keep_queue_jobs(&plan).await;
 
         self.count_success(began);
@@ -239,13 +237,7 @@ impl Cycle {
     }
 
     /// Ends a decision of which nothing is carried out, because the ledger could not be written. It is not kept as `kept`.
-    fn drop(
-        &self,
-        dropped: Dropped,
-        plan: &Arc<Plan>,
-        budgets: &ProtectingBudgets,
-        kept: Option<u64>,
-    ) -> Ended {
+    fn drop(&self, dropped: Dropped, plan: &Arc<Plan>, kept: Option<u64>) -> Ended {
         if let Some(number) = kept {
             self.context.decisions.forget(number);
         }
@@ -255,7 +247,7 @@ impl Cycle {
         };
         let next = self.writer.next_try_of_ledger().unwrap_or_else(Instant::now);
         let stuck = plan.leaves().map(|(name, _)| (name.clone(), why.clone())).collect();
-        self.report(plan, budgets, stuck);
+        self.report(plan, stuck);
         Ended { next, result: CycleResult::Error, in_vain: None }
     }
 
@@ -290,12 +282,12 @@ impl Cycle {
     }
 
     /// Hands the plan on to the statuses, with what was `refused` of it.
-    fn report(&self, plan: &Arc<Plan>, budgets: &ProtectingBudgets, refused: BTreeMap<QueueName, String>) {
+    fn report(&self, plan: &Arc<Plan>, refused: BTreeMap<QueueName, String>) {
         self.reports.send_replace(Some(Arc::new(Report {
             plan: Arc::clone(plan),
             refused,
             contested: self.writer.contested_quotas(),
-            blocked: self.writer.blocked_queues(plan, budgets),
+            blocked: self.writer.blocked_queues(plan),
         })));
     }
 

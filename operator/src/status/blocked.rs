@@ -8,8 +8,6 @@ use quotient_engine::plan::{PassedOver, Plan, PodId, QueuePlan};
 use quotient_engine::reasons::{KeptReason, ShortReason};
 use tokio::time::Instant;
 
-use crate::protecting_budgets::{ProtectingBudgets, kept};
-
 /// Why no pod is evicted for a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
@@ -44,10 +42,11 @@ pub(crate) struct RefusedEviction<'a> {
     pub(crate) until: Instant,
 }
 
-/// Every queue that lacks something, and whose victims were refused or would be, do not go or must not.
+/// Every queue that lacks something, and whose victims were refused or would be, do not go or must not. `budgets` tells the
+/// names of those that protect a pod: a plan leaves them out because no decision depends on them.
 pub(crate) fn blocked_queues(
     plan: &Plan,
-    budgets: &ProtectingBudgets,
+    budgets: impl Fn(&PodId) -> Vec<Arc<str>>,
     refusals: &[RefusedEviction<'_>],
     now: Instant,
 ) -> BTreeMap<QueueName, Blocked> {
@@ -55,13 +54,18 @@ pub(crate) fn blocked_queues(
     let short = plan.leaves().filter(|(_, queue)| lacks(queue));
     let wanted: BTreeSet<&PodId> =
         plan.evictions.iter().chain(&plan.waiting).map(|eviction| &eviction.pod).collect();
-    let of_queue = |name: &QueueName, starved: Option<ShortReason>| {
+    // Those of two pods at most, however many queues wait for them.
+    let mut known: BTreeMap<&PodId, Vec<Arc<str>>> = BTreeMap::new();
+    let mut of_queue = |name: &QueueName, starved: Option<ShortReason>| {
         // A refusal stands until its wait is over, and on while the pod is wanted gone: the eviction was not tried again yet, and
         // most likely the answer will be the same.
         let stands = |refusal: &&RefusedEviction<'_>| now < refusal.until || wanted.contains(refusal.pod);
         let of_it = refusals.iter().filter(|refusal| refusal.beneficiary == Some(name)).filter(stands);
         refused(of_it).or_else(|| match starved? {
-            ShortReason::Blocked => Some(protected(plan, budgets, refusals, name)),
+            ShortReason::Blocked => {
+                let budgets_of = |pod| known.entry(pod).or_insert_with(|| budgets(pod)).clone();
+                Some(protected(plan, budgets_of, refusals, name))
+            }
             ShortReason::StuckTerminating => stuck(plan),
             reason if plan.held == Some(reason) => {
                 Some(Blocked::for_all(reason, reason.because().to_owned()))
@@ -92,18 +96,20 @@ fn refused<'a>(mut refusals: impl Iterator<Item = &'a RefusedEviction<'a>>) -> O
 }
 
 /// What no eviction is asked for, because it would be refused.
-fn protected(
-    plan: &Plan,
-    budgets: &ProtectingBudgets,
+fn protected<'a>(
+    plan: &'a Plan,
+    budgets_of: impl FnOnce(&'a PodId) -> Vec<Arc<str>>,
     refusals: &[RefusedEviction<'_>],
     queue: &QueueName,
 ) -> Blocked {
-    let mut others = kept(plan).filter(|passed| passed.queue != *queue);
+    let is_kept = |passed: &&PassedOver| {
+        passed.queue != *queue && matches!(passed.reason, KeptReason::Budget | KeptReason::EvictionRefused)
+    };
+    let mut others = plan.passed_over.iter().filter(is_kept);
     let Some(PassedOver { pod, queue: giver, reason }) = others.next() else {
         let message = "the pods that hold what the queue lacks may not be evicted now".to_owned();
         return Blocked::of_pods(KeptReason::Budget, message);
     };
-    let budgets = budgets.get(&pod.uid).map(Vec::as_slice).unwrap_or_default();
     let refusal = refusals.iter().find(|refusal| refusal.pod == pod);
     let count = others.count();
     let message = match (reason, refusal.map(|refusal| refusal.why)) {
@@ -111,7 +117,7 @@ fn protected(
         (KeptReason::EvictionRefused, None) => {
             sentence(pod, "the API server refused it a short while ago", count)
         }
-        _ => protected_by(budgets, pod, count),
+        _ => protected_by(&budgets_of(pod), pod, count),
     };
     let message = message + &above_nominal(plan, giver);
     Blocked::of_pods(*reason, message)
@@ -186,8 +192,10 @@ mod tests {
 
     /// What is told so long after the eviction of `refused` for the gainer was put off.
     fn printed_at(plan: &Plan, budgets: &[&str], refused: Option<&str>, over: Duration) -> Option<String> {
-        let budgets = budgets.iter().map(|name| Arc::from(*name)).collect();
-        let budgets = [("web-0".into(), budgets)].into();
+        let budgets_of = |pod: &PodId| {
+            let names = budgets.iter().filter(|_| pod.name.as_str() == "web-0");
+            names.map(|name| Arc::from(*name)).collect()
+        };
         let (now, gainer) = (Instant::now(), gainer());
         let refused = refused.map(id);
         let refusal = |pod| RefusedEviction {
@@ -197,7 +205,7 @@ mod tests {
             until: now + Duration::from_secs(10),
         };
         let refusals: Vec<_> = refused.iter().map(refusal).collect();
-        let blocked = blocked_queues(plan, &budgets, &refusals, now + over);
+        let blocked = blocked_queues(plan, budgets_of, &refusals, now + over);
         blocked.get(&gainer).map(|blocked| format!("{}: {}", blocked.reason, blocked.message))
     }
 

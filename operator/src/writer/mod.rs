@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use quotient_engine::ledger::Ledger;
 use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::plan::Plan;
+use quotient_engine::plan::{Plan, PodId};
 use quotient_engine::snapshot::{Admission, Mode, Snapshot};
 use quotient_index::Index;
 use tokio::time::Instant;
@@ -38,7 +38,6 @@ use crate::executor::{Class, Completed, Executor, Key, Operation, Pace, Purpose,
 use crate::ledger::{Dropped, LedgerKeeper, Vacancies};
 use crate::metrics::show_count;
 use crate::operations::{Observed, operations, queue_jobs::next_expiry};
-use crate::protecting_budgets::ProtectingBudgets;
 use crate::settings::{LedgerSettings, WriteSettings};
 use crate::status::{Blocked, JobStatuses, blocked_queues};
 
@@ -272,8 +271,10 @@ impl Writer {
     }
 
     /// Queues for which evictions are blocked, and why.
-    pub fn blocked_queues(&self, plan: &Plan, budgets: &ProtectingBudgets) -> BTreeMap<QueueName, Blocked> {
-        blocked_queues(plan, budgets, &self.memory.evictions.refusals.all(), Instant::now())
+    pub fn blocked_queues(&self, plan: &Plan) -> BTreeMap<QueueName, Blocked> {
+        let Memory { context, evictions, .. } = &self.memory;
+        let budgets = |pod: &PodId| context.view.read(|index| index.budgets_of(pod));
+        blocked_queues(plan, budgets, &evictions.refusals.all(), Instant::now())
     }
 
     /// When the ledger is to be tried again that could not be read or written. Nothing else can be done before.

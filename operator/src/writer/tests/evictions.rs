@@ -13,7 +13,6 @@ use tokio::time::Instant;
 use super::{NOW, SETTINGS, World, node, planned, planned_now, pod, put, queue, quota, view};
 use crate::executor::Class;
 use crate::metrics::Metrics;
-use crate::protecting_budgets::ProtectingBudgets;
 use crate::settings::WriteSettings;
 use crate::tests::api::Reply;
 use crate::view::View;
@@ -57,7 +56,7 @@ impl World {
     }
 
     fn blocked(&self, plan: &Plan) -> Vec<String> {
-        let blocked = self.writer.blocked_queues(plan, &ProtectingBudgets::default()).into_iter();
+        let blocked = self.writer.blocked_queues(plan).into_iter();
         blocked.map(|(queue, blocked)| format!("{queue}: {} {}", blocked.reason, blocked.message)).collect()
     }
 
