@@ -16,7 +16,7 @@ use quotient_index::Index;
 use quotient_index::queue_jobs::{
     ObservedQueueJob, ObservedTask, ObservedTaskJob, job_body, job_name, task_hash,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Observed;
 use crate::executor::{Kind, Life, Object, Operation, Outcome, Prepared, Purpose, Request, decode};
@@ -30,8 +30,7 @@ pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation>
     let mut all = Vec::new();
     for (name, decided) in in_turns(&plan.queue_jobs).filter(|(_, decided)| !decided.withheld) {
         let Some(seen) = seen(observed.index, name, decided) else { continue };
-        let due = actions(decided, &seen, observed.now);
-        all.extend(due.into_iter().map(|action| of(name, &seen, action)));
+        all.extend(of(name, decided, &seen, observed.now));
     }
     all
 }
@@ -68,36 +67,75 @@ pub(crate) fn seen(index: &Index, name: &QueueJobName, decided: &QueueJobPlan) -
     })
 }
 
-fn of(name: &QueueJobName, seen: &ObservedQueueJob, action: Action) -> Operation {
-    let job = |task: &str| Object::new(Kind::Job, &name.namespace, job_name(&name.name, task));
-    let for_job = |frees| Purpose::Job { name: name.clone(), frees };
-    let owner = Object::new(Kind::QueueJob, &name.namespace, Arc::clone(&name.name));
-    let (purpose, object, life, request) = match action {
-        Action::Create { task, template, parallelism } => {
-            let object = job(&task);
-            // The index keeps no templates: they are large, and needed once.
-            let prepare = move |found: &str| create(found, &task, &template, parallelism);
-            (for_job(false), object, None, Request::Read(owner, Box::new(prepare)))
+/// What is to be done for one QueueJob now.
+fn of(
+    name: &QueueJobName,
+    decided: &QueueJobPlan,
+    observed: &ObservedQueueJob,
+    now: Timestamp,
+) -> Vec<Operation> {
+    let finished = is_finished(decided);
+    if finished && time_left(observed, now) == Some(Duration::ZERO) {
+        return vec![expiry(name, observed)];
+    }
+    if decided.reason == SlotReason::InvalidSpec {
+        return Vec::new();
+    }
+    let tasks = observed.tasks.iter().zip(&decided.parallelism);
+    let all = tasks.filter_map(|(task, parallelism)| match &task.job {
+        // Without a Queue nothing says what may run, and the admission policies of the chart would refuse the Job. What
+        // is larger than its share runs in no order: a tenant who submits 100,000 of those costs the API server no Job.
+        None if finished || matches!(decided.reason, SlotReason::NoQueue | SlotReason::GangAboveShare) => {
+            None
         }
-        Action::Change { task, uid, suspend, parallelism, completions, lowers } => {
-            let mut spec = json!({"suspend": suspend, "parallelism": parallelism});
-            if let (Some(completions), Value::Object(fields)) = (completions, &mut spec) {
-                fields.insert("completions".to_owned(), completions.into());
-            }
-            let request = Request::Merge(json!({"spec": spec}));
-            (for_job(lowers), job(&task), Some(Life::of(&uid)), request)
-        }
+        None => Some(creation(name, task, (!decided.suspend).then_some(*parallelism))),
+        Some(job) if job.deleting || job.end.is_some() => None,
         // The Job goes with its pods; as long as it is there its successor cannot be created.
-        Action::Replace { task, uid } => {
-            let request = Request::Delete(Some(PropagationPolicy::Foreground));
-            (for_job(true), job(&task), Some(Life::of(&uid)), request)
+        Some(job) if job.template != task.template && !finished => {
+            let deletion = Request::Delete(Some(PropagationPolicy::Foreground));
+            Some(on_job(name, task, true, Some(&job.uid), deletion))
         }
-        Action::Expire => {
-            let request = Request::Delete(Some(PropagationPolicy::Background));
-            (Purpose::Expiry(name.clone()), owner, Some(Life::of(seen.uid.as_str())), request)
-        }
-    };
-    Operation { purpose, object, life, request }
+        Some(job) => change(name, task, job, decided.suspend, *parallelism),
+    });
+    all.collect()
+}
+
+/// One on the Job of a task, in this life of it; none if there is no Job yet.
+fn on_job(
+    name: &QueueJobName,
+    task: &ObservedTask,
+    frees: bool,
+    uid: Option<&Arc<str>>,
+    request: Request,
+) -> Operation {
+    Operation {
+        purpose: Purpose::Job { name: name.clone(), frees },
+        object: Object::new(Kind::Job, &name.namespace, job_name(&name.name, &task.name)),
+        life: uid.map(|uid| Life::of(uid)),
+        request,
+    }
+}
+
+fn owner(name: &QueueJobName) -> Object {
+    Object::new(Kind::QueueJob, &name.namespace, Arc::clone(&name.name))
+}
+
+/// Deletes the QueueJob: it has been finished for long enough.
+fn expiry(name: &QueueJobName, seen: &ObservedQueueJob) -> Operation {
+    Operation {
+        purpose: Purpose::Expiry(name.clone()),
+        object: owner(name),
+        life: Some(Life::of(seen.uid.as_str())),
+        request: Request::Delete(Some(PropagationPolicy::Background)),
+    }
+}
+
+/// Creates the Job of a task, of whose pods so many may run at once; none suspends it.
+fn creation(name: &QueueJobName, task: &ObservedTask, parallelism: Option<u32>) -> Operation {
+    let (of, template) = (Arc::clone(&task.name), Arc::clone(&task.template));
+    // The index keeps no templates: they are large, and needed once.
+    let prepare = move |found: &str| create(found, &of, &template, parallelism);
+    on_job(name, task, false, None, Request::Read(owner(name), Box::new(prepare)))
 }
 
 /// The Job of `task` of the QueueJob as it is now, if it is still what was decided on.
@@ -114,75 +152,6 @@ fn create(found: &str, task: &str, template: &str, parallelism: Option<u32>) -> 
     Ok((life, Request::Create(job_body(&owner, task, parallelism))))
 }
 
-/// One call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Action {
-    /// Create the Job of a task.
-    Create {
-        /// The task's name.
-        task: Arc<str>,
-        /// What the template is expected to be.
-        template: Arc<str>,
-        /// How many of its pods may run at once; none suspends it.
-        parallelism: Option<u32>,
-    },
-    /// Change the Job of a task.
-    Change {
-        /// The task's name.
-        task: Arc<str>,
-        /// Which life of the Job.
-        uid: Arc<str>,
-        /// Whether it is to be suspended.
-        suspend: bool,
-        /// How many of its pods may run at once.
-        parallelism: u32,
-        /// How many pods have to succeed, if that is another number now. The API server takes one only together with the
-        /// same parallelism.
-        completions: Option<u32>,
-        /// Whether it lowers what may run.
-        lowers: bool,
-    },
-    /// Delete the Job of a task, whose template is another one now.
-    Replace {
-        /// The task's name.
-        task: Arc<str>,
-        /// Which life of the Job.
-        uid: Arc<str>,
-    },
-    /// Delete the QueueJob: it has been finished for long enough.
-    Expire,
-}
-
-/// What is to be done now.
-fn actions(decided: &QueueJobPlan, observed: &ObservedQueueJob, now: Timestamp) -> Vec<Action> {
-    let finished = is_finished(decided);
-    if finished && time_left(observed, now) == Some(Duration::ZERO) {
-        return vec![Action::Expire];
-    }
-    if decided.reason == SlotReason::InvalidSpec {
-        return Vec::new();
-    }
-    let tasks = observed.tasks.iter().zip(&decided.parallelism);
-    let all = tasks.filter_map(|(task, parallelism)| match &task.job {
-        // Without a Queue nothing says what may run, and the admission policies of the chart would refuse the Job. What
-        // is larger than its share runs in no order: a tenant who submits 100,000 of those costs the API server no Job.
-        None if finished || matches!(decided.reason, SlotReason::NoQueue | SlotReason::GangAboveShare) => {
-            None
-        }
-        None => Some(Action::Create {
-            task: Arc::clone(&task.name),
-            template: Arc::clone(&task.template),
-            parallelism: (!decided.suspend).then_some(*parallelism),
-        }),
-        Some(job) if job.deleting || job.end.is_some() => None,
-        Some(job) if job.template != task.template && !finished => {
-            Some(Action::Replace { task: Arc::clone(&task.name), uid: Arc::clone(&job.uid) })
-        }
-        Some(job) => change(task, job, decided.suspend, *parallelism),
-    });
-    all.collect()
-}
-
 /// Whether it has ended, so that it is deleted in time.
 const fn is_finished(decided: &QueueJobPlan) -> bool {
     matches!(decided.phase, QueueJobPhase::Complete | QueueJobPhase::Failed)
@@ -195,7 +164,14 @@ fn time_left(observed: &ObservedQueueJob, now: Timestamp) -> Option<Duration> {
     Some(Duration::from_millis(u64::try_from(left).unwrap_or_default()))
 }
 
-fn change(task: &ObservedTask, job: &ObservedTaskJob, suspend: bool, parallelism: u32) -> Option<Action> {
+/// Has the Job of a task run as many pods as was decided and have as many succeed as the spec says; none if it does.
+fn change(
+    name: &QueueJobName,
+    task: &ObservedTask,
+    job: &ObservedTaskJob,
+    suspend: bool,
+    parallelism: u32,
+) -> Option<Operation> {
     let resized = (job.completions != task.replicas).then_some(task.replicas);
     let same = job.suspended == suspend && (suspend || job.parallelism == parallelism);
     if same && resized.is_none() {
@@ -203,22 +179,22 @@ fn change(task: &ObservedTask, job: &ObservedTaskJob, suspend: bool, parallelism
     }
     let before = if job.suspended { 0 } else { job.parallelism };
     let after = if suspend { 0 } else { parallelism };
-    Some(Action::Change {
-        task: Arc::clone(&task.name),
-        uid: Arc::clone(&job.uid),
-        suspend,
-        parallelism: resized.unwrap_or(parallelism),
-        completions: resized,
-        lowers: resized.is_none() && after <= before,
-    })
+    let frees = resized.is_none() && after <= before;
+    let spec = match resized {
+        // The API server takes another number only together with the same parallelism.
+        Some(replicas) => json!({"suspend": suspend, "parallelism": replicas, "completions": replicas}),
+        None => json!({"suspend": suspend, "parallelism": parallelism}),
+    };
+    Some(on_job(name, task, frees, Some(&job.uid), Request::Merge(json!({"spec": spec}))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
     fn observed(job: Option<ObservedTaskJob>) -> ObservedQueueJob {
-        let task = ObservedTask { name: "w".into(), replicas: 4, template: "t".into(), job };
+        let task = ObservedTask { name: "w".into(), replicas: 4, template: template(), job };
         ObservedQueueJob {
             uid: "q".into(),
             resource_version: None,
@@ -236,7 +212,7 @@ mod tests {
             uid: "j".into(),
             parallelism: 2,
             completions: 4,
-            template: "t".into(),
+            template: template(),
             ..ObservedTaskJob::default()
         }
     }
@@ -247,18 +223,43 @@ mod tests {
     }
 
     fn due(plan: &QueueJobPlan, job: Option<ObservedTaskJob>) -> String {
-        let all = actions(plan, &observed(job), Timestamp::UNIX_EPOCH);
-        let printed = all.iter().map(|action| match action {
-            Action::Create { parallelism, .. } => format!("create {parallelism:?}"),
-            Action::Change { suspend: true, .. } => "suspend".to_owned(),
-            Action::Change { parallelism, completions: None, .. } => format!("run {parallelism}"),
-            Action::Change { parallelism, completions, .. } => {
-                format!("run {parallelism} of {completions:?}")
+        printed(plan, &observed(job), Timestamp::UNIX_EPOCH)
+    }
+
+    /// The parts of the spec of each Job that is created or changed, and what is deleted.
+    fn printed(plan: &QueueJobPlan, observed: &ObservedQueueJob, now: Timestamp) -> String {
+        let name = QueueJobName { namespace: "a".into(), name: "q".into() };
+        let request = |operation: Operation| match operation.request {
+            Request::Read(_, prepare) => ("create", prepare(&stored().to_string()).unwrap().1),
+            request => ("change", request),
+        };
+        let all = of(&name, plan, observed, now).into_iter().map(|operation| {
+            let kind = operation.object.kind;
+            match request(operation) {
+                (verb, Request::Create(body) | Request::Merge(body)) => {
+                    let part = |field: &str| body["spec"].get(field).map_or("-".to_owned(), Value::to_string);
+                    let [suspend, parallelism, completions] =
+                        ["suspend", "parallelism", "completions"].map(part);
+                    let state = if suspend == "true" { "suspended" } else { "running" };
+                    format!("{verb} {state} {parallelism} of {completions}")
+                }
+                (_, Request::Delete(_)) => format!("delete {kind:?}"),
+                _ => panic!("another request"),
             }
-            Action::Replace { .. } => "replace".to_owned(),
-            Action::Expire => "expire".to_owned(),
         });
-        printed.collect::<Vec<_>>().join(", ")
+        all.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The QueueJob as it is read for its Job.
+    fn stored() -> Value {
+        let task = json!({"name": "w", "replicas": 4, "template": {"spec": {"containers": []}}});
+        json!({"metadata": {"name": "q", "namespace": "a", "uid": "q"}, "spec": {"tasks": [task]}})
+    }
+
+    /// What its template is known by.
+    fn template() -> Arc<str> {
+        let owner: QueueJob = serde_json::from_value(stored()).unwrap();
+        task_hash(&owner.spec, &owner.spec.tasks[0])
     }
 
     #[test]
@@ -279,24 +280,24 @@ mod tests {
         let suspended = || ObservedTaskJob { suspended: true, ..job() };
         let end = Some(quotient_index::queue_jobs::JobEnd::Complete);
         for (plan, job, expected) in [
-            (plan(Waiting, 0), None, "create None"),
-            (plan(Starting, 3), None, "create Some(3)"),
+            (plan(Waiting, 0), None, "create suspended 0 of 4"),
+            (plan(Starting, 3), None, "create running 3 of 4"),
             (plan(Complete, 0), None, ""),
             (waits_for(no_queue), None, ""),
             (waits_for(too_large), None, ""),
-            (waits_for(too_large), Some(job()), "suspend"),
+            (waits_for(too_large), Some(job()), "change suspended 0 of -"),
             // What is right is left alone, and so is what has ended or is being deleted.
             (plan(Running, 2), Some(job()), ""),
             (plan(Waiting, 0), Some(suspended()), ""),
             (plan(Running, 3), Some(ObservedTaskJob { end, ..job() }), ""),
             (plan(Running, 3), Some(ObservedTaskJob { deleting: true, ..job() }), ""),
             // Slots move by parallelism alone.
-            (plan(Running, 3), Some(job()), "run 3"),
-            (plan(Waiting, 0), Some(job()), "suspend"),
-            (plan(Starting, 2), Some(suspended()), "run 2"),
+            (plan(Running, 3), Some(job()), "change running 3 of -"),
+            (plan(Waiting, 0), Some(job()), "change suspended 0 of -"),
+            (plan(Starting, 2), Some(suspended()), "change running 2 of -"),
             // Edits are followed.
-            (plan(Running, 2), Some(ObservedTaskJob { completions: 3, ..job() }), "run 4 of Some(4)"),
-            (plan(Running, 2), Some(ObservedTaskJob { template: "u".into(), ..job() }), "replace"),
+            (plan(Running, 2), Some(ObservedTaskJob { completions: 3, ..job() }), "change running 4 of 4"),
+            (plan(Running, 2), Some(ObservedTaskJob { template: "u".into(), ..job() }), "delete Job"),
         ] {
             assert_eq!(due(&plan, job.clone()), expected, "{plan:?} {job:?}");
         }
@@ -309,10 +310,11 @@ mod tests {
         let decided = plan(QueueJobPhase::Complete, 0);
         let at = |second| Timestamp::from_second(second).unwrap();
         assert_eq!(time_left(&finished, at(1_010)), Some(Duration::from_secs(50)));
-        assert!(!actions(&decided, &finished, at(1_010)).contains(&Action::Expire));
-        assert_eq!(actions(&decided, &finished, at(1_060)), [Action::Expire]);
+        let expired = "delete QueueJob";
+        assert_ne!(printed(&decided, &finished, at(1_010)), expired);
+        assert_eq!(printed(&decided, &finished, at(1_060)), expired);
         finished.ttl_seconds_after_finished = None;
         assert_eq!(time_left(&finished, at(9_999)), None);
-        assert!(!actions(&decided, &finished, at(9_999)).contains(&Action::Expire));
+        assert_ne!(printed(&decided, &finished, at(9_999)), expired);
     }
 }
