@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use crate::{ConditionStatus, ConditionType};
+use crate::ConditionType;
 
 /// The names of the conditions of one kind of object, ordered as they are shown.
 pub trait ConditionName: Copy + Ord + 'static {
@@ -30,7 +30,7 @@ pub struct ConditionReport<Name = ConditionType> {
     /// Which condition.
     pub condition: Name,
     /// Whether it holds.
-    pub status: ConditionStatus,
+    pub holds: bool,
     /// One CamelCase word for programs, never empty.
     pub reason: String,
     /// A sentence for people; may be empty.
@@ -55,16 +55,15 @@ pub fn merge_conditions<Name: ConditionName>(
         old.iter().map(|kept| (rank(&kept.type_), kept.clone())).collect();
     let now = stored_time(now);
     for report in reports {
-        let key = rank(report.condition.as_str());
+        let (type_, status) = (report.condition.as_str(), status_text(report.holds));
+        let key = rank(type_);
         let since = old
             .iter()
-            .find(|former| {
-                former.type_ == report.condition.as_str() && former.status == report.status.as_str()
-            })
+            .find(|former| former.type_ == type_ && former.status == status)
             .map_or_else(|| now.clone(), |former| former.last_transition_time.clone());
         let condition = Condition {
-            type_: report.condition.as_str().to_owned(),
-            status: report.status.as_str().to_owned(),
+            type_: type_.to_owned(),
+            status: status.to_owned(),
             reason: report.reason.clone(),
             message: report.message.clone(),
             observed_generation,
@@ -73,6 +72,11 @@ pub fn merge_conditions<Name: ConditionName>(
         merged.insert(key, condition);
     }
     merged.into_values().collect()
+}
+
+/// The text in the `status` of a condition.
+pub const fn status_text(holds: bool) -> &'static str {
+    if holds { "True" } else { "False" }
 }
 
 /// Whether two lists of conditions say the same, whatever their times and order.
@@ -167,7 +171,7 @@ mod tests {
     fn report(condition: ConditionType, holds: bool, reason: &str) -> ConditionReport {
         ConditionReport {
             condition,
-            status: holds.into(),
+            holds,
             reason: reason.to_owned(),
             message: format!("because of {reason}"),
         }

@@ -28,9 +28,9 @@ mod status_entries;
 mod tree;
 mod validation_rules;
 
-pub use condition_names::{ConditionStatus, ConditionType, QueueJobCondition};
+pub use condition_names::{ConditionType, QueueJobCondition};
 pub use conditions::{
-    ConditionName, ConditionReport, condition, merge_conditions, same_conditions, stored_time,
+    ConditionName, ConditionReport, condition, merge_conditions, same_conditions, status_text, stored_time,
 };
 pub use manifest::{GENERATE_COMMAND, MANIFEST_FOLDERS, Manifest, ManifestError, manifests};
 pub use pod_template::PodTemplate;
@@ -39,7 +39,7 @@ pub use queue_job::{
     DEFAULT_START_TIMEOUT_SECONDS, MAX_BACKOFF_LIMIT, MAX_QUEUE_JOB_NAME_LENGTH, MAX_REPLICAS, MAX_SECONDS,
     MAX_TASK_NAME_LENGTH, MAX_TASKS, QueueJob, QueueJobSpec, Task,
 };
-pub use queue_job_status::{QueueJobState, QueueJobStatus};
+pub use queue_job_status::QueueJobStatus;
 pub use queue_status::{PodCounts, QueueStatus, StatusSummary};
 pub use resource_map::{MAX_RESOURCE_NAME_LENGTH, MAX_RESOURCES, ResourceMap};
 pub use resource_quantity::{MAX_QUANTITY_LENGTH, ResourceQuantity};

@@ -1,7 +1,7 @@
 //! What the operator reports about a QueueJob.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
@@ -21,9 +21,7 @@ pub struct QueueJobStatus {
 
     /// The state in one word: `Waiting` for its slots, `Starting` until minAvailable pods run, `Running`, `Suspended`,
     /// `Complete` or `Failed`.
-    #[serde(default)]
-    #[schemars(schema_with = "state_schema")]
-    pub state: Option<QueueJobState>,
+    pub state: Option<String>,
 
     /// How many pods have to run or have succeeded for the gang to run: minAvailable of the spec, or all replicas.
     pub min_available: Option<i32>,
@@ -76,23 +74,6 @@ pub struct QueueJobStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// Where a QueueJob stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum QueueJobState {
-    /// It has no slots and waits for them.
-    Waiting,
-    /// It has its slots, and fewer pods run than it needs.
-    Starting,
-    /// As many run or have succeeded as it needs.
-    Running,
-    /// It asks for nothing.
-    Suspended,
-    /// All its pods have succeeded.
-    Complete,
-    /// One of its tasks has failed.
-    Failed,
-}
-
 impl QueueJobStatus {
     /// The entry for `wanted`, if it was ever reported.
     pub fn condition(&self, wanted: QueueJobCondition) -> Option<&Condition> {
@@ -107,9 +88,4 @@ impl QueueJobStatus {
         same_conditions(&self.conditions, &other.conditions)
             && without_conditions(self) == without_conditions(other)
     }
-}
-
-/// Not an enumeration: an operator that is older than the definition must be able to write its own words.
-fn state_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": "string"})
 }

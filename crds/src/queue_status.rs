@@ -263,7 +263,7 @@ mod tests {
     fn status(second: i64, used: &str) -> QueueStatus {
         let ready = ConditionReport {
             condition: ConditionType::Ready,
-            status: true.into(),
+            holds: true,
             reason: "Reconciled".into(),
             message: String::new(),
         };
@@ -280,66 +280,6 @@ mod tests {
         assert!(status(10, "3").same_meaning(&status(99, "3")));
         assert!(!status(10, "3").same_meaning(&status(10, "4")));
         assert!(!status(10, "3").same_meaning(&QueueStatus { conditions: vec![], ..status(10, "3") }));
-    }
-
-    #[test]
-    fn every_field_is_meaning() {
-        let none = QueueStatus::default();
-        let some = || Some([("cpu", "1")].into());
-        let entry = SetAside {
-            kind: "Job".to_owned(),
-            name: "train".to_owned(),
-            uid: "1".to_owned(),
-            revision: 1,
-            since: stored_time(Timestamp::UNIX_EPOCH),
-            times: 1,
-            nodes: 3,
-            lacked_room: false,
-        };
-        let reclaim = RecentReclaim {
-            time: stored_time(Timestamp::UNIX_EPOCH),
-            pod: "web-0".to_owned(),
-            uid: "1".to_owned(),
-            workload: None,
-            beneficiary: None,
-            amounts: ResourceMap::new(),
-            rank: Some(1),
-            reason: "Reclaimed".to_owned(),
-        };
-        let used = stored_time(Timestamp::UNIX_EPOCH);
-        let window = LendingWindow { size: "2".into(), target: "3".into(), used, lost: None };
-        let own = [
-            QueueStatus { observed_generation: Some(1), ..none.clone() },
-            QueueStatus { demand: some(), ..none.clone() },
-            QueueStatus { set_aside: vec![entry], ..none.clone() },
-            QueueStatus {
-                not_created_since: [("1".to_owned(), stored_time(Timestamp::UNIX_EPOCH))].into(),
-                ..none.clone()
-            },
-            QueueStatus { deserved: some(), ..none.clone() },
-            QueueStatus { windows: [("cpu".to_owned(), window)].into(), ..none.clone() },
-            QueueStatus { allocated: some(), ..none.clone() },
-            QueueStatus { used: some(), ..none.clone() },
-            QueueStatus { preempting: some(), ..none.clone() },
-            QueueStatus { unmet: vec![Unmet::default()], ..none.clone() },
-            QueueStatus { recent_reclaims: vec![reclaim], ..none.clone() },
-            QueueStatus { unmet_total: Some(1), ..none.clone() },
-            QueueStatus { dominant_share: Some("0.1".to_owned()), ..none.clone() },
-            QueueStatus { pods: Some(PodCounts::default()), ..none.clone() },
-            QueueStatus { summary: Some(StatusSummary::default()), ..none.clone() },
-        ];
-        for status in own {
-            assert!(!status.same_meaning(&none) && !none.same_meaning(&status), "{status:?}");
-            assert!(!status.same_meaning_but_for_others(&none), "{status:?}");
-        }
-        let of_others = [
-            QueueStatus { nominal: some(), ..none.clone() },
-            QueueStatus { borrowed: some(), ..none.clone() },
-            QueueStatus { lent: some(), ..none.clone() },
-        ];
-        for status in of_others {
-            assert!(!status.same_meaning(&none) && status.same_meaning_but_for_others(&none), "{status:?}");
-        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use quotient_crds::{ConditionReport, ConditionStatus, ConditionType, RecentReclaim, condition};
+use quotient_crds::{ConditionReport, ConditionType, RecentReclaim, condition};
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, Stall};
@@ -93,7 +93,7 @@ fn ready(
         );
     }
     let is_left_alone = queue.quota_left_alone || !queue.reach.writes_quotas();
-    if quota.status != ConditionStatus::True && !is_left_alone {
+    if !quota.holds && !is_left_alone {
         return no(condition, &quota.reason, &quota.message);
     }
     if queue.admission == Admission::GateNotServed {
@@ -273,13 +273,13 @@ fn stalled(queue: &QueuePlan) -> ConditionReport {
 }
 
 fn yes(condition: ConditionType, reason: &str, message: &str) -> ConditionReport {
-    report(condition, ConditionStatus::True, reason, message)
+    report(condition, true, reason, message)
 }
 
 fn no(condition: ConditionType, reason: &str, message: &str) -> ConditionReport {
-    report(condition, ConditionStatus::False, reason, message)
+    report(condition, false, reason, message)
 }
 
-fn report(condition: ConditionType, status: ConditionStatus, reason: &str, message: &str) -> ConditionReport {
-    ConditionReport { condition, status, reason: reason.to_owned(), message: message.to_owned() }
+fn report(condition: ConditionType, holds: bool, reason: &str, message: &str) -> ConditionReport {
+    ConditionReport { condition, holds, reason: reason.to_owned(), message: message.to_owned() }
 }

@@ -1,27 +1,24 @@
 //! The state of a queue in one word, for the column of `kubectl get`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use quotient_crds::{ConditionStatus, ConditionType, condition};
+use quotient_crds::{ConditionType, condition, status_text};
 use quotient_engine::plan::Reach;
 use quotient_engine::snapshot::Mode;
 
-/// The conditions that a person has to correct, most severe first, each with the status that is not normal.
-const BROKEN: [(ConditionType, ConditionStatus); 2] =
-    [(ConditionType::Stalled, ConditionStatus::True), (ConditionType::Ready, ConditionStatus::False)];
+/// The conditions that a person has to correct, most severe first, each with whether it holds then.
+const BROKEN: [(ConditionType, bool); 2] = [(ConditionType::Stalled, true), (ConditionType::Ready, false)];
 
 /// The conditions that are worth the column as well.
-const UNUSUAL: [(ConditionType, ConditionStatus); 2] = [
-    (ConditionType::GuaranteeUnmeetable, ConditionStatus::True),
-    (ConditionType::Starved, ConditionStatus::True),
-];
+const UNUSUAL: [(ConditionType, bool); 2] =
+    [(ConditionType::GuaranteeUnmeetable, true), (ConditionType::Starved, true)];
 
 /// The reason of the most severe condition; if all are normal, the mode below Full, `Borrowing` or `OK`.
 ///
 /// `Paused` and `Observe` come before the conditions that they explain.
 pub(super) fn state(conditions: &[Condition], reach: &Reach, borrows: bool) -> String {
-    let first = |of: [(ConditionType, ConditionStatus); 2]| {
-        let mut found = of.into_iter().filter_map(|(wanted, status)| {
-            condition(conditions, wanted).filter(|found| found.status == status.as_str())
+    let first = |of: [(ConditionType, bool); 2]| {
+        let mut found = of.into_iter().filter_map(|(wanted, holds)| {
+            condition(conditions, wanted).filter(|found| found.status == status_text(holds))
         });
         found.next().map(|found| found.reason.clone())
     };

@@ -1,8 +1,8 @@
 //! The status of a QueueJob from a plan.
 
 use k8s_openapi::jiff::Timestamp;
-use quotient_crds::{QueueJobState, QueueJobStatus, merge_conditions};
-use quotient_engine::plan::{QueueJobPhase, QueueJobPlan};
+use quotient_crds::{QueueJobStatus, merge_conditions};
+use quotient_engine::plan::QueueJobPlan;
 use quotient_index::queue_jobs::ObservedQueueJob;
 
 use super::conditions::conditions;
@@ -21,14 +21,7 @@ pub(super) fn compose(
     let amounts = &decided.amounts;
     QueueJobStatus {
         observed_generation: observed.generation,
-        state: Some(match decided.phase {
-            QueueJobPhase::Waiting => QueueJobState::Waiting,
-            QueueJobPhase::Starting => QueueJobState::Starting,
-            QueueJobPhase::Running => QueueJobState::Running,
-            QueueJobPhase::Suspended => QueueJobState::Suspended,
-            QueueJobPhase::Complete => QueueJobState::Complete,
-            QueueJobPhase::Failed => QueueJobState::Failed,
-        }),
+        state: Some(format!("{:?}", decided.phase)),
         min_available: count(decided.min_available),
         slots: count(decided.total()),
         deserved: Some(texts(amounts.deserved.iter())),

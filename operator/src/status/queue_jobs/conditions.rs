@@ -1,7 +1,7 @@
 //! The conditions of a QueueJob, in words.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use quotient_crds::{ConditionReport, ConditionStatus, QueueJobCondition, QueueJobStatus};
+use quotient_crds::{ConditionReport, QueueJobCondition, QueueJobStatus};
 use quotient_engine::plan::{QueueJobPhase, QueueJobPlan};
 use quotient_index::queue_jobs::{JobEnd, ObservedQueueJob};
 
@@ -109,12 +109,7 @@ fn without_policy(said: &str) -> &str {
 }
 
 fn report(condition: QueueJobCondition, holds: bool, reason: &str, message: &str) -> Report {
-    Report {
-        condition,
-        status: ConditionStatus::from(holds),
-        reason: reason.to_owned(),
-        message: bounded([message.to_owned()]),
-    }
+    Report { condition, holds, reason: reason.to_owned(), message: bounded([message.to_owned()]) }
 }
 
 #[cfg(test)]
