@@ -3,9 +3,8 @@
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::validation_rules::{QUANTITY, amount_rules};
 
@@ -20,8 +19,8 @@ pub const MAX_QUANTITY_LENGTH: u32 = 32;
 /// It reads JSON strings and numbers and writes strings. Equality is that of the text: `1` and `1000m` differ
 /// here. The text is not checked while reading: the schema refuses nonsense in the cluster, and the
 /// code that computes with it parses it and can name the object and the field.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Value")]
 pub struct ResourceQuantity(String);
 
 impl ResourceQuantity {
@@ -65,43 +64,16 @@ impl From<i64> for ResourceQuantity {
     }
 }
 
-impl<'de> Deserialize<'de> for ResourceQuantity {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(QuantityVisitor)
-    }
-}
+impl TryFrom<Value> for ResourceQuantity {
+    type Error = &'static str;
 
-struct QuantityVisitor;
-
-impl Visitor<'_> for QuantityVisitor {
-    type Value = ResourceQuantity;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a Kubernetes quantity, such as \"500m\", 4 or \"10Gi\"")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(text.into())
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
-        Ok(text.into())
-    }
-
-    fn visit_i64<E: Error>(self, whole: i64) -> Result<Self::Value, E> {
-        Ok(whole.into())
-    }
-
-    fn visit_u64<E: Error>(self, whole: u64) -> Result<Self::Value, E> {
-        Ok(ResourceQuantity(whole.to_string()))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-        // YAML has `.inf` and `.nan`; both would become words that no parser expects.
-        if !number.is_finite() {
-            return Err(E::invalid_value(serde::de::Unexpected::Float(number), &self));
+    fn try_from(written: Value) -> Result<Self, Self::Error> {
+        match written {
+            Value::String(text) => Ok(Self(text)),
+            Value::Number(number) => Ok(Self(number.to_string())),
+            // YAML's `.inf` and `.nan` are null in JSON.
+            _ => Err("write a Kubernetes quantity, such as \"500m\", 4 or \"10Gi\""),
         }
-        Ok(ResourceQuantity(number.to_string()))
     }
 }
 
@@ -140,7 +112,7 @@ mod tests {
         let yaml = "[4, -1, 18446744073709551615, 0.5, 1.5, 1e3]";
         let quantities: Vec<ResourceQuantity> = serde_yaml_ng::from_str(yaml).unwrap();
         let texts: Vec<&str> = quantities.iter().map(ResourceQuantity::as_str).collect();
-        assert_eq!(texts, ["4", "-1", "18446744073709551615", "0.5", "1.5", "1000"]);
+        assert_eq!(texts, ["4", "-1", "18446744073709551615", "0.5", "1.5", "1000.0"]);
     }
 
     #[test]

@@ -168,7 +168,7 @@ spec: {weight: -1}
 ",
         &expect![[r#"
             namespace a
-              queue amounts: uid a/amounts, invalid read spec.request.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; read spec.guaranteed.memory: "-1Gi" is negative; write 0 or more; read spec.limit.cpu: "10000000000000000000000000" is beyond 2^63; if no bound is meant, leave the resource out, weight 0
+              queue amounts: uid a/amounts, invalid read spec.request.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; read spec.guaranteed.memory: "-1Gi" is negative; write 0 or more; read spec.limit.cpu: "1e+25" is beyond 2^63; if no bound is meant, leave the resource out, weight 0
               queue names: uid a/names, invalid spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.limit names "ephemeral-storage", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu, weight 0
               queue type: uid u-3, invalid the Queue cannot be read: spec.weight: invalid type: string "heavy", expected i32; correct the field and apply it again, weight 0
               queue weight: uid a/weight, invalid spec.weight is -1: write 0 to 1000000, weight 0
