@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use http::Method;
 use kube::Client;
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -13,55 +12,29 @@ use super::{Elector, Leadership, LeaseError, LeaseSettings};
 use crate::clock::Clock;
 use crate::health::Heartbeat;
 use crate::identity::Identity;
-use crate::tests::api::{Asked, Reply, client};
+use crate::tests::api::{OneObject, Reply, client};
 
-/// One Lease with optimistic locking, reachable or not.
+/// One Lease, and who cannot reach it.
 #[derive(Clone, Default)]
-struct Store(Arc<Mutex<Stored>>);
-
-#[derive(Default)]
-struct Stored {
-    lease: Option<Value>,
-    version: u32,
-    unreachable: Vec<String>,
+struct Store {
+    lease: OneObject,
+    unreachable: Arc<Mutex<Vec<String>>>,
 }
 
 impl Store {
     fn client(&self, identity: &str) -> Client {
         let (store, identity) = (self.clone(), identity.to_owned());
-        client(move |asked| store.answer(&identity, asked)).0
-    }
-
-    fn answer(&self, identity: &str, asked: &Asked) -> Reply {
-        let mut stored = self.0.lock().unwrap();
-        if stored.unreachable.iter().any(|name| name == identity) {
-            return Reply::Silence;
-        }
-        let current = stored.lease.as_ref().map(|lease| lease["metadata"]["resourceVersion"].clone());
-        match (&asked.method, current) {
-            (&Method::GET, None) => return Reply::failure(404, "NotFound", "no lease"),
-            (&Method::GET, Some(_)) => {}
-            (&Method::POST, Some(_)) => return Reply::failure(409, "AlreadyExists", "there is one"),
-            (&Method::PUT, Some(version)) if version != asked.body["metadata"]["resourceVersion"] => {
-                return Reply::failure(409, "Conflict", "modified");
-            }
-            _ => {
-                stored.version += 1;
-                let version = stored.version.to_string();
-                let mut lease = asked.body.clone();
-                lease["metadata"]["resourceVersion"] = version.into();
-                stored.lease = Some(lease);
-            }
-        }
-        Reply::Json(200, stored.lease.clone().unwrap())
+        let is_cut_off = move || store.unreachable.lock().unwrap().contains(&identity);
+        let lease = self.lease.clone();
+        client(move |asked| if is_cut_off() { Reply::Silence } else { lease.answer(asked) }).0
     }
 
     fn cut_off(&self, identity: &str) {
-        self.0.lock().unwrap().unreachable.push(identity.to_owned());
+        self.unreachable.lock().unwrap().push(identity.to_owned());
     }
 
     fn spec(&self, field: &str) -> Value {
-        self.0.lock().unwrap().lease.as_ref().unwrap()["spec"][field].clone()
+        self.lease.get().unwrap()["spec"][field].clone()
     }
 }
 
@@ -157,12 +130,10 @@ async fn a_leader_whose_lease_was_taken_ends() {
     let store = Store::default();
     let first = candidate(&store, "first");
     seconds(1).await;
-    {
-        let mut stored = store.0.lock().unwrap();
-        let lease = stored.lease.as_mut().unwrap();
-        lease["spec"]["holderIdentity"] = "intruder".into();
-        lease["metadata"]["resourceVersion"] = "1000".into();
-    }
+    let mut lease = store.lease.get().unwrap();
+    lease["spec"]["holderIdentity"] = "intruder".into();
+    lease["metadata"]["resourceVersion"] = "1000".into();
+    store.lease.set(Some(lease));
     seconds(5).await;
     assert!(!first.leadership.is_held());
     let error = first.task.await.unwrap().unwrap_err();
@@ -174,7 +145,7 @@ async fn a_lease_that_a_human_deletes_is_made_anew() {
     let store = Store::default();
     let first = candidate(&store, "first");
     seconds(1).await;
-    store.0.lock().unwrap().lease = None;
+    store.lease.set(None);
     seconds(5).await;
     assert!(first.leadership.is_held());
     assert_eq!(store.spec("holderIdentity"), "first");
@@ -185,9 +156,9 @@ async fn a_lease_that_a_human_deletes_is_made_anew() {
 async fn a_lease_that_is_older_than_before_ends_every_replica() {
     let (store, first, second) = two().await;
     seconds(10).await;
-    let backup = store.0.lock().unwrap().lease.clone();
+    let backup = store.lease.get();
     seconds(60).await;
-    store.0.lock().unwrap().lease = backup;
+    store.lease.set(backup);
     seconds(5).await;
     assert!(!first.leadership.is_held() && !second.leadership.is_held());
     for replica in [first, second] {

@@ -1,6 +1,6 @@
 //! The ledger against an API server made of a closure.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::Method;
@@ -20,7 +20,7 @@ use super::fit::fit;
 use super::{Dropped, LedgerKeeper};
 use crate::context::Context;
 use crate::settings::LedgerSettings;
-use crate::tests::api::{Asked, Log, Reply, client};
+use crate::tests::api::{Asked, Log, OneObject, Reply, client};
 use crate::tests::plan::cpu;
 use crate::view::View;
 
@@ -69,9 +69,9 @@ fn quota(namespace: &str, stamp: &str) -> Value {
     })
 }
 
-/// A ConfigMap that keeps what is written, at a version that every write counts up, as the API server does.
+/// The ConfigMap of the ledger.
 #[derive(Clone, Default)]
-struct Stored(Arc<Mutex<Option<Value>>>);
+struct Stored(OneObject);
 
 impl Stored {
     fn holding(ledger: &Ledger) -> Self {
@@ -86,33 +86,11 @@ impl Stored {
         });
         let object =
             json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "binaryData": data});
-        Self(Arc::new(Mutex::new(Some(object))))
-    }
-
-    fn answer(&self, asked: &Asked) -> Reply {
-        let mut stored = self.0.lock().unwrap();
-        let version =
-            |object: &Value| object["metadata"]["resourceVersion"].as_str().unwrap_or("0").to_owned();
-        let missing = || Reply::failure(404, "NotFound", "configmaps \"quotient-ledger\" not found");
-        match (&asked.method, stored.as_ref()) {
-            (&Method::GET | &Method::PUT, None) => missing(),
-            (&Method::GET, Some(object)) => Reply::Json(200, object.clone()),
-            (&Method::PUT, Some(object)) if version(object) != version(&asked.body) => {
-                Reply::failure(409, "Conflict", "the object has been modified")
-            }
-            (&Method::POST, Some(_)) => Reply::failure(409, "AlreadyExists", "already exists"),
-            (_, standing) => {
-                let next: u32 = standing.map_or(0, |object| version(object).parse().unwrap()) + 1;
-                let mut object = asked.body.clone();
-                object["metadata"]["resourceVersion"] = next.to_string().into();
-                *stored = Some(object.clone());
-                Reply::Json(200, object)
-            }
-        }
+        Self(OneObject::of(object))
     }
 
     fn ledger(&self) -> Ledger {
-        let stored = self.0.lock().unwrap().clone().unwrap();
+        let stored = self.0.get().unwrap();
         let data =
             serde_json::from_value::<k8s_openapi::ByteString>(stored["binaryData"]["ledger.json.gz"].clone());
         unpack(&data.unwrap().0).unwrap()
@@ -145,7 +123,7 @@ const REBUILT: u64 = 1 << 20;
 
 fn kept_in(stored: &Stored, quotas: &[Value]) -> Kept {
     let stored = stored.clone();
-    kept(quotas, move |asked| stored.answer(asked))
+    kept(quotas, move |asked| stored.0.answer(asked))
 }
 
 fn context(client: Client, quotas: &[Value]) -> Context {
@@ -330,7 +308,7 @@ async fn after_a_lost_answer_it_is_read_before_anything_else() {
     let stored = Stored::holding(&ledger(5, &["a"]));
     let server = stored.clone();
     // It was written; only the answer was lost.
-    let mut kept = kept(&[], move |asked| match (server.answer(asked), &asked.method) {
+    let mut kept = kept(&[], move |asked| match (server.0.answer(asked), &asked.method) {
         (_, &Method::PUT) => Reply::Silence,
         (reply, _) => reply,
     });
@@ -346,7 +324,7 @@ async fn one_that_is_deleted_is_made_up_from_quotas_and_held() {
     let stored = Stored::holding(&ledger(5, &["a"]));
     let mut kept = kept_in(&stored, &[quota("a", "3")]);
     kept.keeper.ready().await.unwrap();
-    *stored.0.lock().unwrap() = None;
+    stored.0.set(None);
     assert_eq!(kept.write(Some(ledger(6, &["a", "b"]))).await, Err(Dropped::StartOver));
     kept.keeper.ready().await.unwrap();
     let rebuilt = kept.known();
@@ -388,8 +366,7 @@ async fn a_quota_from_the_future_has_the_ledger_read_again() {
         kept.context.view.read(|index| index.apply::<ResourceQuota>(&quota));
     };
     // Another leader wrote both.
-    let other = Stored::holding(&ledger(8, &["a"]));
-    *stored.0.lock().unwrap() = other.0.lock().unwrap().clone();
+    stored.0.set(Stored::holding(&ledger(8, &["a"])).0.get());
     put(&kept, "9", "8");
     kept.keeper.ready().await.unwrap();
     assert_eq!((kept.known(), kept.rebuilds("Older")), (ledger(8, &["a"]).inherited(), 0));
@@ -416,7 +393,7 @@ async fn what_may_not_be_read_or_written_is_told_and_tried_ever_later() {
     let server = stored.clone();
     let mut unwritten = kept(&[], move |asked| match asked.method {
         Method::PUT => Reply::failure(403, "Forbidden", "configmaps is forbidden"),
-        _ => server.answer(asked),
+        _ => server.0.answer(asked),
     });
     unwritten.keeper.ready().await.unwrap();
     for _ in 0..2 {
@@ -437,7 +414,7 @@ async fn what_may_not_be_read_or_written_is_told_and_tried_ever_later() {
 async fn a_full_ledger_is_not_written_for_newcomers_alone() {
     let stored = Stored::holding(&ledger(5, &["a"]));
     let server = stored.clone();
-    let (client, log) = client(move |asked| server.answer(asked));
+    let (client, log) = client(move |asked| server.0.answer(asked));
     let settings = LedgerSettings { namespace: "home".to_owned(), limit: 1 };
     let mut keeper = LedgerKeeper::new(context(client, &[]), settings);
     keeper.ready().await.unwrap();

@@ -68,6 +68,45 @@ impl Reply {
     }
 }
 
+/// One object with optimistic locking, as the API server keeps it: every write counts its version up.
+#[derive(Clone, Default)]
+pub(crate) struct OneObject(Arc<Mutex<Option<Value>>>);
+
+impl OneObject {
+    pub(crate) fn of(object: Value) -> Self {
+        Self(Arc::new(Mutex::new(Some(object))))
+    }
+
+    pub(crate) fn get(&self) -> Option<Value> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn set(&self, object: Option<Value>) {
+        *self.0.lock().unwrap() = object;
+    }
+
+    pub(crate) fn answer(&self, asked: &Asked) -> Reply {
+        let mut stored = self.0.lock().unwrap();
+        let version =
+            |object: &Value| object["metadata"]["resourceVersion"].as_str().unwrap_or("0").to_owned();
+        match (&asked.method, stored.as_ref()) {
+            (&Method::GET | &Method::PUT, None) => Reply::failure(404, "NotFound", "it is not found"),
+            (&Method::GET, Some(object)) => Reply::Json(200, object.clone()),
+            (&Method::PUT, Some(object)) if version(object) != version(&asked.body) => {
+                Reply::failure(409, "Conflict", "the object has been modified")
+            }
+            (&Method::POST, Some(_)) => Reply::failure(409, "AlreadyExists", "already exists"),
+            (_, standing) => {
+                let next: u32 = standing.map_or(0, |object| version(object).parse().unwrap()) + 1;
+                let mut object = asked.body.clone();
+                object["metadata"]["resourceVersion"] = next.to_string().into();
+                *stored = Some(object.clone());
+                Reply::Json(200, object)
+            }
+        }
+    }
+}
+
 /// The requests that were made, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<Asked>>>);

@@ -170,6 +170,35 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn what_is_edited_every_ten_seconds_is_put_right_every_thirty() {
+        let mut drift = drift();
+        let (start, edited) = (Instant::now(), quota("1", 7, 9000));
+        let mut observed = quota("1", 7, 4000);
+        let mut written = Vec::new();
+        for second in 0..120 {
+            if second % 10 == 5 {
+                observed = edited.clone();
+            }
+            let now = start + Duration::from_secs(second);
+            drift.begin(now, |_| edited.owner.as_ref());
+            let until = drift.waits_until(&queue(), Some(&observed), now);
+            if observed.hard == edited.hard && until.is_none() {
+                written.push(second);
+                observed = quota("1", 7, 4000);
+                let undone = drift.wrote(&queue(), Some(&observed), now);
+                assert_eq!(undone, Some(Change::Edited { by: Some("kubectl-edit".into()) }));
+            }
+            if second == 20 {
+                let message = &drift.contested()[&queue()];
+                assert!(message.contains("edited by kubectl-edit") && message.contains("30 s"), "{message}");
+                assert_eq!(until, Some(start + Duration::from_secs(35)));
+            }
+        }
+        // The first edit is restored at once.
+        assert_eq!(written, [5, 35, 65, 95]);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_quota_that_lost_its_owner_waits_until_its_queue_may_be_seen_to_go() {
         let mut drift = drift();
         let start = Instant::now();

@@ -37,6 +37,14 @@ impl World {
     async fn write_limit_ranges(&mut self) {
         self.cycle(Class::LimitRange).await;
     }
+
+    /// The one request of a cycle. What was answered is in view then: equal means no write.
+    async fn one_write(&mut self) -> Asked {
+        self.write_limit_ranges().await;
+        self.write_limit_ranges().await;
+        let [asked] = self.log.all().try_into().unwrap();
+        asked
+    }
 }
 
 #[tokio::test]
@@ -44,49 +52,43 @@ async fn one_that_is_missing_is_created() {
     let defaults = json!({"cpu": "100m", "memory": "128Mi"});
     let answer = range(5, true, &defaults);
     let mut it = writer(&[node(4), asking(&defaults)], move |_| Reply::Json(201, answer.clone()));
-    it.write_limit_ranges().await;
-    let [asked] = it.log.all().try_into().unwrap();
+    let asked = it.one_write().await;
     assert_eq!(asked.line(), format!("POST {RANGES}"));
     assert_eq!(asked.body["metadata"]["labels"], json!({"app.kubernetes.io/managed-by": "quotient"}));
     assert_eq!(asked.body["metadata"]["ownerReferences"], owned_by("queue-a"));
     assert_eq!(asked.body["spec"]["limits"], json!([{"type": "Container", "defaultRequest": defaults}]));
     assert!(matches!(&it.told()[..], [told] if told.starts_with("DefaultRequestsWritten")));
-    // What was written is in view: equal means no write.
-    it.write_limit_ranges().await;
-    assert_eq!(it.asked(), 1);
 }
 
 #[tokio::test]
-async fn one_that_says_something_else_is_changed_in_its_life() {
-    let mut it =
-        writer(&[node(4), asking(&json!({"cpu": "1"})), range(5, true, &json!({"cpu": "2"}))], |_| {
+async fn one_that_says_something_else_or_is_another_queues_is_changed_in_its_life() {
+    let mut of_another = range(5, true, &json!({"cpu": "2"}));
+    of_another["metadata"]["ownerReferences"] = owned_by("former");
+    let owned = json!({"op": "add", "path": "/metadata/ownerReferences", "value": owned_by("queue-a")});
+    for (standing, owned) in [(range(5, true, &json!({"cpu": "2"})), None), (of_another, Some(owned))] {
+        let mut it = writer(&[node(4), asking(&json!({"cpu": "1"})), standing], |_| {
             Reply::Json(200, range(6, true, &json!({"cpu": "1"})))
         });
-    it.write_limit_ranges().await;
-    let [asked] = it.log.all().try_into().unwrap();
-    assert_eq!(asked.line(), format!("PATCH {RANGES}/quotient"));
-    assert_eq!(
-        asked.body,
-        json!([
-            {"op": "test", "path": "/metadata/uid", "value": "range"},
-            {"op": "add", "path": "/spec/limits", "value": [{"type": "Container", "defaultRequest": {"cpu": "1"}}]},
-        ])
-    );
-    it.write_limit_ranges().await;
-    assert_eq!(it.asked(), 1);
+        let asked = it.one_write().await;
+        assert_eq!(asked.line(), format!("PATCH {RANGES}/quotient"));
+        let limits = json!([{"type": "Container", "defaultRequest": {"cpu": "1"}}]);
+        let mut expected = vec![
+            json!({"op": "test", "path": "/metadata/uid", "value": "range"}),
+            json!({"op": "add", "path": "/spec/limits", "value": limits}),
+        ];
+        expected.extend(owned);
+        assert_eq!(asked.body, json!(expected));
+    }
 }
 
 #[tokio::test]
-async fn one_without_a_queue_is_deleted_just_as_it_was_seen() {
+async fn one_that_is_not_wanted_is_deleted_just_as_it_was_seen() {
     let answer = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
     let ours = || range(5, true, &json!({"cpu": "1"}));
     let mut it = writer(&[node(4), asking(&json!({})), ours()], move |_| Reply::Json(200, answer.clone()));
-    it.write_limit_ranges().await;
-    let [asked] = it.log.all().try_into().unwrap();
+    let asked = it.one_write().await;
     assert_eq!(asked.line(), format!("DELETE {RANGES}/quotient"));
     assert_eq!(asked.body["preconditions"], json!({"uid": "range", "resourceVersion": "5"}));
-    it.write_limit_ranges().await;
-    assert_eq!(it.asked(), 1);
 
     // Without a Queue garbage collection deletes it.
     let mut left = writer(&[node(4), ours()], |_| Reply::Silence);
@@ -116,22 +118,6 @@ async fn one_that_lost_its_owner_is_left_alone_until_its_queue_may_be_seen_to_go
     it.write_limit_ranges().await;
     assert_eq!(it.log.lines(), [format!("POST {RANGES}")]);
     assert_eq!(it.writer.next_retry(), None);
-}
-
-#[tokio::test]
-async fn one_that_another_queue_owns_is_taken_over_at_once() {
-    let defaults = json!({"cpu": "1"});
-    let mut former = range(5, true, &defaults);
-    former["metadata"]["ownerReferences"] = owned_by("former");
-    let mut it = writer(&[node(4), asking(&defaults), former], |_| {
-        Reply::Json(200, range(6, true, &json!({"cpu": "1"})))
-    });
-    it.write_limit_ranges().await;
-    let [asked] = it.log.all().try_into().unwrap();
-    let owners = json!({"op": "add", "path": "/metadata/ownerReferences", "value": owned_by("queue-a")});
-    assert_eq!(asked.body[2], owners);
-    it.write_limit_ranges().await;
-    assert_eq!(it.asked(), 1);
 }
 
 #[tokio::test]

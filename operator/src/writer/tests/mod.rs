@@ -1,7 +1,6 @@
 //! The writer against an API server made of a closure: what goes over the wire, and what its answers lead to.
 
 pub(crate) mod again;
-mod drift;
 mod evictions;
 mod gates;
 mod limit_ranges;

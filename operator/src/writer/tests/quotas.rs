@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use http::Method;
+use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_engine::amounts::Resource;
 use quotient_engine::ledger::Ledger;
 use serde_json::{Value, json};
@@ -163,6 +164,25 @@ async fn a_quota_that_is_gone_is_created_by_the_next_plan() {
     it.write().await;
     it.write().await;
     assert_eq!(it.log.lines().last().unwrap(), "POST /api/v1/namespaces/a/resourcequotas");
+}
+
+#[tokio::test]
+async fn what_another_writer_deletes_is_there_again_within_the_cycle_and_told() {
+    let mut it = standing(|asked| match asked.method {
+        Method::POST => Reply::Json(201, quota("a", 3000, Some(9), 4, 4)),
+        _ => obedient(asked),
+    });
+    it.write().await;
+    it.told();
+    it.view.update(|index| index.delete::<ResourceQuota>(&(), "a", "quotient", "quota-a"));
+    it.write().await;
+    assert_eq!(it.log.lines().last().unwrap(), "POST /api/v1/namespaces/a/resourcequotas");
+    let [told] = &it.told()[..] else { panic!("it is told once") };
+    assert!(
+        told.starts_with("QuotaRepaired on Queue team: Restored the quota because it was deleted"),
+        "{told}"
+    );
+    assert_eq!(it.context.metrics.writes.quota_repairs.with_label_values(&["Deleted"]).get(), 1);
 }
 
 #[tokio::test(start_paused = true)]
