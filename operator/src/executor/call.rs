@@ -135,11 +135,7 @@ impl Call {
         let Object { namespace, .. } = &self.object;
         match &self.purpose {
             // The watch shows what becomes of them. A size is written only once the watch has shown every mark.
-            Purpose::Requeue(_)
-            | Purpose::Eviction { .. }
-            | Purpose::LessGrace(_)
-            | Purpose::Mark { .. }
-            | Purpose::Expiry(_) => {}
+            Purpose::Requeue(_) | Purpose::Eviction { .. } | Purpose::Mark { .. } | Purpose::Expiry(_) => {}
             Purpose::Job { .. } if *method == Method::DELETE => {}
             // An object with a deletion time waits for a finalizer; the watch tells when it is gone.
             _ if *method == Method::DELETE => self.forget(life.filter(|_| !is_terminating(answer))),

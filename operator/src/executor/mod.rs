@@ -22,7 +22,9 @@ use tokio::time::Instant;
 
 pub(crate) use backoff::{Backoff, Schedule};
 pub(crate) use kind::{Kind, decode};
-pub(crate) use operation::{Class, Key, Lane, Life, Object, Operation, Prepared, Purpose, Request, Requeue};
+pub(crate) use operation::{
+    Class, Key, Lane, Life, Object, Operation, Prepared, Purpose, Request, Requeue, shortens_grace,
+};
 pub(crate) use outcome::Outcome;
 pub(crate) use pace::Pace;
 pub(crate) use rate::Rate;

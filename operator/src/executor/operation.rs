@@ -8,7 +8,7 @@ use kube::api::PropagationPolicy;
 use quotient_crds::{QueueJobStatus, QueueStatus};
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, OwnerUid, QueueName, QueueUid};
-use quotient_engine::plan::{Eviction, PodId, QueueJobName, QuotaWrite, Scaling};
+use quotient_engine::plan::{Eviction, PodId, QueueJobName, QuotaWrite, Scaling, Stage};
 use quotient_engine::snapshot::{Owner, OwnerKind};
 use quotient_engine::time::Timestamp;
 use quotient_index::ResourceVersion;
@@ -111,10 +111,8 @@ pub(crate) enum Purpose {
     UsageResync { namespace: Namespace, is_second: bool },
     /// A controller tries again to create rejected pods.
     Requeue(Requeue),
-    /// A running pod terminates.
+    /// A running pod terminates, or a terminating one gets less grace.
     Eviction { eviction: Box<Eviction>, queue: Option<QueueUid>, started: Option<Timestamp> },
-    /// A terminating pod gets less grace.
-    LessGrace(Box<Eviction>),
     /// The scheduler may place a pod.
     Gate(PodId),
     /// The controller of a pod deletes it first, or not any more.
@@ -129,6 +127,11 @@ pub(crate) enum Purpose {
     JobStatus { name: QueueJobName, wanted: Box<QueueJobStatus> },
     /// The status of a Queue says what was decided.
     Status { queue: QueueName, uid: QueueUid, wanted: Box<QueueStatus> },
+}
+
+/// Whether the pod is terminating already, and only gets less grace.
+pub(crate) fn shortens_grace(eviction: &Eviction) -> bool {
+    eviction.stage == Stage::Terminating
 }
 
 /// One life of a controller that is to look again.
@@ -199,7 +202,7 @@ impl Purpose {
             Self::LimitRange { queue, .. } => Key::new(Class::LimitRange, &queue.namespace, ""),
             Self::UsageResync { namespace, .. } => Key::new(Class::UsageResync, namespace, ""),
             Self::Requeue(of) => Key::new(Class::Requeue, &of.namespace, of.uid.as_str()),
-            Self::Eviction { eviction, .. } | Self::LessGrace(eviction) => {
+            Self::Eviction { eviction, .. } => {
                 Key::new(Class::Eviction, &eviction.pod.namespace, eviction.pod.uid.as_str())
             }
             Self::Gate(pod) => Key::new(Class::Gate, &pod.namespace, pod.uid.as_str()),
@@ -221,7 +224,7 @@ impl Purpose {
             Self::LimitRange { .. } => "limitrange",
             Self::UsageResync { .. } => "usage_resync",
             Self::Requeue(_) => "requeue",
-            Self::Eviction { .. } | Self::LessGrace(_) => "eviction",
+            Self::Eviction { .. } => "eviction",
             Self::Gate(_) => "scheduling_gate",
             Self::Mark { .. } => "pod_mark",
             Self::Size(_) => "scale",
@@ -256,7 +259,7 @@ impl Purpose {
     /// How long one call may take. The API server repeats conflicts on a disruption budget for about ten seconds itself.
     pub(crate) const fn timeout(&self) -> Duration {
         match self {
-            Self::Eviction { .. } | Self::LessGrace(_) => Duration::from_secs(12),
+            Self::Eviction { .. } => Duration::from_secs(12),
             _ => Duration::from_secs(5),
         }
     }

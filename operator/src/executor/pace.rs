@@ -6,7 +6,7 @@ use std::time::Duration;
 use quotient_engine::names::QueueName;
 use tokio::time::Instant;
 
-use super::{Class, Operation, Purpose, Rate};
+use super::{Class, Operation, Purpose, Rate, shortens_grace};
 use crate::settings::WriteSettings;
 
 /// While more evictions of one namespace are left than this, half as many are under way: the API server has time for what
@@ -60,7 +60,7 @@ impl Pace {
     /// again.
     pub(super) fn reserve(&mut self, operation: &Operation, now: Instant) -> Result<Instant, Instant> {
         match &operation.purpose {
-            Purpose::Eviction { eviction, .. } => {
+            Purpose::Eviction { eviction, .. } if !shortens_grace(eviction) => {
                 let count = self.settings.evictions_per_queue;
                 let new = || Rate::per_minute(count);
                 let rate = self.of_queues.entry(eviction.queue.clone()).or_insert_with(new);
@@ -71,7 +71,7 @@ impl Pace {
                 rate.reserve(now);
                 Ok(self.evictions.reserve(now))
             }
-            Purpose::LessGrace(_) => Ok(self.evictions.reserve(now)),
+            Purpose::Eviction { .. } => Ok(self.evictions.reserve(now)),
             _ => Ok(now),
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn tell(purpose: &Purpose, object: &Object, outcome: &Outcome, why: &
 /// The subject and the verb of a sentence: `the quota was written`, `the quota was not written`.
 fn words(purpose: &Purpose) -> Option<(&'static str, &'static str)> {
     Some(match purpose {
-        Purpose::Eviction { .. } | Purpose::LessGrace(_) => return None,
+        Purpose::Eviction { .. } => return None,
         Purpose::Quota { .. } => ("the quota", "written"),
         Purpose::LimitRange { defaults, .. } if defaults.is_empty() => ("the LimitRange", "removed"),
         Purpose::LimitRange { .. } => ("the LimitRange", "written"),

@@ -16,7 +16,7 @@ use super::refusals::Refusals;
 use crate::clock::Clock;
 use crate::context::Context;
 use crate::events::{Notice, Reclaimed};
-use crate::executor::{Operation, Outcome, Purpose};
+use crate::executor::{Operation, Outcome, Purpose, shortens_grace};
 
 /// How long a pod counts as leaving when that is only assumed.
 const ASSUMED: Duration = Duration::from_secs(10);
@@ -80,7 +80,7 @@ impl Evictions {
     pub(super) fn due(&mut self, wanted: Vec<Operation>) -> Vec<Operation> {
         let now = Instant::now();
         let pods = wanted.iter().filter_map(|operation| match &operation.purpose {
-            Purpose::Eviction { eviction, .. } | Purpose::LessGrace(eviction) => Some(&eviction.pod),
+            Purpose::Eviction { eviction, .. } => Some(&eviction.pod),
             _ => None,
         });
         let pods: HashSet<&PodId> = pods.collect();
@@ -88,8 +88,10 @@ impl Evictions {
         self.shortened.retain(|pod| pods.contains(pod));
         let mut due = wanted;
         due.retain(|operation| match &operation.purpose {
+            Purpose::Eviction { eviction, .. } if shortens_grace(eviction) => {
+                !self.refusals.is_resting(&eviction.pod, now)
+            }
             Purpose::Eviction { eviction, .. } => !self.refusals.is_waiting(&eviction.pod, now),
-            Purpose::LessGrace(eviction) => !self.refusals.is_resting(&eviction.pod, now),
             _ => true,
         });
         due
@@ -98,7 +100,9 @@ impl Evictions {
     /// Until they are answered, pods that were asked to go count as leaving: no other pod is evicted instead.
     pub(super) fn hold<'a>(&self, under_way: impl Iterator<Item = &'a Purpose>) {
         for purpose in under_way {
-            if let Purpose::Eviction { eviction, .. } = purpose {
+            if let Purpose::Eviction { eviction, .. } = purpose
+                && !shortens_grace(eviction)
+            {
                 self.leaves(eviction);
             }
         }
@@ -124,6 +128,9 @@ impl Evictions {
         (queue, started): (Option<&QueueUid>, Option<Timestamp>),
         outcome: &Outcome,
     ) {
+        if shortens_grace(eviction) {
+            return self.settle_again(eviction, outcome);
+        }
         let pod = &eviction.pod;
         let Some(verdict) = eviction_outcome(outcome) else { return self.stays(pod) };
         self.context.decisions.answered(pod, &verdict.to_string());
@@ -189,7 +196,7 @@ impl Evictions {
     }
 
     /// Takes note of what became of a terminating pod that was to get less grace.
-    pub(super) fn settle_again(&mut self, eviction: &Eviction, outcome: &Outcome) {
+    fn settle_again(&mut self, eviction: &Eviction, outcome: &Outcome) {
         let Some(verdict) = eviction_outcome(outcome) else { return };
         let Eviction { pod, queue, grace_seconds, .. } = eviction;
         let named = format!("{}/{}", pod.namespace, pod.name);

@@ -339,7 +339,6 @@ impl Memory {
             Purpose::Eviction { eviction, queue, started } => {
                 self.evictions.settle(eviction, (queue.as_ref(), *started), &completed.outcome);
             }
-            Purpose::LessGrace(eviction) => self.evictions.settle_again(eviction, &completed.outcome),
             Purpose::Mark { .. } | Purpose::Size(_) => self.scalings.settle(completed, context),
             Purpose::Job { name, .. } | Purpose::Expiry(name) => queue_jobs::settle(name, completed, context),
             Purpose::JobStatus { name, wanted } => {
