@@ -241,22 +241,4 @@ mod tests {
             assert!(!same_conditions(&early, &merge_conditions(&early, &[change], Some(1), at(10))));
         }
     }
-
-    #[test]
-    fn a_condition_is_found_by_its_type() {
-        let list = merge_conditions(&[], &[report(ConditionType::Ready, true, "A")], None, at(10));
-        assert_eq!(condition(&list, ConditionType::Ready), list.first());
-        assert_eq!(condition(&list, ConditionType::Stalled), None);
-    }
-
-    #[test]
-    fn what_is_written_is_what_is_read() {
-        let read_back =
-            |time: &Time| -> Time { serde_json::from_value(serde_json::to_value(time).unwrap()).unwrap() };
-        let now = Timestamp::new(10, 999_999_999).unwrap();
-        let stored = stored_time(now);
-        assert_eq!(stored.0, Timestamp::from_second(10).unwrap());
-        assert_eq!(read_back(&stored), stored);
-        assert_ne!(read_back(&Time(now)), Time(now), "this is what the function is for");
-    }
 }

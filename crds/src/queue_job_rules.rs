@@ -86,22 +86,3 @@ pub(crate) fn volume_rules() -> Value {
         "fieldPath": ".hostPath",
     }])
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_rule_says_what_to_do_on_one_line() {
-        let of_the_object = json!([queue_job_rule()]);
-        for list in [queue_job_spec_rules(), task_rules(), pod_spec_rules(), volume_rules(), of_the_object] {
-            for rule in list.as_array().unwrap() {
-                let message = rule["message"].as_str().unwrap();
-                assert!(!message.contains('\n') && !message.contains("  "), "{message}");
-                assert!(["write", "leave", "lower"].iter().any(|verb| message.contains(verb)), "{message}");
-                let names_it = message.contains(&MAX_QUEUE_JOB_NAME_LENGTH.to_string());
-                assert!(rule["fieldPath"].is_string() || names_it, "{message}");
-            }
-        }
-    }
-}

@@ -258,7 +258,6 @@ mod tests {
     use super::*;
     use crate::{ConditionReport, merge_conditions, stored_time};
     use k8s_openapi::jiff::Timestamp;
-    use serde_json::json;
 
     fn status(second: i64, used: &str) -> QueueStatus {
         let ready = ConditionReport {
@@ -296,39 +295,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_read_and_written() {
-        let text = json!({
-            "demand": {"cpu": "4"},
-            "demandFalling": {"cpu": "2026-01-01T10:00:00Z"},
-            "setAside": [{
-                "kind": "Job", "name": "train", "uid": "u-1", "revision": 2, "since": "2026-01-01T10:00:05Z", "times": 3,
-                "nodes": 9, "lackedRoom": true,
-            }],
-            "notCreatedSince": {"u-2": "2026-01-01T09:58:00Z"},
-            "windows": {"cpu": {"size": "4", "target": "3500m", "used": "2026-01-01T09:58:00Z"}},
-            "shortSince": "2026-01-01T09:59:30Z",
-            "unmet": [{
-                "kind": "ReplicaSet", "name": "web", "pods": 3, "reason": "ShareInUse", "message": "the share is in use",
-            }],
-            "recentReclaims": [{
-                "time": "2026-01-01T10:00:00Z", "pod": "web-0", "uid": "u-3",
-                "workload": {"kind": "Deployment", "name": "web"}, "beneficiary": "b/b",
-                "amounts": {"cpu": "1"}, "rank": 2, "reason": "Reclaimed",
-            }],
-        });
-        let status: QueueStatus = serde_json::from_value(text.clone()).unwrap();
-        assert_eq!(serde_json::to_value(&status).unwrap(), text);
-    }
-
-    #[test]
     fn nothing_known_is_written_as_nothing() {
         assert_eq!(serde_json::to_string(&QueueStatus::default()).unwrap(), "{}");
         assert_eq!(serde_json::from_str::<QueueStatus>("{}").unwrap(), QueueStatus::default());
-    }
-
-    #[test]
-    fn nothing_outstanding_is_written_as_an_empty_map() {
-        let status = QueueStatus { preempting: Some(ResourceMap::new()), ..QueueStatus::default() };
-        assert_eq!(serde_json::to_string(&status).unwrap(), r#"{"preempting":{}}"#);
     }
 }

@@ -111,26 +111,3 @@ impl<R: Into<String>, A: Into<ResourceQuantity>, const N: usize> From<[(R, A); N
         entries.into_iter().collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn entries_are_ordered_by_name() {
-        let map = ResourceMap::from([("nvidia.com/gpu", "2"), ("memory", "9Gi"), ("cpu", "3")]);
-        let names: Vec<&str> = map.iter().map(|(resource, _)| resource).collect();
-        assert_eq!(names, ["cpu", "memory", "nvidia.com/gpu"]);
-        assert_eq!(map.get("memory").map(ResourceQuantity::as_str), Some("9Gi"));
-        assert_eq!(map.get("hugepages-2Mi"), None);
-    }
-
-    #[test]
-    fn an_inserted_amount_replaces_the_former() {
-        let mut map = ResourceMap::new();
-        assert!(map.is_empty());
-        assert_eq!(map.insert("cpu", 3), None);
-        assert_eq!(map.insert("cpu", "3500m"), Some("3".into()));
-        assert_eq!(serde_json::to_string(&map).unwrap(), r#"{"cpu":"3500m"}"#);
-    }
-}

@@ -192,31 +192,4 @@ mod tests {
         }
         assert_eq!(computed, 7);
     }
-
-    #[test]
-    fn every_rule_says_what_to_do_on_one_line() {
-        let of_the_object = json!([queue_rule()]);
-        for list in [
-            amount_rules(),
-            resource_name_rules(253),
-            default_request_rules(),
-            queue_spec_rules(),
-            paused_until_rules(),
-            child_namespaces_rules(),
-            label_key_rules(317),
-            label_requirement_rules(),
-            of_the_object,
-        ] {
-            for rule in list.as_array().unwrap() {
-                let message = rule["message"].as_str().unwrap();
-                assert!(!message.contains('\n') && !message.contains("  "), "{message}");
-                assert!(
-                    ["write", "name resources as", "leave", "lower"]
-                        .iter()
-                        .any(|verb| message.contains(verb)),
-                    "{message}"
-                );
-            }
-        }
-    }
 }

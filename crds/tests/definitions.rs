@@ -87,6 +87,23 @@ fn every_field_is_explained() {
 }
 
 #[test]
+fn every_rule_says_what_to_do_on_one_line() {
+    for name in [QUEUE, QUEUE_JOB] {
+        each_schema("", &schema(name), &mut |path, schema| {
+            for rule in schema["x-kubernetes-validations"].as_array().into_iter().flatten() {
+                let message = rule["message"].as_str().unwrap();
+                assert!(!message.contains('\n') && !message.contains("  "), "{path}: {message}");
+                let verbs = ["write", "name resources as", "leave", "lower"];
+                assert!(verbs.iter().any(|verb| message.contains(verb)), "{path}: {message}");
+                // The name of the object is no field of the schema.
+                let has_field = rule["fieldPath"].is_string() || path.is_empty();
+                assert!(has_field || name == QUEUE, "{path}: {message}");
+            }
+        });
+    }
+}
+
+#[test]
 fn the_status_is_a_subresource_that_no_rule_refuses_and_whose_conditions_merge_by_type() {
     for name in [QUEUE, QUEUE_JOB] {
         assert_eq!(version(name)["subresources"], json!({"status": {}}));

@@ -303,22 +303,6 @@ async fn of_two_leaders_the_second_reads_again_and_starts_over() {
     two.write(Some(ledger(7, &["a", "b", "c"]))).await.unwrap();
 }
 
-#[tokio::test(start_paused = true)]
-async fn after_a_lost_answer_it_is_read_before_anything_else() {
-    let stored = Stored::holding(&ledger(5, &["a"]));
-    let server = stored.clone();
-    // It was written; only the answer was lost.
-    let mut kept = kept(&[], move |asked| match (server.0.answer(asked), &asked.method) {
-        (_, &Method::PUT) => Reply::Silence,
-        (reply, _) => reply,
-    });
-    kept.keeper.ready().await.unwrap();
-    assert_eq!(kept.write(Some(ledger(6, &["a", "b"]))).await, Err(Dropped::StartOver));
-    kept.keeper.ready().await.unwrap();
-    assert_eq!(kept.log.lines().pop().unwrap(), format!("GET {PLACE}/quotient-ledger"));
-    assert_eq!(kept.known(), ledger(6, &["a", "b"]).inherited());
-}
-
 #[tokio::test]
 async fn one_that_is_deleted_is_made_up_from_quotas_and_held() {
     let stored = Stored::holding(&ledger(5, &["a"]));

@@ -263,16 +263,6 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_with_many_lets_the_others_in_between() {
-        let name =
-            |(namespace, name): (&str, &str)| QueueJobName { namespace: namespace.into(), name: name.into() };
-        let all = [("a", "1"), ("a", "2"), ("a", "3"), ("b", "1"), ("b", "2"), ("c", "1")].map(name);
-        let all = all.into_iter().map(|name| (name, QueueJobPlan::default())).collect();
-        let printed: Vec<String> = in_turns(&all).map(|(name, _)| name.to_string()).collect();
-        assert_eq!(printed.join(" "), "a/1 b/1 c/1 a/2 b/2 a/3");
-    }
-
-    #[test]
     fn a_job_is_made_what_was_decided() {
         use QueueJobPhase::{Complete, Running, Starting, Waiting};
         let waits_for = |reason| QueueJobPlan { reason, ..plan(Waiting, 0) };

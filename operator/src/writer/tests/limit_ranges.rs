@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use http::Method;
 use serde_json::{Value, json};
 
 use super::{World, node, owned_by, put, queue, view};
@@ -158,22 +157,6 @@ async fn edits_are_restored_at_once_and_repeated_ones_at_intervals() {
     let before = it.asked();
     it.write_limit_ranges().await;
     assert_eq!(it.asked(), before + 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_lasting_refusal_is_told_and_tried_ever_later() {
-    let mut it = writer(&[node(4), asking(&json!({"cpu": "1"}))], |asked| match asked.method {
-        Method::POST => Reply::failure(403, "Forbidden", "an admission policy says no"),
-        _ => Reply::Silence,
-    });
-    for _ in 0..100 {
-        it.write_limit_ranges().await;
-        tokio::time::advance(Duration::from_millis(100)).await;
-    }
-    // At once, and after 0.25, 0.5, 1, 2 and 4 seconds.
-    assert_eq!(it.asked(), 7);
-    let [why] = &it.told()[..] else { panic!("it is told once") };
-    assert!(why.contains("policy says no"), "{why}");
 }
 
 #[tokio::test(start_paused = true)]

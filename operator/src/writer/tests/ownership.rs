@@ -9,8 +9,6 @@ use crate::executor::Class;
 use crate::tests::api::{Asked, Reply};
 use crate::view::View;
 
-const QUOTA_A: &str = "/api/v1/namespaces/a/resourcequotas/quotient";
-
 async fn written(view: &View, answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Vec<Asked> {
     let mut world = World::of(view.clone(), answer);
     world.cycle(Class::Quota).await;
@@ -61,14 +59,6 @@ async fn a_second_owner_is_taken_away() {
     let asked = written(&view, |_| Reply::Json(200, quota("a", 1000, Some(7), 4, 4))).await;
     let owners = json!({"op": "add", "path": "/metadata/ownerReferences", "value": owned_by("queue-a")});
     assert!(asked[0].body.as_array().unwrap().contains(&owners), "{}", asked[0].body);
-}
-
-#[tokio::test]
-async fn nothing_is_written_where_no_queue_is() {
-    let left = view(&[node(4), quota("a", 5, Some(7), 9, 9)]);
-    assert!(written(&left, |_| Reply::Silence).await.is_empty());
-    delete_quota(&left);
-    assert!(written(&left, |_| Reply::Silence).await.is_empty());
 }
 
 /// Garbage collection in the foreground deletes the quota before the Queue.
@@ -124,20 +114,4 @@ async fn what_a_queue_without_a_share_was_granted_is_written_anew_even_if_it_is_
     assert_eq!(asked.body["spec"], json!({"hard": {"requests.cpu": "3"}}));
     assert_eq!(asked.body["metadata"]["annotations"]["quotient.dev/generation"], "7");
     assert_eq!(asked.body["metadata"]["ownerReferences"], owned_by("queue-a"));
-}
-
-#[tokio::test]
-async fn a_refused_owner_is_told_and_tried_again() {
-    let bare = quota("a", 5, None, 9, 9);
-    let view = view(&[node(4), queue("a"), bare.clone()]);
-    let why = "cannot set an ownerRef on a resource you can't delete";
-    let mut it = World::of(view, move |asked| match asked.method {
-        Method::GET => Reply::Json(200, bare.clone()),
-        _ => Reply::failure(403, "Forbidden", why),
-    });
-    for _ in 0..2 {
-        it.cycle(Class::Quota).await;
-    }
-    assert_eq!(it.log.lines()[1], format!("PATCH {QUOTA_A}"));
-    assert_eq!(it.writer.refused_quotas().into_values().collect::<Vec<_>>(), [why]);
 }
