@@ -105,7 +105,7 @@ impl Idle {
                 continue;
             }
             let Some(window) = idle.windows[at] else { continue };
-            let lent = idle.lent(input.tree, leaf, target, window.size);
+            let lent = idle.lent(input.tree, leaf, target, &window);
             let above = input.tree.path_up(at).skip(1);
             for (above, _) in above.filter(|(_, branch)| branch.queue.limit.get(&idle.resource).is_some()) {
                 idle.below[above] = idle.below[above].less(lent);
@@ -158,21 +158,23 @@ impl Idle {
 
     /// What is lent within `window`, beside what pods hold above the target: what is lent already, as long as it is neither more
     /// than is idle nor less than half of what may be lent.
-    fn lent(&self, tree: &Tree<'_>, leaf: &Leaf<'_>, target: Amount, window: Amount) -> Amount {
+    fn lent(&self, tree: &Tree<'_>, leaf: &Leaf<'_>, target: Amount, window: &Window) -> Amount {
         let below = tree.path_up(leaf.at).map(|(index, _)| self.below[index]);
         let idle = below.fold(self.everywhere.min(self.even[leaf.at]), Amount::min);
-        let mut most = window;
+        let mut most = window.size;
         while most > idle {
             most = halved(most, &self.resource);
         }
         // Next to nothing moves no quota.
         let is_little = |lent: Amount| lent.units().saturating_mul(ONE_IN) < target.units();
         let stays = |lent: &Amount| {
-            most.units() / 2 <= lent.units() && (is_little(*lent) || *lent <= idle.min(window))
+            most.units() / 2 <= lent.units() && (is_little(*lent) || *lent <= idle.min(window.size))
         };
-        // It lies on what pods hold, or none of them could be replaced beside others that no target counts.
-        let charged = leaf.namespace_usage.charged.get(&self.resource).less(target);
-        let above = if idle.is_zero() { Amount::ZERO } else { charged };
+        // It lies on what pods hold, or none of them could be replaced beside others that no target counts. Where pods had to go
+        // for another queue, it would let in the same ones again.
+        let lies_on_pods = !idle.is_zero() && window.lost.is_none();
+        let held = leaf.namespace_usage.charged.get(&self.resource).less(target);
+        let above = if lies_on_pods { held } else { Amount::ZERO };
         let standing = leaf.written(&self.resource).map(|written| written.less(target + above));
         above + standing.filter(stays).unwrap_or(most)
     }
