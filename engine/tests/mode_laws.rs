@@ -55,11 +55,18 @@ fn is_paused(snapshot: &Snapshot, name: &QueueName) -> bool {
     path(snapshot, name).iter().any(|queue| queue.paused_until.is_some_and(|until| until > snapshot.now))
 }
 
-/// Whether both queues of an eviction are in mode Full and neither is paused. An eviction for no queue in particular may be
-/// withheld all the same: pods of restrained queues may be all that waits.
+/// Whether both queues of an eviction are in mode Full and neither is paused.
 fn may_be_carried_out(snapshot: &Snapshot, eviction: &Eviction) -> bool {
     let mut queues = std::iter::once(&eviction.queue).chain(&eviction.beneficiary);
     queues.all(|name| mode(snapshot, name) == Mode::Full && !is_paused(snapshot, name))
+}
+
+/// Whether an eviction that may be carried out may be withheld all the same: for no queue in particular, because pods of
+/// restrained queues may be all that waits, or for one that another eviction is withheld for, without which it is of no use.
+fn may_be_withheld(snapshot: &Snapshot, plan: &Plan, eviction: &Eviction) -> bool {
+    let is_for_it = |other: &&Eviction| other.beneficiary == eviction.beneficiary;
+    let mut beside = plan.withheld.iter().filter(is_for_it);
+    eviction.beneficiary.is_none() || beside.any(|other| !may_be_carried_out(snapshot, other))
 }
 
 /// All evictions that a plan names, by pod.
@@ -82,8 +89,7 @@ proptest! {
 
         let mut expected = full.clone();
         let is_carried_out = |eviction: &Eviction| {
-            let is_free = eviction.beneficiary.is_none() && decided.withheld.contains(eviction);
-            may_be_carried_out(&lowered, eviction) && !is_free
+            may_be_carried_out(&lowered, eviction) && !decided.withheld.contains(eviction)
         };
         expected.evictions.retain(is_carried_out);
         expected.waiting.retain(is_carried_out);
@@ -107,7 +113,10 @@ proptest! {
             (queue.unmet, queue.reach) = (decided.unmet.clone(), decided.reach.clone());
             queue.quota_in_force = decided.quota_in_force;
         }
-        prop_assert!(decided.withheld.iter().all(|eviction| !is_carried_out(eviction)));
+        let is_right = |one: &Eviction| {
+            !may_be_carried_out(&lowered, one) || may_be_withheld(&lowered, &decided, one)
+        };
+        prop_assert!(decided.withheld.iter().all(is_right));
         prop_assert_eq!(named(&decided), named(&full));
         prop_assert_eq!(decided, expected);
     }
@@ -123,7 +132,7 @@ proptest! {
         prop_assert_eq!(named(&decided), named(&full));
         prop_assert!(decided.evictions.iter().chain(&decided.waiting).all(|one| may_be_carried_out(&paused, one)));
         let mut withheld = decided.withheld.iter();
-        prop_assert!(withheld.all(|one| one.beneficiary.is_none() || !may_be_carried_out(&paused, one)));
+        prop_assert!(withheld.all(|one| !may_be_carried_out(&paused, one) || may_be_withheld(&paused, &decided, one)));
         for (name, queue) in leaves(&decided) {
             let before = &full.queues[name];
             prop_assert_eq!((&queue.deserved, &queue.lacking), (&before.deserved, &before.lacking));

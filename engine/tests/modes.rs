@@ -230,6 +230,31 @@ fn what_is_free_beside_withheld_evictions_is_kept_from_no_queue() {
     }
 }
 
+/// The pod of `c` needs the room of a pod of `a` and of one of `b`. One of its two pods has room with what `b` alone gives.
+#[test]
+fn no_pod_goes_in_vain_beside_withheld_evictions() {
+    for how in ["mode=Observe", "mode=Quota", "paused=99999"] {
+        let decided = |cpu: u32| {
+            story::decide(&format!(
+                "node n1 cpu=4
+                 queue a {how}
+                 queue b
+                 queue c guaranteed=cpu:2
+                 owner a/batch replicas=2 cpu=1 pods=p1..2 node=n1 started=10+10
+                 owner b/batch replicas=2 cpu=1 pods=q1..2 node=n1 started=10+10
+                 owner c/web replicas={} cpu={cpu}",
+                2 / cpu
+            ))
+        };
+        let printed = decided(2);
+        assert!(printed.contains("would evict a/p2 for c"), "{printed}");
+        assert!(printed.contains("would evict b/q2 for c"), "{printed}");
+        let printed = decided(1);
+        assert!(printed.contains("would evict a/p2 for c"), "{printed}");
+        assert!(printed.contains("  evict b/q2 once"), "{printed}");
+    }
+}
+
 #[test]
 fn a_plan_is_due_again_when_the_next_pause_ends() {
     let next = |text: &str| plan(&story::parse(text)).next_change;

@@ -23,8 +23,8 @@ pub(super) struct WithheldEvictions {
 }
 
 impl WithheldEvictions {
-    /// Takes them out of `reclaim`, and what they would free out of what is owed. A queue that none of the others is for is owed
-    /// only whole units.
+    /// Takes them out of `reclaim`, and what they would free out of what is owed. With them go those that are of no use without
+    /// them. A queue that one of them is for is owed only whole units.
     pub(super) fn take_out(
         context: Context<'_>,
         allocated: &BranchMap<Amounts>,
@@ -35,11 +35,9 @@ impl WithheldEvictions {
         if tree.branches.values().all(|branch| branch.reach.evicts()) {
             return withheld;
         }
-        let mut served: BTreeSet<QueueName> = BTreeSet::new();
         let all = std::mem::take(&mut reclaim.evictions);
         for eviction in all {
             let Some(cause) = cause(tree, &eviction) else {
-                served.extend(eviction.beneficiary.clone());
                 reclaim.evictions.push(eviction);
                 continue;
             };
@@ -52,13 +50,17 @@ impl WithheldEvictions {
             withheld.first.get_or_insert(cause);
             withheld.evictions.push(eviction);
         }
-        withheld.of.retain(|beneficiary, _| !served.contains(beneficiary));
         for beneficiary in withheld.of.keys() {
             if let Some((queue_state, owed)) = owed_to(beneficiary, context, reclaim) {
                 // Others may need no more than a part of a unit.
-                *owed = queue_state.of_use(owed);
+                let of_use = queue_state.of_use(owed);
+                let owed = std::mem::replace(owed, of_use.clone());
+                withheld.evictions.extend(in_vain(beneficiary, owed, &of_use, &mut reclaim.evictions));
             }
         }
+        let served: BTreeSet<&QueueName> =
+            reclaim.evictions.iter().filter_map(|eviction| eviction.beneficiary.as_ref()).collect();
+        withheld.of.retain(|beneficiary, _| !served.contains(beneficiary));
         if withheld.first.is_none() {
             withheld.first = first_kept_quota(context.cluster, allocated);
         }
@@ -89,6 +91,29 @@ fn owed_to<'a, 'r>(
 ) -> Option<(QueueState<'a>, &'r mut Amounts)> {
     let at = context.tree.leaves.get(&name.namespace)?;
     Some((context.queue_state(*at)?, reclaim.owed.get_mut(at)?))
+}
+
+/// Takes out of `evictions` those for `beneficiary` without which it is owed all that is `of_use` of what it is `owed` with them,
+/// the last ones first.
+fn in_vain(
+    beneficiary: &QueueName,
+    mut owed: Amounts,
+    of_use: &Amounts,
+    evictions: &mut Vec<Eviction>,
+) -> Vec<Eviction> {
+    let mut in_vain = Vec::new();
+    let mut kept: Vec<Eviction> = Vec::new();
+    for eviction in std::mem::take(evictions).into_iter().rev() {
+        let rest = owed.less(&eviction.requests);
+        if eviction.beneficiary.as_ref() == Some(beneficiary) && of_use.fits_in(&rest) {
+            owed = rest;
+            in_vain.push(eviction);
+        } else {
+            kept.push(eviction);
+        }
+    }
+    evictions.extend(kept.into_iter().rev());
+    in_vain
 }
 
 /// What withholds this eviction; none if nothing does.
