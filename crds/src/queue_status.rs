@@ -88,10 +88,6 @@ pub struct QueueStatus {
     #[schemars(range(min = 0))]
     pub unmet_total: Option<i32>,
 
-    /// The largest fraction of the cluster's capacity that the queue uses of any resource: used divided by capacity.
-    /// A decimal number with three places, such as "0.333" for a third.
-    pub dominant_share: Option<String>,
-
     /// The use above the nominal share. It is lent by other queues, which can reclaim it.
     pub borrowed: Option<ResourceMap>,
 
@@ -159,7 +155,6 @@ impl QueueStatus {
             recent_reclaims,
             unmet_total,
             nominal: _,
-            dominant_share,
             borrowed: _,
             lent: _,
             pods,
@@ -181,7 +176,6 @@ impl QueueStatus {
             && *unmet == other.unmet
             && *recent_reclaims == other.recent_reclaims
             && *unmet_total == other.unmet_total
-            && *dominant_share == other.dominant_share
             && *summary == other.summary
             && same_conditions(conditions, &other.conditions)
     }

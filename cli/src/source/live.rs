@@ -64,7 +64,7 @@ impl Live {
     pub(crate) async fn snapshot(&self, scope: &Scope) -> Result<Snapshot, ClusterError> {
         let mut snapshot = Snapshot::observed(now(), &format!("cluster {}", self.name));
         snapshot.is_partial = !scope.is_everything();
-        let (lists, operators) = try_join!(self.lists(scope), self.operators())?;
+        let (lists, (operators, leases)) = try_join!(self.lists(scope), self.operators())?;
         for (kind, list) in lists {
             match list {
                 Listed::Objects(objects) => snapshot.add(objects),
@@ -76,6 +76,7 @@ impl Live {
                 }
             }
         }
+        snapshot.add(leases);
         self.add_operators(&mut snapshot, scope, operators).await?;
         Ok(snapshot)
     }
@@ -110,14 +111,19 @@ impl Live {
         Ok(read)
     }
 
-    /// The Deployment of the operator. It only informs.
-    async fn operators(&self) -> Result<Vec<Value>, ClusterError> {
+    /// The Deployments of the operator and the Leases beside them. They only inform.
+    async fn operators(&self) -> Result<(Vec<Value>, Vec<Value>), ClusterError> {
         let ours = self.of(Kind::Deployment.api(), None).labeled(PART_OF_QUOTIENT);
-        Ok(ours.list_if_allowed().await?.unwrap_or_default())
+        let operators = ours.list_if_allowed().await?.unwrap_or_default();
+        let namespaces = operators.iter().map(|operator| text(operator, "/metadata/namespace"));
+        let mut leases = Vec::new();
+        for namespace in namespaces.collect::<BTreeSet<&str>>() {
+            leases.extend(self.of(&LEASES, Some(namespace)).list_if_allowed().await?.unwrap_or_default());
+        }
+        Ok((operators, leases))
     }
 
-    /// Adds these Deployments of the operator, unless they were read anyway, the Leases beside them, and if everything is read
-    /// the kinds of their settings.
+    /// Adds these Deployments of the operator, unless they were read anyway, and if everything is read the kinds of their settings.
     async fn add_operators(
         &self,
         snapshot: &mut Snapshot,
@@ -131,11 +137,6 @@ impl Live {
                 Some(found) => snapshot.add(found),
                 None => snapshot.missing.push(Missing { resource: kind.resource(), namespace: None }),
             }
-        }
-        let namespace = |operator: &Value| text(operator, "/metadata/namespace").to_owned();
-        for namespace in operators.iter().map(namespace).collect::<BTreeSet<String>>() {
-            let leases = self.of(&LEASES, Some(&namespace)).list_if_allowed().await?;
-            snapshot.add(leases.unwrap_or_default());
         }
         let read = snapshot.entries.iter().filter(|entry| entry.kind() == "Deployment");
         let read: BTreeSet<(&str, &str)> = read.map(|entry| (entry.namespace(), entry.name())).collect();

@@ -114,7 +114,6 @@ fn decided(overview: &Overview<'_>, namespace: &Namespace, queue: &QueuePlan) ->
         unmet: unmet::listed(namespace, queue),
         unmet_total: Some(unmet::total(queue)),
         nominal: every(&queue.nominal),
-        dominant_share: Some(dominant_share(&queue.used, &overview.plan.capacity)),
         borrowed: some(&queue.used.less(&queue.nominal)),
         lent: some(&lent),
         pods: Some(pods(queue)),
@@ -134,17 +133,4 @@ fn pods(queue: &QueuePlan) -> PodCounts {
         gated: count(queue.pods.gated),
         terminating: count(queue.pods.terminating),
     }
-}
-
-/// The largest used/capacity over all resources, rounded down to three places. What the cluster has nothing of
-/// counts as nothing.
-fn dominant_share(used: &Amounts, capacity: &Amounts) -> String {
-    let thousandths = used
-        .iter()
-        .filter_map(|(resource, used)| {
-            used.units().saturating_mul(1000).checked_div(capacity.get(resource).units())
-        })
-        .max()
-        .unwrap_or_default();
-    format!("{}.{:03}", thousandths.div_euclid(1000), thousandths.rem_euclid(1000))
 }

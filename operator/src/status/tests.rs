@@ -104,7 +104,6 @@ fn a_queue_that_has_its_share() {
             "used": {"cpu": "2", "memory": "2Gi"},
             "preempting": {},
             "nominal": {"cpu": "3", "memory": "9Gi"},
-            "dominantShare": "0.222",
             "borrowed": {},
             "lent": {},
             "pods": {"running": 2, "pending": 0, "terminating": 0},

@@ -119,7 +119,6 @@ async fn a_status_is_written_whole_and_then_only_what_changes() {
         asked[1].body,
         json!({"status": {
             "used": {"cpu": "2"},
-            "dominantShare": "0.500",
             "pods": {"running": 2},
             "summary": {"used": "2c", "pods": "2/2"},
         }})
