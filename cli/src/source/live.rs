@@ -123,7 +123,8 @@ impl Live {
         Ok((operators, leases))
     }
 
-    /// Adds these Deployments of the operator, unless they were read anyway, and if everything is read the kinds of their settings.
+    /// Adds these Deployments of the operator, unless they were read anyway. If everything is read, adds the kinds of their
+    /// settings, too.
     async fn add_operators(
         &self,
         snapshot: &mut Snapshot,
