@@ -50,14 +50,7 @@ impl WithheldEvictions {
             withheld.first.get_or_insert(cause);
             withheld.evictions.push(eviction);
         }
-        for beneficiary in withheld.of.keys() {
-            if let Some((queue_state, owed)) = owed_to(beneficiary, context, reclaim) {
-                // Others may need no more than a part of a unit.
-                let of_use = queue_state.of_use(owed);
-                let owed = std::mem::replace(owed, of_use.clone());
-                withheld.evictions.extend(in_vain(beneficiary, owed, &of_use, &mut reclaim.evictions));
-            }
-        }
+        withheld.evictions.extend(in_vain(&withheld.of, context, reclaim));
         let served: BTreeSet<&QueueName> =
             reclaim.evictions.iter().filter_map(|eviction| eviction.beneficiary.as_ref()).collect();
         withheld.of.retain(|beneficiary, _| !served.contains(beneficiary));
@@ -93,26 +86,33 @@ fn owed_to<'a, 'r>(
     Some((context.queue_state(*at)?, reclaim.owed.get_mut(at)?))
 }
 
-/// Takes out of `evictions` those for `beneficiary` without which it is owed all that is `of_use` of what it is `owed` with them,
-/// the last ones first.
+/// Takes out of `reclaim` the evictions for `beneficiaries` that complete none of their units, the last ones first. What they are
+/// owed beside whole units is for others, which may need no more.
 fn in_vain(
-    beneficiary: &QueueName,
-    mut owed: Amounts,
-    of_use: &Amounts,
-    evictions: &mut Vec<Eviction>,
+    beneficiaries: &BTreeMap<QueueName, Withheld>,
+    context: Context<'_>,
+    reclaim: &mut ReclaimResult,
 ) -> Vec<Eviction> {
-    let mut in_vain = Vec::new();
-    let mut kept: Vec<Eviction> = Vec::new();
-    for eviction in std::mem::take(evictions).into_iter().rev() {
-        let rest = owed.less(&eviction.requests);
-        if eviction.beneficiary.as_ref() == Some(beneficiary) && of_use.fits_in(&rest) {
-            owed = rest;
-            in_vain.push(eviction);
-        } else {
-            kept.push(eviction);
-        }
+    let mut all: BTreeMap<&QueueName, (Amounts, Amounts)> = BTreeMap::new();
+    for beneficiary in beneficiaries.keys() {
+        let Some((queue_state, owed)) = owed_to(beneficiary, context, reclaim) else { continue };
+        let of_use = queue_state.of_use(owed);
+        all.insert(beneficiary, (std::mem::replace(owed, of_use.clone()), of_use));
     }
-    evictions.extend(kept.into_iter().rev());
+    let is_in_vain = |eviction: &Eviction| {
+        let beneficiary = eviction.beneficiary.as_ref();
+        let Some((owed, of_use)) = beneficiary.and_then(|name| all.get_mut(name)) else { return false };
+        let rest = owed.less(&eviction.requests);
+        let is_in_vain = of_use.fits_in(&rest);
+        if is_in_vain {
+            *owed = rest;
+        }
+        is_in_vain
+    };
+    let (in_vain, mut others): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut reclaim.evictions).into_iter().rev().partition(is_in_vain);
+    others.reverse();
+    reclaim.evictions = others;
     in_vain
 }
 

@@ -8,7 +8,7 @@ use quotient_engine::reasons::{EvictionReason, ShortReason};
 use quotient_operator::slots;
 use quotient_operator::status::{cause, why_unmet};
 
-use crate::output::{counted, list, sum};
+use crate::output::{self, counted, list, sum};
 
 /// Why `eviction` is part of `plan`, for people.
 pub(crate) fn why(eviction: &Eviction, plan: &Plan) -> String {
@@ -109,6 +109,7 @@ pub(crate) fn why_not_started(name: &QueueName, queue: &QueuePlan, unmet: &Unmet
     let state = if unmet.reason == ShortReason::RoomAvailable { "can start" } else { "cannot start" };
     let (each, reason) = (unmet.requests.compact(), unmet.reason);
     let why = why_unmet(&name.namespace, queue, unmet);
-    let cause = why.strip_prefix("The pods cannot start because ").and_then(|rest| rest.split(". ").next());
-    format!("{pods} of {each} {state}: {reason} ({})", cause.unwrap_or(&why).trim_end_matches('.'))
+    let is_cause_named = why.starts_with("The pods cannot start because ");
+    let shown = if is_cause_named { output::cause(&why) } else { why.trim_end_matches('.') };
+    format!("{pods} of {each} {state}: {reason} ({shown})")
 }
