@@ -191,7 +191,7 @@ fn present(checker: &mut InvariantChecker, index: u64, event: &AuditEvent, known
         ("namespaces", "finalize", _) => checker.forget_namespace(name),
         ("pods", "binding", _) => checker.bind(&write, node_of(event.request.as_ref())),
         (_, _, "deletecollection") => {
-            for gone in deleted_at_once(event.response.as_ref()) {
+            for gone in deleted_at_once(event) {
                 checker.see(&Write { name: gone, after: None, ..write });
             }
         }
@@ -236,14 +236,15 @@ fn count(checker: &mut InvariantChecker, index: u64, event: &AuditEvent) {
     }
 }
 
-/// Of the objects that a namespace's end deletes, those that do not end by themselves later.
-fn deleted_at_once(list: Option<&Value>) -> impl Iterator<Item = &str> {
-    let items = list.and_then(|list| list.get("items")?.as_array()).into_iter().flatten();
-    let ends_later = |item: &&Value| {
-        item.pointer("/spec/terminationGracePeriodSeconds")
-            .is_some_and(|grace| grace.as_u64().is_some_and(|grace| grace > 0))
-    };
-    items.filter(move |item| !ends_later(item)).filter_map(|item| item.pointer("/metadata/name")?.as_str())
+/// Of the objects that were deleted together, those that do not end by themselves later. The request may give none of them time.
+fn deleted_at_once(event: &AuditEvent) -> impl Iterator<Item = &str> {
+    let seconds = |object: &Value, pointer| object.pointer(pointer).and_then(Value::as_u64);
+    let given = event.request.as_ref().and_then(|options| seconds(options, "/gracePeriodSeconds"));
+    let grace = move |item: &Value| given.or_else(|| seconds(item, "/spec/terminationGracePeriodSeconds"));
+    let items = event.response.as_ref().and_then(|list| list.get("items")?.as_array()).into_iter().flatten();
+    items
+        .filter(move |item| grace(item).is_none_or(|grace| grace == 0))
+        .filter_map(|item| item.pointer("/metadata/name")?.as_str())
 }
 
 /// Whether what is deleted is only on its way out.
@@ -370,6 +371,20 @@ mod tests {
             checker.cluster().places.values().flat_map(|here| here.pods.keys().map(String::as_str)).collect();
         assert_eq!(pods, ["stays"]);
         assert!(checker.violations().is_empty(), "{:?}", checker.violations());
+    }
+
+    #[test]
+    fn pods_that_are_deleted_together_without_grace_are_gone() {
+        let pod = |name, grace| json!({"metadata": {"name": name}, "spec": {"terminationGracePeriodSeconds": grace}});
+        let delete = |options| AuditEvent {
+            resource: "pods".to_owned(),
+            request: Some(options),
+            response: Some(json!({"items": [pod("at-once", 0), pod("later", 30)]})),
+            ..event("deletecollection", "", None)
+        };
+        let gone = |event: AuditEvent| deleted_at_once(&event).collect::<Vec<_>>().join(" ");
+        assert_eq!(gone(delete(json!({}))), "at-once");
+        assert_eq!(gone(delete(json!({"gracePeriodSeconds": 0}))), "at-once later");
     }
 
     #[test]

@@ -8,8 +8,8 @@ use futures::{StreamExt as _, TryStreamExt as _};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{ApiResource, Object};
-use kube::runtime::watcher;
 use kube::runtime::watcher::Event;
+use kube::runtime::{WatchStreamExt as _, watcher};
 use kube::{Api, Client};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
@@ -66,7 +66,8 @@ impl Recorder {
     /// Begins with what there is now.
     pub async fn start(client: Client) -> anyhow::Result<Self> {
         let pods: Api<SlimPod> = Api::all_with(client, &ApiResource::erase::<Pod>(&()));
-        let mut events = watcher(pods, watcher::Config::default()).boxed();
+        // Without a pause, a watch whose client has ended fails again at once, and its task never yields to be aborted.
+        let mut events = watcher(pods, watcher::Config::default()).default_backoff().boxed();
         let book = Book::default();
         loop {
             match events.try_next().await?.context("the watch of pods ended")? {
