@@ -92,7 +92,7 @@ pub(crate) async fn run(args: &EventsArgs, session: Session<'_>) -> Result<Outco
             let report = Report { events: &entries };
             let answer = Answer {
                 table: &table,
-                document: &document("Events", now(), &format!("cluster {}", live.name), &report),
+                document: || document("Events", now(), &format!("cluster {}", live.name), &report),
                 names: entries.iter().map(|entry| entry.object.clone()).collect(),
             };
             print(&answer.text(args.output.output)?)?;

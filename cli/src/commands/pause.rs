@@ -112,7 +112,7 @@ async fn change(
     let source = format!("cluster {}", live.name);
     // The lines of the table stand there already.
     let answer =
-        Answer { table: &|_| String::new(), document: &document("Pause", now(), &source, report), names };
+        Answer { table: &|_| String::new(), document: || document("Pause", now(), &source, report), names };
     answer.print(format)?;
     Ok(Outcome::Fine)
 }

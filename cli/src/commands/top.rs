@@ -124,7 +124,7 @@ pub(crate) async fn run(args: &TopArgs, session: Session<'_>) -> Result<Outcome,
         let table = || text(&rows, args.what, selected.as_ref(), session.screen);
         let answer = Answer {
             table: &|_| table(),
-            document: &document("Top", cluster.snapshot.now, &cluster.source, Report::of(&rows)),
+            document: || document("Top", cluster.snapshot.now, &cluster.source, Report::of(&rows)),
             names: rows.iter().map(|row| row.name.clone()).collect(),
         };
         if !args.watch {

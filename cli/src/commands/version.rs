@@ -42,7 +42,7 @@ pub(crate) async fn run(args: &VersionArgs, connection: &ConnectionArgs) -> Resu
     };
     let answer = Answer {
         table: &|_| text(&versions),
-        document: &document("Version", now(), &source, &versions),
+        document: || document("Version", now(), &source, &versions),
         names: vec![versions.client.clone()],
     };
     answer.print(args.output.output)?;

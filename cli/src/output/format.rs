@@ -47,33 +47,36 @@ pub(crate) struct OutputArgs {
     pub(crate) output: Format,
 }
 
-/// An answer in every form.
-pub(crate) struct Answer<'a, D> {
+/// An answer in every form. The one that is wanted is made.
+pub(crate) struct Answer<'a, F> {
     /// For people; says whether more columns are wanted.
     pub(crate) table: &'a dyn Fn(bool) -> String,
     /// For programs.
-    pub(crate) document: &'a D,
+    pub(crate) document: F,
     /// The objects that it is about.
     pub(crate) names: Vec<String>,
 }
 
-impl<D: Serialize> Answer<'_, D> {
+impl<D: Serialize, F: FnOnce() -> D> Answer<'_, F> {
     /// The text in this form.
-    pub(crate) fn text(&self, format: Format) -> anyhow::Result<String> {
+    pub(crate) fn text(self, format: Format) -> anyhow::Result<String> {
         Ok(match format {
             Format::Table => (self.table)(false),
             Format::Wide => (self.table)(true),
             Format::Json => {
-                let text = serde_json::to_string_pretty(self.document).context("write the answer as JSON")?;
+                let text =
+                    serde_json::to_string_pretty(&(self.document)()).context("write the answer as JSON")?;
                 format!("{text}\n")
             }
-            Format::Yaml => serde_yaml_ng::to_string(self.document).context("write the answer as YAML")?,
+            Format::Yaml => {
+                serde_yaml_ng::to_string(&(self.document)()).context("write the answer as YAML")?
+            }
             Format::Name => self.names.iter().flat_map(|name| [name.as_str(), "\n"]).collect(),
         })
     }
 
     /// Prints it in this form.
-    pub(crate) fn print(&self, format: Format) -> anyhow::Result<()> {
+    pub(crate) fn print(self, format: Format) -> anyhow::Result<()> {
         print(&self.text(format)?).context("print the answer")
     }
 }

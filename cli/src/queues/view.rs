@@ -1,6 +1,7 @@
 //! One Queue with its status, Queues in the order of their tree, and `-l`, which selects them by their labels.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use kube::core::{Selector, SelectorExt as _};
 use quotient_crds::{ConditionType, Queue, QueueStatus};
@@ -21,8 +22,8 @@ use crate::output::duration;
 #[derive(Clone, Debug)]
 pub(crate) struct QueueView {
     pub(crate) name: QueueName,
-    pub(crate) queue: Queue,
-    pub(crate) status: QueueStatus,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) status: Arc<QueueStatus>,
     /// Whether the operator wrote the status; else it was computed as the operator would.
     pub(crate) is_reported: bool,
 }
@@ -60,25 +61,29 @@ pub(crate) fn needs_a_person(reason: &str) -> bool {
 /// The Queues of `cluster`. A status that the operator wrote is taken as it is; without one, what its plan says.
 pub(crate) fn views(cluster: &Cluster) -> Vec<QueueView> {
     let overview = cluster.plan().map(Overview::of);
-    let queues = cluster.objects.iter().filter_map(Object::get);
+    let queues = cluster.objects.iter().filter_map(|object| match object {
+        Object::Queue(queue) => Some(queue),
+        _ => None,
+    });
     let mut views: Vec<QueueView> = queues.map(|queue| view(queue, cluster, overview.as_ref())).collect();
     views.sort_by(|one, other| one.name.cmp(&other.name));
     views
 }
 
-fn view(queue: &Queue, cluster: &Cluster, overview: Option<&Overview<'_>>) -> QueueView {
+fn view(queue: &Arc<Queue>, cluster: &Cluster, overview: Option<&Overview<'_>>) -> QueueView {
     let metadata = &queue.metadata;
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let name = QueueName::new(text(&metadata.namespace).as_str(), text(&metadata.name).as_str());
-    let reported = queue.status.clone().filter(|status| cluster.is_observed && !status.conditions.is_empty());
+    let is_reported = |status: &&QueueStatus| cluster.is_observed && !status.conditions.is_empty();
+    let reported = queue.status.as_ref().filter(is_reported).cloned();
     let is_reported = reported.is_some();
     let time = jiff::Timestamp::from_millisecond(cluster.snapshot.now.millis()).unwrap_or_default();
     // A computed status is that of a cluster whose quotas are enforced.
     let enforced =
         Circumstances { quota: QuotaState::InForce, blocked: None, reclaims: Vec::new(), skipped: None };
     let computed = || compose(overview?, &name, metadata.generation, None, &enforced, time);
-    let status = reported.or_else(computed).unwrap_or_default();
-    QueueView { name, queue: queue.clone(), status, is_reported }
+    let status = Arc::new(reported.or_else(computed).unwrap_or_default());
+    QueueView { name, queue: Arc::clone(queue), status, is_reported }
 }
 
 /// The Queue that governs the pods of a namespace: of several the oldest.

@@ -58,7 +58,7 @@ impl Part {
             (Self::Object | Self::Pod | Self::Node, "metadata") => Parts(Self::Metadata),
             (Self::Metadata, "managedFields") => LeftOut,
             (Self::Node, "status") => Parts(Self::NodeStatus),
-            (Self::NodeStatus, "images") => LeftOut,
+            (Self::NodeStatus, "allocatable" | "capacity" | "conditions") => Whole,
             (Self::Pod, "spec") => Parts(Self::PodSpec { of_operator: false }),
             (Self::PodSpec { of_operator }, "containers" | "initContainers" | "ephemeralContainers") => {
                 Parts(Self::Container { of_operator })
@@ -83,7 +83,9 @@ impl Part {
             (Self::ContainerStates, _) => Parts(Self::ContainerState),
             // A message may hold the output of the container.
             (Self::ContainerState, "reason" | "exitCode" | "startedAt" | "finishedAt") => Whole,
-            (Self::Container { .. } | Self::ContainerStatus | Self::ContainerState, _) => LeftOut,
+            (Self::NodeStatus | Self::Container { .. } | Self::ContainerStatus | Self::ContainerState, _) => {
+                LeftOut
+            }
             _ => Whole,
         }
     }

@@ -132,7 +132,7 @@ mod tests {
                 farm(json!({"images": ["i"], "first": {"containerStatuses": [whole]}})),
                 farm(json!({"first": {"containerStatuses": [report]}})),
             ),
-            (node(json!({"images": [{"names": ["i"]}], "phase": "x"})), node(json!({"phase": "x"}))),
+            (node(json!({"images": [{"names": ["i"]}], "capacity": "x"})), node(json!({"capacity": "x"}))),
             (
                 farm(json!({"labels": {"env": "x"}, "image": "i", "main": [{"env": [], "size": 2}]})),
                 farm(json!({"labels": {"env": "x"}, "main": [{"size": 2}]})),

@@ -27,8 +27,8 @@ impl Page {
         &self.metadata.next
     }
 
-    /// The objects of the kind of this name, without what no command looks at: `metadata.managedFields`, the images of nodes, and
-    /// of pods what no decision depends on.
+    /// The objects of the kind of this name, without what no command looks at: `metadata.managedFields`, and of nodes and pods
+    /// what no decision depends on.
     pub(super) fn objects(&self, kind: &str) -> Result<Vec<Value>, Error> {
         let items = self.items.iter().flatten();
         items.map(|item| Part::of(kind).deserialize(&mut Deserializer::from_str(item.get()))).collect()
@@ -78,10 +78,10 @@ mod tests {
         assert_eq!((last.next(), last.objects("Pod").unwrap()), ("", vec![]));
 
         // The order of fields does not matter.
-        let node = r#"{"items": [{"status": {"images": [{"names": ["i"]}], "phase": "x"}}], "metadata": {"continue": "x"}}"#;
+        let node = r#"{"items": [{"status": {"images": [{"names": ["i"]}], "capacity": "x"}}], "metadata": {"continue": "x"}}"#;
         let node = read(node).unwrap();
         assert_eq!(node.next(), "x");
-        assert_eq!(node.objects("Node").unwrap(), [json!({"status": {"phase": "x"}})]);
+        assert_eq!(node.objects("Node").unwrap(), [json!({"status": {"capacity": "x"}})]);
 
         assert!(read(r#"{"items": [{"metadata": 1}]}"#).unwrap().objects("Node").is_err());
         // A list whose end is not known must not look complete.

@@ -74,7 +74,7 @@ pub(crate) async fn run(
     let report = check(&cluster, facts.as_ref(), connection.namespace.as_deref(), args.pre);
     let answer = Answer {
         table: &|is_wide| report.text(is_wide, screen),
-        document: &document("CheckReport", cluster.snapshot.now, &cluster.source, &report),
+        document: || document("CheckReport", cluster.snapshot.now, &cluster.source, &report),
         names: report.results.iter().filter(|one| one.found.is_some()).map(|one| one.id.to_owned()).collect(),
     };
     answer.print(args.output.output)?;

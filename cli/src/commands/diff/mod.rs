@@ -162,7 +162,7 @@ pub(crate) fn text(diff: &Diff, format: DiffFormat, screen: Screen) -> Result<St
     };
     let answer = Answer {
         table: &|is_wide| table::table(diff, is_wide, screen),
-        document: &document("Diff", diff.base.snapshot.now, &diff.base.source, Report::of(diff)),
+        document: || document("Diff", diff.base.snapshot.now, &diff.base.source, Report::of(diff)),
         names: diff
             .comparison
             .evicted

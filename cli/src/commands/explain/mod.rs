@@ -84,7 +84,7 @@ pub(crate) fn show(
 ) -> Result<Outcome, CommandError> {
     let answer = Answer {
         table: &|_| explanation.text(screen),
-        document: &document("Explanation", cluster.snapshot.now, &cluster.source, explanation),
+        document: || document("Explanation", cluster.snapshot.now, &cluster.source, explanation),
         names: vec![name],
     };
     answer.print(format)?;

@@ -83,7 +83,8 @@ pub(crate) async fn run(args: &MigrateArgs, connection: &ConnectionArgs) -> Resu
     };
     let (as_of, text) = (snapshot.as_of.unwrap_or_default(), MigrationText::of(&migration));
     let document = document("Migration", as_of, &snapshot.source, text);
-    let answer = Answer { table: &|_| migration.manifests(), document: &document, names: migration.names() };
+    let answer =
+        Answer { table: &|_| migration.manifests(), document: || document, names: migration.names() };
     answer.print(args.output.output)?;
     eprintln!("{}", migration.summary());
     Ok(Outcome::Fine)

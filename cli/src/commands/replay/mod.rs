@@ -51,7 +51,7 @@ pub(crate) async fn run(args: &ReplayArgs, session: Session<'_>) -> Result<Outco
     let replay = Replay::read(&args.record, session.connection, &args.with).await?;
     let answer = Answer {
         table: &|_| replay.table(session.screen),
-        document: &document("Replay", replay.decision.as_of(), &args.record, ReplayText::of(&replay)),
+        document: || document("Replay", replay.decision.as_of(), &args.record, ReplayText::of(&replay)),
         names: replay.decision.evictions.iter().map(|evicted| format!("pod/{}", evicted.pod)).collect(),
     };
     answer.print(args.output.output)?;

@@ -100,7 +100,7 @@ pub(crate) fn render(
     let queues = simulation.steps.first().into_iter().flat_map(|step| step.plan.queues.keys());
     Answer {
         table: &|_| table::table(simulation, explain, style),
-        document: &document("Simulation", cluster.snapshot.now, &cluster.source, report),
+        document: || document("Simulation", cluster.snapshot.now, &cluster.source, report),
         names: queues.map(|queue| format!("queue.quotient.dev/{queue}")).collect(),
     }
     .text(format)

@@ -204,10 +204,11 @@ pub(crate) fn text(
     screen: Screen,
 ) -> Result<String, CommandError> {
     let names = status.views.iter().map(|view| format!("queue.quotient.dev/{}", view.name));
-    let report = Report::of(status, found);
     let answer = Answer {
         table: &|is_wide| table(status, found, is_wide, screen),
-        document: &document("Status", status.cluster.snapshot.now, &status.cluster.source, report),
+        document: || {
+            document("Status", status.cluster.snapshot.now, &status.cluster.source, Report::of(status, found))
+        },
         names: names.collect(),
     };
     Ok(answer.text(format)?)

@@ -52,7 +52,7 @@ report! {
             view.starved(of.cluster.snapshot.now).and_then(|starved| starved.seconds),
         /// Whether the operator wrote the status; else it was computed.
         reported: bool = view.is_reported,
-        status: QueueStatus = view.status.clone(),
+        status: QueueStatus = QueueStatus::clone(&view.status),
     }
 
     struct FindingReport(finding: &Finding) {
