@@ -144,11 +144,10 @@ impl NamespaceState {
     /// The quota, if its amounts count as granted: a Queue governs the namespace, or may do so unseen.
     ///
     /// A quota with an owner reference is evidence of its Queue until garbage collection deletes both, and so is an entry of
-    /// the ledger, unless the API server has confirmed that there is no Queue. A quota without either is left over. It
-    /// restricts an unmanaged namespace and grants nothing.
+    /// the ledger. A quota without either is left over; it restricts an unmanaged namespace and grants nothing.
     pub fn granting_quota(&self) -> Option<&Quota> {
         let quota = self.quota.as_ref().filter(|quota| quota.ours)?;
-        let is_evidence = !self.vacant && (quota.owner.is_some() || quota.granted.is_some());
-        (is_evidence || self.governing().is_some()).then_some(quota)
+        let counts = quota.owner.is_some() || quota.granted.is_some() || self.governing().is_some();
+        counts.then_some(quota)
     }
 }
