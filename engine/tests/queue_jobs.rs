@@ -315,6 +315,49 @@ fn the_last_pod_of_a_gang_yields_to_no_lower_priority() {
     );
 }
 
+/// The target has room for the single pod and for no gang, so the gang of three runs in a loan, and what is lent beside it goes with
+/// it. A gang of four that took its place would not start, the three would be let in again, and so on.
+#[test]
+fn no_gang_yields_for_room_that_goes_with_it() {
+    plays(
+        "node n1 cpu=4
+         queue a preemption=LowerPriority request=all
+         queue b request=all
+         queuejob b/whole min=4 replicas=4 cpu=1 created=9
+         queuejob a/three min=3 replicas=3 cpu=1 created=10
+         then
+         queuejob a/one min=1 replicas=1 cpu=1 created=11
+         queuejob a/four min=4 replicas=5 cpu=1 created=12 priority=1",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 2c, allocated 4c, used 0c, target 4c
+              b: deserved 2c, allocated 0c, used 0c, target 0c
+                4 pods of QueueJob whole, 1c each: UnitAboveShare
+              a/three: 3 slots, Starting (Admitted)
+              b/whole: 0 slots, Waiting (GangAboveShare)
+              started a/three-r1001-0..2
+            step 2: capacity 4c
+              a: deserved 2c, allocated 4c, used 3c, target 4c
+              a/three: 3 slots, Running (Admitted)
+            then
+            step 4: capacity 4c
+              a: deserved 2c, allocated 4c, used 3c
+                5 pods of QueueJob four, 1c each: UnitAboveShare
+              b: deserved 2c, allocated 1c, used 0c, target 0c
+                4 pods of QueueJob whole, 1c each: UnitAboveShare
+              a/four: 0 slots, Waiting (GangAboveShare)
+              a/one: 1 slots, Starting (Admitted)
+              started a/one-r1004-0
+            step 5: capacity 4c
+              a: deserved 2c, allocated 2c, used 4c
+                5 pods of QueueJob four, 1c each: UnitAboveShare
+              b: deserved 2c, allocated 0c, used 0c, target 0c
+                4 pods of QueueJob whole, 1c each: UnitAboveShare
+              a/one: 1 slots, Running (Admitted)
+        "#]],
+    );
+}
+
 /// The last pod of a gang has its part of what is free before the floor of a gang of a lower priority. No pod on loan goes for
 /// that floor, because there would still be no room for it.
 #[test]

@@ -65,7 +65,7 @@ fn competing() -> impl Strategy<Value = Vec<CompetingPods>> {
 }
 
 fn divided(room: &Amounts, claims: &[GangClaim], competing: &[CompetingPods]) -> Vec<GangSlots> {
-    divide(room, claims, competing, &amounts(24, 24), &RESOURCES)
+    divide((room, room), claims, competing, &amounts(24, 24), &RESOURCES)
 }
 
 fn requested(claims: &[GangClaim], slots: &[GangSlots]) -> Amounts {
@@ -202,7 +202,7 @@ fn a_thousand_queue_jobs_are_divided_in_less_than_5_ms() {
     let room = amounts(9000, 9000);
     let one = || {
         let begun = std::time::Instant::now();
-        let slots = divide(&room, &claims, &[], &amounts(20_000, 20_000), &RESOURCES);
+        let slots = divide((&room, &room), &claims, &[], &amounts(20_000, 20_000), &RESOURCES);
         assert!(slots.iter().map(GangSlots::total).sum::<u32>() > 3000);
         begun.elapsed()
     };

@@ -57,7 +57,7 @@ fn divides(story: &str, expected: &str) {
     }
     let whole = whole.unwrap_or_else(|| room.clone());
     let resources: Vec<Resource> = whole.resources().cloned().collect();
-    let slots = divide(&room, &claims, &competing, &whole, &resources);
+    let slots = divide((&room, &room), &claims, &competing, &whole, &resources);
     let printed: Vec<String> =
         claims.iter().zip(&slots).map(|(claim, slots)| describe(claim, slots)).collect();
     assert_eq!(printed.join(", "), expected, "{story}");

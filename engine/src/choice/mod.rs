@@ -64,6 +64,11 @@ impl<'a> Deref for Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    /// What of `allocated`, which the quota of the leaf at `at` allows next, is lent on what its pods hold, and goes with them.
+    pub(crate) fn on_pods(&self, at: BranchId, allocated: &Amounts) -> Amounts {
+        self.granted.loans[at].on_pods.min(&allocated.less(&self.targets[at]))
+    }
+
     pub(crate) fn queue_state(&self, at: BranchId) -> Option<QueueState<'a>> {
         let granted = self.granted;
         Some(QueueState {

@@ -33,6 +33,8 @@ const COMMON_MEMORY: Amount = Amount::new(8 << 30);
 pub(crate) struct Loans {
     /// What its quota allows above its target.
     pub(crate) lent: Amounts,
+    /// The part of it that lies on what pods hold, and goes with them.
+    pub(crate) on_pods: Amounts,
     /// For the next decision.
     pub(crate) windows: BTreeMap<Resource, Window>,
     /// When a window returns.
@@ -105,7 +107,8 @@ impl Idle {
                 continue;
             }
             let Some(window) = idle.windows[at] else { continue };
-            let lent = idle.lent(input.tree, leaf, target, &window);
+            let (on_pods, beside) = idle.lent(input.tree, leaf, target, &window);
+            let lent = on_pods + beside;
             let above = input.tree.path_up(at).skip(1);
             for (above, _) in above.filter(|(_, branch)| branch.queue.limit.get(&idle.resource).is_some()) {
                 idle.below[above] = idle.below[above].less(lent);
@@ -116,6 +119,7 @@ impl Idle {
             }
             loans.windows.insert(one.clone(), window);
             loans.lent.set(one, lent);
+            loans.on_pods.set(one, on_pods);
         }
         loans
     }
@@ -156,9 +160,9 @@ impl Idle {
         Self { resource: resource.clone(), everywhere: capacity.less(all), below, even, first, windows }
     }
 
-    /// What is lent within `window`, beside what pods hold above the target: what is lent already, as long as it is neither more
-    /// than is idle nor less than half of what may be lent.
-    fn lent(&self, tree: &Tree<'_>, leaf: &Leaf<'_>, target: Amount, window: &Window) -> Amount {
+    /// What is lent on what pods hold above the target, and beside that within `window`: what is lent already, as long as it is
+    /// neither more than is idle nor less than half of what may be lent.
+    fn lent(&self, tree: &Tree<'_>, leaf: &Leaf<'_>, target: Amount, window: &Window) -> (Amount, Amount) {
         let below = tree.path_up(leaf.at).map(|(index, _)| self.below[index]);
         let idle = below.fold(self.everywhere.min(self.even[leaf.at]), Amount::min);
         let mut most = window.size;
@@ -174,9 +178,9 @@ impl Idle {
         // for another queue, it would let in the same ones again.
         let lies_on_pods = !idle.is_zero() && window.lost.is_none();
         let held = leaf.namespace_usage.charged.get(&self.resource).less(target);
-        let above = if lies_on_pods { held } else { Amount::ZERO };
-        let standing = leaf.written(&self.resource).map(|written| written.less(target + above));
-        above + standing.filter(stays).unwrap_or(most)
+        let on_pods = if lies_on_pods { held } else { Amount::ZERO };
+        let standing = leaf.written(&self.resource).map(|written| written.less(target + on_pods));
+        (on_pods, standing.filter(stays).unwrap_or(most))
     }
 }
 

@@ -67,7 +67,7 @@ impl<'a, 's> Pass<'a, 's> {
         let search = Search::new(&simulation.node_resources, candidates.iter().map(|one| (0, one)));
         simulation.searches = [(false, search)].into_iter().collect();
         Self {
-            room: QueueRoom::of(&queue_state, decided, &going, simulation.context.resources),
+            room: QueueRoom::of(&queue_state, decided, &going, simulation.context),
             held: simulation.staying[leaf.at].clone(),
             beginning: simulation.mark(),
             may_take: may_take && (members.is_begun() || !members.is_under_way(leaf, snapshot.now)),

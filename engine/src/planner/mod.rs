@@ -183,7 +183,7 @@ fn decide_inside_queues(context: Context<'_>, plan: &mut Plan) {
     plan.scalings.sort_by_cached_key(|one| (!one.lowers(), one.queue.clone(), one.scale_target.clone()));
     let due = [next_ripe(context, plan), next_end_of_pause(cluster.snapshot)];
     plan.next_change = due.into_iter().fold(plan.next_change, earliest);
-    queue_jobs::decide(cluster, &yielded_slots, plan);
+    queue_jobs::decide(context, &yielded_slots, plan);
 }
 
 /// A gang that waits although there is room for a pod of it says itself what it waits for.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::amounts::{Amounts, Resource};
-use crate::cluster::Cluster;
+use crate::choice::Context;
 use crate::demand::PendingPods;
 use crate::intra_queue::YieldedSlots;
 use crate::keyed::{KeyedMap, KeyedSet};
@@ -27,7 +27,8 @@ use crate::total::total;
 const FIRST_REST_SECONDS: i64 = 60;
 
 /// Decides on the slots of all QueueJobs, once everything else is decided, what they yield to others of their queue included.
-pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Plan) {
+pub(super) fn decide(context: Context<'_>, yielded: &YieldedSlots, plan: &mut Plan) {
+    let cluster = context.cluster;
     let snapshot = cluster.snapshot;
     if snapshot.namespaces.values().all(|state| state.queue_jobs.is_empty()) {
         return;
@@ -54,7 +55,9 @@ pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Pl
                     }
                     Preemption::Never => leaf.demand.pending_pods.iter().filter_map(competing_pods).collect(),
                 };
-                place.divide(&leaf.name, queue, &place.room(&queue.allocated, &going), &competing)
+                let lasting = queue.allocated.less(&context.on_pods(leaf.at, &queue.allocated));
+                let room = place.room(&queue.allocated, &lasting, &going);
+                place.divide(&leaf.name, queue, (&room.0, &room.1), &competing)
             }
             None => place.without_queue(&snapshot.settings),
         };
@@ -118,8 +121,8 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// What the queue may have or keeps anyway, less what its other pods hold for good.
-    fn room(&self, allocated: &Amounts, going: &FxHashSet<PodUid>) -> Amounts {
+    /// What the queue may have or keeps anyway, and the part of it that is `lasting`, both less what its other pods hold for good.
+    fn room(&self, allocated: &Amounts, lasting: &Amounts, going: &FxHashSet<PodUid>) -> (Amounts, Amounts) {
         let (mut staying, mut others) = (Amounts::new(), Amounts::new());
         // What was running before a spec became invalid stays.
         let divided = self.state.queue_jobs.iter().filter(|job| job.invalid.is_none());
@@ -132,7 +135,7 @@ impl Place<'_> {
             }
         }
         others.subtract_all(&self.surplus_of_others());
-        allocated.max(&staying).less(&others)
+        (allocated.max(&staying).less(&others), lasting.less(&others))
     }
 
     /// What owners have above what they want: it is about to go.
@@ -176,7 +179,7 @@ impl Place<'_> {
         &self,
         name: &QueueName,
         queue: &QueuePlan,
-        room: &Amounts,
+        (room, lasting): (&Amounts, &Amounts),
         competing: &[CompetingPods],
     ) -> Vec<QueueJobPlan> {
         let (jobs, plan) = (&self.state.queue_jobs, self.plan);
@@ -186,7 +189,7 @@ impl Place<'_> {
         let claiming: Vec<&QueueJob> = jobs.iter().zip(&late).filter(claims).map(|(job, _)| job).collect();
         let claims: Vec<GangClaim> =
             claiming.iter().map(|job| self.claim(job, |task| self.most(job, task))).collect();
-        let slots = slots::divide(room, &claims, competing, &plan.capacity, &plan.resources);
+        let slots = slots::divide((room, lasting), &claims, competing, &plan.capacity, &plan.resources);
         let slots: Vec<Vec<u32>> = slots.into_iter().map(|slots| slots.tasks).collect();
         // Where no pod is evicted, no slot is taken either.
         let least = |task: &TaskClaim| if self.takes { 0 } else { task.parallelism };
@@ -210,7 +213,7 @@ impl Place<'_> {
                 Some(until) if self.now < until => SlotReason::StartTimeout,
                 _ if decided.total() > 0 => SlotReason::Admitted,
                 _ if decided.slots.iter().any(|count| *count > 0) => SlotReason::WaitingForQuota,
-                _ if slots::fits_alone(room, &self.claim(job, QueueTask::left), &plan.resources) => {
+                _ if slots::fits_alone(lasting, &self.claim(job, QueueTask::left), &plan.resources) => {
                     SlotReason::WaitingForRoom
                 }
                 _ => SlotReason::GangAboveShare,

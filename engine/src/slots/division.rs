@@ -18,8 +18,8 @@ enum Waiting<'g, 'a> {
 
 /// Divides `room` among `claims`; an entry for each, in their order.
 ///
-/// `room` is what the queue's other pods leave of what it may have, `whole` what dominant shares are parts of. Only
-/// `resources` count. The order of `claims` and `competing` makes no difference, and with what comes out as what runs the
+/// `room` is what the queue's other pods leave of what it may have, `lasting` the part of it that stays when pods of the claims
+/// go: what comes in their place has to fit in that. `whole` is what dominant shares are parts of. Only `resources` count. The order of `claims` and `competing` makes no difference, and with what comes out as what runs the
 /// division comes out the same (S-GANG §Use Case).
 ///
 /// What `competing` are owed is left free for them: like the floor of a gang that waits it comes out of what others have above
@@ -28,7 +28,7 @@ enum Waiting<'g, 'a> {
 /// Where tasks of several shapes compete, what runs decides which of a gang's pods is next, and that may decide who else
 /// still fits. So it goes on as if what came out did run, until that changes nothing: a choice is a fixed point.
 pub fn divide(
-    room: &Amounts,
+    (room, lasting): (&Amounts, &Amounts),
     claims: &[GangClaim],
     competing: &[CompetingPods],
     whole: &Amounts,
@@ -38,12 +38,27 @@ pub fn divide(
     let divide_once = |claims: &[GangClaim]| -> Vec<GangSlots> {
         let mut left = Room(vector(resources, room));
         let mut gangs: Vec<Gang<'_>> = claims.iter().map(|claim| Gang::new(claim, resources)).collect();
+        let (mut lasting, mut free) = (Room(vector(resources, lasting)), left.clone());
+        gangs.iter().for_each(|gang| free.take(&gang.running(), 1));
         for waiting in in_turn(&mut gangs, competing) {
             match waiting {
-                Waiting::Gang(gang) => gang.let_in(&mut left),
+                Waiting::Gang(gang) if gang.claim.admitted => {
+                    gang.let_in(&mut left);
+                    lasting.take(&gang.used, 1);
+                }
+                // What waits gets what stays when others go, or what is free beside all pods.
+                Waiting::Gang(gang) => {
+                    gang.let_in(&mut left.min(&lasting.max(&free)));
+                    [&mut left, &mut lasting, &mut free]
+                        .into_iter()
+                        .for_each(|room| room.take(&gang.used, 1));
+                }
                 Waiting::Others(pods) => {
                     let requested = vector(resources, &pods.requests);
-                    left.take(&requested, left.fitting(&requested, pods.pods));
+                    let count = left.min(&lasting.max(&free)).fitting(&requested, pods.pods);
+                    [&mut left, &mut lasting, &mut free]
+                        .into_iter()
+                        .for_each(|room| room.take(&requested, count));
                 }
             }
         }

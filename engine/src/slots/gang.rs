@@ -22,13 +22,23 @@ impl<'a> Gang<'a> {
         Self { claim, vectors, slots, used: ResourceVec::from_elem(0, resources.len()) }
     }
 
+    /// What its running pods request.
+    pub(super) fn running(&self) -> ResourceVec {
+        self.requests_of(self.claim.tasks.iter().map(|task| task.running.min(task.most)))
+    }
+
+    /// What so many pods of each task request.
+    fn requests_of(&self, counts: impl IntoIterator<Item = u32>) -> ResourceVec {
+        let mut requests = ResourceVec::from_elem(0, self.used.len());
+        self.vectors.iter().zip(counts).for_each(|(vector, count)| add(&mut requests, vector, count));
+        requests
+    }
+
     /// Gives it its floor if there is room for all of it, and one slot if it needs none to be of use.
     pub(super) fn let_in(&mut self, left: &mut Room) {
         let floors = self.claim.floors();
         if left.take_all(&self.vectors, &floors) {
-            for (vector, count) in self.vectors.iter().zip(&floors) {
-                add(&mut self.used, vector, *count);
-            }
+            self.used = self.requests_of(floors.iter().copied());
             self.slots = GangSlots { fits: true, tasks: floors };
         }
         if self.slots.total() == 0 && self.claim.needs_nothing() {

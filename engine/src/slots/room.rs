@@ -49,6 +49,18 @@ impl Room {
     }
 }
 
+impl Room {
+    /// What is left of both.
+    pub(super) fn min(&self, other: &Self) -> Self {
+        Self(self.0.iter().zip(&other.0).map(|(one, other)| *one.min(other)).collect())
+    }
+
+    /// What is left of either, each resource by itself.
+    pub(super) fn max(&self, other: &Self) -> Self {
+        Self(self.0.iter().zip(&other.0).map(|(one, other)| *one.max(other)).collect())
+    }
+}
+
 /// The largest part of `whole` that `used` is, over all resources.
 pub(super) fn dominant(used: &ResourceVec, whole: &ResourceVec) -> Fraction {
     let shares = used.iter().zip(whole).filter(|(part, _)| **part > 0);
