@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use quotient_engine::names::QueueName;
 use quotient_engine::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -19,7 +20,7 @@ use crate::source::{EVENTS, Live, now};
 /// Which events.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EventsArgs {
-    /// Only events about this Queue or for it.
+    /// Only events about this Queue, about objects of its namespace, and for it: by name, or NAMESPACE/NAME.
     #[arg(value_name = "QUEUE")]
     queue: Option<String>,
 
@@ -80,11 +81,15 @@ pub(crate) async fn run(args: &EventsArgs, session: Session<'_>) -> Result<Outco
         "Quotient reported nothing within {} {place}.\n",
         crate::output::duration(i64::try_from(args.since.as_secs()).unwrap_or(i64::MAX))
     );
+    let queue = match &args.queue {
+        Some(queue) => Some(find(&live, queue).await?),
+        None => None,
+    };
     let mut seen: BTreeSet<String> = BTreeSet::new();
     let mut is_first = true;
     loop {
         let found = live.of(&EVENTS, namespace).with_fields(&fields).list().await?;
-        let mut entries = timeline(&found, now(), args.since, args.queue.as_deref());
+        let mut entries = timeline(&found, now(), args.since, queue.as_ref());
         entries.retain(|entry| !seen.contains(&entry.uid));
         seen.extend(entries.iter().map(|entry| entry.uid.clone()));
         if std::mem::take(&mut is_first) || !entries.is_empty() {
@@ -104,8 +109,21 @@ pub(crate) async fn run(args: &EventsArgs, session: Session<'_>) -> Result<Outco
     }
 }
 
+/// The Queue that is called so.
+async fn find(live: &Live, queue: &str) -> Result<QueueName, CommandError> {
+    Ok(match queue.split_once('/') {
+        Some((namespace, name)) => QueueName::new(namespace, name),
+        None => QueueName::new(live.namespace_of_queue(queue).await?.as_str(), queue),
+    })
+}
+
 /// The events of the operator within `since`, oldest first.
-pub(crate) fn timeline(events: &[Value], now: Timestamp, since: Duration, queue: Option<&str>) -> Vec<Entry> {
+pub(crate) fn timeline(
+    events: &[Value],
+    now: Timestamp,
+    since: Duration,
+    queue: Option<&QueueName>,
+) -> Vec<Entry> {
     let oldest = now.millis().saturating_sub(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
     let is_wanted = |event: &&Value| queue.is_none_or(|queue| concerns(event, queue));
     let mut entries: Vec<Entry> = events.iter().filter(is_wanted).filter_map(entry).collect();
@@ -114,17 +132,14 @@ pub(crate) fn timeline(events: &[Value], now: Timestamp, since: Duration, queue:
     entries
 }
 
-/// Whether it is about the queue, a pod of its namespace, or for the queue.
-fn concerns(event: &Value, queue: &str) -> bool {
-    let (namespace, name) =
-        queue.split_once('/').map_or((None, queue), |(namespace, name)| (Some(namespace), name));
-    let is_it = |object: &str| {
-        text_of(event, &format!("/{object}/kind")) == "Queue"
-            && text_of(event, &format!("/{object}/name")) == name
-            && namespace.is_none_or(|namespace| text_of(event, &format!("/{object}/namespace")) == namespace)
-    };
-    let in_namespace = text_of(event, "/regarding/namespace") == namespace.unwrap_or(name);
-    is_it("regarding") || is_it("related") || in_namespace
+/// Whether it is about the queue, about an object of its namespace that is no other queue, or for the queue.
+fn concerns(event: &Value, queue: &QueueName) -> bool {
+    let field = |object: &str, field: &str| text_of(event, &format!("/{object}/{field}"));
+    let is_queue = |object| field(object, "kind") == "Queue";
+    let is_named = |object| *field(object, "name") == *queue.name;
+    let is_there = |object| field(object, "namespace") == queue.namespace.as_str();
+    is_there("regarding") && (is_named("regarding") || !is_queue("regarding"))
+        || is_there("related") && is_named("related") && is_queue("related")
 }
 
 fn entry(event: &Value) -> Option<Entry> {
@@ -194,8 +209,10 @@ mod tests {
         ];
         let now: jiff::Timestamp = "2026-11-24T14:02:00Z".parse().unwrap();
         let now = Timestamp::from_millis(now.as_millisecond());
-        let printed =
-            |queue| text(&timeline(&events, now, Duration::from_secs(3600), queue), Screen::plain());
+        let printed = |queue: Option<&str>| {
+            let queue = queue.map(|queue| QueueName::new(queue, queue));
+            text(&timeline(&events, now, Duration::from_secs(3600), queue.as_ref()), Screen::plain())
+        };
         expect![[r#"
             2026-11-24T14:00:00Z  Reclaimed  queue/ml-dev in ml-dev      Why.
             2026-11-24T14:01:00Z  Reclaimed  pod/trainer-46 in ml-train  Why.
@@ -204,5 +221,20 @@ mod tests {
         assert_eq!(printed(None).lines().count(), 3);
         assert_eq!(printed(Some("ml-train")).lines().count(), 1);
         assert_eq!(printed(Some("nothing")), "");
+    }
+
+    #[test]
+    fn a_queue_need_not_have_the_name_of_its_namespace() {
+        let events = [
+            event("1", "2026-11-24T14:00:00Z", &["Pod", "team-a", "web-1"], Some("batch")),
+            event("2", "2026-11-24T14:00:01Z", &["Queue", "team-a", "other"], None),
+            event("3", "2026-11-24T14:00:02Z", &["Queue", "team-a", "own"], None),
+            event("4", "2026-11-24T14:00:03Z", &["Pod", "own", "web-1"], None),
+        ];
+        let now = Timestamp::from_seconds(1_795_528_920);
+        let queue = QueueName::new("team-a", "own");
+        let found = timeline(&events, now, Duration::from_secs(3600), Some(&queue));
+        let found: Vec<&str> = found.iter().map(|entry| entry.object.as_str()).collect();
+        assert_eq!(found, ["pod/web-1 in team-a", "queue/own in team-a"]);
     }
 }

@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::collection::{Collection, Listed};
 use super::{ConnectionArgs, LEASES, Scope};
-use crate::exit::ClusterError;
+use crate::exit::{ClusterError, CommandError};
 use crate::manifests::workload_kinds;
-use crate::objects::{ApiKind, Kind, text};
-use crate::output::Progress;
+use crate::objects::{ApiKind, Kind, find_text, text};
+use crate::output::{Progress, list};
 use crate::snapshot::{Content, Missing, Snapshot};
 
 /// How many lists are read at the same time.
@@ -88,6 +88,30 @@ impl Live {
             snapshot.add(all);
         }
         Ok(())
+    }
+
+    /// The namespace of the Queue of this name; of several that of the command. A person who may not look for it has it in a
+    /// namespace of its name, or else in that of the command.
+    pub(crate) async fn namespace_of_queue(&self, name: &str) -> Result<String, CommandError> {
+        let fields = format!("metadata.name={name}");
+        let called = |namespace| self.of(Kind::Queue.api(), namespace).with_fields(&fields);
+        let Some(found) = called(None).list_if_allowed().await? else {
+            let own = called(Some(name)).list_if_allowed().await?;
+            let has_it = own.is_some_and(|found| !found.is_empty());
+            return Ok(if has_it { name.to_owned() } else { self.namespace.clone() });
+        };
+        let namespaces = found.iter().filter_map(|queue| find_text(queue, "/metadata/namespace"));
+        match namespaces.collect::<Vec<_>>().as_slice() {
+            [one] => Ok((*one).to_owned()),
+            several if several.is_empty() || several.contains(&self.namespace.as_str()) => {
+                Ok(self.namespace.clone())
+            }
+            several => {
+                let several = list(several);
+                Err(format!("several namespaces have a Queue {name}: name one of them by -n: {several}")
+                    .into())
+            }
+        }
     }
 
     /// The lists of `scope`, ordered by resource: the order of arrival must not matter.

@@ -11,11 +11,14 @@ use serde_json::Value;
 use super::{ExplainArgs, Question, Target};
 use crate::exit::{ClusterError, CommandError};
 use crate::manifests::Cluster;
-use crate::objects::{Kind, Object, find_text};
+use crate::objects::{Kind, Object};
 use crate::output::{Explanation, duration, list};
 use crate::queues::{QueueView, governing, views};
 use crate::snapshot::{Entry, Snapshot};
 use crate::source::{ConnectionArgs, EVENTS, Live, Scope};
+
+/// Objects by kind and name.
+pub(super) type Names = BTreeSet<(String, String)>;
 
 /// What is explained, and what is known around it.
 pub(super) struct Context<'a> {
@@ -85,7 +88,7 @@ impl<'a> Context<'a> {
     }
 
     /// The names of the objects that create the pods of `object`: its own, and those of what it controls.
-    pub(super) fn creators(&self, object: &Object) -> BTreeSet<(String, String)> {
+    pub(super) fn creators(&self, object: &Object) -> Names {
         let name_of = |object: &Object| (object.kind().name().to_owned(), object.name().to_owned());
         let mut names = BTreeSet::from([name_of(object)]);
         let uid = object.metadata().uid.as_deref().unwrap_or_default();
@@ -97,7 +100,7 @@ impl<'a> Context<'a> {
     }
 
     /// What cannot start of these workloads. A task of a QueueJob is called QUEUEJOB/TASK.
-    pub(super) fn unmet<'s>(&'s self, names: &BTreeSet<(String, String)>) -> Vec<&'s Unmet> {
+    pub(super) fn unmet(&self, names: &Names) -> Vec<&Unmet> {
         let unmet = self.queue().into_iter().flat_map(|view| &view.status.unmet);
         let is_theirs = |unmet: &&Unmet| {
             let name = unmet.name.split('/').next().unwrap_or_default();
@@ -177,7 +180,7 @@ pub(super) async fn read(
     let is_queue = target.kind == Kind::Queue;
     let namespace = match namespace {
         Some(namespace) => namespace,
-        None if is_queue => find_queue(&live, &target.name).await?,
+        None if is_queue => live.namespace_of_queue(&target.name).await?,
         None => live.namespace.clone(),
     };
     let mut snapshot = if args.whole_cluster {
@@ -200,27 +203,6 @@ pub(super) async fn read(
     // Events may be gone, or forbidden.
     let events = if is_queue { None } else { events.list_if_allowed().await? };
     Ok(Read { snapshot, namespace: Some(namespace), events: events.unwrap_or_default() })
-}
-
-/// The namespace of the only Queue of this name. A person who may not look for it has it in a namespace of its name, or else in
-/// that of the context.
-async fn find_queue(live: &Live, name: &str) -> Result<String, CommandError> {
-    let fields = format!("metadata.name={name}");
-    let called = |namespace| live.of(Kind::Queue.api(), namespace).with_fields(&fields);
-    let Some(found) = called(None).list_if_allowed().await? else {
-        let own = called(Some(name)).list_if_allowed().await?;
-        let has_it = own.is_some_and(|found| !found.is_empty());
-        return Ok(if has_it { name.to_owned() } else { live.namespace.clone() });
-    };
-    let namespaces = found.iter().filter_map(|queue| find_text(queue, "/metadata/namespace"));
-    match namespaces.collect::<Vec<_>>().as_slice() {
-        [] => Ok(live.namespace.clone()),
-        [one] => Ok((*one).to_owned()),
-        several => {
-            let several = list(several);
-            Err(format!("several namespaces have a Queue {name}: name one of them by -n: {several}").into())
-        }
-    }
 }
 
 #[cfg(test)]
